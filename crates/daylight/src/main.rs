@@ -1,0 +1,2 @@
+//! daylight
+fn main() {}

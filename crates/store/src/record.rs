@@ -1,0 +1,214 @@
+//! What the journal says: facts, the state after each change. Readable for ever, so fields are only ever added.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use telemetry::Millis;
+
+/// The number of a change, from one row that the writing transaction updates. The first is 1; 0 is "nothing yet".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Seq(pub u64);
+
+/// A repository for ever, whatever its name becomes: the number of the change that made it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RepositoryId(pub u64);
+
+/// SHA-256 of bytes: their name in the blob store.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Digest(pub [u8; 32]);
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({self})")
+    }
+}
+
+impl std::str::FromStr for Digest {
+    type Err = NotHex;
+
+    fn from_str(text: &str) -> Result<Self, NotHex> {
+        unhex(text).map(Self)
+    }
+}
+
+impl TryFrom<String> for Digest {
+    type Error = NotHex;
+
+    fn try_from(text: String) -> Result<Self, NotHex> {
+        text.parse()
+    }
+}
+
+impl From<Digest> for String {
+    fn from(digest: Digest) -> Self {
+        digest.to_string()
+    }
+}
+
+/// The text was not hexadecimal of the right length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not hexadecimal digits of the right length")]
+pub struct NotHex;
+
+fn unhex<const N: usize>(text: &str) -> Result<[u8; N], NotHex> {
+    let text = text.as_bytes();
+    if text.len() != 2 * N {
+        return Err(NotHex);
+    }
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
+        let pair = std::str::from_utf8(pair).map_err(|_| NotHex)?;
+        *byte = u8::from_str_radix(pair, 16).map_err(|_| NotHex)?;
+    }
+    Ok(bytes)
+}
+
+/// Everything a client may ask about stored bytes, computed in one pass while they arrive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hashes {
+    /// Their name in the blob store.
+    pub sha256: Digest,
+    /// For Maven's `.sha512`, hexadecimal.
+    pub sha512: String,
+    /// For Maven's `.sha1`, hexadecimal.
+    pub sha1: String,
+    /// For `.md5`, hexadecimal.
+    pub md5: String,
+    /// How many bytes.
+    pub size_bytes: u64,
+}
+
+/// Whether an entry is offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Published.
+    Live,
+    /// Yanked or deleted: a tombstone. Its key can never carry other bytes.
+    Withdrawn,
+}
+
+/// One published thing, as it is after its last change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// What revisions are counted for: a gem's name; a Maven directory.
+    pub unit: String,
+    /// Unique in its repository: a gem's full name; a Maven path.
+    pub key: String,
+    /// Whether it is offered.
+    pub state: State,
+    /// When it was first published.
+    pub published: Millis,
+    /// When it last changed.
+    pub changed: Millis,
+    /// Its bytes.
+    pub hashes: Hashes,
+    /// What the format took out of it. Written and read by the format alone, which versions it.
+    pub facts: serde_json::Value,
+    /// The line this change appends to the repository's index, rendered once and never recomputed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+}
+
+/// The three kinds of repository. A closed list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RepositoryKind {
+    /// Holds packages of its own.
+    Hosted,
+    /// Stands for one upstream.
+    Remote,
+    /// Joins others behind one URL.
+    Group,
+}
+
+/// A repository's settings, after a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepositoryRecord {
+    /// Its name in URLs.
+    pub name: String,
+    /// `gem`, `maven`: names a format; opaque here.
+    pub format: String,
+    /// Hosted, remote or group.
+    pub kind: RepositoryKind,
+    /// Whether reading needs a token.
+    pub private: bool,
+    /// Names of a group's members, in order.
+    #[serde(default)]
+    pub members: Vec<String>,
+    /// When it was made.
+    pub created: Millis,
+    /// Set when it was removed: the name is free again, the content stays until the horizon.
+    #[serde(default)]
+    pub removed: Option<Millis>,
+}
+
+/// A token, after a change. Only the hash of its secret is ever known here.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenRecord {
+    /// Its name; unique among those not revoked.
+    pub name: String,
+    /// Whose it is.
+    pub owner: String,
+    /// SHA-256 of the secret. Secrets have 256 random bits, so a slow hash would add nothing.
+    pub hash: Digest,
+    /// `read`, `write`, `delete`, `admin`: opaque here.
+    pub scopes: Vec<String>,
+    /// Names of the repositories it is for; empty: all.
+    #[serde(default)]
+    pub repositories: Vec<String>,
+    /// When it was made.
+    pub created: Millis,
+    /// When it stops to work.
+    #[serde(default)]
+    pub expires: Option<Millis>,
+    /// Set when it was revoked.
+    #[serde(default)]
+    pub revoked: Option<Millis>,
+}
+
+impl fmt::Debug for TokenRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TokenRecord").field("name", &self.name).field("owner", &self.owner).finish_non_exhaustive()
+    }
+}
+
+/// One change of what we answer for: the state after it. One journal row each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "lowercase")]
+pub enum Change {
+    /// An entry was published, withdrawn or otherwise changed.
+    Entry {
+        /// Where.
+        repository: RepositoryId,
+        /// Its state now.
+        entry: Entry,
+    },
+    /// A repository was made (`id` 0: takes this change's number), changed or removed.
+    Repository {
+        /// Which; 0 makes a new one.
+        id: RepositoryId,
+        /// Its settings now.
+        record: RepositoryRecord,
+    },
+    /// A token was made, changed or revoked. Identified by its hash.
+    Token {
+        /// Its state now.
+        record: TokenRecord,
+    },
+    /// A setting of the server.
+    Setting {
+        /// Its name.
+        key: String,
+        /// Its value now; null: back to the default.
+        value: serde_json::Value,
+    },
+}

@@ -1,0 +1,112 @@
+//! Freshness without invalidation: a fixed array of counters that writers raise and readers compare.
+//!
+//! Decision 2 of the design: slot = hash(repository, unit), a collision only costs a miss, at start every slot is the
+//! last sequence number. After COMMIT and before the acknowledgement the writer raises each changed unit.
+
+use crate::{RepositoryId, Seq};
+use std::hash::{BuildHasher, Hash};
+use std::sync::atomic::{AtomicU64, Ordering};
+use telemetry::Millis;
+
+/// What a page may depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Unit<'a> {
+    /// One unit of a repository: a gem's name, a Maven directory.
+    Of(RepositoryId, &'a str),
+    /// Anything at all in a repository.
+    All(RepositoryId),
+    /// Which repositories there are and how they are set.
+    Settings,
+    /// Which tokens there are.
+    Tokens,
+}
+
+/// What a page was made from: at most four slots with their values, and the moment it may no longer be served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    slots: [(u32, u64); Self::SLOTS],
+    used: u8,
+    /// The next moment at which the answer could be another without any change: never served from then on.
+    pub fresh_until: Millis,
+}
+
+impl Stamp {
+    /// How many units a page may depend on.
+    pub const SLOTS: usize = 4;
+}
+
+/// The counters.
+#[derive(Debug)]
+pub struct Revisions {
+    slots: Box<[AtomicU64]>,
+    hasher: std::hash::RandomState,
+}
+
+impl Revisions {
+    /// How many slots there are.
+    pub const SLOTS: usize = 1 << 20;
+
+    /// All slots at `last`.
+    pub fn new(last: Seq) -> Self {
+        Self {
+            slots: (0..Self::SLOTS).map(|_| AtomicU64::new(last.0)).collect(),
+            hasher: std::hash::RandomState::new(),
+        }
+    }
+
+    fn slot(&self, unit: &impl Hash) -> usize {
+        (self.hasher.hash_one(unit) as usize) & (Self::SLOTS - 1)
+    }
+
+    /// The values of `units` now, at most [`Stamp::SLOTS`] of them (more is a defect: `None`). Taken before the work.
+    pub fn stamp(&self, units: &[Unit<'_>], fresh_until: Millis) -> Option<Stamp> {
+        if units.len() > Stamp::SLOTS {
+            return None;
+        }
+        let mut slots = [(0, 0); Stamp::SLOTS];
+        for (place, unit) in slots.iter_mut().zip(units) {
+            let slot = self.slot(unit);
+            *place = (slot as u32, self.slots[slot].load(Ordering::Acquire));
+        }
+        Some(Stamp { slots, used: units.len() as u8, fresh_until })
+    }
+
+    /// Whether nothing that the stamp was made from has changed and its time has not come.
+    pub fn holds(&self, stamp: &Stamp, now: Millis) -> bool {
+        now < stamp.fresh_until
+            && stamp.slots[..usize::from(stamp.used)]
+                .iter()
+                .all(|(slot, value)| self.slots[*slot as usize].load(Ordering::Acquire) == *value)
+    }
+
+    /// Raises `unit` to `seq`. Only the writer does, after COMMIT and before the acknowledgement.
+    pub fn raise(&self, unit: Unit<'_>, seq: Seq) {
+        self.slots[self.slot(&unit)].fetch_max(seq.0, Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    const LATER: Millis = Millis(i64::MAX);
+
+    #[test]
+    fn a_stamp_holds_until_one_of_its_units_is_raised() {
+        let revisions = Revisions::new(Seq(7));
+        let repository = RepositoryId(1);
+        let units = [Unit::Of(repository, "rack"), Unit::All(repository)];
+        let stamp = revisions.stamp(&units, LATER).unwrap();
+        assert!(revisions.holds(&stamp, Millis(0)));
+        revisions.raise(Unit::Of(repository, "rack"), Seq(8));
+        assert!(!revisions.holds(&stamp, Millis(0)));
+        assert!(revisions.holds(&revisions.stamp(&units, LATER).unwrap(), Millis(0)));
+    }
+
+    #[test]
+    fn a_stamp_ends_at_its_time() {
+        let revisions = Revisions::new(Seq(0));
+        let stamp = revisions.stamp(&[Unit::Settings], Millis(10)).unwrap();
+        assert!(revisions.holds(&stamp, Millis(9)));
+        assert!(!revisions.holds(&stamp, Millis(10)));
+    }
+}

@@ -1,0 +1,213 @@
+//! Everything that can fill up, in one list, with the six figures that tell whether it does.
+
+use crate::{Histogram, Tick};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+macro_rules! bounds {
+    ($($name:ident $text:literal $unit:literal $doc:literal;)*) => {
+        /// A thing that can fill up. The text is its name in metrics and pages.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum BoundName { $(#[doc = $doc] $name,)* }
+
+        impl BoundName {
+            /// All of them, in the order of declaration.
+            pub const ALL: &'static [BoundName] = &[$(BoundName::$name,)*];
+
+            /// The name used in metrics: `noun.noun`.
+            pub fn as_str(self) -> &'static str {
+                match self { $(BoundName::$name => $text,)* }
+            }
+
+            /// What is counted: `requests`, `bytes`.
+            pub fn unit(self) -> &'static str {
+                match self { $(BoundName::$name => $unit,)* }
+            }
+
+            /// What it is, for people.
+            pub fn doc(self) -> &'static str {
+                match self { $(BoundName::$name => $doc,)* }
+            }
+        }
+    };
+}
+
+bounds! {
+    Connections "connections" "connections" "Open client connections";
+    Pages "pages" "bytes" "Complete answers in memory";
+    Uploads "uploads" "requests" "Uploads under way";
+    TruthReaders "truth.readers" "reads" "Reads of the truth database, waiting or under way";
+    TruthWriter "truth.writer" "commits" "Commits waiting for the one writer or under way";
+    CacheThreads "cache.threads" "operations" "Operations on the cache database, waiting or under way";
+    BlobThreads "blob.threads" "operations" "Operations on blobs, waiting or under way";
+    EventBuffers "events.buffered" "events" "Events waiting to be handed to the sinks";
+    EventSink "events.sink" "batches" "Batches of events waiting for a sink";
+    LogLines "log.lines" "lines" "Lines of the logs waiting to be written";
+    Disk "disk.free" "bytes" "Space of the data folder's file system, used up to the floor";
+}
+
+/// Capacity, used, waiting, turned away, highest, and how long was waited: one per thing that can fill up.
+#[derive(Debug)]
+pub struct Bound {
+    name: BoundName,
+    /// Which one, where there are several of a name: a sink's name.
+    which: String,
+    capacity: AtomicU64,
+    used: AtomicU64,
+    waiters: AtomicU64,
+    rejected: AtomicU64,
+    highest: AtomicU64,
+    waits: Mutex<Histogram>,
+}
+
+/// The bound is full: nothing was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is full", .0.as_str())]
+pub struct Full(pub BoundName);
+
+impl Bound {
+    /// A bound of `capacity` in its name's unit. Register it with [`crate::Recorder::register`].
+    pub fn new(name: BoundName, which: &str, capacity: u64) -> Arc<Self> {
+        Arc::new(Self {
+            name,
+            which: which.to_owned(),
+            capacity: AtomicU64::new(capacity),
+            used: AtomicU64::new(0),
+            waiters: AtomicU64::new(0),
+            rejected: AtomicU64::new(0),
+            highest: AtomicU64::new(0),
+            waits: Mutex::new(Histogram::default()),
+        })
+    }
+
+    /// Its name in the list.
+    pub fn name(&self) -> BoundName {
+        self.name
+    }
+
+    /// Which one, where there are several of a name.
+    pub fn which(&self) -> &str {
+        &self.which
+    }
+
+    /// What fits.
+    pub fn capacity(&self) -> u64 {
+        self.capacity.load(Relaxed)
+    }
+
+    /// Changes what fits, on the running server.
+    pub fn set_capacity(&self, capacity: u64) {
+        self.capacity.store(capacity, Relaxed);
+    }
+
+    /// What is taken now.
+    pub fn used(&self) -> u64 {
+        self.used.load(Relaxed)
+    }
+
+    /// The most that was ever taken.
+    pub fn highest(&self) -> u64 {
+        self.highest.load(Relaxed)
+    }
+
+    /// How often something was turned away.
+    pub fn rejected(&self) -> u64 {
+        self.rejected.load(Relaxed)
+    }
+
+    /// How many wait now.
+    pub fn waiters(&self) -> u64 {
+        self.waiters.load(Relaxed)
+    }
+
+    /// How long was waited, in nanoseconds.
+    pub fn waits(&self) -> Histogram {
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes one place, or counts a rejection.
+    pub fn enter(self: &Arc<Self>) -> Result<Slot, Full> {
+        self.take(1).map(|()| Slot { bound: self.clone(), amount: 1 })
+    }
+
+    /// Takes `amount`, to be given back with [`Bound::give`].
+    pub fn take(&self, amount: u64) -> Result<(), Full> {
+        let before = self.used.fetch_add(amount, Relaxed);
+        if before.saturating_add(amount) > self.capacity() {
+            self.used.fetch_sub(amount, Relaxed);
+            self.rejected.fetch_add(1, Relaxed);
+            return Err(Full(self.name));
+        }
+        self.highest.fetch_max(before + amount, Relaxed);
+        Ok(())
+    }
+
+    /// Gives back what [`Bound::take`] took.
+    pub fn give(&self, amount: u64) {
+        self.used.fetch_sub(amount, Relaxed);
+    }
+
+    /// For things that measure themselves (a cache's weight, free space): what is used now.
+    pub fn observe(&self, used: u64) {
+        self.used.store(used, Relaxed);
+        self.highest.fetch_max(used, Relaxed);
+    }
+
+    /// Notes that something was turned away without asking [`Bound::take`].
+    pub fn reject(&self) {
+        self.rejected.fetch_add(1, Relaxed);
+    }
+
+    /// One begins to wait; the guard ends it and keeps how long it took.
+    pub fn wait(&self) -> Waiting<'_> {
+        self.waiters.fetch_add(1, Relaxed);
+        Waiting { bound: self, began: Tick::now() }
+    }
+
+    /// Notes a wait that was measured elsewhere.
+    pub fn waited(&self, nanos: u64) {
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner).record(nanos);
+    }
+}
+
+/// A place in a bound, given back when dropped.
+#[derive(Debug)]
+pub struct Slot {
+    bound: Arc<Bound>,
+    amount: u64,
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.bound.give(self.amount);
+    }
+}
+
+/// Somebody waiting. Ends when dropped.
+#[derive(Debug)]
+pub struct Waiting<'a> {
+    bound: &'a Bound,
+    began: Tick,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.bound.waiters.fetch_sub(1, Relaxed);
+        self.bound.waited(Tick::now().since(self.began));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_bound_turns_away_counts_it_and_recovers() {
+        let bound = Bound::new(BoundName::Uploads, "", 1);
+        let slot = bound.enter().unwrap();
+        assert_eq!(bound.enter().unwrap_err(), Full(BoundName::Uploads));
+        assert_eq!((bound.used(), bound.rejected(), bound.highest()), (1, 1, 1));
+        drop(slot);
+        assert!(bound.enter().is_ok());
+    }
+}

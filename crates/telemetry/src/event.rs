@@ -1,0 +1,334 @@
+//! The wide event: one for every request and every background job, owned by whoever started it.
+//!
+//! Ownership (decision 5 of the design): the exchange owns `Box<Event>`; `answer` borrows it; parallel
+//! branches *return* a [`MemberRecord`] that is absorbed in member order; the event is released at the
+//! first completed flush after the body's end.
+
+use crate::{Millis, Op, Outcome, Reason, Tick};
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Identifies an event in headers, logs and pages. Unique in a process and, by its high bits, between restarts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct EventId(pub u64);
+
+impl EventId {
+    /// The next id: 42 bits of milliseconds at the first call in this process, 22 bits counting on from there.
+    pub fn next(now: Millis) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let first = u64::try_from(now.0).unwrap_or(0) << 22;
+        match NEXT.compare_exchange(0, first + 1, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => Self(first),
+            Err(_) => Self(NEXT.fetch_add(1, Ordering::Relaxed)),
+        }
+    }
+}
+
+impl fmt::Display for EventId {
+    /// 16 hexadecimal digits: what `Daylight-Event` carries.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// What an event is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A request that a client made.
+    Request,
+    /// Work of our own.
+    Job,
+}
+
+impl Kind {
+    /// The name used in events.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Request => "request",
+            Kind::Job => "job",
+        }
+    }
+}
+
+/// Which part of the line gave the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Layer {
+    /// Nobody yet, or the connection itself.
+    None,
+    /// A complete answer in memory.
+    Page,
+    /// A hosted repository.
+    Hosted,
+    /// A remote repository.
+    Remote,
+    /// A group.
+    Group,
+    /// The admin API, health, metrics.
+    Admin,
+}
+
+impl Layer {
+    /// The name used in events and metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Layer::None => "none",
+            Layer::Page => "page",
+            Layer::Hosted => "hosted",
+            Layer::Remote => "remote",
+            Layer::Group => "group",
+            Layer::Admin => "admin",
+        }
+    }
+}
+
+/// The thing asked for, in the words of the format. Empty strings where a request has none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Subject {
+    /// The repository's name.
+    pub repository: String,
+    /// The package: a gem's name, a Maven `G:A`.
+    pub package: String,
+    /// The version, with its platform or classifier.
+    pub version: String,
+    /// The kind of file or operation: `gem`, `info`, `versions`, `push`.
+    pub kind: &'static str,
+}
+
+/// How often an [`Op`] ran for an event, and how long in all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Times.
+    pub count: u32,
+    /// Nanoseconds in all.
+    pub nanos: u64,
+}
+
+/// What one member of a group, or a repository asked alone, said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemberSaid {
+    /// It has it.
+    Hit,
+    /// It proved that it has not.
+    NotFound,
+    /// A policy hides it there.
+    Blocked,
+    /// It gave its last known answer, as its upstream failed.
+    Stale,
+    /// It did not answer in time.
+    Timeout,
+    /// It failed.
+    Failed,
+    /// The question was dropped before it answered.
+    Cancelled,
+}
+
+impl MemberSaid {
+    /// The name used in events.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            MemberSaid::Hit => "hit",
+            MemberSaid::NotFound => "not_found",
+            MemberSaid::Blocked => "blocked",
+            MemberSaid::Stale => "stale",
+            MemberSaid::Timeout => "timeout",
+            MemberSaid::Failed => "failed",
+            MemberSaid::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// One member's part in an answer. A branch returns it; the event absorbs it in member order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemberRecord {
+    /// The member's name.
+    pub member: String,
+    /// What it said.
+    pub said: MemberSaid,
+    /// Why, where there is more to say.
+    pub reason: Option<Reason>,
+    /// Nanoseconds it took.
+    pub nanos: u64,
+    /// What it did: how often, how long.
+    pub ops: Vec<(Op, Tally)>,
+}
+
+/// Everything worth knowing about one request or job.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// Identity, sent as `Daylight-Event`.
+    pub id: EventId,
+    /// Request or job.
+    pub kind: Kind,
+    /// When it began, by the clock on the wall.
+    pub at: Millis,
+    /// When its first byte was there (a job: when it began).
+    pub began: Tick,
+    /// `GET`; a job's name.
+    pub method: &'static str,
+    /// Path as asked, without the query, at most [`Event::TEXT_MAX`] bytes.
+    pub path: String,
+    /// What was asked for.
+    pub subject: Subject,
+    /// The client's address; empty for jobs.
+    pub client: String,
+    /// User agent, scrubbed of credentials, at most [`Event::TEXT_MAX`] bytes.
+    pub agent: String,
+    /// Name of the token that was used; never the token.
+    pub token: String,
+    /// Status sent; 0 when none was.
+    pub status: u16,
+    /// How it ended. `None` until it has.
+    pub outcome: Option<Outcome>,
+    /// Why it ended so.
+    pub reason: Option<Reason>,
+    /// What only operators may know: the cause behind a failure.
+    pub detail: String,
+    /// Who gave the answer.
+    pub layer: Layer,
+    /// Bytes of body received.
+    pub bytes_in: u64,
+    /// Bytes of body handed to the kernel.
+    pub bytes_out: u64,
+    /// Nanoseconds from `began` to the first byte of the reply.
+    pub first_byte: u64,
+    /// Nanoseconds from `began` to the first completed flush after the body's end.
+    pub duration: u64,
+    /// Members asked, in order.
+    pub members: Vec<MemberRecord>,
+    /// How many events this one stands for once stored.
+    pub weight: u32,
+    ops: [Tally; Op::COUNT],
+}
+
+impl Event {
+    /// Longest text taken over from a client, in bytes.
+    pub const TEXT_MAX: usize = 512;
+
+    /// A request whose first byte was there at `began`.
+    pub fn request(at: Millis, began: Tick) -> Box<Self> {
+        Self::new(Kind::Request, "", at, began)
+    }
+
+    /// A job of our own that begins now.
+    pub fn job(name: &'static str, at: Millis) -> Box<Self> {
+        Self::new(Kind::Job, name, at, Tick::now())
+    }
+
+    fn new(kind: Kind, method: &'static str, at: Millis, began: Tick) -> Box<Self> {
+        Box::new(Self {
+            id: EventId::next(at),
+            kind,
+            at,
+            began,
+            method,
+            path: String::new(),
+            subject: Subject::default(),
+            client: String::new(),
+            agent: String::new(),
+            token: String::new(),
+            status: 0,
+            outcome: None,
+            reason: None,
+            detail: String::new(),
+            layer: Layer::None,
+            bytes_in: 0,
+            bytes_out: 0,
+            first_byte: 0,
+            duration: 0,
+            members: Vec::new(),
+            weight: 1,
+            ops: [Tally::default(); Op::COUNT],
+        })
+    }
+
+    /// Notes that `op` ran once more and took `nanos`.
+    pub fn add(&mut self, op: Op, nanos: u64) {
+        let tally = &mut self.ops[op as usize];
+        tally.count = tally.count.saturating_add(1);
+        tally.nanos = tally.nanos.saturating_add(nanos);
+    }
+
+    /// Runs `work` and notes how long it took.
+    pub fn time<T>(&mut self, op: Op, work: impl FnOnce() -> T) -> T {
+        let began = Tick::now();
+        let done = work();
+        self.add(op, Tick::now().since(began));
+        done
+    }
+
+    /// What `op` has cost so far.
+    pub fn tally(&self, op: Op) -> Tally {
+        self.ops[op as usize]
+    }
+
+    /// Every op that ran, in the order of the list.
+    pub fn tallies(&self) -> impl Iterator<Item = (Op, Tally)> + '_ {
+        Op::ALL.iter().map(|op| (*op, self.tally(*op))).filter(|(_, tally)| tally.count > 0)
+    }
+
+    /// Takes over a member's part: its record, and its costs into this event's.
+    pub fn absorb(&mut self, record: MemberRecord) {
+        for (op, tally) in &record.ops {
+            let mine = &mut self.ops[*op as usize];
+            mine.count = mine.count.saturating_add(tally.count);
+            mine.nanos = mine.nanos.saturating_add(tally.nanos);
+        }
+        self.members.push(record);
+    }
+
+    /// At most [`Event::TEXT_MAX`] bytes of `text`, cut at a character, control characters replaced, and
+    /// what stands before an `@` in a URL hidden: Bundler before 4.0 sends setting names that hold credentials.
+    pub fn text(text: &str) -> String {
+        let mut end = text.len().min(Self::TEXT_MAX);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let clean: String = text[..end].chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        hide_credentials(clean)
+    }
+}
+
+fn hide_credentials(mut text: String) -> String {
+    let mut from = 0;
+    while let Some(scheme) = text[from..].find("://").map(|at| from + at + 3) {
+        let end = text[scheme..].find([' ', '/', ',']).map_or(text.len(), |at| scheme + at);
+        if let Some(at) = text[scheme..end].rfind('@').map(|at| scheme + at) {
+            text.replace_range(scheme..at, "***");
+        }
+        from = scheme;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_s_costs_become_the_event_s() {
+        let mut event = Event::job("test", Millis(1));
+        event.add(Op::TruthRead, 5);
+        event.absorb(MemberRecord {
+            member: "a".into(),
+            said: MemberSaid::Hit,
+            reason: None,
+            nanos: 9,
+            ops: vec![(Op::TruthRead, Tally { count: 2, nanos: 7 })],
+        });
+        assert_eq!(event.tally(Op::TruthRead), Tally { count: 3, nanos: 12 });
+        assert_eq!(event.tallies().count(), 1);
+        assert_eq!(event.members.len(), 1);
+    }
+
+    #[test]
+    fn credentials_in_a_user_agent_are_hidden_and_control_characters_replaced() {
+        let text = Event::text("bundler/2 options/mirror.https://me:secret@host/x,jobs\n http://t@h");
+        assert_eq!(text, "bundler/2 options/mirror.https://***@host/x,jobs\u{fffd} http://***@h");
+        assert!(Event::text(&"é".repeat(600)).len() <= Event::TEXT_MAX);
+    }
+
+    #[test]
+    fn ids_differ() {
+        assert_ne!(EventId::next(Millis(1)), EventId::next(Millis(1)));
+    }
+}

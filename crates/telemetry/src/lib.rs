@@ -1,0 +1,30 @@
+//! What Daylight records about itself, and how, at a cost nobody notices.
+//!
+//! Every request and every background job makes one wide [`Event`]. Whoever does a piece of work
+//! notes it there ([`Event::add`]); the event is handed to [`Recorder::release`] after the last byte
+//! of the reply has left. Counting is exact and happens then, in one short critical section on a
+//! shard that only this thread uses; storing and logging happen on threads of their own.
+//!
+//! This crate imports nothing of ours, never blocks its caller and never fails.
+
+mod bound;
+mod clock;
+mod event;
+mod histogram;
+mod lines;
+pub mod log;
+mod op;
+mod outcome;
+mod prometheus;
+mod recorder;
+mod sink;
+
+pub use bound::{Bound, BoundName, Full, Slot};
+pub use clock::{Clock, Millis, Tick};
+pub use event::{Event, EventId, Kind, Layer, MemberRecord, MemberSaid, Subject, Tally};
+pub use histogram::Histogram;
+pub use lines::{Lines, LinesOptions};
+pub use op::Op;
+pub use outcome::{Outcome, Reason};
+pub use recorder::{Counter, Recorder, RecorderOptions, Totals};
+pub use sink::{JsonLines, Sink};

@@ -1,0 +1,1 @@
+//! The process log and the access log.

@@ -1,0 +1,55 @@
+//! Every operation that can take time, in one list. What is not here cannot be timed, and a test walks the list.
+
+macro_rules! ops {
+    ($($name:ident $text:literal $doc:literal;)*) => {
+        /// One kind of work that takes time. The text is its name in events, metrics and pages.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum Op { $(#[doc = $doc] $name,)* }
+
+        impl Op {
+            /// All of them, in the order of declaration.
+            pub const ALL: &'static [Op] = &[$(Op::$name,)*];
+            /// How many there are.
+            pub const COUNT: usize = Self::ALL.len();
+
+            /// The name used in events and metrics: `noun.verb`.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Op::$name => $text,)* }
+            }
+
+            /// What it is, for people.
+            pub fn doc(self) -> &'static str {
+                match self { $(Op::$name => $doc,)* }
+            }
+        }
+    };
+}
+
+ops! {
+    PageLookup "page.lookup" "Looking for a complete answer in memory and checking its stamp";
+    PageKeep "page.keep" "Putting a complete answer into memory";
+    Route "route.read" "Reading the URL into a question";
+    Access "access.check" "Deciding who asks and whether they may";
+    ReplyMake "reply.make" "Turning an outcome into headers and a body";
+    BodyReceive "body.receive" "Waiting for bytes of an upload from the client";
+    BodySend "body.send" "From the first byte of the reply to its last";
+    TruthWait "truth.wait" "Waiting for a reader thread of the truth database";
+    TruthRead "truth.read" "Reading the truth database";
+    CommitWait "truth.commit.wait" "Waiting for the writer's turn";
+    Commit "truth.commit" "A write transaction of the truth database with all who share it, sync included";
+    CacheWait "cache.wait" "Waiting for a thread of the cache database";
+    CacheRead "cache.read" "Reading the cache database";
+    CacheWrite "cache.write" "A write transaction of the cache database";
+    BlobWait "blob.wait" "Waiting for a thread that touches blobs";
+    BlobWrite "blob.write" "Writing and hashing an upload's bytes into a temporary file";
+    BlobSync "blob.sync" "Syncing a blob and its folder, and giving it its name";
+    BlobOpen "blob.open" "Opening a blob";
+    BlobRead "blob.read" "Reading a piece of a blob";
+    SegmentShip "segment.ship" "Copying journal rows into a segment";
+    PackageRead "package.read" "Reading the facts out of an uploaded package";
+    IndexRender "index.render" "Rendering an index or a piece of one";
+    TokenCheck "token.check" "Hashing a presented token and comparing it";
+    Check "store.check" "Checking rows, blobs, journal and segments against each other";
+    Rebuild "store.rebuild" "Replaying segments into a new truth database";
+}

@@ -1,0 +1,74 @@
+//! How an attempt ended, and why. Closed lists: what is not named here cannot happen unseen.
+
+macro_rules! closed {
+    ($(#[$meta:meta])* $type:ident { $($name:ident $text:literal $doc:literal;)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum $type { $(#[doc = $doc] $name,)* }
+
+        impl $type {
+            /// All of them, in the order of declaration.
+            pub const ALL: &'static [$type] = &[$($type::$name,)*];
+
+            /// The name used in events and metrics.
+            pub fn as_str(self) -> &'static str {
+                match self { $($type::$name => $text,)* }
+            }
+
+            /// What it means, for people.
+            pub fn doc(self) -> &'static str {
+                match self { $($type::$name => $doc,)* }
+            }
+        }
+    };
+}
+
+closed! {
+    /// How an attempt ended. Every attempt has exactly one; their counts sum to the attempts.
+    Outcome {
+        Answered "answered" "A 2xx with everything that was asked";
+        NotModified "not_modified" "304: the client has it already";
+        Redirected "redirected" "A 3xx that sends the client elsewhere";
+        NotFound "not_found" "404 or 410, proven";
+        Refused "refused" "Another 4xx: not allowed, not valid or in conflict";
+        Shed "shed" "503 with Retry-After: a bound was full";
+        Failed "failed" "A 5xx: our fault or an upstream's";
+        ClientGone "client_gone" "The client left before the last byte";
+        Malformed "malformed" "The bytes were not a request that HTTP allows";
+        TurnedAway "turned_away" "The connection was closed before a request was read";
+        Done "done" "A background job that ended well";
+    }
+}
+
+closed! {
+    /// Why. Goes into the event, the page and, where a person reads it, the reply.
+    Reason {
+        NoSuchRoute "no_such_route" "No URL of Daylight looks like that";
+        NoSuchRepository "no_such_repository" "There is no repository of that name";
+        NoSuchPackage "no_such_package" "The repository has nothing of that name";
+        NoSuchVersion "no_such_version" "The package has no such version";
+        Withdrawn "withdrawn" "The version was yanked or deleted";
+        HiddenByPolicy "hidden_by_policy" "A policy hides the version from this view";
+        MethodNotAllowed "method_not_allowed" "The URL does not take that method";
+        CredentialsMissing "credentials_missing" "A token is needed and none was sent";
+        CredentialsUnknown "credentials_unknown" "The token is not known, expired or revoked";
+        ScopeMissing "scope_missing" "The token lacks the scope";
+        PackageInvalid "package_invalid" "The uploaded package breaks a rule";
+        VersionTaken "version_taken" "The version exists with other bytes";
+        TooLarge "too_large" "Something sent is over its limit";
+        BodyTooSlow "body_too_slow" "An upload stopped arriving";
+        BodyShort "body_short" "An upload ended before its announced length";
+        InputInvalid "input_invalid" "A parameter or a body does not have the right form";
+        Conflict "conflict" "Someone else changed the same thing first";
+        BoundFull "bound_full" "A pool or queue was full";
+        DiskNearlyFull "disk_nearly_full" "Free space is below the floor, so writing has stopped";
+        StorePoisoned "store_poisoned" "A sync failed; nothing is written until a restart";
+        BlobMissing "blob_missing" "A row points at bytes that are not on disk";
+        Io "io" "The machine refused an input or output";
+        Panicked "panicked" "A defect of ours: the request was given up";
+        TooManyConnections "too_many_connections" "The limit of open connections was reached";
+        HeadTooSlow "head_too_slow" "The head of a request did not arrive in time";
+        Unsupported "unsupported" "This version of Daylight does not do that yet";
+    }
+}

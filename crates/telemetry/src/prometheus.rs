@@ -1,0 +1,1 @@
+//! `/metrics`: the counters, histograms and bounds in Prometheus' text format.
