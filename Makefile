@@ -1,0 +1,49 @@
+# What people type. Each target does its own set-up: scripts/setup is quick, and silent when nothing is missing.
+
+TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/daylight/tools
+DENY  := $(TOOLS)/bin/cargo-deny --locked check --hide-inclusion-graph
+
+.PHONY: help build run test check check-advisories bench torture
+
+help:
+	@echo 'make build             target/release/daylight'
+	@echo 'make run               build, and serve (ARGS="--listen 127.0.0.1:9000" goes to `daylight serve`)'
+	@echo 'make test              everything that must hold: licences, format, lints, all tests, real clients'
+	@echo 'make check             format, lints and the fast tests, for while you work'
+	@echo 'make check-advisories  known vulnerabilities of dependencies (fetches the advisory database from the network)'
+	@echo 'make bench             Daylight against its peers, on this machine'
+	@echo 'make torture           the crash tests, long'
+
+build:
+	@scripts/setup build
+	cargo build --release --locked
+
+run: build
+	@cargo run --quiet --release --locked -- serve $(ARGS)
+
+test:
+	@scripts/setup test
+	$(DENY) licenses bans sources
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo test --workspace --locked
+
+check:
+	@scripts/setup check
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo test --workspace --locked --lib
+	cargo test --locked --test suite tidy::
+
+check-advisories:
+	@scripts/setup test
+	$(DENY) advisories
+
+bench:
+	@scripts/setup bench
+	cargo build --release --locked --package daylight --package bench
+	@cargo run --quiet --release --locked --package bench -- $(ARGS)
+
+torture:
+	@scripts/setup test
+	DAYLIGHT_TORTURE=500 cargo test --release --locked --test suite crash:: -- --nocapture

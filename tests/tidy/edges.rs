@@ -1,0 +1,54 @@
+//! Which crate may import which. A new edge is a design change: it is made here, and in ARCHITECTURE.md.
+
+use super::{nothing_wrong, root, sources};
+use std::fs;
+
+const EDGES: &[(&str, &[&str])] = &[
+    ("telemetry", &[]),
+    ("format", &[]),
+    ("store", &["telemetry"]),
+    ("client", &["telemetry"]),
+    ("repository", &["format", "store", "client", "telemetry"]),
+    ("front", &["client", "telemetry"]),
+    ("daylight", &["telemetry", "format", "store", "client", "repository", "front"]),
+];
+
+#[test]
+fn crates_import_only_what_the_design_allows() {
+    let ours: Vec<&str> = EDGES.iter().map(|(name, _)| *name).collect();
+    let mut wrong = Vec::new();
+    for folder in fs::read_dir(root().join("crates")).unwrap() {
+        let folder = folder.unwrap();
+        let name = folder.file_name().into_string().unwrap();
+        let Some((_, allowed)) = EDGES.iter().find(|(known, _)| *known == name) else {
+            wrong.push(format!("crates/{name} is not in the table of edges"));
+            continue;
+        };
+        let manifest: toml::Table = fs::read_to_string(folder.path().join("Cargo.toml")).unwrap().parse().unwrap();
+        for section in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            let imported =
+                manifest.get(section).and_then(|table| table.as_table()).into_iter().flat_map(toml::Table::keys);
+            for import in
+                imported.filter(|import| ours.contains(&import.as_str()) && !allowed.contains(&import.as_str()))
+            {
+                wrong.push(format!("crates/{name} imports {import} in its [{section}]"));
+            }
+        }
+    }
+    nothing_wrong(wrong);
+}
+
+#[test]
+fn format_sees_no_file_no_socket_and_no_clock() {
+    let banned = ["std::time", "std::fs", "std::net", "std::env", "std::process", "tokio", "http::", "hyper"];
+    let mut wrong = Vec::new();
+    for source in sources(&["crates/format/src"], "rs") {
+        let code = source.text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for line in code {
+            for name in banned.iter().filter(|name| line.contains(**name)) {
+                wrong.push(format!("{}: `{name}` in `{}`", source.path, line.trim()));
+            }
+        }
+    }
+    nothing_wrong(wrong);
+}

@@ -1,0 +1,52 @@
+//! The rules about the tree that no compiler checks: edges between crates, sizes, names, and absences.
+
+mod edges;
+mod registry;
+mod sources;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A source file: its path from the root of the tree, and its text.
+struct Source {
+    path: String,
+    text: String,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
+}
+
+/// Every file with this ending in these folders, in order of path.
+fn sources(folders: &[&str], ending: &str) -> Vec<Source> {
+    let root = root();
+    let mut paths = Vec::new();
+    let mut folders: Vec<PathBuf> = folders.iter().map(|folder| root.join(folder)).collect();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+            let path = entry.unwrap().path();
+            if path.is_dir() && path.file_name().is_none_or(|name| name != "target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|found| found == ending) {
+                paths.push(path);
+            }
+        }
+    }
+    paths.sort();
+    let read = |path: PathBuf| Source {
+        path: path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(),
+        text: fs::read_to_string(&path).unwrap(),
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// All Rust files of the tree.
+fn rust() -> Vec<Source> {
+    sources(&["crates", "tests", "bench"], "rs")
+}
+
+/// Fails with all that is wrong, not only with the first.
+#[track_caller]
+fn nothing_wrong(wrong: Vec<String>) {
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
