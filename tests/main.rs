@@ -1,4 +1,19 @@
 //! The program from outside: the real binary, real clients, the contract on the wire, and the tree itself.
-#![expect(clippy::unwrap_used, reason = "tests stop at the first surprise")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tests stop at the first surprise, say what they saw, and stand outside the walls they check"
+)]
 
+mod contract;
+mod crash;
+mod freshness;
+mod gem_and_bundle;
+mod isolation;
+mod limits;
+mod rebuild;
+mod refusals;
 mod tidy;
+mod world;

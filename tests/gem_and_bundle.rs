@@ -1,0 +1,102 @@
+//! With the real clients: build, push, install, run, update, yank. What a team does in its first week.
+
+use crate::world::{FIRST, Gem, Index, Ruby, World};
+
+const TELL: &str = "require 'lamp'; require 'oil'; puts \"lamp #{Lamp::VERSION} oil #{Oil::VERSION}\"";
+
+#[test]
+fn a_pushed_gem_is_installed_run_updated_and_turned_away_after_its_yank() {
+    let world = World::start();
+    let admin = world.admin();
+    let url = world.url(FIRST);
+    let desk = Ruby::new();
+
+    let said = desk.push(&url, admin.secret(), &Gem::new("oil", "1.0.0")).good();
+    assert!(said.contains("Successfully registered gem: oil (1.0.0)"), "{said}");
+    desk.push(&url, admin.secret(), &Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0")).good();
+
+    let app = desk.app("app", &url, "gem 'lamp'");
+    app.bundle(&["install"]).good();
+    assert_eq!(app.ruby(TELL), "lamp 1.0.0 oil 1.0.0\n");
+
+    desk.push(&url, admin.secret(), &Gem::new("lamp", "1.1.0").needs("oil", "~> 1.0")).good();
+    desk.push(&url, admin.secret(), &Gem::new("oil", "1.0.1")).good();
+    app.bundle(&["update"]).good();
+    assert_eq!(app.ruby(TELL), "lamp 1.1.0 oil 1.0.1\n");
+
+    let said = desk.yank(&url, admin.secret(), "lamp", "1.1.0").good();
+    assert!(said.contains("Successfully deleted gem: lamp (1.1.0)"), "{said}");
+
+    // A machine that has nothing installed: what is there already would be taken from there.
+    let other = Ruby::new();
+    let app = other.app("app", &url, "gem 'lamp', '1.1.0'");
+    let said = app.bundle(&["install"]).bad();
+    assert!(said.contains("Could not find gem 'lamp (= 1.1.0)'"), "{said}");
+    assert!(said.contains("lamp-1.0.0"), "it names what there is: {said}");
+    app.gemfile(&url, "gem 'lamp'");
+    app.bundle(&["install"]).good();
+    assert_eq!(app.ruby(TELL), "lamp 1.0.0 oil 1.0.1\n");
+
+    Index::read(&world.anon(), FIRST).download(&world.anon(), FIRST);
+}
+
+#[test]
+fn a_locked_version_that_was_yanked_is_named_and_an_update_falls_back() {
+    let world = World::start();
+    let admin = world.admin();
+    for version in ["1.0.0", "2.0.0"] {
+        admin.push(FIRST, &Gem::new("lamp", version)).expect(200);
+    }
+    let first = Ruby::new();
+    let app = first.app("app", &world.url(FIRST), "gem 'lamp'");
+    app.bundle(&["lock"]).good();
+    assert!(app.lock().contains("lamp (2.0.0)"), "{}", app.lock());
+    admin.yank(FIRST, "lamp", "2.0.0").expect(200);
+    let said = app.bundle(&["install"]).bad();
+    assert!(said.contains("lamp") && said.contains("2.0.0"), "{said}");
+    app.bundle(&["update", "lamp"]).good();
+    assert!(app.lock().contains("lamp (1.0.0)"), "{}", app.lock());
+    app.unlock();
+    app.bundle(&["install"]).good();
+    assert_eq!(app.ruby("require 'lamp'; puts Lamp::VERSION"), "1.0.0\n");
+}
+
+#[test]
+fn a_private_repository_serves_who_shows_a_token_and_nobody_else() {
+    let world = World::start();
+    world.repository("vault", true);
+    let url = world.url("vault");
+    let writer = world.person("writer", &["read", "write"], &["vault"]);
+    let reader = world.person("reader", &["read"], &["vault"]);
+    let desk = Ruby::new();
+    desk.push(&url, writer.secret(), &Gem::new("lamp", "1.0.0")).good();
+
+    let app = desk.app("app", &url, "gem 'lamp'");
+    let said = app.bundle(&["install"]).bad();
+    assert!(said.contains("Authentication is required"), "{said}");
+
+    app.bundle(&["config", "set", "--local", "127.0.0.1", "x:wrong"]).good();
+    let said = app.bundle(&["install"]).bad();
+    assert!(said.contains("Bad username or password"), "{said}");
+
+    // As a password, as a user name, and in the source itself: all three are common.
+    app.bundle(&["config", "set", "--local", "127.0.0.1", &format!("reader:{}", reader.secret())]).good();
+    app.bundle(&["install"]).good();
+    assert_eq!(app.ruby("require 'lamp'; puts Lamp::VERSION"), "1.0.0\n");
+    let second = Ruby::new();
+    let app = second.app("app", &url, "gem 'lamp'");
+    app.bundle(&["config", "set", "--local", "127.0.0.1", reader.secret()]).good();
+    app.bundle(&["install"]).good();
+    let third = Ruby::new();
+    let source = url.replace("http://", &format!("http://{}@", reader.secret()));
+    third.app("app", &source, "gem 'lamp'").bundle(&["install"]).good();
+}
+
+#[test]
+fn the_gems_that_the_other_tests_write_are_what_ruby_installs() {
+    let desk = Ruby::new();
+    let gem = Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0").payload(b"light");
+    let installed = desk.install_file(&gem).good();
+    assert!(installed.contains("Successfully installed lamp-1.0.0"), "{installed}");
+    assert!(desk.install_file(&gem.claims("la mp")).bad().contains("name"), "a false name is refused by Ruby too");
+}

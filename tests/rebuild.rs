@@ -1,0 +1,103 @@
+//! What is derived can be thrown away: without the database, segments and blobs give the same bytes for every URL.
+
+use crate::world::{Answer, FIRST, Gem, Index, World};
+
+/// All that a client can see of all repositories: the status, validators and body of every URL.
+fn everything(world: &World) -> Vec<(String, Answer)> {
+    let admin = world.admin();
+    let mut paths = Vec::new();
+    for repository in [FIRST, "vault"] {
+        let index = Index::read(&admin, repository);
+        index.download(&admin, repository);
+        paths.extend(index.paths(repository));
+        paths.push(format!("/repository/{repository}/gems/lamp-1.1.0.gem"));
+    }
+    paths.extend(["/api/v1/repositories".to_owned(), "/api/v1/tokens".to_owned()]);
+    let seen = |path: String| {
+        let answer = admin.get(&path).only(&["etag", "repr-digest", "content-type", "content-length"]);
+        (path, answer)
+    };
+    paths.into_iter().map(seen).collect()
+}
+
+fn filled() -> World {
+    let world = World::start();
+    world.repository("vault", true);
+    world.person("reader", &["read"], &["vault"]);
+    let admin = world.admin();
+    for repository in [FIRST, "vault"] {
+        for version in ["1.0.0", "1.1.0", "1.2.0.pre", "2.0.0"] {
+            let gem = Gem::new("lamp", version).needs("oil", ">= 1.0").payload(repository.as_bytes());
+            admin.push(repository, &gem).expect(200);
+        }
+        admin.push(repository, &Gem::new("oil", "1.0.0")).expect(200);
+        admin.yank(repository, "lamp", "1.1.0").expect(200);
+        admin.yank(repository, "oil", "1.0.0").expect(200);
+        admin.push(repository, &Gem::new("oil", "1.0.1")).expect(200);
+    }
+    world
+}
+
+#[test]
+fn a_restart_and_a_rebuild_without_the_database_change_no_byte_of_any_url() {
+    let mut world = filled();
+    let before = everything(&world);
+    world.stop();
+    world.resume();
+    assert_eq!(everything(&world), before, "after a restart");
+    world.stop();
+
+    let truth: Vec<_> = world.files().into_iter().filter(|path| name(path).starts_with("truth")).collect();
+    assert!(!truth.is_empty(), "{:?}", world.files());
+    truth.iter().for_each(|path| std::fs::remove_file(path).unwrap());
+    let said = world.run("rebuild");
+    assert!(said.status.success(), "{said:?}");
+    let said = world.run("check");
+    assert!(said.status.success(), "{said:?}");
+    world.resume();
+    assert_eq!(everything(&world), before, "after a rebuild");
+
+    // It is a whole repository again, not a picture of one.
+    world.admin().push(FIRST, &Gem::new("lamp", "3.0.0")).expect(200);
+    world.admin().push(FIRST, &Gem::new("lamp", "1.1.0")).expect(409);
+    Index::read(&world.anon(), FIRST).download(&world.anon(), FIRST);
+}
+
+#[test]
+fn the_cache_database_may_be_deleted_at_any_time() {
+    let mut world = filled();
+    let before = everything(&world);
+    world.kill();
+    let cache = world.files().into_iter().filter(|path| name(path).starts_with("cache"));
+    cache.for_each(|path| std::fs::remove_file(path).unwrap());
+    world.resume();
+    assert_eq!(everything(&world), before);
+}
+
+#[test]
+fn check_finds_a_missing_blob_and_a_changed_one() {
+    let mut world = filled();
+    world.stop();
+    assert!(world.run("check").status.success());
+    let blobs: Vec<_> = world.files().into_iter().filter(|path| path.iter().any(|part| part == "blobs")).collect();
+    let blob = blobs.iter().find(|path| std::fs::metadata(path).unwrap().len() > 1000).unwrap();
+    let bytes = std::fs::read(blob).unwrap();
+    std::fs::remove_file(blob).unwrap();
+    assert!(!world.run("check").status.success(), "a blob is missing");
+    std::fs::write(blob, &bytes[1..]).unwrap();
+    assert!(!world.run("check").status.success(), "a blob is too short");
+}
+
+#[test]
+fn a_folder_in_use_is_refused_to_everybody_else() {
+    let world = World::start();
+    for verb in ["rebuild", "check"] {
+        let said = world.run(verb);
+        assert!(!said.status.success());
+        assert!(String::from_utf8_lossy(&said.stderr).contains("hint: "), "{said:?}");
+    }
+}
+
+fn name(path: &std::path::Path) -> &str {
+    path.file_name().unwrap().to_str().unwrap()
+}

@@ -1,0 +1,147 @@
+//! Gems: written in the process where many are needed, and as sources for the real `gem build`.
+
+use super::index::hex;
+use flate2::{Compression, GzBuilder};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+
+/// A gem with one file, which defines a module that knows its own version.
+#[derive(Debug, Clone)]
+pub(crate) struct Gem {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    dependencies: Vec<(String, String)>,
+    payload: Vec<u8>,
+    /// What its metadata says its name is, as YAML, when that is not its name.
+    declared: Option<String>,
+}
+
+impl Gem {
+    /// A gem without dependencies.
+    pub(crate) fn new(name: &str, version: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            version: version.to_owned(),
+            dependencies: Vec::new(),
+            payload: Vec::new(),
+            declared: None,
+        }
+    }
+
+    /// Needs another at run time; `requirement` as in `~> 1.0`.
+    pub(crate) fn needs(mut self, name: &str, requirement: &str) -> Self {
+        self.dependencies.push((name.to_owned(), requirement.to_owned()));
+        self
+    }
+
+    /// Carries these bytes too.
+    pub(crate) fn payload(mut self, bytes: &[u8]) -> Self {
+        self.payload = bytes.to_vec();
+        self
+    }
+
+    /// Claims another name in its metadata.
+    pub(crate) fn claims(mut self, name: &str) -> Self {
+        self.declared = Some(format!("{name:?}"));
+        self
+    }
+
+    /// Its file name.
+    pub(crate) fn file(&self) -> String {
+        format!("{}-{}.gem", self.name, self.version)
+    }
+
+    fn module(&self) -> String {
+        let (first, rest) = self.name.split_at(1);
+        first.to_uppercase() + rest
+    }
+
+    fn code(&self) -> String {
+        format!("module {}\n  VERSION = \"{}\"\nend\n", self.module(), self.version)
+    }
+
+    /// The .gem file, the same bytes every time.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let data =
+            gzip(&tar(&[(&format!("lib/{}.rb", self.name), self.code().as_bytes()), ("payload", &self.payload)]));
+        let metadata = gzip(self.metadata().as_bytes());
+        let sums = format!(
+            "---\nSHA256:\n  metadata.gz: {}\n  data.tar.gz: {}\n",
+            hex(&Sha256::digest(&metadata)),
+            hex(&Sha256::digest(&data))
+        );
+        tar(&[("metadata.gz", &metadata), ("data.tar.gz", &data), ("checksums.yaml.gz", &gzip(sums.as_bytes()))])
+    }
+
+    fn metadata(&self) -> String {
+        let mut yaml = format!(
+            "--- !ruby/object:Gem::Specification\nname: {}\nversion: !ruby/object:Gem::Version\n  version: {}\n\
+             platform: ruby\nauthors:\n- Somebody\nbindir: bin\ncert_chain: []\ndate: 2026-01-01 00:00:00.000000000 Z\n",
+            self.declared.as_ref().unwrap_or(&self.name),
+            self.version
+        );
+        yaml += if self.dependencies.is_empty() { "dependencies: []\n" } else { "dependencies:\n" };
+        for (name, requirement) in &self.dependencies {
+            let one = requirement_yaml(requirement, "    ");
+            write!(
+                yaml,
+                "- !ruby/object:Gem::Dependency\n  name: {name}\n  requirement: {one}  type: :runtime\n  \
+                 prerelease: false\n  version_requirements: {one}"
+            )
+            .unwrap();
+        }
+        let any = requirement_yaml(">= 0", "  ");
+        write!(
+            yaml,
+            "description:\nemail:\nexecutables: []\nextensions: []\nextra_rdoc_files: []\nfiles:\n- lib/{}.rb\n\
+             homepage:\nlicenses:\n- MIT\nmetadata: {{}}\nrequire_paths:\n- lib\nrequired_ruby_version: {any}\
+             required_rubygems_version: {any}requirements: []\nrubygems_version: 3.3.15\nspecification_version: 4\n\
+             summary: One of many\ntest_files: []\n",
+            self.name
+        )
+        .unwrap();
+        yaml
+    }
+
+    /// Its source folder for the real `gem build`: the file to build from is `NAME.gemspec`.
+    pub(crate) fn source(&self, folder: &Path) {
+        super::write(&folder.join(format!("lib/{}.rb", self.name)), &self.code());
+        let mut spec = format!(
+            "Gem::Specification.new do |s|\n  s.name = \"{}\"\n  s.version = \"{}\"\n  s.summary = \"A test\"\n  \
+             s.authors = [\"Somebody\"]\n  s.license = \"MIT\"\n  s.homepage = \"http://localhost/\"\n  \
+             s.files = [\"lib/{}.rb\"]\n",
+            self.name, self.version, self.name
+        );
+        for (name, requirement) in &self.dependencies {
+            writeln!(spec, "  s.add_dependency \"{name}\", \"{requirement}\"").unwrap();
+        }
+        super::write(&folder.join(format!("{}.gemspec", self.name)), &(spec + "end\n"));
+    }
+}
+
+fn requirement_yaml(requirement: &str, indent: &str) -> String {
+    let (operator, version) = requirement.split_once(' ').unwrap();
+    format!(
+        "!ruby/object:Gem::Requirement\n{indent}requirements:\n{indent}- - \"{operator}\"\n\
+         {indent}  - !ruby/object:Gem::Version\n{indent}    version: '{version}'\n"
+    )
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut writer = GzBuilder::new().mtime(0).write(Vec::new(), Compression::fast());
+    writer.write_all(bytes).unwrap();
+    writer.finish().unwrap()
+}
+
+fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    for (name, bytes) in members {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o444);
+        builder.append_data(&mut header, name, *bytes).unwrap();
+    }
+    builder.into_inner().unwrap()
+}

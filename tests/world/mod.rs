@@ -1,0 +1,128 @@
+//! A world to test in: the real program on a folder of its own, people who talk to it, gems, and real clients.
+
+mod gem;
+mod http;
+mod index;
+mod person;
+mod ruby;
+mod server;
+
+pub(crate) use gem::Gem;
+pub(crate) use http::{Answer, Connection};
+pub(crate) use index::{Index, hex};
+pub(crate) use person::Person;
+pub(crate) use ruby::Ruby;
+pub(crate) use server::Server;
+
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// The repository that exists from the first start.
+pub(crate) const FIRST: &str = "gems-private";
+
+const ADMIN: &str = "daylight_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// A server, its folder, and those who may talk to it. Ends what it started when dropped.
+pub(crate) struct World {
+    server: Option<Server>,
+    folder: TempDir,
+}
+
+impl World {
+    /// Starts the program on an empty folder.
+    pub(crate) fn start() -> Self {
+        let mut world = Self { server: None, folder: TempDir::new().unwrap() };
+        world.resume();
+        world
+    }
+
+    /// Starts it again, on another port.
+    pub(crate) fn resume(&mut self) {
+        self.server = Some(self.begin().ready());
+    }
+
+    /// Starts the program without waiting until it listens.
+    pub(crate) fn begin(&self) -> Server {
+        Server::spawn(&self.data(), ADMIN, &self.folder.path().join("log"))
+    }
+
+    /// Asks it to stop, and waits until it has.
+    pub(crate) fn stop(&mut self) {
+        self.server.take().unwrap().stop();
+    }
+
+    /// Ends it in the middle of whatever it does.
+    pub(crate) fn kill(&mut self) {
+        self.server.take().unwrap().kill();
+    }
+
+    /// The data folder.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// Every file of the data folder.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        let mut folders = vec![self.data()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() { folders.push(path) } else { files.push(path) }
+            }
+        }
+        files.sort();
+        files
+    }
+
+    /// Runs a command of the program that works on the folder, while no server does.
+    pub(crate) fn run(&self, verb: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
+        command.arg(verb).arg("--data").arg(self.data()).env_clear().output().unwrap()
+    }
+
+    /// Where a repository is, for clients.
+    pub(crate) fn url(&self, repository: &str) -> String {
+        format!("http://{}/repository/{repository}/", self.server().address())
+    }
+
+    fn server(&self) -> &Server {
+        self.server.as_ref().unwrap()
+    }
+
+    /// Somebody without a token.
+    pub(crate) fn anon(&self) -> Person {
+        Person::new(self.server().address(), None)
+    }
+
+    /// Who may do everything.
+    pub(crate) fn admin(&self) -> Person {
+        self.holder(ADMIN)
+    }
+
+    /// Who shows this secret, whatever it is.
+    pub(crate) fn holder(&self, secret: &str) -> Person {
+        Person::new(self.server().address(), Some(secret.to_owned()))
+    }
+
+    /// Somebody with a token of these scopes, for these repositories (none: all).
+    pub(crate) fn person(&self, name: &str, scopes: &[&str], repositories: &[&str]) -> Person {
+        let token = json!({ "name": name, "owner": name, "scopes": scopes, "repositories": repositories });
+        let made = self.admin().post_json("/api/v1/tokens", &token).expect(201).json();
+        self.holder(made["secret"].as_str().unwrap())
+    }
+
+    /// Makes a hosted gem repository.
+    pub(crate) fn repository(&self, name: &str, private: bool) {
+        let wanted = json!({ "name": name, "format": "gem", "kind": "hosted", "private": private });
+        self.admin().post_json("/api/v1/repositories", &wanted).expect(201);
+    }
+}
+
+/// Writes a text file, and the folders above it.
+pub(crate) fn write(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}

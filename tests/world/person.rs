@@ -1,0 +1,87 @@
+//! Somebody who talks to the server: nobody in particular, or the holder of a token.
+
+use super::{Answer, Connection, Gem};
+use std::io;
+use std::net::SocketAddr;
+
+/// Somebody, and the token they show with each request.
+#[derive(Clone)]
+pub(crate) struct Person {
+    address: SocketAddr,
+    secret: Option<String>,
+}
+
+impl Person {
+    /// Who talks to this address, showing this.
+    pub(crate) fn new(address: SocketAddr, secret: Option<String>) -> Self {
+        Self { address, secret }
+    }
+
+    /// What they show.
+    pub(crate) fn secret(&self) -> &str {
+        self.secret.as_deref().unwrap()
+    }
+
+    /// A connection to keep.
+    pub(crate) fn connect(&self) -> io::Result<Connection> {
+        Connection::open(self.address)
+    }
+
+    /// A request on a connection that is kept.
+    pub(crate) fn on(
+        &self,
+        connection: &mut Connection,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> io::Result<Answer> {
+        let mut all = headers.to_vec();
+        all.extend(self.secret.as_deref().map(|secret| ("Authorization", secret)));
+        connection.call(method, path, &all, body)
+    }
+
+    /// A request on a connection of its own.
+    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        self.on(&mut self.connect().unwrap(), method, path, headers, body).unwrap()
+    }
+
+    /// Reads.
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, &[], b"")
+    }
+
+    /// Sends JSON.
+    pub(crate) fn post_json(&self, path: &str, value: &serde_json::Value) -> Answer {
+        self.ask("POST", path, &[("Content-Type", "application/json")], value.to_string().as_bytes())
+    }
+
+    /// Publishes a gem as `gem push` does.
+    pub(crate) fn push(&self, repository: &str, gem: &Gem) -> Answer {
+        self.push_on(&mut self.connect().unwrap(), repository, &gem.bytes()).unwrap()
+    }
+
+    /// Publishes bytes as a gem, on a connection that is kept.
+    pub(crate) fn push_on(&self, connection: &mut Connection, repository: &str, bytes: &[u8]) -> io::Result<Answer> {
+        let path = format!("/repository/{repository}/api/v1/gems");
+        self.on(connection, "POST", &path, &[("Content-Type", "application/octet-stream")], bytes)
+    }
+
+    /// Withdraws a version as `gem yank` does.
+    pub(crate) fn yank(&self, repository: &str, name: &str, version: &str) -> Answer {
+        self.yank_on(&mut self.connect().unwrap(), repository, name, version).unwrap()
+    }
+
+    /// Withdraws a version, on a connection that is kept.
+    pub(crate) fn yank_on(
+        &self,
+        connection: &mut Connection,
+        repository: &str,
+        name: &str,
+        version: &str,
+    ) -> io::Result<Answer> {
+        let path = format!("/repository/{repository}/api/v1/gems/yank");
+        let form = format!("gem_name={name}&version={version}");
+        self.on(connection, "DELETE", &path, &[("Content-Type", "application/x-www-form-urlencoded")], form.as_bytes())
+    }
+}

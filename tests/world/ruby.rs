@@ -1,0 +1,127 @@
+//! The real clients, Debian's `gem` and `bundle`, in a home of their own that knows no other source.
+
+use super::{Gem, write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A machine with Ruby on it, and nothing installed.
+pub(crate) struct Ruby(TempDir);
+
+/// What a command said, both streams in one, and whether it succeeded.
+pub(crate) struct Said {
+    succeeded: bool,
+    text: String,
+}
+
+impl Said {
+    /// What was said, by a command that succeeded.
+    #[track_caller]
+    pub(crate) fn good(self) -> String {
+        assert!(self.succeeded, "{}", self.text);
+        self.text
+    }
+
+    /// What was said, by a command that failed.
+    #[track_caller]
+    pub(crate) fn bad(self) -> String {
+        assert!(!self.succeeded, "it succeeded: {}", self.text);
+        self.text
+    }
+}
+
+impl Ruby {
+    /// A fresh one.
+    pub(crate) fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    /// Runs a command in a folder, showing `key` to the host of gems.
+    pub(crate) fn run(&self, folder: &Path, key: &str, program: &str, arguments: &[&str]) -> Said {
+        let home = self.0.path();
+        let output = Command::new(program)
+            .args(arguments)
+            .current_dir(folder)
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("LANG", "C.UTF-8")
+            .env("HOME", home)
+            .env("GEM_HOME", home.join("gems"))
+            .env("GEM_HOST_API_KEY", key)
+            .env("BUNDLE_USER_HOME", home.join("bundle"))
+            .env("BUNDLE_APP_CONFIG", folder.join(".bundle"))
+            .env("BUNDLE_PATH", home.join("installed"))
+            .env("BUNDLE_SILENCE_ROOT_WARNING", "1")
+            .env("no_proxy", "127.0.0.1")
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        Said { succeeded: output.status.success(), text: text.into_owned() }
+    }
+
+    /// Builds a gem with `gem build`.
+    pub(crate) fn build(&self, gem: &Gem) -> PathBuf {
+        let folder = self.0.path().join(format!("{}-{}", gem.name, gem.version));
+        gem.source(&folder);
+        self.run(&folder, "", "gem", &["build", &format!("{}.gemspec", gem.name)]).good();
+        folder.join(gem.file())
+    }
+
+    /// Installs a gem that was written in the process, without the gems it needs.
+    pub(crate) fn install_file(&self, gem: &Gem) -> Said {
+        let file = self.0.path().join(gem.file());
+        std::fs::write(&file, gem.bytes()).unwrap();
+        self.run(self.0.path(), "", "gem", &["install", "--local", "--force", file.to_str().unwrap()])
+    }
+
+    /// Builds a gem and publishes it with `gem push`.
+    pub(crate) fn push(&self, host: &str, key: &str, gem: &Gem) -> Said {
+        let file = self.build(gem);
+        self.run(self.0.path(), key, "gem", &["push", "--host", host, file.to_str().unwrap()])
+    }
+
+    /// Withdraws a version with `gem yank`.
+    pub(crate) fn yank(&self, host: &str, key: &str, name: &str, version: &str) -> Said {
+        self.run(self.0.path(), key, "gem", &["yank", name, "--version", version, "--host", host])
+    }
+
+    /// An application in a folder of its own, with this Gemfile below its one source.
+    pub(crate) fn app(&self, name: &str, source: &str, gems: &str) -> App<'_> {
+        let app = App { ruby: self, folder: self.0.path().join(name) };
+        app.gemfile(source, gems);
+        app
+    }
+}
+
+/// An application that uses Bundler.
+pub(crate) struct App<'a> {
+    ruby: &'a Ruby,
+    folder: PathBuf,
+}
+
+impl App<'_> {
+    /// Writes its Gemfile.
+    pub(crate) fn gemfile(&self, source: &str, gems: &str) {
+        write(&self.folder.join("Gemfile"), &format!("source \"{source}\"\n{gems}\n"));
+    }
+
+    /// Forgets which versions were chosen.
+    pub(crate) fn unlock(&self) {
+        std::fs::remove_file(self.folder.join("Gemfile.lock")).unwrap();
+    }
+
+    /// Which versions were chosen.
+    pub(crate) fn lock(&self) -> String {
+        std::fs::read_to_string(self.folder.join("Gemfile.lock")).unwrap()
+    }
+
+    /// `bundle ...`.
+    pub(crate) fn bundle(&self, arguments: &[&str]) -> Said {
+        self.ruby.run(&self.folder, "", "bundle", arguments)
+    }
+
+    /// Runs a line of Ruby with the application's gems.
+    pub(crate) fn ruby(&self, code: &str) -> String {
+        self.bundle(&["exec", "ruby", "-e", code]).good()
+    }
+}
