@@ -1,6 +1,6 @@
 //! The closed set of operations on the truth. One suite runs against every implementation (SQLite, the model in memory).
 
-use crate::{Change, Digest, Entry, RepositoryId, RepositoryRecord, Seq, TokenRecord};
+use crate::{Change, Digest, Entry, Error, RepositoryId, RepositoryRecord, Seq, TokenRecord};
 use serde::{Deserialize, Serialize};
 use telemetry::Millis;
 
@@ -53,6 +53,32 @@ pub struct JournalRow {
     pub change: Change,
 }
 
+impl JournalRow {
+    /// The form that is written, and the newest that is read.
+    pub const VERSION: u32 = 1;
+
+    /// A batch's change as number `seq`; a new repository takes its id from there.
+    pub(crate) fn new(seq: Seq, batch: &Batch, change: &Change) -> Self {
+        let mut change = change.clone();
+        if let Change::Repository { id: id @ RepositoryId(0), .. } = &mut change {
+            *id = RepositoryId(seq.0);
+        }
+        Self { v: Self::VERSION, seq, at: batch.at, by: batch.by.clone(), change }
+    }
+
+    /// Whether this version can replay the row, and it is the one after `last`.
+    pub(crate) fn follows(&self, last: Seq) -> Result<(), Error> {
+        if self.seq.0 != last.0 + 1 {
+            return Err(Error::Gap { after: last, found: self.seq });
+        }
+        if self.v > Self::VERSION {
+            let why = format!("its form is `{}`, and this version reads `{}`", self.v, Self::VERSION);
+            return Err(Error::Row { seq: self.seq, why });
+        }
+        Ok(())
+    }
+}
+
 /// A unit as it was read: all its entries, oldest change first, with the number of its last change.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UnitRows {
@@ -67,45 +93,53 @@ pub struct UnitRows {
 #[error("somebody else changed it first: {0:?} no longer holds")]
 pub struct Conflict(pub Expect);
 
+/// Why nothing was written.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum CommitError {
+    /// An expectation of this batch no longer holds.
+    #[error(transparent)]
+    Conflict(#[from] Conflict),
+    /// The store could not.
+    #[error(transparent)]
+    Error(#[from] Error),
+}
+
 /// The closed set. Synchronous: threads of the store call it, never a runtime.
 pub trait Catalog: Send {
-    /// What went wrong underneath.
-    type Error: std::error::Error + Send + Sync + 'static;
-
     /// Makes each batch or refuses it, all in one durable transaction; answers in order with the number of each
     /// batch's last change. A refused batch changes nothing and uses no number.
-    fn commit(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Self::Error>;
+    fn commit(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error>;
 
     /// Replays rows whose numbers follow the last one without a gap.
-    fn replay(&mut self, rows: &[JournalRow]) -> Result<(), Self::Error>;
+    fn replay(&mut self, rows: &[JournalRow]) -> Result<(), Error>;
 
     /// The number of the last change.
-    fn last(&mut self) -> Result<Seq, Self::Error>;
+    fn last(&mut self) -> Result<Seq, Error>;
 
     /// One unit.
-    fn unit(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitRows, Self::Error>;
+    fn unit(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitRows, Error>;
 
     /// One entry.
-    fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Self::Error>;
+    fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error>;
 
     /// Names of the units that have at least one live entry, after `after`, in byte order, `limit` at most.
-    fn units(&mut self, repository: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Self::Error>;
+    fn units(&mut self, repository: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error>;
 
     /// Index lines of a repository in the order of their numbers, after `after`, `limit` at most.
-    fn lines(&mut self, repository: RepositoryId, after: Seq, limit: usize) -> Result<Vec<(Seq, String)>, Self::Error>;
+    fn lines(&mut self, repository: RepositoryId, after: Seq, limit: usize) -> Result<Vec<(Seq, String)>, Error>;
 
     /// Repositories that live, in byte order of their names.
-    fn repositories(&mut self) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Self::Error>;
+    fn repositories(&mut self) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error>;
 
     /// Tokens that are not revoked, in byte order of their names.
-    fn tokens(&mut self) -> Result<Vec<TokenRecord>, Self::Error>;
+    fn tokens(&mut self) -> Result<Vec<TokenRecord>, Error>;
 
     /// A setting; `None` where it was never set or is back to its default.
-    fn setting(&mut self, key: &str) -> Result<Option<serde_json::Value>, Self::Error>;
+    fn setting(&mut self, key: &str) -> Result<Option<serde_json::Value>, Error>;
 
     /// The journal after `after`, `limit` rows at most.
-    fn journal(&mut self, after: Seq, limit: usize) -> Result<Vec<JournalRow>, Self::Error>;
+    fn journal(&mut self, after: Seq, limit: usize) -> Result<Vec<JournalRow>, Error>;
 
-    /// Blobs that any entry refers to, after `after` in byte order, `limit` at most, with their sizes.
-    fn blobs(&mut self, after: Option<Digest>, limit: usize) -> Result<Vec<(Digest, u64)>, Self::Error>;
+    /// Blobs that any entry refers to or ever did, after `after` in byte order, `limit` at most, with their sizes.
+    fn blobs(&mut self, after: Option<Digest>, limit: usize) -> Result<Vec<(Digest, u64)>, Error>;
 }

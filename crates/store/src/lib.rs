@@ -2,12 +2,34 @@
 //!
 //! This crate knows digests, keys and revisions; never gems, coordinates or HTTP.
 
+mod blobs;
 mod catalog;
+pub mod disk;
+mod error;
+mod holders;
+mod layout;
+mod model;
+mod pool;
 mod record;
 mod revision;
+mod space;
+mod sqlite;
+mod staged;
+mod store;
+#[cfg(test)]
+mod suite;
+#[cfg(test)]
+mod tests;
+mod writer;
 
-pub use catalog::{Batch, Catalog, Conflict, Expect, JournalRow, UnitRows};
+pub use catalog::{Batch, Catalog, CommitError, Conflict, Expect, JournalRow, UnitRows};
+pub use error::Error;
+pub use layout::{FORM, Layout};
+pub use model::Model;
 pub use record::{
     Change, Digest, Entry, Hashes, RepositoryId, RepositoryKind, RepositoryRecord, Seq, State, TokenRecord,
 };
 pub use revision::{Revisions, Stamp, Unit};
+pub use sqlite::Sqlite;
+pub use staged::Staged;
+pub use store::{Store, StoreOptions};

@@ -99,7 +99,7 @@ pub enum State {
 /// One published thing, as it is after its last change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// What revisions are counted for: a gem's name; a Maven directory.
+    /// What revisions are counted for: a gem's name; a Maven directory. A key is never in another unit later.
     pub unit: String,
     /// Unique in its repository: a gem's full name; a Maven path.
     pub key: String,

@@ -1,0 +1,163 @@
+//! What can go wrong in the store, named for the situation. One that many wait for is shared, so errors can be cloned.
+
+use crate::{Digest, Seq};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fmt, io};
+use telemetry::{BoundName, Full};
+
+/// Why the store could not do it.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    /// Another process holds the folder.
+    #[error("the folder `{}` is in use", .0.display())]
+    Locked(PathBuf),
+    /// The folder has files, and none of them says that it is ours.
+    #[error("the folder `{}` holds `{found}` and no file `version`, so it is not a data folder", data.display())]
+    Foreign {
+        /// The folder.
+        data: PathBuf,
+        /// One of the files in it.
+        found: String,
+    },
+    /// A later version wrote the folder.
+    #[error("the folder `{}` has the form `{found}`, and this version reads `{known}`", data.display())]
+    TooNew {
+        /// The folder.
+        data: PathBuf,
+        /// The form that was found.
+        found: String,
+        /// The newest form that is known.
+        known: u32,
+    },
+    /// The folder is on a network file system, which keeps neither locks nor syncs as the store needs them.
+    #[error("the folder `{}` is on a network file system: {kind}", data.display())]
+    Network {
+        /// The folder.
+        data: PathBuf,
+        /// Its kind.
+        kind: &'static str,
+    },
+    /// Free space is below the floor: nothing is written, reads go on.
+    #[error("{free_bytes} bytes are free on the disk and {floor_bytes} must stay so: nothing is written")]
+    DiskNearlyFull {
+        /// Free now.
+        free_bytes: u64,
+        /// What must stay free.
+        floor_bytes: u64,
+    },
+    /// A sync failed, so nobody knows what is on disk: nothing is written until a restart.
+    #[error("an earlier sync to the disk failed: nothing is written until a restart")]
+    Poisoned,
+    /// A queue was full.
+    #[error("`{}` is full", .0.as_str())]
+    Busy(BoundName),
+    /// The store is closing, or the work was given up by a defect of ours.
+    #[error("the store is closed")]
+    Closed,
+    /// Staged bytes after a failed or interrupted write.
+    #[error("the staged bytes were given up after a failed write")]
+    GivenUp,
+    /// Bytes that are not there, whatever a row says.
+    #[error("the blob `{0}` is not on disk")]
+    BlobMissing(Digest),
+    /// The machine refused an input or output.
+    #[error("cannot {what} `{}`: {source}", path.display())]
+    Io {
+        /// What was tried: a verb.
+        what: &'static str,
+        /// On which file or folder.
+        path: PathBuf,
+        /// What the machine said.
+        source: Arc<io::Error>,
+    },
+    /// The machine refused a thread.
+    #[error("cannot start a thread: {0}")]
+    Thread(Arc<io::Error>),
+    /// SQLite failed.
+    #[error("the database cannot {what}: {source}")]
+    Sqlite {
+        /// What was tried: a verb.
+        what: &'static str,
+        /// What SQLite said.
+        source: Arc<rusqlite::Error>,
+    },
+    /// A stored row is not what this version writes.
+    #[error("the row `{seq}` of the journal or of what is derived from it cannot be read: {why}", seq = seq.0)]
+    Row {
+        /// Its number; 0: a derived row.
+        seq: Seq,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Rows were to follow each other without a gap.
+    #[error("the journal has `{}` where `{}` must follow", found.0, after.0 + 1)]
+    Gap {
+        /// The last row before it.
+        after: Seq,
+        /// The row that came.
+        found: Seq,
+    },
+    /// Segments hold changes that the truth does not: it was lost or replaced by an older one.
+    #[error("the segments reach `{}` and the truth ends at `{}`", segments.0, truth.0)]
+    SegmentsAhead {
+        /// How far the segments reach.
+        segments: Seq,
+        /// Where the truth ends.
+        truth: Seq,
+    },
+    /// A segment is not what its name says.
+    #[error("the segment `{name}` is damaged: {why}")]
+    Segment {
+        /// Its file name.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl Error {
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Locked(_) => {
+                Some("another daylight is running on it: stop that one, or give each its own `--data`".into())
+            }
+            Self::Foreign { .. } => Some("name an empty folder or one that does not exist yet with `--data`".into()),
+            Self::TooNew { .. } => Some("run the version of daylight that wrote it, or a later one".into()),
+            Self::Network { .. } => Some("put the data folder on a disk of this machine".into()),
+            Self::DiskNearlyFull { .. } => Some("free space on the disk, or make the disk larger".into()),
+            Self::Poisoned => Some("look at the disk and the system's log, then restart".into()),
+            Self::BlobMissing(_) => Some("run `daylight check` to see what else is missing".into()),
+            Self::SegmentsAhead { .. } => {
+                Some("run `daylight rebuild` to make the truth again from the segments".into())
+            }
+            Self::Segment { .. } => {
+                Some("restore the file from a backup; `daylight check` names all that are damaged".into())
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { what, path: path.to_owned(), source: Arc::new(source) }
+    }
+
+    pub(crate) fn thread(source: io::Error) -> Self {
+        Self::Thread(Arc::new(source))
+    }
+
+    pub(crate) fn sqlite(what: &'static str) -> impl Fn(rusqlite::Error) -> Self {
+        move |source| Self::Sqlite { what, source: Arc::new(source) }
+    }
+
+    pub(crate) fn row(seq: Seq) -> impl FnOnce(serde_json::Error) -> Self {
+        move |why| Self::Row { seq, why: fmt::format(format_args!("{why}")) }
+    }
+}
+
+impl From<Full> for Error {
+    fn from(Full(name): Full) -> Self {
+        Self::Busy(name)
+    }
+}

@@ -1,0 +1,144 @@
+//! The truth in memory, as plainly as it can be said: what the suite holds SQLite against, and the oracle of
+//! other crates' property tests.
+
+use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, Expect, JournalRow, RepositoryId};
+use crate::{RepositoryRecord, Seq, State, TokenRecord, UnitRows};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A catalog in memory.
+#[derive(Debug, Clone, Default)]
+pub struct Model {
+    journal: Vec<JournalRow>,
+    entries: BTreeMap<(RepositoryId, String), Entry>,
+    units: BTreeMap<(RepositoryId, String), Seq>,
+    lines: BTreeMap<(RepositoryId, Seq), String>,
+    repositories: BTreeMap<RepositoryId, RepositoryRecord>,
+    tokens: BTreeMap<Digest, TokenRecord>,
+    settings: BTreeMap<String, serde_json::Value>,
+    blobs: BTreeMap<Digest, u64>,
+}
+
+impl Model {
+    fn seq(&self) -> Seq {
+        Seq(self.journal.len() as u64)
+    }
+
+    fn holds(&self, expect: &Expect) -> bool {
+        match expect {
+            Expect::UnitAt { repository, unit, seq } => {
+                self.units.get(&(*repository, unit.clone())).copied().unwrap_or_default() == *seq
+            }
+            Expect::RepositoryLives(id) => self.repositories.get(id).is_some_and(|record| record.removed.is_none()),
+            Expect::RepositoryNameFree(name) => {
+                !self.repositories.values().any(|record| record.removed.is_none() && record.name == *name)
+            }
+            Expect::TokenNameFree(name) => {
+                !self.tokens.values().any(|record| record.revoked.is_none() && record.name == *name)
+            }
+        }
+    }
+
+    fn apply(&mut self, row: JournalRow) {
+        match row.change.clone() {
+            Change::Entry { repository, entry } => {
+                self.units.insert((repository, entry.unit.clone()), row.seq);
+                self.blobs.entry(entry.hashes.sha256).or_insert(entry.hashes.size_bytes);
+                if let Some(line) = &entry.line {
+                    self.lines.insert((repository, row.seq), line.clone());
+                }
+                self.entries.insert((repository, entry.key.clone()), entry);
+            }
+            Change::Repository { id, record } => {
+                self.repositories.insert(id, record);
+            }
+            Change::Token { record } => {
+                self.tokens.insert(record.hash, record);
+            }
+            Change::Setting { key, value } if value.is_null() => {
+                self.settings.remove(&key);
+            }
+            Change::Setting { key, value } => {
+                self.settings.insert(key, value);
+            }
+        }
+        self.journal.push(row);
+    }
+}
+
+impl Catalog for Model {
+    fn commit(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
+        let one = |batch: &Batch| {
+            if let Some(broken) = batch.expect.iter().find(|expect| !self.holds(expect)) {
+                return Err(Conflict(broken.clone()));
+            }
+            for change in &batch.changes {
+                self.apply(JournalRow::new(Seq(self.seq().0 + 1), batch, change));
+            }
+            Ok(self.seq())
+        };
+        Ok(batches.iter().map(one).collect())
+    }
+
+    fn replay(&mut self, rows: &[JournalRow]) -> Result<(), Error> {
+        let mut last = self.seq();
+        for row in rows {
+            row.follows(last)?;
+            last = row.seq;
+        }
+        rows.iter().for_each(|row| self.apply(row.clone()));
+        Ok(())
+    }
+
+    fn last(&mut self) -> Result<Seq, Error> {
+        Ok(self.seq())
+    }
+
+    fn unit(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitRows, Error> {
+        let seq = self.units.get(&(repository, unit.to_owned())).copied().unwrap_or_default();
+        let in_unit = self.entries.iter().filter(|((id, _), entry)| *id == repository && entry.unit == unit);
+        let mut entries: Vec<Entry> = in_unit.map(|(_, entry)| entry.clone()).collect();
+        entries.sort_by(|a, b| (a.published, &a.key).cmp(&(b.published, &b.key)));
+        Ok(UnitRows { seq, entries })
+    }
+
+    fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
+        Ok(self.entries.get(&(repository, key.to_owned())).cloned())
+    }
+
+    fn units(&mut self, repository: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error> {
+        let live = self.entries.iter().filter(|((id, _), entry)| *id == repository && entry.state == State::Live);
+        let names: BTreeSet<&str> = live.map(|(_, entry)| entry.unit.as_str()).filter(|unit| *unit > after).collect();
+        Ok(names.into_iter().take(limit).map(str::to_owned).collect())
+    }
+
+    fn lines(&mut self, repository: RepositoryId, after: Seq, limit: usize) -> Result<Vec<(Seq, String)>, Error> {
+        let lines = self.lines.iter().filter(|((id, seq), _)| *id == repository && *seq > after);
+        Ok(lines.take(limit).map(|((_, seq), line)| (*seq, line.clone())).collect())
+    }
+
+    fn repositories(&mut self) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {
+        let living = self.repositories.iter().filter(|(_, record)| record.removed.is_none());
+        let mut living: Vec<_> = living.map(|(id, record)| (*id, record.clone())).collect();
+        living.sort_by(|(a, left), (b, right)| (&left.name, a).cmp(&(&right.name, b)));
+        Ok(living)
+    }
+
+    fn tokens(&mut self) -> Result<Vec<TokenRecord>, Error> {
+        let mut living: Vec<_> = self.tokens.values().filter(|record| record.revoked.is_none()).cloned().collect();
+        living.sort_by(|a, b| (&a.name, a.hash).cmp(&(&b.name, b.hash)));
+        Ok(living)
+    }
+
+    fn setting(&mut self, key: &str) -> Result<Option<serde_json::Value>, Error> {
+        Ok(self.settings.get(key).cloned())
+    }
+
+    fn journal(&mut self, after: Seq, limit: usize) -> Result<Vec<JournalRow>, Error> {
+        Ok(self.journal.iter().filter(|row| row.seq > after).take(limit).cloned().collect())
+    }
+
+    fn blobs(&mut self, after: Option<Digest>, limit: usize) -> Result<Vec<(Digest, u64)>, Error> {
+        let blobs = self.blobs.iter().filter(|(digest, _)| Some(**digest) > after);
+        Ok(blobs.take(limit).map(|(digest, size)| (*digest, *size)).collect())
+    }
+}

@@ -1,0 +1,61 @@
+//! Whether anything may be written: free space above the floor, and no sync has ever failed.
+
+use crate::Error;
+use crate::disk::Disk;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use telemetry::{Bound, BoundName};
+
+/// Asked before every write. A failed sync says nothing about which bytes reached the disk, and the kernel may
+/// report it only once, so from then on nothing is written until a restart reads the disk anew.
+#[derive(Debug)]
+pub(crate) struct Space {
+    disk: Arc<dyn Disk>,
+    folder: PathBuf,
+    floor_bytes: u64,
+    bound: Arc<Bound>,
+    poisoned: AtomicBool,
+}
+
+impl Space {
+    pub(crate) fn new(disk: Arc<dyn Disk>, folder: PathBuf, floor_bytes: u64) -> Self {
+        let bound = Bound::new(BoundName::Disk, "", u64::MAX);
+        Self { disk, folder, floor_bytes, bound, poisoned: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn bound(&self) -> Arc<Bound> {
+        self.bound.clone()
+    }
+
+    /// Measures; an error where new content must not be written.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.sound()?;
+        let space = self.disk.space(&self.folder).map_err(Error::io("look at", &self.folder))?;
+        self.bound.set_capacity(space.total.saturating_sub(self.floor_bytes));
+        self.bound.observe(space.total.saturating_sub(space.free));
+        if space.free < self.floor_bytes {
+            self.bound.reject();
+            return Err(Error::DiskNearlyFull { free_bytes: space.free, floor_bytes: self.floor_bytes });
+        }
+        Ok(())
+    }
+
+    /// An error where nothing at all may be written.
+    pub(crate) fn sound(&self) -> Result<(), Error> {
+        if self.poisoned.load(Ordering::Acquire) { Err(Error::Poisoned) } else { Ok(()) }
+    }
+
+    /// After a sync or a commit failed.
+    pub(crate) fn poison(&self) {
+        self.poisoned.store(true, Ordering::Release);
+    }
+
+    /// Passes a sync's result on; nothing is written after a failed one.
+    pub(crate) fn synced<T, E>(&self, result: Result<T, E>) -> Result<T, E> {
+        if result.is_err() {
+            self.poison();
+        }
+        result
+    }
+}

@@ -1,0 +1,92 @@
+//! The reads of the closed set.
+
+use super::{Sqlite, int, seq};
+use crate::{Digest, Entry, Error, JournalRow, RepositoryId, RepositoryRecord, Seq, TokenRecord, UnitRows};
+use rusqlite::{Params, Row, params};
+use serde::de::DeserializeOwned;
+
+impl Sqlite {
+    /// Its number and its entries come from one snapshot, or a change between the two reads could be lost.
+    pub(super) fn read_unit(&self, repository: RepositoryId, unit: &str) -> Result<UnitRows, Error> {
+        let snapshot = self.connection.unchecked_transaction().map_err(Error::sqlite("read a unit"))?;
+        let sql = "SELECT body FROM entry WHERE repository = ? AND unit = ? ORDER BY published, key";
+        let rows = UnitRows {
+            seq: self.unit_seq(repository, unit)?,
+            entries: self.bodies(sql, params![int(repository.0), unit])?,
+        };
+        snapshot.finish().map_err(Error::sqlite("read a unit"))?;
+        Ok(rows)
+    }
+
+    pub(super) fn read_entry(&self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
+        let sql = "SELECT body FROM entry WHERE repository = ? AND key = ?";
+        Ok(self.bodies(sql, params![int(repository.0), key])?.pop())
+    }
+
+    pub(super) fn read_units(&self, id: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error> {
+        let sql = "SELECT unit FROM unit WHERE repository = ? AND unit > ? AND live > 0 ORDER BY unit LIMIT ?";
+        self.rows(sql, params![int(id.0), after, int(limit as u64)], |row| row.get(0))
+    }
+
+    pub(super) fn read_lines(&self, id: RepositoryId, after: Seq, limit: usize) -> Result<Vec<(Seq, String)>, Error> {
+        let sql = "SELECT seq, line FROM line WHERE repository = ? AND seq > ? ORDER BY seq LIMIT ?";
+        let values = params![int(id.0), int(after.0), int(limit as u64)];
+        self.rows(sql, values, |row| Ok((seq(row.get(0)?), row.get(1)?)))
+    }
+
+    pub(super) fn read_repositories(&self) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {
+        let sql = "SELECT id, body FROM repository WHERE lives ORDER BY name, id";
+        let rows = self.rows(sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
+        rows.iter().map(|(id, body)| Ok((RepositoryId(id.cast_unsigned()), parse(body)?))).collect()
+    }
+
+    pub(super) fn read_tokens(&self) -> Result<Vec<TokenRecord>, Error> {
+        self.bodies("SELECT body FROM token WHERE lives ORDER BY name, hash", [])
+    }
+
+    pub(super) fn read_setting(&self, key: &str) -> Result<Option<serde_json::Value>, Error> {
+        Ok(self.bodies("SELECT body FROM setting WHERE key = ?", [key])?.pop())
+    }
+
+    pub(super) fn read_journal(&self, after: Seq, limit: usize) -> Result<Vec<JournalRow>, Error> {
+        let rows = self.journal_text(after, limit)?;
+        rows.iter().map(|(seq, body)| serde_json::from_str(body).map_err(Error::row(*seq))).collect()
+    }
+
+    /// The journal as it is stored: each row one line of JSON. Segments carry these very bytes.
+    pub(crate) fn journal_text(&self, after: Seq, limit: usize) -> Result<Vec<(Seq, String)>, Error> {
+        let sql = "SELECT seq, body FROM journal WHERE seq > ? ORDER BY seq LIMIT ?";
+        let values = params![int(after.0), int(limit as u64)];
+        self.rows(sql, values, |row| Ok((seq(row.get(0)?), row.get(1)?)))
+    }
+
+    pub(super) fn read_blobs(&self, after: Option<Digest>, limit: usize) -> Result<Vec<(Digest, u64)>, Error> {
+        // The empty string of bytes stands before every digest.
+        let after: &[u8] = after.as_ref().map_or(&[], |digest| &digest.0);
+        let sql = "SELECT sha256, size_bytes FROM blob WHERE sha256 > ? ORDER BY sha256 LIMIT ?";
+        self.rows(sql, params![after, int(limit as u64)], |row| {
+            Ok((Digest(row.get(0)?), row.get::<_, i64>(1)?.cast_unsigned()))
+        })
+    }
+
+    fn bodies<T: DeserializeOwned>(&self, sql: &str, values: impl Params) -> Result<Vec<T>, Error> {
+        let bodies: Vec<String> = self.rows(sql, values, |row| row.get(0))?;
+        bodies.iter().map(|body| parse(body)).collect()
+    }
+
+    fn rows<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, Error> {
+        let failed = Error::sqlite("read the truth");
+        let mut statement = self.connection.prepare_cached(sql).map_err(&failed)?;
+        let rows = statement.query_map(values, read).and_then(Iterator::collect);
+        rows.map_err(failed)
+    }
+}
+
+fn parse<T: DeserializeOwned>(body: &str) -> Result<T, Error> {
+    serde_json::from_str(body).map_err(Error::row(Seq(0)))
+}

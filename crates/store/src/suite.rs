@@ -1,0 +1,309 @@
+//! What every catalog must do: sentences as functions, and a property that holds SQLite against the model.
+
+use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, Expect, JournalRow, Model};
+use crate::{RepositoryId, RepositoryKind, RepositoryRecord, Seq, Sqlite, State, TokenRecord};
+use proptest::prelude::*;
+use serde_json::json;
+use telemetry::Millis;
+
+/// Runs every sentence, each on a catalog of its own.
+pub(crate) fn run<C: Catalog>(make: impl Fn() -> C) {
+    an_empty_catalog_has_nothing(make());
+    numbers_follow_each_other_and_a_new_repository_takes_its_own(make());
+    a_unit_has_its_entries_by_date_and_the_number_of_its_last_change(make());
+    a_withdrawn_entry_stays_and_its_unit_is_no_longer_named(make());
+    lines_and_names_come_in_pieces(make());
+    a_refused_batch_changes_nothing_and_uses_no_number(make());
+    batches_of_one_group_see_each_other(make());
+    every_expectation_is_decided(make());
+    removed_and_revoked_ones_are_not_listed_and_their_names_are_free(make());
+    a_setting_of_null_is_back_to_its_default(make());
+    blobs_are_known_for_ever(make());
+    the_journal_replayed_makes_the_same(make(), make());
+    a_gap_and_a_later_form_are_not_replayed(make());
+}
+
+pub(crate) const R: RepositoryId = RepositoryId(1);
+
+pub(crate) fn entry(unit: &str, number: u32, state: State) -> Entry {
+    let key = format!("{unit}-{number}");
+    Entry {
+        unit: unit.into(),
+        state,
+        published: Millis(i64::from(100 - number)),
+        changed: Millis(0),
+        hashes: crate::blobs::hashes(key.as_bytes()),
+        facts: json!({ "number": number, "of": unit, "ü\0": [1.5, null] }),
+        line: Some(format!("{unit} {number} {state:?}")),
+        key,
+    }
+}
+
+pub(crate) fn publish(unit: &str, number: u32) -> Change {
+    Change::Entry { repository: R, entry: entry(unit, number, State::Live) }
+}
+
+pub(crate) fn withdraw(unit: &str, number: u32) -> Change {
+    Change::Entry { repository: R, entry: entry(unit, number, State::Withdrawn) }
+}
+
+pub(crate) fn repository(id: u64, name: &str, members: &[&str], removed: bool) -> Change {
+    let record = RepositoryRecord {
+        name: name.into(),
+        format: "gem".into(),
+        kind: if members.is_empty() { RepositoryKind::Hosted } else { RepositoryKind::Group },
+        private: false,
+        members: members.iter().map(|member| (*member).into()).collect(),
+        created: Millis(1),
+        removed: removed.then_some(Millis(2)),
+    };
+    Change::Repository { id: RepositoryId(id), record }
+}
+
+fn token(number: u8, name: &str, revoked: bool) -> Change {
+    let record = TokenRecord {
+        name: name.into(),
+        owner: "somebody".into(),
+        hash: Digest([number; 32]),
+        scopes: vec!["read".into()],
+        repositories: vec![],
+        created: Millis(1),
+        expires: None,
+        revoked: revoked.then_some(Millis(2)),
+    };
+    Change::Token { record }
+}
+
+fn setting(key: &str, value: serde_json::Value) -> Change {
+    Change::Setting { key: key.into(), value }
+}
+
+pub(crate) fn batch(expect: Vec<Expect>, changes: Vec<Change>) -> Batch {
+    Batch { by: "tester".into(), at: Millis(5), expect, changes }
+}
+
+fn made(catalog: &mut impl Catalog, changes: Vec<Change>) -> Seq {
+    catalog.commit(&[batch(vec![], changes)]).unwrap().remove(0).unwrap()
+}
+
+fn refused(catalog: &mut impl Catalog, expect: Expect) -> bool {
+    let answers = catalog.commit(&[batch(vec![expect.clone()], vec![setting("x", json!(1))])]).unwrap();
+    assert!(answers[0].is_ok() || answers[0] == Err(Conflict(expect)));
+    answers[0].is_err()
+}
+
+fn an_empty_catalog_has_nothing(mut catalog: impl Catalog) {
+    assert_eq!(catalog.last().unwrap(), Seq(0));
+    assert_eq!(catalog.unit(R, "rack").unwrap(), crate::UnitRows::default());
+    assert_eq!(catalog.entry(R, "rack-1").unwrap(), None);
+    assert!(catalog.journal(Seq(0), 10).unwrap().is_empty() && catalog.blobs(None, 10).unwrap().is_empty());
+    assert_eq!(catalog.commit(&[]).unwrap(), []);
+    assert_eq!(made(&mut catalog, vec![]), Seq(0), "a batch of nothing ends where it began");
+}
+
+fn numbers_follow_each_other_and_a_new_repository_takes_its_own(mut catalog: impl Catalog) {
+    assert_eq!(made(&mut catalog, vec![setting("a", json!(1)), repository(0, "gems", &[], false)]), Seq(2));
+    assert_eq!(made(&mut catalog, vec![publish("rack", 1)]), Seq(3));
+    assert_eq!(catalog.repositories().unwrap()[0].0, RepositoryId(2));
+    let journal = catalog.journal(Seq(1), 1).unwrap();
+    assert!(
+        matches!(&journal[..], [JournalRow { v: 1, seq: Seq(2), change: Change::Repository { id, .. }, .. }] if id.0 == 2)
+    );
+}
+
+fn a_unit_has_its_entries_by_date_and_the_number_of_its_last_change(mut catalog: impl Catalog) {
+    made(&mut catalog, vec![publish("rack", 1), publish("rack", 2), publish("rake", 1)]);
+    made(&mut catalog, vec![withdraw("rack", 1)]);
+    let rack = catalog.unit(R, "rack").unwrap();
+    assert_eq!(rack.seq, Seq(4));
+    assert_eq!(rack.entries, [entry("rack", 2, State::Live), entry("rack", 1, State::Withdrawn)]);
+    assert_eq!(catalog.unit(R, "rake").unwrap().seq, Seq(3));
+    assert_eq!(catalog.entry(R, "rack-1").unwrap(), Some(entry("rack", 1, State::Withdrawn)));
+    assert_eq!(catalog.unit(RepositoryId(2), "rack").unwrap().seq, Seq(0));
+}
+
+fn a_withdrawn_entry_stays_and_its_unit_is_no_longer_named(mut catalog: impl Catalog) {
+    made(&mut catalog, vec![publish("rack", 1), publish("rack", 2), withdraw("rack", 1), withdraw("rack", 1)]);
+    assert_eq!(catalog.units(R, "", 9).unwrap(), ["rack"]);
+    made(&mut catalog, vec![withdraw("rack", 2)]);
+    assert!(catalog.units(R, "", 9).unwrap().is_empty());
+    made(&mut catalog, vec![publish("rack", 1), publish("rack", 1), withdraw("rack", 1)]);
+    assert!(catalog.units(R, "", 9).unwrap().is_empty());
+    assert_eq!(catalog.unit(R, "rack").unwrap().entries.len(), 2);
+}
+
+fn lines_and_names_come_in_pieces(mut catalog: impl Catalog) {
+    made(&mut catalog, vec![publish("b", 1), publish("a", 1), publish("B", 1), publish("é", 1)]);
+    assert_eq!(catalog.units(R, "", 2).unwrap(), ["B", "a"]);
+    assert_eq!(catalog.units(R, "a", 9).unwrap(), ["b", "é"]);
+    assert_eq!(catalog.lines(R, Seq(1), 2).unwrap(), [(Seq(2), "a 1 Live".into()), (Seq(3), "B 1 Live".into())]);
+    assert_eq!(catalog.journal(Seq(2), 9).unwrap().len(), 2);
+}
+
+fn a_refused_batch_changes_nothing_and_uses_no_number(mut catalog: impl Catalog) {
+    let stale = Expect::UnitAt { repository: R, unit: "rack".into(), seq: Seq(0) };
+    let first = batch(vec![stale.clone()], vec![publish("rack", 1)]);
+    let second = batch(vec![stale.clone()], vec![publish("rack", 2)]);
+    let third = batch(vec![], vec![publish("rake", 1)]);
+    let answers = catalog.commit(&[first, second, third]).unwrap();
+    assert_eq!(answers, [Ok(Seq(1)), Err(Conflict(stale)), Ok(Seq(2))]);
+    assert_eq!(catalog.last().unwrap(), Seq(2));
+    assert_eq!(catalog.unit(R, "rack").unwrap().entries.len(), 1);
+}
+
+fn batches_of_one_group_see_each_other(mut catalog: impl Catalog) {
+    let free = || vec![Expect::RepositoryNameFree("gems".into())];
+    let answers = catalog.commit(&[
+        batch(free(), vec![repository(0, "gems", &[], false)]),
+        batch(free(), vec![repository(0, "gems", &[], false)]),
+        batch(vec![Expect::RepositoryLives(RepositoryId(1))], vec![publish("rack", 1)]),
+    ]);
+    assert!(matches!(answers.unwrap()[..], [Ok(Seq(1)), Err(_), Ok(Seq(2))]));
+}
+
+fn every_expectation_is_decided(mut catalog: impl Catalog) {
+    made(&mut catalog, vec![repository(0, "gems", &[], false), token(1, "ci", false), publish("rack", 1)]);
+    let unit = |seq| Expect::UnitAt { repository: R, unit: "rack".into(), seq: Seq(seq) };
+    assert!(!refused(&mut catalog, unit(3)));
+    assert!(refused(&mut catalog, unit(2)));
+    assert!(!refused(&mut catalog, Expect::RepositoryLives(RepositoryId(1))));
+    assert!(refused(&mut catalog, Expect::RepositoryLives(RepositoryId(2))));
+    assert!(refused(&mut catalog, Expect::RepositoryNameFree("gems".into())));
+    assert!(!refused(&mut catalog, Expect::RepositoryNameFree("Gems".into())));
+    assert!(refused(&mut catalog, Expect::TokenNameFree("ci".into())));
+    assert!(!refused(&mut catalog, Expect::TokenNameFree("dev".into())));
+}
+
+fn removed_and_revoked_ones_are_not_listed_and_their_names_are_free(mut catalog: impl Catalog) {
+    made(&mut catalog, vec![repository(0, "z", &[], false), repository(0, "a", &["z"], false), token(1, "ci", false)]);
+    let names = |catalog: &mut _| -> Vec<String> {
+        Catalog::repositories(catalog).unwrap().into_iter().map(|(_, record)| record.name).collect()
+    };
+    assert_eq!(names(&mut catalog), ["a", "z"]);
+    made(&mut catalog, vec![repository(1, "z", &[], true), token(1, "ci", true)]);
+    assert_eq!(names(&mut catalog), ["a"]);
+    assert!(catalog.tokens().unwrap().is_empty());
+    assert!(refused(&mut catalog, Expect::RepositoryLives(RepositoryId(1))));
+    assert!(!refused(&mut catalog, Expect::RepositoryNameFree("z".into())));
+    assert!(!refused(&mut catalog, Expect::TokenNameFree("ci".into())));
+}
+
+fn a_setting_of_null_is_back_to_its_default(mut catalog: impl Catalog) {
+    made(&mut catalog, vec![setting("a", json!([1])), setting("a", json!({"b": 2}))]);
+    assert_eq!(catalog.setting("a").unwrap(), Some(json!({"b": 2})));
+    made(&mut catalog, vec![setting("a", json!(null))]);
+    assert_eq!(catalog.setting("a").unwrap(), None);
+}
+
+fn blobs_are_known_for_ever(mut catalog: impl Catalog) {
+    made(&mut catalog, vec![publish("a", 1), publish("b", 1), withdraw("a", 1)]);
+    let all = catalog.blobs(None, 9).unwrap();
+    assert_eq!((all.len(), all[0].1), (2, 3));
+    assert_eq!(catalog.blobs(None, 1).unwrap(), all[..1]);
+    assert_eq!(catalog.blobs(Some(all[0].0), 9).unwrap(), all[1..]);
+}
+
+fn the_journal_replayed_makes_the_same(mut catalog: impl Catalog, mut other: impl Catalog) {
+    made(&mut catalog, vec![repository(0, "gems", &[], false), token(1, "ci", false), publish("rack", 1)]);
+    made(&mut catalog, vec![setting("a", json!(1)), withdraw("rack", 1)]);
+    let rows = catalog.journal(Seq(0), 99).unwrap();
+    other.replay(&rows[..2]).unwrap();
+    other.replay(&rows[2..]).unwrap();
+    assert_same(&mut catalog, &mut other);
+}
+
+fn a_gap_and_a_later_form_are_not_replayed(mut catalog: impl Catalog) {
+    let row = |seq, v| JournalRow { v, seq: Seq(seq), at: Millis(1), by: "x".into(), change: setting("a", json!(seq)) };
+    assert!(matches!(catalog.replay(&[row(1, 1), row(3, 1)]), Err(Error::Gap { after: Seq(1), found: Seq(3) })));
+    assert!(matches!(catalog.replay(&[row(1, 2)]), Err(Error::Row { seq: Seq(1), .. })));
+    assert_eq!(catalog.last().unwrap(), Seq(0), "all or nothing");
+    assert_eq!(catalog.setting("a").unwrap(), None);
+}
+
+/// Compares every read.
+pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
+    assert_eq!(one.last().unwrap(), other.last().unwrap());
+    assert_eq!(one.repositories().unwrap(), other.repositories().unwrap());
+    assert_eq!(one.tokens().unwrap(), other.tokens().unwrap());
+    let journal = one.journal(Seq(0), usize::MAX >> 1).unwrap();
+    assert_eq!(journal, other.journal(Seq(0), usize::MAX >> 1).unwrap());
+    for limit in [1, 1000] {
+        assert_eq!(one.blobs(None, limit).unwrap(), other.blobs(None, limit).unwrap());
+        for id in (0..8).map(RepositoryId) {
+            assert_eq!(one.units(id, "", limit).unwrap(), other.units(id, "", limit).unwrap());
+            assert_eq!(one.lines(id, Seq(2), limit).unwrap(), other.lines(id, Seq(2), limit).unwrap());
+        }
+    }
+    for row in &journal {
+        match &row.change {
+            Change::Entry { repository, entry } => {
+                assert_eq!(one.unit(*repository, &entry.unit).unwrap(), other.unit(*repository, &entry.unit).unwrap());
+                assert_eq!(one.entry(*repository, &entry.key).unwrap(), other.entry(*repository, &entry.key).unwrap());
+            }
+            Change::Setting { key, .. } => assert_eq!(one.setting(key).unwrap(), other.setting(key).unwrap()),
+            Change::Repository { .. } | Change::Token { .. } => {}
+        }
+    }
+}
+
+pub(crate) fn any_change() -> impl Strategy<Value = Change> {
+    let name = || prop::sample::select(vec!["a", "b", "B", "é", "a\0b", ""]);
+    let state = prop::sample::select(vec![State::Live, State::Withdrawn]);
+    let an_entry = (1..5u64, name(), 0..4u32, state, any::<bool>()).prop_map(|(id, unit, number, state, line)| {
+        let mut entry = entry(unit, number, state);
+        entry.line = entry.line.filter(|_| line);
+        Change::Entry { repository: RepositoryId(id), entry }
+    });
+    let a_repository = (0..5u64, name(), prop::collection::vec(name(), 0..3), prop::bool::weighted(0.3))
+        .prop_map(|(id, name, members, removed)| repository(id, name, &members, removed));
+    let a_token = (0..4u8, name(), any::<bool>()).prop_map(|(number, name, revoked)| token(number, name, revoked));
+    let a_setting = (name(), prop::sample::select(vec![json!(null), json!(1), json!({"a": []})]))
+        .prop_map(|(key, value)| setting(key, value));
+    prop_oneof![4 => an_entry, 2 => a_repository, 1 => a_token, 1 => a_setting]
+}
+
+pub(crate) fn any_batch() -> impl Strategy<Value = Batch> {
+    let name = || prop::sample::select(vec!["a", "b", "é"]);
+    let expect = prop_oneof![
+        (1..5u64, name(), 0..9u64).prop_map(|(id, unit, seq)| Expect::UnitAt {
+            repository: RepositoryId(id),
+            unit: unit.into(),
+            seq: Seq(seq)
+        }),
+        (1..5u64).prop_map(|id| Expect::RepositoryLives(RepositoryId(id))),
+        name().prop_map(|name| Expect::RepositoryNameFree(name.into())),
+        name().prop_map(|name| Expect::TokenNameFree(name.into())),
+    ];
+    (prop::collection::vec(expect, 0..2), prop::collection::vec(any_change(), 0..4))
+        .prop_map(|(expect, changes)| batch(expect, changes))
+}
+
+#[test]
+fn the_model_does_what_a_catalog_must() {
+    run(Model::default);
+}
+
+#[test]
+fn sqlite_does_what_a_catalog_must() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = std::cell::Cell::new(0);
+    run(|| {
+        count.set(count.get() + 1);
+        Sqlite::writer(&folder.path().join(format!("{}.sqlite", count.get()))).unwrap()
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn sqlite_says_what_the_model_says(groups in prop::collection::vec(prop::collection::vec(any_batch(), 0..4), 1..8)) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut sqlite = Sqlite::writer(&folder.path().join("truth.sqlite")).unwrap();
+        let mut model = Model::default();
+        for group in groups {
+            prop_assert_eq!(sqlite.commit(&group).unwrap(), model.commit(&group).unwrap());
+        }
+        assert_same(&mut sqlite, &mut model);
+    }
+}

@@ -1,0 +1,37 @@
+//! The store as its callers see it.
+
+mod facade;
+
+use crate::{Change, Error, Hashes, Store, StoreOptions};
+use bytes::Bytes;
+use std::path::Path;
+use std::sync::Arc;
+use telemetry::{Clock, Event, Millis, Recorder, RecorderOptions};
+
+pub(crate) fn options(data: &Path) -> StoreOptions {
+    let clock = Clock::at(Millis(1_000));
+    let recorder = Recorder::start(RecorderOptions { clock: clock.clone(), shards: 1, buffered_events: 16 }, vec![]);
+    StoreOptions { floor_bytes: 0, ..StoreOptions::new(data, clock, recorder) }
+}
+
+pub(crate) fn open(data: &Path) -> Arc<Store> {
+    Store::open(options(data)).unwrap()
+}
+
+pub(crate) fn job() -> Box<Event> {
+    Event::job("test", Millis(1))
+}
+
+pub(crate) async fn keep(store: &Store, bytes: &[u8]) -> Result<Hashes, Error> {
+    let mut event = job();
+    let mut staged = store.stage(&mut event).await?;
+    for piece in bytes.chunks(5) {
+        staged.write(Bytes::copy_from_slice(piece), &mut event).await?;
+    }
+    staged.keep(&mut event).await
+}
+
+/// Publishes an entry whose bytes are its key.
+pub(crate) fn publication(unit: &str, number: u32) -> (Vec<u8>, Change) {
+    (format!("{unit}-{number}").into_bytes(), crate::suite::publish(unit, number))
+}
