@@ -1,1 +1,30 @@
-//! front
+//! HTTP in: from the socket to the handler and back, for every client.
+//!
+//! [`run`] accepts on every core from one [`Listener`]. Each connection is a `wire` (the socket, counted and
+//! timed) under hyper's HTTP/1 machine; each request on it is an `exchange`, which owns the request's event. A
+//! [`Handler`] turns a [`Request`] into a [`Reply`]; [`conditional`] alone decides about 304, ranges and
+//! `HEAD`; the event is released when the last byte of the reply has been handed to the kernel.
+//!
+//! Nothing here knows a repository, a URL or a token: statuses other than the front's own limits are the
+//! program's to choose.
+
+mod body;
+pub mod conditional;
+mod connection;
+mod error;
+mod exchange;
+mod ledger;
+mod limits;
+mod listen;
+mod reply;
+mod request;
+mod stop;
+mod wire;
+
+pub use error::Error;
+pub use exchange::Handler;
+pub use limits::Limits;
+pub use listen::{Listener, Options, run};
+pub use reply::{Body, Ranges, Reply};
+pub use request::{Request, Upload, UploadError};
+pub use stop::Stop;

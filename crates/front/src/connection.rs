@@ -1,0 +1,108 @@
+//! One connection from its first byte to its last: hyper's machine, with a watch over every deadline.
+
+use crate::exchange::{Connection, Handler, exchange};
+use crate::ledger::Ledger;
+use crate::wire::{Stream, Wire};
+use crate::{Limits, listen::Core};
+use hyper::server::conn::http1::Builder;
+use hyper::service::service_fn;
+use std::net::IpAddr;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
+use telemetry::{Event, Outcome, Reason, Tick};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, sleep};
+
+/// Why a connection ended.
+enum End {
+    /// hyper saw its end, good or bad.
+    Closed(hyper::Result<()>),
+    /// A deadline passed.
+    TimedOut,
+}
+
+pub(crate) fn builder(limits: &Limits) -> Builder {
+    let mut builder = Builder::new();
+    builder
+        .max_headers(limits.headers)
+        .max_header_size(limits.head)
+        // hyper's own timer would start anew for each head and count idle time with it; ours tells them apart.
+        .header_read_timeout(None);
+    builder
+}
+
+/// Serves a connection until either side ends it.
+pub(crate) async fn serve<H: Handler>(core: Rc<Core<H>>, stream: TcpStream, client: IpAddr) {
+    let ledger = Ledger::new(core.recorder.clone());
+    let end = drive(&core, stream, client, &ledger).await;
+    account(&ledger, client, end);
+}
+
+async fn drive<H: Handler>(core: &Rc<Core<H>>, stream: TcpStream, client: IpAddr, ledger: &Rc<Ledger>) -> End {
+    let state = Rc::new(Connection {
+        handler: core.handler.clone(),
+        limits: core.limits.clone(),
+        client,
+        ledger: ledger.clone(),
+    });
+    let service = service_fn(move |request| exchange(state.clone(), request));
+    let wire = Wire::new(Stream::Plain(stream), ledger.clone());
+    let mut machine = pin!(core.builder.serve_connection(wire, service));
+    let mut stopping = pin!(core.stopping.notified());
+    let mut stopped = false;
+    // One timer for all deadlines. It is moved only when a deadline comes nearer than it stands; when it fires early,
+    // it is set again. A busy connection never touches it.
+    let mut timer = pin!(sleep(core.limits.head_time));
+    std::future::poll_fn(|cx| {
+        if !stopped && stopping.as_mut().poll(cx).is_ready() {
+            stopped = true;
+            machine.as_mut().graceful_shutdown();
+        }
+        if let Poll::Ready(end) = machine.as_mut().poll(cx) {
+            return Poll::Ready(End::Closed(end));
+        }
+        loop {
+            let patience = ledger.patience(&core.limits);
+            if patience == Some(0) {
+                return Poll::Ready(End::TimedOut);
+            }
+            let wanted = patience.map(|nanos| Instant::now() + Duration::from_nanos(nanos));
+            if let Some(wanted) = wanted
+                && (wanted < timer.deadline() || timer.is_elapsed())
+            {
+                timer.as_mut().reset(wanted);
+            }
+            if timer.as_mut().poll(cx).is_pending() || wanted.is_none() {
+                return Poll::Pending;
+            }
+        }
+    })
+    .await
+}
+
+/// Counts what ended before it became a request. Whatever did become one is released by its exchange or the ledger.
+fn account(ledger: &Ledger, client: IpAddr, end: End) {
+    let head = ledger.abandoned_head();
+    let (status, outcome, reason, detail) = match (end, head) {
+        (End::Closed(Err(error)), _) if error.is_parse_too_large() => {
+            (431, Outcome::Malformed, Some(Reason::TooLarge), error.to_string())
+        }
+        (End::Closed(Err(error)), _) if error.is_parse() => {
+            (400, Outcome::Malformed, Some(Reason::InputInvalid), error.to_string())
+        }
+        (End::TimedOut, Some(_)) => (0, Outcome::TurnedAway, Some(Reason::HeadTooSlow), String::new()),
+        (End::Closed(Err(error)), Some(_)) => (0, Outcome::ClientGone, None, error.to_string()),
+        _ => return,
+    };
+    ledger.recorder().attempt();
+    let mut event = Event::request(ledger.recorder().clock().now(), head.unwrap_or_else(Tick::now));
+    event.client = client.to_string();
+    event.status = status;
+    event.outcome = Some(outcome);
+    event.reason = reason;
+    event.detail = detail;
+    event.duration = Tick::now().since(event.began);
+    ledger.recorder().release(event);
+}

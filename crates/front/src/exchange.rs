@@ -1,0 +1,180 @@
+//! One request and its reply. The exchange owns the event; the handler borrows it; the ledger ends it.
+
+use crate::body::Sending;
+use crate::ledger::{Ledger, Sent};
+use crate::request::Rest;
+use crate::{Limits, Reply, Request, Upload, conditional};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::{Arc, PoisonError};
+use std::task::Poll;
+use telemetry::{Event, Outcome, Reason};
+
+/// What answers requests. One for all cores; each request's future stays on its core, so it need not be `Send`.
+pub trait Handler: Send + Sync + 'static {
+    /// Answers. Notes what it did into `event`; may set its outcome, reason, layer and subject. When the client leaves
+    /// the future is dropped wherever it waits.
+    fn answer(&self, request: Request, event: &mut Event) -> impl Future<Output = Reply>;
+}
+
+const DAYLIGHT_EVENT: HeaderName = HeaderName::from_static("daylight-event");
+
+/// What stays the same for all requests of a connection.
+#[derive(Debug)]
+pub(crate) struct Connection<H> {
+    pub(crate) handler: Arc<H>,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) client: IpAddr,
+    pub(crate) ledger: Rc<Ledger>,
+}
+
+/// An event whose request has no reply yet. Dropped in the middle, it is released: the client has left.
+struct Attempt<'a> {
+    event: Option<Box<Event>>,
+    ledger: &'a Ledger,
+}
+
+impl Attempt<'_> {
+    /// There is a reply: from here the event belongs to the ledger.
+    fn leave(mut self) -> Rc<Sent> {
+        self.event.take().map(|event| self.ledger.leave(event)).unwrap_or_default()
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        if let Some(event) = self.event.take() {
+            self.ledger.give_up(event);
+        }
+    }
+}
+
+/// Takes one request through the handler.
+pub(crate) async fn exchange<H: Handler>(
+    connection: Rc<Connection<H>>,
+    request: hyper::Request<Incoming>,
+) -> Result<hyper::Response<Sending>, Infallible> {
+    let Connection { handler, limits, client, ledger } = &*connection;
+    let (head, incoming) = request.into_parts();
+    let mut attempt = Attempt { event: None, ledger };
+    let event = attempt.event.insert(begin(ledger, *client, &head));
+    let upload = Upload::wire(incoming, limits);
+    let (method, asked) = (head.method.clone(), conditional::Asked::new(&head.headers));
+    let (rest, expects) = (upload.rest(), head.headers.contains_key(header::EXPECT));
+    let reply = if head.uri.path_and_query().is_some_and(|uri| uri.as_str().len() > limits.uri) {
+        drop(upload);
+        event.reason = Some(Reason::TooLarge);
+        Reply::text(StatusCode::URI_TOO_LONG, "the URL is too long\n")
+    } else {
+        let Parts { method, uri, headers, .. } = head;
+        guarded(handler.as_ref(), Request { method, uri, headers, client: *client, upload }, event).await
+    };
+    if let Some(rest) = rest {
+        discard(rest, expects, limits, ledger);
+    }
+    let mut reply = conditional::apply(reply, &method, &asked);
+    event.status = reply.status.as_u16();
+    event.outcome = event.outcome.or_else(|| Some(outcome(reply.status, &reply.headers)));
+    if let Ok(id) = HeaderValue::try_from(event.id.to_string()) {
+        reply.headers.insert(DAYLIGHT_EVENT, id);
+    }
+    let mut response = hyper::Response::new(Sending::new(reply.body, attempt.leave()));
+    *response.status_mut() = reply.status;
+    *response.headers_mut() = reply.headers;
+    Ok(response)
+}
+
+fn begin(ledger: &Ledger, client: IpAddr, head: &Parts) -> Box<Event> {
+    let recorder = ledger.recorder();
+    recorder.attempt();
+    let mut event = Event::request(recorder.clock().now(), ledger.begin());
+    event.method = name(&head.method);
+    event.path = Event::text(head.uri.path());
+    event.client = client.to_string();
+    if let Some(agent) = head.headers.get(header::USER_AGENT) {
+        event.agent = Event::text(&String::from_utf8_lossy(agent.as_bytes()));
+    }
+    event
+}
+
+/// Runs the handler; a panic in it becomes a 500, and the connection lives on.
+async fn guarded<H: Handler>(handler: &H, request: Request, event: &mut Event) -> Reply {
+    let outcome = {
+        let mut answer = pin!(handler.answer(request, event));
+        std::future::poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))) {
+            Ok(poll) => poll.map(Ok),
+            Err(panic) => Poll::Ready(Err(panic)),
+        })
+        .await
+    };
+    outcome.unwrap_or_else(|panic| {
+        event.outcome = Some(Outcome::Failed);
+        event.reason = Some(Reason::Panicked);
+        let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        event.detail = Event::text(said.unwrap_or("a panic that says nothing"));
+        Reply::text(StatusCode::INTERNAL_SERVER_ERROR, "something went wrong here\n")
+    })
+}
+
+/// Sees to an upload that the handler did not read to its end: a little is thrown away so that the connection can be
+/// used again; over that, hyper closes it after the reply.
+fn discard(rest: Rest, expects: bool, limits: &Limits, ledger: &Rc<Ledger>) {
+    let Some(mut incoming) = rest.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+    if expects || http_body::Body::size_hint(&incoming).lower() > limits.drain {
+        // The client waits to be told to go on, or has too much to send: it is not asked for.
+        ledger.unread.set(true);
+        return;
+    }
+    let (ledger, mut left, idle) = (ledger.clone(), limits.drain, limits.linger);
+    ledger.draining.set(true);
+    tokio::task::spawn_local(async move {
+        let drained = tokio::time::timeout(idle, async {
+            while let Some(frame) = incoming.frame().await {
+                let Ok(frame) = frame else { return false };
+                left = match left.checked_sub(frame.data_ref().map_or(0, |data| data.len() as u64)) {
+                    Some(left) => left,
+                    None => return false,
+                };
+            }
+            true
+        });
+        if drained.await != Ok(true) {
+            ledger.unread.set(true);
+        }
+        ledger.draining.set(false);
+    });
+}
+
+/// Methods as events name them: a closed set, whatever clients send.
+fn name(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::DELETE => "DELETE",
+        Method::PATCH => "PATCH",
+        Method::OPTIONS => "OPTIONS",
+        _ => "OTHER",
+    }
+}
+
+/// What a status means when the handler has not said more.
+fn outcome(status: StatusCode, headers: &HeaderMap) -> Outcome {
+    match status.as_u16() {
+        304 => Outcome::NotModified,
+        300..=399 => Outcome::Redirected,
+        404 | 410 => Outcome::NotFound,
+        400..=499 => Outcome::Refused,
+        503 if headers.contains_key(header::RETRY_AFTER) => Outcome::Shed,
+        500.. => Outcome::Failed,
+        _ => Outcome::Answered,
+    }
+}

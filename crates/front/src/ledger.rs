@@ -1,0 +1,215 @@
+//! What is under way on one connection, and the one place where the events of its exchanges end.
+//!
+//! hyper drops a reply's body when its last frame is *buffered*, before anything is written, so the body's end tells
+//! nothing. The body only marks its [`Sent`] cell; the event waits here until the first completed flush after
+//! that, or until the connection is gone.
+
+use crate::Limits;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use telemetry::{Event, Op, Outcome, Reason, Recorder, Tick};
+
+/// How far a reply's body has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Progress {
+    /// There may be more.
+    #[default]
+    Going,
+    /// Everything was handed to hyper.
+    Ended,
+    /// We could not read on.
+    Broken,
+}
+
+/// The only thing a reply's body touches.
+#[derive(Debug, Default)]
+pub(crate) struct Sent {
+    pub(crate) progress: Cell<Progress>,
+    /// Bytes of body handed to hyper.
+    pub(crate) bytes: Cell<u64>,
+}
+
+/// A reply on its way out.
+#[derive(Debug)]
+struct Leaving {
+    event: Box<Event>,
+    sent: Rc<Sent>,
+    first_byte: Option<Tick>,
+}
+
+/// One connection's state, shared by its wire, its exchanges and the watch over its deadlines. One thread only.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    recorder: Arc<Recorder>,
+    leaving: RefCell<VecDeque<Leaving>>,
+    /// Requests whose handler works.
+    working: Cell<u32>,
+    /// A body that nobody wanted is being thrown away.
+    pub(crate) draining: Cell<bool>,
+    /// First byte of a head that is not complete.
+    head_since: Cell<Option<Tick>>,
+    /// Since when nothing is under way.
+    quiet_since: Cell<Tick>,
+    /// Whether any request was read.
+    greeted: Cell<bool>,
+    /// Since when the client has taken nothing of what waits for it.
+    stalled_since: Cell<Option<Tick>>,
+    /// The client may still be sending what we will not read.
+    pub(crate) unread: Cell<bool>,
+    /// Since when we wait for the client to close.
+    pub(crate) lingering_since: Cell<Option<Tick>>,
+}
+
+impl Ledger {
+    pub(crate) fn new(recorder: Arc<Recorder>) -> Rc<Self> {
+        Rc::new(Self {
+            recorder,
+            leaving: RefCell::default(),
+            working: Cell::new(0),
+            draining: Cell::new(false),
+            head_since: Cell::new(None),
+            quiet_since: Cell::new(Tick::now()),
+            greeted: Cell::new(false),
+            stalled_since: Cell::new(None),
+            unread: Cell::new(false),
+            lingering_since: Cell::new(None),
+        })
+    }
+
+    pub(crate) fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
+    /// Nobody works and nothing leaves.
+    fn quiet(&self) -> bool {
+        self.working.get() == 0 && self.leaving.borrow().is_empty()
+    }
+
+    /// Bytes came from the client.
+    pub(crate) fn arrived(&self) {
+        if self.head_since.get().is_none() && self.quiet() && !self.draining.get() {
+            self.head_since.set(Some(Tick::now()));
+        }
+    }
+
+    /// A head is complete. Returns when its first byte was there; a pipelined request's came with an earlier one's.
+    pub(crate) fn begin(&self) -> Tick {
+        self.working.set(self.working.get() + 1);
+        self.greeted.set(true);
+        self.head_since.take().unwrap_or_else(Tick::now)
+    }
+
+    /// The head that is under way and will never be complete.
+    pub(crate) fn abandoned_head(&self) -> Option<Tick> {
+        self.head_since.take()
+    }
+
+    pub(crate) fn has_open_head(&self) -> bool {
+        self.head_since.get().is_some()
+    }
+
+    /// The handler has answered: the event waits for the reply to leave.
+    pub(crate) fn leave(&self, event: Box<Event>) -> Rc<Sent> {
+        self.working.set(self.working.get() - 1);
+        let sent = Rc::new(Sent::default());
+        self.leaving.borrow_mut().push_back(Leaving { event, sent: sent.clone(), first_byte: None });
+        sent
+    }
+
+    /// The request was given up before there was a reply.
+    pub(crate) fn give_up(&self, mut event: Box<Event>) {
+        self.working.set(self.working.get() - 1);
+        event.outcome = Some(Outcome::ClientGone);
+        event.duration = Tick::now().since(event.began);
+        self.recorder.release(event);
+    }
+
+    /// The kernel took bytes.
+    pub(crate) fn wrote(&self) {
+        self.stalled_since.set(None);
+        let mut leaving = self.leaving.borrow_mut();
+        if leaving.iter().any(|one| one.first_byte.is_none()) {
+            let now = Tick::now();
+            for one in leaving.iter_mut().filter(|one| one.first_byte.is_none()) {
+                one.first_byte = Some(now);
+            }
+        }
+    }
+
+    /// The kernel takes nothing more for now.
+    pub(crate) fn stalled(&self) {
+        if self.stalled_since.get().is_none() {
+            self.stalled_since.set(Some(Tick::now()));
+        }
+    }
+
+    /// Everything that was written is with the kernel: what had ended has left.
+    pub(crate) fn flushed(&self) {
+        loop {
+            // Not held while the event is released.
+            let one = match self.leaving.borrow_mut() {
+                mut leaving if leaving.front().is_some_and(|one| one.sent.progress.get() == Progress::Ended) => {
+                    leaving.pop_front()
+                }
+                _ => None,
+            };
+            let Some(one) = one else { return };
+            let now = Tick::now();
+            self.release(one, now, true);
+            self.quiet_since.set(now);
+        }
+    }
+
+    fn release(&self, one: Leaving, now: Tick, complete: bool) {
+        let Leaving { mut event, sent, first_byte } = one;
+        event.duration = now.since(event.began);
+        event.bytes_out = sent.bytes.get();
+        if let Some(first_byte) = first_byte {
+            event.first_byte = first_byte.since(event.began);
+            event.add(Op::BodySend, now.since(first_byte));
+        }
+        if sent.progress.get() == Progress::Broken {
+            event.outcome = Some(Outcome::Failed);
+            event.reason = Some(Reason::Io);
+        } else if !complete {
+            event.outcome = Some(Outcome::ClientGone);
+        }
+        self.recorder.release(event);
+    }
+
+    /// Nanoseconds until the connection must close if nothing happens until then; `None` while that is somebody
+    /// else's to watch (the handler's, or the upload's own limit).
+    pub(crate) fn patience(&self, limits: &Limits) -> Option<u64> {
+        let (since, limit) = if let Some(since) = self.lingering_since.get() {
+            (since, limits.linger)
+        } else if let Some(since) = self.stalled_since.get() {
+            (since, limits.write_stall)
+        } else if !self.quiet() || self.draining.get() {
+            return None;
+        } else if let Some(since) = self.head_since.get() {
+            (since, limits.head_time)
+        } else if self.greeted.get() {
+            (self.quiet_since.get(), limits.keep_alive)
+        } else {
+            (self.quiet_since.get(), limits.head_time)
+        };
+        Some(nanos(limit).saturating_sub(Tick::now().since(since)))
+    }
+}
+
+impl Drop for Ledger {
+    /// The connection is gone, and so is the client of whatever had not left.
+    fn drop(&mut self) {
+        let now = Tick::now();
+        for one in std::mem::take(&mut *self.leaving.borrow_mut()) {
+            self.release(one, now, false);
+        }
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

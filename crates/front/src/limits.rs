@@ -1,0 +1,49 @@
+//! Limits on everything that comes in, and on how long anybody may keep us waiting.
+
+use std::time::Duration;
+
+/// What a client may send, and how slowly. Sizes are bytes.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Request line and headers together. Over it: 431.
+    pub head: usize,
+    /// Header lines. Over it: 431.
+    pub headers: usize,
+    /// Path and query as sent. Over it: 414. Below `head`, or it is never reached.
+    pub uri: usize,
+    /// Body of a request, unless the handler sets its own with [`crate::Upload::limit`]. Over it: `TooLarge`.
+    pub upload: u64,
+    /// From the first byte of a head (on a new connection: from its start) to the head's end. Then the connection closes.
+    pub head_time: Duration,
+    /// From the end of a reply to the first byte of the next request. Then the connection closes.
+    pub keep_alive: Duration,
+    /// Without a byte of an upload that the handler waits for: `TooSlow`.
+    pub upload_idle: Duration,
+    /// Without the client taking a byte of a reply that waits for it. Then the connection closes.
+    pub write_stall: Duration,
+    /// Connections open at once. Over it: closed at once, and counted.
+    pub connections: u64,
+    /// What is read and thrown away of an upload that the handler did not want, so that the connection lives on.
+    pub drain: u64,
+    /// How long a connection that we end stays half open, so that a client still sending can read our reply
+    /// (closing with unread bytes would reset it; RFC 9112, 9.6).
+    pub linger: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            head: 32 << 10,
+            headers: 100,
+            uri: 8 << 10,
+            upload: 500 << 20,
+            head_time: Duration::from_secs(15),
+            keep_alive: Duration::from_secs(75),
+            upload_idle: Duration::from_secs(30),
+            write_stall: Duration::from_secs(60),
+            connections: 10_000,
+            drain: 256 << 10,
+            linger: Duration::from_secs(2),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The only place that binds: one socket, accepted by every core.
+
+use crate::exchange::Handler;
+use crate::{Error, Limits, Stop, connection};
+use hyper::server::conn::http1::Builder;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use telemetry::{Bound, BoundName, Counter, Event, Outcome, Reason, Recorder, Slot, Tick};
+use tokio::sync::Notify;
+use tokio::task::LocalSet;
+
+/// Connections that the kernel completes while every core is busy.
+const BACKLOG: i32 = 4096;
+/// Threads of a core that read files.
+const BLOCKING: usize = 4;
+/// How long a core rests after an accept that failed for want of descriptors or memory: they do not come back sooner.
+const REST: Duration = Duration::from_millis(100);
+
+/// A bound socket. Clients that connect wait in its backlog until [`run`] accepts them.
+#[derive(Debug)]
+pub struct Listener(TcpListener);
+
+impl Listener {
+    /// Binds `address`; port 0 chooses a free one.
+    pub fn bind(address: SocketAddr) -> Result<Self, Error> {
+        let bind = || {
+            let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+            // A restart must not wait for connections of the process before it.
+            socket.set_reuse_address(true)?;
+            socket.set_nonblocking(true)?;
+            socket.bind(&address.into())?;
+            socket.listen(BACKLOG)?;
+            Ok(Self(socket.into()))
+        };
+        bind().map_err(|source| Error::Listen { address, source })
+    }
+
+    /// Where it listens, with the port that was chosen.
+    pub fn local_addr(&self) -> Result<SocketAddr, Error> {
+        self.0.local_addr().map_err(Error::Core)
+    }
+}
+
+/// How [`run`] serves.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Threads that accept and serve.
+    pub cores: usize,
+    /// What clients may do.
+    pub limits: Limits,
+    /// How long requests under way may take after [`Stop::now`].
+    pub patience: Duration,
+}
+
+/// What the connections of one core share.
+pub(crate) struct Core<H> {
+    pub(crate) handler: Arc<H>,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) recorder: Arc<Recorder>,
+    pub(crate) builder: Builder,
+    /// Told once, when the connections of this core are to finish.
+    pub(crate) stopping: Notify,
+    open: Cell<usize>,
+    emptied: Notify,
+}
+
+/// Serves until `stop`, then finishes the requests under way. Blocks the calling thread.
+pub fn run<H: Handler>(
+    listener: Listener,
+    options: Options,
+    handler: Arc<H>,
+    recorder: Arc<Recorder>,
+    stop: Stop,
+) -> Result<(), Error> {
+    let limits = Arc::new(options.limits);
+    let connections = Bound::new(BoundName::Connections, "", limits.connections);
+    recorder.register(connections.clone());
+    let cores = (0..options.cores.max(1))
+        .map(|_| {
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(BLOCKING).build()?;
+            Ok((runtime, listener.0.try_clone()?))
+        })
+        .collect::<io::Result<Vec<_>>>()
+        .map_err(Error::Core)?;
+    // The cores hold all that is left of the socket, so that connecting fails as soon as they have stopped.
+    drop(listener);
+    std::thread::scope(|scope| {
+        for (number, (runtime, socket)) in cores.into_iter().enumerate() {
+            let (handler, limits, recorder) = (handler.clone(), limits.clone(), recorder.clone());
+            let (connections, stop) = (&connections, &stop);
+            let serve = move || {
+                let core = Rc::new(Core {
+                    builder: connection::builder(&limits),
+                    handler,
+                    limits,
+                    recorder,
+                    stopping: Notify::new(),
+                    open: Cell::new(0),
+                    emptied: Notify::new(),
+                });
+                let local = LocalSet::new();
+                local.block_on(&runtime, async {
+                    accept(&core, socket, connections, stop).await;
+                    core.stopping.notify_waiters();
+                    finish(&core, options.patience).await;
+                });
+                // What is still open after the patience is closed here, and its events are released.
+                drop(local);
+                runtime.shutdown_background();
+            };
+            if let Err(error) = std::thread::Builder::new().name(format!("core-{number}")).spawn_scoped(scope, serve) {
+                stop.now();
+                return Err(Error::Core(error));
+            }
+        }
+        Ok(())
+    })
+}
+
+async fn accept<H: Handler>(core: &Rc<Core<H>>, socket: TcpListener, connections: &Arc<Bound>, stop: &Stop) {
+    let Ok(socket) = tokio::net::TcpListener::from_std(socket) else { return stop.now() };
+    let mut asked = pin!(stop.asked());
+    loop {
+        let accepted = poll_fn(|cx| match asked.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(None),
+            Poll::Pending => socket.poll_accept(cx).map(Some),
+        });
+        match accepted.await {
+            None => return,
+            Some(Ok((stream, peer))) => {
+                core.recorder.count(Counter::Connections);
+                match connections.enter() {
+                    Ok(slot) => open(core, stream, peer.ip().to_canonical(), slot),
+                    Err(_) => turn_away(&core.recorder, peer.ip().to_canonical()),
+                }
+            }
+            // The client has left already; the next one is there at once.
+            Some(Err(error)) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            Some(Err(_)) => tokio::time::sleep(REST).await,
+        }
+    }
+}
+
+fn open<H: Handler>(core: &Rc<Core<H>>, stream: tokio::net::TcpStream, client: IpAddr, slot: Slot) {
+    // Replies leave when they are written; a failure means that the client has gone.
+    if stream.set_nodelay(true).is_err() {
+        return;
+    }
+    let place = Place { core: core.clone(), _slot: slot };
+    core.open.set(core.open.get() + 1);
+    tokio::task::spawn_local(async move { connection::serve(place.core.clone(), stream, client).await });
+}
+
+/// A connection's place on its core, given back when it ends in whatever way.
+struct Place<H> {
+    core: Rc<Core<H>>,
+    _slot: Slot,
+}
+
+impl<H> Drop for Place<H> {
+    fn drop(&mut self) {
+        self.core.open.set(self.core.open.get() - 1);
+        self.core.emptied.notify_one();
+    }
+}
+
+async fn finish<H>(core: &Core<H>, patience: Duration) {
+    let _ = tokio::time::timeout(patience, async {
+        while core.open.get() > 0 {
+            core.emptied.notified().await;
+        }
+    })
+    .await;
+}
+
+fn turn_away(recorder: &Recorder, client: IpAddr) {
+    recorder.attempt();
+    let mut event = Event::request(recorder.clock().now(), Tick::now());
+    event.client = client.to_string();
+    event.outcome = Some(Outcome::TurnedAway);
+    event.reason = Some(Reason::TooManyConnections);
+    recorder.release(event);
+}

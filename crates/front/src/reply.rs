@@ -1,0 +1,103 @@
+//! What a handler answers with. Which status that is, is the program's business.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use std::fs::File;
+
+/// A complete answer, as if nobody had asked conditionally: [`crate::conditional`] turns it into a 304, a 206 or a
+/// 416 and takes the body off a `HEAD`.
+#[derive(Debug)]
+pub struct Reply {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers, without `Content-Length`, `Date`, `Accept-Ranges` and `Daylight-Event`, which are added.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Body,
+    /// Which ranges of the body may be asked for.
+    pub ranges: Ranges,
+}
+
+/// The bytes of a reply.
+#[derive(Debug, Default)]
+pub enum Body {
+    /// None.
+    #[default]
+    Empty,
+    /// In memory.
+    Bytes(Bytes),
+    /// In a file of our own descriptor, streamed in pieces that are read off the core.
+    File {
+        /// The file. Its cursor is ours to move.
+        file: File,
+        /// Where the body begins in it.
+        from: u64,
+        /// Its length. If the file turns out shorter, the connection breaks.
+        len: u64,
+    },
+}
+
+impl Body {
+    /// A whole file of `len` bytes.
+    pub fn file(file: File, len: u64) -> Self {
+        Body::File { file, from: 0, len }
+    }
+
+    /// Bytes.
+    pub fn len(&self) -> u64 {
+        match self {
+            Body::Empty => 0,
+            Body::Bytes(bytes) => bytes.len() as u64,
+            Body::File { len, .. } => *len,
+        }
+    }
+
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Which ranges a reply allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ranges {
+    /// None: `Range` is ignored.
+    #[default]
+    None,
+    /// Single byte ranges (RFC 9110, 14).
+    Bytes,
+    /// The tail of an append-only index, for a client that proves that it holds what precedes it; else everything.
+    Prefix,
+}
+
+impl Reply {
+    /// A reply with neither headers nor body.
+    pub fn new(status: StatusCode) -> Self {
+        Self { status, headers: HeaderMap::new(), body: Body::Empty, ranges: Ranges::None }
+    }
+
+    /// A reply of plain text.
+    pub fn text(status: StatusCode, text: impl Into<Bytes>) -> Self {
+        Self::new(status)
+            .header(http::header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"))
+            .body(Body::Bytes(text.into()))
+    }
+
+    /// With this header, instead of one of the same name.
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// With this body.
+    pub fn body(mut self, body: Body) -> Self {
+        self.body = body;
+        self
+    }
+
+    /// With these ranges.
+    pub fn ranges(mut self, ranges: Ranges) -> Self {
+        self.ranges = ranges;
+        self
+    }
+}

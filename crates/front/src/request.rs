@@ -1,0 +1,208 @@
+//! What a client asks, and the bytes it sends along.
+
+use crate::Limits;
+use bytes::Bytes;
+use http::{HeaderMap, Method, Uri};
+use http_body::Body as _;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use telemetry::{Event, Op, Tick};
+
+/// One request, read but for its body.
+#[derive(Debug)]
+pub struct Request {
+    /// `GET` and so on.
+    pub method: Method,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// Who is at the other end of the connection.
+    pub client: IpAddr,
+    /// The body.
+    pub upload: Upload,
+    pub(crate) uri: Uri,
+}
+
+impl Request {
+    /// A request without a body. [`Request::upload`] may be replaced.
+    pub fn new(method: Method, uri: Uri, headers: HeaderMap, client: IpAddr) -> Self {
+        Self { method, headers, client, upload: Upload::default(), uri }
+    }
+
+    /// The path as sent, still percent-encoded. Empty for `CONNECT`, `*` for `OPTIONS *`.
+    pub fn path(&self) -> &str {
+        self.uri.path()
+    }
+
+    /// What follows the first `?`, as sent.
+    pub fn query(&self) -> Option<&str> {
+        self.uri.query()
+    }
+}
+
+/// Why an upload cannot be had in full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UploadError {
+    /// It is longer than the limit, by its announced length or in fact.
+    #[error("the upload is longer than {limit} bytes")]
+    TooLarge {
+        /// The limit, in bytes.
+        limit: u64,
+    },
+    /// Nothing came for longer than the limit allows.
+    #[error("the upload stopped arriving")]
+    TooSlow,
+    /// The connection ended before the body did, or its framing is broken.
+    #[error("the upload ended before its announced length")]
+    Short,
+}
+
+/// Where the bytes of an upload come from.
+#[derive(Debug, Default)]
+enum Source {
+    #[default]
+    None,
+    Whole(Bytes),
+    Wire(Incoming),
+}
+
+/// Takes back what a handler did not read: the exchange decides what becomes of it.
+pub(crate) type Rest = Arc<Mutex<Option<Incoming>>>;
+
+/// The body of a request, read piece by piece and never held as a whole.
+///
+/// With `Expect: 100-continue` the client is told to go on when the body is first asked for; a handler that answers
+/// without asking saves it the sending.
+#[derive(Debug, Default)]
+pub struct Upload {
+    source: Source,
+    declared: Option<u64>,
+    received: u64,
+    limit: u64,
+    idle: Duration,
+    rest: Option<Rest>,
+}
+
+impl Upload {
+    /// A body in memory, for callers other than the wire.
+    pub fn whole(bytes: Bytes) -> Self {
+        let mut upload = Self::default();
+        upload.limit = u64::MAX;
+        upload.declared = Some(bytes.len() as u64);
+        upload.source = Source::Whole(bytes);
+        upload
+    }
+
+    pub(crate) fn wire(incoming: Incoming, limits: &Limits) -> Self {
+        let (declared, some) = (incoming.size_hint().exact(), !incoming.is_end_stream());
+        Self {
+            declared,
+            received: 0,
+            limit: limits.upload,
+            idle: limits.upload_idle,
+            rest: some.then(Rest::default),
+            source: if some { Source::Wire(incoming) } else { Source::None },
+        }
+    }
+
+    pub(crate) fn rest(&self) -> Option<Rest> {
+        self.rest.clone()
+    }
+
+    /// Sets how many bytes are taken. Call it before the first [`Upload::next`].
+    pub fn limit(&mut self, bytes: u64) {
+        self.limit = bytes;
+    }
+
+    /// The announced length; `None` when the body comes in chunks.
+    pub fn declared(&self) -> Option<u64> {
+        self.declared
+    }
+
+    /// Whether there is no body at all.
+    pub fn is_none(&self) -> bool {
+        matches!(self.source, Source::None)
+    }
+
+    /// The next piece; `None` at the proper end. After an error comes nothing more.
+    pub async fn next(&mut self, event: &mut Event) -> Option<Result<Bytes, UploadError>> {
+        if self.declared.is_some_and(|declared| declared > self.limit) {
+            self.give_back();
+            return Some(Err(UploadError::TooLarge { limit: self.limit }));
+        }
+        let piece = match &mut self.source {
+            Source::None => return None,
+            Source::Whole(bytes) => {
+                let bytes = std::mem::take(bytes);
+                self.source = Source::None;
+                if bytes.is_empty() {
+                    return None;
+                }
+                Ok(bytes)
+            }
+            Source::Wire(incoming) => {
+                let began = Tick::now();
+                let piece = receive(incoming, self.idle).await;
+                event.add(Op::BodyReceive, Tick::now().since(began));
+                match piece {
+                    Some(piece) => piece,
+                    None => {
+                        self.source = Source::None;
+                        return None;
+                    }
+                }
+            }
+        };
+        let piece = piece.and_then(|bytes| {
+            self.received += bytes.len() as u64;
+            event.bytes_in += bytes.len() as u64;
+            if self.received > self.limit { Err(UploadError::TooLarge { limit: self.limit }) } else { Ok(bytes) }
+        });
+        if piece.is_err() {
+            self.give_back();
+        }
+        Some(piece)
+    }
+
+    /// The whole body, for small ones: `limit` is what may be held in memory.
+    pub async fn collect(&mut self, limit: u64, event: &mut Event) -> Result<Bytes, UploadError> {
+        self.limit(limit);
+        let mut whole = Vec::new();
+        while let Some(piece) = self.next(event).await {
+            whole.extend_from_slice(&piece?);
+        }
+        Ok(whole.into())
+    }
+
+    fn give_back(&mut self) {
+        if let Source::Wire(incoming) = std::mem::take(&mut self.source)
+            && let Some(rest) = &self.rest
+        {
+            *rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(incoming);
+        }
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
+/// The next bytes, trailers skipped.
+async fn receive(incoming: &mut Incoming, idle: Duration) -> Option<Result<Bytes, UploadError>> {
+    loop {
+        match tokio::time::timeout(idle, incoming.frame()).await {
+            Err(_) => return Some(Err(UploadError::TooSlow)),
+            Ok(None) => return None,
+            Ok(Some(Err(_))) => return Some(Err(UploadError::Short)),
+            Ok(Some(Ok(frame))) => {
+                if let Ok(bytes) = frame.into_data() {
+                    return Some(Ok(bytes));
+                }
+            }
+        }
+    }
+}
