@@ -1,0 +1,145 @@
+//! The tar archive that a gem is, read strictly: plain ustar headers and regular files, nothing else.
+//!
+//! Two readers that understand an odd archive differently see different gems, so whatever RubyGems does not write is
+//! refused: GNU and PAX extensions, links, prefixes, sizes that are not octal, bytes after the end.
+
+use super::Invalid;
+use super::invalid::quoted;
+use std::io::{self, Read};
+
+const BLOCK: usize = 512;
+
+/// An archive that is read from its front to its end.
+pub(crate) struct Archive<R> {
+    reader: R,
+    /// Bytes of the current member not read yet, without padding.
+    left: u64,
+    /// Bytes that fill the current member's last block.
+    padding: usize,
+    /// What the reader is in, for messages.
+    within: String,
+    first: bool,
+}
+
+impl<R: Read> Archive<R> {
+    pub(crate) fn new(reader: R) -> Self {
+        Self { reader, left: 0, padding: 0, within: "its first header".to_owned(), first: true }
+    }
+
+    /// The next member's name and size in bytes; `None` at the end, of which every byte has been read then.
+    /// What is left of the member before is skipped.
+    pub(crate) fn next(&mut self) -> Result<Option<(String, u64)>, Invalid> {
+        let mut skipped = [0; 8 * 1024];
+        while self.read(&mut skipped)? > 0 {}
+        let mut block = [0; BLOCK];
+        let padding = std::mem::take(&mut self.padding);
+        self.fill(&mut block[..padding])?;
+        if !std::mem::take(&mut self.first) {
+            "a header".clone_into(&mut self.within);
+        }
+        self.fill(&mut block)?;
+        if block == [0; BLOCK] {
+            return self.end().map(|()| None);
+        }
+        let (name, size) = header(&block)?;
+        self.left = size;
+        self.padding = (BLOCK - (size % BLOCK as u64) as usize) % BLOCK;
+        self.within = quoted(&name);
+        Ok(Some((name, size)))
+    }
+
+    /// Reads on in the current member; 0 at its end.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Invalid> {
+        let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        let read = if wanted == 0 { 0 } else { self.some(&mut buffer[..wanted])? };
+        if read == 0 && wanted > 0 {
+            return Err(Invalid::Truncated(self.within.clone()));
+        }
+        self.left -= read as u64;
+        Ok(read)
+    }
+
+    /// A second empty block, and then only zeros: some writers fill up a record of 20 blocks.
+    fn end(&mut self) -> Result<(), Invalid> {
+        "its end".clone_into(&mut self.within);
+        let mut block = [0; BLOCK];
+        self.fill(&mut block)?;
+        let mut read = BLOCK;
+        while read > 0 {
+            if block[..read].iter().any(|byte| *byte != 0) {
+                return Err(Invalid::TrailingBytes);
+            }
+            read = self.some(&mut block)?;
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, mut buffer: &mut [u8]) -> Result<(), Invalid> {
+        while !buffer.is_empty() {
+            match self.some(buffer)? {
+                0 => return Err(Invalid::Truncated(self.within.clone())),
+                read => buffer = &mut buffer[read..],
+            }
+        }
+        Ok(())
+    }
+
+    fn some(&mut self, buffer: &mut [u8]) -> Result<usize, Invalid> {
+        loop {
+            match self.reader.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read.map_err(Invalid::Unreadable),
+            }
+        }
+    }
+}
+
+/// Name and size of a regular file in plain ustar.
+fn header(block: &[u8; BLOCK]) -> Result<(String, u64), Invalid> {
+    if &block[257..262] != b"ustar" {
+        return Err(Invalid::NotAnArchive);
+    }
+    let sum: u64 =
+        block.iter().enumerate().map(|(at, byte)| u64::from(if (148..156).contains(&at) { b' ' } else { *byte })).sum();
+    if octal(&block[148..156]) != Some(sum) {
+        return Err(Invalid::BadHeader("its checksum is wrong"));
+    }
+    if &block[257..265] != b"ustar\x0000" {
+        return Err(Invalid::BadHeader("GNU tar's form is not supported"));
+    }
+    let name = text(&block[..100]).ok_or(Invalid::BadHeader("a name is not plain text"))?;
+    match block[156] {
+        0 | b'0' => {}
+        b'x' | b'g' | b'L' | b'K' | b'S' => return Err(Invalid::BadHeader("extended headers are not supported")),
+        _ => return Err(Invalid::NotAFile(name)),
+    }
+    if block[157] != 0 {
+        return Err(Invalid::NotAFile(name));
+    }
+    if block[345] != 0 {
+        return Err(Invalid::BadHeader("a name has a prefix"));
+    }
+    let size = octal(&block[124..136]).ok_or(Invalid::BadHeader("a size is not an octal number"))?;
+    Ok((name, size))
+}
+
+/// Digits up to the first NUL or space. At most 12 of them fit, so there is no overflow.
+fn octal(field: &[u8]) -> Option<u64> {
+    let end = field.iter().position(|byte| matches!(byte, 0 | b' ')).unwrap_or(field.len());
+    let (digits, rest) = field.split_at(end);
+    if digits.is_empty() || rest.iter().any(|byte| !matches!(byte, 0 | b' ')) {
+        return None;
+    }
+    digits.iter().try_fold(0, |number, digit| match digit {
+        b'0'..=b'7' => Some(number * 8 + u64::from(digit - b'0')),
+        _ => None,
+    })
+}
+
+/// Printable ASCII up to the first NUL, with only NULs after it.
+fn text(field: &[u8]) -> Option<String> {
+    let end = field.iter().position(|byte| *byte == 0).unwrap_or(field.len());
+    let (text, rest) = field.split_at(end);
+    let plain = !text.is_empty() && text.iter().all(u8::is_ascii_graphic) && rest.iter().all(|byte| *byte == 0);
+    plain.then(|| text.iter().copied().map(char::from).collect())
+}

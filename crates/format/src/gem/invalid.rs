@@ -1,0 +1,173 @@
+//! Why a package is refused. The text is what `gem push` prints, so it speaks to whoever built the gem.
+
+/// What is wrong with an upload, or with a name, version or requirement given by a client.
+#[derive(Debug, thiserror::Error)]
+pub enum Invalid {
+    /// Reading failed underneath: says nothing about the package.
+    #[error("the package could not be read to its end")]
+    Unreadable(#[source] std::io::Error),
+    /// The first block is not a ustar header.
+    #[error("this is not a gem: it does not begin with a ustar header")]
+    NotAnArchive,
+    /// A later header is broken, or uses an extension of tar.
+    #[error("the package has a damaged or unsupported tar header: {0}")]
+    BadHeader(&'static str),
+    /// The bytes end too early.
+    #[error("the package is cut short: it ends within {0}")]
+    Truncated(String),
+    /// Something follows the end of the archive.
+    #[error("the package has bytes after its end")]
+    TrailingBytes,
+    /// A member is a link, a folder or a device.
+    #[error("`{0}` is not a regular file, but all members of a gem must be")]
+    NotAFile(String),
+    /// A member that gems do not have.
+    #[error("the package has an unknown member `{0}`")]
+    UnknownMember(String),
+    /// Two readers could see different gems.
+    #[error("the package has the member `{0}` twice")]
+    DuplicateMember(&'static str),
+    /// A member that gems must have.
+    #[error("the package has no `{0}`")]
+    MissingMember(&'static str),
+    /// Built before `metadata.gz` existed.
+    #[error("the package has an uncompressed `metadata`, as RubyGems before 1.0 wrote it; this is not supported")]
+    OldLayout,
+    /// A member that is read in memory passes the limit, packed or unpacked.
+    #[error("`{member}` is larger than {limit_bytes} bytes")]
+    MemberTooLarge {
+        /// Which.
+        member: &'static str,
+        /// The limit.
+        limit_bytes: u64,
+    },
+    /// The member is not one gzip stream from its first to its last byte.
+    #[error("`{0}` is not a valid gzip file")]
+    BadGzip(&'static str),
+    /// The member's text is not UTF-8.
+    #[error("`{0}` is not UTF-8 text")]
+    NotUtf8(&'static str),
+    /// `checksums.yaml.gz` does not have the form it must.
+    #[error("`checksums.yaml.gz` does not map algorithms to checksums of members")]
+    BadChecksums,
+    /// No SHA-256 or SHA-512 is given for the member.
+    #[error("`checksums.yaml.gz` has no SHA256 or SHA512 checksum for `{0}`")]
+    MissingChecksum(&'static str),
+    /// The member is not what was checksummed.
+    #[error("the {algorithm} checksum of `{member}` does not match `checksums.yaml.gz`")]
+    WrongChecksum {
+        /// Which member.
+        member: &'static str,
+        /// Which checksum.
+        algorithm: &'static str,
+    },
+    /// Signed means: a certificate chain, and a signature of each member.
+    #[error("the package is signed only in part: a signed gem has a certificate chain and a signature of each member")]
+    SignedInPart,
+    /// Not YAML.
+    #[error("line {line} of `{member}` is not valid YAML: {why}")]
+    BadYaml {
+        /// Where.
+        member: &'static str,
+        /// Counted from 1.
+        line: usize,
+        /// The parser's words.
+        why: String,
+    },
+    /// An alias: a few bytes of them can stand for gigabytes.
+    #[error("gems with aliases in their YAML are not supported (`{0}`)")]
+    Aliases(&'static str),
+    /// An object that no gemspec needs. Never instantiated, but clients might.
+    #[error("the YAML tag {0} is not allowed in a gem")]
+    ForbiddenTag(String),
+    /// Nesting, number of values or length of a value passes the limit.
+    #[error("`{member}` has {what}")]
+    YamlTooLarge {
+        /// Where.
+        member: &'static str,
+        /// What there is too much of.
+        what: &'static str,
+    },
+    /// Two readers could see different values.
+    #[error("`{member}` has the key {key} twice")]
+    DuplicateKey {
+        /// Where.
+        member: &'static str,
+        /// Which, quoted.
+        key: String,
+    },
+    /// The gemspec lacks a field.
+    #[error("the gemspec has no `{0}`")]
+    MissingField(&'static str),
+    /// A field of the gemspec has a value of the wrong kind.
+    #[error("`{field}` of the gemspec must be {expected}")]
+    BadField {
+        /// Which.
+        field: &'static str,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// A text of the gemspec passes its limit.
+    #[error("`{field}` of the gemspec is longer than {limit} characters")]
+    TextTooLong {
+        /// Which.
+        field: &'static str,
+        /// The limit, in characters.
+        limit: usize,
+    },
+    /// A gem's name breaks a rule.
+    #[error("the gem name {name} {why}")]
+    BadName {
+        /// The name, quoted.
+        name: String,
+        /// The rule.
+        why: &'static str,
+    },
+    /// Not a version.
+    #[error("{0} is not a valid version")]
+    BadVersion(String),
+    /// Not a platform.
+    #[error("{0} is not a valid platform")]
+    BadPlatform(String),
+    /// Not a requirement.
+    #[error("{0} is not a valid requirement")]
+    BadRequirement(String),
+    /// One of the links in the metadata is none.
+    #[error("metadata `{0}` must be an http or https link")]
+    BadLink(&'static str),
+}
+
+impl Invalid {
+    /// What to do about it, where there is something to do.
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Invalid::NotAnArchive => "push the file that `gem build` wrote, not the gemspec",
+            Invalid::BadHeader(_) | Invalid::NotAFile(_) | Invalid::UnknownMember(_) | Invalid::DuplicateMember(_) => {
+                "build the package with `gem build`"
+            }
+            Invalid::Truncated(_) | Invalid::BadGzip(_) | Invalid::WrongChecksum { .. } | Invalid::TrailingBytes => {
+                "the file may have been damaged on its way: build it again, and try `gem install --local` on it"
+            }
+            Invalid::MissingMember(_) | Invalid::MissingChecksum(_) | Invalid::OldLayout | Invalid::Aliases(_) => {
+                "rebuild the gem with a current RubyGems"
+            }
+            Invalid::SignedInPart => "build the gem with its signing key at hand, or without `cert_chain`",
+            Invalid::BadVersion(_) => "a version is numbers and letters between dots, such as `1.0.2` or `2.0.0.rc1`",
+            Invalid::BadRequirement(_) => "a requirement is an operator and a version, such as `~> 1.2`",
+            _ => return None,
+        })
+    }
+
+    /// Whether the package is not to blame: reading it failed underneath.
+    pub fn is_ours(&self) -> bool {
+        matches!(self, Invalid::Unreadable(_))
+    }
+}
+
+/// `text` in backticks, escaped and cut, so that a stranger's bytes are safe in a message.
+pub(crate) fn quoted(text: &str) -> String {
+    const SHOWN: usize = 64;
+    let cut = if text.chars().nth(SHOWN).is_some() { "..." } else { "" };
+    let shown: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
+    format!("`{shown}{cut}`")
+}

@@ -1,0 +1,27 @@
+//! RubyGems: the package, its names and versions, and the compact index.
+//!
+//! In reading order: an upload goes through [`package::read`], which takes the [`Package`] out of it: the facts that
+//! the journal keeps and from which every index is rendered. [`info`], [`versions`] and [`names`] are the three
+//! files of the compact index; [`path`] tells what a client asks for.
+
+mod archive;
+mod facts;
+#[cfg(test)]
+mod fixture;
+mod gemspec;
+pub mod info;
+mod invalid;
+pub mod name;
+pub mod names;
+pub mod package;
+pub mod path;
+pub mod requirement;
+pub mod version;
+pub mod versions;
+mod yaml;
+
+pub use facts::{Dependency, Kind, Package, full_name};
+pub use invalid::Invalid;
+pub use package::Limits;
+pub use requirement::{Op, Requirement};
+pub use version::Version;

@@ -1,0 +1,158 @@
+//! The file that `gem build` writes: a tar archive of the gemspec, the content and their checksums.
+//!
+//! The content (`data.tar.gz`) only flows through the checksums and is never unpacked; everything else is small.
+
+use super::archive::Archive;
+use super::yaml::{self, Node, Value};
+use super::{Invalid, Package, Version, gemspec};
+use flate2::bufread::GzDecoder;
+use sha2::{Digest as _, Sha256, Sha512};
+use std::fmt::Write as _;
+use std::io::Read;
+
+/// How much of a package is looked at. Memory stays within a small multiple of `member_bytes`.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Bytes of the gemspec, of the checksums and of a signature each, packed and unpacked.
+    pub member_bytes: u64,
+    /// Lists and mappings within each other.
+    pub yaml_depth: usize,
+    /// Values, lists and mappings in all; a gemspec names all its files.
+    pub yaml_nodes: usize,
+    /// Characters of one value, with its indentation.
+    pub yaml_scalar_chars: usize,
+}
+
+impl Default for Limits {
+    /// 10 MiB, as in RubyGems; the others far above what published gems have.
+    fn default() -> Self {
+        Self { member_bytes: 10 << 20, yaml_depth: 24, yaml_nodes: 200_000, yaml_scalar_chars: 128 << 10 }
+    }
+}
+
+const METADATA: &str = "metadata.gz";
+const DATA: &str = "data.tar.gz";
+const CHECKSUMS: &str = "checksums.yaml.gz";
+const SIGNATURES: [&str; 3] = ["metadata.gz.sig", "data.tar.gz.sig", "checksums.yaml.gz.sig"];
+
+/// Reads a package to its last byte and takes the facts out of it.
+pub fn read(reader: impl Read, limits: &Limits) -> Result<Package, Invalid> {
+    let mut archive = Archive::new(reader);
+    let mut seen: Vec<Member> = Vec::new();
+    while let Some((name, size)) = archive.next()? {
+        let all = [METADATA, DATA, CHECKSUMS].into_iter().chain(SIGNATURES);
+        let Some(name) = all.into_iter().find(|known| *known == name) else {
+            return Err(if name == "metadata" { Invalid::OldLayout } else { Invalid::UnknownMember(name) });
+        };
+        if seen.iter().any(|member| member.name == name) {
+            return Err(Invalid::DuplicateMember(name));
+        }
+        let keep = name == METADATA || name == CHECKSUMS;
+        if name != DATA && size > limits.member_bytes {
+            return Err(Invalid::MemberTooLarge { member: name, limit_bytes: limits.member_bytes });
+        }
+        seen.push(member(&mut archive, name, keep)?);
+    }
+    let find = |name| seen.iter().find(|member| member.name == name);
+    let metadata = find(METADATA).ok_or(Invalid::MissingMember(METADATA))?;
+    let data = find(DATA).ok_or(Invalid::MissingMember(DATA))?;
+    let checksums = find(CHECKSUMS);
+    if let Some(checksums) = checksums {
+        let given = checksums.yaml(limits)?;
+        metadata.verify(&given)?;
+        data.verify(&given)?;
+    }
+    let (mut package, certified) = gemspec::read(&metadata.yaml(limits)?)?;
+    if checksums.is_none() && !may_lack_checksums(&package) {
+        return Err(Invalid::MissingMember(CHECKSUMS));
+    }
+    let signatures = SIGNATURES.into_iter().filter(|name| find(name).is_some()).count();
+    // A gem of RubyGems before 2.0 has no checksums that could be signed.
+    let complete = if checksums.is_some() { SIGNATURES.len() } else { SIGNATURES.len() - 1 };
+    if signatures != if certified { complete } else { 0 } {
+        return Err(Invalid::SignedInPart);
+    }
+    package.signed = certified;
+    Ok(package)
+}
+
+/// RubyGems writes checksums since 2.0.
+fn may_lack_checksums(package: &Package) -> bool {
+    let built_by = package.rubygems_version.as_deref().and_then(|text| Version::parse(text).ok());
+    built_by.zip(Version::parse("2.0.0.a").ok()).is_some_and(|(built_by, since)| built_by < since)
+}
+
+/// A member that was read to its end.
+struct Member {
+    name: &'static str,
+    /// Its bytes, where they are needed again.
+    bytes: Vec<u8>,
+    sha256: String,
+    sha512: String,
+}
+
+fn member(archive: &mut Archive<impl Read>, name: &'static str, keep: bool) -> Result<Member, Invalid> {
+    let (mut sha256, mut sha512) = (Sha256::new(), Sha512::new());
+    // Grows with the bytes that are really there, not with the size that the header claims.
+    let mut bytes = Vec::new();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let read = archive.read(&mut buffer)?;
+        if read == 0 {
+            break;
+        }
+        sha256.update(&buffer[..read]);
+        sha512.update(&buffer[..read]);
+        if keep {
+            bytes.extend_from_slice(&buffer[..read]);
+        }
+    }
+    Ok(Member { name, bytes, sha256: hex(&sha256.finalize()), sha512: hex(&sha512.finalize()) })
+}
+
+impl Member {
+    /// Checks the member against each checksum that is given for it; one must be. RubyGems 2.0 gave SHA1, which
+    /// proves nothing, beside SHA512.
+    fn verify(&self, given: &Node) -> Result<(), Invalid> {
+        if !matches!(given.value, Value::Map(_)) {
+            return Err(Invalid::BadChecksums);
+        }
+        let mut verified = false;
+        for (algorithm, computed) in [("SHA256", &self.sha256), ("SHA512", &self.sha512)] {
+            let Some(sums) = given.get(algorithm) else { continue };
+            match sums.get(self.name).map(|sum| &sum.value) {
+                None if matches!(sums.value, Value::Map(_)) => {}
+                Some(Value::Text(sum)) if sum == computed => verified = true,
+                Some(Value::Text(_)) => return Err(Invalid::WrongChecksum { member: self.name, algorithm }),
+                _ => return Err(Invalid::BadChecksums),
+            }
+        }
+        if verified { Ok(()) } else { Err(Invalid::MissingChecksum(self.name)) }
+    }
+
+    fn yaml(&self, limits: &Limits) -> Result<Node, Invalid> {
+        let mut unpacked = Vec::new();
+        let mut gzip = GzDecoder::new(self.bytes.as_slice());
+        let unpacking = (&mut gzip).take(limits.member_bytes + 1).read_to_end(&mut unpacked);
+        if unpacked.len() as u64 > limits.member_bytes {
+            return Err(Invalid::MemberTooLarge { member: self.name, limit_bytes: limits.member_bytes });
+        }
+        // Bytes after the first gzip stream would be read by some and ignored by others.
+        if unpacking.is_err() || !gzip.into_inner().is_empty() {
+            return Err(Invalid::BadGzip(self.name));
+        }
+        let text = String::from_utf8(unpacked).map_err(|_| Invalid::NotUtf8(self.name))?;
+        yaml::read(self.name, &text, limits)
+    }
+}
+
+/// Hexadecimal digits, lower case.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests;
