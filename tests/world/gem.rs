@@ -1,18 +1,16 @@
-//! Gems: written in the process where many are needed, and as sources for the real `gem build`.
+//! Gems written in the process, for where many are needed. The benchmarks write theirs with this file too.
 
-use super::index::hex;
 use flate2::{Compression, GzBuilder};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::Path;
 
 /// A gem with one file, which defines a module that knows its own version.
 #[derive(Debug, Clone)]
 pub(crate) struct Gem {
     pub(crate) name: String,
     pub(crate) version: String,
-    dependencies: Vec<(String, String)>,
+    pub(crate) dependencies: Vec<(String, String)>,
     payload: Vec<u8>,
     /// What its metadata says its name is, as YAML, when that is not its name.
     declared: Option<String>,
@@ -58,7 +56,8 @@ impl Gem {
         first.to_uppercase() + rest
     }
 
-    fn code(&self) -> String {
+    /// Its one file.
+    pub(crate) fn code(&self) -> String {
         format!("module {}\n  VERSION = \"{}\"\nend\n", self.module(), self.version)
     }
 
@@ -104,21 +103,6 @@ impl Gem {
         .unwrap();
         yaml
     }
-
-    /// Its source folder for the real `gem build`: the file to build from is `NAME.gemspec`.
-    pub(crate) fn source(&self, folder: &Path) {
-        super::write(&folder.join(format!("lib/{}.rb", self.name)), &self.code());
-        let mut spec = format!(
-            "Gem::Specification.new do |s|\n  s.name = \"{}\"\n  s.version = \"{}\"\n  s.summary = \"A test\"\n  \
-             s.authors = [\"Somebody\"]\n  s.license = \"MIT\"\n  s.homepage = \"http://localhost/\"\n  \
-             s.files = [\"lib/{}.rb\"]\n",
-            self.name, self.version, self.name
-        );
-        for (name, requirement) in &self.dependencies {
-            writeln!(spec, "  s.add_dependency \"{name}\", \"{requirement}\"").unwrap();
-        }
-        super::write(&folder.join(format!("{}.gemspec", self.name)), &(spec + "end\n"));
-    }
 }
 
 fn requirement_yaml(requirement: &str, indent: &str) -> String {
@@ -144,4 +128,9 @@ fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
         builder.append_data(&mut header, name, *bytes).unwrap();
     }
     builder.into_inner().unwrap()
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,7 +1,7 @@
 //! The self-check of a gem repository, from outside: `/versions` and every `/info` agree, down to the last byte of each
 //! gem. Bundler gives a source up on the first disagreement, so there must be none at any moment.
 
-use super::{Connection, Person};
+use super::{Connection, Person, hex};
 use md5::Md5;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,9 +83,4 @@ impl Index {
 fn fetch(person: &Person, connection: &mut Connection, repository: &str, what: &str) -> String {
     let path = format!("/repository/{repository}/{what}");
     person.on(connection, "GET", &path, &[], b"").unwrap().expect(200).text().to_owned()
-}
-
-/// Bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

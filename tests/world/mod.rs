@@ -7,9 +7,9 @@ mod person;
 mod ruby;
 mod server;
 
-pub(crate) use gem::Gem;
+pub(crate) use gem::{Gem, hex};
 pub(crate) use http::{Answer, Connection};
-pub(crate) use index::{Index, hex};
+pub(crate) use index::Index;
 pub(crate) use person::Person;
 pub(crate) use ruby::Ruby;
 pub(crate) use server::Server;

@@ -1,6 +1,7 @@
 //! The real clients, Debian's `gem` and `bundle`, in a home of their own that knows no other source.
 
 use super::{Gem, write};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -62,7 +63,7 @@ impl Ruby {
     /// Builds a gem with `gem build`.
     pub(crate) fn build(&self, gem: &Gem) -> PathBuf {
         let folder = self.0.path().join(format!("{}-{}", gem.name, gem.version));
-        gem.source(&folder);
+        source(gem, &folder);
         self.run(&folder, "", "gem", &["build", &format!("{}.gemspec", gem.name)]).good();
         folder.join(gem.file())
     }
@@ -124,4 +125,20 @@ impl App<'_> {
     pub(crate) fn ruby(&self, code: &str) -> String {
         self.bundle(&["exec", "ruby", "-e", code]).good()
     }
+}
+
+/// Writes what `gem build NAME.gemspec` builds from.
+fn source(gem: &Gem, folder: &Path) {
+    let name = &gem.name;
+    write(&folder.join(format!("lib/{name}.rb")), &gem.code());
+    let mut spec = format!(
+        "Gem::Specification.new do |s|\n  s.name = \"{name}\"\n  s.version = \"{}\"\n  s.summary = \"A test\"\n  \
+         s.authors = [\"Somebody\"]\n  s.license = \"MIT\"\n  s.homepage = \"http://localhost/\"\n  \
+         s.files = [\"lib/{name}.rb\"]\n",
+        gem.version
+    );
+    for (name, requirement) in &gem.dependencies {
+        writeln!(spec, "  s.add_dependency \"{name}\", \"{requirement}\"").unwrap();
+    }
+    write(&folder.join(format!("{name}.gemspec")), &(spec + "end\n"));
 }

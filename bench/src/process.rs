@@ -1,0 +1,126 @@
+//! Processes that are measured: started, asked for their processor time, ended.
+
+use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// The kernel's unit of processor time in /proc, which is the same on every Linux that we run on.
+const TICKS_PER_SECOND: u64 = 100;
+
+/// The token that may do everything in a benchmark.
+pub(crate) const TOKEN: &str = "daylight_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// A server, ended with all its workers when dropped.
+pub(crate) struct Server {
+    child: Child,
+    /// Where it listens, as `127.0.0.1:PORT`.
+    pub(crate) address: String,
+}
+
+impl Server {
+    /// Starts Daylight's release build on an empty folder.
+    pub(crate) fn daylight(folder: &Path) -> Result<Self> {
+        let program = beside("daylight")?;
+        let data = folder.join("data");
+        let arguments = ["serve", "--listen", "127.0.0.1:0", "--data", &data.to_string_lossy()];
+        println!("command: {} {}", program.display(), arguments.join(" "));
+        let mut child = Command::new(&program)
+            .args(arguments)
+            .env_clear()
+            .env("DAYLIGHT_ADMIN_TOKEN", TOKEN)
+            .stdout(Stdio::piped())
+            .stderr(fs::File::create(folder.join("daylight.log"))?)
+            .spawn()
+            .with_context(|| format!("starting `{}`", program.display()))?;
+        let stdout = child.stdout.take().context("standard output")?;
+        let mut server = Self { child, address: String::new() };
+        for line in BufReader::new(stdout).lines() {
+            if let Some(address) = line?.strip_prefix("listening on http://") {
+                server.address = address.to_owned();
+                return Ok(server);
+            }
+        }
+        bail!("daylight did not start: {}", fs::read_to_string(folder.join("daylight.log"))?)
+    }
+
+    /// Starts nginx with a worker for each core on a folder of files, without an access log.
+    pub(crate) fn nginx(folder: &Path) -> Result<Self> {
+        let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let workers = std::thread::available_parallelism()?;
+        let configuration = format!(
+            "daemon off;\nworker_processes {workers};\npid nginx.pid;\nevents {{ worker_connections 1024; }}\n\
+             http {{\n  access_log off;\n  sendfile on;\n  tcp_nopush on;\n  keepalive_requests 1000000000;\n  \
+             open_file_cache max=1000;\n  default_type text/plain;\n  client_body_temp_path body;\n  \
+             proxy_temp_path proxy;\n  fastcgi_temp_path fastcgi;\n  uwsgi_temp_path uwsgi;\n  scgi_temp_path scgi;\n  \
+             server {{ listen 127.0.0.1:{port}; root files; }}\n}}\n"
+        );
+        fs::write(folder.join("nginx.conf"), &configuration)?;
+        let arguments = ["-p", &folder.to_string_lossy(), "-c", "nginx.conf", "-e", "nginx.log"];
+        println!("command: nginx {}\n{configuration}", arguments.join(" "));
+        let child = Command::new(program("nginx")).args(arguments).spawn().context("starting nginx")?;
+        let server = Self { child, address: format!("127.0.0.1:{port}") };
+        for _ in 0..200 {
+            if std::net::TcpStream::connect(&server.address).is_ok() {
+                return Ok(server);
+            }
+            std::thread::sleep(Duration::from_millis(25));
+        }
+        bail!("nginx did not start: {}", fs::read_to_string(folder.join("nginx.log"))?)
+    }
+
+    /// Processor time so far, in seconds: user and system, all threads, all workers.
+    pub(crate) fn cpu_seconds(&self) -> Result<f64> {
+        let mut ticks = 0;
+        for id in family(self.child.id())? {
+            ticks += cpu_ticks(id)?;
+        }
+        Ok(ticks as f64 / TICKS_PER_SECOND as f64)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Asked, not killed: nginx ends its workers only when asked. It cannot fail but when it has ended already.
+        let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
+        let _ = self.child.wait();
+    }
+}
+
+/// A process and its children.
+fn family(id: u32) -> Result<Vec<u32>> {
+    let mut all = vec![id];
+    for task in fs::read_dir(format!("/proc/{id}/task")).context("reading the server's threads")? {
+        let children = fs::read_to_string(task?.path().join("children"))?;
+        all.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+    }
+    Ok(all)
+}
+
+/// utime + stime. The name in brackets may hold anything, so fields are counted after its end.
+fn cpu_ticks(id: u32) -> Result<u64> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat"))?;
+    let (_, fields) = stat.rsplit_once(") ").context("/proc/PID/stat")?;
+    let fields: Vec<&str> = fields.split(' ').collect();
+    Ok(fields[11].parse::<u64>()? + fields[12].parse::<u64>()?)
+}
+
+fn beside(name: &str) -> Result<PathBuf> {
+    Ok(std::env::current_exe()?.with_file_name(name))
+}
+
+/// Debian keeps servers where only root looks.
+fn program(name: &str) -> PathBuf {
+    let there = Path::new("/usr/sbin").join(name);
+    if there.exists() { there } else { PathBuf::from(name) }
+}
+
+/// The first line a short command prints, on either stream.
+pub(crate) fn said(name: &str, arguments: &[&str]) -> Result<String> {
+    let output = Command::new(program(name)).args(arguments).output().with_context(|| format!("running `{name}`"))?;
+    let text = [output.stdout, output.stderr].concat();
+    Ok(String::from_utf8_lossy(&text).lines().next().unwrap_or_default().to_owned())
+}

@@ -1,0 +1,109 @@
+//! Row 2: pushes until they are acknowledged, which is when they are on disk; and the disk alone, as the floor.
+
+use crate::gem::Gem;
+use crate::http::Connection;
+use crate::process::{Server, TOKEN, said};
+use crate::spread::Spread;
+use anyhow::{Context, Result, ensure};
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Instant;
+
+/// Where gems are pushed.
+pub(crate) const PATH: &str = "/repository/gems-private/api/v1/gems";
+
+const ROUNDS: usize = 5;
+const PUSHES: usize = 400;
+const CONNECTIONS: [usize; 3] = [1, 8, 32];
+/// Bytes of each gem beside its few hundred of metadata; not compressible.
+const PAYLOAD: usize = 10_000;
+
+/// Measures and prints the row.
+pub(crate) fn row() -> Result<()> {
+    println!("\n## Push acknowledged");
+    let folder = tempfile::tempdir()?;
+    let system = said("stat", &["-f", "-c", "%T", &folder.path().to_string_lossy()])?;
+    let daylight = Server::daylight(folder.path())?;
+    println!("gems: {PUSHES} a round of about {PAYLOAD} bytes each, new versions of 20 names; file system {system}");
+    println!("\n| {ROUNDS} rounds, median (least to most) | pushes/s | server CPU per push, us | ms per push, p50 |");
+    println!("|---|---|---|---|");
+    for connections in CONNECTIONS {
+        let (mut rate, mut cpu, mut latency) = (Spread::default(), Spread::default(), Spread::default());
+        for round in 0..ROUNDS {
+            let gems: Vec<Vec<u8>> = (0..PUSHES).map(|count| gem(connections, round, count)).collect();
+            let before = daylight.cpu_seconds()?;
+            let began = Instant::now();
+            let times = push_all(&daylight, &gems, connections)?;
+            rate.add(PUSHES as f64 / began.elapsed().as_secs_f64());
+            cpu.add((daylight.cpu_seconds()? - before) * 1e6 / PUSHES as f64);
+            latency.add(times.median());
+        }
+        println!("| {connections} connections | {rate} | {cpu} | {latency} |");
+    }
+    let floor = floor(folder.path())?;
+    println!("| the disk alone, one after the other | {:.0} | | {floor} |", 1e3 / floor.median());
+    println!(
+        "\nThe disk alone: write {PAYLOAD} bytes, sync, rename, sync the folder, append 4096 bytes to a log and sync it."
+    );
+    Ok(())
+}
+
+fn gem(connections: usize, round: usize, count: usize) -> Vec<u8> {
+    // A multiplicative generator: deflate finds nothing in it.
+    let mut state = (connections * 1_000_000 + round * 10_000 + count) as u64 | 1;
+    let noise: Vec<u8> = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    })
+    .take(PAYLOAD)
+    .collect();
+    Gem::new(&format!("lamp{}", count % 20), &format!("{connections}.{round}.{count}")).payload(&noise).bytes()
+}
+
+/// Pushes them all over so many connections; milliseconds of each.
+fn push_all(server: &Server, gems: &[Vec<u8>], connections: usize) -> Result<Spread> {
+    let address = server.address.parse()?;
+    let pusher = |mine: &[Vec<u8>]| -> Result<Vec<f64>> {
+        let mut connection = Connection::open(address)?;
+        let mut times = Vec::with_capacity(mine.len());
+        for bytes in mine {
+            let began = Instant::now();
+            let reply = connection.call("POST", PATH, &[("Authorization", TOKEN)], bytes)?;
+            ensure!(reply.status == 200, "push: {} {}", reply.status, reply.text());
+            times.push(began.elapsed().as_secs_f64() * 1e3);
+        }
+        Ok(times)
+    };
+    let mut all = Spread::default();
+    std::thread::scope(|scope| {
+        let share = gems.len().div_ceil(connections);
+        let threads: Vec<_> = gems.chunks(share).map(|mine| scope.spawn(move || pusher(mine))).collect();
+        for thread in threads {
+            let times = thread.join().ok().context("a pushing thread panicked")??;
+            times.into_iter().for_each(|time| all.add(time));
+        }
+        Ok(all)
+    })
+}
+
+/// What the disk asks for a push that shares its syncs with nobody: milliseconds of each.
+fn floor(folder: &Path) -> Result<Spread> {
+    let folder = folder.join("floor");
+    fs::create_dir(&folder)?;
+    let mut log = File::create(folder.join("log"))?;
+    let mut times = Spread::default();
+    for count in 0..PUSHES {
+        let began = Instant::now();
+        let (temporary, kept) = (folder.join("temporary"), folder.join(count.to_string()));
+        let mut file = File::create(&temporary)?;
+        file.write_all(&vec![1; PAYLOAD])?;
+        file.sync_data()?;
+        fs::rename(&temporary, &kept)?;
+        File::open(&folder)?.sync_all()?;
+        log.write_all(&[1; 4096])?;
+        log.sync_data()?;
+        times.add(began.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(times)
+}
