@@ -41,7 +41,7 @@ bounds! {
     CacheThreads "cache.threads" "operations" "Operations on the cache database, waiting or under way";
     BlobThreads "blob.threads" "operations" "Operations on blobs, waiting or under way";
     EventBuffers "events.buffered" "events" "Events waiting to be handed to the sinks";
-    EventSink "events.sink" "batches" "Batches of events waiting for a sink";
+    EventSink "events.sink" "events" "Events waiting for a sink";
     LogLines "log.lines" "lines" "Lines of the logs waiting to be written";
     Disk "disk.free" "bytes" "Space of the data folder's file system, used up to the floor";
 }
@@ -155,7 +155,12 @@ impl Bound {
 
     /// Notes that something was turned away without asking [`Bound::take`].
     pub fn reject(&self) {
-        self.rejected.fetch_add(1, Relaxed);
+        self.reject_many(1);
+    }
+
+    /// The same for `count` at once.
+    pub fn reject_many(&self, count: u64) {
+        self.rejected.fetch_add(count, Relaxed);
     }
 
     /// One begins to wait; the guard ends it and keeps how long it took.

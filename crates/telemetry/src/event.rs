@@ -52,6 +52,7 @@ impl Kind {
 
 /// Which part of the line gave the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
 pub enum Layer {
     /// Nobody yet, or the connection itself.
     None,
@@ -68,6 +69,12 @@ pub enum Layer {
 }
 
 impl Layer {
+    /// All of them, in the order of declaration.
+    pub const ALL: &'static [Layer] =
+        &[Layer::None, Layer::Page, Layer::Hosted, Layer::Remote, Layer::Group, Layer::Admin];
+    /// How many there are.
+    pub const COUNT: usize = Self::ALL.len();
+
     /// The name used in events and metrics.
     pub fn as_str(self) -> &'static str {
         match self {

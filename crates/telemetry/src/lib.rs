@@ -9,22 +9,28 @@
 
 mod bound;
 mod clock;
+mod desk;
 mod event;
 mod histogram;
+mod json;
 mod lines;
 pub mod log;
 mod op;
 mod outcome;
 mod prometheus;
 mod recorder;
+mod shard;
 mod sink;
+mod totals;
 
-pub use bound::{Bound, BoundName, Full, Slot};
+pub use bound::{Bound, BoundName, Full, Slot, Waiting};
 pub use clock::{Clock, Millis, Tick};
 pub use event::{Event, EventId, Kind, Layer, MemberRecord, MemberSaid, Subject, Tally};
-pub use histogram::Histogram;
-pub use lines::{Lines, LinesOptions};
+pub use histogram::{Bucket, Histogram};
+pub use lines::{Lines, LinesOptions, Lost, Target};
+pub use log::Log;
 pub use op::Op;
 pub use outcome::{Outcome, Reason};
-pub use recorder::{Counter, Recorder, RecorderOptions, Totals};
+pub use recorder::{Recorder, RecorderOptions};
 pub use sink::{JsonLines, Sink};
+pub use totals::{Counter, SinkTotals, Totals};

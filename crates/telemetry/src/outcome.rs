@@ -10,6 +10,8 @@ macro_rules! closed {
         impl $type {
             /// All of them, in the order of declaration.
             pub const ALL: &'static [$type] = &[$($type::$name,)*];
+            /// How many there are.
+            pub const COUNT: usize = Self::ALL.len();
 
             /// The name used in events and metrics.
             pub fn as_str(self) -> &'static str {

@@ -1,17 +1,13 @@
 //! Exact counting at release, and handing on to the sinks.
 
-use crate::{Bound, Clock, Event, Sink};
-use std::sync::Arc;
-
-/// Things that are only counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Counter {
-    /// Requests begun, connections turned away, jobs begun: what the outcomes sum to.
-    Attempts,
-    /// Connections accepted.
-    Connections,
-}
+use crate::desk::{Desk, Record};
+use crate::log::Log;
+use crate::shard::Shards;
+use crate::totals::{Counter, Totals};
+use crate::{Bound, BoundName, Clock, Event, Millis, Outcome, Sink};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 /// How a [`Recorder`] is made.
 #[derive(Debug, Clone)]
@@ -20,24 +16,73 @@ pub struct RecorderOptions {
     pub clock: Clock,
     /// Shards, one for each thread that releases events.
     pub shards: usize,
-    /// Events kept at most while they wait for the sinks, over all shards.
+    /// Events kept at most while they wait for the sinks, over all shards; and as many again in the queue of each sink.
     pub buffered_events: usize,
 }
 
-/// What was counted, summed over the shards.
-#[derive(Debug, Clone, Default)]
-pub struct Totals {}
-
 /// Counts every event exactly and hands it to the sinks. Shared by everything in the process.
-#[derive(Debug)]
 pub struct Recorder {
     clock: Clock,
+    started: Millis,
+    shards: Arc<Shards>,
+    collector: Sender<Signal>,
+    sinks: Vec<Arc<Record>>,
+    bounds: Mutex<Vec<Arc<Bound>>>,
+    gauges: Mutex<Vec<Arc<Gauge>>>,
+    log: Arc<OnceLock<Log>>,
+}
+
+/// A figure that is read when somebody asks.
+pub(crate) struct Gauge {
+    pub(crate) name: &'static str,
+    pub(crate) doc: &'static str,
+    pub(crate) read: Box<dyn Fn() -> u64 + Send + Sync>,
+}
+
+/// What the collector is told. Markers are dropped when all that was released before has passed the sinks.
+enum Signal {
+    Collect,
+    Flush(Sender<()>),
+    Stop(Sender<()>),
 }
 
 impl Recorder {
-    /// Starts the collector and a thread for each sink.
-    pub fn start(options: RecorderOptions, _sinks: Vec<Box<dyn Sink>>) -> Arc<Self> {
-        Arc::new(Self { clock: options.clock })
+    /// How long an event waits at most before it is handed on.
+    const COLLECT_EVERY: Duration = Duration::from_millis(250);
+
+    /// Starts the collector and a thread for each sink; none of them where there is no sink.
+    pub fn start(options: RecorderOptions, sinks: Vec<Box<dyn Sink>>) -> Arc<Self> {
+        let log = Arc::new(OnceLock::new());
+        let room = if sinks.is_empty() { 0 } else { options.buffered_events as u64 };
+        let desks: Vec<Desk> = sinks.into_iter().map(|sink| Desk::open(sink, room, log.clone())).collect();
+        let records: Vec<Arc<Record>> = desks.iter().map(|desk| desk.record().clone()).collect();
+        let buffers = Bound::new(BoundName::EventBuffers, "", room);
+        let shards = Arc::new(Shards::new(options.shards, buffers.clone()));
+        let bounds = std::iter::once(buffers).chain(records.iter().map(|record| record.bound().clone())).collect();
+
+        let (collector, signals) = channel();
+        if !desks.is_empty() {
+            let shards = shards.clone();
+            // Without this thread the buffers fill up, and what is dropped then is counted.
+            let _ = std::thread::Builder::new()
+                .name("collector".to_owned())
+                .spawn(move || collect_until_stopped(&shards, &desks, &signals));
+        }
+        Arc::new(Self {
+            started: options.clock.now(),
+            clock: options.clock,
+            shards,
+            collector,
+            sinks: records,
+            bounds: Mutex::new(bounds),
+            gauges: Mutex::default(),
+            log,
+        })
+    }
+
+    /// A recorder that counts and has no sinks and no threads, for tests.
+    pub fn silent(clock: Clock) -> Arc<Self> {
+        Self::start(RecorderOptions { clock, shards: 1, buffered_events: 0 }, Vec::new())
     }
 
     /// The server's clock.
@@ -45,26 +90,118 @@ impl Recorder {
         &self.clock
     }
 
+    /// When this recorder was started.
+    pub fn started(&self) -> Millis {
+        self.started
+    }
+
     /// An attempt begins: it will be released with an outcome, whatever happens.
-    pub fn attempt(&self) {}
+    pub fn attempt(&self) {
+        self.count(Counter::Attempts);
+    }
 
     /// Counts a finished event and buffers it for the sinks. Never blocks, never fails.
-    pub fn release(&self, _event: Box<Event>) {}
-
-    /// Makes a bound visible in metrics and pages.
-    pub fn register(&self, _bound: Arc<Bound>) {}
-
-    /// A figure read when somebody asks: must be O(1).
-    pub fn gauge(&self, _name: &'static str, _doc: &'static str, _read: impl Fn() -> u64 + Send + Sync + 'static) {}
+    pub fn release(&self, mut event: Box<Event>) {
+        event.outcome.get_or_insert(Outcome::Failed);
+        if self.shards.release(event) {
+            // A collector that has ended collects no more; what is dropped then is counted.
+            let _ = self.collector.send(Signal::Collect);
+        }
+    }
 
     /// Counts once.
-    pub fn count(&self, _counter: Counter) {}
+    pub fn count(&self, counter: Counter) {
+        self.shards.count(counter);
+    }
+
+    /// What was counted until now.
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        self.shards.sum(&mut totals);
+        totals.sinks = self.sinks.iter().map(|record| record.totals()).collect();
+        totals
+    }
+
+    /// Makes a bound visible in metrics and pages. It replaces one of the same name and `which`.
+    pub fn register(&self, bound: Arc<Bound>) {
+        let mut bounds = lock(&self.bounds);
+        bounds.retain(|other| (other.name(), other.which()) != (bound.name(), bound.which()));
+        bounds.push(bound);
+    }
+
+    /// Every registered bound, those of the recorder itself included.
+    pub fn bounds(&self) -> Vec<Arc<Bound>> {
+        self.shards.observe();
+        lock(&self.bounds).clone()
+    }
+
+    /// A figure read when somebody asks: must be O(1). It replaces one of the same name. In metrics it is `daylight_` and
+    /// its name with dots as underscores. One that panics is left out.
+    pub fn gauge(&self, name: &'static str, doc: &'static str, read: impl Fn() -> u64 + Send + Sync + 'static) {
+        let mut gauges = lock(&self.gauges);
+        gauges.retain(|other| other.name != name);
+        gauges.push(Arc::new(Gauge { name, doc, read: Box::new(read) }));
+    }
+
+    pub(crate) fn gauges(&self) -> Vec<Arc<Gauge>> {
+        lock(&self.gauges).clone()
+    }
+
+    /// Where it is told that a sink fails. The first call counts.
+    pub fn report_to(&self, log: Log) {
+        let _ = self.log.set(log);
+    }
 
     /// Everything in Prometheus' text format.
     pub fn prometheus(&self) -> String {
-        String::new()
+        crate::prometheus::render(self)
     }
 
-    /// Hands on what is buffered and ends the threads, waiting at most `patience`.
-    pub fn stop(&self, _patience: std::time::Duration) {}
+    /// Waits until the sinks are done with what was released before, at most for `patience`. False when a sink was not.
+    pub fn flush(&self, patience: Duration) -> bool {
+        self.signal(Signal::Flush, patience)
+    }
+
+    /// Hands on what is buffered and ends the threads, waiting at most `patience`. Later events are counted only.
+    pub fn stop(&self, patience: Duration) {
+        self.signal(Signal::Stop, patience);
+    }
+
+    /// Sends a marker along the line and waits until every copy of it is gone.
+    fn signal(&self, signal: fn(Sender<()>) -> Signal, patience: Duration) -> bool {
+        let (marker, gone) = channel();
+        let _ = self.collector.send(signal(marker));
+        gone.recv_timeout(patience) == Err(RecvTimeoutError::Disconnected)
+    }
 }
+
+/// The collector's thread. When it ends the desks are closed, and their threads end after it.
+fn collect_until_stopped(shards: &Shards, desks: &[Desk], signals: &Receiver<Signal>) {
+    loop {
+        let signal = signals.recv_timeout(Recorder::COLLECT_EVERY);
+        for batch in shards.collect() {
+            let batch = Arc::new(batch);
+            desks.iter().for_each(|desk| desk.hand(&batch));
+        }
+        match signal {
+            Ok(Signal::Collect) | Err(RecvTimeoutError::Timeout) => {}
+            Ok(Signal::Flush(marker)) => desks.iter().for_each(|desk| desk.mark(marker.clone())),
+            Ok(Signal::Stop(marker)) => return desks.iter().for_each(|desk| desk.mark(marker.clone())),
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl std::fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recorder").field("started", &self.started).field("sinks", &self.sinks).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+#[path = "recorder_tests.rs"]
+mod tests;

@@ -1,0 +1,153 @@
+//! A sink's desk: its queue, its thread and its record. What happens behind it stays there.
+
+use crate::log::Log;
+use crate::shard::Events;
+use crate::totals::SinkTotals;
+use crate::{Bound, BoundName, Sink, Tick};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, OnceLock};
+
+/// A batch of events, shared by all sinks.
+pub(crate) type Batch = Arc<Events>;
+
+/// What a sink's thread is given.
+enum Job {
+    Batch(Batch),
+    /// Dropped when its turn comes: whoever holds the other end knows that all before it is done.
+    Marker(Sender<()>),
+}
+
+/// How a sink has fared, and how full its queue is.
+#[derive(Debug)]
+pub(crate) struct Record {
+    name: &'static str,
+    bound: Arc<Bound>,
+    taken: AtomicU64,
+    errors: AtomicU64,
+    panics: AtomicU64,
+    log: Arc<OnceLock<Log>>,
+}
+
+impl Record {
+    pub(crate) fn bound(&self) -> &Arc<Bound> {
+        &self.bound
+    }
+
+    pub(crate) fn totals(&self) -> SinkTotals {
+        SinkTotals {
+            name: self.name,
+            taken: self.taken.load(Relaxed),
+            dropped: self.bound.rejected(),
+            errors: self.errors.load(Relaxed),
+            panics: self.panics.load(Relaxed),
+        }
+    }
+}
+
+/// The collector's side. When it is dropped the thread works off its queue and ends.
+pub(crate) struct Desk {
+    queue: Sender<Job>,
+    record: Arc<Record>,
+}
+
+impl Desk {
+    /// Starts the sink's thread, with a queue of `capacity` events. Without a thread (the machine refused one) all is dropped and counted.
+    pub(crate) fn open(sink: Box<dyn Sink>, capacity: u64, log: Arc<OnceLock<Log>>) -> Self {
+        let (queue, jobs) = channel();
+        let name = sink.name();
+        let bound = Bound::new(BoundName::EventSink, name, capacity);
+        let (taken, errors, panics) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        let record = Arc::new(Record { name, bound, taken, errors, panics, log });
+        let mine = record.clone();
+        let thread = std::thread::Builder::new().name(format!("sink {name}"));
+        if thread.spawn(move || work(sink, &jobs, &mine)).is_err() {
+            record.bound.set_capacity(0);
+        }
+        Self { queue, record }
+    }
+
+    pub(crate) fn record(&self) -> &Arc<Record> {
+        &self.record
+    }
+
+    /// Queues a batch, or drops it and counts its events.
+    pub(crate) fn hand(&self, batch: &Batch) {
+        let events = batch.len() as u64;
+        if self.record.bound.take(events).is_err() {
+            // The bound has counted one.
+            self.record.bound.reject_many(events - 1);
+        } else if self.queue.send(Job::Batch(batch.clone())).is_err() {
+            self.record.bound.give(events);
+            self.record.bound.reject_many(events);
+        }
+    }
+
+    /// `marker` is dropped when the sink is done with what was handed to it before.
+    pub(crate) fn mark(&self, marker: Sender<()>) {
+        // Without a thread there is nothing to wait for, and the marker is dropped here.
+        let _ = self.queue.send(Job::Marker(marker));
+    }
+}
+
+/// The thread. A sink that panicked is offered the next batch all the same: it may have been that one event.
+fn work(mut sink: Box<dyn Sink>, jobs: &Receiver<Job>, record: &Record) {
+    let mut complaints = Complaints::default();
+    for job in jobs {
+        let batch = match job {
+            Job::Batch(batch) => batch,
+            Job::Marker(marker) => {
+                drop(marker);
+                continue;
+            }
+        };
+        let events = batch.len() as u64;
+        match catch_unwind(AssertUnwindSafe(|| sink.write(&batch))) {
+            Ok(Ok(())) => {
+                record.taken.fetch_add(events, Relaxed);
+            }
+            Ok(Err(error)) => {
+                record.errors.fetch_add(1, Relaxed);
+                complaints.report(record, &error.to_string());
+            }
+            Err(panic) => {
+                record.panics.fetch_add(1, Relaxed);
+                complaints.report(record, &format!("panic: {}", said(&*panic)));
+            }
+        }
+        drop(batch);
+        record.bound.give(events);
+    }
+}
+
+/// What a panic said.
+pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
+}
+
+/// Says in the log that a sink fails: at most one line a minute, with how often it has failed by then.
+#[derive(Default)]
+struct Complaints {
+    last: Option<Tick>,
+}
+
+impl Complaints {
+    const EVERY_NANOS: u64 = 60_000_000_000;
+
+    fn report(&mut self, record: &Record, error: &str) {
+        let now = Tick::now();
+        if self.last.is_some_and(|last| now.since(last) < Self::EVERY_NANOS) {
+            return;
+        }
+        self.last = Some(now);
+        if let Some(log) = record.log.get() {
+            let SinkTotals { name, errors, panics, dropped, .. } = record.totals();
+            let fields: [(&str, &dyn std::fmt::Display); 5] =
+                [("sink", &name), ("error", &error), ("errors", &errors), ("panics", &panics), ("dropped", &dropped)];
+            log.warn("a sink of events fails", &fields);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Counting is exact, and no sink can harm another or whoever releases.
+
+use super::*;
+use crate::lines::{Lines, LinesOptions, Target};
+use crate::log::{Level, LineFormat};
+use crate::{Event, EventId, Layer, Op, Reason, Tick};
+use std::io;
+
+const LONG: Duration = Duration::from_secs(30);
+
+/// A sink that does with each batch what the function says.
+struct Does<F>(&'static str, F);
+
+impl<F: FnMut(&[Box<Event>]) -> io::Result<()> + Send> Sink for Does<F> {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+    fn write(&mut self, events: &[Box<Event>]) -> io::Result<()> {
+        (self.1)(events)
+    }
+}
+
+fn sink(name: &'static str, does: impl FnMut(&[Box<Event>]) -> io::Result<()> + Send + 'static) -> Box<dyn Sink> {
+    Box::new(Does(name, does))
+}
+
+/// A sink that sends on the ids it is given.
+fn listener() -> (Box<dyn Sink>, Receiver<EventId>) {
+    let (heard, ids) = channel();
+    let does =
+        move |events: &[Box<Event>]| events.iter().try_for_each(|event| heard.send(event.id)).map_err(io::Error::other);
+    (sink("listener", does), ids)
+}
+
+fn start(shards: usize, buffered_events: usize, sinks: Vec<Box<dyn Sink>>) -> Arc<Recorder> {
+    Recorder::start(RecorderOptions { clock: Clock::at(Millis(1)), shards, buffered_events }, sinks)
+}
+
+fn answered(recorder: &Recorder) -> Box<Event> {
+    recorder.attempt();
+    let mut event = Event::request(recorder.clock().now(), Tick(0));
+    (event.outcome, event.status, event.layer) = (Some(Outcome::Answered), 200, Layer::Hosted);
+    event
+}
+
+#[test]
+fn outcomes_and_what_is_in_flight_sum_to_the_attempts_under_many_threads() {
+    let recorder = start(3, 64, vec![sink("any", |_| Ok(()))]);
+    let ended = |totals: &Totals| Outcome::ALL.iter().map(|outcome| totals.outcome(*outcome)).sum::<u64>();
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let recorder = &recorder;
+            scope.spawn(move || {
+                for i in 0..1000 {
+                    let mut event = answered(recorder);
+                    event.outcome = Some(Outcome::ALL[(i + thread) % Outcome::COUNT]);
+                    recorder.release(event);
+                }
+            });
+        }
+        for _ in 0..100 {
+            let totals = recorder.totals();
+            assert_eq!(ended(&totals) + totals.in_flight(), totals.attempts());
+        }
+    });
+    let totals = recorder.totals();
+    assert_eq!((ended(&totals), totals.in_flight(), totals.attempts()), (8000, 0, 8000));
+    assert_eq!(totals.duration(Layer::Hosted).count(), 8000);
+    assert!(recorder.flush(LONG));
+    let totals = recorder.totals();
+    assert_eq!(totals.sink("any").unwrap().taken + totals.unbuffered() + totals.sinks()[0].dropped, 8000);
+}
+
+#[test]
+fn a_sink_that_hangs_errs_or_panics_harms_nobody() {
+    let (listener, heard) = listener();
+    let (hold, held) = channel::<()>();
+    let recorder = start(
+        1,
+        100,
+        vec![
+            sink("hangs", move |_| held.recv().map_err(io::Error::other)),
+            sink("errs", |_| Err(io::Error::other("no"))),
+            // Like panic!, but says nothing on stderr.
+            sink("panics", |_| std::panic::resume_unwind(Box::new("oh"))),
+            listener,
+        ],
+    );
+    for _ in 0..5 {
+        let events: Vec<_> = (0..40).map(|_| answered(&recorder)).collect();
+        let sent: Vec<_> = events.iter().map(|event| event.id).collect();
+        events.into_iter().for_each(|event| recorder.release(event));
+        let got: Vec<_> = (0..40).map(|_| heard.recv_timeout(LONG).unwrap()).collect();
+        assert_eq!(got, sent);
+    }
+    assert!(!recorder.flush(Duration::from_millis(1)), "a hung sink is never done");
+    drop(hold);
+    assert!(recorder.flush(LONG), "it hangs no more");
+
+    let totals = recorder.totals();
+    let of = |name| totals.sink(name).unwrap();
+    assert!(of("hangs").dropped >= 100 && of("hangs").taken == 0);
+    assert!(of("errs").errors >= 5 && of("errs").dropped == 0);
+    assert!(of("panics").panics >= 5 && of("panics").dropped == 0);
+    assert_eq!((of("listener").taken, of("listener").dropped, totals.unbuffered()), (200, 0, 0));
+    assert_eq!(totals.outcome(Outcome::Answered), 200);
+}
+
+#[test]
+fn stopping_returns_though_a_sink_hangs_and_counting_goes_on() {
+    let (hold, held) = channel::<()>();
+    let recorder = start(1, 4, vec![sink("hangs", move |_| held.recv().map_err(io::Error::other))]);
+    recorder.release(answered(&recorder));
+    recorder.stop(Duration::from_millis(1));
+    recorder.stop(LONG);
+    for _ in 0..10 {
+        recorder.release(answered(&recorder));
+    }
+    let totals = recorder.totals();
+    assert_eq!((totals.outcome(Outcome::Answered), totals.in_flight()), (11, 0));
+    assert!(totals.unbuffered() >= 6, "nobody collects any more");
+    drop(hold);
+}
+
+#[test]
+fn stopping_hands_on_what_is_buffered() {
+    let (listener, heard) = listener();
+    let recorder = start(2, 100, vec![listener]);
+    let event = answered(&recorder);
+    let id = event.id;
+    recorder.release(event);
+    recorder.stop(LONG);
+    assert_eq!(heard.iter().collect::<Vec<_>>(), [id], "and the sink's thread has ended");
+}
+
+#[test]
+fn dropping_the_recorder_hands_on_what_is_buffered() {
+    let (listener, heard) = listener();
+    let recorder = start(2, 100, vec![listener]);
+    let event = answered(&recorder);
+    let id = event.id;
+    recorder.release(event);
+    drop(recorder);
+    assert_eq!(heard.iter().collect::<Vec<_>>(), [id]);
+}
+
+#[test]
+fn full_buffers_drop_and_count_and_say_so_as_a_bound() {
+    let recorder = start(1, 10, vec![sink("any", |_| Ok(()))]);
+    recorder.stop(LONG);
+    for _ in 0..15 {
+        recorder.release(answered(&recorder));
+    }
+    let bounds = recorder.bounds();
+    let buffers = bounds.iter().find(|bound| bound.name() == BoundName::EventBuffers).unwrap();
+    assert_eq!((buffers.capacity(), buffers.used(), buffers.rejected()), (10, 10, 5));
+    assert_eq!(recorder.totals().outcome(Outcome::Answered), 15);
+}
+
+#[test]
+fn an_event_is_counted_by_reason_layer_class_and_op() {
+    let recorder = Recorder::silent(Clock::default());
+    let mut event = answered(&recorder);
+    (event.status, event.outcome, event.reason) = (404, Some(Outcome::NotFound), Some(Reason::NoSuchPackage));
+    event.add(Op::TruthRead, 10);
+    event.add(Op::TruthRead, 20);
+    recorder.release(event);
+    recorder.attempt();
+    recorder.release(Event::job("lost", Millis(1)));
+
+    let totals = recorder.totals();
+    assert_eq!((totals.reason(Reason::NoSuchPackage), totals.replies(Layer::Hosted, 4)), (1, 1));
+    assert_eq!((totals.op(Op::TruthRead).count(), totals.op(Op::TruthRead).sum()), (2, 30));
+    assert_eq!(totals.first_byte(Layer::Hosted).count(), 1);
+    assert_eq!(totals.outcome(Outcome::Failed), 1, "an event without an outcome is a defect");
+    assert_eq!(totals.replies(Layer::None, 0), 0, "a job is no request");
+}
+
+#[test]
+fn a_failing_sink_is_reported_once_a_minute() {
+    let (heard, lines) = channel();
+    let target = Target::writer(Box::new(Sends(heard)));
+    let lines_of = Lines::start(LinesOptions::default(), target);
+    let recorder = start(1, 100, vec![sink("errs", |_| Err(io::Error::other("no\nroom")))]);
+    recorder.report_to(Log::new(recorder.clock().clone(), Level::Warn, LineFormat::Text, lines_of.clone()));
+    for _ in 0..3 {
+        recorder.release(answered(&recorder));
+        assert!(recorder.flush(LONG));
+    }
+    assert!(lines_of.flush(LONG));
+    let said = String::from_utf8(lines.try_iter().flatten().collect()).unwrap();
+    assert_eq!(said.lines().count(), 1);
+    assert!(said.contains("warn a sink of events fails sink=errs error=no\u{fffd}room errors=1"), "{said}");
+}
+
+/// Sends on what is written.
+struct Sends(Sender<Vec<u8>>);
+
+impl io::Write for Sends {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.send(bytes.to_vec()).map_err(io::Error::other)?;
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

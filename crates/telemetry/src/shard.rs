@@ -1,0 +1,123 @@
+//! Where threads count and leave their events: one shard for each, so that they rarely meet.
+
+use crate::totals::{Counter, Counts, Totals};
+use crate::{Bound, Event};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Events as they are handed from hand to hand: an event is 800 bytes, so it is moved and never copied.
+pub(crate) type Events = Vec<Box<Event>>;
+
+/// All shards, and the bound over what is buffered in them.
+#[derive(Debug)]
+pub(crate) struct Shards {
+    all: Box<[Shard]>,
+    /// Events that one shard buffers at most; 0 when nobody wants them.
+    room: usize,
+    bound: Arc<Bound>,
+}
+
+/// Aligned so that two threads never write to the same cache line (two lines, as they are prefetched in pairs).
+#[derive(Debug)]
+#[repr(align(128))]
+struct Shard {
+    counters: [AtomicU64; Counter::COUNT],
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    counts: Counts,
+    events: Events,
+}
+
+impl Shards {
+    /// `count` shards that together buffer as many events as fit into `bound`.
+    pub(crate) fn new(count: usize, bound: Arc<Bound>) -> Self {
+        let count = count.max(1);
+        let room = usize::try_from(bound.capacity()).unwrap_or(usize::MAX).div_ceil(count);
+        let shard = |_| Shard {
+            counters: [const { AtomicU64::new(0) }; Counter::COUNT],
+            state: Mutex::new(State { counts: Counts::default(), events: Vec::with_capacity(room) }),
+        };
+        Self { all: (0..count).map(shard).collect(), room, bound }
+    }
+
+    pub(crate) fn count(&self, counter: Counter) {
+        self.all[self.mine()].counters[counter as usize].fetch_add(1, Relaxed);
+    }
+
+    /// Counts the event and keeps it for the collector. True when it is time to collect.
+    pub(crate) fn release(&self, event: Box<Event>) -> bool {
+        let mut state = self.lock();
+        state.counts.add(&event);
+        if state.events.len() >= self.room {
+            if self.room > 0 {
+                self.bound.reject();
+            }
+            return false;
+        }
+        state.events.push(event);
+        state.events.len() == self.room.div_ceil(2)
+    }
+
+    /// Takes what is buffered, a batch for each shard that has any.
+    pub(crate) fn collect(&self) -> Vec<Events> {
+        self.observe();
+        let mut batches = Vec::new();
+        for shard in &self.all {
+            if !shard.lock().events.is_empty() {
+                let empty = Vec::with_capacity(self.room);
+                batches.push(std::mem::replace(&mut shard.lock().events, empty));
+            }
+        }
+        batches
+    }
+
+    /// Sums up. Outcomes are read before attempts: an attempt begins before it ends, so they never exceed them.
+    pub(crate) fn sum(&self, totals: &mut Totals) {
+        for shard in &self.all {
+            totals.counts.merge(&shard.lock().counts);
+        }
+        for counter in Counter::ALL {
+            let of = |shard: &Shard| shard.counters[*counter as usize].load(Relaxed);
+            totals.counters[*counter as usize] = self.all.iter().map(of).sum();
+        }
+        totals.unbuffered = self.bound.rejected();
+    }
+
+    /// Tells the bound how much is buffered now.
+    pub(crate) fn observe(&self) {
+        let used: usize = self.all.iter().map(|shard| shard.lock().events.len()).sum();
+        self.bound.observe(used as u64);
+    }
+
+    /// This thread's shard, or another while somebody reads or empties this one.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        let (before, from) = self.all.split_at(self.mine());
+        let free = from.iter().chain(before).find_map(|shard| shard.state.try_lock().ok());
+        free.unwrap_or_else(|| from[0].lock())
+    }
+
+    fn mine(&self) -> usize {
+        thread_number() % self.all.len()
+    }
+}
+
+impl Shard {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Threads are numbered in the order in which they first count something.
+fn thread_number() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local!(static NUMBER: Cell<Option<usize>> = const { Cell::new(None) });
+    NUMBER.get().unwrap_or_else(|| {
+        let number = NEXT.fetch_add(1, Relaxed);
+        NUMBER.set(Some(number));
+        number
+    })
+}

@@ -1,0 +1,192 @@
+//! What was counted: exact numbers, by outcome, reason, layer, status class and op.
+
+use crate::{Event, Histogram, Kind, Layer, Op, Outcome, Reason};
+
+/// Things that are only counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Counter {
+    /// Requests begun, connections turned away, jobs begun: what the outcomes sum to.
+    Attempts,
+    /// Connections accepted.
+    Connections,
+}
+
+impl Counter {
+    /// All of them, in the order of declaration.
+    pub const ALL: &'static [Counter] = &[Counter::Attempts, Counter::Connections];
+    /// How many there are.
+    pub const COUNT: usize = Self::ALL.len();
+
+    /// The name used in metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Counter::Attempts => "attempts",
+            Counter::Connections => "connections",
+        }
+    }
+
+    /// What it is, for people.
+    pub fn doc(self) -> &'static str {
+        match self {
+            Counter::Attempts => "Requests begun, connections turned away, jobs begun: what the outcomes sum to",
+            Counter::Connections => "Connections accepted",
+        }
+    }
+}
+
+/// Names of the classes of a status, by its first digit; 0 is for no reply at all.
+pub(crate) const STATUS_CLASSES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
+
+/// What finished events add up to. One in every shard, one summed over all.
+#[derive(Debug, Clone)]
+pub(crate) struct Counts {
+    pub(crate) outcomes: [u64; Outcome::COUNT],
+    pub(crate) reasons: [u64; Reason::COUNT],
+    /// Requests by who answered and class of the status.
+    pub(crate) replies: [[u64; STATUS_CLASSES.len()]; Layer::COUNT],
+    pub(crate) ops: Vec<Histogram>,
+    pub(crate) durations: Vec<Histogram>,
+    pub(crate) first_bytes: Vec<Histogram>,
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self {
+            outcomes: [0; Outcome::COUNT],
+            reasons: [0; Reason::COUNT],
+            replies: [[0; STATUS_CLASSES.len()]; Layer::COUNT],
+            ops: vec![Histogram::default(); Op::COUNT],
+            durations: vec![Histogram::default(); Layer::COUNT],
+            first_bytes: vec![Histogram::default(); Layer::COUNT],
+        }
+    }
+}
+
+impl Counts {
+    /// Counts a finished event. An event that nobody gave an outcome was lost by a defect of ours: [`Outcome::Failed`].
+    pub(crate) fn add(&mut self, event: &Event) {
+        self.outcomes[event.outcome.unwrap_or(Outcome::Failed) as usize] += 1;
+        if let Some(reason) = event.reason {
+            self.reasons[reason as usize] += 1;
+        }
+        for (op, tally) in event.tallies() {
+            self.ops[op as usize].record_sum(tally.nanos, u64::from(tally.count));
+        }
+        if event.kind == Kind::Request {
+            let layer = event.layer as usize;
+            let class = usize::from(event.status / 100);
+            self.replies[layer][if class < STATUS_CLASSES.len() { class } else { 0 }] += 1;
+            self.durations[layer].record(event.duration);
+            if event.status != 0 {
+                self.first_bytes[layer].record(event.first_byte);
+            }
+        }
+    }
+
+    /// Adds what another shard counted.
+    pub(crate) fn merge(&mut self, other: &Counts) {
+        add_each(&mut self.outcomes, &other.outcomes);
+        add_each(&mut self.reasons, &other.reasons);
+        for (mine, theirs) in self.replies.iter_mut().zip(&other.replies) {
+            add_each(mine, theirs);
+        }
+        merge_each(&mut self.ops, &other.ops);
+        merge_each(&mut self.durations, &other.durations);
+        merge_each(&mut self.first_bytes, &other.first_bytes);
+    }
+}
+
+fn add_each(mine: &mut [u64], theirs: &[u64]) {
+    mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+}
+
+fn merge_each(mine: &mut [Histogram], theirs: &[Histogram]) {
+    mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.merge(theirs));
+}
+
+/// How one sink has fared.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SinkTotals {
+    /// The sink's name.
+    pub name: &'static str,
+    /// Events it took.
+    pub taken: u64,
+    /// Events it never saw, as its queue was full.
+    pub dropped: u64,
+    /// Batches it answered with an error.
+    pub errors: u64,
+    /// Batches it answered with a panic.
+    pub panics: u64,
+}
+
+/// What was counted, summed over the shards. Outcomes and [`Totals::in_flight`] sum to the attempts.
+#[derive(Debug, Clone, Default)]
+pub struct Totals {
+    pub(crate) counts: Counts,
+    pub(crate) counters: [u64; Counter::COUNT],
+    pub(crate) sinks: Vec<SinkTotals>,
+    pub(crate) unbuffered: u64,
+}
+
+impl Totals {
+    /// Attempts begun.
+    pub fn attempts(&self) -> u64 {
+        self.counter(Counter::Attempts)
+    }
+
+    /// Attempts begun and not yet released.
+    pub fn in_flight(&self) -> u64 {
+        self.attempts().saturating_sub(self.counts.outcomes.iter().sum())
+    }
+
+    /// What `counter` has counted.
+    pub fn counter(&self, counter: Counter) -> u64 {
+        self.counters[counter as usize]
+    }
+
+    /// Attempts that ended so.
+    pub fn outcome(&self, outcome: Outcome) -> u64 {
+        self.counts.outcomes[outcome as usize]
+    }
+
+    /// Attempts that ended for that reason.
+    pub fn reason(&self, reason: Reason) -> u64 {
+        self.counts.reasons[reason as usize]
+    }
+
+    /// Requests that `layer` answered with a status of `class`: 2 for 2xx; 0 for those that got no reply.
+    pub fn replies(&self, layer: Layer, class: u16) -> u64 {
+        self.counts.replies[layer as usize].get(usize::from(class)).copied().unwrap_or(0)
+    }
+
+    /// Nanoseconds of each run of `op`. An event that ran it several times counts each with their mean.
+    pub fn op(&self, op: Op) -> &Histogram {
+        &self.counts.ops[op as usize]
+    }
+
+    /// Nanoseconds from a request's first byte to the end of its reply, where `layer` answered.
+    pub fn duration(&self, layer: Layer) -> &Histogram {
+        &self.counts.durations[layer as usize]
+    }
+
+    /// Nanoseconds from a request's first byte to its reply's first, where `layer` answered.
+    pub fn first_byte(&self, layer: Layer) -> &Histogram {
+        &self.counts.first_bytes[layer as usize]
+    }
+
+    /// How each sink has fared.
+    pub fn sinks(&self) -> &[SinkTotals] {
+        &self.sinks
+    }
+
+    /// How the sink of that name has fared.
+    pub fn sink(&self, name: &str) -> Option<&SinkTotals> {
+        self.sinks.iter().find(|sink| sink.name == name)
+    }
+
+    /// Events that were counted and given to no sink, as the buffers were full.
+    pub fn unbuffered(&self) -> u64 {
+        self.unbuffered
+    }
+}
