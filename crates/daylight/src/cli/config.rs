@@ -1,0 +1,90 @@
+//! `daylight config show`: every setting, what it is, who said so, and why.
+
+use super::Context;
+use super::folder::Folder;
+use crate::config::{Entry, Loaded, Origin};
+use std::io::{self, Write};
+
+/// See the settings
+#[derive(Debug, clap::Args)]
+pub(super) struct Config {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    Show(Show),
+}
+
+/// Show every setting: its value, where it came from and why
+///
+/// The output is a configuration file: what you change in it can be given to `serve --config`. A line
+/// that holds a default is commented out, so that it goes on following the machine.
+#[derive(Debug, clap::Args)]
+struct Show {
+    #[command(flatten)]
+    folder: Folder,
+    /// One JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+impl Config {
+    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let Verb::Show(show) = self.verb;
+        let (_, loaded) = show.folder.load(None, context)?;
+        if show.json {
+            json(&loaded, context.out)?
+        } else {
+            text(&loaded, context.out)?
+        }
+        Ok(())
+    }
+}
+
+fn text(loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
+    let mut before = "";
+    for entry in &loaded.entries {
+        let (section, name) = entry.key.split_once('.').unwrap_or(("", entry.key));
+        if section != before {
+            writeln!(out, "{}[{section}]", if before.is_empty() { "" } else { "\n" })?;
+            before = section;
+        } else {
+            writeln!(out)?;
+        }
+        writeln!(out, "# {}", entry.doc)?;
+        writeln!(out, "# {}", why(entry))?;
+        let mark = if entry.origin == Origin::Default { "# " } else { "" };
+        writeln!(out, "{mark}{name} = {}", entry.value)?;
+    }
+    Ok(())
+}
+
+fn why(entry: &Entry) -> String {
+    match &entry.origin {
+        Origin::Default => format!("default: {}", entry.reason),
+        origin => format!("from {origin}; the default would be {}: {}", entry.default, entry.reason),
+    }
+}
+
+fn json(loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
+    let one = |entry: &Entry| {
+        serde_json::json!({
+            "key": entry.key,
+            "value": entry.value,
+            "origin": entry.origin.to_string(),
+            "reason": entry.reason,
+            "default": entry.default,
+            "variable": entry.variable,
+            "doc": entry.doc,
+        })
+    };
+    let all = serde_json::json!({
+        "file": loaded.file.as_ref().map(|path| path.display().to_string()),
+        "machine": loaded.machine,
+        "keys": loaded.entries.iter().map(one).collect::<Vec<_>>(),
+        "warnings": loaded.warnings,
+    });
+    writeln!(out, "{all:#}")
+}

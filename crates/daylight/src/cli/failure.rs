@@ -1,0 +1,81 @@
+//! How a failure is told: `error:` with the chain of causes, `hint:` where there is something to do, and an exit code.
+
+use super::Context;
+use crate::config;
+use std::io::Write;
+use std::process::ExitCode;
+
+const FAILED: u8 = 1;
+const USAGE: u8 = 2;
+
+/// A failure that a verb found itself, with what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+pub(super) struct Failure {
+    text: String,
+    hint: Option<String>,
+    usage: bool,
+}
+
+impl Failure {
+    /// It did not work.
+    pub(super) fn new(text: impl Into<String>, hint: Option<String>) -> Self {
+        Self { text: text.into(), hint, usage: false }
+    }
+
+    /// What was typed makes no sense.
+    pub(super) fn usage(text: impl Into<String>, hint: &str) -> Self {
+        Self { text: text.into(), hint: Some(hint.to_owned()), usage: true }
+    }
+}
+
+/// Tells it. Nobody reading any more (`daylight repo list | head -1`) is not a failure.
+pub(super) fn report(error: &anyhow::Error, err: &mut dyn Write) -> ExitCode {
+    if error.chain().any(is_broken_pipe) {
+        return ExitCode::SUCCESS;
+    }
+    // Where standard error is gone too, the exit code says it.
+    let _ = tell(error, err);
+    let usage = error.chain().any(|cause| {
+        cause.is::<config::Error>() || cause.downcast_ref::<Failure>().is_some_and(|failure| failure.usage)
+    });
+    ExitCode::from(if usage { USAGE } else { FAILED })
+}
+
+fn tell(error: &anyhow::Error, err: &mut dyn Write) -> std::io::Result<()> {
+    writeln!(err, "error: {}", plain(&error.to_string()))?;
+    for cause in error.chain().skip(1) {
+        writeln!(err, "  because: {}", plain(&cause.to_string()))?;
+    }
+    for hint in error.chain().filter_map(hint) {
+        writeln!(err, "hint: {}", plain(&hint))?;
+    }
+    err.flush()
+}
+
+fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
+    if let Some(failure) = cause.downcast_ref::<Failure>() {
+        return failure.hint.clone();
+    }
+    if let Some(error) = cause.downcast_ref::<config::Error>() {
+        return error.hint();
+    }
+    cause.downcast_ref::<client::Error>().and_then(client::Error::hint).map(str::to_owned)
+}
+
+fn is_broken_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// What clap says: help and version to standard output, the rest to standard error.
+pub(super) fn usage(error: &clap::Error, context: &mut Context<'_>) -> ExitCode {
+    let to: &mut dyn Write = if error.use_stderr() { context.err } else { context.out };
+    // Nobody reading the help is not a failure either.
+    let _ = write!(to, "{}", error.render()).and_then(|()| to.flush());
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
+}
+
+/// Text from elsewhere, without what a terminal would obey.
+pub(super) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+}

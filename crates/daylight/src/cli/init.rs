@@ -1,0 +1,44 @@
+//! `daylight init`: a data folder, ready to be served.
+
+use super::Context;
+use super::folder::Folder;
+
+/// Make the data folder, the first repositories and the admin token, without serving
+///
+/// What exists already is left as it is. The admin token is the only thing on standard output; it is
+/// shown this once. With DAYLIGHT_ADMIN_TOKEN set, that is the token, and nothing is printed.
+#[derive(Debug, clap::Args)]
+pub(super) struct Init {
+    #[command(flatten)]
+    folder: Folder,
+    /// One JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+impl Init {
+    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let (settings, _) = self.folder.load(None, context)?;
+        let made = crate::init::init(&settings)?;
+        let token = made.admin_token.as_ref().map(crate::config::Secret::expose);
+        let data = made.data.display();
+        if self.json {
+            let report = serde_json::json!({
+                "data": data.to_string(), "admin_token": token, "repositories": made.repositories,
+            });
+            writeln!(context.out, "{report:#}")?;
+            return Ok(());
+        }
+        for repository in &made.repositories {
+            writeln!(context.err, "made repository `{repository}`")?;
+        }
+        match token {
+            Some(token) => {
+                writeln!(context.err, "`{data}` is ready; this is its admin token, shown only now:")?;
+                writeln!(context.out, "{token}")?;
+            }
+            None => writeln!(context.err, "`{data}` is ready")?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,89 @@
+//! What people type: one file for each verb. Reads arguments, calls one thing, and says what came of it.
+//!
+//! Results go to standard output, everything else to standard error; `--json` is for programs. Exit codes: 0 it is
+//! done, 1 it is not, 2 the command line or a setting makes no sense.
+
+mod api;
+mod check;
+mod config;
+mod duration;
+mod failure;
+mod folder;
+mod init;
+mod rebuild;
+mod repo;
+mod serve;
+mod table;
+mod token;
+
+use crate::config::Environment;
+use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// A package repository server you can see through.
+#[derive(Debug, Parser)]
+#[command(name = "daylight", version, max_term_width = 120, infer_long_args = false)]
+#[command(after_help = "Start with `daylight serve`; every command explains itself with `--help`.")]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Serve(serve::Serve),
+    Init(init::Init),
+    Config(config::Config),
+    Repo(repo::Repo),
+    Token(token::Token),
+    Check(check::Check),
+    Rebuild(rebuild::Rebuild),
+}
+
+/// Where a verb reads its surroundings and writes what it has to say.
+struct Context<'a> {
+    environment: &'a Environment,
+    out: &'a mut dyn Write,
+    err: &'a mut dyn Write,
+}
+
+/// The program: this process's arguments, environment and streams.
+pub fn main() -> ExitCode {
+    let environment = Environment::here();
+    run(std::env::args_os(), &environment, &mut std::io::stdout(), &mut std::io::stderr())
+}
+
+/// The program, given everything it touches.
+fn run(
+    arguments: impl IntoIterator<Item = OsString>,
+    environment: &Environment,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> ExitCode {
+    let mut context = Context { environment, out, err };
+    let done = match Cli::try_parse_from(arguments) {
+        Ok(cli) => dispatch(cli.verb, &mut context),
+        Err(usage) => return failure::usage(&usage, &mut context),
+    };
+    match done.and_then(|()| Ok(context.out.flush()?)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure::report(&error, context.err),
+    }
+}
+
+fn dispatch(verb: Verb, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    match verb {
+        Verb::Serve(serve) => serve.run(context),
+        Verb::Init(init) => init.run(context),
+        Verb::Config(config) => config.run(context),
+        Verb::Repo(repo) => repo.run(context),
+        Verb::Token(token) => token.run(context),
+        Verb::Check(check) => check.run(context),
+        Verb::Rebuild(rebuild) => rebuild.run(context),
+    }
+}
+
+#[cfg(test)]
+mod tests;

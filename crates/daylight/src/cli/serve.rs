@@ -1,0 +1,27 @@
+//! `daylight serve`: the server itself.
+
+use super::Context;
+use super::folder::Folder;
+use crate::config::Flag;
+
+/// Serve repositories until told to stop
+///
+/// Works without any flag: data in ./daylight-data, on http://127.0.0.1:8080. The first start makes a
+/// hosted gem repository `gems-private` and prints an admin token, once. SIGTERM and SIGINT stop it
+/// after the requests under way.
+#[derive(Debug, clap::Args)]
+pub(super) struct Serve {
+    #[command(flatten)]
+    folder: Folder,
+    /// Address and port; port 0 takes a free one [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDR", help_heading = "Settings")]
+    listen: Option<String>,
+}
+
+impl Serve {
+    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let listen = self.listen.map(|value| Flag { key: "server.listen", flag: "--listen", value });
+        let (settings, loaded) = self.folder.load(listen, context)?;
+        crate::serve::run(settings, loaded)
+    }
+}

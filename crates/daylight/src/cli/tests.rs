@@ -1,0 +1,230 @@
+//! The commands as people and scripts meet them: streams, exit codes, and what a stand-in of the server hears.
+
+use super::*;
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpListener;
+use std::thread::JoinHandle;
+
+/// What came of a command line.
+#[derive(Debug)]
+struct Said {
+    code: ExitCode,
+    out: String,
+    err: String,
+}
+
+fn say(environment: &[(&str, &str)], line: &str) -> Said {
+    let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let arguments = format!("daylight {line}");
+    let arguments = arguments.split_whitespace().map(OsString::from);
+    let code = run(arguments, &environment, &mut out, &mut err);
+    Said { code, out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap() }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a stand-in, not a server of ours")]
+fn listener() -> TcpListener {
+    TcpListener::bind("127.0.0.1:0").unwrap()
+}
+
+/// Answers one request with `status` and `body`; gives back its first line, its credentials and its body.
+fn server(status: &'static str, body: &'static str) -> (String, JoinHandle<(String, String, String)>) {
+    let listener = listener();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let heard = std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        let mut lines = BufReader::new(socket.try_clone().unwrap());
+        let (mut first, mut token, mut length) = (String::new(), String::new(), 0);
+        lines.read_line(&mut first).unwrap();
+        loop {
+            let mut line = String::new();
+            lines.read_line(&mut line).unwrap();
+            match line.trim_end().split_once(": ") {
+                Some(("authorization", value)) => token = value.to_owned(),
+                Some(("content-length", value)) => length = value.parse().unwrap(),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        let mut sent = vec![0; length];
+        lines.read_exact(&mut sent).unwrap();
+        write!(socket, "HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        (first.trim_end().to_owned(), token, String::from_utf8(sent).unwrap())
+    });
+    (url, heard)
+}
+
+fn failed(said: &Said) -> bool {
+    said.code == ExitCode::FAILURE
+}
+
+#[test]
+fn the_command_line_is_sound_and_every_verb_explains_itself() {
+    <Cli as clap::CommandFactory>::command().debug_assert();
+    fn walk(command: &clap::Command) {
+        for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
+            assert!(verb.get_about().is_some(), "`{}` has no help", verb.get_name());
+            let silent = verb.get_arguments().find(|argument| argument.get_help().is_none());
+            assert!(silent.is_none(), "`{}` of `{}` has no help", silent.unwrap().get_id(), verb.get_name());
+            walk(verb);
+        }
+    }
+    walk(&<Cli as clap::CommandFactory>::command());
+    let said = say(&[], "--help");
+    assert!(said.code == ExitCode::SUCCESS && said.out.contains("serve") && said.err.is_empty(), "{said:?}");
+}
+
+#[test]
+fn a_command_line_or_setting_that_makes_no_sense_exits_with_2() {
+    for (environment, line) in [
+        (&[][..], "serv"),
+        (&[], "config show --data"),
+        (&[], "token create x --scope fly"),
+        (&[], "token create x --expires soon"),
+        (&[("DAYLIGHT_SERVER_CORES", "many")], "config show"),
+        (&[], "repo list --server nonsense"),
+    ] {
+        let said = say(environment, line);
+        assert_eq!(said.code, ExitCode::from(2), "{line}: {said:?}");
+        assert!(said.err.starts_with("error: ") && said.out.is_empty(), "{line}: {said:?}");
+    }
+    let said = say(&[("DAYLIGHT_SERVER_CORE", "2")], "config show");
+    assert!(said.err.ends_with("\nhint: did you mean `DAYLIGHT_SERVER_CORES`?\n"), "{said:?}");
+}
+
+#[test]
+fn config_show_says_where_each_value_comes_from_and_is_a_configuration_file() {
+    let environment = [("DAYLIGHT_SERVER_CORES", "1"), ("DAYLIGHT_ADMIN_TOKEN", "hush")];
+    let said = say(&environment, "config show --data /some/where");
+    assert_eq!(said.code, ExitCode::SUCCESS, "{said:?}");
+    assert!(said.out.contains("\n# from environment DAYLIGHT_SERVER_CORES; the default would be "), "{}", said.out);
+    assert!(
+        said.out.contains("\ncores = 1\n") && said.out.contains("\n# listen = \"127.0.0.1:8080\"\n"),
+        "{}",
+        said.out
+    );
+    assert!(said.out.contains("\n# from flag --data; the default would be \"./daylight-data\""), "{}", said.out);
+    assert!(!said.out.contains("hush"));
+
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let everything = said.out.replace("\n# listen = ", "\nlisten = ");
+    file.write_all(everything.as_bytes()).unwrap();
+    let said = say(&[], &format!("config show --json --config {}", file.path().display()));
+    let shown: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let keys = shown["keys"].as_array().unwrap();
+    let data = keys.iter().find(|key| key["key"] == "store.data").unwrap();
+    assert_eq!(data["value"], "/some/where");
+    assert!(data["origin"].as_str().unwrap().starts_with(file.path().to_str().unwrap()), "{data}");
+    assert_eq!(data["variable"], "DAYLIGHT_STORE_DATA");
+    assert!(shown["machine"]["cores"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_list_is_a_table_for_people_and_json_for_programs() {
+    const BODY: &str = r#"{"repositories":[{"name":"gems-private","format":"gem","kind":"hosted","private":false,"members":[],"created":"2026-11-01T00:00:00.000Z"}]}"#;
+    let (url, heard) = server("200 OK", BODY);
+    let said = say(&[("DAYLIGHT_SERVER", &url), ("DAYLIGHT_TOKEN", "t0")], "repo list");
+    assert_eq!(
+        said.out,
+        "NAME          FORMAT  KIND    READ    CREATED\n\
+         gems-private  gem     hosted  anyone  2026-11-01T00:00:00.000Z\n"
+    );
+    assert_eq!(heard.join().unwrap(), ("GET /api/v1/repositories HTTP/1.1".into(), "Bearer t0".into(), String::new()));
+
+    let (url, heard) = server("200 OK", BODY);
+    let said = say(&[], &format!("repo list --json --server {url}/"));
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(&said.out).unwrap(),
+        serde_json::from_str::<serde_json::Value>(BODY).unwrap()
+    );
+    assert_eq!(heard.join().unwrap().1, "");
+}
+
+#[test]
+fn a_repository_is_added_shown_and_removed() {
+    let (url, heard) = server("201 Created", "{}");
+    let said = say(&[], &format!("repo add team --private --server {url}"));
+    assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (ExitCode::SUCCESS, "", "added `team`\n"));
+    let (first, _, sent) = heard.join().unwrap();
+    assert_eq!(first, "POST /api/v1/repositories HTTP/1.1");
+    let sent: serde_json::Value = serde_json::from_str(&sent).unwrap();
+    assert_eq!(sent, serde_json::json!({"name": "team", "format": "gem", "kind": "hosted", "private": true}));
+
+    let (url, heard) = server("200 OK", r#"{"name":"a/b","format":"gem","kind":"hosted","private":true}"#);
+    let said = say(&[], &format!("repo show a/b --server {url}"));
+    assert_eq!(said.out, "name     a/b\nformat   gem\nkind     hosted\nread     with a token\n");
+    assert_eq!(heard.join().unwrap().0, "GET /api/v1/repositories/a%2Fb HTTP/1.1");
+
+    let (url, heard) = server("204 No Content", "");
+    let said = say(&[], &format!("repo remove .. --server {url}"));
+    assert_eq!(said.err, "removed `..`\n");
+    assert_eq!(heard.join().unwrap().0, "DELETE /api/v1/repositories/%2E%2E HTTP/1.1");
+}
+
+#[test]
+fn a_new_token_s_secret_is_alone_on_standard_output() {
+    let (url, heard) = server("201 Created", r#"{"secret":"daylight_x","name":"ci"}"#);
+    let line = format!(
+        "token create ci --owner build --scope read,write --repository a --repository b --expires 30d --server {url}"
+    );
+    let said = say(&[], &line);
+    assert_eq!((said.code, said.out.as_str()), (ExitCode::SUCCESS, "daylight_x\n"));
+    assert!(said.err.starts_with("created `ci` until 20"), "{said:?}");
+    let sent: serde_json::Value = serde_json::from_str(&heard.join().unwrap().2).unwrap();
+    assert_eq!((&sent["owner"], &sent["scopes"]), (&"build".into(), &serde_json::json!(["read", "write"])));
+    assert_eq!(sent["repositories"], serde_json::json!(["a", "b"]));
+    assert!(sent["expires"].as_str().unwrap().ends_with('Z'));
+
+    const LIST: &str = r#"{"tokens":[{"name":"ci","owner":"build","scopes":["read","write"],"repositories":[],"created":"c","expires":null}]}"#;
+    let (url, heard) = server("200 OK", LIST);
+    let said = say(&[], &format!("token list --server {url}"));
+    assert!(said.out.ends_with("ci    build  read,write  all           c        never\n"), "{said:?}");
+    heard.join().unwrap();
+}
+
+#[test]
+fn what_the_server_refuses_is_said_with_its_hint() {
+    const PROBLEM: &str =
+        r#"{"type":"about:blank","title":"Conflict","status":409,"detail":"`a` \u001bis taken","hint":"another name"}"#;
+    let (url, heard) = server("409 Conflict", PROBLEM);
+    let said = say(&[], &format!("repo add a --server {url}"));
+    assert!(failed(&said));
+    assert_eq!(said.err, "error: `a` \u{fffd}is taken (409)\nhint: another name\n");
+    heard.join().unwrap();
+
+    let (url, heard) = server("401 Unauthorized", "");
+    let said = say(&[], &format!("token revoke a --server {url}"));
+    assert!(failed(&said) && said.err.contains("\nhint: set DAYLIGHT_TOKEN"), "{said:?}");
+    heard.join().unwrap();
+
+    let (url, heard) = server("200 OK", "<html>");
+    let said = say(&[], &format!("repo list --server {url}"));
+    assert!(failed(&said) && said.err.contains("is it a Daylight?") && said.err.contains("\n  because: "), "{said:?}");
+    heard.join().unwrap();
+}
+
+#[test]
+fn no_server_there_is_said_with_what_to_start() {
+    let address = listener().local_addr().unwrap();
+    let said = say(&[("DAYLIGHT_SERVER", &format!("http://{address}"))], "repo list");
+    assert!(failed(&said));
+    let hint = "start it with `daylight serve`, or name another with `--server URL`";
+    assert_eq!(said.err, format!("error: nothing listens on `{address}`\nhint: {hint}\n"));
+}
+
+#[test]
+fn a_reader_who_has_left_is_not_a_failure() {
+    struct Gone;
+    impl Write for Gone {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut err = Vec::new();
+    let arguments = ["daylight", "config", "show"].map(OsString::from);
+    assert_eq!(run(arguments, &Environment::default(), &mut Gone, &mut err), ExitCode::SUCCESS);
+    assert!(err.is_empty());
+}

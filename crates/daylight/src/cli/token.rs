@@ -1,0 +1,118 @@
+//! `daylight token`: the tokens of a running server.
+
+use super::api::{Server, segment, shape};
+use super::{Context, duration, failure, table};
+use serde::Deserialize;
+use std::time::Duration;
+use telemetry::Clock;
+
+const PATH: &str = "/api/v1/tokens";
+
+/// Create, list and revoke tokens of a running server
+///
+/// A token is a gem API key, a bearer token, and the user name or password of Basic authentication.
+#[derive(Debug, clap::Args)]
+pub(super) struct Token {
+    #[command(subcommand)]
+    verb: Verb,
+    #[command(flatten)]
+    server: Server,
+    /// JSON instead of text, as the server's API gives it
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// Create a token; its secret is the only thing on standard output, and is shown only now
+    Create {
+        /// Its name, by which it is listed and revoked
+        name: String,
+        /// Whose it is: a person or a machine [default: its name]
+        #[arg(long, value_name = "OWNER")]
+        owner: Option<String>,
+        /// What it may do: read, write (push), delete (yank), admin (everything)
+        #[arg(long, value_name = "SCOPES", value_delimiter = ',', default_value = "read",
+              value_parser = ["read", "write", "delete", "admin"])]
+        scope: Vec<String>,
+        /// For this repository only; can be repeated [default: all]
+        #[arg(long = "repository", value_name = "REPOSITORY")]
+        repositories: Vec<String>,
+        /// Stops to work after this time: 12h, 30d, 1y [default: never]
+        #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+        expires: Option<Duration>,
+    },
+    /// List the tokens; their secrets are known to nobody
+    List,
+    /// Revoke a token; from then on it is unknown
+    Revoke {
+        /// Its name
+        name: String,
+    },
+}
+
+#[derive(Deserialize)]
+struct Created {
+    secret: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Tokens {
+    tokens: Vec<Listed>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Listed {
+    name: String,
+    owner: String,
+    scopes: Vec<String>,
+    repositories: Vec<String>,
+    #[serde(default)]
+    created: String,
+    expires: Option<String>,
+}
+
+impl Token {
+    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let api = self.server.api(context)?;
+        match self.verb {
+            Verb::Create { name, owner, scope, repositories, expires } => {
+                let expires = expires.map(|after| Clock::default().now().plus(after).to_string());
+                let owner = owner.unwrap_or_else(|| name.clone());
+                let answer = api.post(
+                    PATH,
+                    &serde_json::json!({
+                        "name": name, "owner": owner, "scopes": scope, "repositories": repositories, "expires": expires,
+                    }),
+                )?;
+                if self.json {
+                    writeln!(context.out, "{answer:#}")?;
+                } else {
+                    writeln!(context.out, "{}", failure::plain(&shape::<Created>(answer)?.secret))?;
+                }
+                let until = expires.map_or_else(String::new, |at| format!(" until {at}"));
+                writeln!(context.err, "created `{}`{until}; the secret is shown only now", failure::plain(&name))?;
+            }
+            Verb::List => {
+                let answer = api.get(PATH)?;
+                if self.json {
+                    writeln!(context.out, "{answer:#}")?;
+                    return Ok(());
+                }
+                let rows = shape::<Tokens>(answer)?.tokens.into_iter().map(row).collect();
+                table::write(context.out, ["NAME", "OWNER", "SCOPES", "REPOSITORIES", "CREATED", "EXPIRES"], rows)?;
+            }
+            Verb::Revoke { name } => {
+                api.delete(&format!("{PATH}/{}", segment(&name)))?;
+                writeln!(context.err, "revoked `{}`", failure::plain(&name))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn row(token: Listed) -> [String; 6] {
+    let repositories = if token.repositories.is_empty() { "all".to_owned() } else { token.repositories.join(",") };
+    let expires = token.expires.unwrap_or_else(|| "never".to_owned());
+    [token.name, token.owner, token.scopes.join(","), repositories, token.created, expires]
+}

@@ -1,0 +1,61 @@
+//! Settings that are right one by one and wrong together, found at start rather than under load.
+
+use super::shares::{CONNECTION_BYTES, EVENT_BYTES, FIXED_BYTES, READER_BYTES, Shares, UPLOAD_BYTES};
+use super::{AccessLog, Error, Machine, Settings};
+use std::path::Path;
+
+/// Refuses what cannot work; returns a sentence for each thing that will not work as meant.
+pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>, Error> {
+    let Settings { server, telemetry, .. } = settings;
+    let (pages, memory) = (server.pages_bytes >> 20, machine.memory_bytes >> 20);
+    if server.pages_bytes > machine.memory_bytes {
+        return Err(Error::Contradiction {
+            text: format!("`server.pages_bytes` is {pages} MiB, and there are {memory} MiB of memory"),
+            hint: "leave it out: the default is a fair part of the memory there is".to_owned(),
+        });
+    }
+    if server.max_connections > machine.descriptors {
+        let (connections, descriptors) = (server.max_connections, machine.descriptors);
+        return Err(Error::Contradiction {
+            text: format!("`server.max_connections` is {connections}, and only {descriptors} descriptors may be open"),
+            hint: "raise the limit (`ulimit -n`, `LimitNOFILE=`) or leave the key out".to_owned(),
+        });
+    }
+    let mut warnings = Vec::new();
+    let (bounds, budget) = (bounds_bytes(settings), Shares::budget(machine));
+    if bounds > budget {
+        warnings.push(format!(
+            "the bounds sum to {} MiB, and {} MiB (half of the memory) are meant for them: a busy server may be killed",
+            bounds >> 20,
+            budget >> 20
+        ));
+    }
+    if server.cores > machine.cores {
+        warnings.push(format!(
+            "`server.cores` is {}, and this process may use {}: more threads than cores only wait for each other",
+            server.cores, machine.cores
+        ));
+    }
+    if server.max_uploads > server.max_connections {
+        warnings.push("`server.max_uploads` is above `server.max_connections`, which is reached first".to_owned());
+    }
+    if telemetry.access_log == AccessLog::Off && telemetry.access_log_file != Path::new("-") {
+        warnings.push("`telemetry.access_log_file` names a file, and `telemetry.access_log` is `off`".to_owned());
+    }
+    Ok(warnings)
+}
+
+/// The most that everything with a bound can take.
+pub(super) fn bounds_bytes(settings: &Settings) -> u64 {
+    let Settings { server, store, telemetry, .. } = settings;
+    [
+        FIXED_BYTES,
+        server.pages_bytes,
+        server.max_connections.saturating_mul(CONNECTION_BYTES),
+        server.max_uploads.saturating_mul(UPLOAD_BYTES),
+        (store.readers as u64).saturating_mul(READER_BYTES),
+        telemetry.events_buffered.saturating_mul(EVENT_BYTES),
+    ]
+    .into_iter()
+    .fold(0, u64::saturating_add)
+}

@@ -1,0 +1,93 @@
+//! The environment, read once. Nothing else in Daylight looks at it.
+
+use super::error::Error;
+use super::given::nearest;
+use super::keys::KEYS;
+use client::Secret;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Variables that are no keys of the configuration.
+const OTHERS: [&str; 4] = [ADMIN_TOKEN, TOKEN, SERVER, CONFIG];
+const ADMIN_TOKEN: &str = "DAYLIGHT_ADMIN_TOKEN";
+const TOKEN: &str = "DAYLIGHT_TOKEN";
+const SERVER: &str = "DAYLIGHT_SERVER";
+const CONFIG: &str = "DAYLIGHT_CONFIG";
+
+/// Every variable that begins with `DAYLIGHT_` and is not empty. Prints names only, as some values are secrets.
+#[derive(Clone, Default)]
+pub struct Environment {
+    variables: BTreeMap<String, String>,
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.variables.keys()).finish()
+    }
+}
+
+impl Environment {
+    /// This process's.
+    pub fn here() -> Self {
+        let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+        Self::from_iter(std::env::vars_os().map(|(name, value)| (text(name), text(value))))
+    }
+
+    /// The variable's value. An empty one counts as not set: that is what `NAME=` in a compose file means.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str)
+    }
+
+    fn secret(&self, name: &str) -> Option<Secret> {
+        self.get(name).map(|text| Secret::new(text.to_owned()))
+    }
+
+    /// `DAYLIGHT_ADMIN_TOKEN`.
+    pub(super) fn admin_token(&self) -> Option<Secret> {
+        self.secret(ADMIN_TOKEN)
+    }
+
+    /// `DAYLIGHT_TOKEN`: what the commands that talk to a server present.
+    pub fn token(&self) -> Option<Secret> {
+        self.secret(TOKEN)
+    }
+
+    /// `DAYLIGHT_SERVER`: the server they talk to.
+    pub fn server(&self) -> Option<&str> {
+        self.get(SERVER)
+    }
+
+    /// `DAYLIGHT_CONFIG`: the configuration file.
+    pub fn config(&self) -> Option<&str> {
+        self.get(CONFIG)
+    }
+
+    /// A variable with a section's prefix must be a key.
+    pub(super) fn refuse_unknown(&self) -> Result<(), Error> {
+        let known: Vec<String> = KEYS.iter().map(super::given::Declared::variable).collect();
+        for name in self.variables.keys().filter(|name| in_a_section(name)) {
+            if !known.contains(name) && !OTHERS.contains(&name.as_str()) {
+                let nearest = nearest(name, known.iter().map(String::as_str));
+                return Err(Error::Unknown { place: "environment".to_owned(), name: name.clone(), nearest });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromIterator<(String, String)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(variables: I) -> Self {
+        let ours = |(name, value): &(String, String)| name.starts_with("DAYLIGHT_") && !value.is_empty();
+        Self { variables: variables.into_iter().filter(ours).collect() }
+    }
+}
+
+fn in_a_section(name: &str) -> bool {
+    KEYS.iter().any(|key| {
+        let prefix = format!("DAYLIGHT_{}_", key.section.to_uppercase());
+        // Kubernetes sets `DAYLIGHT_SERVER_SERVICE_HOST` and `DAYLIGHT_SERVER_PORT_8080_TCP` in every pod beside a
+        // service named `daylight-server`. Nobody meant those.
+        name.strip_prefix(&prefix)
+            .is_some_and(|rest| rest != "PORT" && !rest.starts_with("PORT_") && !rest.starts_with("SERVICE_"))
+    })
+}

@@ -1,0 +1,112 @@
+//! The settings. Each key once: its doc, type, default with the reason, and limits; everything else is made from that.
+
+use super::error::Error;
+use super::given::{Declared, Given};
+use super::shares::Shares;
+use super::value::{AccessLog, LogFormat, LogLevel, Value};
+use client::Secret;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+macro_rules! keys {
+    ($($(#[doc = $about:literal])+ $section:ident: $type:ident {
+        $($(#[doc = $doc:literal])+ $key:ident: $value:ty = $default:expr $(, $low:literal..=$high:literal)?;)*
+    })*) => {
+        $(
+            $(#[doc = $about])+
+            #[derive(Debug, Clone)]
+            pub struct $type { $($(#[doc = $doc])+ pub $key: $value,)* }
+        )*
+
+        /// Every setting, resolved. Plain values: nobody looks one up by name.
+        #[derive(Debug, Clone)]
+        pub struct Settings {
+            $($(#[doc = $about])+ pub $section: $type,)*
+            /// `DAYLIGHT_ADMIN_TOKEN`: the secret of the admin token, in place of one made at the first start.
+            pub admin_token: Option<Secret>,
+        }
+
+        /// Every key, in this order.
+        pub(super) const KEYS: &[Declared] = &[$($(Declared {
+            section: stringify!($section),
+            name: stringify!($key),
+            path: concat!(stringify!($section), ".", stringify!($key)),
+            doc: concat!($($doc),+),
+            expects: <$value as Value>::EXPECTS,
+            quoted: <$value as Value>::QUOTED,
+            limits: keys!(@limits $($low $high)?),
+        },)*)*];
+
+        impl Settings {
+            pub(super) fn resolve(shares: &Shares, given: &mut Given<'_>) -> Result<Self, Error> {
+                // The declarations come in the order of the fields, so each field takes the next one.
+                let mut declared = KEYS.iter();
+                Ok(Self {
+                    $($section: $type {
+                        $($key: {
+                            let default: fn(&Shares) -> ($value, std::borrow::Cow<'static, str>) = $default;
+                            given.take(&mut declared, default(shares))?
+                        },)*
+                    },)*
+                    admin_token: None,
+                })
+            }
+        }
+    };
+    (@limits) => { None };
+    (@limits $low:literal $high:literal) => { Some(($low, $high)) };
+}
+
+keys! {
+    /// Sockets, and the limits on what comes in.
+    server: Server {
+        /// Address and port to serve on. Port 0 takes a free one.
+        listen: SocketAddr = |_| (([127, 0, 0, 1], 8080).into(), "only this machine, until you say otherwise".into());
+        /// Threads that serve, each with a runtime of its own.
+        cores: usize = Shares::cores, 1..=1024;
+        /// Memory for complete answers.
+        pages_bytes: u64 = Shares::pages_bytes, 0..=1_099_511_627_776;
+        /// Client connections open at once; more are turned away.
+        max_connections: u64 = Shares::max_connections, 1..=1_000_000;
+        /// Uploads under way at once; more are answered 503.
+        max_uploads: u64 = Shares::max_uploads, 1..=100_000;
+        /// The largest body a client may send.
+        max_upload_bytes: u64 = |_| (512 << 20, "gems are rarely above 100 MiB".into()), 1024..=1_099_511_627_776;
+        /// How long the head of a request may take to arrive, in seconds.
+        head_timeout_s: u64 = |_| (10, "a head is one packet or two".into()), 1..=3600;
+        /// How long a connection may stay open without a request, in seconds.
+        idle_timeout_s: u64 = |_| (75, "longer than clients and most load balancers keep theirs".into()), 1..=86_400;
+        /// How long an upload may stop arriving, in seconds.
+        upload_idle_timeout_s: u64 = |_| (30, "a slow line pauses, a dead one stays silent".into()), 1..=3600;
+        /// How long a client may take no byte of a reply, in seconds.
+        write_timeout_s: u64 = |_| (60, "a build under load may pause, a dead client stays silent".into()), 1..=3600;
+    }
+
+    /// Where everything is kept.
+    store: Store {
+        /// The data folder. One process at a time; not on a network file system.
+        data: PathBuf = |_| ("./daylight-data".into(), "beside where you start it".into());
+        /// Threads that read the truth database.
+        readers: usize = Shares::readers, 1..=256;
+        /// Free space of the file system below which nothing is written any more, in bytes.
+        free_space_floor_bytes: u64 = |_| (256 << 20, "room for the databases to end their work".into()), 0..=1_099_511_627_776;
+    }
+
+    /// What the server says about itself.
+    telemetry: Telemetry {
+        /// How lines of the process log (stderr) look: `text` or `json`.
+        log_format: LogFormat = |_| (LogFormat::Text, "people read it first".into());
+        /// What is said there: `error`, `warn`, `info`, `debug`; each with all before it.
+        log_level: LogLevel = |_| (LogLevel::Info, "a few lines an hour".into());
+        /// One line for each request: `off`, `text` or `json`.
+        access_log: AccessLog = |_| (AccessLog::Off, "events say more".into());
+        /// File for the access log; `-` is standard output.
+        access_log_file: PathBuf = |_| ("-".into(), "whoever runs the server collects it".into());
+        /// Finished events that may wait to be stored; more are dropped and counted.
+        events_buffered: u64 = Shares::events_buffered, 16..=10_000_000;
+        /// Size at which a file of events is closed and the next begun, in bytes.
+        events_max_bytes: u64 = |_| (64 << 20, "some 100,000 events".into()), 65_536..=1_099_511_627_776;
+        /// Files of events that are kept; the oldest goes first.
+        events_files: u64 = |_| (4, "256 MiB in all with files of 64 MiB".into()), 1..=10_000;
+    }
+}

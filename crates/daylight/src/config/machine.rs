@@ -1,0 +1,130 @@
+//! What this machine lets the process have. A value, so that tests can give one.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::path::{Path, PathBuf};
+
+/// What defaults are derived from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct Machine {
+    /// Cores this process may use: affinity and the cgroup's quota count.
+    pub cores: usize,
+    /// Memory it may use: the machine's, or the smallest limit of its cgroups.
+    pub memory_bytes: u64,
+    /// Files and sockets it may hold open.
+    pub descriptors: u64,
+}
+
+impl Machine {
+    /// Assumed where the system tells nothing.
+    const MEMORY_UNKNOWN: u64 = 1 << 30;
+    /// More is never asked for: a hard limit may be "unlimited", which the kernel then refuses.
+    const DESCRIPTORS_MAX: u64 = 1 << 20;
+
+    /// This machine. Raises the soft limit of descriptors to the hard one, as only that is worth counting on.
+    pub fn here() -> Self {
+        Self {
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            memory_bytes: memory(Path::new("/")).unwrap_or(Self::MEMORY_UNKNOWN),
+            descriptors: raise_descriptors(),
+        }
+    }
+}
+
+fn raise_descriptors() -> u64 {
+    let limit = getrlimit(Resource::Nofile);
+    let now = limit.current.unwrap_or(Machine::DESCRIPTORS_MAX);
+    let wanted = limit.maximum.unwrap_or(u64::MAX).min(Machine::DESCRIPTORS_MAX);
+    if wanted > now && setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: limit.maximum }).is_ok() {
+        return wanted;
+    }
+    now
+}
+
+/// The smallest of all limits found under `root`, which is `/` outside tests.
+fn memory(root: &Path) -> Option<u64> {
+    let installed = read(&root.join("proc/meminfo")).and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
+    });
+    limits(root).into_iter().chain(installed).min()
+}
+
+/// The limits of every cgroup this process is in, and of their parents. In a container the group's own path may not
+/// be visible; its limit then stands at the top of the mount.
+fn limits(root: &Path) -> Vec<u64> {
+    let mut found = Vec::new();
+    for line in read(&root.join("proc/self/cgroup")).unwrap_or_default().lines() {
+        let mut fields = line.splitn(3, ':');
+        let (Some(_), Some(controllers), Some(path)) = (fields.next(), fields.next(), fields.next()) else { continue };
+        let (mount, file) = match controllers {
+            "" => ("sys/fs/cgroup", "memory.max"),
+            list if list.split(',').any(|name| name == "memory") => ("sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            _ => continue,
+        };
+        let mount: PathBuf = root.join(mount);
+        let group = mount.join(path.trim_start_matches('/'));
+        let groups = group.ancestors().take_while(|group| group.starts_with(&mount));
+        found.extend(groups.filter_map(|group| read(&group.join(file))?.trim().parse::<u64>().ok()));
+    }
+    found
+}
+
+fn read(path: &Path) -> Option<String> {
+    std::fs::read_to_string(path).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn system(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            write(&path, text);
+        }
+        root
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a test's own folder")]
+    fn write(path: &Path, text: &str) {
+        std::fs::write(path, text).unwrap();
+    }
+
+    const INSTALLED: (&str, &str) = ("proc/meminfo", "MemTotal:        8388608 kB\nMemFree: 1 kB\n");
+
+    #[test]
+    fn memory_is_what_is_installed_where_no_cgroup_limits_it() {
+        let unlimited = system(&[
+            INSTALLED,
+            ("proc/self/cgroup", "0::/user.slice\n"),
+            ("sys/fs/cgroup/user.slice/memory.max", "max\n"),
+        ]);
+        assert_eq!(memory(unlimited.path()), Some(8 << 30));
+        assert_eq!(memory(system(&[]).path()), None);
+    }
+
+    #[test]
+    fn the_smallest_limit_of_a_cgroup_and_its_parents_counts() {
+        let second = system(&[
+            INSTALLED,
+            ("proc/self/cgroup", "0::/a/b\n"),
+            ("sys/fs/cgroup/a/memory.max", "268435456\n"),
+            ("sys/fs/cgroup/a/b/memory.max", "max\n"),
+        ]);
+        assert_eq!(memory(second.path()), Some(256 << 20));
+        let first = system(&[
+            INSTALLED,
+            ("proc/self/cgroup", "7:cpu:/x\n5:hugetlb,memory:/docker/1\n0::/\n"),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "536870912\n"),
+        ]);
+        assert_eq!(memory(first.path()), Some(512 << 20));
+    }
+
+    #[test]
+    fn this_machine_has_something_of_everything() {
+        let machine = Machine::here();
+        assert!(machine.cores > 0 && machine.memory_bytes > 1 << 20 && machine.descriptors > 16, "{machine:?}");
+    }
+}

@@ -1,0 +1,55 @@
+//! Every setting there is: declared once in [`keys`], read once at start, with the place it came from.
+//!
+//! What wins, from the strongest: a flag, the environment (`DAYLIGHT_SECTION_KEY`), the file, the default. Defaults
+//! are derived from the [`Machine`]. Nobody reads the environment later, and nobody else reads it at all.
+
+mod contradiction;
+mod environment;
+mod error;
+mod file;
+mod given;
+mod keys;
+mod machine;
+mod shares;
+mod value;
+
+pub use client::Secret;
+pub use environment::Environment;
+pub use error::Error;
+pub use given::{Entry, Flag, Origin};
+pub use keys::{Server, Settings, Store, Telemetry};
+pub use machine::Machine;
+pub use shares::Shares;
+pub use value::{AccessLog, LogFormat, LogLevel};
+
+use std::path::{Path, PathBuf};
+
+/// Where each setting came from, for people: what `daylight config show` prints.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// Every key, in the order of declaration.
+    pub entries: Vec<Entry>,
+    /// Sentences about settings that do not fit together but do no harm.
+    pub warnings: Vec<String>,
+    /// The file that was read, if any.
+    pub file: Option<PathBuf>,
+    /// What the defaults were derived from.
+    pub machine: Machine,
+}
+
+/// Reads the file, if one is named, and puts flags and environment over it.
+pub fn load(
+    file: Option<&Path>,
+    environment: &Environment,
+    flags: &[Flag],
+    machine: Machine,
+) -> Result<(Settings, Loaded), Error> {
+    let mut given = given::Given::new(flags, environment, file)?;
+    let mut settings = Settings::resolve(&Shares::of(&machine), &mut given)?;
+    settings.admin_token = environment.admin_token();
+    let warnings = contradiction::find(&settings, &machine)?;
+    Ok((settings, Loaded { entries: given.entries, warnings, file: file.map(Path::to_owned), machine }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! One memory budget and one of descriptors, divided over everything that can fill up, so that the bounds sum to no more.
+
+use super::Machine;
+use std::borrow::Cow;
+
+/// Half of the memory is ours; the other half keeps files that are sent often in the kernel's page cache.
+const BUDGET_PART: u64 = 2;
+/// The program, its threads' stacks, and the 2^20 counters of revisions.
+pub(super) const FIXED_BYTES: u64 = 32 << 20;
+/// Divided even on a machine so small that less would be left.
+const DIVIDED_MIN_BYTES: u64 = 32 << 20;
+/// An open connection: its buffers and its task.
+pub(super) const CONNECTION_BYTES: u64 = 16 << 10;
+/// An upload under way: what has arrived and is not on disk yet.
+pub(super) const UPLOAD_BYTES: u64 = 256 << 10;
+/// A reader thread of the truth database: its stack and its page cache.
+pub(super) const READER_BYTES: u64 = 4 << 20;
+/// An event that waits to be handed to the sinks.
+pub(super) const EVENT_BYTES: u64 = 2 << 10;
+/// Descriptors for databases, logs, listening sockets and whatever else is open all the time.
+const FIXED_DESCRIPTORS: u64 = 128;
+
+/// What each thing may have by default, with the reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shares {
+    machine: Machine,
+    divided: u64,
+}
+
+type Default<T> = (T, Cow<'static, str>);
+
+impl Shares {
+    /// Divides what `machine` has.
+    pub fn of(machine: &Machine) -> Self {
+        Self { machine: *machine, divided: Self::budget(machine) - FIXED_BYTES }
+    }
+
+    /// All the memory that the bounds may take together.
+    pub(super) fn budget(machine: &Machine) -> u64 {
+        (machine.memory_bytes / BUDGET_PART).max(FIXED_BYTES + DIVIDED_MIN_BYTES)
+    }
+
+    fn part(&self, sixteenths: u64) -> u64 {
+        self.divided / 16 * sixteenths
+    }
+
+    pub(super) fn cores(&self) -> Default<usize> {
+        (self.machine.cores.clamp(1, 1024), "one for each core this process may use".into())
+    }
+
+    pub(super) fn pages_bytes(&self) -> Default<u64> {
+        (self.part(8), self.of_memory("8/16"))
+    }
+
+    pub(super) fn max_connections(&self) -> Default<u64> {
+        let by_memory = self.part(4) / CONNECTION_BYTES;
+        let fixed = FIXED_DESCRIPTORS + self.max_uploads().0 + 3 * self.readers().0 as u64;
+        let by_descriptors = self.machine.descriptors.saturating_sub(fixed) / 2;
+        if by_memory <= by_descriptors {
+            return (by_memory.clamp(16, 100_000), self.of_memory("4/16, 16 KiB each,"));
+        }
+        let reason = format!("{} descriptors, two each: a socket and a file", self.machine.descriptors);
+        (by_descriptors.clamp(16, 100_000), reason.into())
+    }
+
+    pub(super) fn max_uploads(&self) -> Default<u64> {
+        ((self.part(1) / UPLOAD_BYTES).clamp(4, 256), self.of_memory("1/16, 256 KiB each, 256 at most,"))
+    }
+
+    pub(super) fn readers(&self) -> Default<usize> {
+        let fit = usize::try_from(self.part(2) / READER_BYTES).unwrap_or(usize::MAX);
+        let readers = self.machine.cores.clamp(2, 16).min(fit).max(1);
+        (readers, "one for each core, 2 to 16, 4 MiB each out of 2/16 of the divided memory".into())
+    }
+
+    pub(super) fn events_buffered(&self) -> Default<u64> {
+        ((self.part(1) / EVENT_BYTES).clamp(256, 65_536), self.of_memory("1/16, 2 KiB each, 65536 at most,"))
+    }
+
+    fn of_memory(&self, part: &str) -> Cow<'static, str> {
+        let (divided, memory) = (self.divided >> 20, self.machine.memory_bytes >> 20);
+        format!("{part} of the {divided} MiB that are divided, of {memory} MiB of memory").into()
+    }
+}

@@ -1,0 +1,148 @@
+//! What is set where wins over what; what is refused, and in which words.
+
+use super::contradiction::bounds_bytes;
+use super::*;
+use proptest::prelude::*;
+
+const SMALL: Machine = Machine { cores: 1, memory_bytes: 256 << 20, descriptors: 1024 };
+const LARGE: Machine = Machine { cores: 64, memory_bytes: 256 << 30, descriptors: 1 << 20 };
+
+fn environment(variables: &[(&str, &str)]) -> Environment {
+    variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+fn file(text: &str) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+    file
+}
+
+fn from_file(text: &str) -> Result<(Settings, Loaded), Error> {
+    load(Some(file(text).path()), &environment(&[]), &[], SMALL)
+}
+
+fn from_environment(variables: &[(&str, &str)]) -> Result<(Settings, Loaded), Error> {
+    load(None, &environment(variables), &[], SMALL)
+}
+
+/// The message without the path of the temporary file, and the hint.
+fn refusal(result: Result<(Settings, Loaded), Error>) -> (String, Option<String>) {
+    let error = result.unwrap_err();
+    let text = error.to_string();
+    (text.split_once(".tmp").map_or_else(|| text.clone(), |(_, rest)| rest[6..].to_owned()), error.hint())
+}
+
+#[test]
+fn defaults_of_a_small_machine_are_small() {
+    let (settings, loaded) = load(None, &environment(&[]), &[], SMALL).unwrap();
+    assert_eq!((settings.server.cores, settings.server.pages_bytes), (1, 48 << 20));
+    assert_eq!((settings.server.max_uploads, settings.store.readers), (24, 2));
+    assert_eq!(settings.server.max_connections, (1024 - 128 - 24 - 6) / 2);
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    assert!(loaded.entries.iter().all(|entry| entry.origin == Origin::Default && !entry.reason.is_empty()));
+}
+
+#[test]
+fn defaults_of_a_large_machine_use_it() {
+    let (settings, loaded) = load(None, &environment(&[]), &[], LARGE).unwrap();
+    assert_eq!((settings.server.cores, settings.store.readers, settings.server.max_uploads), (64, 16, 256));
+    assert_eq!(settings.server.max_connections, 100_000);
+    assert!(settings.server.pages_bytes > 60 << 30);
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+}
+
+proptest! {
+    #[test]
+    fn on_any_machine_the_bounds_sum_to_no_more_than_the_budget(
+        cores in 1usize..2048, memory_bytes in 0u64..1 << 42, descriptors in 256u64..1 << 20,
+    ) {
+        let machine = Machine { cores, memory_bytes, descriptors };
+        let (settings, _) = load(None, &environment(&[]), &[], machine).or_else(|error| match error {
+            // 32 MiB and less: the smallest pages are larger than the machine.
+            Error::Contradiction { .. } if memory_bytes < 64 << 20 => load(None, &environment(&[]), &[], SMALL),
+            other => Err(other),
+        }).unwrap();
+        prop_assert!(bounds_bytes(&settings) <= Shares::budget(&machine).max(128 << 20));
+        prop_assert!(2 * settings.server.max_connections + settings.server.max_uploads <= machine.descriptors.max(256));
+    }
+}
+
+#[test]
+fn a_flag_wins_over_the_environment_and_that_over_the_file() {
+    let file = file("[server]\nmax_uploads = 7\nhead_timeout_s = 1_0\n\n[store]\ndata = \"/file\"\n");
+    let environment = environment(&[("DAYLIGHT_SERVER_MAX_UPLOADS", "8"), ("DAYLIGHT_STORE_DATA", "/environment")]);
+    let flag = Flag { key: "store.data", flag: "--data", value: "/flag".to_owned() };
+    let (settings, loaded) = load(Some(file.path()), &environment, &[flag], SMALL).unwrap();
+    assert_eq!(settings.store.data, Path::new("/flag"));
+    assert_eq!((settings.server.max_uploads, settings.server.head_timeout_s), (8, 10));
+    let origin = |key: &str| loaded.entries.iter().find(|entry| entry.key == key).unwrap().origin.clone();
+    assert_eq!(origin("store.data"), Origin::Flag("--data"));
+    assert_eq!(origin("server.max_uploads"), Origin::Environment("DAYLIGHT_SERVER_MAX_UPLOADS".to_owned()));
+    assert_eq!(origin("server.head_timeout_s"), Origin::File { path: file.path().to_owned(), line: 3 });
+    assert_eq!(origin("server.listen"), Origin::Default);
+}
+
+#[test]
+fn an_unknown_name_is_refused_with_its_line_and_the_nearest_one() {
+    let (text, hint) = refusal(from_file("[server]\nlisten = \"[::]:80\"\nmax_conections = 5\n"));
+    assert_eq!(text, ":3: no key or section is called `server.max_conections`");
+    assert_eq!(hint.unwrap(), "did you mean `max_connections`?");
+    let (text, hint) = refusal(from_file("[sever]\n"));
+    assert_eq!(text, ":1: no key or section is called `sever`");
+    assert_eq!(hint.unwrap(), "did you mean `server`?");
+    let (text, hint) = refusal(from_environment(&[("DAYLIGHT_SERVER_LISTN", "x")]));
+    assert_eq!(text, "environment: no key or section is called `DAYLIGHT_SERVER_LISTN`");
+    assert_eq!(hint.unwrap(), "did you mean `DAYLIGHT_SERVER_LISTEN`?");
+}
+
+#[test]
+fn variables_that_are_no_settings_are_left_alone() {
+    let variables = [
+        ("DAYLIGHT_SERVER", "http://127.0.0.1:1"),
+        ("DAYLIGHT_SERVER_SERVICE_HOST", "10.0.0.1"),
+        ("DAYLIGHT_SERVER_PORT", "tcp://10.0.0.1:80"),
+        ("DAYLIGHT_SERVER_PORT_80_TCP", "tcp://10.0.0.1:80"),
+        ("DAYLIGHT_SERVER_LISTEN", ""),
+        ("PATH", "/bin"),
+    ];
+    let (settings, _) = from_environment(&variables).unwrap();
+    assert_eq!(settings.server.listen.port(), 8080);
+}
+
+#[test]
+fn a_value_of_the_wrong_form_is_refused_with_what_was_expected() {
+    let (text, _) = refusal(from_file("[server]\nlisten = \"8080\"\n"));
+    let expected = "`server.listen` expects an address and a port, such as `127.0.0.1:8080` or `[::]:8080`";
+    assert_eq!(text, format!(":2: {expected}, and `8080` is not that"));
+    let (text, _) = refusal(from_file("[server]\ncores = \"2\"\n"));
+    assert_eq!(text, ":2: `server.cores` expects a whole number from 1 to 1024, and `2` is not that");
+    let (text, _) = refusal(from_file("[server]\ncores = [2]\n"));
+    assert_eq!(text, ":2: `server.cores` expects a whole number, and `a TOML array` is not that");
+    let (text, _) = refusal(from_environment(&[("DAYLIGHT_SERVER_CORES", "0")]));
+    assert!(text.starts_with("environment DAYLIGHT_SERVER_CORES: `server.cores` expects"), "{text}");
+    let (text, _) = refusal(from_environment(&[("DAYLIGHT_TELEMETRY_LOG_FORMAT", "xml")]));
+    assert!(text.contains("expects `text` or `json`, and `xml`"), "{text}");
+    let (text, _) = refusal(from_file("[server\n"));
+    assert!(text.starts_with(":1: "), "{text}");
+    let (text, hint) = refusal(load(Some(Path::new("/nowhere/x.toml")), &environment(&[]), &[], SMALL));
+    assert_eq!(text, "cannot read the configuration file `/nowhere/x.toml`");
+    assert!(hint.is_some());
+}
+
+#[test]
+fn what_cannot_work_is_refused_and_what_will_not_work_well_is_said() {
+    let (text, hint) = refusal(from_environment(&[("DAYLIGHT_SERVER_PAGES_BYTES", "1073741824")]));
+    assert_eq!(text, "`server.pages_bytes` is 1024 MiB, and there are 256 MiB of memory");
+    assert!(hint.is_some());
+    assert!(from_environment(&[("DAYLIGHT_SERVER_MAX_CONNECTIONS", "5000")]).is_err());
+    let (_, loaded) =
+        from_environment(&[("DAYLIGHT_SERVER_PAGES_BYTES", "209715200"), ("DAYLIGHT_SERVER_CORES", "8")]).unwrap();
+    assert_eq!(loaded.warnings.len(), 2, "{:?}", loaded.warnings);
+}
+
+#[test]
+fn the_admin_token_is_read_and_never_printed() {
+    let (settings, loaded) = from_environment(&[("DAYLIGHT_ADMIN_TOKEN", "hush")]).unwrap();
+    assert_eq!(settings.admin_token.as_ref().unwrap().expose(), "hush");
+    assert!(!format!("{settings:?} {loaded:?} {:?}", environment(&[("DAYLIGHT_TOKEN", "hush")])).contains("hush"));
+}
