@@ -13,6 +13,7 @@ mod freshness;
 mod gem_and_bundle;
 mod isolation;
 mod limits;
+mod readme;
 mod rebuild;
 mod refusals;
 mod tidy;

@@ -68,6 +68,11 @@ impl Ruby {
         folder.join(gem.file())
     }
 
+    /// Runs lines of shell, to the first that fails, in the home folder.
+    pub(crate) fn shell(&self, key: &str, script: &str) -> Said {
+        self.run(self.0.path(), key, "bash", &["-euc", script])
+    }
+
     /// Installs a gem that was written in the process, without the gems it needs.
     pub(crate) fn install_file(&self, gem: &Gem) -> Said {
         let file = self.0.path().join(gem.file());
