@@ -1,24 +1,235 @@
-//! The only code about 304, ranges and `HEAD`.
+//! The only code about 304, ranges and `HEAD`: from a complete reply to the part that was asked for.
+//!
+//! RFC 9110, 13.2.2 gives the order: `If-None-Match`, else `If-Modified-Since`, then `Range` if `If-Range` lets it.
+//! A range of several parts is answered whole, as the standard allows.
 
-use crate::{Body, Reply};
-use http::{HeaderMap, HeaderValue, Method, header};
+use crate::{Body, Ranges, Reply};
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, StatusCode};
+use md5::{Digest, Md5};
 
-/// The conditions of a request.
+/// The conditions of a request, kept while the handler has the rest of it.
 #[derive(Debug, Default)]
-pub struct Asked {}
+pub struct Asked {
+    none_match: Vec<HeaderValue>,
+    modified_since: Option<HeaderValue>,
+    range: Option<HeaderValue>,
+    if_range: Option<HeaderValue>,
+}
 
 impl Asked {
     /// Reads them.
-    pub fn new(_headers: &HeaderMap) -> Self {
-        Self {}
+    pub fn new(headers: &HeaderMap) -> Self {
+        Self {
+            none_match: headers.get_all(header::IF_NONE_MATCH).iter().cloned().collect(),
+            modified_since: headers.get(header::IF_MODIFIED_SINCE).cloned(),
+            range: headers.get(header::RANGE).cloned(),
+            if_range: headers.get(header::IF_RANGE).cloned(),
+        }
+    }
+
+    /// Opaque parts of the tags in `If-None-Match`, `W/` and quotes taken off: it is a weak comparison.
+    fn tags(&self) -> impl Iterator<Item = &str> {
+        self.none_match.iter().filter_map(|line| line.to_str().ok()).flat_map(Tags)
+    }
+
+    fn holds_it(&self, headers: &HeaderMap) -> bool {
+        if !self.none_match.is_empty() {
+            let tag = text(headers, &header::ETAG).and_then(|tag| Tags(tag).next());
+            return self.tags().any(|held| held == "*" || Some(held) == tag);
+        }
+        let since = self.modified_since.as_ref().and_then(date);
+        since.is_some_and(|since| modified(headers).is_some_and(|modified| modified <= since))
+    }
+
+    /// Whether what the client has a part of is what we have: a strong comparison (RFC 9110, 13.1.5).
+    fn range_applies(&self, headers: &HeaderMap) -> bool {
+        match &self.if_range {
+            None => true,
+            Some(tag) if tag.as_bytes().starts_with(b"\"") => headers.get(header::ETAG) == Some(tag),
+            Some(at) => date(at).is_some_and(|at| modified(headers) == Some(at)),
+        }
     }
 }
 
-/// Turns a complete reply into what was asked for.
-pub fn apply(mut reply: Reply, method: &Method, _asked: &Asked) -> Reply {
-    if method == Method::HEAD {
-        reply.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(reply.body.len()));
+/// What a `Range` comes to for a body of a known length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Everything: none asked for, several, or not understood.
+    Whole,
+    /// From the first to before the second.
+    Bytes(u64, u64),
+    /// Nothing of it is there.
+    Beyond,
+}
+
+/// Turns a complete `reply` into what was asked for.
+pub fn apply(mut reply: Reply, method: &Method, asked: &Asked) -> Reply {
+    let reads = method == Method::GET || method == Method::HEAD;
+    if reads && reply.status == StatusCode::OK {
+        if asked.holds_it(&reply.headers) {
+            return not_modified(reply);
+        }
+        if reply.ranges != Ranges::None {
+            reply.headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+        }
+        if method == Method::GET && asked.range.is_some() && asked.range_applies(&reply.headers) {
+            reply = match part(&reply, asked) {
+                Part::Whole => reply,
+                Part::Bytes(from, to) => partial(reply, from, to),
+                Part::Beyond => beyond(reply),
+            };
+        }
+    }
+    if reply.status.is_informational() || matches!(reply.status.as_u16(), 204 | 304) {
+        reply.body = Body::Empty;
+    } else if method == Method::HEAD {
+        reply.headers.insert(header::CONTENT_LENGTH, reply.body.len().into());
         reply.body = Body::Empty;
     }
     reply
 }
+
+/// The headers that say what the client holds stay; those that describe the bytes go with them (RFC 9110, 15.4.5).
+fn not_modified(mut reply: Reply) -> Reply {
+    reply.status = StatusCode::NOT_MODIFIED;
+    reply.body = Body::Empty;
+    for name in [header::CONTENT_TYPE, header::CONTENT_ENCODING, header::CONTENT_LANGUAGE, header::CONTENT_LENGTH] {
+        reply.headers.remove(name);
+    }
+    if reply.headers.contains_key(header::ETAG) {
+        reply.headers.remove(header::LAST_MODIFIED);
+    }
+    reply
+}
+
+fn partial(mut reply: Reply, from: u64, to: u64) -> Reply {
+    let range = format!("bytes {from}-{}/{}", to - 1, reply.body.len());
+    reply.status = StatusCode::PARTIAL_CONTENT;
+    reply.body = match reply.body {
+        Body::Empty => Body::Empty,
+        Body::Bytes(bytes) => Body::Bytes(bytes.slice(index(from)..index(to))),
+        Body::File { file, from: start, .. } => Body::File { file, from: start + from, len: to - from },
+    };
+    with_content_range(reply, range)
+}
+
+fn beyond(mut reply: Reply) -> Reply {
+    let range = format!("bytes */{}", reply.body.len());
+    reply = not_modified(reply);
+    reply.status = StatusCode::RANGE_NOT_SATISFIABLE;
+    with_content_range(reply, range)
+}
+
+fn with_content_range(mut reply: Reply, range: String) -> Reply {
+    if let Ok(range) = HeaderValue::try_from(range) {
+        reply.headers.insert(header::CONTENT_RANGE, range);
+    }
+    reply
+}
+
+fn part(reply: &Reply, asked: &Asked) -> Part {
+    let wanted = asked.range.as_ref().and_then(|range| range.to_str().ok()).and_then(read_range);
+    match (reply.ranges, wanted) {
+        (Ranges::None, _) | (_, None) => Part::Whole,
+        (Ranges::Bytes, Some(wanted)) => of_length(wanted, reply.body.len()),
+        (Ranges::Prefix, Some((Some(from), None))) => after_prefix(reply, asked, from),
+        (Ranges::Prefix, Some(_)) => Part::Whole,
+    }
+}
+
+/// `(first, last)` of a single range of bytes; `(None, n)` are the last n.
+fn read_range(range: &str) -> Option<(Option<u64>, Option<u64>)> {
+    let (unit, spec) = range.split_once('=')?;
+    let (first, last) = spec.trim().split_once('-')?;
+    let (first, last) = (number(first)?, number(last)?);
+    let orderly = match (first, last) {
+        (None, None) => false,
+        (Some(first), Some(last)) => first <= last,
+        _ => true,
+    };
+    (unit.eq_ignore_ascii_case("bytes") && orderly).then_some((first, last))
+}
+
+/// Digits, or nothing. What is too large to count is larger than any body.
+fn number(digits: &str) -> Option<Option<u64>> {
+    if digits.is_empty() {
+        return Some(None);
+    }
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| Some(digits.parse().unwrap_or(u64::MAX)))
+}
+
+fn of_length((first, last): (Option<u64>, Option<u64>), len: u64) -> Part {
+    let (from, to) = match (first, last) {
+        (Some(first), last) => (first, last.map_or(len, |last| last.saturating_add(1).min(len))),
+        (None, last) => (len.saturating_sub(last.unwrap_or(0)), len),
+    };
+    if from < to { Part::Bytes(from, to) } else { Part::Beyond }
+}
+
+/// A compact index only grows between rewrites, and Bundler asks for `bytes=<size - 1>-` with the md5 of what it holds
+/// (1.12 to 1.14: `bytes=<size>-`). The tail alone is right only if those are our first bytes: anything else would
+/// give a file that matches no digest. A 416 sends clients to the full index, so there is none.
+fn after_prefix(reply: &Reply, asked: &Asked, from: u64) -> Part {
+    let Body::Bytes(bytes) = &reply.body else { return Part::Whole };
+    let start = index(from);
+    if start >= bytes.len() || reply.headers.contains_key(header::CONTENT_ENCODING) || !asked.tags().any(is_md5) {
+        return Part::Whole;
+    }
+    let before = Md5::new_with_prefix(&bytes[..start]);
+    let with_overlap = before.clone().chain_update(&bytes[start..=start]);
+    let proofs = [hex(&with_overlap.finalize()), hex(&before.finalize())];
+    if asked.tags().any(|held| proofs.iter().any(|proof| proof.eq_ignore_ascii_case(held))) {
+        Part::Bytes(from, bytes.len() as u64)
+    } else {
+        Part::Whole
+    }
+}
+
+fn is_md5(tag: &str) -> bool {
+    tag.len() == 32 && tag.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn index(at: u64) -> usize {
+    usize::try_from(at).unwrap_or(usize::MAX)
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+fn date(value: &HeaderValue) -> Option<std::time::SystemTime> {
+    httpdate::parse_http_date(value.to_str().ok()?).ok()
+}
+
+fn modified(headers: &HeaderMap) -> Option<std::time::SystemTime> {
+    headers.get(header::LAST_MODIFIED).and_then(date)
+}
+
+/// The opaque parts of a list of entity tags. A tag may hold commas; one without quotes ends at the next.
+struct Tags<'a>(&'a str);
+
+impl<'a> Iterator for Tags<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let rest = self.0.trim_start_matches([' ', '\t', ',']);
+        let rest = rest.strip_prefix("W/").unwrap_or(rest);
+        if rest.is_empty() {
+            return None;
+        }
+        let (tag, rest) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
+            None => rest.split_once(',').unwrap_or((rest, "")),
+        };
+        self.0 = rest;
+        Some(tag.trim_end())
+    }
+}
+
+#[cfg(test)]
+mod tests;
