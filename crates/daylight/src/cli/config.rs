@@ -22,6 +22,7 @@ enum Verb {
 /// The output is a configuration file: what you change in it can be given to `serve --config`. A line
 /// that holds a default is commented out, so that it goes on following the machine.
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 struct Show {
     #[command(flatten)]
     folder: Folder,

@@ -43,9 +43,14 @@ pub(super) fn report(error: &anyhow::Error, err: &mut dyn Write) -> ExitCode {
 }
 
 fn tell(error: &anyhow::Error, err: &mut dyn Write) -> std::io::Result<()> {
-    writeln!(err, "error: {}", plain(&error.to_string()))?;
-    for cause in error.chain().skip(1) {
-        writeln!(err, "  because: {}", plain(&cause.to_string()))?;
+    let mut said = error.to_string();
+    writeln!(err, "error: {}", plain(&said))?;
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        // Some errors name their cause themselves.
+        if !said.ends_with(&cause) {
+            writeln!(err, "  because: {}", plain(&cause))?;
+        }
+        said = cause;
     }
     for hint in error.chain().filter_map(hint) {
         writeln!(err, "hint: {}", plain(&hint))?;
@@ -58,6 +63,9 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
         return failure.hint.clone();
     }
     if let Some(error) = cause.downcast_ref::<config::Error>() {
+        return error.hint();
+    }
+    if let Some(error) = cause.downcast_ref::<store::Error>() {
         return error.hint();
     }
     cause.downcast_ref::<client::Error>().and_then(client::Error::hint).map(str::to_owned)

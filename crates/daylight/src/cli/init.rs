@@ -8,6 +8,7 @@ use super::folder::Folder;
 /// What exists already is left as it is. The admin token is the only thing on standard output; it is
 /// shown this once. With DAYLIGHT_ADMIN_TOKEN set, that is the token, and nothing is printed.
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(super) struct Init {
     #[command(flatten)]
     folder: Folder,

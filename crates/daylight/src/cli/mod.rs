@@ -24,7 +24,7 @@ use std::process::ExitCode;
 
 /// A package repository server you can see through.
 #[derive(Debug, Parser)]
-#[command(name = "daylight", version, max_term_width = 120, infer_long_args = false)]
+#[command(name = "daylight", version)]
 #[command(after_help = "Start with `daylight serve`; every command explains itself with `--help`.")]
 struct Cli {
     #[command(subcommand)]

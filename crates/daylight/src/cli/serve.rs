@@ -10,6 +10,7 @@ use crate::config::Flag;
 /// hosted gem repository `gems-private` and prints an admin token, once. SIGTERM and SIGINT stop it
 /// after the requests under way.
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(super) struct Serve {
     #[command(flatten)]
     folder: Folder,

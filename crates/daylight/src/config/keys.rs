@@ -3,10 +3,11 @@
 use super::error::Error;
 use super::given::{Declared, Given};
 use super::shares::Shares;
-use super::value::{AccessLog, LogFormat, LogLevel, Value};
+use super::value::{AccessLog, Value};
 use client::Secret;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use telemetry::log::{Level, LineFormat};
 
 macro_rules! keys {
     ($($(#[doc = $about:literal])+ $section:ident: $type:ident {
@@ -95,12 +96,12 @@ keys! {
     /// What the server says about itself.
     telemetry: Telemetry {
         /// How lines of the process log (stderr) look: `text` or `json`.
-        log_format: LogFormat = |_| (LogFormat::Text, "people read it first".into());
+        log_format: LineFormat = |_| (LineFormat::Text, "people read it first".into());
         /// What is said there: `error`, `warn`, `info`, `debug`; each with all before it.
-        log_level: LogLevel = |_| (LogLevel::Info, "a few lines an hour".into());
+        log_level: Level = |_| (Level::Info, "a few lines an hour".into());
         /// One line for each request: `off`, `text` or `json`.
         access_log: AccessLog = |_| (AccessLog::Off, "events say more".into());
-        /// File for the access log; `-` is standard output.
+        /// File for the access log, kept small as the files of events are; `-` is standard output.
         access_log_file: PathBuf = |_| ("-".into(), "whoever runs the server collects it".into());
         /// Finished events that may wait to be stored; more are dropped and counted.
         events_buffered: u64 = Shares::events_buffered, 16..=10_000_000;

@@ -20,7 +20,7 @@ pub use given::{Entry, Flag, Origin};
 pub use keys::{Server, Settings, Store, Telemetry};
 pub use machine::Machine;
 pub use shares::Shares;
-pub use value::{AccessLog, LogFormat, LogLevel};
+pub use value::AccessLog;
 
 use std::path::{Path, PathBuf};
 

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use telemetry::log::{Level, LineFormat};
 
 /// A type that settings can have.
 pub(super) trait Value: Sized {
@@ -79,62 +80,46 @@ impl Value for PathBuf {
     }
 }
 
-macro_rules! choice {
-    ($(#[doc = $about:literal])+ $type:ident $expects:literal { $($(#[doc = $doc:literal])+ $name:ident $text:literal,)* }) => {
-        $(#[doc = $about])+
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum $type { $($(#[doc = $doc])+ $name,)* }
-
+/// A closed list of words, each with a constant of its type.
+macro_rules! words {
+    ($type:ty, $expects:literal) => {
         impl Value for $type {
             const EXPECTS: &'static str = $expects;
             const QUOTED: bool = true;
 
             fn parse(text: &str) -> Option<Self> {
-                match text {
-                    $($text => Some(Self::$name),)*
-                    _ => None,
-                }
+                Self::ALL.iter().copied().find(|word| word.as_str() == text)
             }
 
             fn json(&self) -> serde_json::Value {
-                match self { $(Self::$name => $text.into(),)* }
+                self.as_str().into()
             }
         }
     };
 }
 
-choice! {
-    /// How lines of the process log look.
-    LogFormat "`text` or `json`" {
-        /// For people.
-        Text "text",
-        /// One object each line, for programs.
-        Json "json",
-    }
+words!(Level, "`error`, `warn`, `info` or `debug`");
+words!(LineFormat, "`text` or `json`");
+words!(AccessLog, "`off`, `text` or `json`");
+
+/// Whether each request makes a line, and which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessLog {
+    /// None.
+    Off,
+    /// One in this form.
+    On(LineFormat),
 }
 
-choice! {
-    /// What is said in the process log: this and what is worse.
-    LogLevel "`error`, `warn`, `info` or `debug`" {
-        /// A person must act.
-        Error "error",
-        /// Something is not as it should be.
-        Warn "warn",
-        /// What the server does, a few lines an hour.
-        Info "info",
-        /// More than anybody reads.
-        Debug "debug",
-    }
-}
+impl AccessLog {
+    const ALL: &'static [AccessLog] =
+        &[AccessLog::Off, AccessLog::On(LineFormat::Text), AccessLog::On(LineFormat::Json)];
 
-choice! {
-    /// Whether each request makes a line, and which.
-    AccessLog "`off`, `text` or `json`" {
-        /// None.
-        Off "off",
-        /// For people.
-        Text "text",
-        /// One object each line, for programs.
-        Json "json",
+    /// The word in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AccessLog::Off => "off",
+            AccessLog::On(format) => format.as_str(),
+        }
     }
 }
