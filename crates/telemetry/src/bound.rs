@@ -132,14 +132,18 @@ impl Bound {
 
     /// Takes `amount`, to be given back with [`Bound::give`].
     pub fn take(&self, amount: u64) -> Result<(), Full> {
-        let before = self.used.fetch_add(amount, Relaxed);
-        if before.saturating_add(amount) > self.capacity() {
-            self.used.fetch_sub(amount, Relaxed);
-            self.rejected.fetch_add(1, Relaxed);
-            return Err(Full(self.name));
+        let capacity = self.capacity();
+        let more = |used: u64| used.checked_add(amount).filter(|used| *used <= capacity);
+        match self.used.fetch_update(Relaxed, Relaxed, more) {
+            Ok(before) => {
+                self.highest.fetch_max(before + amount, Relaxed);
+                Ok(())
+            }
+            Err(_) => {
+                self.reject();
+                Err(Full(self.name))
+            }
         }
-        self.highest.fetch_max(before + amount, Relaxed);
-        Ok(())
     }
 
     /// Gives back what [`Bound::take`] took.
@@ -214,5 +218,24 @@ mod tests {
         assert_eq!((bound.used(), bound.rejected(), bound.highest()), (1, 1, 1));
         drop(slot);
         assert!(bound.enter().is_ok());
+    }
+
+    #[test]
+    fn what_fits_is_never_turned_away_as_somebody_else_asked_for_too_much() {
+        let bound = Bound::new(BoundName::Pages, "", 10);
+        std::thread::scope(|scope| {
+            scope.spawn(|| (0..10_000).for_each(|_| assert!(bound.take(100).is_err())));
+            scope.spawn(|| (0..10_000).for_each(|_| bound.take(10).map(|()| bound.give(10)).unwrap()));
+        });
+        assert_eq!((bound.used(), bound.highest(), bound.rejected()), (0, 10, 10_000));
+    }
+
+    #[test]
+    fn waiting_is_seen_while_it_lasts_and_kept_when_it_ends() {
+        let bound = Bound::new(BoundName::TruthReaders, "", 1);
+        let waiting = bound.wait();
+        assert_eq!((bound.waiters(), bound.waits().count()), (1, 0));
+        drop(waiting);
+        assert_eq!((bound.waiters(), bound.waits().count()), (0, 1));
     }
 }

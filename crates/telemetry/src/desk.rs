@@ -8,7 +8,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A batch of events, shared by all sinks.
 pub(crate) type Batch = Arc<Events>;
@@ -29,9 +29,13 @@ pub(crate) struct Record {
     errors: AtomicU64,
     panics: AtomicU64,
     log: Arc<OnceLock<Log>>,
+    complained: Mutex<Option<Tick>>,
 }
 
 impl Record {
+    /// In nanoseconds: a minute.
+    const COMPLAIN_EVERY: u64 = 60_000_000_000;
+
     pub(crate) fn bound(&self) -> &Arc<Bound> {
         &self.bound
     }
@@ -43,6 +47,22 @@ impl Record {
             dropped: self.bound.rejected(),
             errors: self.errors.load(Relaxed),
             panics: self.panics.load(Relaxed),
+        }
+    }
+
+    /// Says in the log that the sink loses events: at most one line in [`Self::COMPLAIN_EVERY`].
+    fn complain(&self, why: &str) {
+        let now = Tick::now();
+        let mut complained = self.complained.lock().unwrap_or_else(PoisonError::into_inner);
+        if complained.is_some_and(|last| now.since(last) < Self::COMPLAIN_EVERY) {
+            return;
+        }
+        *complained = Some(now);
+        if let Some(log) = self.log.get() {
+            let SinkTotals { name, errors, panics, dropped, .. } = self.totals();
+            let fields: [(&str, &dyn std::fmt::Display); 5] =
+                [("sink", &name), ("why", &why), ("errors", &errors), ("panics", &panics), ("dropped", &dropped)];
+            log.warn("a sink loses events", &fields);
         }
     }
 }
@@ -60,7 +80,7 @@ impl Desk {
         let name = sink.name();
         let bound = Bound::new(BoundName::EventSink, name, capacity);
         let (taken, errors, panics) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        let record = Arc::new(Record { name, bound, taken, errors, panics, log });
+        let record = Arc::new(Record { name, bound, taken, errors, panics, log, complained: Mutex::default() });
         let mine = record.clone();
         let thread = std::thread::Builder::new().name(format!("sink {name}"));
         if thread.spawn(move || work(sink, &jobs, &mine)).is_err() {
@@ -79,6 +99,7 @@ impl Desk {
         if self.record.bound.take(events).is_err() {
             // The bound has counted one.
             self.record.bound.reject_many(events - 1);
+            self.record.complain("its queue is full");
         } else if self.queue.send(Job::Batch(batch.clone())).is_err() {
             self.record.bound.give(events);
             self.record.bound.reject_many(events);
@@ -94,7 +115,6 @@ impl Desk {
 
 /// The thread. A sink that panicked is offered the next batch all the same: it may have been that one event.
 fn work(mut sink: Box<dyn Sink>, jobs: &Receiver<Job>, record: &Record) {
-    let mut complaints = Complaints::default();
     for job in jobs {
         let batch = match job {
             Job::Batch(batch) => batch,
@@ -110,11 +130,11 @@ fn work(mut sink: Box<dyn Sink>, jobs: &Receiver<Job>, record: &Record) {
             }
             Ok(Err(error)) => {
                 record.errors.fetch_add(1, Relaxed);
-                complaints.report(record, &error.to_string());
+                record.complain(&error.to_string());
             }
             Err(panic) => {
                 record.panics.fetch_add(1, Relaxed);
-                complaints.report(record, &format!("panic: {}", said(&*panic)));
+                record.complain(&format!("panic: {}", said(&*panic)));
             }
         }
         drop(batch);
@@ -123,31 +143,7 @@ fn work(mut sink: Box<dyn Sink>, jobs: &Receiver<Job>, record: &Record) {
 }
 
 /// What a panic said.
-pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
+fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
-}
-
-/// Says in the log that a sink fails: at most one line a minute, with how often it has failed by then.
-#[derive(Default)]
-struct Complaints {
-    last: Option<Tick>,
-}
-
-impl Complaints {
-    const EVERY_NANOS: u64 = 60_000_000_000;
-
-    fn report(&mut self, record: &Record, error: &str) {
-        let now = Tick::now();
-        if self.last.is_some_and(|last| now.since(last) < Self::EVERY_NANOS) {
-            return;
-        }
-        self.last = Some(now);
-        if let Some(log) = record.log.get() {
-            let SinkTotals { name, errors, panics, dropped, .. } = record.totals();
-            let fields: [(&str, &dyn std::fmt::Display); 5] =
-                [("sink", &name), ("error", &error), ("errors", &errors), ("panics", &panics), ("dropped", &dropped)];
-            log.warn("a sink of events fails", &fields);
-        }
-    }
 }

@@ -135,5 +135,4 @@ fn edge(step: Option<usize>) -> u64 {
 }
 
 #[cfg(test)]
-#[path = "histogram_tests.rs"]
 mod tests;

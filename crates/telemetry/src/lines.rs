@@ -162,5 +162,4 @@ impl Drop for Closer {
 }
 
 #[cfg(test)]
-#[path = "lines/tests.rs"]
 mod tests;

@@ -12,7 +12,8 @@ use std::fmt::{Display, Write};
 use std::sync::Arc;
 
 /// How much a line matters, most first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Level {
     /// A person must act.
     Error,
@@ -40,7 +41,8 @@ impl Level {
 }
 
 /// What a line of a log looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum LineFormat {
     /// For people: `2026-11-01T12:00:00.000Z info message key=value`; the access log in the Combined form.
     Text,
@@ -107,6 +109,21 @@ impl Log {
         self.write(Level::Debug, message, fields);
     }
 
+    /// From now on, the panics of the whole process are said here and no longer on stderr, where one would have to wait
+    /// while nobody reads it. For `main`.
+    pub fn take_panics(&self) {
+        let log = self.clone();
+        std::panic::set_hook(Box::new(move |panic| {
+            let thread = std::thread::current();
+            let at = panic.location().map(ToString::to_string).unwrap_or_default();
+            let said = panic.payload_as_str().unwrap_or("no message");
+            log.error(
+                "a defect of ours: panic",
+                &[("thread", &thread.name().unwrap_or("")), ("at", &at), ("said", &said)],
+            );
+        }));
+    }
+
     fn write(&self, level: Level, message: &str, fields: &[(&str, &dyn Display)]) {
         let Some(inner) = self.0.as_ref().filter(|inner| level <= inner.level) else { return };
         let at = inner.clock.now().to_string();
@@ -151,5 +168,4 @@ fn clean(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "log/tests.rs"]
 mod tests;

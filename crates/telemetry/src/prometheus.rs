@@ -147,5 +147,4 @@ impl Page {
 }
 
 #[cfg(test)]
-#[path = "prometheus_tests.rs"]
 mod tests;

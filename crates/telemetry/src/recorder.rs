@@ -136,7 +136,8 @@ impl Recorder {
     }
 
     /// A figure read when somebody asks: must be O(1). It replaces one of the same name. In metrics it is `daylight_` and
-    /// its name with dots as underscores. One that panics is left out.
+    /// its name with dots as underscores. One that panics is left out. What `read` owns must not own this recorder, or
+    /// neither is ever dropped.
     pub fn gauge(&self, name: &'static str, doc: &'static str, read: impl Fn() -> u64 + Send + Sync + 'static) {
         let mut gauges = lock(&self.gauges);
         gauges.retain(|other| other.name != name);
@@ -147,7 +148,7 @@ impl Recorder {
         lock(&self.gauges).clone()
     }
 
-    /// Where it is told that a sink fails. The first call counts.
+    /// Where it is told that a sink loses events. The first call counts.
     pub fn report_to(&self, log: Log) {
         let _ = self.log.set(log);
     }
@@ -203,5 +204,4 @@ impl std::fmt::Debug for Recorder {
 }
 
 #[cfg(test)]
-#[path = "recorder_tests.rs"]
 mod tests;

@@ -7,7 +7,7 @@ use std::io;
 
 /// Takes batches of finished events. May hang, fail or panic: the others, and every request, go on.
 pub trait Sink: Send {
-    /// Its name in metrics.
+    /// Its name in metrics, unlike that of any other sink of the recorder.
     fn name(&self) -> &'static str;
     /// Takes a batch. An error is counted and logged; the batch is not offered again.
     fn write(&mut self, events: &[Box<Event>]) -> io::Result<()>;

@@ -170,3 +170,18 @@ fn a_sink_of_lines_tries_every_event_though_the_disk_was_full_for_a_moment() {
     assert!(lost > 0 && lost < 500);
     assert_eq!(lost + lines, 1000);
 }
+
+#[test]
+fn panics_are_said_in_the_log() {
+    let lines = said(Level::Info, LineFormat::Text, |log| {
+        log.take_panics();
+        let panicked = std::thread::Builder::new().name("worker".to_owned()).spawn(|| panic!("three is {}", 4));
+        assert!(panicked.unwrap().join().is_err());
+        drop(std::panic::take_hook());
+    });
+    assert!(
+        lines.contains("error a defect of ours: panic thread=worker at=crates/telemetry/src/log/tests.rs:"),
+        "{lines}"
+    );
+    assert!(lines.contains("said=\"three is 4\""), "{lines}");
+}

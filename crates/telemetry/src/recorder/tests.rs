@@ -177,7 +177,7 @@ fn an_event_is_counted_by_reason_layer_class_and_op() {
 }
 
 #[test]
-fn a_failing_sink_is_reported_once_a_minute() {
+fn a_sink_that_loses_events_is_reported_once_a_minute() {
     let (heard, lines) = channel();
     let target = Target::writer(Box::new(Sends(heard)));
     let lines_of = Lines::start(LinesOptions::default(), target);
@@ -190,7 +190,7 @@ fn a_failing_sink_is_reported_once_a_minute() {
     assert!(lines_of.flush(LONG));
     let said = String::from_utf8(lines.try_iter().flatten().collect()).unwrap();
     assert_eq!(said.lines().count(), 1);
-    assert!(said.contains("warn a sink of events fails sink=errs error=no\u{fffd}room errors=1"), "{said}");
+    assert!(said.contains("warn a sink loses events sink=errs why=no\u{fffd}room errors=1"), "{said}");
 }
 
 /// Sends on what is written.
