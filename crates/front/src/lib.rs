@@ -5,6 +5,8 @@
 //! [`Handler`] turns a [`Request`] into a [`Reply`]; [`conditional`] alone decides about 304, ranges and
 //! `HEAD`; the event is released when the last byte of the reply has been handed to the kernel.
 //!
+//! [`Pages`] are complete answers in memory.
+//!
 //! Nothing here knows a repository, a URL or a token: statuses other than the front's own limits are the
 //! program's to choose.
 
@@ -16,6 +18,7 @@ mod exchange;
 mod ledger;
 mod limits;
 mod listen;
+mod pages;
 mod reply;
 mod request;
 mod stop;
@@ -25,6 +28,7 @@ pub use error::Error;
 pub use exchange::Handler;
 pub use limits::Limits;
 pub use listen::{Listener, Options, run};
+pub use pages::{Class, Holds, Outside, Pages};
 pub use reply::{Body, Ranges, Reply};
 pub use request::{Request, Upload, UploadError};
 pub use stop::Stop;

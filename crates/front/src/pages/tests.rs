@@ -1,0 +1,212 @@
+use super::*;
+use http::{HeaderName, HeaderValue};
+use proptest::prelude::*;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Mutex;
+
+const LATER: Millis = Millis(i64::MAX);
+
+/// Pages whose stamps are figures of a changing world, with two classes: the anonymous, and `a`, who expires at 10.
+struct World {
+    pages: Pages<(usize, u64)>,
+    revisions: Arc<Mutex<Vec<u64>>>,
+}
+
+impl World {
+    fn new(bytes: u64) -> Self {
+        let revisions = Arc::new(Mutex::new(vec![0; 8]));
+        let seen = revisions.clone();
+        let outside = Outside {
+            canon: |path| match path.strip_prefix("/track/b") {
+                Some(path) => (path.into(), Some("b")),
+                None => (path.into(), None),
+            },
+            class: Box::new(|headers| match headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes) {
+                None => Some((0, LATER)),
+                Some(b"a") => Some((1, Millis(10))),
+                Some(_) => None,
+            }),
+            holds: Box::new(move |(unit, revision), _| seen.lock().unwrap()[*unit] == *revision),
+        };
+        Self { pages: Pages::new(bytes, outside), revisions }
+    }
+
+    fn stamp(&self, unit: usize) -> (usize, u64) {
+        (unit, self.revisions.lock().unwrap()[unit])
+    }
+
+    fn hit(&self, request: &Request) -> Option<String> {
+        let reply = self.pages.hit(request, &mut event())?;
+        let Body::Bytes(body) = reply.body else { panic!("pages are in memory") };
+        Some(String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    fn keep(&self, request: &Request, reply: &Reply) {
+        self.pages.keep(request, reply, self.stamp(0), &mut event());
+    }
+}
+
+fn event() -> Box<Event> {
+    Event::request(Millis(5), telemetry::Tick::now())
+}
+
+fn get(path: &str) -> Request {
+    let client = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    Request::new(Method::GET, path.parse().unwrap(), HeaderMap::new(), client)
+}
+
+fn with(path: &str, credentials: &'static str) -> Request {
+    let mut request = get(path);
+    request.headers.insert(header::AUTHORIZATION, HeaderValue::from_static(credentials));
+    request
+}
+
+fn ok(body: &str) -> Reply {
+    Reply::text(StatusCode::OK, body.to_owned())
+}
+
+#[test]
+fn a_page_is_found_by_path_query_and_class_and_by_nothing_less() {
+    let world = World::new(1 << 20);
+    world.keep(&get("/x?q=1"), &ok("one"));
+    world.keep(&with("/x?q=1", "a"), &ok("for a"));
+    assert_eq!(world.hit(&get("/x?q=1")).as_deref(), Some("one"));
+    assert_eq!(world.hit(&with("/x?q=1", "a")).as_deref(), Some("for a"));
+    for other in ["/x", "/x?", "/x?q=2", "/x/?q=1", "/X?q=1"] {
+        assert_eq!(world.hit(&get(other)), None, "{other}");
+    }
+    assert_eq!(world.hit(&with("/x?q=1", "unknown")), None);
+}
+
+#[test]
+fn expired_credentials_and_builds_go_the_whole_way() {
+    let world = World::new(1 << 20);
+    world.keep(&with("/x", "a"), &ok("for a"));
+    world.keep(&get("/x"), &ok("one"));
+    let mut late = event();
+    late.at = Millis(10);
+    assert!(world.pages.hit(&with("/x", "a"), &mut late).is_none());
+    assert_eq!(world.hit(&get("/track/b/x")), None);
+}
+
+#[test]
+fn only_complete_small_answers_to_get_that_allow_it_are_kept() {
+    let world = World::new(1 << 20);
+    let mut head = get("/x");
+    head.method = Method::HEAD;
+    world.keep(&head, &ok("a"));
+    world.keep(&get("/x"), &Reply::new(StatusCode::OK));
+    world.keep(&get("/x"), &Reply::text(StatusCode::FORBIDDEN, "no"));
+    world.keep(&get("/x"), &ok(&"a".repeat(32 << 10)));
+    for (name, value) in [
+        (header::CACHE_CONTROL, "private, No-Store"),
+        (header::VARY, "*"),
+        (header::VARY, "authorization, accept"),
+        (header::CONTENT_ENCODING, "gzip"),
+        (header::SET_COOKIE, "a=b"),
+    ] {
+        world.keep(&get("/x"), &ok("a").header(name, HeaderValue::from_static(value)));
+    }
+    assert_eq!(world.hit(&get("/x")), None);
+    assert_eq!(world.pages.bound().used(), 0);
+    let varies = ok("a").header(header::VARY, HeaderValue::from_static("Authorization"));
+    world.keep(&get("/x"), &varies.header(header::CACHE_CONTROL, HeaderValue::from_static("max-age=60")));
+    head.upload = crate::Upload::whole(Bytes::from_static(b"a"));
+    assert_eq!(world.hit(&head), None);
+    head.upload = crate::Upload::default();
+    assert_eq!(world.hit(&head).as_deref(), Some("a"));
+    assert!(world.pages.bound().used() > 0);
+}
+
+#[test]
+fn a_hit_makes_a_whole_event_and_a_whole_reply() {
+    let world = World::new(1 << 20);
+    let mut first = event();
+    first.subject = Subject { repository: "gems".into(), package: "rack".into(), version: "1".into(), kind: "info" };
+    first.reason = Some(Reason::NoSuchPackage);
+    let name = HeaderName::from_static("x-a");
+    let reply = Reply::text(StatusCode::NOT_FOUND, "no").header(name.clone(), HeaderValue::from_static("b"));
+    world.pages.keep(&get("/x"), &reply.ranges(Ranges::Prefix), world.stamp(0), &mut first);
+    let mut second = event();
+    let reply = world.pages.hit(&get("/x"), &mut second).unwrap();
+    assert_eq!((reply.status, reply.ranges), (StatusCode::NOT_FOUND, Ranges::Prefix));
+    assert_eq!(reply.headers[&name], "b");
+    let ops = |event: &Event| (event.tally(Op::PageLookup).count, event.tally(Op::PageKeep).count);
+    assert_eq!((ops(&second), ops(&first)), ((1, 0), (0, 1)));
+    assert_eq!((second.layer, second.subject, second.reason), (Layer::Page, first.subject, first.reason));
+}
+
+#[test]
+fn a_page_whose_stamp_no_longer_holds_is_thrown_away() {
+    let world = World::new(1 << 20);
+    world.keep(&get("/x"), &ok("old"));
+    world.revisions.lock().unwrap()[0] = 1;
+    assert_eq!(world.hit(&get("/x")), None);
+    assert_eq!(world.pages.bound().used(), 0);
+    world.revisions.lock().unwrap()[0] = 0;
+    assert_eq!(world.hit(&get("/x")), None);
+}
+
+#[test]
+fn pages_never_take_more_than_they_may() {
+    let world = World::new(256 << 10);
+    for number in 0..2000 {
+        world.keep(&get(&format!("/{number}")), &ok(&"a".repeat(number)));
+        world.keep(&get(&format!("/missing/{number}")), &Reply::text(StatusCode::NOT_FOUND, "no"));
+        assert!(world.pages.bound().used() <= 256 << 10);
+    }
+    assert!(world.pages.bound().used() > 128 << 10, "{}", world.pages.bound().used());
+    assert!(world.pages.missing.cache.weight() <= 16 << 10);
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    /// A change is acknowledged.
+    Change(usize),
+    /// A request that begins with a stamp, ...
+    Begin(usize),
+    /// ... and one of those under way that ends with a page of what it read, however long ago.
+    End(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        (0_usize..4).prop_map(Step::Change),
+        (0_usize..4).prop_map(Step::Begin),
+        any::<usize>().prop_map(Step::End)
+    ]
+}
+
+proptest! {
+    /// Readers overtake each other and changes come between stamp, reading and keeping.
+    #[test]
+    fn a_page_is_never_older_than_the_last_change(
+        steps in proptest::collection::vec(step(), 1..60),
+        small in any::<bool>(),
+    ) {
+        let world = World::new(if small { 128 << 10 } else { 4 << 20 });
+        let mut under_way = Vec::new();
+        for step in steps {
+            match step {
+                Step::Change(unit) => world.revisions.lock().unwrap()[unit] += 1,
+                Step::Begin(unit) => match world.hit(&get(&format!("/{unit}"))) {
+                    Some(body) => prop_assert_eq!(body, world.stamp(unit).1.to_string()),
+                    None => under_way.push((unit, world.stamp(unit))),
+                },
+                Step::End(which) if !under_way.is_empty() => {
+                    let (unit, stamp) = under_way.swap_remove(which % under_way.len());
+                    // The work read something as new as the stamp, or newer.
+                    let (oldest, newest) = (stamp.1, world.stamp(unit).1);
+                    let read = ok(&(oldest + which as u64 % (newest - oldest + 1)).to_string());
+                    world.pages.keep(&get(&format!("/{unit}")), &read, stamp, &mut event());
+                }
+                Step::End(_) => {}
+            }
+        }
+        for unit in 0..4 {
+            if let Some(body) = world.hit(&get(&format!("/{unit}"))) {
+                prop_assert_eq!(body, world.stamp(unit).1.to_string());
+            }
+        }
+    }
+}
