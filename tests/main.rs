@@ -7,6 +7,7 @@
     reason = "tests stop at the first surprise, say what they saw, and stand outside the walls they check"
 )]
 
+mod accounts;
 mod contract;
 mod crash;
 mod freshness;

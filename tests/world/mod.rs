@@ -28,12 +28,18 @@ const ADMIN: &str = "daylight_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 pub(crate) struct World {
     server: Option<Server>,
     folder: TempDir,
+    settings: &'static [(&'static str, &'static str)],
 }
 
 impl World {
     /// Starts the program on an empty folder.
     pub(crate) fn start() -> Self {
-        let mut world = Self { server: None, folder: TempDir::new().unwrap() };
+        Self::start_with(&[])
+    }
+
+    /// Starts it with these settings in its environment.
+    pub(crate) fn start_with(settings: &'static [(&'static str, &'static str)]) -> Self {
+        let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings };
         world.resume();
         world
     }
@@ -45,7 +51,7 @@ impl World {
 
     /// Starts the program without waiting until it listens.
     pub(crate) fn begin(&self) -> Server {
-        Server::spawn(&self.data(), ADMIN, &self.folder.path().join("log"))
+        Server::spawn(&self.data(), ADMIN, self.settings, &self.folder.path().join("log"))
     }
 
     /// Asks it to stop, and waits until it has.

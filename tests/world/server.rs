@@ -22,20 +22,22 @@ pub(crate) struct Server {
 
 impl Server {
     /// Starts it on any free port of loopback. Its log goes to the file `log`.
-    pub(crate) fn spawn(data: &Path, admin: &str, log: &Path) -> Self {
+    pub(crate) fn spawn(data: &Path, admin: &str, settings: &[(&str, &str)], log: &Path) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_daylight"))
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(data)
             .env_clear()
             .env("DAYLIGHT_ADMIN_TOKEN", admin)
             .env("RUST_BACKTRACE", "1")
+            .envs(settings.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(File::options().create(true).append(true).open(log).unwrap())
             .spawn()
             .unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        let (sender, lines) = mpsc::channel();
+        // Bounded: who does not read on lets the pipe fill, as a stalled collector of logs does.
+        let (sender, lines) = mpsc::sync_channel(16);
         std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
         Self { child, lines, log: log.to_owned(), address: None }
     }
