@@ -118,16 +118,18 @@ fn texts(spec: &Node, field: &'static str, limit: usize) -> Result<Vec<String>, 
 /// The text of a version: a `Gem::Version`, or its text alone. Blank means `0` to RubyGems.
 fn version(node: &Node, field: &'static str) -> Result<String, Invalid> {
     let bad = Invalid::BadField { field, expected: "a version" };
-    let text = match (&node.value, node.tag) {
-        (Value::Text(text), Tag::None) => text,
-        (Value::Map(_), Tag::Version) => match node.get("version").map(|node| &node.value) {
-            Some(Value::Text(text)) => text,
-            _ => return Err(bad),
-        },
-        _ => return Err(bad),
-    };
+    let inner = if node.tag == Tag::Version { node.get("version") } else { Some(node) };
+    let Some(Node { tag: Tag::None, value: Value::Text(text), plain }) = inner else { return Err(bad) };
+    if *plain && is_number(text) {
+        return Err(Invalid::BadField { field, expected: "in quotes, else Ruby reads it as a number" });
+    }
     let text = text.trim_matches([' ', '\n']);
     Ok(if text.is_empty() { "0" } else { text }.to_owned())
+}
+
+/// What Ruby's YAML takes for an integer or a float, of what could be a version.
+fn is_number(text: &str) -> bool {
+    text.split('.').count() <= 2 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
 fn requirement(node: Option<&Node>, field: &'static str) -> Result<Requirement, Invalid> {
@@ -138,9 +140,10 @@ fn requirement(node: Option<&Node>, field: &'static str) -> Result<Requirement, 
     }
     // The form of RubyGems before 0.9.5 has one `version` instead, and `none` where there is nothing to require.
     let Some(list) = node.get("requirements") else {
-        return match node.get("version") {
-            Some(node) => Requirement::parse(&version(node, field)?),
-            None => Ok(Requirement::default()),
+        return match (node.get("version"), node.get("none")) {
+            (Some(node), _) => Requirement::parse(&version(node, field)?),
+            (None, Some(_)) => Ok(Requirement::default()),
+            (None, None) => Err(bad()),
         };
     };
     let Value::List(items) = &list.value else { return Err(bad()) };
@@ -220,8 +223,9 @@ fn metadata(spec: &Node) -> Result<BTreeMap<String, String>, Invalid> {
 /// The day, of `2026-11-20 00:00:00.000000000 Z` or of a plain date.
 fn date(spec: &Node) -> Result<Option<String>, Invalid> {
     let Some(text) = text(spec, "date", FIELD_MAX)? else { return Ok(None) };
-    match text.get(..10).map(str::parse::<jiff::civil::Date>) {
-        Some(Ok(day)) => Ok(Some(day.to_string())),
+    let (day, time) = text.split_at_checked(10).unwrap_or((&text, ""));
+    match day.parse::<jiff::civil::Date>() {
+        Ok(day) if time.bytes().all(|byte| b"0123456789 :.Z+-".contains(&byte)) => Ok(Some(day.to_string())),
         _ => Err(Invalid::BadField { field: "date", expected: "a date" }),
     }
 }

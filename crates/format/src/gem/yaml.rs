@@ -31,6 +31,8 @@ pub(crate) enum Value {
 pub(crate) struct Node {
     pub(crate) tag: Tag,
     pub(crate) value: Value,
+    /// A text that stands without quotes, so that a client may take it for a number.
+    pub(crate) plain: bool,
 }
 
 impl Node {
@@ -42,90 +44,112 @@ impl Node {
     }
 }
 
-/// A list or mapping that has not ended.
-struct Open {
-    node: Node,
-    key: Option<String>,
-}
-
 /// The one document in `text`.
 pub(crate) fn read(member: &'static str, text: &str, limits: &Limits) -> Result<Node, Invalid> {
     // The scanner keeps tokens without bound while it does not know whether a `[` begins a key. So it is given only
     // so many characters between two events, and sees the end of the text after them.
     let budget = Cell::new(limits.yaml_scalar_chars);
-    let fed = text.chars().map_while(|c| {
+    let mut parser = Parser::new_from_iter(text.chars().map(line_break).map_while(|c| {
         budget.set(budget.get().checked_sub(1)?);
         Some(c)
-    });
-    let too_large = |what| Invalid::YamlTooLarge { member, what };
-    let bad = |line, why: &str| Invalid::BadYaml { member, line, why: why.to_owned() };
-    let mut parser = Parser::new_from_iter(fed);
-    let mut open: Vec<Open> = Vec::new();
-    let mut root = None;
-    let mut nodes = 0;
+    }));
+    let mut tree = Tree { member, limits, open: Vec::new(), root: None, nodes: 0 };
     loop {
         let event = parser.next_event();
         if budget.get() == 0 {
-            return Err(too_large("a value that is too long"));
+            return Err(tree.too_large("a value that is too long"));
         }
         budget.set(limits.yaml_scalar_chars);
         let (event, span) = match event {
             Some(Ok(event)) => event,
-            Some(Err(error)) => return Err(bad(error.marker().line(), error.info())),
-            None => return Err(bad(1, "it is empty")),
+            Some(Err(error)) => return Err(tree.bad(error.marker().line(), error.info())),
+            None => return Err(tree.bad(1, "it is empty")),
         };
-        let done = match event {
+        let line = span.start.line();
+        match event {
+            Event::Nothing | Event::StreamStart | Event::DocumentEnd => {}
+            Event::DocumentStart(_) if tree.root.is_some() => return Err(tree.bad(line, "a second document")),
+            Event::DocumentStart(_) => {}
             Event::Alias(_) => return Err(Invalid::Aliases(member)),
-            Event::StreamEnd => return root.ok_or_else(|| bad(1, "it is empty")),
-            Event::Nothing | Event::StreamStart | Event::DocumentEnd => continue,
-            Event::DocumentStart(_) if root.is_some() => return Err(bad(span.start.line(), "a second document")),
-            Event::DocumentStart(_) => continue,
             Event::Scalar(text, style, _, tag) => {
                 let tag = scalar_tag(tag.as_deref())?;
-                Node { tag, value: scalar(&text, style, tag)? }
+                let plain = style == ScalarStyle::Plain;
+                tree.add(Node { tag, value: scalar(&text, plain, tag)?, plain }, line)?;
             }
-            Event::SequenceStart(_, tag) => {
-                let tag = object_tag(tag.as_deref())?;
-                open.push(Open { node: Node { tag, value: Value::List(Vec::new()) }, key: None });
-                nested(&open, limits).map_err(too_large)?;
-                continue;
-            }
-            Event::MappingStart(_, tag) => {
-                let tag = object_tag(tag.as_deref())?;
-                open.push(Open { node: Node { tag, value: Value::Map(Vec::new()) }, key: None });
-                nested(&open, limits).map_err(too_large)?;
-                continue;
-            }
-            Event::SequenceEnd | Event::MappingEnd => match open.pop() {
-                Some(ended) => ended.node,
-                None => return Err(bad(span.start.line(), "an end without a beginning")),
-            },
-        };
-        nodes += 1;
-        if nodes > limits.yaml_nodes {
-            return Err(too_large("too many values"));
-        }
-        if let Value::Map(pairs) = &done.value {
-            unique(member, pairs)?;
-        }
-        let Some(parent) = open.last_mut() else {
-            root = Some(done);
-            continue;
-        };
-        match (&mut parent.node.value, parent.key.take()) {
-            (Value::Map(pairs), Some(key)) => pairs.push((key, done)),
-            (Value::List(items), _) => items.push(done),
-            (_, _) => match done.value {
-                // A plain `<<` would merge what follows into the mapping.
-                Value::Text(key) if key != "<<" => parent.key = Some(key),
-                _ => return Err(bad(span.start.line(), "a key that is not a text")),
-            },
+            Event::SequenceStart(_, tag) => tree.begin(object_tag(tag.as_deref())?, Value::List(Vec::new()))?,
+            Event::MappingStart(_, tag) => tree.begin(object_tag(tag.as_deref())?, Value::Map(Vec::new()))?,
+            Event::SequenceEnd | Event::MappingEnd => tree.end(line)?,
+            Event::StreamEnd => return tree.root.take().ok_or_else(|| tree.bad(1, "it is empty")),
         }
     }
 }
 
-fn nested(open: &[Open], limits: &Limits) -> Result<(), &'static str> {
-    if open.len() > limits.yaml_depth { Err("values that are nested too deep") } else { Ok(()) }
+/// YAML 1.1, which Ruby's parser reads, has three more line breaks. Taken for text, they could hide a key from us.
+fn line_break(c: char) -> char {
+    if matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}') { '\n' } else { c }
+}
+
+/// A document of which the beginning has been read.
+struct Tree<'a> {
+    member: &'static str,
+    limits: &'a Limits,
+    /// Lists and mappings that have not ended, with the key whose value comes next.
+    open: Vec<(Node, Option<String>)>,
+    root: Option<Node>,
+    nodes: usize,
+}
+
+impl Tree<'_> {
+    fn begin(&mut self, tag: Tag, value: Value) -> Result<(), Invalid> {
+        self.open.push((Node { tag, value, plain: false }, None));
+        if self.open.len() > self.limits.yaml_depth {
+            return Err(self.too_large("values that are nested too deep"));
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, line: usize) -> Result<(), Invalid> {
+        let Some((node, _)) = self.open.pop() else { return Err(self.bad(line, "an end without a beginning")) };
+        if let Value::Map(pairs) = &node.value {
+            unique(self.member, pairs)?;
+            // Clients turn the keys of an object into instance variables.
+            let name = |key: &str| {
+                !key.starts_with(|c: char| c.is_ascii_digit())
+                    && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            };
+            if node.tag != Tag::None && !pairs.iter().all(|(key, _)| name(key)) {
+                return Err(self.bad(line, "an object has a key that is not the name of a field"));
+            }
+        }
+        self.add(node, line)
+    }
+
+    fn add(&mut self, node: Node, line: usize) -> Result<(), Invalid> {
+        self.nodes += 1;
+        if self.nodes > self.limits.yaml_nodes {
+            return Err(self.too_large("too many values"));
+        }
+        let Some((parent, next)) = self.open.last_mut() else {
+            self.root = Some(node);
+            return Ok(());
+        };
+        match (&mut parent.value, next.take(), node.value) {
+            (Value::Map(pairs), Some(key), value) => pairs.push((key, Node { value, ..node })),
+            (Value::List(items), _, value) => items.push(Node { value, ..node }),
+            // A plain `<<` would merge what follows into the mapping.
+            (_, _, Value::Text(key)) if key != "<<" => *next = Some(key),
+            _ => return Err(self.bad(line, "a key that is not a text")),
+        }
+        Ok(())
+    }
+
+    fn bad(&self, line: usize, why: &str) -> Invalid {
+        Invalid::BadYaml { member: self.member, line, why: why.to_owned() }
+    }
+
+    fn too_large(&self, what: &'static str) -> Invalid {
+        Invalid::YamlTooLarge { member: self.member, what }
+    }
 }
 
 /// Clients let the last of equal keys win, others the first.
@@ -138,7 +162,7 @@ fn unique(member: &'static str, pairs: &[(String, Node)]) -> Result<(), Invalid>
     }
 }
 
-fn scalar(text: &str, style: ScalarStyle, tag: Tag) -> Result<Value, Invalid> {
+fn scalar(text: &str, plain: bool, tag: Tag) -> Result<Value, Invalid> {
     if tag == Tag::Binary {
         let packed: String = text.split_ascii_whitespace().collect();
         let bytes = base64::engine::general_purpose::STANDARD.decode(packed);
@@ -147,7 +171,7 @@ fn scalar(text: &str, style: ScalarStyle, tag: Tag) -> Result<Value, Invalid> {
             _ => Err(Invalid::BadField { field: "!binary", expected: "UTF-8 text in base64" }),
         };
     }
-    let null = style == ScalarStyle::Plain && matches!(text, "" | "~" | "null" | "Null" | "NULL");
+    let null = plain && (matches!(text, "" | "~") || text.eq_ignore_ascii_case("null"));
     Ok(if null { Value::Null } else { Value::Text(text.to_owned()) })
 }
 

@@ -128,6 +128,20 @@ fn two_readers_see_the_same_gemspec() {
             .to_string()
             .ends_with("is not valid YAML: a second document")
     );
+    for line_break in ["\u{85}", "\u{2028}", "\u{2029}"] {
+        assert_eq!(
+            said("summary: Plain", &format!("summary: Plain{line_break}name: other")),
+            "`metadata.gz` has the key `name` twice"
+        );
+    }
+    assert_eq!(
+        said("date: 1980", "na#me: x\ndate: 1980"),
+        "line 38 of `metadata.gz` is not valid YAML: an object has a key that is not the name of a field"
+    );
+    for number in ["1", "1.10", "007"] {
+        assert_eq!(said("'1.0'", number), "`version` of the gemspec must be in quotes, else Ruby reads it as a number");
+    }
+    assert_eq!(said("name: plain", "name: nuLL"), "the gemspec has no `name`");
     assert_eq!(given("").unwrap_err().to_string(), "line 1 of `metadata.gz` is not valid YAML: it is empty");
 }
 
