@@ -12,8 +12,7 @@ use std::fmt::{Display, Write};
 use std::sync::Arc;
 
 /// How much a line matters, most first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// A person must act.
     Error,
@@ -41,8 +40,7 @@ impl Level {
 }
 
 /// What a line of a log looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LineFormat {
     /// For people: `2026-11-01T12:00:00.000Z info message key=value`; the access log in the Combined form.
     Text,

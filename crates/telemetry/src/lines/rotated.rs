@@ -28,8 +28,11 @@ impl Rotated {
         path.into()
     }
 
-    /// Opens the file to go on at its end; a line that a crash left torn gets its end.
+    /// Opens the file to go on at its end, in a new folder if need be; a line that a crash left torn gets its end.
     fn open(&self) -> io::Result<(File, u64)> {
+        if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
+            std::fs::create_dir(folder)?;
+        }
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
         let mut size = file.metadata()?.len();
         if size > 0 {
@@ -51,7 +54,9 @@ impl Rotated {
         while present(std::fs::remove_file(self.aged(age)))? {
             age += 1;
         }
-        for age in (0..self.keep).rev() {
+        // The first gap ends the row, so that a great number to keep costs nothing until they are there.
+        let gap = (1..self.keep).find(|age| !self.aged(*age).exists()).unwrap_or(self.keep);
+        for age in (0..gap).rev() {
             present(std::fs::rename(self.aged(age), self.aged(age + 1)))?;
         }
         Ok(())

@@ -203,13 +203,24 @@ mod rotation {
     }
 
     #[test]
-    fn a_folder_that_is_missing_loses_lines_until_it_is_there() {
+    fn a_disk_that_is_missing_loses_lines_until_it_is_there() {
         let folder = tempfile::tempdir().unwrap();
-        let inner = folder.path().join("logs");
-        let mut target = Target::file(inner.join("log"), 100, 1);
+        let disk = folder.path().join("disk");
+        let mut target = Target::file(disk.join("logs/log"), 100, 1);
         assert_eq!(target.write_lines(b"a\nb\n").unwrap_err().lines, 2);
-        fs::create_dir(&inner).unwrap();
+        fs::create_dir(&disk).unwrap();
         target.write_lines(b"c\n").unwrap();
-        assert_eq!(read(&inner), [file("log", "c\n")]);
+        assert_eq!(read(&disk.join("logs")), [file("log", "c\n")]);
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "somebody removes a file by hand")]
+    fn a_great_number_to_keep_costs_nothing_and_a_gap_is_filled() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut target = Target::file(folder.path().join("log"), 2, usize::MAX);
+        ["a\n", "b\n", "c\n"].iter().for_each(|line| target.write_lines(line.as_bytes()).unwrap());
+        fs::remove_file(folder.path().join("log.1")).unwrap();
+        target.write_lines(b"d\n").unwrap();
+        assert_eq!(read(folder.path()), [file("log", "d\n"), file("log.1", "c\n"), file("log.2", "a\n")]);
     }
 }

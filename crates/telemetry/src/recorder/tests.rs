@@ -75,14 +75,22 @@ fn outcomes_and_what_is_in_flight_sum_to_the_attempts_under_many_threads() {
 fn a_sink_that_hangs_errs_or_panics_harms_nobody() {
     let (listener, heard) = listener();
     let (hold, held) = channel::<()>();
+    let (erring, erred) = channel();
+    let (panicking, panicked) = channel();
     let recorder = start(
         1,
         100,
         vec![
             sink("hangs", move |_| held.recv().map_err(io::Error::other)),
-            sink("errs", |_| Err(io::Error::other("no"))),
-            // Like panic!, but says nothing on stderr.
-            sink("panics", |_| std::panic::resume_unwind(Box::new("oh"))),
+            sink("errs", move |events| {
+                let _ = erring.send(events.len());
+                Err(io::Error::other("no"))
+            }),
+            sink("panics", move |events| {
+                let _ = panicking.send(events.len());
+                // Like panic!, but says nothing on stderr.
+                std::panic::resume_unwind(Box::new("oh"))
+            }),
             listener,
         ],
     );
@@ -90,8 +98,16 @@ fn a_sink_that_hangs_errs_or_panics_harms_nobody() {
         let events: Vec<_> = (0..40).map(|_| answered(&recorder)).collect();
         let sent: Vec<_> = events.iter().map(|event| event.id).collect();
         events.into_iter().for_each(|event| recorder.release(event));
+        recorder.flush(Duration::ZERO);
         let got: Vec<_> = (0..40).map(|_| heard.recv_timeout(LONG).unwrap()).collect();
         assert_eq!(got, sent);
+        // The next round's batches fit into every queue but that of the sink that hangs.
+        for failing in [&erred, &panicked] {
+            let mut met = 0;
+            while met < 40 {
+                met += failing.recv_timeout(LONG).unwrap();
+            }
+        }
     }
     assert!(!recorder.flush(Duration::from_millis(1)), "a hung sink is never done");
     drop(hold);
