@@ -71,14 +71,9 @@ impl Blobs {
         if lock(&self.lasting).contains(folder) {
             return Ok(());
         }
-        self.disk.make_folder(folder).map_err(Error::io("make", folder))?;
-        self.sync(folder.parent().unwrap_or(folder))?;
+        self.space.make_folder(folder)?;
         lock(&self.lasting).insert(folder.to_owned());
         Ok(())
-    }
-
-    fn sync(&self, folder: &Path) -> Result<(), Error> {
-        self.space.synced(self.disk.sync_folder(folder)).map_err(Error::io("sync", folder))
     }
 }
 
@@ -120,7 +115,7 @@ impl Writing {
         blobs.make_lasting(&inner)?;
         blobs.disk.rename(&path, &blob).map_err(Error::io("rename", &path))?;
         self.path = None;
-        blobs.sync(&inner)?;
+        blobs.space.sync_folder(&inner)?;
         Ok(hashes)
     }
 }
@@ -169,7 +164,7 @@ impl Hashing {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

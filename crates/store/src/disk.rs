@@ -3,7 +3,6 @@
 //! SQLite's own files are not among them: SQLite is trusted with those, and [`Disk::point`] marks the moments
 //! around its commit.
 
-use crate::Error;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
@@ -88,21 +87,6 @@ pub trait DiskFile: Send {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Makes what was written last.
     fn sync(&mut self) -> io::Result<()>;
-}
-
-impl dyn Disk + '_ {
-    /// A whole file, durably: written as `temporary`, synced, renamed to `path` in the same folder, which is synced.
-    pub(crate) fn put(&self, temporary: &Path, path: &Path, bytes: &[u8]) -> Result<(), Error> {
-        if self.size(temporary).map_err(Error::io("look at", temporary))?.is_some() {
-            self.unlink(temporary).map_err(Error::io("remove", temporary))?;
-        }
-        let mut file = self.create(temporary).map_err(Error::io("create", temporary))?;
-        file.write(bytes).map_err(Error::io("write", temporary))?;
-        file.sync().map_err(Error::io("sync", temporary))?;
-        self.rename(temporary, path).map_err(Error::io("rename", temporary))?;
-        let folder = path.parent().unwrap_or(path);
-        self.sync_folder(folder).map_err(Error::io("sync", folder))
-    }
 }
 
 /// The machine's disk.

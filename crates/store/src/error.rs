@@ -106,6 +106,9 @@ pub enum Error {
         /// Where the truth ends.
         truth: Seq,
     },
+    /// There is nothing to make the truth from.
+    #[error("the folder `{}` holds no segments", .0.display())]
+    NoSegments(PathBuf),
     /// A segment is not what its name says.
     #[error("the segment `{name}` is damaged: {why}")]
     Segment {

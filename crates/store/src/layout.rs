@@ -16,6 +16,7 @@
 //! ```
 
 use crate::disk::Disk;
+use crate::space::Space;
 use crate::{Digest, Error};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -103,7 +104,7 @@ impl Layout {
     }
 
     /// Reads the form of the folder, or writes it into an empty one.
-    pub(crate) fn claim(&self, disk: &dyn Disk) -> Result<(), Error> {
+    pub(crate) fn claim(&self, disk: &dyn Disk, space: &Space) -> Result<(), Error> {
         let path = self.version();
         let name = path.file_name().unwrap_or_default();
         let found = disk.list(&self.data).map_err(Error::io("list", &self.data))?;
@@ -117,7 +118,7 @@ impl Layout {
         if let Some(found) = found.into_iter().find(|file| file != "daylight.lock" && file != "version.new") {
             return Err(Error::Foreign { data: self.data.clone(), found });
         }
-        disk.put(&self.data.join("version.new"), &path, format!("{FORM}\n").as_bytes())
+        space.put(&self.data.join("version.new"), &path, format!("{FORM}\n").as_bytes())
     }
 }
 
@@ -147,12 +148,17 @@ mod tests {
         (folder, layout)
     }
 
+    fn claim(layout: &Layout) -> Result<(), Error> {
+        let space = Space::new(std::sync::Arc::new(RealDisk), layout.data().to_owned(), 0);
+        layout.claim(&RealDisk, &space)
+    }
+
     #[test]
     fn an_empty_folder_is_claimed_once_and_known_again() {
         let (folder, layout) = folder();
-        layout.claim(&RealDisk).unwrap();
+        claim(&layout).unwrap();
         assert_eq!(std::fs::read_to_string(folder.path().join("version")).unwrap(), "1\n");
-        layout.claim(&RealDisk).unwrap();
+        claim(&layout).unwrap();
     }
 
     #[test]
@@ -160,10 +166,10 @@ mod tests {
     fn a_newer_folder_and_one_that_is_not_ours_are_refused_with_a_hint() {
         let (folder, layout) = folder();
         std::fs::write(folder.path().join("holiday.jpg"), "").unwrap();
-        let foreign = layout.claim(&RealDisk).unwrap_err();
+        let foreign = claim(&layout).unwrap_err();
         assert!(matches!(&foreign, Error::Foreign { found, .. } if found == "holiday.jpg"));
         std::fs::write(folder.path().join("version"), "2\n").unwrap();
-        let newer = layout.claim(&RealDisk).unwrap_err();
+        let newer = claim(&layout).unwrap_err();
         assert!(matches!(&newer, Error::TooNew { found, .. } if found == "2"));
         assert!(foreign.hint().is_some() && newer.hint().is_some());
     }

@@ -4,14 +4,20 @@
 
 mod blobs;
 mod catalog;
+mod check;
 pub mod disk;
 mod error;
+#[cfg(any(test, feature = "fault"))]
+pub mod fault;
 mod holders;
 mod layout;
 mod model;
 mod pool;
+mod rebuild;
 mod record;
 mod revision;
+mod segments;
+mod shipper;
 mod space;
 mod sqlite;
 mod staged;
@@ -23,9 +29,11 @@ mod tests;
 mod writer;
 
 pub use catalog::{Batch, Catalog, CommitError, Conflict, Expect, JournalRow, UnitRows};
+pub use check::{Problem, Report};
 pub use error::Error;
 pub use layout::{FORM, Layout};
 pub use model::Model;
+pub use rebuild::{Progress, rebuild};
 pub use record::{
     Change, Digest, Entry, Hashes, RepositoryId, RepositoryKind, RepositoryRecord, Seq, State, TokenRecord,
 };

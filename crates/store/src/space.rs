@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::disk::Disk;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use telemetry::{Bound, BoundName};
@@ -57,5 +57,29 @@ impl Space {
             self.poison();
         }
         result
+    }
+
+    /// A whole file, durably: written as `temporary`, synced, renamed to `path` in the same folder, which is synced.
+    pub(crate) fn put(&self, temporary: &Path, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+        self.sound()?;
+        if self.disk.size(temporary).map_err(Error::io("look at", temporary))?.is_some() {
+            self.disk.unlink(temporary).map_err(Error::io("remove", temporary))?;
+        }
+        let mut file = self.disk.create(temporary).map_err(Error::io("create", temporary))?;
+        file.write(bytes).map_err(Error::io("write", temporary))?;
+        self.synced(file.sync()).map_err(Error::io("sync", temporary))?;
+        self.disk.rename(temporary, path).map_err(Error::io("rename", temporary))?;
+        self.sync_folder(path.parent().unwrap_or(path))
+    }
+
+    /// Makes names in a folder last.
+    pub(crate) fn sync_folder(&self, folder: &Path) -> Result<(), Error> {
+        self.synced(self.disk.sync_folder(folder)).map_err(Error::io("sync", folder))
+    }
+
+    /// Makes a folder, and its name last.
+    pub(crate) fn make_folder(&self, folder: &Path) -> Result<(), Error> {
+        self.disk.make_folder(folder).map_err(Error::io("make", folder))?;
+        self.sync_folder(folder.parent().unwrap_or(folder))
     }
 }

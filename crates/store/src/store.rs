@@ -1,9 +1,13 @@
 //! The face of the store: asynchronous functions that hop to its threads and note in the event what that took.
 
 use crate::blobs::Blobs;
+use crate::check::{Report, check};
 use crate::disk::{Disk, RealDisk};
 use crate::layout::Layout;
 use crate::pool::{Pool, lock};
+use crate::rebuild::Progress;
+use crate::segments;
+use crate::shipper::{Bench, Shipper};
 use crate::space::Space;
 use crate::staged::Staged;
 use crate::writer::{Desk, Writer};
@@ -13,6 +17,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use telemetry::{Bound, BoundName, Clock, Event, Op, Recorder};
 
 /// How a store is opened.
@@ -36,6 +41,8 @@ pub struct StoreOptions {
     pub blob_operations_max: u64,
     /// What stays free on the disk, in bytes: below it no content is written.
     pub floor_bytes: u64,
+    /// How often new journal rows are copied into segments.
+    pub ship_every: Duration,
     /// What does things to files.
     pub disk: Arc<dyn Disk>,
 }
@@ -53,6 +60,7 @@ impl StoreOptions {
             blob_threads: 2,
             blob_operations_max: 256,
             floor_bytes: 256 << 20,
+            ship_every: Duration::from_millis(500),
             disk: Arc::new(RealDisk),
         }
     }
@@ -62,9 +70,12 @@ impl StoreOptions {
 #[derive(Debug)]
 pub struct Store {
     layout: Layout,
+    disk: Arc<dyn Disk>,
     revisions: Arc<Revisions>,
     last: Arc<AtomicU64>,
+    shipped: Arc<AtomicU64>,
     writer: Writer,
+    shipper: Shipper,
     readers: Pool<Sqlite>,
     blobs: Arc<Blobs>,
     blob_threads: Arc<Pool<Arc<Blobs>>>,
@@ -78,14 +89,10 @@ impl Store {
         let layout = Layout::new(&options.data);
         let lock = layout.lock()?;
         let disk = options.disk;
-        layout.claim(&*disk)?;
         let space = Arc::new(Space::new(disk.clone(), options.data, options.floor_bytes));
+        layout.claim(&*disk, &space)?;
         let blobs = Arc::new(Blobs::open(disk.clone(), layout.clone(), space.clone())?);
-
-        let mut truth = Sqlite::writer(&layout.truth())?;
-        // SQLite syncs what is in its files; that the folder names them is for us to make last.
-        RealDisk.sync_folder(layout.data()).map_err(Error::io("sync", layout.data()))?;
-        let seq = truth.last()?;
+        let (truth, seq) = open_truth(&*disk, &layout, &space)?;
         let last = Arc::new(AtomicU64::new(seq.0));
         let revisions = Arc::new(Revisions::new(seq));
         let bound = |name, capacity| {
@@ -101,16 +108,33 @@ impl Store {
         let blob_threads = bound(BoundName::BlobThreads, options.blob_operations_max);
         let contexts = vec![blobs.clone(); options.blob_threads.max(1)];
         let blob_threads = Pool::start("blobs", blob_threads, contexts).map_err(Error::thread)?;
-        let desk =
-            Desk { truth, disk, space, revisions: revisions.clone(), last: last.clone(), committed: Box::new(|| ()) };
+        let shipped = Arc::new(AtomicU64::new(seq.0));
+        let bench = Bench {
+            truth: Sqlite::reader(&layout.truth())?,
+            space: space.clone(),
+            layout: layout.clone(),
+            clock: options.clock,
+            recorder: options.recorder.clone(),
+            last: last.clone(),
+            shipped: shipped.clone(),
+        };
+        let shipper = Shipper::start(bench, options.ship_every)?;
+        let desk = Desk { truth, disk: disk.clone(), space, revisions: revisions.clone(), last: last.clone() };
         let writer = Writer::start(bound(BoundName::TruthWriter, options.commits_max), desk)?;
         let journal_seq = last.clone();
         options.recorder.gauge("journal.seq", "Number of the last change", move || journal_seq.load(Ordering::Acquire));
+        let shipped_seq = shipped.clone();
+        options.recorder.gauge("journal.shipped_seq", "Number of the last change that is in a segment", move || {
+            shipped_seq.load(Ordering::Acquire)
+        });
         Ok(Arc::new(Self {
             layout,
+            disk,
             revisions,
             last,
+            shipped,
             writer,
+            shipper,
             readers,
             blobs,
             blob_threads: Arc::new(blob_threads),
@@ -211,6 +235,27 @@ impl Store {
         Seq(self.last.load(Ordering::Acquire))
     }
 
+    /// The number of the last change that is in a segment: how far a rebuild reaches.
+    pub fn shipped(&self) -> Seq {
+        Seq(self.shipped.load(Ordering::Acquire))
+    }
+
+    /// Ships all that is committed by now without waiting for its time, and says how far that is.
+    pub async fn ship_now(&self, event: &mut Event) -> Result<Seq, Error> {
+        self.shipper.now(event).await
+    }
+
+    /// Holds rows, blobs and segments against each other; with `verify` reads every byte of every blob. Waits for
+    /// the disk. Meant for a store that nobody else writes to.
+    pub fn check(&self, verify: bool, progress: &mut dyn FnMut(Progress)) -> Result<Report, Error> {
+        check(&*self.disk, &self.layout, verify, progress)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn commits_under_way(&self) -> u64 {
+        self.writer.under_way()
+    }
+
     /// Where everything is.
     pub fn layout(&self) -> &Layout {
         &self.layout
@@ -219,6 +264,7 @@ impl Store {
     /// Ends what is under way, and the threads. From then on everything is [`Error::Closed`]. Waits for the disk.
     pub fn close(&self) {
         let truth = self.writer.close();
+        self.shipper.close();
         self.readers.close();
         self.blob_threads.close();
         if let Some(truth) = truth {
@@ -227,6 +273,33 @@ impl Store {
         }
         lock(&self.lock).take();
     }
+}
+
+/// The truth, with segments that hold the same journal up to its last row.
+fn open_truth(disk: &dyn Disk, layout: &Layout, space: &Space) -> Result<(Sqlite, Seq), Error> {
+    space.make_folder(&layout.segments())?;
+    // The last process may have been killed between a segment's rename and the sync of the folder.
+    space.sync_folder(&layout.segments())?;
+    let segments = segments::list(disk, layout)?;
+    let reached = segments.iter().map(|segment| segment.last).max().unwrap_or_default();
+    if reached > Seq(0) && !layout.truth().exists() {
+        return Err(Error::SegmentsAhead { segments: reached, truth: Seq(0) });
+    }
+    let mut truth = Sqlite::writer(&layout.truth())?;
+    // SQLite syncs what is in its files; that the folder names them is for us to make last.
+    RealDisk.sync_folder(layout.data()).map_err(Error::io("sync", layout.data()))?;
+    let last = truth.last()?;
+    if reached > last {
+        return Err(Error::SegmentsAhead { segments: reached, truth: last });
+    }
+    let mut missing = segments::holes(&segments);
+    missing.push((reached, last));
+    for (mut after, until) in missing {
+        while let Some((last, _)) = segments::ship(&truth, space, layout, after, until)? {
+            after = last;
+        }
+    }
+    Ok((truth, last))
 }
 
 impl Drop for Store {

@@ -1,6 +1,9 @@
 //! The store as its callers see it.
 
+mod crash;
 mod facade;
+mod group;
+mod journal;
 
 use crate::{Change, Error, Hashes, Store, StoreOptions};
 use bytes::Bytes;

@@ -39,8 +39,6 @@ pub(crate) struct Desk {
     pub(crate) revisions: Arc<Revisions>,
     /// The number of the last change that is committed.
     pub(crate) last: Arc<AtomicU64>,
-    /// Told after each commit.
-    pub(crate) committed: Box<dyn Fn() + Send>,
 }
 
 /// The way to the thread.
@@ -80,6 +78,11 @@ impl Writer {
         event.add(Op::CommitWait, began.since(asked));
         event.add(Op::Commit, ended.since(began));
         result
+    }
+
+    #[cfg(test)]
+    pub(crate) fn under_way(&self) -> u64 {
+        self.bound.used()
     }
 
     /// Commits what waits, ends the thread and gives its connection back; `None` the second time.
@@ -144,7 +147,6 @@ impl Desk {
             *holders = Holders::new(self.truth.repositories()?);
             made().for_each(|(batch, last)| self.raise(holders, batch, *last));
         }
-        (self.committed)();
         self.point(Failpoint::BeforeAcknowledgement)?;
         Ok(answers)
     }

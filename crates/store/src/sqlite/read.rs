@@ -69,6 +69,12 @@ impl Sqlite {
         })
     }
 
+    /// How many blobs there are.
+    pub(crate) fn blob_count(&self) -> Result<u64, Error> {
+        let count = self.rows("SELECT count(*) FROM blob", [], |row| row.get::<_, i64>(0))?;
+        Ok(count.first().copied().unwrap_or_default().cast_unsigned())
+    }
+
     fn bodies<T: DeserializeOwned>(&self, sql: &str, values: impl Params) -> Result<Vec<T>, Error> {
         let bodies: Vec<String> = self.rows(sql, values, |row| row.get(0))?;
         bodies.iter().map(|body| parse(body)).collect()

@@ -1,0 +1,380 @@
+//! A disk in memory that loses what was not synced, for tests. Behind the feature `fault` for other crates.
+//!
+//! What survives a crash of the machine: of a file, what was synced and any part of what came after, perhaps as zeros;
+//! of a folder, the names that were synced and any of the later changes, each for itself. That is more than a real
+//! file system loses, and less than a careful writer may rely on.
+//! SQLite's files are not in it: they are real, beside it.
+
+use crate::disk::{Disk, DiskFile, Failpoint, SpaceBytes};
+use crate::pool::lock;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// What ends a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// The process was killed: the machine goes on and knows all that was done.
+    Process,
+    /// The machine stopped. The number decides what is lost of what was not synced.
+    Machine(u64),
+}
+
+/// The disk. Clones are the same disk.
+#[derive(Debug, Clone)]
+pub struct SimDisk {
+    /// The folder that it stands for; must exist for the locks and SQLite.
+    root: PathBuf,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug)]
+enum Node {
+    File { bytes: Vec<u8>, synced: usize },
+    Folder { names: BTreeMap<String, usize>, lasting: BTreeMap<String, usize>, pending: Vec<(String, Option<usize>)> },
+}
+
+#[derive(Debug)]
+struct State {
+    nodes: Vec<Node>,
+    /// Every point that was passed, in order.
+    trace: Vec<Failpoint>,
+    crash_at: Option<usize>,
+    fail_next: Option<Failpoint>,
+    crashed: bool,
+    /// Counts restarts: what was opened before is dead.
+    life: u64,
+    space: SpaceBytes,
+}
+
+impl SimDisk {
+    /// An empty disk in place of the folder `root`.
+    pub fn new(root: &Path) -> Self {
+        let state = State {
+            nodes: vec![Node::folder()],
+            trace: Vec::new(),
+            crash_at: None,
+            fail_next: None,
+            crashed: false,
+            life: 0,
+            space: SpaceBytes { total: 1 << 40, free: 1 << 39 },
+        };
+        Self { root: root.to_owned(), state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// Crashes at the `n`th point from now (0: the next). From there on every operation fails.
+    pub fn crash_at(&self, n: usize) {
+        let mut state = lock(&self.state);
+        state.crash_at = Some(state.trace.len() + n);
+    }
+
+    /// The next operation of that kind fails, once, and does nothing.
+    pub fn fail_next(&self, point: Failpoint) {
+        lock(&self.state).fail_next = Some(point);
+    }
+
+    /// Sets what is free, in bytes.
+    pub fn set_free(&self, bytes: u64) {
+        lock(&self.state).space.free = bytes;
+    }
+
+    /// Whether the run has come to its crash.
+    pub fn crashed(&self) -> bool {
+        lock(&self.state).crashed
+    }
+
+    /// Every point passed so far, in order.
+    pub fn trace(&self) -> Vec<Failpoint> {
+        lock(&self.state).trace.clone()
+    }
+
+    /// Starts again with what is left.
+    pub fn restart(&self, loss: Loss) {
+        let mut state = lock(&self.state);
+        (state.crashed, state.crash_at, state.fail_next) = (false, None, None);
+        state.life += 1;
+        if let Loss::Machine(seed) = loss {
+            let mut dice = Dice(seed);
+            state.nodes.iter_mut().for_each(|node| node.lose(&mut dice));
+        }
+    }
+
+    /// Overwrites a file's bytes where they lie, as a failing disk would.
+    pub fn damage(&self, path: &Path, with: &[u8]) -> io::Result<()> {
+        let mut state = lock(&self.state);
+        let node = state.find(&self.root, path)?;
+        match &mut state.nodes[node] {
+            Node::File { bytes, synced } => {
+                *bytes = with.to_vec();
+                *synced = with.len();
+                Ok(())
+            }
+            Node::Folder { .. } => Err(io::ErrorKind::IsADirectory.into()),
+        }
+    }
+
+    fn change<T>(&self, point: Failpoint, effect: impl FnOnce(&mut State) -> io::Result<T>) -> io::Result<T> {
+        let mut state = lock(&self.state);
+        if state.crashed {
+            return Err(crashed());
+        }
+        if state.fail_next == Some(point) {
+            state.fail_next = None;
+            return Err(io::Error::other("the simulated disk failed"));
+        }
+        state.crashed = state.crash_at == Some(state.trace.len());
+        state.trace.push(point);
+        if !state.crashed {
+            return effect(&mut state);
+        }
+        // What was being done may have been done; but nothing is synced by it.
+        if !matches!(point, Failpoint::SyncFile | Failpoint::SyncFolder) {
+            let _ = effect(&mut state);
+        }
+        Err(crashed())
+    }
+
+    fn look<T>(&self, read: impl FnOnce(&State) -> io::Result<T>) -> io::Result<T> {
+        let state = lock(&self.state);
+        if state.crashed { Err(crashed()) } else { read(&state) }
+    }
+}
+
+fn crashed() -> io::Error {
+    io::Error::other("the simulated machine has crashed")
+}
+
+fn name(path: &Path) -> io::Result<(&Path, String)> {
+    let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    Ok((folder, name.to_string_lossy().into_owned()))
+}
+
+impl Node {
+    fn folder() -> Self {
+        Self::Folder { names: BTreeMap::new(), lasting: BTreeMap::new(), pending: Vec::new() }
+    }
+
+    fn lose(&mut self, dice: &mut Dice) {
+        match self {
+            Self::File { bytes, synced } => {
+                bytes.truncate(*synced + dice.below(bytes.len() - *synced + 1));
+                if dice.below(2) == 0 {
+                    bytes[*synced..].fill(0);
+                }
+                *synced = bytes.len();
+            }
+            Self::Folder { names, lasting, pending } => {
+                for (name, node) in pending.drain(..) {
+                    match node {
+                        _ if dice.below(2) == 0 => {}
+                        Some(node) => drop(lasting.insert(name, node)),
+                        None => drop(lasting.remove(&name)),
+                    }
+                }
+                names.clone_from(lasting);
+            }
+        }
+    }
+}
+
+impl State {
+    fn find(&self, root: &Path, path: &Path) -> io::Result<usize> {
+        let inside = path.strip_prefix(root).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let step = |node: usize, name: std::path::Component<'_>| match &self.nodes[node] {
+            Node::Folder { names, .. } => {
+                names.get(&*name.as_os_str().to_string_lossy()).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
+            }
+            Node::File { .. } => Err(io::ErrorKind::NotADirectory.into()),
+        };
+        inside.components().try_fold(0, step)
+    }
+
+    fn set(&mut self, root: &Path, path: &Path, node: Option<usize>) -> io::Result<()> {
+        let (folder, name) = name(path)?;
+        let folder = self.find(root, folder)?;
+        let Node::Folder { names, pending, .. } = &mut self.nodes[folder] else {
+            return Err(io::ErrorKind::NotADirectory.into());
+        };
+        match node {
+            Some(node) => drop(names.insert(name.clone(), node)),
+            None => drop(names.remove(&name).ok_or(io::ErrorKind::NotFound)?),
+        }
+        pending.push((name, node));
+        Ok(())
+    }
+
+    fn add(&mut self, root: &Path, path: &Path, node: Node) -> io::Result<usize> {
+        if self.find(root, path).is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        self.nodes.push(node);
+        let node = self.nodes.len() - 1;
+        self.set(root, path, Some(node)).map(|()| node)
+    }
+}
+
+impl Disk for SimDisk {
+    fn make_folder(&self, path: &Path) -> io::Result<()> {
+        self.change(Failpoint::MakeFolder, |state| match state.add(&self.root, path, Node::folder()) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            made => made.map(|_| ()),
+        })
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        self.change(Failpoint::Create, |state| {
+            let node = state.add(&self.root, path, Node::File { bytes: Vec::new(), synced: 0 })?;
+            Ok(Box::new(SimFile { disk: self.clone(), node, life: state.life }) as Box<dyn DiskFile>)
+        })
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.change(Failpoint::Rename, |state| {
+            let node = state.find(&self.root, from)?;
+            state.set(&self.root, to, Some(node))?;
+            state.set(&self.root, from, None)
+        })
+    }
+
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        self.change(Failpoint::SyncFolder, |state| {
+            let node = state.find(&self.root, path)?;
+            let Node::Folder { names, lasting, pending } = &mut state.nodes[node] else {
+                return Err(io::ErrorKind::NotADirectory.into());
+            };
+            lasting.clone_from(names);
+            pending.clear();
+            Ok(())
+        })
+    }
+
+    fn unlink(&self, path: &Path) -> io::Result<()> {
+        self.change(Failpoint::Unlink, |state| state.set(&self.root, path, None))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<File> {
+        self.look(|state| match &state.nodes[state.find(&self.root, path)?] {
+            Node::File { bytes, .. } => {
+                let mut copy = File::from(rustix::fs::memfd_create("sim", rustix::fs::MemfdFlags::CLOEXEC)?);
+                copy.write_all(bytes)?;
+                copy.rewind()?;
+                Ok(copy)
+            }
+            Node::Folder { .. } => Err(io::ErrorKind::IsADirectory.into()),
+        })
+    }
+
+    fn size(&self, path: &Path) -> io::Result<Option<u64>> {
+        self.look(|state| match state.find(&self.root, path).map(|node| &state.nodes[node]) {
+            Ok(Node::File { bytes, .. }) => Ok(Some(bytes.len() as u64)),
+            Ok(Node::Folder { .. }) => Ok(Some(0)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        })
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        self.look(|state| match &state.nodes[state.find(&self.root, path)?] {
+            Node::Folder { names, .. } => Ok(names.keys().cloned().collect()),
+            Node::File { .. } => Err(io::ErrorKind::NotADirectory.into()),
+        })
+    }
+
+    fn space(&self, _: &Path) -> io::Result<SpaceBytes> {
+        self.look(|state| Ok(state.space))
+    }
+
+    fn point(&self, point: Failpoint) -> io::Result<()> {
+        self.change(point, |_| Ok(()))
+    }
+}
+
+#[derive(Debug)]
+struct SimFile {
+    disk: SimDisk,
+    node: usize,
+    life: u64,
+}
+
+impl SimFile {
+    fn change(&self, point: Failpoint, effect: impl FnOnce(&mut Vec<u8>, &mut usize)) -> io::Result<()> {
+        self.disk.change(point, |state| match &mut state.nodes[self.node] {
+            Node::File { bytes, synced } if state.life == self.life => {
+                effect(bytes, synced);
+                Ok(())
+            }
+            _ => Err(crashed()),
+        })
+    }
+}
+
+impl DiskFile for SimFile {
+    fn write(&mut self, more: &[u8]) -> io::Result<()> {
+        self.change(Failpoint::Write, |bytes, _| bytes.extend_from_slice(more))
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.change(Failpoint::SyncFile, |bytes, synced| *synced = bytes.len())
+    }
+}
+
+/// SplitMix64: the same seed always loses the same.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) as usize % end.max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_synced_may_be_lost_and_what_was_is_not() {
+        let root = Path::new("/sim");
+        let (mut kept, mut lost, mut half) = (false, false, false);
+        for seed in 0..64 {
+            let disk = SimDisk::new(root);
+            disk.create(&root.join("a")).unwrap().write(b"synced").unwrap();
+            let mut file = disk.create(&root.join("b")).unwrap();
+            file.write(b"one").unwrap();
+            file.sync().unwrap();
+            disk.sync_folder(root).unwrap();
+            file.write(b"two").unwrap();
+            disk.rename(&root.join("b"), &root.join("c")).unwrap();
+            disk.restart(Loss::Machine(seed));
+            file.write(b"a handle of the life before").unwrap_err();
+            let names = disk.list(root).unwrap();
+            assert_eq!(names[0], "a");
+            kept |= names.contains(&"c".into());
+            lost |= !names.contains(&"c".into());
+            for name in &names[1..] {
+                let text = disk.open(&root.join(name)).and_then(io::read_to_string).unwrap();
+                assert!(text.starts_with("one"));
+                half |= text.len() < 6;
+            }
+        }
+        assert!(kept && lost && half);
+    }
+
+    #[test]
+    fn a_crash_ends_everything_until_the_restart() {
+        let root = Path::new("/sim");
+        let disk = SimDisk::new(root);
+        disk.crash_at(1);
+        disk.make_folder(&root.join("a")).unwrap();
+        disk.make_folder(&root.join("b")).unwrap_err();
+        assert!(disk.crashed() && disk.list(root).is_err() && disk.point(Failpoint::BeforeCommit).is_err());
+        disk.restart(Loss::Process);
+        assert_eq!(disk.list(root).unwrap(), ["a", "b"]);
+    }
+}

@@ -1,0 +1,87 @@
+//! Commits that wait together are one transaction, and nobody sees it before its end.
+
+use super::{job, options};
+use crate::disk::{Disk, DiskFile, Failpoint, RealDisk, SpaceBytes};
+use crate::suite::{R, batch, publish};
+use crate::{Seq, Store, StoreOptions};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+
+/// The machine's disk, where each commit waits to be let through.
+#[derive(Debug)]
+struct Gate {
+    arrived: Sender<()>,
+    through: Mutex<Receiver<()>>,
+}
+
+impl Disk for Gate {
+    fn make_folder(&self, path: &Path) -> io::Result<()> {
+        RealDisk.make_folder(path)
+    }
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        RealDisk.create(path)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        RealDisk.rename(from, to)
+    }
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        RealDisk.sync_folder(path)
+    }
+    fn unlink(&self, path: &Path) -> io::Result<()> {
+        RealDisk.unlink(path)
+    }
+    fn open(&self, path: &Path) -> io::Result<File> {
+        RealDisk.open(path)
+    }
+    fn size(&self, path: &Path) -> io::Result<Option<u64>> {
+        RealDisk.size(path)
+    }
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        RealDisk.list(path)
+    }
+    fn space(&self, path: &Path) -> io::Result<SpaceBytes> {
+        RealDisk.space(path)
+    }
+    fn point(&self, point: Failpoint) -> io::Result<()> {
+        if point == Failpoint::BeforeCommit {
+            self.arrived.send(()).unwrap();
+            self.through.lock().unwrap().recv().unwrap();
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn commits_that_wait_share_one_transaction_and_readers_see_it_only_when_it_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let (arrived, arrivals) = channel();
+    let (let_through, through) = channel();
+    let disk = Arc::new(Gate { arrived, through: Mutex::new(through) });
+    let store = Store::open(StoreOptions { disk, ..options(folder.path()) }).unwrap();
+    let commit = |number| {
+        let store = store.clone();
+        tokio::spawn(
+            async move { store.commit(batch(vec![], vec![publish("rack", number)]), &mut job()).await.unwrap() },
+        )
+    };
+    let first = commit(1);
+    tokio::task::yield_now().await;
+    arrivals.recv().unwrap();
+    let others: Vec<_> = (2..12).map(commit).collect();
+    while store.commits_under_way() < 11 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(store.unit(R, "rack", &mut job()).await.unwrap().seq, Seq(0), "not committed, not seen");
+    let_through.send(()).unwrap();
+    assert_eq!(first.await.unwrap(), Seq(1));
+    arrivals.recv().unwrap();
+    let_through.send(()).unwrap();
+    for (other, seq) in others.into_iter().zip(2..) {
+        assert_eq!(other.await.unwrap(), Seq(seq));
+    }
+    assert!(arrivals.try_recv().is_err(), "ten that waited were one transaction");
+    assert_eq!(store.unit(R, "rack", &mut job()).await.unwrap().entries.len(), 11);
+}

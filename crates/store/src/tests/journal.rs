@@ -1,0 +1,115 @@
+//! Segments, and the truth made again from them.
+
+use super::{job, open, options};
+use crate::disk::{Disk, RealDisk};
+use crate::suite::{any_batch, assert_same, batch, publish};
+use crate::{Catalog, Error, Seq, Sqlite, Store, StoreOptions, rebuild};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use std::path::Path;
+use std::time::Duration;
+
+fn remove_truth(data: &Path) {
+    for name in ["truth.sqlite", "truth.sqlite-wal", "truth.sqlite-shm"] {
+        let _ = RealDisk.unlink(&data.join(name));
+    }
+}
+
+async fn commit_some(store: &Store, groups: usize) {
+    let mut runner = TestRunner::deterministic();
+    for _ in 0..groups {
+        let batch = any_batch().new_tree(&mut runner).unwrap().current();
+        let _ = store.commit(batch, &mut job()).await;
+    }
+}
+
+#[tokio::test]
+async fn rows_are_shipped_by_themselves_and_the_rest_at_close() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(StoreOptions { ship_every: Duration::from_millis(5), ..options(folder.path()) }).unwrap();
+    store.commit(batch(vec![], vec![publish("rack", 1)]), &mut job()).await.unwrap();
+    while store.shipped() < Seq(1) {
+        tokio::task::yield_now().await;
+    }
+    store.close();
+    drop(store);
+    let store = Store::open(StoreOptions { ship_every: Duration::from_secs(3600), ..options(folder.path()) }).unwrap();
+    store.commit(batch(vec![], vec![publish("rack", 2)]), &mut job()).await.unwrap();
+    assert_eq!(store.shipped(), Seq(1));
+    store.close();
+    assert_eq!(store.shipped(), Seq(2));
+    assert_eq!(RealDisk.list(&store.layout().segments()).unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_truth_made_again_from_segments_answers_every_read_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let aside = folder.path().join("aside");
+    let store = open(data);
+    commit_some(&store, 40).await;
+    store.ship_now(&mut job()).await.unwrap();
+    commit_some(&store, 40).await;
+    let last = store.last();
+    drop(store);
+    std::fs::copy(data.join("truth.sqlite"), &aside).unwrap();
+    remove_truth(data);
+    let lost = Store::open(options(data)).unwrap_err();
+    assert!(matches!(lost, Error::SegmentsAhead { .. }) && lost.hint().unwrap().contains("daylight rebuild"));
+    let mut seen = Vec::new();
+    assert_eq!(rebuild(data, &mut |progress| seen.push(progress)).unwrap(), last);
+    assert_eq!((seen.len(), seen[1].done, seen[1].total), (2, last.0, last.0));
+    assert_same(&mut Sqlite::reader(&data.join("truth.sqlite")).unwrap(), &mut Sqlite::writer(&aside).unwrap());
+    let store = open(data);
+    assert_eq!(store.last(), last);
+    assert_eq!(store.check(true, &mut |_| ()).unwrap().rows, last.0);
+}
+
+#[tokio::test]
+async fn an_older_truth_is_refused_and_its_log_never_meets_the_new_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let store = open(data);
+    store.commit(batch(vec![], vec![publish("rack", 1), publish("rack", 2)]), &mut job()).await.unwrap();
+    drop(store);
+    remove_truth(data);
+    // Another truth, shorter, with a log of its own that is not in it yet.
+    let mut other = Sqlite::writer(&data.join("truth.sqlite")).unwrap();
+    other.commit(&[batch(vec![], vec![publish("rake", 1)])]).unwrap()[0].clone().unwrap();
+    std::fs::copy(data.join("truth.sqlite-wal"), data.join("kept-wal")).unwrap();
+    drop(other);
+    RealDisk.rename(&data.join("kept-wal"), &data.join("truth.sqlite-wal")).unwrap();
+    assert!(matches!(Store::open(options(data)), Err(Error::SegmentsAhead { segments: Seq(2), truth: Seq(1) })));
+    assert_eq!(rebuild(data, &mut |_| ()).unwrap(), Seq(2));
+    assert!(data.join("truth.sqlite.old").exists());
+    let store = open(data);
+    assert_eq!(store.units(crate::suite::R, "", 9, &mut job()).await.unwrap(), ["rack"]);
+}
+
+#[tokio::test]
+async fn a_hole_in_the_segments_is_filled_at_start_and_refused_by_a_rebuild() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let store = open(data);
+    for number in 1..4 {
+        store.commit(batch(vec![], vec![publish("rack", number)]), &mut job()).await.unwrap();
+        store.ship_now(&mut job()).await.unwrap();
+    }
+    let segments = store.layout().segments();
+    drop(store);
+    let names = RealDisk.list(&segments).unwrap();
+    RealDisk.unlink(&segments.join(&names[1])).unwrap();
+    assert!(matches!(rebuild(data, &mut |_| ()), Err(Error::Gap { after: Seq(1), found: Seq(3) })));
+    drop(open(data));
+    assert_eq!(RealDisk.list(&segments).unwrap(), names, "the same rows make the same file");
+    assert_eq!(rebuild(data, &mut |_| ()).unwrap(), Seq(3));
+}
+
+#[tokio::test]
+async fn without_segments_nothing_is_rebuilt() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(matches!(rebuild(folder.path(), &mut |_| ()), Err(Error::NoSegments(_))));
+    drop(open(folder.path()));
+    assert!(matches!(rebuild(folder.path(), &mut |_| ()), Err(Error::NoSegments(_))));
+}
