@@ -23,7 +23,7 @@ pub(crate) struct Archive<R> {
 
 impl<R: Read> Archive<R> {
     pub(crate) fn new(reader: R) -> Self {
-        Self { reader, left: 0, padding: 0, within: "its first header".to_owned(), first: true }
+        Self { reader, left: 0, padding: 0, within: String::new(), first: true }
     }
 
     /// The next member's name and size in bytes; `None` at the end, of which every byte has been read then.
@@ -34,12 +34,17 @@ impl<R: Read> Archive<R> {
         let mut block = [0; BLOCK];
         let padding = std::mem::take(&mut self.padding);
         self.fill(&mut block[..padding])?;
-        if !std::mem::take(&mut self.first) {
-            "a header".clone_into(&mut self.within);
+        "a header".clone_into(&mut self.within);
+        let first = std::mem::take(&mut self.first);
+        match self.fill(&mut block) {
+            Err(Invalid::Truncated(_)) if first => return Err(Invalid::NotAnArchive),
+            filled => filled?,
         }
-        self.fill(&mut block)?;
         if block == [0; BLOCK] {
             return self.end().map(|()| None);
+        }
+        if first && &block[257..262] != b"ustar" {
+            return Err(Invalid::NotAnArchive);
         }
         let (name, size) = header(&block)?;
         self.left = size;
@@ -96,16 +101,13 @@ impl<R: Read> Archive<R> {
 
 /// Name and size of a regular file in plain ustar.
 fn header(block: &[u8; BLOCK]) -> Result<(String, u64), Invalid> {
-    if &block[257..262] != b"ustar" {
-        return Err(Invalid::NotAnArchive);
-    }
     let sum: u64 =
         block.iter().enumerate().map(|(at, byte)| u64::from(if (148..156).contains(&at) { b' ' } else { *byte })).sum();
     if octal(&block[148..156]) != Some(sum) {
         return Err(Invalid::BadHeader("its checksum is wrong"));
     }
     if &block[257..265] != b"ustar\x0000" {
-        return Err(Invalid::BadHeader("GNU tar's form is not supported"));
+        return Err(Invalid::BadHeader("it is not in the form of POSIX ustar"));
     }
     let name = text(&block[..100]).ok_or(Invalid::BadHeader("a name is not plain text"))?;
     match block[156] {
