@@ -1,16 +1,22 @@
 //! `daylight check`: whether everything that the data folder claims is so.
 
 use super::Context;
+use super::failure::{Failure, plain};
 use super::folder::Folder;
+use super::progress::Bar;
+use crate::config::Settings;
+use std::time::Duration;
+use store::{Problem, Report, Store, StoreOptions};
+use telemetry::{Clock, Event, Op, Recorder};
 
 /// Check a data folder: rows, blobs, journal and segments against each other
 ///
-/// Changes nothing. No server may be using the folder.
+/// Mends nothing. No server may be using the folder.
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
     #[command(flatten)]
     folder: Folder,
-    /// Read every blob and compare its digest, too
+    /// Read every byte of every blob and compare its digest, too
     #[arg(long)]
     verify: bool,
     /// One JSON object instead of text
@@ -20,7 +26,63 @@ pub(super) struct Check {
 
 impl Check {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let (_settings, _) = self.folder.load(None, context)?;
-        anyhow::bail!("this build cannot check a data folder yet")
+        let (settings, _) = self.folder.load(None, context)?;
+        let store = open(&settings)?;
+        let mut event = Event::job("check", Clock::default().now());
+        let bar = Bar::new();
+        let report = event.time(Op::Check, || store.check(self.verify, &mut |progress| bar.show(progress)));
+        drop(bar);
+        store.close();
+        let (report, took) = (report?, Duration::from_nanos(event.tally(Op::Check).nanos));
+        if self.json {
+            let problems: Vec<String> = report.problems.iter().map(Problem::to_string).collect();
+            let all = serde_json::json!({
+                "rows": report.rows, "blobs": report.blobs, "segments": report.segments, "problems": problems,
+                "seconds": took.as_secs_f64(),
+            });
+            writeln!(context.out, "{all:#}")?;
+        } else {
+            for problem in &report.problems {
+                writeln!(context.out, "{}", plain(&problem.to_string()))?;
+            }
+            let Report { rows, blobs, segments, .. } = report;
+            writeln!(context.out, "checked {rows} rows, {blobs} blobs and {segments} segments in {took:.1?}")?;
+        }
+        match report.problems.len() {
+            0 => Ok(()),
+            many => {
+                let text = format!("{many} things in `{}` are not as they must be", settings.store.data.display());
+                Err(Failure::new(text, Some(advice(&report))).into())
+            }
+        }
+    }
+}
+
+/// Opens what is there; a check makes no folder.
+fn open(settings: &Settings) -> Result<std::sync::Arc<Store>, anyhow::Error> {
+    let data = &settings.store.data;
+    if !data.join("version").is_file() {
+        let text = format!("`{}` is not a data folder", data.display());
+        return Err(Failure::new(text, Some("name the folder with `--data`".to_owned())).into());
+    }
+    let clock = Clock::default();
+    let recorder = Recorder::silent(clock.clone());
+    Ok(Store::open(StoreOptions { readers: 1, floor_bytes: 0, ..StoreOptions::new(data, clock, recorder) })?)
+}
+
+/// What to do about the worst of it.
+fn advice(report: &Report) -> String {
+    let any = |is: fn(&Problem) -> bool| report.problems.iter().any(is);
+    let blobs = any(|problem| {
+        matches!(problem, Problem::BlobMissing(_) | Problem::BlobSize { .. } | Problem::BlobDamaged { .. })
+    });
+    if blobs {
+        "restore these blobs from a copy of the folder: each file is named by its SHA-256".to_owned()
+    } else if any(|problem| matches!(problem, Problem::Journal(_))) {
+        "`daylight rebuild` makes the truth database again from the segments".to_owned()
+    } else if any(|problem| !matches!(problem, Problem::Stray(_))) {
+        "packages are served as before; restore these segments from a copy of the folder before a rebuild".to_owned()
+    } else {
+        "nothing uses these files; move them away".to_owned()
     }
 }

@@ -10,6 +10,7 @@ mod duration;
 mod failure;
 mod folder;
 mod init;
+mod progress;
 mod rebuild;
 mod repo;
 mod serve;

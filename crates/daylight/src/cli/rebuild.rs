@@ -2,11 +2,16 @@
 
 use super::Context;
 use super::folder::Folder;
+use super::progress::Bar;
+use std::time::Duration;
+use telemetry::{Clock, Event, Op};
 
 /// Make the truth database again from what else is in the data folder
 ///
-/// For a folder whose truth database is lost or damaged. No server may be using the folder.
+/// For a folder whose truth database is lost or damaged; the old one is kept beside the new one.
+/// No server may be using the folder.
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(super) struct Rebuild {
     #[command(flatten)]
     folder: Folder,
@@ -17,7 +22,19 @@ pub(super) struct Rebuild {
 
 impl Rebuild {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let (_settings, _) = self.folder.load(None, context)?;
-        anyhow::bail!("this build cannot rebuild a data folder yet")
+        let (settings, _) = self.folder.load(None, context)?;
+        let data = &settings.store.data;
+        let mut event = Event::job("rebuild", Clock::default().now());
+        let bar = Bar::new();
+        let last = event.time(Op::Rebuild, || store::rebuild(data, &mut |progress| bar.show(progress)));
+        drop(bar);
+        let (last, took) = (last?.0, Duration::from_nanos(event.tally(Op::Rebuild).nanos));
+        if self.json {
+            let all = serde_json::json!({"last": last, "seconds": took.as_secs_f64()});
+            writeln!(context.out, "{all:#}")?;
+        } else {
+            writeln!(context.out, "rebuilt the truth database up to change {last} in {took:.1?}")?;
+        }
+        Ok(())
     }
 }

@@ -228,3 +228,53 @@ fn a_reader_who_has_left_is_not_a_failure() {
     assert_eq!(run(arguments, &Environment::default(), &mut Gone, &mut err), ExitCode::SUCCESS);
     assert!(err.is_empty());
 }
+
+/// A data folder with one change in it, and the store that holds it open.
+fn folder() -> (tempfile::TempDir, std::sync::Arc<store::Store>) {
+    let data = tempfile::tempdir().unwrap();
+    let clock = telemetry::Clock::default();
+    let recorder = telemetry::Recorder::silent(clock.clone());
+    let options = store::StoreOptions { floor_bytes: 0, ..store::StoreOptions::new(data.path(), clock, recorder) };
+    let store = store::Store::open(options).unwrap();
+    let change = store::Change::Setting { key: "a".to_owned(), value: 1.into() };
+    let batch = store::Batch { by: "test".to_owned(), changes: vec![change], ..store::Batch::default() };
+    let mut event = telemetry::Event::job("test", telemetry::Millis(1));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(store.commit(batch, &mut event)).unwrap();
+    runtime.block_on(store.ship_now(&mut event)).unwrap();
+    (data, store)
+}
+
+#[test]
+fn a_folder_is_checked_and_rebuilt_when_nobody_uses_it() {
+    let (data, store) = folder();
+    let data = data.path().display();
+    for verb in ["check", "rebuild"] {
+        let said = say(&[], &format!("{verb} --data {data}"));
+        assert!(failed(&said) && said.err.contains("is in use\nhint: "), "{said:?}");
+    }
+    store.close();
+    let said = say(&[], &format!("check --data {data}"));
+    assert!(said.code == ExitCode::SUCCESS, "{said:?}");
+    assert!(said.out.starts_with("checked 1 rows, 0 blobs and 1 segments in "), "{said:?}");
+    let said = say(&[], &format!("rebuild --json --data {data}"));
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&said.out).unwrap()["last"], 1, "{said:?}");
+    let said = say(&[], &format!("check --verify --json --data {data}"));
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&said.out).unwrap()["problems"], serde_json::json!([]));
+}
+
+#[test]
+fn check_names_what_is_wrong_and_makes_no_folder() {
+    let (data, store) = folder();
+    store.close();
+    let stray = data.path().join("segments").join("stray");
+    std::fs::create_dir(&stray).unwrap();
+    let said = say(&[], &format!("check --data {}", data.path().display()));
+    assert!(failed(&said) && said.out.contains("stray` has no place here\n"), "{said:?}");
+    assert!(said.err.ends_with("hint: nothing uses these files; move them away\n"), "{said:?}");
+
+    let nowhere = data.path().join("nowhere");
+    let said = say(&[], &format!("check --data {}", nowhere.display()));
+    assert!(failed(&said) && said.err.contains("is not a data folder\nhint: "), "{said:?}");
+    assert!(!nowhere.exists());
+}
