@@ -12,7 +12,7 @@ pub fn plain(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
 }
 
-/// The rules for the name of a gem that is published, in the words of rubygems.org.
+/// The rules for the name of a gem that is published.
 pub fn check(name: &str) -> Result<(), Invalid> {
     let lower = name.to_ascii_lowercase();
     let why = if name.is_empty() {

@@ -1,6 +1,6 @@
 //! `/names` of the compact index: the names of all gems. No official client asks for it, but mirrors do.
 
-/// The file; names come in byte order. Without a name it ends in an empty line, as rubygems.org has it.
+/// The file; names come in byte order. Without a name it ends in an empty line, as clients know it.
 pub fn render<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> Vec<u8> {
     let mut body = b"---\n".to_vec();
     for name in names {
