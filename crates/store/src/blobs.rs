@@ -95,6 +95,10 @@ impl Writing {
         self.hashing.size_bytes
     }
 
+    pub(crate) fn sha256(&self) -> Digest {
+        Digest(self.hashing.sha256.clone().finalize().into())
+    }
+
     /// Appends, and computes all digests in the same pass.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.file.write(bytes).map_err(Error::io("write", self.path()))?;

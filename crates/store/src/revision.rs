@@ -33,6 +33,16 @@ pub struct Stamp {
 impl Stamp {
     /// How many units a page may depend on.
     pub const SLOTS: usize = 4;
+
+    /// What was made from both: holds while both hold. `None` where that is more than [`Stamp::SLOTS`] slots.
+    pub fn join(mut self, other: &Stamp) -> Option<Stamp> {
+        for slot in &other.slots[..usize::from(other.used)] {
+            *self.slots.get_mut(usize::from(self.used))? = *slot;
+            self.used += 1;
+        }
+        self.fresh_until = self.fresh_until.min(other.fresh_until);
+        Some(self)
+    }
 }
 
 /// The counters.
@@ -100,6 +110,18 @@ mod tests {
         revisions.raise(Unit::Of(repository, "rack"), Seq(8));
         assert!(!revisions.holds(&stamp, Millis(0)));
         assert!(revisions.holds(&revisions.stamp(&units, LATER).unwrap(), Millis(0)));
+    }
+
+    #[test]
+    fn joined_stamps_hold_while_both_do_and_are_four_slots_at_most() {
+        let revisions = Revisions::new(Seq(0));
+        let one = |unit: Unit<'_>, until: i64| revisions.stamp(&[unit], Millis(until)).unwrap();
+        let both = one(Unit::Settings, 10).join(&one(Unit::Tokens, 20)).unwrap();
+        assert!(revisions.holds(&both, Millis(9)) && !revisions.holds(&both, Millis(10)));
+        let four = both.join(&both).unwrap();
+        assert!(four.join(&both).is_none());
+        revisions.raise(Unit::Tokens, Seq(1));
+        assert!(!revisions.holds(&both, Millis(0)));
     }
 
     #[test]

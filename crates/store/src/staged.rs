@@ -2,7 +2,7 @@
 
 use crate::blobs::{Blobs, Writing};
 use crate::pool::Pool;
-use crate::{Error, Hashes};
+use crate::{Digest, Error, Hashes};
 use bytes::Bytes;
 use std::fs::File;
 use std::path::PathBuf;
@@ -28,6 +28,11 @@ impl Staged {
     /// How many bytes are there.
     pub fn size_bytes(&self) -> u64 {
         self.writing.as_ref().map_or(0, Writing::size_bytes)
+    }
+
+    /// The digest of what is there so far. `None` after a failed write.
+    pub fn sha256(&self) -> Option<Digest> {
+        self.writing.as_ref().map(Writing::sha256)
     }
 
     /// Appends.
