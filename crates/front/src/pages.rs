@@ -13,6 +13,9 @@ use std::fmt;
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Event, Layer, Millis, Op, Reason, Subject};
 
+/// The access class of pages that anyone may have.
+pub const PUBLIC: u64 = 0;
+
 /// Headers to access class and expiry.
 pub type Class = dyn Fn(&HeaderMap) -> Option<(u64, Millis)> + Send + Sync;
 /// Whether a stamp holds at a moment.
@@ -22,8 +25,8 @@ pub type Holds<S> = dyn Fn(&S, Millis) -> bool + Send + Sync;
 pub struct Outside<S> {
     /// Path of the page that a path stands for, and the build that wants it recorded.
     pub canon: fn(&str) -> (Cow<'_, str>, Option<&str>),
-    /// Access class of the credentials in these headers, and when they expire; `None` when they are not known here,
-    /// which is a miss and never a refusal.
+    /// Access class of the credentials in these headers, never [`PUBLIC`], and when they expire; `None` when there are
+    /// none or they are not known here, which is a miss and never a refusal.
     pub class: Box<Class>,
     /// Whether nothing that the stamp was made from has changed, and its time has not come.
     pub holds: Box<Holds<S>>,
@@ -122,31 +125,46 @@ impl<S: Clone + Send + Sync> Pages<S> {
         })
     }
 
+    /// A public page first, which needs no look at the credentials; then that of whoever asks.
     fn find(&self, request: &Request, now: Millis) -> Option<Arc<Page<S>>> {
-        let (path, class) = self.place(request, now)?;
-        let wanted = Wanted { path: &path, query: request.query(), class };
+        let path = self.path(request)?;
+        let query = request.query();
+        self.holding(&Wanted { path: &path, query, class: PUBLIC }, now).or_else(|| {
+            let class = self.class(request, now)?;
+            self.holding(&Wanted { path: &path, query, class }, now)
+        })
+    }
+
+    /// The page that is wanted, on whichever shelf, if its stamp holds. If not it is taken away.
+    fn holding(&self, wanted: &Wanted<'_>, now: Millis) -> Option<Arc<Page<S>>> {
         let (shelf, page) = [&self.found, &self.missing]
             .into_iter()
-            .find_map(|shelf| shelf.cache.get(&wanted).map(|page| (shelf, page)))?;
+            .find_map(|shelf| shelf.cache.get(wanted).map(|page| (shelf, page)))?;
         if (self.outside.holds)(&page.stamp, now) {
             return Some(page);
         }
         // Only this one: another may stand there already.
-        shelf.cache.remove_if(&wanted, |there| Arc::ptr_eq(there, &page));
+        shelf.cache.remove_if(wanted, |there| Arc::ptr_eq(there, &page));
         self.observe();
         None
     }
 
-    /// Where the page of `request` stands: path and access class. A build's record is exact, so its reads go the whole way.
-    fn place<'a>(&self, request: &'a Request, now: Millis) -> Option<(Cow<'a, str>, u64)> {
+    /// The path under which the page of `request` stands. A build's record is exact, so its reads go the whole way.
+    fn path<'a>(&self, request: &'a Request) -> Option<Cow<'a, str>> {
         let (path, build) = (self.outside.canon)(request.path());
+        build.is_none().then_some(path)
+    }
+
+    /// The access class of whoever asks, if it is known and more than anyone's.
+    fn class(&self, request: &Request, now: Millis) -> Option<u64> {
         let (class, expires) = (self.outside.class)(&request.headers)?;
-        (build.is_none() && now < expires).then_some((path, class))
+        (class != PUBLIC && now < expires).then_some(class)
     }
 
     /// Keeps `reply`, which was made from what `stamp` stands for (taken before the work), if it is one to keep:
     /// a `GET`'s complete 200 or 404 in memory, not too large, and not against its own `Cache-Control` or `Vary`.
-    pub fn keep(&self, request: &Request, reply: &Reply, stamp: S, event: &mut Event) {
+    /// `public`: anyone may have it; else it is for those of the asker's class alone.
+    pub fn keep(&self, request: &Request, reply: &Reply, public: bool, stamp: S, event: &mut Event) {
         let shelf = match reply.status {
             StatusCode::OK => &self.found,
             StatusCode::NOT_FOUND => &self.missing,
@@ -156,7 +174,8 @@ impl<S: Clone + Send + Sync> Pages<S> {
         if request.method != Method::GET || !request.upload.is_none() || !may_be_kept(&reply.headers) {
             return;
         }
-        let Some((path, class)) = self.place(request, event.at) else { return };
+        let class = if public { Some(PUBLIC) } else { self.class(request, event.at) };
+        let (Some(path), Some(class)) = (self.path(request), class) else { return };
         let weight = weight(&path, request.query(), reply, body);
         if weight > shelf.heaviest {
             return;

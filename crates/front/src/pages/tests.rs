@@ -42,7 +42,8 @@ impl World {
     }
 
     fn keep(&self, request: &Request, reply: &Reply) {
-        self.pages.keep(request, reply, self.stamp(0), &mut event());
+        let public = !request.headers.contains_key(header::AUTHORIZATION);
+        self.pages.keep(request, reply, public, self.stamp(0), &mut event());
     }
 }
 
@@ -68,25 +69,42 @@ fn ok(body: &str) -> Reply {
 #[test]
 fn a_page_is_found_by_path_query_and_class_and_by_nothing_less() {
     let world = World::new(1 << 20);
-    world.keep(&get("/x?q=1"), &ok("one"));
     world.keep(&with("/x?q=1", "a"), &ok("for a"));
-    assert_eq!(world.hit(&get("/x?q=1")).as_deref(), Some("one"));
     assert_eq!(world.hit(&with("/x?q=1", "a")).as_deref(), Some("for a"));
-    for other in ["/x", "/x?", "/x?q=2", "/x/?q=1", "/X?q=1"] {
-        assert_eq!(world.hit(&get(other)), None, "{other}");
-    }
+    assert_eq!(world.hit(&get("/x?q=1")), None);
     assert_eq!(world.hit(&with("/x?q=1", "unknown")), None);
+    for other in ["/x", "/x?", "/x?q=2", "/x/?q=1", "/X?q=1"] {
+        assert_eq!(world.hit(&with(other, "a")), None, "{other}");
+    }
+}
+
+#[test]
+fn a_public_page_is_anyone_s_whatever_they_show() {
+    let world = World::new(1 << 20);
+    world.keep(&get("/x"), &ok("one"));
+    for request in [get("/x"), with("/x", "a"), with("/x", "unknown")] {
+        assert_eq!(world.hit(&request).as_deref(), Some("one"));
+    }
+}
+
+#[test]
+fn what_is_not_public_is_never_kept_for_anyone() {
+    let world = World::new(1 << 20);
+    for request in [get("/x"), with("/x", "unknown")] {
+        world.pages.keep(&request, &ok("secret"), false, world.stamp(0), &mut event());
+        assert_eq!(world.hit(&request), None);
+    }
+    assert_eq!(world.pages.bound().used(), 0);
 }
 
 #[test]
 fn expired_credentials_and_builds_go_the_whole_way() {
     let world = World::new(1 << 20);
     world.keep(&with("/x", "a"), &ok("for a"));
-    world.keep(&get("/x"), &ok("one"));
     let mut late = event();
     late.at = Millis(10);
     assert!(world.pages.hit(&with("/x", "a"), &mut late).is_none());
-    assert_eq!(world.hit(&get("/track/b/x")), None);
+    assert_eq!(world.hit(&with("/track/b/x", "a")), None);
 }
 
 #[test]
@@ -126,7 +144,7 @@ fn a_hit_makes_a_whole_event_and_a_whole_reply() {
     first.reason = Some(Reason::NoSuchPackage);
     let name = HeaderName::from_static("x-a");
     let reply = Reply::text(StatusCode::NOT_FOUND, "no").header(name.clone(), HeaderValue::from_static("b"));
-    world.pages.keep(&get("/x"), &reply.ranges(Ranges::Prefix), world.stamp(0), &mut first);
+    world.pages.keep(&get("/x"), &reply.ranges(Ranges::Prefix), true, world.stamp(0), &mut first);
     let mut second = event();
     let reply = world.pages.hit(&get("/x"), &mut second).unwrap();
     assert_eq!((reply.status, reply.ranges), (StatusCode::NOT_FOUND, Ranges::Prefix));
@@ -198,7 +216,7 @@ proptest! {
                     // The work read something as new as the stamp, or newer.
                     let (oldest, newest) = (stamp.1, world.stamp(unit).1);
                     let read = ok(&(oldest + which as u64 % (newest - oldest + 1)).to_string());
-                    world.pages.keep(&get(&format!("/{unit}")), &read, stamp, &mut event());
+                    world.pages.keep(&get(&format!("/{unit}")), &read, true, stamp, &mut event());
                 }
                 Step::End(_) => {}
             }
