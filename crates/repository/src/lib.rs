@@ -1,1 +1,19 @@
-//! repository
+//! Repositories: what they hold, what may be seen of it, and how it changes.
+//!
+//! A question ([`Ask`]) goes in, what was found ([`Found`]) or why not ([`Error`]) comes out. Formats are asked for
+//! bytes and facts, the store for rows and blobs; HTTP is unknown here.
+
+mod ask;
+mod error;
+mod hosted;
+mod known;
+mod name;
+mod repositories;
+mod visible;
+
+pub use ask::{Ask, Found, IndexKind, Question};
+pub use error::{Error, store_reason};
+pub use known::{Format, Known, Repository};
+pub use name::{BadName, RepositoryName};
+pub use repositories::{NewRepository, Repositories};
+pub use visible::{Rules, View, Visible, visible};

@@ -1,0 +1,97 @@
+//! The question and what is found.
+
+use crate::Repository;
+use bytes::Bytes;
+use std::fs::File;
+use std::sync::Arc;
+use store::{Hashes, Stamp};
+use telemetry::Subject;
+
+/// One question to one repository.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// The repository, as it is set when the question is read.
+    pub repository: Arc<Repository>,
+    /// The revision of the settings `repository` was read from.
+    pub settings: Stamp,
+    /// What is asked of it.
+    pub question: Question,
+}
+
+/// What can be asked of a gem repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Question {
+    /// Is it there? RubyGems 3.2.3 to 3.5.18 probe the root before they ask anything else.
+    Root,
+    /// The list of all gems with their versions.
+    Versions,
+    /// The list of names.
+    Names,
+    /// The versions of one gem with their dependencies.
+    Info(String),
+    /// The gem of this full name.
+    Gem(String),
+    /// Publish what is uploaded.
+    Push,
+    /// Withdraw a version.
+    Yank {
+        /// The gem's name.
+        name: String,
+        /// Its version.
+        number: String,
+        /// Its platform, `ruby` when not given.
+        platform: String,
+    },
+}
+
+impl Ask {
+    /// The coded identity of what is asked, for the event and the page.
+    pub fn subject(&self) -> Subject {
+        let (kind, package, version) = match &self.question {
+            Question::Root => ("root", "", ""),
+            Question::Versions => ("versions", "", ""),
+            Question::Names => ("names", "", ""),
+            Question::Info(name) => ("info", name.as_str(), ""),
+            Question::Gem(full_name) => ("gem", "", full_name.as_str()),
+            Question::Push => ("push", "", ""),
+            Question::Yank { name, number, .. } => ("yank", name.as_str(), number.as_str()),
+        };
+        Subject {
+            repository: self.repository.record.name.clone(),
+            package: package.to_owned(),
+            version: version.to_owned(),
+            kind,
+        }
+    }
+}
+
+/// Which index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexKind {
+    /// `/versions`.
+    Versions,
+    /// `/info/NAME`.
+    Info,
+    /// `/names`.
+    Names,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub enum Found {
+    /// The repository is there.
+    Root,
+    /// An index, whole.
+    Index(IndexKind, Bytes),
+    /// A published file.
+    File {
+        /// Its name for people who save it.
+        name: String,
+        /// Open for reading, at its beginning.
+        file: File,
+        /// What is known of its bytes.
+        hashes: Hashes,
+    },
+    /// A change was made; the sentence is for the client's user.
+    Said(String),
+}

@@ -1,0 +1,113 @@
+//! Why a question has no answer: named by situation; only `reply` knows what HTTP calls it.
+
+use telemetry::Reason;
+
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No repository has the name.
+    #[error("there is no repository `{0}`")]
+    NoSuchRepository(String),
+    /// The format has no such path.
+    #[error("`{path}` is not a path of a {format} repository")]
+    NoSuchPath {
+        /// The path below the repository.
+        path: String,
+        /// The format's name.
+        format: &'static str,
+    },
+    /// The repository has nothing of that name. The words are those of rubygems.org, which clients print.
+    #[error("This gem could not be found")]
+    NoSuchPackage,
+    /// The package has no such version.
+    #[error("The version {0} does not exist.")]
+    NoSuchVersion(String),
+    /// The version was yanked.
+    #[error("`{0}` was yanked")]
+    Withdrawn(String),
+    /// The uploaded bytes are not a package that can be served.
+    #[error("{0}")]
+    Invalid(#[from] format::gem::Invalid),
+    /// The version is there with other bytes.
+    #[error(
+        "Repushing of gem versions is not allowed.\nPlease bump the version number and push a new different release \
+         of `{0}`.\nhint: `gem yank` does not free a version; it stays taken"
+    )]
+    Taken(String),
+    /// The version was yanked and stays taken.
+    #[error(
+        "A yanked version already exists ({0}).\nRepushing of gem versions is not allowed. Please use a new version \
+         and retry"
+    )]
+    TakenByWithdrawn(String),
+    /// The name cannot be a repository's.
+    #[error(transparent)]
+    BadName(#[from] crate::BadName),
+    /// A repository of that name lives already.
+    #[error("there is a repository `{0}` already")]
+    NameTaken(String),
+    /// This version cannot do that yet.
+    #[error("{0}")]
+    Unsupported(String),
+    /// Others changed the same thing again and again while this was tried.
+    #[error("`{0}` is being changed by too many others at once")]
+    Contended(String),
+    /// A row says what this program cannot read.
+    #[error("the facts of `{key}` cannot be read: {source}")]
+    Unreadable {
+        /// The entry's key.
+        key: String,
+        /// What is wrong with them.
+        source: serde_json::Error,
+    },
+    /// A defect of ours, told by a task that did not come back.
+    #[error("the work on this request was given up")]
+    GivenUp,
+    /// The store could not.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+impl Error {
+    /// For the event.
+    pub fn reason(&self) -> Reason {
+        match self {
+            Error::NoSuchRepository(_) => Reason::NoSuchRepository,
+            Error::NoSuchPath { .. } => Reason::NoSuchRoute,
+            Error::NoSuchPackage => Reason::NoSuchPackage,
+            Error::NoSuchVersion(_) => Reason::NoSuchVersion,
+            Error::Withdrawn(_) => Reason::Withdrawn,
+            Error::Invalid(_) => Reason::PackageInvalid,
+            Error::Taken(_) | Error::TakenByWithdrawn(_) => Reason::VersionTaken,
+            Error::BadName(_) => Reason::InputInvalid,
+            Error::NameTaken(_) | Error::Contended(_) => Reason::Conflict,
+            Error::Unsupported(_) => Reason::Unsupported,
+            Error::Unreadable { .. } => Reason::Io,
+            Error::GivenUp => Reason::Panicked,
+            Error::Store(error) => store_reason(error),
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Error::NoSuchRepository(_) => Some("`daylight repo list` shows which there are".into()),
+            Error::Invalid(error) => error.hint().map(Into::into),
+            Error::BadName(error) => Some(error.hint().into()),
+            Error::Store(error) => error.hint(),
+            Error::Contended(_) => Some("try again".into()),
+            _ => None,
+        }
+    }
+}
+
+/// What a failure of the store is called in events.
+pub fn store_reason(error: &store::Error) -> Reason {
+    match error {
+        store::Error::DiskNearlyFull { .. } => Reason::DiskNearlyFull,
+        store::Error::Poisoned => Reason::StorePoisoned,
+        store::Error::Busy(_) => Reason::BoundFull,
+        store::Error::BlobMissing(_) => Reason::BlobMissing,
+        _ => Reason::Io,
+    }
+}

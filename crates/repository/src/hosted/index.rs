@@ -1,0 +1,74 @@
+//! The compact index of a hosted repository, from rows and journaled lines.
+
+use crate::{Error, Found, IndexKind, Repository, Visible, visible};
+use bytes::Bytes;
+use format::gem::{self, Package, info::FormatVersion};
+use store::{Entry, Seq, Store};
+use telemetry::{Event, Millis, Op};
+
+/// Rows asked of the store at once.
+const PAGE: usize = 10_000;
+
+/// `/info/NAME`. A gem whose versions were all yanked is still there, with none: Bundler 2.4 to 4.0 drops the whole
+/// index when a name in `/versions` has no `/info`.
+pub(crate) async fn info(
+    store: &Store,
+    repository: &Repository,
+    name: &str,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    let unit = store.unit(repository.id, name, event).await?;
+    if unit.entries.is_empty() {
+        return Err(Error::NoSuchPackage);
+    }
+    let body = event.time(Op::IndexRender, || render_info(visible(&unit.entries, repository.view(now))))?;
+    Ok(Found::Index(IndexKind::Info, body.into()))
+}
+
+/// The body of `/info/NAME` that offers exactly `seen`.
+pub(super) fn render_info<'a>(seen: impl Iterator<Item = Visible<'a>>) -> Result<Vec<u8>, Error> {
+    let mut versions = seen.map(|seen| Ok((facts(seen.entry())?, seen.entry()))).collect::<Result<Vec<_>, Error>>()?;
+    let created = |entry: &Entry| entry.published.seconds();
+    versions.sort_by(|(a, at), (b, bt)| gem::info::order(a, created(at)).cmp(&gem::info::order(b, created(bt))));
+    Ok(gem::info::render(versions.iter().map(|(package, entry)| {
+        gem::info::line(package, &entry.hashes.sha256.to_string(), created(entry), FormatVersion::V2)
+    })))
+}
+
+/// What was taken out of the package when it was pushed.
+pub(super) fn facts(entry: &Entry) -> Result<Package, Error> {
+    serde::Deserialize::deserialize(&entry.facts).map_err(|source| Error::Unreadable { key: entry.key.clone(), source })
+}
+
+/// `/versions`: every change so far, a line each, as it was rendered when it was made.
+pub(crate) async fn versions(store: &Store, repository: &Repository, event: &mut Event) -> Result<Found, Error> {
+    let mut body = gem::versions::header(repository.record.created.seconds());
+    let mut after = Seq(0);
+    loop {
+        let lines = store.lines(repository.id, after, PAGE, event).await?;
+        let full = lines.len() == PAGE;
+        for (seq, line) in lines {
+            body.push_str(&line);
+            after = seq;
+        }
+        if !full {
+            return Ok(Found::Index(IndexKind::Versions, Bytes::from(body)));
+        }
+    }
+}
+
+/// `/names`: every gem that has a version to offer.
+pub(crate) async fn names(store: &Store, repository: &Repository, event: &mut Event) -> Result<Found, Error> {
+    let mut all: Vec<String> = Vec::new();
+    loop {
+        let after = all.last().cloned().unwrap_or_default();
+        let names = store.units(repository.id, &after, PAGE, event).await?;
+        let full = names.len() == PAGE;
+        all.extend(names);
+        if !full {
+            let body = event.time(Op::IndexRender, || gem::names::render(&all));
+            return Ok(Found::Index(IndexKind::Names, body.into()));
+        }
+    }
+}

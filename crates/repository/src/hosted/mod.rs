@@ -1,0 +1,32 @@
+//! A repository that holds packages of its own. The catalog is the truth, so nothing is remembered as missing.
+
+mod index;
+mod push;
+mod yank;
+
+pub(crate) use index::{info, names, versions};
+pub(crate) use push::push;
+pub(crate) use yank::yank;
+
+use crate::{Error, Found, Repository, visible};
+use store::Store;
+use telemetry::{Event, Millis};
+
+/// The published gem of this full name, open for reading.
+pub(crate) async fn gem(
+    store: &Store,
+    repository: &Repository,
+    full_name: &str,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    let entry = store.entry(repository.id, full_name, event).await?.ok_or(Error::NoSuchPackage)?;
+    event.subject.package.clone_from(&entry.unit);
+    let rows = [entry];
+    let Some(seen) = visible(&rows, repository.view(now)).next() else {
+        return Err(Error::Withdrawn(full_name.to_owned()));
+    };
+    let hashes = seen.entry().hashes.clone();
+    let (file, _) = store.open_blob(hashes.sha256, event).await?;
+    Ok(Found::File { name: format!("{full_name}.gem"), file, hashes })
+}

@@ -1,0 +1,124 @@
+//! Publishing a gem: read it, keep its bytes, then say so in the journal. Bytes first, so that no row ever points at
+//! bytes that are not on disk; the acknowledgement last.
+
+use super::index::{facts, render_info};
+use crate::{Error, Found, Repository, visible};
+use format::gem::{self, Package};
+use store::{Batch, Change, CommitError, Digest, Entry, Expect, Hashes, Staged, State, Store, UnitRows};
+use telemetry::{Event, Millis, Op, Tick};
+
+/// How often a push that lost a race for its gem's unit tries again. Each lost race means that another push of the
+/// same gem won, so only a crowd pushing one gem at once can come near it.
+const TRIES: usize = 100;
+
+/// Publishes what was uploaded. `by` is the token's name.
+pub(crate) async fn push(
+    store: &Store,
+    repository: &Repository,
+    staged: Staged,
+    by: &str,
+    now: impl Fn() -> Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    let package = read(&staged, event).await?;
+    let full_name = package.full_name();
+    event.subject.package.clone_from(&package.name);
+    event.subject.version = full_name.clone();
+
+    let mut unit = store.unit(repository.id, &package.name, event).await?;
+    let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;
+    if let Some(said) = taken(&unit, &package, sha256)? {
+        return Ok(said);
+    }
+    let hashes = staged.keep(event).await?;
+    for _ in 0..TRIES {
+        let entry = published(&unit, repository, &package, &hashes, now(), event)?;
+        let batch = Batch {
+            by: by.to_owned(),
+            at: entry.published,
+            expect: vec![
+                Expect::RepositoryLives(repository.id),
+                Expect::UnitAt { repository: repository.id, unit: package.name.clone(), seq: unit.seq },
+            ],
+            changes: vec![Change::Entry { repository: repository.id, entry }],
+        };
+        match store.commit(batch, event).await {
+            Ok(_) => return Ok(Found::Said(format!("Successfully registered gem: {}", spoken(&package)))),
+            Err(CommitError::Conflict(conflict)) => match conflict.0 {
+                Expect::UnitAt { .. } => unit = store.unit(repository.id, &package.name, event).await?,
+                _ => return Err(Error::NoSuchRepository(repository.record.name.clone())),
+            },
+            Err(CommitError::Error(error)) => return Err(error.into()),
+        }
+        if let Some(said) = taken(&unit, &package, sha256)? {
+            return Ok(said);
+        }
+    }
+    Err(Error::Contended(package.name))
+}
+
+/// Takes the facts out of the package, on a thread that may take its time.
+async fn read(staged: &Staged, event: &mut Event) -> Result<Package, Error> {
+    let file = staged.open()?;
+    let began = Tick::now();
+    let read = tokio::task::spawn_blocking(move || gem::package::read(file, &gem::Limits::default())).await;
+    event.add(Op::PackageRead, Tick::now().since(began));
+    Ok(read.map_err(|_| Error::GivenUp)??)
+}
+
+/// Published versions are immutable: identical bytes again succeed, anything else is refused. `1.0` and `1.0.0` are
+/// the same version.
+fn taken(unit: &UnitRows, package: &Package, sha256: Digest) -> Result<Option<Found>, Error> {
+    for entry in &unit.entries {
+        let there = facts(entry)?;
+        if there.platform != package.platform || there.number != package.number {
+            continue;
+        }
+        return match entry.state {
+            State::Withdrawn => Err(Error::TakenByWithdrawn(entry.key.clone())),
+            State::Live if entry.hashes.sha256 == sha256 => {
+                Ok(Some(Found::Said(format!("Gem was already pushed: {}", spoken(package)))))
+            }
+            State::Live => Err(Error::Taken(entry.key.clone())),
+        };
+    }
+    Ok(None)
+}
+
+/// The entry as it will be, with the line that announces it: the line carries the MD5 of `/info` after this push.
+fn published(
+    unit: &UnitRows,
+    repository: &Repository,
+    package: &Package,
+    hashes: &Hashes,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Entry, Error> {
+    let mut entry = Entry {
+        unit: package.name.clone(),
+        key: package.full_name(),
+        state: State::Live,
+        published: now,
+        changed: now,
+        hashes: hashes.clone(),
+        facts: serde_json::to_value(package)
+            .map_err(|source| Error::Unreadable { key: package.full_name(), source })?,
+        line: None,
+    };
+    let md5 = event.time(Op::IndexRender, || {
+        let mut after = unit.entries.clone();
+        after.push(entry.clone());
+        render_info(visible(&after, repository.view(now))).map(|body| gem::info::md5_hex(&body))
+    })?;
+    let (number, platform) = (package.number.as_str(), &package.platform);
+    entry.line = Some(gem::versions::line(&package.name, gem::versions::Op::Push, number, platform, &md5));
+    Ok(entry)
+}
+
+/// The gem as `gem push` names it: `rack (3.0.0)`, `nokogiri (1.18.9-java)`.
+fn spoken(package: &Package) -> String {
+    match package.platform.as_str() {
+        "ruby" => format!("{} ({})", package.name, package.number),
+        platform => format!("{} ({}-{platform})", package.name, package.number),
+    }
+}

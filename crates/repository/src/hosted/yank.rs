@@ -1,0 +1,75 @@
+//! Withdrawing a version: a tombstone in the journal. The bytes stay until no row within the horizon refers to them.
+
+use super::index::{facts, render_info};
+use crate::{Error, Found, Repository, visible};
+use format::gem;
+use store::{Batch, Change, CommitError, Entry, Expect, State, Store, UnitRows};
+use telemetry::{Event, Millis, Op};
+
+/// How often a yank that lost a race tries again.
+const TRIES: usize = 100;
+
+/// Withdraws `name` in `number` for `platform`. `by` is the token's name.
+pub(crate) async fn yank(
+    store: &Store,
+    repository: &Repository,
+    (name, number, platform): (&str, &str, &str),
+    by: &str,
+    now: impl Fn() -> Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    for _ in 0..TRIES {
+        let unit = store.unit(repository.id, name, event).await?;
+        let entry = withdrawn(&unit, repository, (name, number, platform), now(), event)?;
+        let batch = Batch {
+            by: by.to_owned(),
+            at: entry.changed,
+            expect: vec![
+                Expect::RepositoryLives(repository.id),
+                Expect::UnitAt { repository: repository.id, unit: name.to_owned(), seq: unit.seq },
+            ],
+            changes: vec![Change::Entry { repository: repository.id, entry }],
+        };
+        match store.commit(batch, event).await {
+            Ok(_) => {
+                let version = if platform == "ruby" { number.to_owned() } else { format!("{number}-{platform}") };
+                return Ok(Found::Said(format!("Successfully deleted gem: {name} ({version})")));
+            }
+            Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::UnitAt { .. }) => {}
+            Err(CommitError::Conflict(_)) => return Err(Error::NoSuchRepository(repository.record.name.clone())),
+            Err(CommitError::Error(error)) => return Err(error.into()),
+        }
+    }
+    Err(Error::Contended(name.to_owned()))
+}
+
+/// The entry as it will be, with the line that announces it.
+fn withdrawn(
+    unit: &UnitRows,
+    repository: &Repository,
+    (name, number, platform): (&str, &str, &str),
+    now: Millis,
+    event: &mut Event,
+) -> Result<Entry, Error> {
+    if unit.entries.is_empty() {
+        return Err(Error::NoSuchPackage);
+    }
+    let mut after = unit.entries.clone();
+    for at in 0..after.len() {
+        let package = facts(&after[at])?;
+        if package.number.as_str() != number || package.platform != platform {
+            continue;
+        }
+        if after[at].state == State::Withdrawn {
+            return Err(Error::Withdrawn(after[at].key.clone()));
+        }
+        after[at].state = State::Withdrawn;
+        after[at].changed = now;
+        let md5 = event.time(Op::IndexRender, || {
+            render_info(visible(&after, repository.view(now))).map(|body| gem::info::md5_hex(&body))
+        })?;
+        let line = gem::versions::line(name, gem::versions::Op::Yank, number, platform, &md5);
+        return Ok(Entry { line: Some(line), ..after[at].clone() });
+    }
+    Err(Error::NoSuchVersion(number.to_owned()))
+}

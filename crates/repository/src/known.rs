@@ -1,0 +1,60 @@
+//! Which repositories there are, read whole, and again when its stamp no longer holds.
+
+use crate::{Rules, View};
+use std::collections::HashMap;
+use std::sync::Arc;
+use store::{RepositoryId, RepositoryRecord, Stamp};
+use telemetry::Millis;
+
+/// A package format. A closed list: a new one is a folder in `format` and a line here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// RubyGems.
+    Gem,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: &'static [Format] = &[Format::Gem];
+
+    /// Its name in settings and journal rows.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Format::Gem => "gem",
+        }
+    }
+
+    /// The format of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|format| format.as_str() == name)
+    }
+}
+
+/// One repository as it is set now.
+#[derive(Debug)]
+pub struct Repository {
+    /// Its identity in the store.
+    pub id: RepositoryId,
+    /// Its settings.
+    pub record: RepositoryRecord,
+    /// Its format.
+    pub format: Format,
+    /// Its policy.
+    pub rules: Rules,
+}
+
+impl Repository {
+    /// The repository seen at `now`.
+    pub fn view(&self, now: Millis) -> View<'_> {
+        View { as_of: None, now, rules: &self.rules }
+    }
+}
+
+/// All repositories by name, and the revision of the settings they were read at.
+#[derive(Debug)]
+pub struct Known {
+    /// By name. A `HashMap` is enough: there are hundreds at most.
+    pub by_name: HashMap<String, Arc<Repository>>,
+    /// Taken before they were read. While it holds the list is current; a page that was made from it carries it too.
+    pub stamp: Stamp,
+}

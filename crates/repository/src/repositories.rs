@@ -1,0 +1,170 @@
+//! All repositories, and the one function that answers a question to one of them.
+
+use crate::{Ask, Error, Format, Found, Known, Question, Repository, RepositoryName, Rules, hosted};
+use arc_swap::ArcSwap;
+use std::collections::HashMap;
+use std::sync::Arc;
+use store::{
+    Batch, Change, CommitError, Expect, RepositoryId, RepositoryKind, RepositoryRecord, Staged, Stamp, Store, Unit,
+};
+use telemetry::{Clock, Event, Layer, Millis};
+use tokio::sync::Mutex;
+
+/// What a new repository is to be.
+#[derive(Debug, Clone)]
+pub struct NewRepository {
+    /// Its name.
+    pub name: String,
+    /// Its format's name.
+    pub format: String,
+    /// Hosted, remote or group.
+    pub kind: RepositoryKind,
+    /// Whether reading needs a token.
+    pub private: bool,
+}
+
+/// All repositories of this server.
+#[derive(Debug)]
+pub struct Repositories {
+    store: Arc<Store>,
+    clock: Clock,
+    known: ArcSwap<Known>,
+    /// Held while the list is read anew, so that an older list never replaces a newer one.
+    reading: Mutex<()>,
+}
+
+impl Repositories {
+    /// Reads which repositories there are.
+    pub async fn open(store: Arc<Store>, clock: Clock, event: &mut Event) -> Result<Self, Error> {
+        let known = read(&store, event).await?;
+        Ok(Self { store, clock, known: ArcSwap::from_pointee(known), reading: Mutex::new(()) })
+    }
+
+    /// The repositories as they are set now: the list in memory while its stamp holds, else read anew. Nobody has to
+    /// tell this list of a change, so none can be forgotten, also when the one who made it is cut off half-way.
+    pub async fn known(&self, event: &mut Event) -> Result<Arc<Known>, Error> {
+        let holds = |known: &Known| self.store.revisions().holds(&known.stamp, self.clock.now());
+        let known = self.known.load_full();
+        if holds(&known) {
+            return Ok(known);
+        }
+        let _turn = self.reading.lock().await;
+        let known = self.known.load_full();
+        if holds(&known) {
+            return Ok(known);
+        }
+        let known = Arc::new(read(&self.store, event).await?);
+        self.known.store(known.clone());
+        Ok(known)
+    }
+
+    /// The repository of that name with the revision of its settings.
+    pub async fn find(&self, name: &str, event: &mut Event) -> Result<(Arc<Repository>, Stamp), Error> {
+        let known = self.known(event).await?;
+        let found = known.by_name.get(name).ok_or_else(|| Error::NoSuchRepository(name.to_owned()))?;
+        Ok((found.clone(), known.stamp))
+    }
+
+    /// What the answer to `ask` will be made from, or `None` where it is never a page. Taken before the work.
+    pub fn stamp(&self, ask: &Ask) -> Option<Stamp> {
+        let id = ask.repository.id;
+        let unit = match &ask.question {
+            Question::Root => return Some(ask.settings),
+            Question::Versions | Question::Names => Unit::All(id),
+            Question::Info(name) => Unit::Of(id, name),
+            Question::Gem(_) | Question::Push | Question::Yank { .. } => return None,
+        };
+        self.store.revisions().stamp(&[unit], Millis(i64::MAX))?.join(&ask.settings)
+    }
+
+    /// Answers one question. `upload` is what a push brings; `by` is the token's name.
+    pub async fn answer(&self, ask: &Ask, upload: Option<Staged>, by: &str, event: &mut Event) -> Result<Found, Error> {
+        event.layer = Layer::Hosted;
+        let (store, repository, now) = (&*self.store, &*ask.repository, || self.clock.now());
+        match &ask.question {
+            Question::Root => Ok(Found::Root),
+            Question::Versions => hosted::versions(store, repository, event).await,
+            Question::Names => hosted::names(store, repository, event).await,
+            Question::Info(name) => hosted::info(store, repository, name, now(), event).await,
+            Question::Gem(full_name) => hosted::gem(store, repository, full_name, now(), event).await,
+            Question::Push => {
+                let staged = upload.ok_or(Error::GivenUp)?;
+                hosted::push(store, repository, staged, by, now, event).await
+            }
+            Question::Yank { name, number, platform } => {
+                hosted::yank(store, repository, (name, number, platform), by, now, event).await
+            }
+        }
+    }
+
+    /// Makes a repository.
+    pub async fn add(&self, new: NewRepository, by: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
+        let name: RepositoryName = new.name.parse()?;
+        let format = Format::named(&new.format).ok_or_else(|| {
+            Error::Unsupported(format!("there is no format `{}`; there is: gem", Event::text(&new.format)))
+        })?;
+        if new.kind != RepositoryKind::Hosted {
+            return Err(Error::Unsupported(
+                "remote repositories and groups cannot be made yet, only hosted ones".into(),
+            ));
+        }
+        let created = self.clock.now();
+        let record = RepositoryRecord {
+            name: name.to_string(),
+            format: format.as_str().to_owned(),
+            kind: new.kind,
+            private: new.private,
+            members: Vec::new(),
+            created,
+            removed: None,
+        };
+        let expect = vec![Expect::RepositoryNameFree(name.to_string())];
+        let change = Change::Repository { id: RepositoryId(0), record };
+        match self.commit(expect, change, created, by, event).await {
+            Err(CommitError::Conflict(_)) => Err(Error::NameTaken(name.to_string())),
+            Err(CommitError::Error(error)) => Err(error.into()),
+            Ok(()) => Ok(self.find(name.as_str(), event).await?.0),
+        }
+    }
+
+    /// Removes a repository: its name is free again, its content is kept until the horizon.
+    pub async fn remove(&self, name: &str, by: &str, event: &mut Event) -> Result<(), Error> {
+        let (repository, _) = self.find(name, event).await?;
+        let now = self.clock.now();
+        let record = RepositoryRecord { removed: Some(now), ..repository.record.clone() };
+        let change = Change::Repository { id: repository.id, record };
+        match self.commit(vec![Expect::RepositoryLives(repository.id)], change, now, by, event).await {
+            Err(CommitError::Conflict(_)) => Err(Error::NoSuchRepository(name.to_owned())),
+            Err(CommitError::Error(error)) => Err(error.into()),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    async fn commit(
+        &self,
+        expect: Vec<Expect>,
+        change: Change,
+        at: Millis,
+        by: &str,
+        event: &mut Event,
+    ) -> Result<(), CommitError> {
+        let batch = Batch { by: by.to_owned(), at, expect, changes: vec![change] };
+        self.store.commit(batch, event).await.map(|_| ())
+    }
+}
+
+/// The list as the truth has it. The stamp comes first: see [`Known::stamp`].
+async fn read(store: &Store, event: &mut Event) -> Result<Known, Error> {
+    let stamp = store.revisions().stamp(&[Unit::Settings], Millis(i64::MAX)).ok_or(Error::GivenUp)?;
+    let mut by_name = HashMap::new();
+    for (id, record) in store.repositories(event).await? {
+        let format = Format::named(&record.format).ok_or_else(|| {
+            Error::Unsupported(format!(
+                "repository `{}` has a format that is unknown here: `{}`",
+                record.name, record.format
+            ))
+        })?;
+        by_name.insert(record.name.clone(), Arc::new(Repository { id, record, format, rules: Rules::default() }));
+    }
+    Ok(Known { by_name, stamp })
+}
