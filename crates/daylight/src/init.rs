@@ -1,20 +1,98 @@
-//! Makes a data folder ready to be served.
+//! What a new data folder gets: a first repository and an admin token.
 
+use crate::access::{Access, NewToken, Scope};
 use crate::config::{Secret, Settings};
+use crate::error::Error;
+use crate::serve::{Extra, Opened};
+use crate::sinks;
+use anyhow::Context;
+use repository::{NewRepository, Repositories};
 use std::path::PathBuf;
+use store::{RepositoryKind, Seq, Store};
+use telemetry::{Clock, Event};
+
+/// The repository that a new folder gets.
+pub const FIRST_REPOSITORY: &str = "gems-private";
+/// The name of the token that a new folder gets.
+pub const ADMIN: &str = "admin";
+/// Who makes them, in the journal.
+const BY: &str = "daylight";
 
 /// What was made.
 #[derive(Debug)]
 pub struct InitReport {
     /// The folder.
     pub data: PathBuf,
-    /// The admin token, where one was made now: the only time it is seen.
+    /// The admin token, where one was made up now: the only time it is seen.
     pub admin_token: Option<Secret>,
     /// Names of the repositories that were made now.
     pub repositories: Vec<String>,
 }
 
-/// Makes the folder, the first repositories and the admin token, as far as they are missing.
-pub fn init(_settings: &Settings) -> Result<InitReport, anyhow::Error> {
-    anyhow::bail!("this build cannot make a data folder yet")
+/// Makes the folder, the first repository and the admin token, without serving.
+pub fn init(settings: &Settings) -> Result<InitReport, anyhow::Error> {
+    let clock = Clock::default();
+    let (log, _) = sinks::log(settings, &clock);
+    let opened = Opened::open(settings, log, Extra { clock, sinks: Vec::new() })?;
+    let made = InitReport {
+        data: settings.store.data.clone(),
+        admin_token: opened.first.admin_token.clone(),
+        repositories: opened.first.repositories.clone(),
+    };
+    opened.close();
+    Ok(made)
+}
+
+/// What [`first`] made.
+#[derive(Debug, Default)]
+pub struct First {
+    /// The admin token, where one was made up.
+    pub admin_token: Option<Secret>,
+    /// Names of the repositories.
+    pub repositories: Vec<String>,
+}
+
+/// Gives a folder in which nothing was ever changed its first repository, and one without any token an admin token: so
+/// neither a crash between the two nor the revocation of the last token locks anybody out. A given admin token is put
+/// in force at every start, as whoever sets `DAYLIGHT_ADMIN_TOKEN` expects.
+pub async fn first(
+    store: &Store,
+    given: Option<&Secret>,
+    repositories: &Repositories,
+    access: &Access,
+    event: &mut Event,
+) -> Result<First, anyhow::Error> {
+    let mut made = First::default();
+    if store.last() == Seq(0) {
+        let name = FIRST_REPOSITORY.to_owned();
+        let hosted = NewRepository { name, format: "gem".into(), kind: RepositoryKind::Hosted, private: false };
+        let repository = repositories.add(hosted, BY, event).await.context("cannot make the first repository")?;
+        made.repositories.push(repository.record.name.clone());
+    }
+    match given {
+        Some(secret) if access.is_admin(secret, event).await? => {}
+        Some(secret) => {
+            match access.revoke(ADMIN, BY, event).await {
+                Ok(()) | Err(Error::NoSuchToken(_)) => {}
+                Err(error) => return Err(error).context("cannot replace the admin token"),
+            }
+            access.create(admin(), Some(secret.clone()), BY, event).await.context("cannot make the admin token")?;
+        }
+        None if access.table(event).await?.tokens().is_empty() => {
+            let (secret, _) = access.create(admin(), None, BY, event).await.context("cannot make the admin token")?;
+            made.admin_token = Some(secret);
+        }
+        None => {}
+    }
+    Ok(made)
+}
+
+fn admin() -> NewToken {
+    NewToken {
+        name: ADMIN.into(),
+        owner: BY.into(),
+        scopes: vec![Scope::Admin],
+        repositories: Vec::new(),
+        expires: None,
+    }
 }

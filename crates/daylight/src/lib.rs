@@ -1,6 +1,19 @@
 //! Daylight: a package repository server you can see through.
 
+pub mod access;
+mod admin;
+mod answer;
+pub mod app;
 pub mod cli;
 pub mod config;
+pub mod error;
 pub mod init;
+mod question;
+mod reply;
+pub mod route;
 pub mod serve;
+pub mod sinks;
+mod upload;
+
+/// What the front page says.
+const WELCOME: &str = include_str!("welcome.txt");

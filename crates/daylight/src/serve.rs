@@ -1,8 +1,223 @@
-//! Runs the server.
+//! Start and stop, in mirror order: telemetry, store, repositories and access, sockets; and back.
 
+use crate::access::Access;
+use crate::app::App;
 use crate::config::{Loaded, Settings};
+use crate::init::{self, First};
+use crate::sinks;
+use anyhow::Context;
+use front::{Listener, Outside, Pages, Stop};
+use repository::Repositories;
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use store::{Stamp, Store, StoreOptions};
+use telemetry::{Bound, BoundName, Clock, Event, Log, Outcome, Recorder, RecorderOptions, Sink};
+use tokio::runtime::Runtime;
+
+/// Threads of the back runtime: signals, start and stop, and what no client waits for.
+const BACK_THREADS: usize = 2;
+/// How long a stop waits for requests under way, and then for the sinks.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a server is given besides its settings.
+#[derive(Default)]
+pub struct Extra {
+    /// The time of day.
+    pub clock: Clock,
+    /// Where events go.
+    pub sinks: Vec<Box<dyn Sink>>,
+}
+
+/// A data folder that is open and ready to answer, without a socket.
+#[derive(Debug)]
+pub struct Opened {
+    /// What its requests share.
+    pub app: Arc<App>,
+    /// What was made because the folder was new.
+    pub first: First,
+    back: Runtime,
+}
+
+impl Opened {
+    /// Opens the folder and reads what it holds.
+    pub fn open(settings: &Settings, log: Log, extra: Extra) -> anyhow::Result<Self> {
+        let Extra { clock, sinks } = extra;
+        let back = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(BACK_THREADS)
+            .thread_name("daylight-back")
+            .enable_all()
+            .build()
+            .context("cannot start the back runtime")?;
+        let options = RecorderOptions {
+            clock: clock.clone(),
+            shards: settings.server.cores + BACK_THREADS,
+            buffered_events: usize::try_from(settings.telemetry.events_buffered).unwrap_or(usize::MAX),
+        };
+        let recorder = Recorder::start(options, sinks);
+        recorder.report_to(log.clone());
+        let store = Store::open(StoreOptions {
+            readers: settings.store.readers,
+            floor_bytes: settings.store.free_space_floor_bytes,
+            ..StoreOptions::new(&settings.store.data, clock.clone(), recorder.clone())
+        })?;
+        let (repositories, access, first) = back.block_on(known(settings, &store, &clock, &recorder))?;
+        let access = Arc::new(access);
+        let uploads = Bound::new(BoundName::Uploads, "", settings.server.max_uploads);
+        recorder.register(uploads.clone());
+        let app = Arc::new(App {
+            pages: pages(settings, &store, &access, &recorder),
+            access,
+            repositories,
+            store,
+            recorder,
+            log,
+            clock,
+            uploads,
+            max_upload_bytes: settings.server.max_upload_bytes,
+        });
+        Ok(Self { app, first, back })
+    }
+
+    /// Ships what is journaled and hands on what is recorded.
+    pub fn close(self) {
+        self.app.store.close();
+        self.app.recorder.stop(PATIENCE);
+        self.back.shutdown_timeout(PATIENCE);
+    }
+}
+
+/// Which repositories and tokens there are; a new folder gets its first.
+async fn known(
+    settings: &Settings,
+    store: &Arc<Store>,
+    clock: &Clock,
+    recorder: &Recorder,
+) -> anyhow::Result<(Repositories, Access, First)> {
+    recorder.attempt();
+    let mut event = Event::job("start", clock.now());
+    let read = async {
+        let repositories = Repositories::open(store.clone(), clock.clone(), &mut event).await?;
+        let access = Access::open(store.clone(), clock.clone(), &mut event).await?;
+        let first = init::first(store, settings.admin_token.as_ref(), &repositories, &access, &mut event).await?;
+        anyhow::Ok((repositories, access, first))
+    }
+    .await;
+    event.outcome = Some(if read.is_ok() { Outcome::Done } else { Outcome::Failed });
+    recorder.release(event);
+    read
+}
+
+fn pages(settings: &Settings, store: &Store, access: &Arc<Access>, recorder: &Recorder) -> Pages<Stamp> {
+    let (revisions, access) = (store.revisions().clone(), access.clone());
+    let pages = Pages::new(
+        settings.server.pages_bytes,
+        Outside {
+            canon: |path| (path.into(), None),
+            class: Box::new(move |headers| access.class(headers)),
+            holds: Box::new(move |stamp, now| revisions.holds(stamp, now)),
+        },
+    );
+    recorder.register(pages.bound().clone());
+    pages
+}
+
+fn limits(settings: &Settings) -> front::Limits {
+    let server = &settings.server;
+    front::Limits {
+        upload: server.max_upload_bytes,
+        connections: server.max_connections,
+        head_time: Duration::from_secs(server.head_timeout_s),
+        keep_alive: Duration::from_secs(server.idle_timeout_s),
+        upload_idle: Duration::from_secs(server.upload_idle_timeout_s),
+        write_stall: Duration::from_secs(server.write_timeout_s),
+        ..front::Limits::default()
+    }
+}
+
+/// A server that answers.
+#[derive(Debug)]
+pub struct Running {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// What it serves from.
+    pub opened: Opened,
+    stop: Stop,
+    front: std::thread::JoinHandle<Result<(), front::Error>>,
+}
+
+/// Binds the socket, opens the folder and begins to serve. A taken port is told before anything is touched.
+pub fn start(settings: &Settings, log: Log, extra: Extra) -> anyhow::Result<Running> {
+    let listener = Listener::bind(settings.server.listen)?;
+    let address = listener.local_addr()?;
+    let opened = Opened::open(settings, log, extra)?;
+    let stop = Stop::default();
+    let options = front::Options { cores: settings.server.cores, limits: limits(settings), patience: PATIENCE };
+    let (handler, recorder, asked) = (opened.app.clone(), opened.app.recorder.clone(), stop.clone());
+    let front = std::thread::Builder::new()
+        .name("daylight-front".into())
+        .spawn(move || front::run(listener, options, handler, recorder, asked))?;
+    Ok(Running { address, opened, stop, front })
+}
+
+impl Running {
+    /// Finishes what is under way, then closes.
+    pub fn stop(self) -> anyhow::Result<()> {
+        self.stop.now();
+        let served = self.front.join().map_err(|_| anyhow::anyhow!("the front panicked"))?;
+        self.opened.close();
+        Ok(served?)
+    }
+
+    /// Waits for SIGTERM or SIGINT, or for the front to end by itself.
+    fn wait(&self) -> anyhow::Result<()> {
+        use tokio::signal::unix::{SignalKind, signal};
+        self.opened.back.block_on(async {
+            let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+            let mut stopped = pin!(self.stop.asked());
+            poll_fn(|cx| {
+                let told = terminate.poll_recv(cx).is_ready() || interrupt.poll_recv(cx).is_ready();
+                if told { Poll::Ready(()) } else { stopped.as_mut().poll(cx) }
+            })
+            .await;
+            Ok(())
+        })
+    }
+}
 
 /// Serves until it is told to stop.
-pub fn run(_settings: Settings, _config: Loaded) -> Result<(), anyhow::Error> {
-    anyhow::bail!("this build cannot serve yet")
+pub fn run(settings: Settings, loaded: Loaded) -> anyhow::Result<()> {
+    let clock = Clock::default();
+    let (log, lines) = sinks::log(&settings, &clock);
+    log.take_panics();
+    for warning in &loaded.warnings {
+        log.warn(warning, &[]);
+    }
+    let sinks = sinks::events(&settings);
+    let running = start(&settings, log.clone(), Extra { clock, sinks })?;
+    running.opened.app.recorder.register(lines.bound().clone());
+    announce(&running);
+    let data = settings.store.data.display().to_string();
+    log.info("serving", &[("address", &running.address), ("data", &data)]);
+    let waited = running.wait();
+    log.info("stopping", &[]);
+    let stopped = running.stop();
+    log.info("stopped", &[]);
+    lines.flush(PATIENCE);
+    waited.and(stopped)
+}
+
+/// What whoever started it needs to know, on standard output. Nobody there to read it is no reason to end.
+fn announce(running: &Running) {
+    use std::io::Write;
+    let mut lines = String::new();
+    if let Some(secret) = &running.opened.first.admin_token {
+        lines = format!("admin token: {}\nit is shown this once; only its hash is kept\n", secret.expose());
+    }
+    lines.push_str(&format!("listening on http://{}\n", running.address));
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(lines.as_bytes()).and_then(|()| out.flush());
 }

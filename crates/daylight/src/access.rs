@@ -1,0 +1,136 @@
+//! Who asks, and whether they may.
+
+mod change;
+mod credentials;
+mod table;
+
+pub use change::NewToken;
+pub use credentials::{Presented, new_secret};
+pub use table::{Scope, Table, Token};
+
+use crate::error::Error;
+use arc_swap::ArcSwap;
+use http::HeaderMap;
+use repository::Repository;
+use std::sync::Arc;
+use store::{Stamp, Store};
+use telemetry::{Clock, Event, Millis, Op};
+use tokio::sync::Mutex;
+
+/// Whoever asks: a token's bearer, or anyone.
+#[derive(Debug, Clone)]
+pub struct Who {
+    /// The token they showed, if it is a good one.
+    pub token: Option<Arc<Token>>,
+    /// The revision of the tokens this was decided from.
+    pub stamp: Stamp,
+}
+
+impl Who {
+    /// The name changes are journaled under.
+    pub fn name(&self) -> &str {
+        self.token.as_ref().map_or("anyone", |token| &token.record.name)
+    }
+}
+
+/// The tokens, and the rules for what they allow.
+#[derive(Debug)]
+pub struct Access {
+    store: Arc<Store>,
+    clock: Clock,
+    table: ArcSwap<Table>,
+    /// Held while the table is read anew.
+    reading: Mutex<()>,
+}
+
+impl Access {
+    /// Reads which tokens there are.
+    pub async fn open(store: Arc<Store>, clock: Clock, event: &mut Event) -> Result<Self, Error> {
+        let table = Table::read(&store, event).await?;
+        Ok(Self { store, clock, table: ArcSwap::from_pointee(table), reading: Mutex::new(()) })
+    }
+
+    /// The tokens as they are now: those in memory while their stamp holds, else read anew.
+    pub async fn table(&self, event: &mut Event) -> Result<Arc<Table>, Error> {
+        let table = self.table.load_full();
+        if self.holds(&table) {
+            return Ok(table);
+        }
+        let _turn = self.reading.lock().await;
+        let table = self.table.load_full();
+        if self.holds(&table) {
+            return Ok(table);
+        }
+        let table = Arc::new(Table::read(&self.store, event).await?);
+        self.table.store(table.clone());
+        Ok(table)
+    }
+
+    fn holds(&self, table: &Table) -> bool {
+        self.store.revisions().holds(&table.stamp, self.clock.now())
+    }
+
+    /// The page class of whoever shows these credentials, and until when. `None`: not known here and now, so no page
+    /// but a public one is theirs. Takes no lock: the front asks on every request.
+    pub fn class(&self, headers: &HeaderMap) -> Option<(u64, Millis)> {
+        let table = self.table.load();
+        if !self.holds(&table) {
+            return None;
+        }
+        let token = table.find(&Presented::read(headers)?, self.clock.now())?;
+        Some((token.class, token.record.expires.unwrap_or(Millis(i64::MAX))))
+    }
+
+    /// Who asks for `scope` on `repository`. Anyone may read what is not private; everything else needs a good token.
+    pub async fn content(
+        &self,
+        headers: &HeaderMap,
+        scope: Scope,
+        repository: &Repository,
+        event: &mut Event,
+    ) -> Result<Who, Error> {
+        let open = scope == Scope::Read && !repository.record.private;
+        let name = &repository.record.name;
+        match self.who(headers, event).await {
+            Ok(who) => match &who.token {
+                Some(token) if token.allows(scope, Some(name)) => Ok(who),
+                _ if open => Ok(who),
+                Some(token) => {
+                    Err(Error::ScopeMissing { token: token.record.name.clone(), scope, repository: Some(name.clone()) })
+                }
+                None => Err(Error::CredentialsMissing { scope, repository: Some(name.clone()) }),
+            },
+            Err(Error::CredentialsUnknown) if open => Ok(Who { token: None, stamp: self.table(event).await?.stamp }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Who asks for something of the server as a whole.
+    pub async fn server(&self, headers: &HeaderMap, event: &mut Event) -> Result<Who, Error> {
+        let who = self.who(headers, event).await?;
+        match &who.token {
+            Some(token) if token.allows(Scope::Admin, None) => Ok(who),
+            Some(token) => {
+                Err(Error::ScopeMissing { token: token.record.name.clone(), scope: Scope::Admin, repository: None })
+            }
+            None => Err(Error::CredentialsMissing { scope: Scope::Admin, repository: None }),
+        }
+    }
+
+    /// Whether this secret is a token with every right.
+    pub async fn is_admin(&self, secret: &client::Secret, event: &mut Event) -> Result<bool, Error> {
+        let found = self.table(event).await?.find(&Presented::secret(secret), self.clock.now());
+        Ok(found.is_some_and(|token| token.allows(Scope::Admin, None)))
+    }
+
+    async fn who(&self, headers: &HeaderMap, event: &mut Event) -> Result<Who, Error> {
+        let table = self.table(event).await?;
+        let Some(presented) = Presented::read(headers) else {
+            return Ok(Who { token: None, stamp: table.stamp });
+        };
+        let now = self.clock.now();
+        let token = event.time(Op::TokenCheck, || table.find(&presented, now)).ok_or(Error::CredentialsUnknown)?;
+        event.token.clone_from(&token.record.name);
+        Ok(Who { token: Some(token), stamp: table.stamp })
+    }
+}

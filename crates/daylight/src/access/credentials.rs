@@ -1,0 +1,106 @@
+//! What a client shows, in all the forms clients show it, never printed.
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use client::Secret;
+use http::{HeaderMap, header};
+use sha2::{Digest as _, Sha256};
+use std::fmt;
+use store::Digest;
+
+/// Longest `Authorization` header that is looked at, in bytes.
+const MAX: usize = 1024;
+
+/// What a client showed: hashes of the one or two texts that may be a token. The texts are not kept.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Presented {
+    candidates: Vec<Digest>,
+}
+
+impl fmt::Debug for Presented {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Presented(***)")
+    }
+}
+
+impl Presented {
+    /// Reads `Authorization`: a bare key (`gem push`), `Bearer` or `Basic`, whose user or password may be the token:
+    /// Bundler is often told `https://TOKEN@host/` or `https://TOKEN:x-oauth-basic@host/`. `None`: nothing was shown.
+    pub fn read(headers: &HeaderMap) -> Option<Self> {
+        let shown = headers.get(header::AUTHORIZATION)?.as_bytes();
+        if shown.is_empty() || shown.len() > MAX {
+            return Some(Self { candidates: Vec::new() });
+        }
+        let (scheme, rest) = match shown.iter().position(|byte| *byte == b' ') {
+            Some(at) => (&shown[..at], shown[at + 1..].trim_ascii()),
+            None => (&b""[..], shown),
+        };
+        let candidates = if scheme.eq_ignore_ascii_case(b"basic") {
+            let pair = STANDARD.decode(rest).unwrap_or_default();
+            let colon = pair.iter().position(|byte| *byte == b':').unwrap_or(pair.len());
+            let (user, password) = (&pair[..colon], pair.get(colon + 1..).unwrap_or_default());
+            [password, user].into_iter().filter(|text| !text.is_empty()).map(hash).collect()
+        } else {
+            vec![hash(rest)]
+        };
+        Some(Self { candidates })
+    }
+
+    /// As if `secret` had been shown.
+    pub(super) fn secret(secret: &Secret) -> Self {
+        Self { candidates: vec![hash(secret.expose().as_bytes())] }
+    }
+
+    /// The hashes to look for, the likeliest first.
+    pub(super) fn candidates(&self) -> &[Digest] {
+        &self.candidates
+    }
+}
+
+/// What of a secret is kept.
+pub(crate) fn hash(secret: &[u8]) -> Digest {
+    Digest(Sha256::digest(secret).into())
+}
+
+/// A new secret: 256 random bits. Fails only where the machine has no randomness to give.
+pub fn new_secret() -> Result<Secret, getrandom::Error> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes)?;
+    Ok(Secret::new(format!("daylight_{}", URL_SAFE_NO_PAD.encode(bytes))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn presented(value: &str) -> Vec<Digest> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::AUTHORIZATION, value.parse().unwrap());
+        Presented::read(&headers).unwrap().candidates
+    }
+
+    #[test]
+    fn every_form_that_clients_use_shows_the_token() {
+        let token = hash(b"daylight_x");
+        assert_eq!(presented("daylight_x"), [token]);
+        assert_eq!(presented("Bearer daylight_x"), [token]);
+        for pair in ["daylight_x:", "daylight_x:x-oauth-basic", "me:daylight_x"] {
+            let shown = presented(&format!("Basic {}", STANDARD.encode(pair)));
+            assert!(shown.contains(&token), "{pair}");
+        }
+        assert_eq!(presented("Basic !!!"), []);
+        assert_eq!(presented(&"x".repeat(2000)), []);
+    }
+
+    #[test]
+    fn nothing_shown_is_not_the_same_as_something_unknown() {
+        assert!(Presented::read(&HeaderMap::new()).is_none());
+    }
+
+    #[test]
+    fn a_new_secret_cannot_be_printed_by_accident() {
+        let secret = new_secret().unwrap();
+        assert_eq!(secret.expose().len(), "daylight_".len() + 43);
+        assert_eq!(format!("{secret:?}"), "Secret(***)");
+    }
+}

@@ -1,0 +1,116 @@
+//! The tokens in memory, found by their hashes.
+
+use super::Presented;
+use crate::error::Error;
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use store::{Digest, Stamp, Store, TokenRecord, Unit};
+use subtle::ConstantTimeEq;
+use telemetry::{Event, Millis};
+
+/// What a token may be good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Reading private repositories.
+    Read,
+    /// Publishing.
+    Write,
+    /// Withdrawing.
+    Delete,
+    /// Everything, and the API.
+    Admin,
+}
+
+impl Scope {
+    /// All of them.
+    pub const ALL: &'static [Scope] = &[Scope::Read, Scope::Write, Scope::Delete, Scope::Admin];
+
+    /// Its name in commands, the API and journal rows.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Scope::Read => "read",
+            Scope::Write => "write",
+            Scope::Delete => "delete",
+            Scope::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Scope {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.iter().find(|scope| scope.as_str() == text);
+        found
+            .copied()
+            .ok_or_else(|| format!("there is no scope `{}`; there are: read, write, delete, admin", Event::text(text)))
+    }
+}
+
+/// A token that is not revoked.
+#[derive(Debug)]
+pub struct Token {
+    /// As the journal has it.
+    pub record: TokenRecord,
+    /// The access class of pages made for its bearer; never `front`'s class of everyone.
+    pub class: u64,
+}
+
+impl Token {
+    /// Whether it is good for `scope`, on that repository or (`None`) on the server as a whole.
+    pub fn allows(&self, scope: Scope, repository: Option<&str>) -> bool {
+        let named = |wanted: Scope| self.record.scopes.iter().any(|scope| scope == wanted.as_str());
+        let scoped = named(scope) || named(Scope::Admin);
+        let everywhere = self.record.repositories.is_empty();
+        scoped
+            && (everywhere || repository.is_some_and(|name| self.record.repositories.iter().any(|there| there == name)))
+    }
+}
+
+/// All tokens that are not revoked, and the revision they were read at.
+#[derive(Debug)]
+pub struct Table {
+    by_hash: HashMap<Digest, Arc<Token>>,
+    /// Taken before they were read.
+    pub stamp: Stamp,
+}
+
+impl Table {
+    /// The tokens as the truth has them.
+    pub(super) async fn read(store: &Store, event: &mut Event) -> Result<Self, Error> {
+        let stamp = store.revisions().stamp(&[Unit::Tokens], Millis(i64::MAX)).ok_or(Error::GivenUp)?;
+        let tokens = store.tokens(event).await?;
+        let by_hash = tokens.into_iter().map(|record| {
+            // The class is a piece of the secret's hash: the same for the same token, and no two tokens' are equal.
+            let mut class = [0; 8];
+            class.copy_from_slice(&record.hash.0[..8]);
+            (record.hash, Arc::new(Token { record, class: u64::from_le_bytes(class).max(1) }))
+        });
+        Ok(Self { by_hash: by_hash.collect(), stamp })
+    }
+
+    /// The token that was shown, if it is known and has not expired at `now`.
+    pub fn find(&self, presented: &Presented, now: Millis) -> Option<Arc<Token>> {
+        presented.candidates().iter().find_map(|hash| {
+            let token = self.by_hash.get(hash)?;
+            let same: bool = token.record.hash.0.ct_eq(&hash.0).into();
+            let alive = token.record.expires.is_none_or(|expires| now < expires);
+            (same && alive).then(|| token.clone())
+        })
+    }
+
+    /// All of them, by name.
+    pub fn tokens(&self) -> Vec<Arc<Token>> {
+        let mut all: Vec<_> = self.by_hash.values().cloned().collect();
+        all.sort_by(|a, b| a.record.name.cmp(&b.record.name));
+        all
+    }
+}

@@ -1,0 +1,59 @@
+//! `/api/v1/repositories`.
+
+use crate::app::App;
+use crate::error::Error;
+use crate::reply;
+use front::Reply;
+use http::StatusCode;
+use repository::{NewRepository, Repository};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::RepositoryKind;
+use telemetry::Event;
+
+/// The body of a POST.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Add {
+    name: String,
+    format: String,
+    kind: RepositoryKind,
+    #[serde(default)]
+    private: bool,
+}
+
+fn shown(repository: &Repository) -> Value {
+    let record = &repository.record;
+    json!({
+        "name": record.name,
+        "format": record.format,
+        "kind": record.kind,
+        "private": record.private,
+        "members": record.members,
+        "created": record.created.to_string(),
+    })
+}
+
+pub(super) async fn list(app: &App, event: &mut Event) -> Result<Reply, Error> {
+    let known = app.repositories.known(event).await?;
+    let mut all: Vec<_> = known.by_name.values().collect();
+    all.sort_by(|a, b| a.record.name.cmp(&b.record.name));
+    let all: Vec<Value> = all.into_iter().map(|repository| shown(repository)).collect();
+    Ok(reply::json(StatusCode::OK, &json!({ "repositories": all })))
+}
+
+pub(super) async fn show(app: &App, name: &str, event: &mut Event) -> Result<Reply, Error> {
+    let (repository, _) = app.repositories.find(name, event).await?;
+    Ok(reply::json(StatusCode::OK, &shown(&repository)))
+}
+
+pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Result<Reply, Error> {
+    let new = NewRepository { name: body.name, format: body.format, kind: body.kind, private: body.private };
+    let made = app.repositories.add(new, by, event).await?;
+    Ok(reply::json(StatusCode::CREATED, &shown(&made)))
+}
+
+pub(super) async fn remove(app: &App, name: &str, by: &str, event: &mut Event) -> Result<Reply, Error> {
+    app.repositories.remove(name, by, event).await?;
+    Ok(reply::no_content())
+}

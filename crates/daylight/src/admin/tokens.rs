@@ -1,0 +1,74 @@
+//! `/api/v1/tokens`. A secret is in one answer only: the one that makes it.
+
+use crate::access::{NewToken, Scope};
+use crate::app::App;
+use crate::error::Error;
+use crate::reply;
+use front::Reply;
+use http::StatusCode;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::TokenRecord;
+use telemetry::{Event, Millis};
+
+/// The body of a POST.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Add {
+    name: String,
+    #[serde(default)]
+    owner: String,
+    scopes: Vec<String>,
+    #[serde(default)]
+    repositories: Vec<String>,
+    /// RFC 3339.
+    #[serde(default)]
+    expires: Option<String>,
+}
+
+fn shown(record: &TokenRecord) -> Value {
+    json!({
+        "name": record.name,
+        "owner": record.owner,
+        "scopes": record.scopes,
+        "repositories": record.repositories,
+        "created": record.created.to_string(),
+        "expires": record.expires.map(|at| at.to_string()),
+    })
+}
+
+pub(super) async fn list(app: &App, event: &mut Event) -> Result<Reply, Error> {
+    let table = app.access.table(event).await?;
+    let all: Vec<Value> = table.tokens().iter().map(|token| shown(&token.record)).collect();
+    Ok(reply::json(StatusCode::OK, &json!({ "tokens": all })))
+}
+
+pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Result<Reply, Error> {
+    let scopes = body.scopes.iter().map(|scope| scope.parse::<Scope>()).collect::<Result<Vec<_>, _>>();
+    let expires = body.expires.as_deref().map(moment).transpose()?;
+    for name in &body.repositories {
+        app.repositories.find(name, event).await?;
+    }
+    let new = NewToken {
+        name: body.name,
+        owner: body.owner,
+        scopes: scopes.map_err(Error::Input)?,
+        repositories: body.repositories,
+        expires,
+    };
+    let (secret, record) = app.access.create(new, None, by, event).await?;
+    let mut value = shown(&record);
+    value["secret"] = secret.expose().into();
+    Ok(reply::json(StatusCode::CREATED, &value))
+}
+
+pub(super) async fn revoke(app: &App, name: &str, by: &str, event: &mut Event) -> Result<Reply, Error> {
+    app.access.revoke(name, by, event).await?;
+    Ok(reply::no_content())
+}
+
+fn moment(text: &str) -> Result<Millis, Error> {
+    let at: jiff::Timestamp =
+        text.parse().map_err(|_| Error::Input(format!("`{}` is not an RFC 3339 moment", Event::text(text))))?;
+    Ok(Millis(at.as_millisecond()))
+}

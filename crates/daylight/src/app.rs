@@ -1,0 +1,96 @@
+//! Everything a request may need, in one place, made once.
+
+use crate::access::{Access, Who};
+use crate::answer::answer;
+use crate::error::Error;
+use crate::reply;
+use front::{Handler, Pages, Reply, Request};
+use repository::{Ask, Repositories};
+use std::sync::Arc;
+use store::{Stamp, Store};
+use telemetry::{Bound, Clock, Event, Log, Recorder};
+
+/// What every part of the line shares.
+#[derive(Debug)]
+pub struct App {
+    /// Complete answers, looked at before anything else.
+    pub pages: Pages<Stamp>,
+    /// Who may what.
+    pub access: Arc<Access>,
+    /// What there is.
+    pub repositories: Repositories,
+    /// Blobs, truth, journal.
+    pub store: Arc<Store>,
+    /// What is recorded.
+    pub recorder: Arc<Recorder>,
+    /// The process log.
+    pub log: Log,
+    /// The time of day.
+    pub clock: Clock,
+    /// Uploads under way.
+    pub uploads: Arc<Bound>,
+    /// The largest upload, in bytes.
+    pub max_upload_bytes: u64,
+}
+
+impl App {
+    /// Keeps a reply as a page, if it may be one: `stamp` says what it was made from. Who asked matters only where the
+    /// repository is private: then it is a page of theirs alone, and ends when their token changes.
+    pub fn keep(
+        &self,
+        request: &Request,
+        reply: &Reply,
+        ask: &Ask,
+        who: &Who,
+        stamp: Option<Stamp>,
+        event: &mut Event,
+    ) {
+        let public = !ask.repository.record.private;
+        let stamp = if public { stamp } else { stamp.and_then(|stamp| stamp.join(&who.stamp)) };
+        if let Some(stamp) = stamp {
+            self.pages.keep(request, reply, public, stamp, event);
+        }
+    }
+
+    /// Whether this process can answer. Looks at nothing but its own memory and, where that is out of date, the
+    /// truth database.
+    pub async fn ready(&self, event: &mut Event) -> Result<Reply, Error> {
+        self.repositories.known(event).await?;
+        Ok(reply::text("ready\n"))
+    }
+}
+
+impl Handler for App {
+    async fn answer(&self, request: Request, event: &mut Event) -> Reply {
+        let api = request.path().starts_with("/api/");
+        match answer(self, request, event).await {
+            Ok(reply) => reply,
+            Err(error) => self.refuse(&error, api, event),
+        }
+    }
+}
+
+impl App {
+    fn refuse(&self, error: &Error, api: bool, event: &mut Event) -> Reply {
+        event.reason = Some(error.reason());
+        let reply = reply::refusal(error, api);
+        if reply.status.is_server_error() {
+            event.detail = chain(error);
+            let id = event.id.to_string();
+            self.log.error("a request failed", &[("event", &id), ("path", &event.path), ("cause", &event.detail)]);
+        }
+        reply
+    }
+}
+
+/// An error with everything behind it, for operators.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    text
+}

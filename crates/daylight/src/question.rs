@@ -1,0 +1,92 @@
+//! From a path below a repository, and for a yank the form that comes with it, to a question.
+
+use crate::error::Error;
+use crate::route::Content;
+use format::gem::path::{self, Question as Path};
+use front::Request;
+use http::Method;
+use repository::{Question, Repository};
+use telemetry::Event;
+
+/// Longest form, in bytes.
+const FORM_MAX: u64 = 64 * 1024;
+
+/// What the URL asks of the repository.
+pub(crate) async fn read(
+    url: &Content,
+    repository: &Repository,
+    request: &mut Request,
+    event: &mut Event,
+) -> Result<Question, Error> {
+    let nothing = || repository::Error::NoSuchPath { path: Event::text(&url.path), format: repository.format.as_str() };
+    let path = path::read(&url.path).ok_or_else(nothing)?;
+    let (allow, question) = match path {
+        Path::Root => ("GET, HEAD", Question::Root),
+        Path::Versions => ("GET, HEAD", Question::Versions),
+        Path::Names => ("GET, HEAD", Question::Names),
+        Path::Info(name) => ("GET, HEAD", Question::Info(name.to_owned())),
+        Path::Gem(full_name) => ("GET, HEAD", Question::Gem(full_name.to_owned())),
+        Path::Push => ("POST", Question::Push),
+        Path::Yank if url.method == Method::DELETE => return yank(request, event).await,
+        Path::Yank => ("DELETE", Question::Root),
+    };
+    if allow.split(", ").any(|method| method == url.method.as_str()) {
+        Ok(question)
+    } else {
+        Err(Error::MethodNotAllowed { method: Event::text(url.method.as_str()), allow })
+    }
+}
+
+/// `gem yank` sends its parameters as a form in the body of a DELETE; others put them into the query.
+async fn yank(request: &mut Request, event: &mut Event) -> Result<Question, Error> {
+    let body = request.upload.collect(FORM_MAX, event).await?;
+    let query = request.query().unwrap_or_default().to_owned();
+    let form = std::str::from_utf8(&body).map_err(|_| Error::Input("the form is not UTF-8".into()))?;
+    let value = |key: &str| form_value(form, key).or_else(|| form_value(&query, key));
+    let required = |key: &str| value(key).ok_or_else(|| Error::Input(format!("`{key}` is missing")));
+    Ok(Question::Yank {
+        name: required("gem_name")?,
+        number: required("version")?,
+        platform: value("platform").filter(|platform| !platform.is_empty()).unwrap_or_else(|| "ruby".into()),
+    })
+}
+
+/// The first value of `key` in an `application/x-www-form-urlencoded` text.
+fn form_value(form: &str, key: &str) -> Option<String> {
+    form.split('&').find_map(|pair| {
+        let (name, value) = pair.split_once('=')?;
+        (decode(name)? == key).then(|| decode(value))?
+    })
+}
+
+fn decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'+' => b' ',
+            b'%' => {
+                let digits = [rest.next()?, rest.next()?];
+                let digits = std::str::from_utf8(&digits).ok()?;
+                u8::from_str_radix(digits, 16).ok()?
+            }
+            plain => plain,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_are_read_as_gem_writes_them() {
+        let form = "gem_name=a%2Db&version=1.0+x&platform=";
+        assert_eq!(form_value(form, "gem_name").as_deref(), Some("a-b"));
+        assert_eq!(form_value(form, "version").as_deref(), Some("1.0 x"));
+        assert_eq!(form_value(form, "platform").as_deref(), Some(""));
+        assert_eq!(form_value(form, "nothing"), None);
+        assert_eq!(form_value("version=%zz", "version"), None);
+    }
+}

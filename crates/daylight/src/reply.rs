@@ -1,0 +1,173 @@
+//! The only place that turns what was found, or an error, into a status, headers and a body.
+
+use crate::error::Error;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use front::{Body, Ranges, Reply};
+use http::header::{self, HeaderName, HeaderValue};
+use http::{HeaderMap, StatusCode};
+use md5::{Digest as _, Md5};
+use repository::{Ask, Found};
+use sha2::Sha256;
+
+const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
+const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream");
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
+/// The challenge that makes `gem`, `bundle` and browsers send what they have (RFC 7617 section 2).
+const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Daylight\", charset=\"UTF-8\"");
+
+/// What was found, for the client.
+pub(crate) fn found(found: Found, ask: &Ask) -> Reply {
+    let private = ask.repository.record.private;
+    match found {
+        Found::Root => text("Daylight\n"),
+        Found::Said(said) => text(said),
+        Found::Index(_, bytes) => index(bytes, private),
+        Found::File { name, file, hashes } => {
+            let mut reply = Reply::new(StatusCode::OK).body(Body::file(file, hashes.size_bytes));
+            let headers = &mut reply.headers;
+            headers.insert(header::CONTENT_TYPE, OCTETS);
+            put(headers, header::ETAG, format!("\"{}\"", hashes.sha256));
+            put(headers, REPR_DIGEST, format!("sha-256=:{}:", STANDARD.encode(hashes.sha256.0)));
+            put(headers, header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""));
+            let cache =
+                if private { "private, max-age=31536000, immutable" } else { "public, max-age=31536000, immutable" };
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+            reply.ranges = Ranges::Bytes;
+            reply
+        }
+    }
+}
+
+/// An index of the compact kind. The ETag must be the MD5 of the body: Bundler before 2.5 compares it with its own MD5
+/// of the file, and computes If-None-Match from its local copy. Bundler 2.5 and later throws a 206 away that has no
+/// Repr-Digest. Clients must ask again each time: what is acknowledged is visible.
+fn index(bytes: Bytes, private: bool) -> Reply {
+    let mut reply = Reply::new(StatusCode::OK).body(Body::Bytes(bytes.clone()));
+    let headers = &mut reply.headers;
+    headers.insert(header::CONTENT_TYPE, TEXT);
+    put(headers, header::ETAG, format!("\"{}\"", hex(&Md5::digest(&bytes))));
+    put(headers, REPR_DIGEST, format!("sha-256=:{}:", STANDARD.encode(Sha256::digest(&bytes))));
+    let cache = if private { "private, no-cache" } else { "public, no-cache" };
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    reply.ranges = Ranges::Prefix;
+    reply
+}
+
+/// A short text.
+pub(crate) fn text(text: impl Into<Bytes>) -> Reply {
+    let mut reply = Reply::new(StatusCode::OK).body(Body::Bytes(text.into()));
+    reply.headers.insert(header::CONTENT_TYPE, TEXT);
+    reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    reply
+}
+
+/// An answer of the admin API.
+pub(crate) fn json(status: StatusCode, value: &impl serde::Serialize) -> Reply {
+    let body = serde_json::to_vec(value).unwrap_or_default();
+    let mut reply = Reply::new(status).body(Body::Bytes(body.into()));
+    reply.headers.insert(header::CONTENT_TYPE, JSON);
+    reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    reply
+}
+
+/// Nothing to say but that it is done.
+pub(crate) fn no_content() -> Reply {
+    Reply::new(StatusCode::NO_CONTENT)
+}
+
+/// Why not. Clients of repositories print the body as it comes, so they get plain text; the API answers RFC 9457.
+pub(crate) fn refusal(error: &Error, api: bool) -> Reply {
+    let status = status(error);
+    let mut reply = if api { problem(status, error) } else { plain(status, error) };
+    let headers = &mut reply.headers;
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    match error {
+        Error::CredentialsMissing { .. } | Error::CredentialsUnknown => {
+            headers.insert(header::WWW_AUTHENTICATE, CHALLENGE);
+        }
+        Error::MethodNotAllowed { allow, .. } => {
+            headers.insert(header::ALLOW, HeaderValue::from_static(allow));
+        }
+        _ if status == StatusCode::SERVICE_UNAVAILABLE => {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        _ => {}
+    }
+    reply
+}
+
+fn plain(status: StatusCode, error: &Error) -> Reply {
+    let mut body = said(status, error);
+    if let Some(hint) = error.hint() {
+        body.push_str("\nhint: ");
+        body.push_str(&hint);
+    }
+    body.push('\n');
+    let mut reply = Reply::new(status).body(Body::Bytes(body.into()));
+    reply.headers.insert(header::CONTENT_TYPE, TEXT);
+    reply
+}
+
+fn problem(status: StatusCode, error: &Error) -> Reply {
+    let mut value = serde_json::json!({
+        "type": format!("about:blank#{}", error.reason().as_str()),
+        "title": status.canonical_reason().unwrap_or_default(),
+        "status": status.as_u16(),
+        "detail": said(status, error),
+    });
+    if let Some(hint) = error.hint() {
+        value["hint"] = hint.into();
+    }
+    let mut reply = json(status, &value);
+    reply.headers.insert(header::CONTENT_TYPE, PROBLEM);
+    reply
+}
+
+/// What the client is told. The cause of a failure of ours goes into the event, never to the client.
+fn said(status: StatusCode, error: &Error) -> String {
+    match status {
+        StatusCode::INTERNAL_SERVER_ERROR => {
+            "Daylight failed; its log says why under this answer's Daylight-Event".into()
+        }
+        _ => error.to_string(),
+    }
+}
+
+fn status(error: &Error) -> StatusCode {
+    use telemetry::Reason as R;
+    match error.reason() {
+        R::NoSuchRoute | R::NoSuchRepository | R::NoSuchPackage | R::NoSuchVersion | R::Withdrawn => {
+            StatusCode::NOT_FOUND
+        }
+        R::HiddenByPolicy | R::ScopeMissing => StatusCode::FORBIDDEN,
+        R::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        R::CredentialsMissing | R::CredentialsUnknown => StatusCode::UNAUTHORIZED,
+        R::PackageInvalid => StatusCode::UNPROCESSABLE_ENTITY,
+        R::VersionTaken | R::Conflict => StatusCode::CONFLICT,
+        R::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        R::BodyTooSlow | R::HeadTooSlow => StatusCode::REQUEST_TIMEOUT,
+        R::BodyShort | R::InputInvalid => match error {
+            Error::NoSuchToken(_) => StatusCode::NOT_FOUND,
+            _ => StatusCode::BAD_REQUEST,
+        },
+        R::Unsupported => StatusCode::NOT_IMPLEMENTED,
+        R::DiskNearlyFull => StatusCode::INSUFFICIENT_STORAGE,
+        R::BoundFull | R::StorePoisoned | R::TooManyConnections => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// Inserts a header whose text was made here. A text that no header can carry is a name with odd characters: left out.
+fn put(headers: &mut HeaderMap, name: HeaderName, text: String) {
+    if let Ok(value) = HeaderValue::try_from(text) {
+        headers.insert(name, value);
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

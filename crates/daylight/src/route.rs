@@ -1,0 +1,188 @@
+//! The only reader of URLs: from a method and a path to what is asked, without I/O.
+
+use crate::access::Scope;
+use crate::error::Error;
+use http::Method;
+
+/// What a URL asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Route {
+    /// Something of a repository.
+    Content(Content),
+    /// The admin API.
+    Admin(Admin),
+    /// Is the process alive?
+    Live,
+    /// Can it answer?
+    Ready,
+    /// What it has counted.
+    Metrics,
+    /// The front page.
+    Welcome,
+}
+
+/// A path below a repository, decoded, without doubled slashes and without one at the beginning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content {
+    /// The repository's name, not looked up yet.
+    pub repository: String,
+    /// The path below it.
+    pub path: String,
+    /// What the method means for it.
+    pub scope: Scope,
+    /// The method.
+    pub method: Method,
+}
+
+/// A noun of the admin API and what to do with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Admin {
+    /// List the repositories.
+    Repositories,
+    /// Make one.
+    AddRepository,
+    /// Show one.
+    Repository(String),
+    /// Remove one.
+    RemoveRepository(String),
+    /// List the tokens.
+    Tokens,
+    /// Make one.
+    AddToken,
+    /// Revoke one.
+    RevokeToken(String),
+}
+
+/// Reads a request's method and raw path.
+pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
+    let path = decode(raw).ok_or_else(|| Error::NoSuchRoute(telemetry::Event::text(raw)))?;
+    let mut segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let got = matches!(*method, Method::GET | Method::HEAD);
+    match segments.as_slice() {
+        ["repository", name, below @ ..] => Ok(Route::Content(Content {
+            repository: (*name).to_owned(),
+            path: below.join("/"),
+            scope: scope(method)?,
+            method: method.clone(),
+        })),
+        ["api", "v1", ..] => admin(method, &segments.split_off(2)).map(Route::Admin),
+        ["health", "live"] if got => Ok(Route::Live),
+        ["health", "ready"] if got => Ok(Route::Ready),
+        ["metrics"] if got => Ok(Route::Metrics),
+        [] if got => Ok(Route::Welcome),
+        [] | ["health", "live" | "ready"] | ["metrics"] => Err(not_allowed(method, "GET, HEAD")),
+        _ => Err(Error::NoSuchRoute(telemetry::Event::text(raw))),
+    }
+}
+
+fn scope(method: &Method) -> Result<Scope, Error> {
+    match *method {
+        Method::GET | Method::HEAD => Ok(Scope::Read),
+        Method::POST | Method::PUT => Ok(Scope::Write),
+        Method::DELETE => Ok(Scope::Delete),
+        _ => Err(not_allowed(method, "GET, HEAD, POST, PUT, DELETE")),
+    }
+}
+
+fn admin(method: &Method, segments: &[&str]) -> Result<Admin, Error> {
+    let got = matches!(*method, Method::GET | Method::HEAD);
+    match segments {
+        ["repositories"] if got => Ok(Admin::Repositories),
+        ["repositories"] if method == Method::POST => Ok(Admin::AddRepository),
+        ["repositories"] | ["tokens"] if !got && method != Method::POST => Err(not_allowed(method, "GET, HEAD, POST")),
+        ["repositories", name] if got => Ok(Admin::Repository((*name).to_owned())),
+        ["repositories", name] if method == Method::DELETE => Ok(Admin::RemoveRepository((*name).to_owned())),
+        ["repositories", _] => Err(not_allowed(method, "GET, HEAD, DELETE")),
+        ["tokens"] if got => Ok(Admin::Tokens),
+        ["tokens"] => Ok(Admin::AddToken),
+        ["tokens", name] if method == Method::DELETE => Ok(Admin::RevokeToken((*name).to_owned())),
+        ["tokens", _] => Err(not_allowed(method, "DELETE")),
+        _ => Err(Error::NoSuchRoute(telemetry::Event::text(&format!("/api/v1/{}", segments.join("/"))))),
+    }
+}
+
+fn not_allowed(method: &Method, allow: &'static str) -> Error {
+    Error::MethodNotAllowed { method: telemetry::Event::text(method.as_str()), allow }
+}
+
+/// The path with its percent-escapes read (RFC 3986 section 2.1). `None` for what could be understood in two ways
+/// further on: broken escapes, an escaped slash or control character, a `.` or `..` segment, bytes that are not UTF-8.
+fn decode(raw: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(raw.len());
+    let mut rest = raw.bytes();
+    while let Some(byte) = rest.next() {
+        let byte = match byte {
+            b'%' => {
+                let digits = [rest.next()?, rest.next()?];
+                let digits =
+                    std::str::from_utf8(&digits).ok().filter(|text| text.bytes().all(|b| b.is_ascii_hexdigit()))?;
+                u8::from_str_radix(digits, 16).ok().filter(|byte| *byte != b'/')?
+            }
+            plain => plain,
+        };
+        if byte.is_ascii_control() || byte == b'\\' {
+            return None;
+        }
+        bytes.push(byte);
+    }
+    let path = String::from_utf8(bytes).ok()?;
+    path.split('/').all(|segment| segment != "." && segment != "..").then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn content(method: &Method, raw: &str) -> (String, String) {
+        match read(method, raw) {
+            Ok(Route::Content(content)) => (content.repository, content.path),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn doubled_slashes_collapse_as_gem_push_sends_them() {
+        assert_eq!(content(&Method::POST, "/repository/gems//api/v1/gems"), ("gems".into(), "api/v1/gems".into()));
+        assert_eq!(content(&Method::HEAD, "//repository/gems/"), ("gems".into(), String::new()));
+        assert_eq!(content(&Method::GET, "/repository/gems/info/a%2Db"), ("gems".into(), "info/a-b".into()));
+    }
+
+    #[test]
+    fn what_could_be_read_in_two_ways_is_nothing() {
+        for raw in [
+            "/repository/g/..",
+            "/repository/g/%2e%2e/x",
+            "/repository/g/a%2fb",
+            "/repository/g/%00",
+            "/%",
+            "/%zz",
+            "/repository/g/%ff",
+            "/repository/g/a\\b",
+            "/repository/./x",
+        ] {
+            assert!(matches!(read(&Method::GET, raw), Err(Error::NoSuchRoute(_))), "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_method_is_told_which_are_right() {
+        for (raw, allow) in
+            [("/metrics", "GET, HEAD"), ("/api/v1/tokens/x", "DELETE"), ("/api/v1/tokens", "GET, HEAD, POST")]
+        {
+            assert!(
+                matches!(read(&Method::PUT, raw), Err(Error::MethodNotAllowed { allow: told, .. }) if told == allow),
+                "{raw}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_path_makes_it_panic_or_step_outside(raw in "(/|[ -~]{0,12}|%[0-9a-f]{2}|\\.\\.){0,12}") {
+            if let Ok(Route::Content(content)) = read(&Method::GET, &raw) {
+                prop_assert!(content.path.split('/').all(|segment| segment != ".." && segment != "."));
+            }
+        }
+    }
+}
