@@ -14,6 +14,7 @@ mod freshness;
 mod gem_and_bundle;
 mod isolation;
 mod limits;
+mod model;
 mod readme;
 mod rebuild;
 mod refusals;

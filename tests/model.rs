@@ -1,0 +1,159 @@
+//! Any interleaving of pushes, yanks and reads over several connections, against a model of what was acknowledged.
+//! A page in memory may never be older than the last acknowledged change it depends on, nor a 304 confirm such a one.
+
+use crate::world::{Answer, Connection, Gem, Person, World};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+const NAMES: [&str; 3] = ["lamp", "oil", "wick"];
+const CONNECTIONS: usize = 4;
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Push { name: usize, version: u8 },
+    Yank { name: usize, version: u8 },
+    Info { name: usize },
+    Versions,
+    Names,
+    Download { name: usize, version: u8 },
+}
+
+fn steps() -> impl Strategy<Value = Vec<(usize, Step)>> {
+    let (name, version) = (0..NAMES.len(), 0u8..4);
+    let step = prop_oneof![
+        3 => (name.clone(), version.clone()).prop_map(|(name, version)| Step::Push { name, version }),
+        2 => (name.clone(), version.clone()).prop_map(|(name, version)| Step::Yank { name, version }),
+        6 => name.clone().prop_map(|name| Step::Info { name }),
+        3 => Just(Step::Versions),
+        1 => Just(Step::Names),
+        2 => (name, version).prop_map(|(name, version)| Step::Download { name, version }),
+    ];
+    prop::collection::vec((0..CONNECTIONS, step), 1..80)
+}
+
+/// What was acknowledged in a repository.
+#[derive(Default)]
+struct Model {
+    /// For each name, its live versions in the order of their pushes.
+    live: BTreeMap<&'static str, Vec<u8>>,
+    withdrawn: Vec<(usize, u8)>,
+    /// The name and the change of each line of `/versions`.
+    lines: Vec<String>,
+}
+
+impl Model {
+    fn is_live(&self, name: usize, version: u8) -> bool {
+        self.live.get(NAMES[name]).is_some_and(|live| live.contains(&version))
+    }
+
+    /// Notes a push; the status it must have.
+    fn push(&mut self, name: usize, version: u8) -> u16 {
+        if self.withdrawn.contains(&(name, version)) {
+            return 409;
+        }
+        if !self.is_live(name, version) {
+            self.live.entry(NAMES[name]).or_default().push(version);
+            self.lines.push(format!("{} 1.{version}", NAMES[name]));
+        }
+        200
+    }
+
+    /// Notes a yank; the status it must have.
+    fn yank(&mut self, name: usize, version: u8) -> u16 {
+        if !self.is_live(name, version) {
+            return 404;
+        }
+        self.live.entry(NAMES[name]).or_default().retain(|live| *live != version);
+        self.withdrawn.push((name, version));
+        self.lines.push(format!("{} -1.{version}", NAMES[name]));
+        200
+    }
+}
+
+/// A repository, the model of it, and what each connection saw last under each path.
+struct Trial<'a> {
+    admin: &'a Person,
+    repository: String,
+    model: Model,
+    connections: Vec<Connection>,
+    seen: BTreeMap<(usize, String), Answer>,
+}
+
+impl Trial<'_> {
+    /// Reads as a client that kept what it saw last: a 304 stands for that.
+    fn read(&mut self, at: usize, what: &str) -> Answer {
+        let path = format!("/repository/{}/{what}", self.repository);
+        let key = (at, path.clone());
+        let last = self.seen.get(&key).filter(|last| last.status == 200);
+        let tag = last.and_then(|last| last.header("etag")).map(|tag| ("If-None-Match", tag));
+        let headers: Vec<_> = tag.into_iter().collect();
+        let answer = self.admin.on(&mut self.connections[at], "GET", &path, &headers, b"").unwrap();
+        if answer.status != 304 {
+            self.seen.insert(key.clone(), answer);
+        }
+        self.seen[&key].clone()
+    }
+
+    fn step(&mut self, at: usize, step: Step) {
+        match step {
+            Step::Push { name, version } => {
+                let gem = Gem::new(NAMES[name], &format!("1.{version}")).bytes();
+                let answer = self.admin.push_on(&mut self.connections[at], &self.repository, &gem).unwrap();
+                answer.expect(self.model.push(name, version));
+            }
+            Step::Yank { name, version } => {
+                let (version_text, connection) = (format!("1.{version}"), &mut self.connections[at]);
+                let answer = self.admin.yank_on(connection, &self.repository, NAMES[name], &version_text).unwrap();
+                answer.expect(self.model.yank(name, version));
+            }
+            Step::Info { name } => {
+                let answer = self.read(at, &format!("info/{}", NAMES[name]));
+                let Some(live) = self.model.live.get(NAMES[name]) else { return drop(answer.expect(404)) };
+                let told: Vec<&str> =
+                    answer.text().lines().skip(1).map(|line| line.split(' ').next().unwrap()).collect();
+                assert_eq!(told, live.iter().map(|version| format!("1.{version}")).collect::<Vec<_>>());
+            }
+            Step::Versions => {
+                let answer = self.read(at, "versions").expect(200);
+                let lines = answer.text().lines().skip(2).map(|line| line.rsplit_once(' ').unwrap().0);
+                assert_eq!(lines.collect::<Vec<_>>(), self.model.lines);
+            }
+            Step::Names => {
+                let answer = self.read(at, "names").expect(200);
+                let names: Vec<&str> = answer.text().lines().skip(1).filter(|name| !name.is_empty()).collect();
+                let live = self.model.live.iter().filter(|(_, live)| !live.is_empty());
+                assert_eq!(names, live.map(|(name, _)| *name).collect::<Vec<_>>());
+            }
+            Step::Download { name, version } => {
+                let gem = Gem::new(NAMES[name], &format!("1.{version}"));
+                let answer = self.read(at, &format!("gems/{}", gem.file()));
+                if self.model.is_live(name, version) {
+                    assert!(answer.expect(200).body == gem.bytes());
+                } else {
+                    answer.expect(404);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_reader_ever_sees_less_than_was_acknowledged() {
+    let world = World::start();
+    let admin = world.admin();
+    let count = Cell::new(0);
+    let config = Config { cases: 48, failure_persistence: None, ..Config::default() };
+    let trial = |steps: Vec<(usize, Step)>| {
+        count.set(count.get() + 1);
+        let repository = format!("trial-{}", count.get());
+        world.repository(&repository, count.get() % 2 == 0);
+        let connections = (0..CONNECTIONS).map(|_| admin.connect().unwrap()).collect();
+        let mut trial =
+            Trial { admin: &admin, repository, model: Model::default(), connections, seen: BTreeMap::new() };
+        steps.into_iter().for_each(|(at, step)| trial.step(at, step));
+        Ok(())
+    };
+    TestRunner::new(config).run(&steps(), trial).unwrap();
+}
