@@ -5,6 +5,7 @@ use super::{Context, failure, table};
 use serde::Deserialize;
 
 const PATH: &str = "/api/v1/repositories";
+const HEAD: [&str; 5] = ["NAME", "FORMAT", "KIND", "READ", "CREATED"];
 
 /// List, add, show and remove repositories of a running server
 #[derive(Debug, clap::Args)]
@@ -62,8 +63,6 @@ struct Repository {
     kind: String,
     private: bool,
     #[serde(default)]
-    members: Vec<String>,
-    #[serde(default)]
     created: String,
 }
 
@@ -78,7 +77,7 @@ impl Repo {
                     return Ok(());
                 }
                 let rows = shape::<Repositories>(answer)?.repositories.into_iter().map(row).collect();
-                table::write(context.out, ["NAME", "FORMAT", "KIND", "READ", "CREATED"], rows)?;
+                table::write(context.out, HEAD, rows)?;
             }
             Verb::Add { name, format, kind, private } => {
                 let body = serde_json::json!({"name": name, "format": format, "kind": kind, "private": private});
@@ -94,21 +93,7 @@ impl Repo {
                     writeln!(context.out, "{answer:#}")?;
                     return Ok(());
                 }
-                let repository: Repository = shape(answer)?;
-                let members = repository.members.join(", ");
-                let [name, format, kind, read, created] = row(repository);
-                for (label, value) in [
-                    ("name", name),
-                    ("format", format),
-                    ("kind", kind),
-                    ("read", read),
-                    ("members", members),
-                    ("created", created),
-                ] {
-                    if !value.is_empty() {
-                        writeln!(context.out, "{label:8} {}", failure::plain(&value))?;
-                    }
-                }
+                table::write(context.out, HEAD, vec![row(shape(answer)?)])?;
             }
             Verb::Remove { name } => {
                 api.delete(&format!("{PATH}/{}", segment(&name)))?;

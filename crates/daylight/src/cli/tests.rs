@@ -152,7 +152,7 @@ fn a_repository_is_added_shown_and_removed() {
 
     let (url, heard) = server("200 OK", r#"{"name":"a/b","format":"gem","kind":"hosted","private":true}"#);
     let said = say(&[], &format!("repo show a/b --server {url}"));
-    assert_eq!(said.out, "name     a/b\nformat   gem\nkind     hosted\nread     with a token\n");
+    assert_eq!(said.out, "NAME  FORMAT  KIND    READ          CREATED\na/b   gem     hosted  with a token\n");
     assert_eq!(heard.join().unwrap().0, "GET /api/v1/repositories/a%2Fb HTTP/1.1");
 
     let (url, heard) = server("204 No Content", "");

@@ -62,16 +62,22 @@ impl Environment {
         self.get(CONFIG)
     }
 
-    /// A variable with a section's prefix must be a key.
-    pub(super) fn refuse_unknown(&self) -> Result<(), Error> {
-        let known: Vec<String> = KEYS.iter().map(super::given::Declared::variable).collect();
-        for name in self.variables.keys().filter(|name| in_a_section(name)) {
-            if !known.contains(name) && !OTHERS.contains(&name.as_str()) {
-                let nearest = nearest(name, known.iter().map(String::as_str));
+    /// A variable with a section's prefix must be a key. Others may be anybody's: a sentence for each that is only a
+    /// slip away from one of ours, as a mistyped `DAYLIGHT_ADMIN_TOKEN` would otherwise be ignored in silence.
+    pub(super) fn refuse_unknown(&self) -> Result<Vec<String>, Error> {
+        let keys: Vec<String> = KEYS.iter().map(super::given::Declared::variable).collect();
+        let known = || keys.iter().map(String::as_str).chain(OTHERS);
+        let mut slips = Vec::new();
+        for name in self.variables.keys().filter(|name| !known().any(|known| known == *name)) {
+            if in_a_section(name) {
+                let nearest = nearest(name, known());
                 return Err(Error::Unknown { place: "environment".to_owned(), name: name.clone(), nearest });
             }
+            if let Some(meant) = known().find(|known| strsim::damerau_levenshtein(name, known) <= 2) {
+                slips.push(format!("the variable `{name}` means nothing: did you mean `{meant}`?"));
+            }
         }
-        Ok(())
+        Ok(slips)
     }
 }
 

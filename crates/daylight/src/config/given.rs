@@ -101,16 +101,17 @@ pub(super) struct Given<'a> {
     environment: &'a Environment,
     file: Vec<Written>,
     path: PathBuf,
+    pub(super) warnings: Vec<String>,
     pub(super) entries: Vec<Entry>,
 }
 
 impl<'a> Given<'a> {
     /// Reads the file and refuses names that nobody declared.
     pub(super) fn new(flags: &'a [Flag], environment: &'a Environment, path: Option<&Path>) -> Result<Self, Error> {
-        environment.refuse_unknown()?;
+        let warnings = environment.refuse_unknown()?;
         let file = path.map(file::read).transpose()?.unwrap_or_default();
         let path = path.map(Path::to_owned).unwrap_or_default();
-        Ok(Self { flags, environment, file, path, entries: Vec::with_capacity(KEYS.len()) })
+        Ok(Self { flags, environment, file, path, warnings, entries: Vec::with_capacity(KEYS.len()) })
     }
 
     /// The value of the next key: the strongest that is set, or the default.

@@ -47,7 +47,8 @@ pub fn load(
     let mut given = given::Given::new(flags, environment, file)?;
     let mut settings = Settings::resolve(&Shares::of(&machine), &mut given)?;
     settings.admin_token = environment.admin_token();
-    let warnings = contradiction::find(&settings, &machine)?;
+    let mut warnings = given.warnings;
+    warnings.extend(contradiction::find(&settings, &machine)?);
     Ok((settings, Loaded { entries: given.entries, warnings, file: file.map(Path::to_owned), machine }))
 }
 

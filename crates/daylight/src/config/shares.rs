@@ -27,7 +27,8 @@ pub struct Shares {
     divided: u64,
 }
 
-type Default<T> = (T, Cow<'static, str>);
+/// A value and the reason for it.
+type Derived<T> = (T, Cow<'static, str>);
 
 impl Shares {
     /// Divides what `machine` has.
@@ -44,15 +45,15 @@ impl Shares {
         self.divided / 16 * sixteenths
     }
 
-    pub(super) fn cores(&self) -> Default<usize> {
+    pub(super) fn cores(&self) -> Derived<usize> {
         (self.machine.cores.clamp(1, 1024), "one for each core this process may use".into())
     }
 
-    pub(super) fn pages_bytes(&self) -> Default<u64> {
+    pub(super) fn pages_bytes(&self) -> Derived<u64> {
         (self.part(8), self.of_memory("8/16"))
     }
 
-    pub(super) fn max_connections(&self) -> Default<u64> {
+    pub(super) fn max_connections(&self) -> Derived<u64> {
         let by_memory = self.part(4) / CONNECTION_BYTES;
         let fixed = FIXED_DESCRIPTORS + self.max_uploads().0 + 3 * self.readers().0 as u64;
         let by_descriptors = self.machine.descriptors.saturating_sub(fixed) / 2;
@@ -63,17 +64,17 @@ impl Shares {
         (by_descriptors.clamp(16, 100_000), reason.into())
     }
 
-    pub(super) fn max_uploads(&self) -> Default<u64> {
+    pub(super) fn max_uploads(&self) -> Derived<u64> {
         ((self.part(1) / UPLOAD_BYTES).clamp(4, 256), self.of_memory("1/16, 256 KiB each, 256 at most,"))
     }
 
-    pub(super) fn readers(&self) -> Default<usize> {
+    pub(super) fn readers(&self) -> Derived<usize> {
         let fit = usize::try_from(self.part(2) / READER_BYTES).unwrap_or(usize::MAX);
         let readers = self.machine.cores.clamp(2, 16).min(fit).max(1);
         (readers, "one for each core, 2 to 16, 4 MiB each out of 2/16 of the divided memory".into())
     }
 
-    pub(super) fn events_buffered(&self) -> Default<u64> {
+    pub(super) fn events_buffered(&self) -> Derived<u64> {
         ((self.part(1) / EVENT_BYTES).clamp(256, 65_536), self.of_memory("1/16, 2 KiB each, 65536 at most,"))
     }
 

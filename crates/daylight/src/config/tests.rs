@@ -105,8 +105,16 @@ fn variables_that_are_no_settings_are_left_alone() {
         ("DAYLIGHT_SERVER_LISTEN", ""),
         ("PATH", "/bin"),
     ];
-    let (settings, _) = from_environment(&variables).unwrap();
+    let (settings, loaded) = from_environment(&variables).unwrap();
     assert_eq!(settings.server.listen.port(), 8080);
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+}
+
+#[test]
+fn a_variable_that_is_nearly_ours_is_pointed_out() {
+    let (_, loaded) = from_environment(&[("DAYLIGHT_ADMIN_TOKN", "hush"), ("DAYLIGHT_TORTURE", "1")]).unwrap();
+    let said = "the variable `DAYLIGHT_ADMIN_TOKN` means nothing: did you mean `DAYLIGHT_ADMIN_TOKEN`?";
+    assert_eq!(loaded.warnings, [said]);
 }
 
 #[test]
