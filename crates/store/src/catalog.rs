@@ -16,6 +16,13 @@ pub enum Expect {
         /// Its last change as it was read.
         seq: Seq,
     },
+    /// The repository has no entry of this key, in whichever unit: two units may come by one key.
+    KeyFree {
+        /// Where.
+        repository: RepositoryId,
+        /// Which key.
+        key: String,
+    },
     /// The repository exists under this id and has not been removed.
     RepositoryLives(RepositoryId),
     /// No living repository has this name.

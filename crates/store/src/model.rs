@@ -28,6 +28,7 @@ impl Model {
             Expect::UnitAt { repository, unit, seq } => {
                 self.units.get(&(*repository, unit.clone())).copied().unwrap_or_default() == *seq
             }
+            Expect::KeyFree { repository, key } => !self.entries.contains_key(&(*repository, key.clone())),
             Expect::RepositoryLives(id) => self.repositories.get(id).is_some_and(|record| record.removed.is_none()),
             Expect::RepositoryNameFree(name) => {
                 !self.repositories.values().any(|record| record.removed.is_none() && record.name == *name)

@@ -270,6 +270,7 @@ pub(crate) fn any_batch() -> impl Strategy<Value = Batch> {
             unit: unit.into(),
             seq: Seq(seq)
         }),
+        (1..5u64, name()).prop_map(|(id, key)| Expect::KeyFree { repository: RepositoryId(id), key: key.into() }),
         (1..5u64).prop_map(|id| Expect::RepositoryLives(RepositoryId(id))),
         name().prop_map(|name| Expect::RepositoryNameFree(name.into())),
         name().prop_map(|name| Expect::TokenNameFree(name.into())),

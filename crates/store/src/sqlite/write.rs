@@ -71,6 +71,10 @@ impl Sqlite {
         for expect in &batch.expect {
             let holds = match expect {
                 Expect::UnitAt { repository, unit, seq } => self.unit_seq(*repository, unit)? == *seq,
+                Expect::KeyFree { repository, key } => {
+                    let sql = "SELECT 1 FROM entry WHERE repository = ? AND key = ?";
+                    !self.exists(sql, params![int(repository.0), key])?
+                }
                 Expect::RepositoryLives(id) => {
                     self.exists("SELECT 1 FROM repository WHERE id = ? AND lives", [int(id.0)])?
                 }
