@@ -77,6 +77,7 @@ impl Error {
             Error::NoSuchPackage => Reason::NoSuchPackage,
             Error::NoSuchVersion(_) => Reason::NoSuchVersion,
             Error::Withdrawn(_) => Reason::Withdrawn,
+            Error::Invalid(error) if error.is_ours() => Reason::Io,
             Error::Invalid(_) => Reason::PackageInvalid,
             Error::Taken(_) | Error::TakenByWithdrawn(_) => Reason::VersionTaken,
             Error::BadName(_) => Reason::InputInvalid,

@@ -1,7 +1,6 @@
 //! The compact index of a hosted repository, from rows and journaled lines.
 
 use crate::{Error, Found, IndexKind, Repository, Visible, visible};
-use bytes::Bytes;
 use format::gem::{self, Package, info::FormatVersion};
 use store::{Entry, Seq, Store};
 use telemetry::{Event, Millis, Op};
@@ -43,17 +42,16 @@ pub(super) fn facts(entry: &Entry) -> Result<Package, Error> {
 
 /// `/versions`: every change so far, a line each, as it was rendered when it was made.
 pub(crate) async fn versions(store: &Store, repository: &Repository, event: &mut Event) -> Result<Found, Error> {
-    let mut body = gem::versions::header(repository.record.created.seconds());
-    let mut after = Seq(0);
+    let mut all: Vec<(Seq, String)> = Vec::new();
     loop {
+        let after = all.last().map_or(Seq(0), |(seq, _)| *seq);
         let lines = store.lines(repository.id, after, PAGE, event).await?;
         let full = lines.len() == PAGE;
-        for (seq, line) in lines {
-            body.push_str(&line);
-            after = seq;
-        }
+        all.extend(lines);
         if !full {
-            return Ok(Found::Index(IndexKind::Versions, Bytes::from(body)));
+            let created = repository.record.created.seconds();
+            let body = event.time(Op::IndexRender, || gem::versions::render(created, all.iter().map(|(_, line)| line)));
+            return Ok(Found::Index(IndexKind::Versions, body.into()));
         }
     }
 }

@@ -39,6 +39,8 @@ pub(crate) async fn push(
             expect: vec![
                 Expect::RepositoryLives(repository.id),
                 Expect::UnitAt { repository: repository.id, unit: package.name.clone(), seq: unit.seq },
+                // `a` 1.0 for platform `2` and `a-1.0` 2 have one full name, and so one URL.
+                Expect::KeyFree { repository: repository.id, key: full_name.clone() },
             ],
             changes: vec![Change::Entry { repository: repository.id, entry }],
         };
@@ -46,6 +48,7 @@ pub(crate) async fn push(
             Ok(_) => return Ok(Found::Said(format!("Successfully registered gem: {}", spoken(&package)))),
             Err(CommitError::Conflict(conflict)) => match conflict.0 {
                 Expect::UnitAt { .. } => unit = store.unit(repository.id, &package.name, event).await?,
+                Expect::KeyFree { .. } => return Err(Error::Taken(full_name)),
                 _ => return Err(Error::NoSuchRepository(repository.record.name.clone())),
             },
             Err(CommitError::Error(error)) => return Err(error.into()),
