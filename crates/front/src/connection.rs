@@ -13,7 +13,7 @@ use std::task::Poll;
 use std::time::Duration;
 use telemetry::{Event, Outcome, Reason, Tick};
 use tokio::net::TcpStream;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 /// Why a connection ended.
 enum End {
@@ -35,12 +35,16 @@ pub(crate) fn builder(limits: &Limits) -> Builder {
 
 /// Serves a connection until either side ends it.
 pub(crate) async fn serve<H: Handler>(core: Rc<Core<H>>, stream: TcpStream, client: IpAddr) {
-    let ledger = Ledger::new(core.recorder.clone());
-    let end = drive(&core, stream, client, &ledger).await;
-    account(&ledger, client, end);
+    let (stream, ledger) = (Rc::new(Stream::Plain(stream)), Ledger::new(core.recorder.clone()));
+    let end = drive(&core, &stream, client, &ledger).await;
+    ledger.close();
+    let malformed = account(&ledger, client, end);
+    if malformed || ledger.unread.get() {
+        let _ = timeout(core.limits.linger, stream.linger()).await;
+    }
 }
 
-async fn drive<H: Handler>(core: &Rc<Core<H>>, stream: TcpStream, client: IpAddr, ledger: &Rc<Ledger>) -> End {
+async fn drive<H: Handler>(core: &Rc<Core<H>>, stream: &Rc<Stream>, client: IpAddr, ledger: &Rc<Ledger>) -> End {
     let state = Rc::new(Connection {
         handler: core.handler.clone(),
         limits: core.limits.clone(),
@@ -48,7 +52,7 @@ async fn drive<H: Handler>(core: &Rc<Core<H>>, stream: TcpStream, client: IpAddr
         ledger: ledger.clone(),
     });
     let service = service_fn(move |request| exchange(state.clone(), request));
-    let wire = Wire::new(Stream::Plain(stream), ledger.clone());
+    let wire = Wire::new(stream.clone(), ledger.clone());
     let mut machine = pin!(core.builder.serve_connection(wire, service));
     let mut stopping = pin!(core.stopping.notified());
     let mut stopped = false;
@@ -83,7 +87,8 @@ async fn drive<H: Handler>(core: &Rc<Core<H>>, stream: TcpStream, client: IpAddr
 }
 
 /// Counts what ended before it became a request. Whatever did become one is released by its exchange or the ledger.
-fn account(ledger: &Ledger, client: IpAddr, end: End) {
+/// Returns whether the client sent something that hyper refused to read on from.
+fn account(ledger: &Ledger, client: IpAddr, end: End) -> bool {
     let head = ledger.abandoned_head();
     let (status, outcome, reason, detail) = match (end, head) {
         (End::Closed(Err(error)), _) if error.is_parse_too_large() => {
@@ -94,7 +99,7 @@ fn account(ledger: &Ledger, client: IpAddr, end: End) {
         }
         (End::TimedOut, Some(_)) => (0, Outcome::TurnedAway, Some(Reason::HeadTooSlow), String::new()),
         (End::Closed(Err(error)), Some(_)) => (0, Outcome::ClientGone, None, error.to_string()),
-        _ => return,
+        _ => return false,
     };
     ledger.recorder().attempt();
     let mut event = Event::request(ledger.recorder().clock().now(), head.unwrap_or_else(Tick::now));
@@ -105,4 +110,5 @@ fn account(ledger: &Ledger, client: IpAddr, end: End) {
     event.detail = detail;
     event.duration = Tick::now().since(event.began);
     ledger.recorder().release(event);
+    outcome == Outcome::Malformed
 }

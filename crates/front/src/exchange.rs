@@ -36,19 +36,33 @@ pub(crate) struct Connection<H> {
 }
 
 /// An event whose request has no reply yet. Dropped in the middle, it is released: the client has left.
-struct Attempt<'a> {
+struct Attempt {
+    /// Here until there is a reply.
     event: Option<Box<Event>>,
-    ledger: &'a Ledger,
+    ledger: Rc<Ledger>,
 }
 
-impl Attempt<'_> {
+impl Attempt {
+    fn begin(ledger: &Rc<Ledger>, client: IpAddr, head: &Parts) -> Self {
+        let recorder = ledger.recorder();
+        recorder.attempt();
+        let mut event = Event::request(recorder.clock().now(), ledger.begin());
+        event.method = name(&head.method);
+        event.path = Event::text(head.uri.path());
+        event.client = client.to_string();
+        if let Some(agent) = head.headers.get(header::USER_AGENT) {
+            event.agent = Event::text(&String::from_utf8_lossy(agent.as_bytes()));
+        }
+        Self { event: Some(event), ledger: ledger.clone() }
+    }
+
     /// There is a reply: from here the event belongs to the ledger.
     fn leave(mut self) -> Rc<Sent> {
         self.event.take().map(|event| self.ledger.leave(event)).unwrap_or_default()
     }
 }
 
-impl Drop for Attempt<'_> {
+impl Drop for Attempt {
     fn drop(&mut self) {
         if let Some(event) = self.event.take() {
             self.ledger.give_up(event);
@@ -56,15 +70,25 @@ impl Drop for Attempt<'_> {
     }
 }
 
-/// Takes one request through the handler.
-pub(crate) async fn exchange<H: Handler>(
+/// Takes one request through the handler. The attempt counts from the call, not from the first poll: between them hyper
+/// may find that the client has left.
+pub(crate) fn exchange<H: Handler>(
     connection: Rc<Connection<H>>,
     request: hyper::Request<Incoming>,
-) -> Result<hyper::Response<Sending>, Infallible> {
-    let Connection { handler, limits, client, ledger } = &*connection;
+) -> impl Future<Output = Result<hyper::Response<Sending>, Infallible>> {
     let (head, incoming) = request.into_parts();
-    let mut attempt = Attempt { event: None, ledger };
-    let event = attempt.event.insert(begin(ledger, *client, &head));
+    let attempt = Attempt::begin(&connection.ledger, connection.client, &head);
+    async move { Ok(answer(&connection, attempt, head, incoming).await) }
+}
+
+async fn answer<H: Handler>(
+    connection: &Connection<H>,
+    mut attempt: Attempt,
+    head: Parts,
+    incoming: Incoming,
+) -> hyper::Response<Sending> {
+    let Connection { handler, limits, client, ledger } = connection;
+    let Some(event) = attempt.event.as_mut() else { unreachable!("an attempt holds its event until it leaves") };
     let upload = Upload::wire(incoming, limits);
     let (method, asked) = (head.method.clone(), conditional::Asked::new(&head.headers));
     let (rest, expects) = (upload.rest(), head.headers.contains_key(header::EXPECT));
@@ -88,26 +112,14 @@ pub(crate) async fn exchange<H: Handler>(
     let mut response = hyper::Response::new(Sending::new(reply.body, attempt.leave()));
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
-    Ok(response)
-}
-
-fn begin(ledger: &Ledger, client: IpAddr, head: &Parts) -> Box<Event> {
-    let recorder = ledger.recorder();
-    recorder.attempt();
-    let mut event = Event::request(recorder.clock().now(), ledger.begin());
-    event.method = name(&head.method);
-    event.path = Event::text(head.uri.path());
-    event.client = client.to_string();
-    if let Some(agent) = head.headers.get(header::USER_AGENT) {
-        event.agent = Event::text(&String::from_utf8_lossy(agent.as_bytes()));
-    }
-    event
+    response
 }
 
 /// Runs the handler; a panic in it becomes a 500, and the connection lives on.
 async fn guarded<H: Handler>(handler: &H, request: Request, event: &mut Event) -> Reply {
     let outcome = {
-        let mut answer = pin!(handler.answer(request, event));
+        // Inside a block of its own, so that nothing of the handler's runs before the first poll.
+        let mut answer = pin!(async { handler.answer(request, event).await });
         std::future::poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))) {
             Ok(poll) => poll.map(Ok),
             Err(panic) => Poll::Ready(Err(panic)),

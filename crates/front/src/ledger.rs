@@ -59,8 +59,6 @@ pub(crate) struct Ledger {
     stalled_since: Cell<Option<Tick>>,
     /// The client may still be sending what we will not read.
     pub(crate) unread: Cell<bool>,
-    /// Since when we wait for the client to close.
-    pub(crate) lingering_since: Cell<Option<Tick>>,
 }
 
 impl Ledger {
@@ -75,7 +73,6 @@ impl Ledger {
             greeted: Cell::new(false),
             stalled_since: Cell::new(None),
             unread: Cell::new(false),
-            lingering_since: Cell::new(None),
         })
     }
 
@@ -105,10 +102,6 @@ impl Ledger {
     /// The head that is under way and will never be complete.
     pub(crate) fn abandoned_head(&self) -> Option<Tick> {
         self.head_since.take()
-    }
-
-    pub(crate) fn has_open_head(&self) -> bool {
-        self.head_since.get().is_some()
     }
 
     /// The handler has answered: the event waits for the reply to leave.
@@ -163,6 +156,14 @@ impl Ledger {
         }
     }
 
+    /// The connection has ended, and for its client whatever has not left never will.
+    pub(crate) fn close(&self) {
+        let now = Tick::now();
+        for one in self.leaving.take() {
+            self.release(one, now, false);
+        }
+    }
+
     fn release(&self, one: Leaving, now: Tick, complete: bool) {
         let Leaving { mut event, sent, first_byte } = one;
         event.duration = now.since(event.began);
@@ -183,9 +184,7 @@ impl Ledger {
     /// Nanoseconds until the connection must close if nothing happens until then; `None` while that is somebody
     /// else's to watch (the handler's, or the upload's own limit).
     pub(crate) fn patience(&self, limits: &Limits) -> Option<u64> {
-        let (since, limit) = if let Some(since) = self.lingering_since.get() {
-            (since, limits.linger)
-        } else if let Some(since) = self.stalled_since.get() {
+        let (since, limit) = if let Some(since) = self.stalled_since.get() {
             (since, limits.write_stall)
         } else if !self.quiet() || self.draining.get() {
             return None;
@@ -201,12 +200,8 @@ impl Ledger {
 }
 
 impl Drop for Ledger {
-    /// The connection is gone, and so is the client of whatever had not left.
     fn drop(&mut self) {
-        let now = Tick::now();
-        for one in std::mem::take(&mut *self.leaving.borrow_mut()) {
-            self.release(one, now, false);
-        }
+        self.close();
     }
 }
 

@@ -2,13 +2,13 @@
 
 use crate::ledger::Ledger;
 use hyper::rt::{Read, ReadBufCursor, Write};
+use socket2::SockRef;
 use std::cell::RefCell;
 use std::io::{self, IoSlice};
+use std::net::Shutdown;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
-use telemetry::Tick;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 /// Bytes read from a socket at once, at most.
@@ -19,51 +19,79 @@ thread_local! {
     static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ].into_boxed_slice());
 }
 
-/// What carries the bytes.
+/// What carries the bytes. It outlives hyper's machine when the client may still be sending.
 #[derive(Debug)]
 pub(crate) enum Stream {
     /// TCP without encryption.
     Plain(TcpStream),
 }
 
+impl Stream {
+    fn poll_read(&self, cx: &mut Context<'_>, into: &mut [u8]) -> Poll<io::Result<usize>> {
+        let Stream::Plain(tcp) = self;
+        loop {
+            ready!(tcp.poll_read_ready(cx))?;
+            match tcp.try_read(into) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                done => return Poll::Ready(done),
+            }
+        }
+    }
+
+    fn poll_write(&self, cx: &mut Context<'_>, from: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        let Stream::Plain(tcp) = self;
+        loop {
+            ready!(tcp.poll_write_ready(cx))?;
+            match tcp.try_write_vectored(from) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                done => return Poll::Ready(done),
+            }
+        }
+    }
+
+    fn end_sending(&self) -> io::Result<()> {
+        let Stream::Plain(tcp) = self;
+        SockRef::from(tcp).shutdown(Shutdown::Write)
+    }
+
+    /// Throws away what the client still sends, until it stops: closing over unread bytes resets the connection, and
+    /// the client would lose the reply that tells it why (RFC 9112, 9.6).
+    pub(crate) async fn linger(&self) {
+        std::future::poll_fn(|cx| {
+            SCRATCH.with_borrow_mut(|scratch| {
+                while let Poll::Ready(read) = self.poll_read(cx, scratch) {
+                    if !read.is_ok_and(|read| read > 0) {
+                        return Poll::Ready(());
+                    }
+                }
+                Poll::Pending
+            })
+        })
+        .await;
+    }
+}
+
 /// A connection's socket.
 #[derive(Debug)]
 pub(crate) struct Wire {
-    stream: Stream,
+    stream: Rc<Stream>,
     ledger: Rc<Ledger>,
 }
 
 impl Wire {
-    pub(crate) fn new(stream: Stream, ledger: Rc<Ledger>) -> Self {
+    pub(crate) fn new(stream: Rc<Stream>, ledger: Rc<Ledger>) -> Self {
         Self { stream, ledger }
-    }
-
-    fn stream(&mut self) -> Pin<&mut TcpStream> {
-        match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream),
-        }
-    }
-
-    fn wrote(&self, poll: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        match poll {
-            Poll::Ready(Ok(_)) => self.ledger.wrote(),
-            Poll::Ready(Err(_)) => {}
-            Poll::Pending => self.ledger.stalled(),
-        }
-        poll
     }
 }
 
 impl Read for Wire {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, mut into: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        let wire = self.get_mut();
         SCRATCH.with_borrow_mut(|scratch| {
             let room = into.remaining().min(scratch.len());
-            let mut read = ReadBuf::new(&mut scratch[..room]);
-            ready!(wire.stream().poll_read(cx, &mut read))?;
-            if !read.filled().is_empty() {
-                wire.ledger.arrived();
-                into.put_slice(read.filled());
+            let read = ready!(self.stream.poll_read(cx, &mut scratch[..room]))?;
+            if read > 0 {
+                self.ledger.arrived();
+                into.put_slice(&scratch[..read]);
             }
             Poll::Ready(Ok(()))
         })
@@ -72,9 +100,7 @@ impl Read for Wire {
 
 impl Write for Wire {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
-        let wire = self.get_mut();
-        let poll = wire.stream().poll_write(cx, from);
-        wire.wrote(poll)
+        self.poll_write_vectored(cx, &[IoSlice::new(from)])
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -86,38 +112,22 @@ impl Write for Wire {
         cx: &mut Context<'_>,
         from: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let wire = self.get_mut();
-        let poll = wire.stream().poll_write_vectored(cx, from);
-        wire.wrote(poll)
+        let poll = self.stream.poll_write(cx, from);
+        match &poll {
+            Poll::Ready(Ok(_)) => self.ledger.wrote(),
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => self.ledger.stalled(),
+        }
+        poll
     }
 
     /// hyper asks this only when its own buffer is empty, so every byte so far is the kernel's.
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let wire = self.get_mut();
-        ready!(wire.stream().poll_flush(cx))?;
-        wire.ledger.flushed();
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.ledger.flushed();
         Poll::Ready(Ok(()))
     }
 
-    /// Ends our half, and when the client may still be sending, reads on until it stops: closing over unread bytes
-    /// resets the connection, and the client would lose the reply that tells it why.
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let wire = self.get_mut();
-        if wire.ledger.lingering_since.get().is_none() {
-            ready!(wire.stream().poll_shutdown(cx))?;
-            if !wire.ledger.unread.get() && !wire.ledger.has_open_head() {
-                return Poll::Ready(Ok(()));
-            }
-            wire.ledger.lingering_since.set(Some(Tick::now()));
-        }
-        SCRATCH.with_borrow_mut(|scratch| {
-            loop {
-                let mut read = ReadBuf::new(scratch);
-                match ready!(wire.stream().poll_read(cx, &mut read)) {
-                    Ok(()) if !read.filled().is_empty() => {}
-                    _ => return Poll::Ready(Ok(())),
-                }
-            }
-        })
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(self.stream.end_sending())
     }
 }

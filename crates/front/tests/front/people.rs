@@ -1,0 +1,227 @@
+//! A running front, and clients that speak raw bytes to it.
+
+use front::{Body, Handler, Limits, Listener, Options, Ranges, Reply, Request, Stop, UploadError};
+use http::{HeaderValue, StatusCode, header};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use telemetry::{Clock, Counter, Event, Outcome, Reason, Recorder, RecorderOptions, Sink};
+
+/// Longer than anything here takes: reaching it means that something hangs.
+pub(crate) const HANGS: Duration = Duration::from_secs(20);
+
+/// Passes events on to the test.
+struct Pass(Sender<Event>);
+
+impl Sink for Pass {
+    fn name(&self) -> &'static str {
+        "pass"
+    }
+
+    fn write(&mut self, events: &[Box<Event>]) -> std::io::Result<()> {
+        for event in events {
+            let _ = self.0.send((**event).clone());
+        }
+        Ok(())
+    }
+}
+
+/// A front that serves until it is dropped.
+pub(crate) struct Front {
+    pub(crate) address: SocketAddr,
+    pub(crate) recorder: Arc<Recorder>,
+    pub(crate) stop: Stop,
+    events: Mutex<Receiver<Event>>,
+    serving: Option<JoinHandle<()>>,
+}
+
+impl Front {
+    pub(crate) fn new() -> Self {
+        Self::limited(Limits::default())
+    }
+
+    pub(crate) fn limited(limits: Limits) -> Self {
+        let (pass, events) = channel();
+        let options = RecorderOptions { clock: Clock::default(), shards: 2, buffered_events: 1000 };
+        let recorder = Recorder::start(options, vec![Box::new(Pass(pass))]);
+        let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();
+        let (address, stop) = (listener.local_addr().unwrap(), Stop::default());
+        let options = Options { cores: 2, limits, patience: HANGS };
+        let serving = {
+            let (recorder, stop) = (recorder.clone(), stop.clone());
+            std::thread::spawn(move || front::run(listener, options, Arc::new(House), recorder, stop).unwrap())
+        };
+        Self { address, recorder, stop, events: Mutex::new(events), serving: Some(serving) }
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        #[expect(clippy::disallowed_methods, reason = "a test is a client")]
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(HANGS)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Client { stream, ahead: Vec::new() }
+    }
+
+    /// How many events were released.
+    pub(crate) fn released(&self) -> u64 {
+        let totals = self.recorder.totals();
+        Outcome::ALL.iter().map(|outcome| totals.outcome(*outcome)).sum()
+    }
+
+    /// The next event that was released.
+    pub(crate) fn event(&self) -> Event {
+        self.events.lock().unwrap().recv_timeout(HANGS).expect("no event was released")
+    }
+}
+
+impl Drop for Front {
+    fn drop(&mut self) {
+        self.stop.now();
+        let ended = self.serving.take().unwrap().join();
+        self.recorder.stop(HANGS);
+        if !std::thread::panicking() {
+            ended.unwrap();
+            // Of every test here: nothing is attempted without an outcome.
+            assert_eq!(self.recorder.totals().counter(Counter::Attempts), self.released());
+        }
+    }
+}
+
+/// A connection.
+pub(crate) struct Client {
+    pub(crate) stream: TcpStream,
+    ahead: Vec<u8>,
+}
+
+/// A reply as it came.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().skip(1).find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            key.eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+}
+
+impl Client {
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.stream.write_all(bytes.as_ref()).unwrap();
+    }
+
+    pub(crate) fn get(&mut self, path: &str) -> Answer {
+        self.send(format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n"));
+        self.answer()
+    }
+
+    /// The next reply, with a body as long as it says.
+    pub(crate) fn answer(&mut self) -> Answer {
+        let (status, head) = self.head();
+        let mut answer = Answer { status, head, body: Vec::new() };
+        let length = answer.header("content-length").map_or(0, |length| length.parse().unwrap());
+        answer.body = self.body(length);
+        answer
+    }
+
+    /// The head of the next reply.
+    pub(crate) fn head(&mut self) -> (u16, String) {
+        let end = loop {
+            if let Some(at) = self.ahead.windows(4).position(|four| four == b"\r\n\r\n") {
+                break at + 4;
+            }
+            assert!(self.more() > 0, "closed within a head: {:?}", String::from_utf8_lossy(&self.ahead));
+        };
+        let head = String::from_utf8(self.ahead.drain(..end).collect()).unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), head)
+    }
+
+    /// The next `length` bytes.
+    pub(crate) fn body(&mut self, length: usize) -> Vec<u8> {
+        while self.ahead.len() < length {
+            assert!(self.more() > 0, "closed within a body, {} of {length} bytes", self.ahead.len());
+        }
+        let ahead = self.ahead.split_off(length);
+        std::mem::replace(&mut self.ahead, ahead)
+    }
+
+    /// Reads until the other end closes; a reset is a close too.
+    pub(crate) fn rest(&mut self) -> Vec<u8> {
+        while self.more() > 0 {}
+        std::mem::take(&mut self.ahead)
+    }
+
+    fn more(&mut self) -> usize {
+        let mut piece = [0; 64 << 10];
+        let read = match self.stream.read(&mut piece) {
+            Ok(read) => read,
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => 0,
+            Err(error) => panic!("{error}"),
+        };
+        self.ahead.extend_from_slice(&piece[..read]);
+        read
+    }
+}
+
+/// Longer than any socket's buffers on both sides together.
+pub(crate) const BIG: usize = 64 << 20;
+
+/// Answers by path.
+pub(crate) struct House;
+
+impl Handler for House {
+    async fn answer(&self, mut request: Request, event: &mut Event) -> Reply {
+        let ok = Reply::text(StatusCode::OK, format!("{} {:?}", request.path(), request.query()));
+        match request.path() {
+            "/tagged" => ok.header(header::ETAG, HeaderValue::from_static("\"v1\"")).ranges(Ranges::Bytes),
+            "/nothing" => Reply::new(StatusCode::NO_CONTENT),
+            "/big" => ok.body(Body::Bytes(vec![b'b'; BIG].into())),
+            "/file" => ok.body(Body::file(file_of(BIG as u64), BIG as u64)).ranges(Ranges::Bytes),
+            "/short-file" => ok.body(Body::file(file_of(10), 20)),
+            "/busy" => {
+                Reply::new(StatusCode::SERVICE_UNAVAILABLE).header(header::RETRY_AFTER, HeaderValue::from_static("1"))
+            }
+            "/panic" => panic!("on purpose"),
+            "/never" => std::future::pending().await,
+            "/upload" => upload(&mut request, event).await,
+            _ => ok,
+        }
+    }
+}
+
+/// Says how long the upload was, or which status a program might choose.
+async fn upload(request: &mut Request, event: &mut Event) -> Reply {
+    if let Some(limit) = request.query() {
+        request.upload.limit(limit.parse().unwrap());
+    }
+    let mut received = 0;
+    while let Some(piece) = request.upload.next(event).await {
+        match piece {
+            Ok(piece) => received += piece.len(),
+            Err(error) => {
+                let (status, reason) = match error {
+                    UploadError::TooLarge { .. } => (413, Reason::TooLarge),
+                    UploadError::TooSlow => (408, Reason::BodyTooSlow),
+                    UploadError::Short => (400, Reason::BodyShort),
+                };
+                event.reason = Some(reason);
+                return Reply::text(StatusCode::from_u16(status).unwrap(), error.to_string());
+            }
+        }
+    }
+    Reply::text(StatusCode::OK, received.to_string())
+}
+
+fn file_of(len: u64) -> std::fs::File {
+    let mut file = tempfile::tempfile().unwrap();
+    std::io::copy(&mut std::io::repeat(b'f').take(len), &mut file).unwrap();
+    file
+}
