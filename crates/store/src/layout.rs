@@ -149,7 +149,7 @@ mod tests {
     }
 
     fn claim(layout: &Layout) -> Result<(), Error> {
-        let space = Space::new(std::sync::Arc::new(RealDisk), layout.data().to_owned(), 0);
+        let space = Space::new(std::sync::Arc::new(RealDisk), layout.data().to_owned(), 0, telemetry::Log::silent());
         layout.claim(&RealDisk, &space)
     }
 

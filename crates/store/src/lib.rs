@@ -3,6 +3,7 @@
 //! This crate knows digests, keys and revisions; never gems, coordinates or HTTP.
 
 mod blobs;
+mod cache;
 mod catalog;
 mod check;
 pub mod disk;
@@ -28,6 +29,7 @@ mod suite;
 mod tests;
 mod writer;
 
+pub use cache::Fact;
 pub use catalog::{Batch, Catalog, CommitError, Conflict, Expect, JournalRow, UnitRows};
 pub use check::{Problem, Report};
 pub use error::Error;

@@ -7,6 +7,7 @@ use crate::{Catalog, Error, Seq, Sqlite, segments};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use telemetry::Log;
 
 /// How far something long is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub fn rebuild(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Seq, E
     }
     let _lock = layout.lock()?;
     let disk = RealDisk;
-    layout.claim(&disk, &Space::new(Arc::new(disk), data.to_owned(), 0))?;
+    layout.claim(&disk, &Space::new(Arc::new(disk), data.to_owned(), 0, Log::silent()))?;
     let segments = segments::list(&disk, &layout)?;
     let end = segments.last().ok_or_else(|| Error::NoSegments(data.to_owned()))?.last;
 
@@ -70,7 +71,7 @@ fn with(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// A database with what SQLite puts beside it, where they exist.
-fn remove(path: &Path) -> Result<(), Error> {
+pub(crate) fn remove(path: &Path) -> Result<(), Error> {
     for path in ["", "-wal", "-shm"].map(|suffix| with(path, suffix)) {
         if RealDisk.size(&path).map_err(Error::io("look at", &path))?.is_some() {
             RealDisk.unlink(&path).map_err(Error::io("remove", &path))?;

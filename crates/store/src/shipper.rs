@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use telemetry::{Clock, Event, Op, Outcome, Reason, Recorder, Tick};
+use telemetry::{Clock, Event, Log, Op, Outcome, Reason, Recorder, Tick};
 use tokio::sync::oneshot;
 
 /// What the thread works with.
@@ -17,6 +17,7 @@ pub(crate) struct Bench {
     pub(crate) space: Arc<Space>,
     pub(crate) layout: Layout,
     pub(crate) clock: Clock,
+    pub(crate) log: Log,
     pub(crate) recorder: Arc<Recorder>,
     /// The last row that is committed.
     pub(crate) last: Arc<AtomicU64>,
@@ -116,6 +117,7 @@ impl Bench {
             if let Err(error) = &done {
                 event.reason = Some(Reason::Io);
                 event.detail = error.to_string();
+                self.log.error("the journal cannot be copied into segments", &[("error", error)]);
             }
             event.duration = Tick::now().since(event.began);
             self.recorder.release(event);

@@ -5,7 +5,7 @@ use crate::disk::Disk;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use telemetry::{Bound, BoundName};
+use telemetry::{Bound, BoundName, Log};
 
 /// Asked before every write. A failed sync says nothing about which bytes reached the disk, and the kernel may
 /// report it only once, so from then on nothing is written until a restart reads the disk anew.
@@ -16,12 +16,13 @@ pub(crate) struct Space {
     floor_bytes: u64,
     bound: Arc<Bound>,
     poisoned: AtomicBool,
+    log: Log,
 }
 
 impl Space {
-    pub(crate) fn new(disk: Arc<dyn Disk>, folder: PathBuf, floor_bytes: u64) -> Self {
+    pub(crate) fn new(disk: Arc<dyn Disk>, folder: PathBuf, floor_bytes: u64, log: Log) -> Self {
         let bound = Bound::new(BoundName::Disk, "", u64::MAX);
-        Self { disk, folder, floor_bytes, bound, poisoned: AtomicBool::new(false) }
+        Self { disk, folder, floor_bytes, bound, poisoned: AtomicBool::new(false), log }
     }
 
     pub(crate) fn bound(&self) -> Arc<Bound> {
@@ -46,15 +47,11 @@ impl Space {
         if self.poisoned.load(Ordering::Acquire) { Err(Error::Poisoned) } else { Ok(()) }
     }
 
-    /// After a sync or a commit failed.
-    pub(crate) fn poison(&self) {
-        self.poisoned.store(true, Ordering::Release);
-    }
-
-    /// Passes a sync's result on; nothing is written after a failed one.
-    pub(crate) fn synced<T, E>(&self, result: Result<T, E>) -> Result<T, E> {
-        if result.is_err() {
-            self.poison();
+    /// Passes the result of a sync or a commit on; nothing is written after a failed one.
+    pub(crate) fn synced<T, E: std::fmt::Display>(&self, result: Result<T, E>) -> Result<T, E> {
+        if let Err(error) = &result {
+            self.poisoned.store(true, Ordering::Release);
+            self.log.error("a sync failed: nothing is written until a restart", &[("error", error)]);
         }
         result
     }

@@ -1,6 +1,7 @@
 //! The face of the store: asynchronous functions that hop to its threads and note in the event what that took.
 
 use crate::blobs::Blobs;
+use crate::cache::{Cache, Facts};
 use crate::check::{Report, check};
 use crate::disk::{Disk, RealDisk};
 use crate::layout::Layout;
@@ -11,14 +12,14 @@ use crate::shipper::{Bench, Shipper};
 use crate::space::Space;
 use crate::staged::Staged;
 use crate::writer::{Desk, Writer};
-use crate::{Batch, Catalog, CommitError, Digest, Entry, Error, JournalRow, RepositoryId, RepositoryRecord};
+use crate::{Batch, Catalog, CommitError, Digest, Entry, Error, Fact, JournalRow, RepositoryId, RepositoryRecord};
 use crate::{Revisions, Seq, Sqlite, TokenRecord, UnitRows};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use telemetry::{Bound, BoundName, Clock, Event, Op, Recorder};
+use telemetry::{Bound, BoundName, Clock, Event, Log, Op, Recorder};
 
 /// How a store is opened.
 #[derive(Debug, Clone)]
@@ -29,6 +30,8 @@ pub struct StoreOptions {
     pub clock: Clock,
     /// Where bounds and figures are registered and jobs are released.
     pub recorder: Arc<Recorder>,
+    /// Where the process says what went wrong.
+    pub log: Log,
     /// Threads that read the truth.
     pub readers: usize,
     /// Reads that wait or work at once; one more is [`Error::Busy`].
@@ -39,6 +42,8 @@ pub struct StoreOptions {
     pub blob_threads: usize,
     /// Blob operations that wait or work at once; one more is [`Error::Busy`].
     pub blob_operations_max: u64,
+    /// Operations on the cache that wait or work at once; one more is [`Error::Busy`].
+    pub cache_operations_max: u64,
     /// What stays free on the disk, in bytes: below it no content is written.
     pub floor_bytes: u64,
     /// How often new journal rows are copied into segments.
@@ -54,11 +59,13 @@ impl StoreOptions {
             data: data.into(),
             clock,
             recorder,
+            log: Log::silent(),
             readers: 2,
             reads_max: 1024,
             commits_max: 1024,
             blob_threads: 2,
             blob_operations_max: 256,
+            cache_operations_max: 1024,
             floor_bytes: 256 << 20,
             ship_every: Duration::from_millis(500),
             disk: Arc::new(RealDisk),
@@ -79,6 +86,7 @@ pub struct Store {
     readers: Pool<Sqlite>,
     blobs: Arc<Blobs>,
     blob_threads: Arc<Pool<Arc<Blobs>>>,
+    cache: Pool<Cache>,
     /// Held as long as anything may be written.
     lock: Mutex<Option<File>>,
 }
@@ -89,7 +97,7 @@ impl Store {
         let layout = Layout::new(&options.data);
         let lock = layout.lock()?;
         let disk = options.disk;
-        let space = Arc::new(Space::new(disk.clone(), options.data, options.floor_bytes));
+        let space = Arc::new(Space::new(disk.clone(), options.data, options.floor_bytes, options.log.clone()));
         layout.claim(&*disk, &space)?;
         let blobs = Arc::new(Blobs::open(disk.clone(), layout.clone(), space.clone())?);
         let (truth, seq) = open_truth(&*disk, &layout, &space)?;
@@ -108,12 +116,20 @@ impl Store {
         let blob_threads = bound(BoundName::BlobThreads, options.blob_operations_max);
         let contexts = vec![blobs.clone(); options.blob_threads.max(1)];
         let blob_threads = Pool::start("blobs", blob_threads, contexts).map_err(Error::thread)?;
+        let renewed = Arc::new(AtomicU64::new(0));
+        let cache = Cache::open(&layout.cache(), renewed.clone(), options.log.clone())?;
+        let cache_threads = bound(BoundName::CacheThreads, options.cache_operations_max);
+        let cache = Pool::start("cache", cache_threads, vec![cache]).map_err(Error::thread)?;
+        options.recorder.gauge("cache.renewed", "Times the cache could not be read and was made anew", move || {
+            renewed.load(Ordering::Relaxed)
+        });
         let shipped = Arc::new(AtomicU64::new(seq.0));
         let bench = Bench {
             truth: Sqlite::reader(&layout.truth())?,
             space: space.clone(),
             layout: layout.clone(),
             clock: options.clock,
+            log: options.log.clone(),
             recorder: options.recorder.clone(),
             last: last.clone(),
             shipped: shipped.clone(),
@@ -138,6 +154,7 @@ impl Store {
             readers,
             blobs,
             blob_threads: Arc::new(blob_threads),
+            cache,
             lock: Mutex::new(Some(lock)),
         }))
     }
@@ -225,6 +242,32 @@ impl Store {
         self.blob_threads.run((Op::BlobWait, Op::BlobOpen), event, open).await?
     }
 
+    /// Notes what `member` was proven to have. May be forgotten: by a crash, or when the cache is deleted.
+    pub async fn note_fact(
+        &self,
+        member: RepositoryId,
+        name: &str,
+        fact: Fact,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let name = name.to_owned();
+        let note = move |cache: &mut Cache| cache.note(member, &name, fact);
+        self.cache.run((Op::CacheWait, Op::CacheWrite), event, note).await?
+    }
+
+    /// What `member` was last proven to have; the caller holds it against the time.
+    pub async fn fact(&self, member: RepositoryId, name: &str, event: &mut Event) -> Result<Option<Fact>, Error> {
+        let name = name.to_owned();
+        let read = move |cache: &mut Cache| cache.fact(member, &name);
+        self.cache.run((Op::CacheWait, Op::CacheRead), event, read).await?
+    }
+
+    /// Drops all facts about `member`.
+    pub async fn forget_facts(&self, member: RepositoryId, event: &mut Event) -> Result<(), Error> {
+        let forget = move |cache: &mut Cache| cache.forget(member);
+        self.cache.run((Op::CacheWait, Op::CacheWrite), event, forget).await?
+    }
+
     /// The counters that pages are held against.
     pub fn revisions(&self) -> &Arc<Revisions> {
         &self.revisions
@@ -267,6 +310,7 @@ impl Store {
         self.shipper.close();
         self.readers.close();
         self.blob_threads.close();
+        self.cache.close();
         if let Some(truth) = truth {
             // The write-ahead log stays then, and the next start reads it.
             let _ = truth.close();

@@ -2,6 +2,7 @@
 
 mod crash;
 mod facade;
+mod fresh;
 mod group;
 mod journal;
 
@@ -9,12 +10,11 @@ use crate::{Change, Error, Hashes, Store, StoreOptions};
 use bytes::Bytes;
 use std::path::Path;
 use std::sync::Arc;
-use telemetry::{Clock, Event, Millis, Recorder, RecorderOptions};
+use telemetry::{Clock, Event, Millis, Recorder};
 
 pub(crate) fn options(data: &Path) -> StoreOptions {
     let clock = Clock::at(Millis(1_000));
-    let recorder = Recorder::start(RecorderOptions { clock: clock.clone(), shards: 1, buffered_events: 16 }, vec![]);
-    StoreOptions { floor_bytes: 0, ..StoreOptions::new(data, clock, recorder) }
+    StoreOptions { floor_bytes: 0, ..StoreOptions::new(data, clock.clone(), Recorder::silent(clock)) }
 }
 
 pub(crate) fn open(data: &Path) -> Arc<Store> {

@@ -61,6 +61,11 @@ async fn run_until(data: &Path, disk: &SimDisk, n: usize) -> Told {
 }
 
 async fn assert_nothing_is_lost(data: &Path, disk: &SimDisk, told: &Told, when: &str) {
+    if told.shipped > Seq(0) {
+        let segments = crate::segments::list(disk, &Layout::new(data)).unwrap();
+        let reached = segments.last().map(|segment| segment.last);
+        assert!(reached >= Some(told.shipped) && crate::segments::holes(&segments).is_empty(), "{when}: {segments:?}");
+    }
     let store = open(data, disk).unwrap_or_else(|e| panic!("{when}: {e}"));
     let mut event = job();
     for (key, state) in &told.entries {

@@ -1,8 +1,9 @@
 //! Blobs, commits, reads, revisions, through the façade.
 
 use super::{job, keep, open, options, publication};
+use crate::disk::{Disk, RealDisk};
 use crate::suite::{R, batch, publish, repository};
-use crate::{CommitError, Digest, Error, Expect, RepositoryId, Seq, Store, StoreOptions, Unit};
+use crate::{CommitError, Digest, Error, Expect, Fact, RepositoryId, Seq, Store, StoreOptions, Unit};
 use bytes::Bytes;
 use std::io::Read;
 use std::sync::Arc;
@@ -152,4 +153,20 @@ async fn a_folder_has_one_store() {
     assert!(matches!(Store::open(options(folder.path())), Err(Error::Locked(_))));
     drop(store);
     open(folder.path());
+}
+
+#[tokio::test]
+async fn facts_about_members_are_noted_and_forgotten_and_losing_them_harms_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut event = job();
+    let store = open(folder.path());
+    let missing = Fact::MissingUntil(Millis(7));
+    store.note_fact(R, "rack", missing, &mut event).await.unwrap();
+    assert_eq!(store.fact(R, "rack", &mut event).await.unwrap(), Some(missing));
+    store.forget_facts(R, &mut event).await.unwrap();
+    assert_eq!(store.fact(R, "rack", &mut event).await.unwrap(), None);
+    assert_eq!((event.tally(Op::CacheWrite).count, event.tally(Op::CacheRead).count), (2, 2));
+    drop(store);
+    RealDisk.unlink(&folder.path().join("cache.sqlite")).unwrap();
+    assert_eq!(open(folder.path()).fact(R, "rack", &mut event).await.unwrap(), None);
 }

@@ -1,0 +1,218 @@
+//! What upstreams said about names, in a database that may be deleted at any time: it is found out again.
+//!
+//! Facts about members, not answers of groups (decision 3 of the design): order, nesting and policy are applied when
+//! reading, so changing those voids nothing here. Not journaled, and synced lazily: a crash may lose the last facts.
+
+use crate::{Error, RepositoryId};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use telemetry::{Log, Millis};
+
+/// What a member was proven to have. "Don't know" is no fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fact {
+    /// It has the name.
+    Has,
+    /// It was proven not to have the name, which is believed until then.
+    MissingUntil(Millis),
+}
+
+/// The closed set of operations on the cache. One suite runs against every implementation.
+pub(crate) trait Facts {
+    /// Notes what `member` was proven to have, in place of what was noted before.
+    fn note(&mut self, member: RepositoryId, name: &str, fact: Fact) -> Result<(), Error>;
+    /// What was noted last, however long ago.
+    fn fact(&mut self, member: RepositoryId, name: &str) -> Result<Option<Fact>, Error>;
+    /// Drops all facts about `member`.
+    fn forget(&mut self, member: RepositoryId) -> Result<(), Error>;
+}
+
+/// `user_version`. Another one is no reason to refuse: the cache is made anew.
+const FORM: i64 = 1;
+const SCHEMA: &str = "
+    CREATE TABLE fact (
+        member INTEGER NOT NULL, name TEXT NOT NULL, missing_until INTEGER, PRIMARY KEY (member, name)
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// The cache in SQLite.
+#[derive(Debug)]
+pub(crate) struct Cache {
+    path: PathBuf,
+    connection: Connection,
+    /// How often it was found damaged and made anew.
+    renewed: Arc<AtomicU64>,
+    log: Log,
+}
+
+impl Cache {
+    /// Makes it where there is none, and anew where there is one that cannot be read.
+    pub(crate) fn open(path: &Path, renewed: Arc<AtomicU64>, log: Log) -> Result<Self, Error> {
+        let connection = match connect(path) {
+            Err(error) if spoilt(&error) => renew(path, &renewed, &log, &error)?,
+            connected => connected.map_err(Error::sqlite("open the cache"))?,
+        };
+        Ok(Self { path: path.to_owned(), connection, renewed, log })
+    }
+
+    /// Tries once more on a new database where the old one is damaged.
+    fn run<T>(&mut self, operation: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
+        match operation(&self.connection) {
+            Err(error) if spoilt(&error) => {
+                // Closed first: SQLite removes the log of what it closes by name, and that must not be the new one's.
+                let nothing = Connection::open_in_memory().map_err(Error::sqlite("open the cache"))?;
+                drop(std::mem::replace(&mut self.connection, nothing));
+                self.connection = renew(&self.path, &self.renewed, &self.log, &error)?;
+                operation(&self.connection)
+            }
+            done => done,
+        }
+        .map_err(Error::sqlite("use the cache"))
+    }
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(path)?;
+    connection.execute_batch(
+        "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+         PRAGMA journal_size_limit = 16777216;",
+    )?;
+    let form: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    match (form, tables) {
+        (FORM, _) => {}
+        (0, 0) => connection.execute_batch(&format!("BEGIN; {SCHEMA} PRAGMA user_version = {FORM}; COMMIT;"))?,
+        _ => {
+            let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB);
+            return Err(rusqlite::Error::SqliteFailure(code, Some("the cache has another form".into())));
+        }
+    }
+    Ok(connection)
+}
+
+fn spoilt(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
+fn renew(path: &Path, renewed: &AtomicU64, log: &Log, why: &rusqlite::Error) -> Result<Connection, Error> {
+    renewed.fetch_add(1, Ordering::Relaxed);
+    log.warn("the cache cannot be read and is made anew", &[("path", &path.display()), ("error", why)]);
+    crate::rebuild::remove(path)?;
+    connect(path).map_err(Error::sqlite("open the cache"))
+}
+
+impl Facts for Cache {
+    fn note(&mut self, member: RepositoryId, name: &str, fact: Fact) -> Result<(), Error> {
+        let until = match fact {
+            Fact::Has => None,
+            Fact::MissingUntil(until) => Some(until.0),
+        };
+        self.run(|connection| {
+            let mut statement = connection.prepare_cached("INSERT OR REPLACE INTO fact VALUES (?, ?, ?)")?;
+            statement.execute(params![member.0.cast_signed(), name, until]).map(|_| ())
+        })
+    }
+
+    fn fact(&mut self, member: RepositoryId, name: &str) -> Result<Option<Fact>, Error> {
+        self.run(|connection| {
+            let sql = "SELECT missing_until FROM fact WHERE member = ? AND name = ?";
+            let mut statement = connection.prepare_cached(sql)?;
+            let until: Option<Option<i64>> =
+                statement.query_row(params![member.0.cast_signed(), name], |row| row.get(0)).optional()?;
+            Ok(until.map(|until| until.map_or(Fact::Has, |until| Fact::MissingUntil(Millis(until)))))
+        })
+    }
+
+    fn forget(&mut self, member: RepositoryId) -> Result<(), Error> {
+        self.run(|connection| {
+            connection.execute("DELETE FROM fact WHERE member = ?", [member.0.cast_signed()]).map(|_| ())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[derive(Default)]
+    struct Model(BTreeMap<(RepositoryId, String), Fact>);
+
+    impl Facts for Model {
+        fn note(&mut self, member: RepositoryId, name: &str, fact: Fact) -> Result<(), Error> {
+            self.0.insert((member, name.into()), fact);
+            Ok(())
+        }
+
+        fn fact(&mut self, member: RepositoryId, name: &str) -> Result<Option<Fact>, Error> {
+            Ok(self.0.get(&(member, name.into())).copied())
+        }
+
+        fn forget(&mut self, member: RepositoryId) -> Result<(), Error> {
+            self.0.retain(|(id, _), _| *id != member);
+            Ok(())
+        }
+    }
+
+    const A: RepositoryId = RepositoryId(1);
+    const B: RepositoryId = RepositoryId(2);
+
+    /// What every cache must do.
+    fn suite(cache: &mut impl Facts) {
+        assert_eq!(cache.fact(A, "rack").unwrap(), None);
+        cache.note(A, "rack", Fact::MissingUntil(Millis(7))).unwrap();
+        cache.note(A, "rake", Fact::Has).unwrap();
+        cache.note(B, "rack", Fact::Has).unwrap();
+        assert_eq!(cache.fact(A, "rack").unwrap(), Some(Fact::MissingUntil(Millis(7))));
+        cache.note(A, "rack", Fact::Has).unwrap();
+        assert_eq!(cache.fact(A, "rack").unwrap(), Some(Fact::Has));
+        cache.forget(A).unwrap();
+        assert_eq!((cache.fact(A, "rack").unwrap(), cache.fact(A, "rake").unwrap()), (None, None));
+        assert_eq!(cache.fact(B, "rack").unwrap(), Some(Fact::Has));
+    }
+
+    fn open(path: &Path) -> Cache {
+        Cache::open(path, Arc::default(), Log::silent()).unwrap()
+    }
+
+    #[test]
+    fn both_caches_do_what_a_cache_must() {
+        let folder = tempfile::tempdir().unwrap();
+        suite(&mut Model::default());
+        suite(&mut open(&folder.path().join("cache.sqlite")));
+    }
+
+    #[test]
+    fn facts_stay_over_a_restart_and_a_deleted_cache_is_an_empty_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cache.sqlite");
+        open(&path).note(A, "rack", Fact::Has).unwrap();
+        assert_eq!(open(&path).fact(A, "rack").unwrap(), Some(Fact::Has));
+        crate::rebuild::remove(&path).unwrap();
+        assert_eq!(open(&path).fact(A, "rack").unwrap(), None);
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "damage")]
+    fn a_damaged_cache_and_one_of_another_form_are_made_anew_and_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cache.sqlite");
+        std::fs::write(&path, "this is no database, whatever its name says".repeat(99)).unwrap();
+        let mut cache = open(&path);
+        assert_eq!(cache.renewed.load(Ordering::Relaxed), 1);
+        suite(&mut cache);
+        cache.connection.execute_batch("PRAGMA user_version = 9").unwrap();
+        drop(cache);
+        assert_eq!(open(&path).renewed.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn the_cache_is_synced_lazily() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = open(&folder.path().join("cache.sqlite"));
+        let mode: i64 = cache.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
+        assert_eq!(mode, 1);
+    }
+}
