@@ -18,5 +18,6 @@ mod model;
 mod readme;
 mod rebuild;
 mod refusals;
+mod sinks;
 mod tidy;
 mod world;

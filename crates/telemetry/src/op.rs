@@ -30,7 +30,6 @@ ops! {
     PageLookup "page.lookup" "Looking for a complete answer in memory and checking its stamp";
     PageKeep "page.keep" "Putting a complete answer into memory";
     Route "route.read" "Reading the URL into a question";
-    Access "access.check" "Deciding who asks and whether they may";
     ReplyMake "reply.make" "Turning an outcome into headers and a body";
     BodyReceive "body.receive" "Waiting for bytes of an upload from the client";
     BodySend "body.send" "From the first byte of the reply to its last";

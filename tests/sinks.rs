@@ -1,0 +1,103 @@
+//! Sinks that hang, refuse and panic, in a whole server: no request notices, and the sink beside them gets every event.
+
+use crate::world::{Answer, Connection, FIRST};
+use daylight::config::{self, Environment, Flag, Machine};
+use daylight::serve::{self, Extra};
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+use telemetry::{Event, Log, Sink};
+
+/// How long anything here may take before it counts as stuck. No test is right because something took less.
+const STUCK: Duration = Duration::from_secs(30);
+
+/// Waits until the test lets go of the other end.
+struct Hangs(Receiver<()>);
+
+impl Sink for Hangs {
+    fn name(&self) -> &'static str {
+        "hangs"
+    }
+
+    fn write(&mut self, _: &[Box<Event>]) -> io::Result<()> {
+        let _ = self.0.recv();
+        Ok(())
+    }
+}
+
+struct Refuses;
+
+impl Sink for Refuses {
+    fn name(&self) -> &'static str {
+        "refuses"
+    }
+
+    fn write(&mut self, _: &[Box<Event>]) -> io::Result<()> {
+        Err(io::ErrorKind::StorageFull.into())
+    }
+}
+
+struct Panics;
+
+impl Sink for Panics {
+    fn name(&self) -> &'static str {
+        "panics"
+    }
+
+    fn write(&mut self, _: &[Box<Event>]) -> io::Result<()> {
+        panic!("a sink panics, as it is meant to in this test");
+    }
+}
+
+struct Keeps(Sender<Event>);
+
+impl Sink for Keeps {
+    fn name(&self) -> &'static str {
+        "keeps"
+    }
+
+    fn write(&mut self, events: &[Box<Event>]) -> io::Result<()> {
+        for event in events {
+            let _ = self.0.send((**event).clone());
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn sinks_that_hang_refuse_or_panic_harm_neither_a_request_nor_another_sink() {
+    let folder = tempfile::tempdir().unwrap();
+    let flag = |key, value: &str| Flag { key, flag: "--test", value: value.to_owned() };
+    let data = folder.path().join("data").display().to_string();
+    let flags = [flag("store.data", &data), flag("server.listen", "127.0.0.1:0")];
+    let (settings, _) = config::load(None, &Environment::default(), &flags, Machine::here()).unwrap();
+    let ((release, held), (keep, kept)) = (channel(), channel());
+    let sinks: Vec<Box<dyn Sink>> =
+        vec![Box::new(Hangs(held)), Box::new(Refuses), Box::new(Panics), Box::new(Keeps(keep))];
+    let running = serve::start(&settings, Log::silent(), Extra { sinks, ..Extra::default() }).unwrap();
+
+    // All on one connection: what comes after the reply must not hold the next request up.
+    let mut connection = Connection::open(running.address).unwrap();
+    let path = format!("/repository/{FIRST}/names");
+    let answers: Vec<Answer> = (0..500).map(|_| connection.call("GET", &path, &[], b"").unwrap().expect(200)).collect();
+    assert!(answers.iter().all(|answer| answer.text() == "---\n\n"));
+
+    // The sink that works got each of them, though it stands behind three that do not.
+    let mut named: Vec<String> = Vec::new();
+    while named.len() < answers.len() {
+        let event = kept.recv_timeout(STUCK).unwrap();
+        if event.subject.kind == "names" {
+            named.push(event.id.to_string());
+        }
+    }
+    let told: Vec<&str> = answers.iter().map(|answer| answer.header("daylight-event").unwrap()).collect();
+    assert_eq!(named, told);
+
+    let totals = running.opened.app.recorder.totals();
+    assert!(totals.sink("panics").unwrap().panics > 0);
+    assert!(totals.sink("refuses").unwrap().errors > 0);
+    assert_eq!(totals.sink("hangs").unwrap().taken, 0);
+    drop(release);
+    drop(connection);
+    running.stop().unwrap();
+}
