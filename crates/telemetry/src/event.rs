@@ -250,9 +250,14 @@ impl Event {
 
     /// Notes that `op` ran once more and took `nanos`.
     pub fn add(&mut self, op: Op, nanos: u64) {
-        let tally = &mut self.ops[op as usize];
-        tally.count = tally.count.saturating_add(1);
-        tally.nanos = tally.nanos.saturating_add(nanos);
+        self.add_all(op, Tally { count: 1, nanos });
+    }
+
+    /// Notes several runs of `op` that were tallied elsewhere.
+    pub fn add_all(&mut self, op: Op, tally: Tally) {
+        let mine = &mut self.ops[op as usize];
+        mine.count = mine.count.saturating_add(tally.count);
+        mine.nanos = mine.nanos.saturating_add(tally.nanos);
     }
 
     /// Runs `work` and notes how long it took.
@@ -276,9 +281,7 @@ impl Event {
     /// Takes over a member's part: its record, and its costs into this event's.
     pub fn absorb(&mut self, record: MemberRecord) {
         for (op, tally) in &record.ops {
-            let mine = &mut self.ops[*op as usize];
-            mine.count = mine.count.saturating_add(tally.count);
-            mine.nanos = mine.nanos.saturating_add(tally.nanos);
+            self.add_all(*op, *tally);
         }
         self.members.push(record);
     }
