@@ -4,11 +4,14 @@ use crate::ledger::{Progress, Sent};
 use crate::reply::Body;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use telemetry::{Bound, Tally, Tick};
 use tokio::task::JoinHandle;
 
 /// Bytes of a file read at once. Two of these are held for a reply: one on its way out, one being read.
@@ -28,20 +31,19 @@ enum Source {
 }
 
 impl Sending {
-    pub(crate) fn new(body: Body, sent: Rc<Sent>) -> Self {
+    pub(crate) fn new(body: Body, sent: Rc<Sent>, threads: &Arc<Bound>) -> Self {
         let source = match body {
             Body::Empty => Source::Whole(Bytes::new()),
             Body::Bytes(bytes) => Source::Whole(bytes),
             Body::File { file, from, len } => {
-                Source::File(Pieces { file: Some(file), at: from, left: len, next: None })
+                Source::File(Pieces { file: Some(file), at: from, left: len, next: None, threads: threads.clone() })
             }
         };
-        if matches!(&source, Source::Whole(bytes) if bytes.is_empty())
-            || matches!(&source, Source::File(f) if f.left == 0)
-        {
-            sent.progress.set(Progress::Ended);
+        let body = Self { source, sent };
+        if body.left() == 0 {
+            body.sent.progress.set(Progress::Ended);
         }
-        Self { source, sent }
+        body
     }
 
     fn left(&self) -> u64 {
@@ -64,7 +66,7 @@ impl http_body::Body for Sending {
         }
         let piece = match &mut body.source {
             Source::Whole(bytes) => Ok(std::mem::take(bytes)),
-            Source::File(pieces) => ready!(pieces.poll_next(cx)),
+            Source::File(pieces) => ready!(pieces.poll_next(cx, &body.sent.reads)),
         };
         match piece {
             Ok(piece) => {
@@ -98,43 +100,57 @@ struct Pieces {
     at: u64,
     /// Bytes not yet handed out.
     left: u64,
-    next: Option<JoinHandle<(File, io::Result<Vec<u8>>)>>,
+    next: Option<JoinHandle<Piece>>,
+    threads: Arc<Bound>,
+}
+
+/// What a read came to.
+#[derive(Debug)]
+struct Piece {
+    file: File,
+    bytes: io::Result<Vec<u8>>,
+    nanos: u64,
 }
 
 impl Pieces {
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Bytes>> {
-        self.read_ahead(self.left);
+    fn poll_next(&mut self, cx: &mut Context<'_>, reads: &Cell<Tally>) -> Poll<io::Result<Bytes>> {
+        self.read_ahead();
         let Some(next) = &mut self.next else { return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())) };
         let done = ready!(Pin::new(next).poll(cx));
         self.next = None;
-        let (file, piece) = done.map_err(io::Error::other)?;
-        let piece = piece?;
-        self.file = Some(file);
-        self.at += piece.len() as u64;
-        self.left -= piece.len() as u64;
-        self.read_ahead(self.left);
-        Poll::Ready(Ok(piece.into()))
+        let piece = done.map_err(io::Error::other)?;
+        let Tally { count, nanos } = reads.get();
+        reads.set(Tally { count: count + 1, nanos: nanos + piece.nanos });
+        let bytes = piece.bytes?;
+        self.file = Some(piece.file);
+        self.at += bytes.len() as u64;
+        self.left -= bytes.len() as u64;
+        self.read_ahead();
+        Poll::Ready(Ok(bytes.into()))
     }
 
-    /// Begins to read the next piece, unless one is under way.
-    fn read_ahead(&mut self, left: u64) {
-        let len = left.min(PIECE);
+    /// Begins to read the next piece, unless one is under way or there is none.
+    fn read_ahead(&mut self) {
+        let len = self.left.min(PIECE);
         if len == 0 {
             return;
         }
         if let Some(mut file) = self.file.take() {
-            let at = self.at;
+            let (at, threads, asked) = (self.at, self.threads.clone(), Tick::now());
             self.next = Some(tokio::task::spawn_blocking(move || {
-                let piece = read_piece(&mut file, at, len);
-                (file, piece)
+                let began = Tick::now();
+                threads.waited(began.since(asked));
+                let _thread = threads.enter();
+                let bytes = read(&mut file, at, len);
+                Piece { file, bytes, nanos: Tick::now().since(began) }
             }));
         }
     }
 }
 
-fn read_piece(file: &mut File, at: u64, len: u64) -> io::Result<Vec<u8>> {
-    let mut piece = Vec::with_capacity(usize::try_from(len).unwrap_or_default());
+fn read(file: &mut File, at: u64, len: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or_default());
     file.seek(SeekFrom::Start(at))?;
-    file.take(len).read_to_end(&mut piece)?;
-    if piece.len() as u64 == len { Ok(piece) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    file.take(len).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 == len { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }

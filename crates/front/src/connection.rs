@@ -48,7 +48,9 @@ async fn drive<H: Handler>(core: &Rc<Core<H>>, stream: &Rc<Stream>, client: IpAd
     let state = Rc::new(Connection {
         handler: core.handler.clone(),
         limits: core.limits.clone(),
+        threads: core.threads.clone(),
         client,
+        client_text: client.to_string(),
         ledger: ledger.clone(),
     });
     let service = service_fn(move |request| exchange(state.clone(), request));

@@ -15,7 +15,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 use std::task::Poll;
-use telemetry::{Event, Outcome, Reason};
+use telemetry::{Bound, Event, Outcome, Reason};
 
 /// What answers requests. One for all cores; each request's future stays on its core, so it need not be `Send`.
 pub trait Handler: Send + Sync + 'static {
@@ -31,7 +31,11 @@ const DAYLIGHT_EVENT: HeaderName = HeaderName::from_static("daylight-event");
 pub(crate) struct Connection<H> {
     pub(crate) handler: Arc<H>,
     pub(crate) limits: Arc<Limits>,
+    /// The threads that read files.
+    pub(crate) threads: Arc<Bound>,
     pub(crate) client: IpAddr,
+    /// The client as events name it.
+    pub(crate) client_text: String,
     pub(crate) ledger: Rc<Ledger>,
 }
 
@@ -43,13 +47,14 @@ struct Attempt {
 }
 
 impl Attempt {
-    fn begin(ledger: &Rc<Ledger>, client: IpAddr, head: &Parts) -> Self {
+    fn begin<H>(connection: &Connection<H>, head: &Parts) -> Self {
+        let ledger = &connection.ledger;
         let recorder = ledger.recorder();
         recorder.attempt();
         let mut event = Event::request(recorder.clock().now(), ledger.begin());
         event.method = name(&head.method);
         event.path = Event::text(head.uri.path());
-        event.client = client.to_string();
+        event.client.clone_from(&connection.client_text);
         if let Some(agent) = head.headers.get(header::USER_AGENT) {
             event.agent = Event::text(&String::from_utf8_lossy(agent.as_bytes()));
         }
@@ -77,7 +82,7 @@ pub(crate) fn exchange<H: Handler>(
     request: hyper::Request<Incoming>,
 ) -> impl Future<Output = Result<hyper::Response<Sending>, Infallible>> {
     let (head, incoming) = request.into_parts();
-    let attempt = Attempt::begin(&connection.ledger, connection.client, &head);
+    let attempt = Attempt::begin(&connection, &head);
     async move { Ok(answer(&connection, attempt, head, incoming).await) }
 }
 
@@ -87,7 +92,7 @@ async fn answer<H: Handler>(
     head: Parts,
     incoming: Incoming,
 ) -> hyper::Response<Sending> {
-    let Connection { handler, limits, client, ledger } = connection;
+    let Connection { handler, limits, threads, client, ledger, .. } = connection;
     let Some(event) = attempt.event.as_mut() else { unreachable!("an attempt holds its event until it leaves") };
     let upload = Upload::wire(incoming, limits);
     let (method, asked) = (head.method.clone(), conditional::Asked::new(&head.headers));
@@ -109,7 +114,7 @@ async fn answer<H: Handler>(
     if let Ok(id) = HeaderValue::try_from(event.id.to_string()) {
         reply.headers.insert(DAYLIGHT_EVENT, id);
     }
-    let mut response = hyper::Response::new(Sending::new(reply.body, attempt.leave()));
+    let mut response = hyper::Response::new(Sending::new(reply.body, attempt.leave(), threads));
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
     response

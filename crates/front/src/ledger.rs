@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-use telemetry::{Event, Op, Outcome, Reason, Recorder, Tick};
+use telemetry::{Event, Op, Outcome, Reason, Recorder, Tally, Tick};
 
 /// How far a reply's body has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,6 +30,8 @@ pub(crate) struct Sent {
     pub(crate) progress: Cell<Progress>,
     /// Bytes of body handed to hyper.
     pub(crate) bytes: Cell<u64>,
+    /// Reads of a file for it.
+    pub(crate) reads: Cell<Tally>,
 }
 
 /// A reply on its way out.
@@ -168,6 +170,7 @@ impl Ledger {
         let Leaving { mut event, sent, first_byte } = one;
         event.duration = now.since(event.began);
         event.bytes_out = sent.bytes.get();
+        event.add_all(Op::BlobRead, sent.reads.get());
         if let Some(first_byte) = first_byte {
             event.first_byte = first_byte.since(event.began);
             event.add(Op::BodySend, now.since(first_byte));
@@ -186,7 +189,7 @@ impl Ledger {
     pub(crate) fn patience(&self, limits: &Limits) -> Option<u64> {
         let (since, limit) = if let Some(since) = self.stalled_since.get() {
             (since, limits.write_stall)
-        } else if !self.quiet() || self.draining.get() {
+        } else if !self.quiet() {
             return None;
         } else if let Some(since) = self.head_since.get() {
             (since, limits.head_time)

@@ -65,6 +65,8 @@ pub(crate) struct Core<H> {
     pub(crate) handler: Arc<H>,
     pub(crate) limits: Arc<Limits>,
     pub(crate) recorder: Arc<Recorder>,
+    /// Those of all cores that read files.
+    pub(crate) threads: Arc<Bound>,
     pub(crate) builder: Builder,
     /// Told once, when the connections of this core are to finish.
     pub(crate) stopping: Notify,
@@ -83,7 +85,10 @@ pub fn run<H: Handler>(
     let limits = Arc::new(options.limits);
     let connections = Bound::new(BoundName::Connections, "", limits.connections);
     recorder.register(connections.clone());
-    let cores = (0..options.cores.max(1))
+    let cores = options.cores.max(1);
+    let threads = Bound::new(BoundName::FileThreads, "", (cores * BLOCKING) as u64);
+    recorder.register(threads.clone());
+    let cores = (0..cores)
         .map(|_| {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(BLOCKING).build()?;
@@ -95,7 +100,8 @@ pub fn run<H: Handler>(
     drop(listener);
     std::thread::scope(|scope| {
         for (number, (runtime, socket)) in cores.into_iter().enumerate() {
-            let (handler, limits, recorder) = (handler.clone(), limits.clone(), recorder.clone());
+            let (handler, limits, recorder, threads) =
+                (handler.clone(), limits.clone(), recorder.clone(), threads.clone());
             let (connections, stop) = (&connections, &stop);
             let serve = move || {
                 let core = Rc::new(Core {
@@ -103,6 +109,7 @@ pub fn run<H: Handler>(
                     handler,
                     limits,
                     recorder,
+                    threads,
                     stopping: Notify::new(),
                     open: Cell::new(0),
                     emptied: Notify::new(),

@@ -54,9 +54,12 @@ impl Stream {
         SockRef::from(tcp).shutdown(Shutdown::Write)
     }
 
-    /// Throws away what the client still sends, until it stops: closing over unread bytes resets the connection, and
+    /// Ends our half and throws away what the client still sends, until it stops: closing over unread bytes resets the connection, and
     /// the client would lose the reply that tells it why (RFC 9112, 9.6).
     pub(crate) async fn linger(&self) {
+        if self.end_sending().is_err() {
+            return;
+        }
         std::future::poll_fn(|cx| {
             SCRATCH.with_borrow_mut(|scratch| {
                 while let Poll::Ready(read) = self.poll_read(cx, scratch) {

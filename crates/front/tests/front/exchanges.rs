@@ -1,7 +1,7 @@
 //! From the first byte of a request to the last of its reply, and the event that follows it.
 
 use crate::people::{BIG, Front, HANGS};
-use telemetry::{Op, Outcome, Reason};
+use telemetry::{BoundName, Op, Outcome, Reason};
 
 #[test]
 fn a_reply_carries_what_the_handler_said_and_the_event_s_id() {
@@ -68,6 +68,10 @@ fn a_part_of_a_file_comes_from_its_middle() {
     let answer = client.answer();
     assert_eq!((answer.status, answer.body.len()), (206, 600_001));
     assert_eq!(answer.header("content-range"), Some(format!("bytes 300000-900000/{BIG}").as_str()));
+    // In pieces, each of which is counted.
+    assert_eq!(front.event().tally(Op::BlobRead).count, 3);
+    let threads = front.recorder.bounds().into_iter().find(|bound| bound.name() == BoundName::FileThreads).unwrap();
+    assert_eq!((threads.waits().count(), threads.used()), (3, 0));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The front over real loopback sockets, in raw bytes.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod exchanges;
 mod limits;
