@@ -14,7 +14,7 @@ fn one_of_each(world: &World) {
     for _ in 0..5 {
         anon.get(&info).expect(200);
         anon.ask("GET", &info, &[("If-None-Match", "*")], b"").expect(304);
-        anon.ask("GET", &info, &[("Range", "bytes=1-2")], b"").expect(206);
+        anon.ask("GET", &info, &[("Range", "bytes=1-2")], b"").expect(200);
         anon.get("/repository/nothing/info/lamp").expect(404);
     }
     for broken in ["nonsense\r\n\r\n", "GET", ""] {

@@ -37,7 +37,7 @@ fn what_is_not_a_gem_is_refused_and_leaves_nothing_behind() {
 
 #[test]
 fn an_upload_beyond_the_limit_is_refused_before_its_bytes_are_read() {
-    let world = World::start();
+    let mut world = World::start();
     let before = blobs(&world);
     let mut connection = world.admin().connect().unwrap();
     let request = format!(
@@ -47,6 +47,7 @@ fn an_upload_beyond_the_limit_is_refused_before_its_bytes_are_read() {
     );
     connection.send(request.as_bytes()).unwrap();
     connection.answer(false).unwrap().expect(413);
+    world.stop();
     assert_eq!(blobs(&world), before);
 }
 

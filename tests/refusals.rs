@@ -6,6 +6,7 @@ use crate::world::{FIRST, Gem, Ruby, World};
 fn gem_push_tells_what_is_wrong_with_a_token() {
     let world = World::start();
     let reader = world.person("reader", &["read"], &[]);
+    world.repository("elsewhere", false);
     let stranger = world.person("stranger", &["read", "write"], &["elsewhere"]);
     let (url, desk, gem) = (world.url(FIRST), Ruby::new(), Gem::new("lamp", "1.0.0"));
 

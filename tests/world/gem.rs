@@ -76,7 +76,7 @@ impl Gem {
 
     fn metadata(&self) -> String {
         let mut yaml = format!(
-            "--- !ruby/object:Gem::Specification\nname: {}\nversion: !ruby/object:Gem::Version\n  version: {}\n\
+            "--- !ruby/object:Gem::Specification\nname: {}\nversion: !ruby/object:Gem::Version\n  version: '{}'\n\
              platform: ruby\nauthors:\n- Somebody\nbindir: bin\ncert_chain: []\ndate: 2026-01-01 00:00:00.000000000 Z\n",
             self.declared.as_ref().unwrap_or(&self.name),
             self.version
