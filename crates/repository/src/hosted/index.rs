@@ -28,10 +28,10 @@ pub(crate) async fn info(
 /// The body of `/info/NAME` that offers exactly `seen`.
 pub(super) fn render_info<'a>(seen: impl Iterator<Item = Visible<'a>>) -> Result<Vec<u8>, Error> {
     let mut versions = seen.map(|seen| Ok((facts(seen.entry())?, seen.entry()))).collect::<Result<Vec<_>, Error>>()?;
-    let created = |entry: &Entry| entry.published.seconds();
-    versions.sort_by(|(a, at), (b, bt)| gem::info::order(a, created(at)).cmp(&gem::info::order(b, created(bt))));
+    // By milliseconds, though seconds are shown: a push appends, also the second one of a second, so ranges fit.
+    versions.sort_by(|a, b| gem::info::order(&a.0, a.1.published.0).cmp(&gem::info::order(&b.0, b.1.published.0)));
     Ok(gem::info::render(versions.iter().map(|(package, entry)| {
-        gem::info::line(package, &entry.hashes.sha256.to_string(), created(entry), FormatVersion::V2)
+        gem::info::line(package, &entry.hashes.sha256.to_string(), entry.published.seconds(), FormatVersion::V2)
     })))
 }
 
