@@ -17,6 +17,7 @@ use std::time::Duration;
 use store::{Stamp, Store, StoreOptions};
 use telemetry::{Bound, BoundName, Clock, Event, Log, Outcome, Recorder, RecorderOptions, Sink};
 use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Threads of the back runtime: signals, start and stop, and what no client waits for.
 const BACK_THREADS: usize = 2;
@@ -172,19 +173,23 @@ impl Running {
         Ok(served?)
     }
 
-    /// Waits for SIGTERM or SIGINT, or for the front to end by itself.
-    fn wait(&self) -> anyhow::Result<()> {
-        use tokio::signal::unix::{SignalKind, signal};
+    /// SIGTERM and SIGINT, which from now on ask for a stop. Called before anybody is told that we serve: until then
+    /// they end the process where it stands.
+    fn signals(&self) -> anyhow::Result<[Signal; 2]> {
+        let _runtime = self.opened.back.enter();
+        Ok([signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?])
+    }
+
+    /// Waits for one of them, or for the front to end by itself.
+    fn wait(&self, mut signals: [Signal; 2]) {
         self.opened.back.block_on(async {
-            let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
             let mut stopped = pin!(self.stop.asked());
             poll_fn(|cx| {
-                let told = terminate.poll_recv(cx).is_ready() || interrupt.poll_recv(cx).is_ready();
+                let told = signals.iter_mut().any(|signal| signal.poll_recv(cx).is_ready());
                 if told { Poll::Ready(()) } else { stopped.as_mut().poll(cx) }
             })
             .await;
-            Ok(())
-        })
+        });
     }
 }
 
@@ -199,15 +204,16 @@ pub fn run(settings: Settings, loaded: Loaded) -> anyhow::Result<()> {
     let sinks = sinks::events(&settings);
     let running = start(&settings, log.clone(), Extra { clock, sinks })?;
     running.opened.app.recorder.register(lines.bound().clone());
+    let signals = running.signals()?;
     announce(&running);
     let data = settings.store.data.display().to_string();
     log.info("serving", &[("address", &running.address), ("data", &data)]);
-    let waited = running.wait();
+    running.wait(signals);
     log.info("stopping", &[]);
     let stopped = running.stop();
     log.info("stopped", &[]);
     lines.flush(PATIENCE);
-    waited.and(stopped)
+    stopped
 }
 
 /// What whoever started it needs to know, on standard output. Nobody there to read it is no reason to end.
