@@ -13,6 +13,7 @@ mod crash;
 mod freshness;
 mod gem_and_bundle;
 mod isolation;
+mod lifecycle;
 mod limits;
 mod model;
 mod readme;

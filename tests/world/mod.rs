@@ -94,6 +94,11 @@ impl World {
         format!("http://{}/repository/{repository}/", self.server().address())
     }
 
+    /// What it printed before the address.
+    pub(crate) fn said(&self) -> &[String] {
+        self.server().said()
+    }
+
     fn server(&self) -> &Server {
         self.server.as_ref().unwrap()
     }

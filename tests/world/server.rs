@@ -18,18 +18,24 @@ pub(crate) struct Server {
     lines: Receiver<String>,
     log: PathBuf,
     address: Option<SocketAddr>,
+    said: Vec<String>,
 }
 
 impl Server {
     /// Starts it on any free port of loopback. Its log goes to the file `log`.
     pub(crate) fn spawn(data: &Path, admin: &str, settings: &[(&str, &str)], log: &Path) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_daylight"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(data)
-            .env_clear()
-            .env("DAYLIGHT_ADMIN_TOKEN", admin)
-            .env("RUST_BACKTRACE", "1")
-            .envs(settings.iter().copied())
+        let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data);
+        command.env_clear().env("DAYLIGHT_ADMIN_TOKEN", admin).env("RUST_BACKTRACE", "1");
+        for (name, value) in settings {
+            // An empty value takes the variable away.
+            if value.is_empty() {
+                command.env_remove(name)
+            } else {
+                command.env(name, value)
+            };
+        }
+        let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(File::options().create(true).append(true).open(log).unwrap())
@@ -39,7 +45,7 @@ impl Server {
         // Bounded: who does not read on lets the pipe fill, as a stalled collector of logs does.
         let (sender, lines) = mpsc::sync_channel(16);
         std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        Self { child, lines, log: log.to_owned(), address: None }
+        Self { child, lines, log: log.to_owned(), address: None, said: Vec::new() }
     }
 
     /// Waits until it listens.
@@ -49,6 +55,7 @@ impl Server {
                 panic!("the server did not start; its log:\n{}", self.log())
             };
             self.address = line.strip_prefix("listening on http://").map(|address| address.parse().unwrap());
+            self.said.push(line);
         }
         self
     }
@@ -56,6 +63,11 @@ impl Server {
     /// Where it listens.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address.unwrap()
+    }
+
+    /// What it printed, the address last.
+    pub(crate) fn said(&self) -> &[String] {
+        &self.said
     }
 
     /// Asks it to stop (SIGTERM), and waits until it has.

@@ -1,3 +1,5 @@
+//! The conditions and ranges of requests, case by case: what a wrong one costs is written in the module.
+
 use super::*;
 use bytes::Bytes;
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Pages and their stamps: what is kept, for whom, and how long.
+
 use super::*;
 use http::{HeaderName, HeaderValue};
 use proptest::prelude::*;

@@ -1,0 +1,30 @@
+//! Starting and stopping: what is printed, what is kept, and that a stop is orderly whenever it comes.
+
+use crate::world::{FIRST, Gem, World};
+
+#[test]
+fn a_server_that_was_just_started_stops_in_order() {
+    let mut world = World::start();
+    for _ in 0..10 {
+        world.stop();
+        world.resume();
+    }
+}
+
+#[test]
+fn the_first_start_prints_an_admin_token_that_works_and_no_later_one_does() {
+    let mut world = World::start_with(&[("DAYLIGHT_ADMIN_TOKEN", "")]);
+    let token =
+        |world: &World| world.said().iter().find_map(|line| line.strip_prefix("admin token: ").map(str::to_owned));
+    let secret = token(&world).unwrap();
+    assert_eq!(secret.len(), "daylight_".len() + 43, "{secret}");
+    world.holder(&secret).push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    world.stop();
+    for path in world.files() {
+        let bytes = std::fs::read(&path).unwrap();
+        assert!(!bytes.windows(secret.len()).any(|window| window == secret.as_bytes()), "the secret is in {path:?}");
+    }
+    world.resume();
+    assert_eq!(token(&world), None);
+    world.holder(&secret).push(FIRST, &Gem::new("lamp", "1.0.1")).expect(200);
+}
