@@ -169,9 +169,9 @@ impl Bound {
     }
 
     /// One begins to wait; the guard ends it and keeps how long it took.
-    pub fn wait(&self) -> Waiting<'_> {
+    pub fn wait(self: &Arc<Self>) -> Waiting {
         self.waiters.fetch_add(1, Relaxed);
-        Waiting { bound: self, began: Tick::now() }
+        Waiting { bound: self.clone(), began: Tick::now() }
     }
 
     /// Notes a wait that was measured elsewhere.
@@ -193,14 +193,14 @@ impl Drop for Slot {
     }
 }
 
-/// Somebody waiting. Ends when dropped.
+/// Somebody waiting. Ends when dropped, perhaps on another thread than it began.
 #[derive(Debug)]
-pub struct Waiting<'a> {
-    bound: &'a Bound,
+pub struct Waiting {
+    bound: Arc<Bound>,
     began: Tick,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for Waiting {
     fn drop(&mut self) {
         self.bound.waiters.fetch_sub(1, Relaxed);
         self.bound.waited(Tick::now().since(self.began));
