@@ -24,6 +24,9 @@ use std::path::{Path, PathBuf};
 /// The form of the folder that this version writes, and the newest that it reads.
 pub const FORM: u32 = 1;
 
+/// What an empty folder may hold: what is made before the version is, and what a new file system has.
+const HARMLESS: [&str; 4] = ["daylight.lock", "version.new", "events", "lost+found"];
+
 /// Where everything is.
 #[derive(Debug, Clone)]
 pub struct Layout {
@@ -115,7 +118,7 @@ impl Layout {
                 _ => Err(Error::TooNew { data: self.data.clone(), found: text.trim().to_owned(), known: FORM }),
             };
         }
-        if let Some(found) = found.into_iter().find(|file| file != "daylight.lock" && file != "version.new") {
+        if let Some(found) = found.into_iter().find(|file| !HARMLESS.contains(&file.as_str())) {
             return Err(Error::Foreign { data: self.data.clone(), found });
         }
         space.put(&self.data.join("version.new"), &path, format!("{FORM}\n").as_bytes())

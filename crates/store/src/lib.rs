@@ -6,6 +6,7 @@ mod blobs;
 mod cache;
 mod catalog;
 mod check;
+mod desk;
 pub mod disk;
 mod error;
 #[cfg(any(test, feature = "fault"))]
@@ -13,6 +14,7 @@ pub mod fault;
 mod holders;
 mod layout;
 mod model;
+mod options;
 mod pool;
 mod rebuild;
 mod record;
@@ -35,6 +37,7 @@ pub use check::{Problem, Report};
 pub use error::Error;
 pub use layout::{FORM, Layout};
 pub use model::Model;
+pub use options::StoreOptions;
 pub use rebuild::{Progress, rebuild};
 pub use record::{
     Change, Digest, Entry, Hashes, RepositoryId, RepositoryKind, RepositoryRecord, Seq, State, TokenRecord,
@@ -42,4 +45,4 @@ pub use record::{
 pub use revision::{Revisions, Stamp, Unit};
 pub use sqlite::Sqlite;
 pub use staged::Staged;
-pub use store::{Store, StoreOptions};
+pub use store::Store;

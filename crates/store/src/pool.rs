@@ -20,14 +20,14 @@ pub(crate) struct Pool<C> {
 
 impl<C: Send + 'static> Pool<C> {
     /// One thread for each context.
-    pub(crate) fn start(name: &str, bound: Arc<Bound>, contexts: Vec<C>) -> std::io::Result<Self> {
+    pub(crate) fn start(name: &str, bound: Arc<Bound>, contexts: Vec<C>) -> Result<Self, Error> {
         let (queue, jobs) = channel();
         let jobs = Arc::new(Mutex::new(jobs));
         let pool = Self { bound, queue: Mutex::new(Some(queue)), threads: Mutex::default() };
         for context in contexts {
             let jobs = jobs.clone();
-            let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || work(&jobs, context))?;
-            lock(&pool.threads).push(thread);
+            let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || work(&jobs, context));
+            lock(&pool.threads).push(thread.map_err(Error::thread)?);
         }
         Ok(pool)
     }
@@ -42,7 +42,9 @@ impl<C: Send + 'static> Pool<C> {
         let slot = self.bound.enter()?;
         let (answer, answered) = oneshot::channel();
         let asked = Tick::now();
+        let wait = self.bound.wait();
         self.send(Box::new(move |context| {
+            drop(wait);
             let began = Tick::now();
             let done = job(context);
             drop(slot);
@@ -50,7 +52,6 @@ impl<C: Send + 'static> Pool<C> {
             let _ = answer.send((done, began, Tick::now()));
         }))?;
         let (done, began, ended) = answered.await.map_err(|_| Error::Closed)?;
-        self.bound.waited(began.since(asked));
         event.add(waiting, began.since(asked));
         event.add(working, ended.since(began));
         Ok(done)

@@ -83,6 +83,11 @@ pub(crate) fn list(disk: &dyn Disk, layout: &Layout) -> Result<Vec<Segment>, Err
     Ok(segments)
 }
 
+/// The last row that any of them holds.
+pub(crate) fn reached(segments: &[Segment]) -> Seq {
+    segments.iter().map(|segment| segment.last).max().unwrap_or_default()
+}
+
 /// What lies between the segments: (last row before it, last row of it) each.
 pub(crate) fn holes(segments: &[Segment]) -> Vec<(Seq, Seq)> {
     let mut reached = Seq(0);

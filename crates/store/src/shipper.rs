@@ -23,6 +23,11 @@ pub(crate) struct Bench {
     pub(crate) last: Arc<AtomicU64>,
     /// The last row that is in a segment, which lasts.
     pub(crate) shipped: Arc<AtomicU64>,
+    /// How far segments reached at start, and what was missing between them: that is filled first.
+    pub(crate) reached: Seq,
+    pub(crate) missing: Vec<(Seq, Seq)>,
+    /// Whether the last try failed: that is said once, not twice a second.
+    pub(crate) failing: bool,
 }
 
 #[derive(Default)]
@@ -117,8 +122,11 @@ impl Bench {
             if let Err(error) = &done {
                 event.reason = Some(Reason::Io);
                 event.detail = error.to_string();
-                self.log.error("the journal cannot be copied into segments", &[("error", error)]);
+                if !self.failing {
+                    self.log.error("the journal cannot be copied into segments", &[("error", error)]);
+                }
             }
+            self.failing = done.is_err();
             event.duration = Tick::now().since(event.began);
             self.recorder.release(event);
             done?;
@@ -126,7 +134,14 @@ impl Bench {
         Ok(Seq(self.shipped.load(Ordering::Acquire)))
     }
 
-    fn ship(&self, until: Seq, bytes: &mut u64) -> Result<(), Error> {
+    fn ship(&mut self, until: Seq, bytes: &mut u64) -> Result<(), Error> {
+        while let Some((after, end)) = self.missing.first_mut() {
+            match segments::ship(&self.truth, &self.space, &self.layout, *after, *end)? {
+                Some((last, _)) => *after = last,
+                None => drop(self.missing.remove(0)),
+            }
+        }
+        self.shipped.fetch_max(self.reached.0, Ordering::AcqRel);
         let mut reached = Seq(self.shipped.load(Ordering::Acquire));
         while let Some((last, size)) = segments::ship(&self.truth, &self.space, &self.layout, reached, until)? {
             reached = last;
@@ -134,6 +149,12 @@ impl Bench {
             self.shipped.store(reached.0, Ordering::Release);
         }
         Ok(())
+    }
+}
+
+impl Drop for Shipper {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 

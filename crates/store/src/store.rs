@@ -1,77 +1,23 @@
 //! The face of the store: asynchronous functions that hop to its threads and note in the event what that took.
 
+mod open;
+
 use crate::blobs::Blobs;
 use crate::cache::{Cache, Facts};
 use crate::check::{Report, check};
-use crate::disk::{Disk, RealDisk};
+use crate::disk::Disk;
 use crate::layout::Layout;
 use crate::pool::{Pool, lock};
 use crate::rebuild::Progress;
-use crate::segments;
-use crate::shipper::{Bench, Shipper};
-use crate::space::Space;
+use crate::shipper::Shipper;
 use crate::staged::Staged;
-use crate::writer::{Desk, Writer};
+use crate::writer::Writer;
 use crate::{Batch, Catalog, CommitError, Digest, Entry, Error, Fact, JournalRow, RepositoryId, RepositoryRecord};
 use crate::{Revisions, Seq, Sqlite, TokenRecord, UnitRows};
 use std::fs::File;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
-use telemetry::{Bound, BoundName, Clock, Event, Log, Op, Recorder};
-
-/// How a store is opened.
-#[derive(Debug, Clone)]
-pub struct StoreOptions {
-    /// The data folder; made where it does not exist.
-    pub data: PathBuf,
-    /// The server's clock.
-    pub clock: Clock,
-    /// Where bounds and figures are registered and jobs are released.
-    pub recorder: Arc<Recorder>,
-    /// Where the process says what went wrong.
-    pub log: Log,
-    /// Threads that read the truth.
-    pub readers: usize,
-    /// Reads that wait or work at once; one more is [`Error::Busy`].
-    pub reads_max: u64,
-    /// Commits that wait or work at once; one more is [`Error::Busy`].
-    pub commits_max: u64,
-    /// Threads that touch blobs.
-    pub blob_threads: usize,
-    /// Blob operations that wait or work at once; one more is [`Error::Busy`].
-    pub blob_operations_max: u64,
-    /// Operations on the cache that wait or work at once; one more is [`Error::Busy`].
-    pub cache_operations_max: u64,
-    /// What stays free on the disk, in bytes: below it no content is written.
-    pub floor_bytes: u64,
-    /// How often new journal rows are copied into segments.
-    pub ship_every: Duration,
-    /// What does things to files.
-    pub disk: Arc<dyn Disk>,
-}
-
-impl StoreOptions {
-    /// The defaults for the folder `data`.
-    pub fn new(data: impl Into<PathBuf>, clock: Clock, recorder: Arc<Recorder>) -> Self {
-        Self {
-            data: data.into(),
-            clock,
-            recorder,
-            log: Log::silent(),
-            readers: 2,
-            reads_max: 1024,
-            commits_max: 1024,
-            blob_threads: 2,
-            blob_operations_max: 256,
-            cache_operations_max: 1024,
-            floor_bytes: 256 << 20,
-            ship_every: Duration::from_millis(500),
-            disk: Arc::new(RealDisk),
-        }
-    }
-}
+use telemetry::{Event, Op};
 
 /// The store. One per data folder and machine.
 #[derive(Debug)]
@@ -92,73 +38,6 @@ pub struct Store {
 }
 
 impl Store {
-    /// Takes the folder, sets right what the last process left, and starts the threads. Waits for the disk.
-    pub fn open(options: StoreOptions) -> Result<Arc<Self>, Error> {
-        let layout = Layout::new(&options.data);
-        let lock = layout.lock()?;
-        let disk = options.disk;
-        let space = Arc::new(Space::new(disk.clone(), options.data, options.floor_bytes, options.log.clone()));
-        layout.claim(&*disk, &space)?;
-        let blobs = Arc::new(Blobs::open(disk.clone(), layout.clone(), space.clone())?);
-        let (truth, seq) = open_truth(&*disk, &layout, &space)?;
-        let last = Arc::new(AtomicU64::new(seq.0));
-        let revisions = Arc::new(Revisions::new(seq));
-        let bound = |name, capacity| {
-            let bound = Bound::new(name, "", capacity);
-            options.recorder.register(bound.clone());
-            bound
-        };
-        options.recorder.register(space.bound());
-        let connections =
-            (0..options.readers.max(1)).map(|_| Sqlite::reader(&layout.truth())).collect::<Result<_, _>>()?;
-        let readers = bound(BoundName::TruthReaders, options.reads_max);
-        let readers = Pool::start("truth-reader", readers, connections).map_err(Error::thread)?;
-        let blob_threads = bound(BoundName::BlobThreads, options.blob_operations_max);
-        let contexts = vec![blobs.clone(); options.blob_threads.max(1)];
-        let blob_threads = Pool::start("blobs", blob_threads, contexts).map_err(Error::thread)?;
-        let renewed = Arc::new(AtomicU64::new(0));
-        let cache = Cache::open(&layout.cache(), renewed.clone(), options.log.clone())?;
-        let cache_threads = bound(BoundName::CacheThreads, options.cache_operations_max);
-        let cache = Pool::start("cache", cache_threads, vec![cache]).map_err(Error::thread)?;
-        options.recorder.gauge("cache.renewed", "Times the cache could not be read and was made anew", move || {
-            renewed.load(Ordering::Relaxed)
-        });
-        let shipped = Arc::new(AtomicU64::new(seq.0));
-        let bench = Bench {
-            truth: Sqlite::reader(&layout.truth())?,
-            space: space.clone(),
-            layout: layout.clone(),
-            clock: options.clock,
-            log: options.log.clone(),
-            recorder: options.recorder.clone(),
-            last: last.clone(),
-            shipped: shipped.clone(),
-        };
-        let shipper = Shipper::start(bench, options.ship_every)?;
-        let desk = Desk { truth, disk: disk.clone(), space, revisions: revisions.clone(), last: last.clone() };
-        let writer = Writer::start(bound(BoundName::TruthWriter, options.commits_max), desk)?;
-        let journal_seq = last.clone();
-        options.recorder.gauge("journal.seq", "Number of the last change", move || journal_seq.load(Ordering::Acquire));
-        let shipped_seq = shipped.clone();
-        options.recorder.gauge("journal.shipped_seq", "Number of the last change that is in a segment", move || {
-            shipped_seq.load(Ordering::Acquire)
-        });
-        Ok(Arc::new(Self {
-            layout,
-            disk,
-            revisions,
-            last,
-            shipped,
-            writer,
-            shipper,
-            readers,
-            blobs,
-            blob_threads: Arc::new(blob_threads),
-            cache,
-            lock: Mutex::new(Some(lock)),
-        }))
-    }
-
     /// Makes all of a batch or nothing. When this returns, its changes last and every stamp that they touch is void.
     /// A batch is not taken back by dropping the future.
     pub async fn commit(&self, batch: Batch, event: &mut Event) -> Result<Seq, CommitError> {
@@ -306,6 +185,8 @@ impl Store {
 
     /// Ends what is under way, and the threads. From then on everything is [`Error::Closed`]. Waits for the disk.
     pub fn close(&self) {
+        // Held until all is done: who closes at the same time waits, and nobody else gets the folder before.
+        let mut held = lock(&self.lock);
         let truth = self.writer.close();
         self.shipper.close();
         self.readers.close();
@@ -315,35 +196,8 @@ impl Store {
             // The write-ahead log stays then, and the next start reads it.
             let _ = truth.close();
         }
-        lock(&self.lock).take();
+        held.take();
     }
-}
-
-/// The truth, with segments that hold the same journal up to its last row.
-fn open_truth(disk: &dyn Disk, layout: &Layout, space: &Space) -> Result<(Sqlite, Seq), Error> {
-    space.make_folder(&layout.segments())?;
-    // The last process may have been killed between a segment's rename and the sync of the folder.
-    space.sync_folder(&layout.segments())?;
-    let segments = segments::list(disk, layout)?;
-    let reached = segments.iter().map(|segment| segment.last).max().unwrap_or_default();
-    if reached > Seq(0) && !layout.truth().exists() {
-        return Err(Error::SegmentsAhead { segments: reached, truth: Seq(0) });
-    }
-    let mut truth = Sqlite::writer(&layout.truth())?;
-    // SQLite syncs what is in its files; that the folder names them is for us to make last.
-    RealDisk.sync_folder(layout.data()).map_err(Error::io("sync", layout.data()))?;
-    let last = truth.last()?;
-    if reached > last {
-        return Err(Error::SegmentsAhead { segments: reached, truth: last });
-    }
-    let mut missing = segments::holes(&segments);
-    missing.push((reached, last));
-    for (mut after, until) in missing {
-        while let Some((last, _)) = segments::ship(&truth, space, layout, after, until)? {
-            after = last;
-        }
-    }
-    Ok((truth, last))
 }
 
 impl Drop for Store {

@@ -1,0 +1,105 @@
+//! What the writer does in its turn: one transaction, then the revisions.
+//!
+//! Order is everything here: blobs were synced before a batch came; COMMIT; revisions; only then is anyone told.
+
+use crate::disk::{Disk, Failpoint};
+use crate::holders::Holders;
+use crate::space::Space;
+use crate::{Batch, Catalog, Change, Conflict, Error, RepositoryId, Revisions, Seq, Sqlite, Unit};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The one place that writes the truth.
+pub(crate) struct Desk {
+    truth: Sqlite,
+    holders: Holders,
+    disk: Arc<dyn Disk>,
+    space: Arc<Space>,
+    revisions: Arc<Revisions>,
+    /// The number of the last change that is committed.
+    last: Arc<AtomicU64>,
+}
+
+impl Desk {
+    pub(crate) fn new(
+        mut truth: Sqlite,
+        disk: Arc<dyn Disk>,
+        space: Arc<Space>,
+        revisions: Arc<Revisions>,
+        last: Arc<AtomicU64>,
+    ) -> Result<Self, Error> {
+        let holders = Holders::new(truth.repositories()?);
+        Ok(Self { truth, holders, disk, space, revisions, last })
+    }
+
+    /// Gives the connection back.
+    pub(crate) fn leave(self) -> Sqlite {
+        self.truth
+    }
+
+    /// Measures the disk, and says of a batch whether it may be written. Settings and tokens may be changed on a nearly
+    /// full disk: perhaps that is what makes room.
+    pub(crate) fn admission(&self) -> impl Fn(&Batch) -> Result<(), Error> + use<> {
+        let enough = self.space.check();
+        move |batch| match &enough {
+            Err(Error::DiskNearlyFull { .. }) if !writes_content(batch) => Ok(()),
+            enough => enough.clone(),
+        }
+    }
+
+    /// Makes each batch or refuses it, in one transaction, and voids the stamps that the changes touch.
+    pub(crate) fn commit(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
+        let answers = self.truth.begin(batches)?;
+        if let Err(error) = self.point(Failpoint::BeforeCommit) {
+            self.truth.undo();
+            return Err(error);
+        }
+        // A failed COMMIT leaves it open whether the changes last: like after a failed sync, a restart must look.
+        self.space.synced(self.truth.finish())?;
+        self.point(Failpoint::AfterCommit)?;
+        let made = || batches.iter().zip(&answers).filter_map(|(batch, answer)| Some((batch, answer.as_ref().ok()?)));
+        for (batch, last) in made() {
+            self.last.fetch_max(last.0, Ordering::AcqRel);
+            self.raise(batch, *last);
+        }
+        if made().any(|(batch, _)| batch.changes.iter().any(|change| matches!(change, Change::Repository { .. }))) {
+            // Groups may hold others from now on: what changed is raised for the old holders and for the new ones.
+            // Who cannot read them knows no longer whose pages a change makes old.
+            self.holders = Holders::new(self.space.synced(self.truth.repositories())?);
+            made().for_each(|(batch, last)| self.raise(batch, *last));
+        }
+        self.point(Failpoint::BeforeAcknowledgement)?;
+        Ok(answers)
+    }
+
+    fn raise(&self, batch: &Batch, last: Seq) {
+        let first = last.0 + 1 - batch.changes.len() as u64;
+        for (number, change) in (first..).zip(&batch.changes) {
+            let seq = Seq(number);
+            match change {
+                Change::Entry { repository, entry } => {
+                    for holder in self.holders.of(*repository) {
+                        self.revisions.raise(Unit::Of(holder, &entry.unit), seq);
+                        self.revisions.raise(Unit::All(holder), seq);
+                    }
+                }
+                Change::Repository { id, .. } => {
+                    let id = if id.0 == 0 { RepositoryId(number) } else { *id };
+                    self.holders.of(id).into_iter().for_each(|holder| self.revisions.raise(Unit::All(holder), seq));
+                    self.revisions.raise(Unit::Settings, seq);
+                }
+                Change::Token { .. } => self.revisions.raise(Unit::Tokens, seq),
+                Change::Setting { .. } => self.revisions.raise(Unit::Settings, seq),
+            }
+        }
+    }
+
+    fn point(&self, point: Failpoint) -> Result<(), Error> {
+        self.disk.point(point).map_err(Error::io("commit to", Path::new("truth.sqlite")))
+    }
+}
+
+fn writes_content(batch: &Batch) -> bool {
+    batch.changes.iter().any(|change| matches!(change, Change::Entry { .. }))
+}
