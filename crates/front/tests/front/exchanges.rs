@@ -1,6 +1,8 @@
 //! From the first byte of a request to the last of its reply, and the event that follows it.
 
 use crate::people::{BIG, Front, HANGS};
+use front::Limits;
+use std::time::Duration;
 use telemetry::{BoundName, Op, Outcome, Reason};
 
 #[test]
@@ -161,4 +163,27 @@ fn stopping_lets_requests_under_way_finish_and_closes_idle_connections() {
     assert_eq!(slow.rest().len(), BIG);
     assert!(front.recorder.flush(HANGS));
     assert_eq!(front.released(), 3);
+}
+
+#[test]
+fn stopping_cuts_what_is_not_done_within_the_patience_and_records_it() {
+    let front = Front::start(Limits::default(), Duration::from_millis(50), Vec::new());
+    let mut client = front.client();
+    client.send("GET /never HTTP/1.1\r\nhost: a\r\n\r\n");
+    while front.recorder.totals().attempts() == 0 {
+        std::thread::yield_now();
+    }
+    front.stop.now();
+    assert_eq!(client.rest(), b"");
+    assert_eq!(front.event().path, "/never");
+}
+
+#[test]
+fn a_client_of_http_1_0_gets_its_reply_and_a_closed_connection() {
+    let front = Front::new();
+    let mut client = front.client();
+    client.send("GET /old HTTP/1.0\r\n\r\n");
+    let rest = String::from_utf8(client.rest()).unwrap();
+    assert!(rest.starts_with("HTTP/1.0 200") && rest.ends_with("\r\n\r\n/old None"), "{rest}");
+    assert_eq!(front.event().outcome, Some(Outcome::Answered));
 }

@@ -1,7 +1,9 @@
 //! The front over real loopback sockets, in raw bytes.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod crowd;
 mod exchanges;
 mod limits;
 mod people;
+mod sinks;
 mod uploads;

@@ -44,12 +44,17 @@ impl Front {
     }
 
     pub(crate) fn limited(limits: Limits) -> Self {
+        Self::start(limits, HANGS, Vec::new())
+    }
+
+    pub(crate) fn start(limits: Limits, patience: Duration, mut sinks: Vec<Box<dyn Sink>>) -> Self {
         let (pass, events) = channel();
+        sinks.push(Box::new(Pass(pass)));
         let options = RecorderOptions { clock: Clock::default(), shards: 2, buffered_events: 1000 };
-        let recorder = Recorder::start(options, vec![Box::new(Pass(pass))]);
+        let recorder = Recorder::start(options, sinks);
         let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();
         let (address, stop) = (listener.local_addr().unwrap(), Stop::default());
-        let options = Options { cores: 2, limits, patience: HANGS };
+        let options = Options { cores: 2, limits, patience };
         let serving = {
             let (recorder, stop) = (recorder.clone(), stop.clone());
             std::thread::spawn(move || front::run(listener, options, Arc::new(House), recorder, stop).unwrap())
@@ -69,6 +74,11 @@ impl Front {
     pub(crate) fn released(&self) -> u64 {
         let totals = self.recorder.totals();
         Outcome::ALL.iter().map(|outcome| totals.outcome(*outcome)).sum()
+    }
+
+    /// The next event, while a sink hangs.
+    pub(crate) fn event_in_time(&self) -> Event {
+        self.events.lock().unwrap().recv_timeout(HANGS).expect("no event was released")
     }
 
     /// The next event that was released.
@@ -181,7 +191,7 @@ impl Client {
 }
 
 /// Longer than any socket's buffers on both sides together.
-pub(crate) const BIG: usize = 64 << 20;
+pub(crate) const BIG: usize = 32 << 20;
 
 /// Answers by path.
 pub(crate) struct House;

@@ -1,0 +1,62 @@
+//! What becomes of events is no business of a client's.
+
+use crate::people::{Front, HANGS};
+use front::Limits;
+use std::io;
+use std::sync::mpsc::{Receiver, channel};
+use telemetry::{Event, Sink};
+
+/// Hangs until the other end is dropped.
+struct Hangs(Receiver<()>);
+
+impl Sink for Hangs {
+    fn name(&self) -> &'static str {
+        "hangs"
+    }
+
+    fn write(&mut self, _: &[Box<Event>]) -> io::Result<()> {
+        let _ = self.0.recv();
+        Ok(())
+    }
+}
+
+struct Refuses;
+
+impl Sink for Refuses {
+    fn name(&self) -> &'static str {
+        "refuses"
+    }
+
+    fn write(&mut self, _: &[Box<Event>]) -> io::Result<()> {
+        Err(io::ErrorKind::StorageFull.into())
+    }
+}
+
+struct Panics;
+
+impl Sink for Panics {
+    fn name(&self) -> &'static str {
+        "panics"
+    }
+
+    fn write(&mut self, _: &[Box<Event>]) -> io::Result<()> {
+        panic!("on purpose")
+    }
+}
+
+#[test]
+fn a_sink_that_hangs_refuses_or_panics_changes_no_byte_and_takes_nothing_from_the_others() {
+    let (hold, held) = channel();
+    let front =
+        Front::start(Limits::default(), HANGS, vec![Box::new(Hangs(held)), Box::new(Refuses), Box::new(Panics)]);
+    let mut client = front.client();
+    for number in 0..4 {
+        let answer = client.get(&format!("/{number}"));
+        assert_eq!((answer.status, answer.body), (200, format!("/{number} None").into_bytes()));
+        // The event is handed on while the connection goes on.
+        assert_eq!(front.event_in_time().path, format!("/{number}"));
+    }
+    let totals = front.recorder.totals();
+    assert!(totals.sink("refuses").unwrap().errors > 0 && totals.sink("panics").unwrap().panics > 0);
+    drop(hold);
+}
