@@ -99,8 +99,9 @@ impl Writing {
         Digest(self.hashing.sha256.clone().finalize().into())
     }
 
-    /// Appends, and computes all digests in the same pass.
+    /// Appends, and computes all digests in the same pass. An upload may be larger than the room there was at its start.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.blobs.space.check()?;
         self.file.write(bytes).map_err(Error::io("write", self.path()))?;
         self.hashing.update(bytes);
         Ok(())

@@ -1,7 +1,7 @@
 //! Whether what is on disk is what the journal says: rows, blobs and segments held against each other.
 
 use crate::blobs::hex;
-use crate::disk::Disk;
+use crate::disk::{Disk, RealDisk};
 use crate::layout::Layout;
 use crate::rebuild::Progress;
 use crate::segments::{self, Segment};
@@ -9,7 +9,7 @@ use crate::{Catalog, Digest, Error, Seq, Sqlite};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Rows or blobs read at a time.
 const PIECE: usize = 1024;
@@ -81,8 +81,19 @@ pub struct Report {
     pub problems: Vec<Problem>,
 }
 
+/// Checks the folder of a server that is not running, and mends nothing: it does not even open the store, which
+/// removes and completes what a killed process left.
+pub fn check(data: &Path, verify: bool, progress: &mut dyn FnMut(Progress)) -> Result<Report, Error> {
+    let layout = Layout::new(data);
+    if !layout.truth().is_file() {
+        return Err(Error::NoTruth(data.to_owned()));
+    }
+    let _lock = layout.lock()?;
+    check_on(&RealDisk, &layout, verify, progress)
+}
+
 /// Reads everything; with `verify` every byte of every blob too. Meant for a store that nobody else writes to.
-pub(crate) fn check(
+pub(crate) fn check_on(
     disk: &dyn Disk,
     layout: &Layout,
     verify: bool,

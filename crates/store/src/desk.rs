@@ -56,7 +56,10 @@ impl Desk {
             return Err(error);
         }
         // A failed COMMIT leaves it open whether the changes last: like after a failed sync, a restart must look.
-        self.space.synced(self.truth.finish())?;
+        match self.truth.finish() {
+            Err(error) if error.is_disk_full() => return Err(error),
+            finished => self.space.synced(finished)?,
+        }
         self.point(Failpoint::AfterCommit)?;
         let made = || batches.iter().zip(&answers).filter_map(|(batch, answer)| Some((batch, answer.as_ref().ok()?)));
         for (batch, last) in made() {

@@ -106,6 +106,9 @@ pub enum Error {
         /// Where the truth ends.
         truth: Seq,
     },
+    /// There is no truth to look at.
+    #[error("the folder `{}` holds no truth", .0.display())]
+    NoTruth(PathBuf),
     /// There is nothing to make the truth from.
     #[error("the folder `{}` holds no segments", .0.display())]
     NoSegments(PathBuf),
@@ -132,6 +135,7 @@ impl Error {
             Self::DiskNearlyFull { .. } => Some("free space on the disk, or make the disk larger".into()),
             Self::Poisoned => Some("look at the disk and the system's log, then restart".into()),
             Self::BlobMissing(_) => Some("run `daylight check` to see what else is missing".into()),
+            Self::NoTruth(_) | Self::NoSegments(_) => Some("name the data folder of a server with `--data`".into()),
             Self::SegmentsAhead { .. } => {
                 Some("run `daylight rebuild` to make the truth again from the segments".into())
             }
@@ -152,6 +156,11 @@ impl Error {
 
     pub(crate) fn sqlite(what: &'static str) -> impl Fn(rusqlite::Error) -> Self {
         move |source| Self::Sqlite { what, source: Arc::new(source) }
+    }
+
+    /// SQLite could not write for want of space: it has taken the transaction back, and nothing is in doubt.
+    pub(crate) fn is_disk_full(&self) -> bool {
+        matches!(self, Self::Sqlite { source, .. } if source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull))
     }
 
     pub(crate) fn row(seq: Seq) -> impl FnOnce(serde_json::Error) -> Self {

@@ -33,7 +33,7 @@ mod writer;
 
 pub use cache::Fact;
 pub use catalog::{Batch, Catalog, CommitError, Conflict, Expect, JournalRow, UnitRows};
-pub use check::{Problem, Report};
+pub use check::{Problem, Report, check};
 pub use error::Error;
 pub use layout::{FORM, Layout};
 pub use model::Model;

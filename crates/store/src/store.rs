@@ -4,7 +4,7 @@ mod open;
 
 use crate::blobs::Blobs;
 use crate::cache::{Cache, Facts};
-use crate::check::{Report, check};
+use crate::check::{Report, check_on};
 use crate::disk::Disk;
 use crate::layout::Layout;
 use crate::pool::{Pool, lock};
@@ -170,7 +170,7 @@ impl Store {
     /// Holds rows, blobs and segments against each other; with `verify` reads every byte of every blob. Waits for
     /// the disk. Meant for a store that nobody else writes to.
     pub fn check(&self, verify: bool, progress: &mut dyn FnMut(Progress)) -> Result<Report, Error> {
-        check(&*self.disk, &self.layout, verify, progress)
+        check_on(&*self.disk, &self.layout, verify, progress)
     }
 
     #[cfg(test)]

@@ -166,6 +166,11 @@ fn every_expectation_is_decided(mut catalog: impl Catalog) {
     let unit = |seq| Expect::UnitAt { repository: R, unit: "rack".into(), seq: Seq(seq) };
     assert!(!refused(&mut catalog, unit(3)));
     assert!(refused(&mut catalog, unit(2)));
+    let key = |key: &str| Expect::KeyFree { repository: R, key: key.into() };
+    assert!(refused(&mut catalog, key("rack-1")));
+    assert!(!refused(&mut catalog, key("rack-2")));
+    made(&mut catalog, vec![withdraw("rack", 1)]);
+    assert!(refused(&mut catalog, key("rack-1")), "a tombstone keeps its key");
     assert!(!refused(&mut catalog, Expect::RepositoryLives(RepositoryId(1))));
     assert!(refused(&mut catalog, Expect::RepositoryLives(RepositoryId(2))));
     assert!(refused(&mut catalog, Expect::RepositoryNameFree("gems".into())));
@@ -270,7 +275,10 @@ pub(crate) fn any_batch() -> impl Strategy<Value = Batch> {
             unit: unit.into(),
             seq: Seq(seq)
         }),
-        (1..5u64, name()).prop_map(|(id, key)| Expect::KeyFree { repository: RepositoryId(id), key: key.into() }),
+        (1..5u64, name(), 0..4u32).prop_map(|(id, unit, number)| Expect::KeyFree {
+            repository: RepositoryId(id),
+            key: format!("{unit}-{number}")
+        }),
         (1..5u64).prop_map(|id| Expect::RepositoryLives(RepositoryId(id))),
         name().prop_map(|name| Expect::RepositoryNameFree(name.into())),
         name().prop_map(|name| Expect::TokenNameFree(name.into())),

@@ -3,12 +3,13 @@
 use super::{job, open, options};
 use crate::disk::{Disk, RealDisk};
 use crate::suite::{any_batch, assert_same, batch, publish};
-use crate::{Catalog, Error, Seq, Sqlite, Store, StoreOptions, rebuild};
+use crate::{Catalog, Error, Problem, Seq, Sqlite, Store, StoreOptions, check, rebuild};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use std::path::Path;
 use std::time::Duration;
+use telemetry::{BoundName, Outcome};
 
 fn remove_truth(data: &Path) {
     for name in ["truth.sqlite", "truth.sqlite-wal", "truth.sqlite-shm"] {
@@ -104,6 +105,45 @@ async fn a_hole_in_the_segments_is_filled_at_start_and_refused_by_a_rebuild() {
     drop(open(data));
     assert_eq!(RealDisk.list(&segments).unwrap(), names, "the same rows make the same file");
     assert_eq!(rebuild(data, &mut |_| ()).unwrap(), Seq(3));
+}
+
+#[tokio::test]
+async fn a_check_of_a_folder_names_what_is_wrong_and_mends_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    assert!(matches!(check(data, true, &mut |_| ()), Err(Error::NoTruth(_))));
+    let store = open(data);
+    store.commit(batch(vec![], vec![publish("rack", 1)]), &mut job()).await.unwrap();
+    assert!(matches!(check(data, true, &mut |_| ()), Err(Error::Locked(_))));
+    let staged = store.stage(&mut job()).await.unwrap();
+    std::fs::copy(data.join("version"), store.layout().arriving().join("77")).unwrap();
+    drop(staged);
+    store.close();
+    let missing = Problem::BlobMissing(crate::blobs::hashes(b"rack-1").sha256);
+    let stray = Problem::Stray(store.layout().arriving().join("77"));
+    for _ in 0..2 {
+        let report = check(data, true, &mut |_| ()).unwrap();
+        assert_eq!((report.rows, report.blobs, report.segments), (1, 1, 1));
+        assert_eq!(report.problems, [missing.clone(), stray.clone()]);
+    }
+}
+
+#[tokio::test]
+async fn a_shipped_segment_is_a_job_that_is_accounted_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options(folder.path());
+    let recorder = options.recorder.clone();
+    let store = Store::open(options).unwrap();
+    store.commit(batch(vec![], vec![publish("rack", 1)]), &mut job()).await.unwrap();
+    store.close();
+    let totals = recorder.totals();
+    assert_eq!((totals.attempts(), totals.outcome(Outcome::Done)), (1, 1));
+    let names: Vec<_> = recorder.bounds().iter().map(|bound| (bound.name(), bound.used(), bound.waiters())).collect();
+    let queues = [BoundName::TruthReaders, BoundName::TruthWriter, BoundName::CacheThreads, BoundName::BlobThreads];
+    for queue in queues {
+        assert!(names.contains(&(queue, 0, 0)), "{names:?}");
+    }
+    assert!(names.iter().any(|(name, used, _)| *name == BoundName::Disk && *used > 0), "{names:?}");
 }
 
 #[tokio::test]
