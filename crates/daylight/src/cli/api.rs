@@ -98,7 +98,8 @@ impl Api {
             StatusCode::FORBIDDEN => Some("the token in DAYLIGHT_TOKEN needs scope `admin`"),
             _ => None,
         };
-        Failure::new(text, problem.hint.or_else(|| advice.map(str::to_owned)))
+        // About the token, what this program can do is worth more than what clients in general can.
+        Failure::new(text, advice.map(str::to_owned).or(problem.hint))
     }
 }
 
