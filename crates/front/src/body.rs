@@ -14,8 +14,8 @@ use std::task::{Context, Poll, ready};
 use telemetry::{Bound, Tally, Tick};
 use tokio::task::JoinHandle;
 
-/// Bytes of a file read at once. Two of these are held for a reply: one on its way out, one being read.
-const PIECE: u64 = 256 << 10;
+/// Bytes of a file read at once. A client however slow holds two of these: one on its way out, and one read ahead.
+const PIECE: u64 = 128 << 10;
 
 /// A body that notes how far it has come in its [`Sent`] cell, and nowhere else.
 #[derive(Debug)]

@@ -15,6 +15,9 @@ use telemetry::{Event, Outcome, Reason, Tick};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 
+/// hyper takes no smaller one.
+const SMALLEST_BUFFER: usize = 8192;
+
 /// Why a connection ended.
 enum End {
     /// hyper saw its end, good or bad.
@@ -28,6 +31,8 @@ pub(crate) fn builder(limits: &Limits) -> Builder {
     builder
         .max_headers(limits.headers)
         .max_header_size(limits.head)
+        // Also what hyper queues of a body before it insists on a flush: one piece, where its default takes several.
+        .max_buf_size(limits.head.max(SMALLEST_BUFFER))
         // hyper's own timer would start anew for each head and count idle time with it; ours tells them apart.
         .header_read_timeout(None);
     builder
@@ -57,13 +62,14 @@ async fn drive<H: Handler>(core: &Rc<Core<H>>, stream: &Rc<Stream>, client: IpAd
     let wire = Wire::new(stream.clone(), ledger.clone());
     let mut machine = pin!(core.builder.serve_connection(wire, service));
     let mut stopping = pin!(core.stopping.notified());
-    let mut stopped = false;
+    let mut finishing = false;
     // One timer for all deadlines. It is moved only when a deadline comes nearer than it stands; when it fires early,
     // it is set again. A busy connection never touches it.
     let mut timer = pin!(sleep(core.limits.head_time));
     std::future::poll_fn(|cx| {
-        if !stopped && stopping.as_mut().poll(cx).is_ready() {
-            stopped = true;
+        // A connection accepted just before the stop begins to listen for it too late: hence the flag.
+        if !finishing && (stopping.as_mut().poll(cx).is_ready() || core.stopped.get()) {
+            finishing = true;
             machine.as_mut().graceful_shutdown();
         }
         if let Poll::Ready(end) = machine.as_mut().poll(cx) {

@@ -105,10 +105,10 @@ async fn answer<H: Handler>(
         let Parts { method, uri, headers, .. } = head;
         guarded(handler.as_ref(), Request { method, uri, headers, client: *client, upload }, event).await
     };
-    if let Some(rest) = rest {
-        discard(rest, expects, limits, ledger);
-    }
     let mut reply = conditional::apply(reply, &method, &asked);
+    if rest.is_some_and(|rest| !discard(rest, expects, limits, ledger)) {
+        reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     event.status = reply.status.as_u16();
     event.outcome = event.outcome.or_else(|| Some(outcome(reply.status, &reply.headers)));
     if let Ok(id) = HeaderValue::try_from(event.id.to_string()) {
@@ -141,13 +141,13 @@ async fn guarded<H: Handler>(handler: &H, request: Request, event: &mut Event) -
 }
 
 /// Sees to an upload that the handler did not read to its end: a little is thrown away so that the connection can be
-/// used again; over that, hyper closes it after the reply.
-fn discard(rest: Rest, expects: bool, limits: &Limits, ledger: &Rc<Ledger>) {
-    let Some(mut incoming) = rest.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+/// used again. Returns false when it is too much for that, and the connection ends with the reply.
+fn discard(rest: Rest, expects: bool, limits: &Limits, ledger: &Rc<Ledger>) -> bool {
+    let Some(mut incoming) = rest.lock().unwrap_or_else(PoisonError::into_inner).take() else { return true };
     if expects || http_body::Body::size_hint(&incoming).lower() > limits.drain {
         // The client waits to be told to go on, or has too much to send: it is not asked for.
         ledger.unread.set(true);
-        return;
+        return false;
     }
     let (ledger, mut left, idle) = (ledger.clone(), limits.drain, limits.linger);
     ledger.draining.set(true);
@@ -167,6 +167,7 @@ fn discard(rest: Rest, expects: bool, limits: &Limits, ledger: &Rc<Ledger>) {
         }
         ledger.draining.set(false);
     });
+    true
 }
 
 /// Methods as events name them: a closed set, whatever clients send.

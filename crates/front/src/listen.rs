@@ -7,13 +7,14 @@ use socket2::{Domain, Protocol, Socket, Type};
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use telemetry::{Bound, BoundName, Counter, Event, Outcome, Reason, Recorder, Slot, Tick};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::LocalSet;
 
@@ -26,7 +27,7 @@ const REST: Duration = Duration::from_millis(100);
 
 /// A bound socket. Clients that connect wait in its backlog until [`run`] accepts them.
 #[derive(Debug)]
-pub struct Listener(TcpListener);
+pub struct Listener(std::net::TcpListener);
 
 impl Listener {
     /// Binds `address`; port 0 chooses a free one.
@@ -68,7 +69,9 @@ pub(crate) struct Core<H> {
     /// Those of all cores that read files.
     pub(crate) threads: Arc<Bound>,
     pub(crate) builder: Builder,
-    /// Told once, when the connections of this core are to finish.
+    /// The connections of this core are to finish.
+    pub(crate) stopped: Cell<bool>,
+    /// Told once, when that becomes so.
     pub(crate) stopping: Notify,
     open: Cell<usize>,
     emptied: Notify,
@@ -92,7 +95,11 @@ pub fn run<H: Handler>(
         .map(|_| {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(BLOCKING).build()?;
-            Ok((runtime, listener.0.try_clone()?))
+            let socket = {
+                let _within = runtime.enter();
+                TcpListener::from_std(listener.0.try_clone()?)?
+            };
+            Ok((runtime, socket))
         })
         .collect::<io::Result<Vec<_>>>()
         .map_err(Error::Core)?;
@@ -110,6 +117,7 @@ pub fn run<H: Handler>(
                     limits,
                     recorder,
                     threads,
+                    stopped: Cell::new(false),
                     stopping: Notify::new(),
                     open: Cell::new(0),
                     emptied: Notify::new(),
@@ -117,6 +125,7 @@ pub fn run<H: Handler>(
                 let local = LocalSet::new();
                 local.block_on(&runtime, async {
                     accept(&core, socket, connections, stop).await;
+                    core.stopped.set(true);
                     core.stopping.notify_waiters();
                     finish(&core, options.patience).await;
                 });
@@ -134,7 +143,6 @@ pub fn run<H: Handler>(
 }
 
 async fn accept<H: Handler>(core: &Rc<Core<H>>, socket: TcpListener, connections: &Arc<Bound>, stop: &Stop) {
-    let Ok(socket) = tokio::net::TcpListener::from_std(socket) else { return stop.now() };
     let mut asked = pin!(stop.asked());
     loop {
         let accepted = poll_fn(|cx| match asked.as_mut().poll(cx) {
@@ -157,7 +165,7 @@ async fn accept<H: Handler>(core: &Rc<Core<H>>, socket: TcpListener, connections
     }
 }
 
-fn open<H: Handler>(core: &Rc<Core<H>>, stream: tokio::net::TcpStream, client: IpAddr, slot: Slot) {
+fn open<H: Handler>(core: &Rc<Core<H>>, stream: TcpStream, client: IpAddr, slot: Slot) {
     // Replies leave when they are written; a failure means that the client has gone.
     if stream.set_nodelay(true).is_err() {
         return;

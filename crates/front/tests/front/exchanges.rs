@@ -71,9 +71,9 @@ fn a_part_of_a_file_comes_from_its_middle() {
     assert_eq!((answer.status, answer.body.len()), (206, 600_001));
     assert_eq!(answer.header("content-range"), Some(format!("bytes 300000-900000/{BIG}").as_str()));
     // In pieces, each of which is counted.
-    assert_eq!(front.event().tally(Op::BlobRead).count, 3);
+    assert_eq!(front.event().tally(Op::BlobRead).count, 5);
     let threads = front.recorder.bounds().into_iter().find(|bound| bound.name() == BoundName::FileThreads).unwrap();
-    assert_eq!((threads.waits().count(), threads.used()), (3, 0));
+    assert_eq!((threads.waits().count(), threads.used()), (5, 0));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use front::Limits;
 use std::time::Duration;
 use telemetry::{BoundName, Outcome, Reason};
 
-const SHORT: Duration = Duration::from_millis(50);
+const SHORT: Duration = Duration::from_millis(300);
 
 #[test]
 fn a_url_a_head_and_a_number_of_headers_over_their_limits_are_refused() {

@@ -191,7 +191,7 @@ impl Client {
 }
 
 /// Longer than any socket's buffers on both sides together.
-pub(crate) const BIG: usize = 32 << 20;
+pub(crate) const BIG: usize = 64 << 20;
 
 /// Answers by path.
 pub(crate) struct House;
