@@ -13,6 +13,35 @@ const EDGES: &[(&str, &[&str])] = &[
     ("daylight", &["telemetry", "format", "store", "client", "repository", "front"]),
 ];
 
+/// Crates that stay away from a dependency, because what it does is another crate's task.
+const ABSENT: &[(&str, &[&str])] = &[
+    ("telemetry", &["tokio", "http", "hyper", "rusqlite"]),
+    ("format", &["tokio", "http", "hyper", "rusqlite"]),
+    ("store", &["http", "hyper"]),
+    ("repository", &["http", "hyper", "rusqlite"]),
+    ("front", &["rusqlite"]),
+    ("daylight", &["rusqlite", "socket2"]),
+];
+
+fn manifest(name: &str) -> toml::Table {
+    fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap().parse().unwrap()
+}
+
+fn imported<'a>(manifest: &'a toml::Table, section: &str) -> impl Iterator<Item = &'a String> {
+    manifest.get(section).and_then(|table| table.as_table()).into_iter().flat_map(toml::Table::keys)
+}
+
+#[test]
+fn crates_stay_away_from_what_is_the_task_of_another() {
+    let mut wrong = Vec::new();
+    for (name, absent) in ABSENT {
+        let manifest = manifest(name);
+        let found = imported(&manifest, "dependencies").filter(|import| absent.contains(&import.as_str()));
+        wrong.extend(found.map(|import| format!("crates/{name} imports {import}")));
+    }
+    nothing_wrong(wrong);
+}
+
 #[test]
 fn crates_import_only_what_the_design_allows() {
     let ours: Vec<&str> = EDGES.iter().map(|(name, _)| *name).collect();
@@ -24,10 +53,9 @@ fn crates_import_only_what_the_design_allows() {
             wrong.push(format!("crates/{name} is not in the table of edges"));
             continue;
         };
-        let manifest: toml::Table = fs::read_to_string(folder.path().join("Cargo.toml")).unwrap().parse().unwrap();
+        let manifest = manifest(&name);
         for section in ["dependencies", "dev-dependencies", "build-dependencies"] {
-            let imported =
-                manifest.get(section).and_then(|table| table.as_table()).into_iter().flat_map(toml::Table::keys);
+            let imported = imported(&manifest, section);
             for import in
                 imported.filter(|import| ours.contains(&import.as_str()) && !allowed.contains(&import.as_str()))
             {
