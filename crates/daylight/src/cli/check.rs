@@ -4,10 +4,9 @@ use super::Context;
 use super::failure::{Failure, plain};
 use super::folder::Folder;
 use super::progress::Bar;
-use crate::config::Settings;
 use std::time::Duration;
-use store::{Problem, Report, Store, StoreOptions};
-use telemetry::{Clock, Event, Op, Recorder};
+use store::{Problem, Report};
+use telemetry::{Clock, Event, Op};
 
 /// Check a data folder: rows, blobs, journal and segments against each other
 ///
@@ -26,13 +25,12 @@ pub(super) struct Check {
 
 impl Check {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let (settings, _) = self.folder.load(None, context)?;
-        let store = open(&settings)?;
+        let (settings, _) = self.folder.load(context)?;
+        let data = &settings.store.data;
         let mut event = Event::job("check", Clock::default().now());
         let bar = Bar::new();
-        let report = event.time(Op::Check, || store.check(self.verify, &mut |progress| bar.show(progress)));
+        let report = event.time(Op::Check, || store::check(data, self.verify, &mut |progress| bar.show(progress)));
         drop(bar);
-        store.close();
         let (report, took) = (report?, Duration::from_nanos(event.tally(Op::Check).nanos));
         if self.json {
             let problems: Vec<String> = report.problems.iter().map(Problem::to_string).collect();
@@ -51,23 +49,11 @@ impl Check {
         match report.problems.len() {
             0 => Ok(()),
             many => {
-                let text = format!("{many} things in `{}` are not as they must be", settings.store.data.display());
+                let text = format!("{many} things in `{}` are not as they must be", data.display());
                 Err(Failure::new(text, Some(advice(&report))).into())
             }
         }
     }
-}
-
-/// Opens what is there; a check makes no folder.
-fn open(settings: &Settings) -> Result<std::sync::Arc<Store>, anyhow::Error> {
-    let data = &settings.store.data;
-    if !data.join("version").is_file() {
-        let text = format!("`{}` is not a data folder", data.display());
-        return Err(Failure::new(text, Some("name the folder with `--data`".to_owned())).into());
-    }
-    let clock = Clock::default();
-    let recorder = Recorder::silent(clock.clone());
-    Ok(Store::open(StoreOptions { readers: 1, floor_bytes: 0, ..StoreOptions::new(data, clock, recorder) })?)
 }
 
 /// What to do about the worst of it.

@@ -34,7 +34,7 @@ struct Show {
 impl Config {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let Verb::Show(show) = self.verb;
-        let (_, loaded) = show.folder.load(None, context)?;
+        let (_, loaded) = show.folder.load(context)?;
         if show.json {
             json(&loaded, context.out)?
         } else {

@@ -15,19 +15,24 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Reads the settings; `more` are flags that only this verb has. Warnings are said.
-    pub(super) fn load(
-        &self,
-        more: impl IntoIterator<Item = Flag>,
-        context: &mut Context<'_>,
-    ) -> Result<(Settings, Loaded), anyhow::Error> {
-        let data = self.data.clone().map(|value| Flag { key: "store.data", flag: "--data", value });
-        let flags: Vec<Flag> = data.into_iter().chain(more).collect();
-        let file = self.config.as_deref().or_else(|| context.environment.config()).map(Path::new);
-        let (settings, loaded) = config::load(file, context.environment, &flags, Machine::here())?;
+    /// Reads the settings and says the warnings.
+    pub(super) fn load(&self, context: &mut Context<'_>) -> Result<(Settings, Loaded), anyhow::Error> {
+        let (settings, loaded) = self.read(None, context)?;
         for warning in &loaded.warnings {
             writeln!(context.err, "warning: {warning}")?;
         }
         Ok((settings, loaded))
+    }
+
+    /// Reads the settings; `more` are flags that only this verb has. The warnings are its to say.
+    pub(super) fn read(
+        &self,
+        more: impl IntoIterator<Item = Flag>,
+        context: &Context<'_>,
+    ) -> Result<(Settings, Loaded), anyhow::Error> {
+        let data = self.data.clone().map(|value| Flag { key: "store.data", flag: "--data", value });
+        let flags: Vec<Flag> = data.into_iter().chain(more).collect();
+        let file = self.config.as_deref().or_else(|| context.environment.config()).map(Path::new);
+        Ok(config::load(file, context.environment, &flags, Machine::here())?)
     }
 }

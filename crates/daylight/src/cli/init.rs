@@ -19,7 +19,7 @@ pub(super) struct Init {
 
 impl Init {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let (settings, _) = self.folder.load(None, context)?;
+        let (settings, _) = self.folder.load(context)?;
         let made = crate::init::init(&settings)?;
         let token = made.admin_token.as_ref().map(crate::config::Secret::expose);
         let data = made.data.display();

@@ -22,7 +22,7 @@ pub(super) struct Rebuild {
 
 impl Rebuild {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let (settings, _) = self.folder.load(None, context)?;
+        let (settings, _) = self.folder.load(context)?;
         let data = &settings.store.data;
         let mut event = Event::job("rebuild", Clock::default().now());
         let bar = Bar::new();

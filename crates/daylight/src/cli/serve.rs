@@ -22,7 +22,7 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let listen = self.listen.map(|value| Flag { key: "server.listen", flag: "--listen", value });
-        let (settings, loaded) = self.folder.load(listen, context)?;
+        let (settings, loaded) = self.folder.read(listen, context)?;
         crate::serve::run(settings, loaded)
     }
 }
