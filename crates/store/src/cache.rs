@@ -3,8 +3,9 @@
 //! Facts about members, not answers of groups (decision 3 of the design): order, nesting and policy are applied when
 //! reading, so changing those voids nothing here. Not journaled, and synced lazily: a crash may lose the last facts.
 
+use crate::error::spoilt;
 use crate::{Error, RepositoryId};
-use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -90,10 +91,6 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
         }
     }
     Ok(connection)
-}
-
-fn spoilt(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
 fn renew(path: &Path, renewed: &AtomicU64, log: &Log, why: &rusqlite::Error) -> Result<Connection, Error> {

@@ -191,7 +191,7 @@ fn compare(truth: &Sqlite, disk: &dyn Disk, layout: &Layout, segment: &Segment) 
         Err(error) => return Ok(Some(Problem::SegmentDamaged(error.to_string()))),
     };
     let many = (segment.last.0 + 1 - segment.first.0) as usize;
-    let rows = truth.journal_text(Seq(segment.first.0 - 1), many)?;
+    let rows = truth.journal_text(Seq(segment.first.0 - 1), many, usize::MAX)?;
     let same = rows.iter().map(|(_, row)| row.as_str()).eq(text.lines());
     Ok((!same).then(|| Problem::SegmentDiffers(segment.name())))
 }

@@ -142,6 +142,9 @@ impl Error {
             Self::Segment { .. } => {
                 Some("restore the file from a backup; `daylight check` names all that are damaged".into())
             }
+            Self::Sqlite { source, .. } if spoilt(source) => {
+                Some("run `daylight rebuild` to make the truth again from the segments".into())
+            }
             _ => None,
         }
     }
@@ -172,4 +175,10 @@ impl From<Full> for Error {
     fn from(Full(name): Full) -> Self {
         Self::Busy(name)
     }
+}
+
+/// Whether the file is no database, or a damaged one.
+pub(crate) fn spoilt(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
 }

@@ -21,7 +21,8 @@ pub struct Progress {
 }
 
 /// Replays every segment of the folder `data` into a new truth and puts it in place of the old one, which stays
-/// beside it as `truth.sqlite.old`. Answers with the last change that the segments hold. Parses no package.
+/// beside it as `truth.sqlite.old`. What the old one can still tell beyond the segments is shipped first, so that a
+/// rebuild without need loses nothing. Answers with the last change that the segments hold. Parses no package.
 pub fn rebuild(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Seq, Error> {
     let layout = Layout::new(data);
     if !layout.segments().is_dir() {
@@ -29,7 +30,9 @@ pub fn rebuild(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Seq, E
     }
     let _lock = layout.lock()?;
     let disk = RealDisk;
-    layout.claim(&disk, &Space::new(Arc::new(disk), data.to_owned(), 0, Log::silent()))?;
+    let space = Space::new(Arc::new(disk), data.to_owned(), 0, Log::silent());
+    layout.claim(&disk, &space)?;
+    save(&disk, &layout, &space)?;
     let segments = segments::list(&disk, &layout)?;
     let end = segments.last().ok_or_else(|| Error::NoSegments(data.to_owned()))?.last;
 
@@ -62,6 +65,20 @@ pub fn rebuild(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Seq, E
     disk.rename(&new, &layout.truth()).map_err(Error::io("rename", &new))?;
     disk.sync_folder(data).map_err(Error::io("sync", data))?;
     Ok(last)
+}
+
+/// Ships what only the old truth holds, as far as it can be read: it may be what is broken.
+fn save(disk: &RealDisk, layout: &Layout, space: &Space) -> Result<(), Error> {
+    let mut after = segments::reached(&segments::list(disk, layout)?);
+    let Ok(mut old) = Sqlite::reader(&layout.truth()) else { return Ok(()) };
+    let Ok(last) = old.last() else { return Ok(()) };
+    loop {
+        match segments::ship(&old, space, layout, after, last) {
+            Ok(Some((reached, _))) => after = reached,
+            Ok(None) | Err(Error::Sqlite { .. } | Error::Gap { .. }) => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 fn with(path: &Path, suffix: &str) -> PathBuf {

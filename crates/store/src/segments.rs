@@ -111,18 +111,15 @@ pub(crate) fn ship(
     until: Seq,
 ) -> Result<Option<(Seq, u64)>, Error> {
     let most = until.0.saturating_sub(after.0).min(SEGMENT_ROWS as u64) as usize;
-    let mut rows = truth.journal_text(after, most)?;
+    let rows = truth.journal_text(after, most, SEGMENT_BYTES)?;
     let mut text = String::new();
-    let mut taken = 0;
-    for (_, row) in &rows {
-        if taken > 0 && text.len() + row.len() > SEGMENT_BYTES {
-            break;
+    for ((seq, row), before) in rows.iter().zip(after.0..) {
+        if seq.0 != before + 1 {
+            return Err(Error::Gap { after: Seq(before), found: *seq });
         }
         text.push_str(row);
         text.push('\n');
-        taken += 1;
     }
-    rows.truncate(taken);
     let Some(segment) = Segment::of(&rows, text.as_bytes()) else { return Ok(None) };
     let folder = layout.segments();
     space.put(&folder.join("arriving"), &folder.join(segment.name()), text.as_bytes())?;

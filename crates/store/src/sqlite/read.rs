@@ -49,15 +49,27 @@ impl Sqlite {
     }
 
     pub(super) fn read_journal(&self, after: Seq, limit: usize) -> Result<Vec<JournalRow>, Error> {
-        let rows = self.journal_text(after, limit)?;
+        let rows = self.journal_text(after, limit, usize::MAX)?;
         rows.iter().map(|(seq, body)| serde_json::from_str(body).map_err(Error::row(*seq))).collect()
     }
 
-    /// The journal as it is stored: each row one line of JSON. Segments carry these very bytes.
-    pub(crate) fn journal_text(&self, after: Seq, limit: usize) -> Result<Vec<(Seq, String)>, Error> {
+    /// The journal as it is stored: each row one line of JSON. Segments carry these very bytes. Ends after `limit`
+    /// rows, or before the row that would make them more than `bytes`, but for the first.
+    pub(crate) fn journal_text(&self, after: Seq, limit: usize, bytes: usize) -> Result<Vec<(Seq, String)>, Error> {
+        let failed = Error::sqlite("read the journal");
         let sql = "SELECT seq, body FROM journal WHERE seq > ? ORDER BY seq LIMIT ?";
-        let values = params![int(after.0), int(limit as u64)];
-        self.rows(sql, values, |row| Ok((seq(row.get(0)?), row.get(1)?)))
+        let mut statement = self.connection.prepare_cached(sql).map_err(&failed)?;
+        let mut found = statement.query(params![int(after.0), int(limit as u64)]).map_err(&failed)?;
+        let (mut rows, mut size) = (Vec::new(), 0_usize);
+        while let Some(row) = found.next().map_err(&failed)? {
+            let (number, body): (i64, String) = row.try_into().map_err(&failed)?;
+            size = size.saturating_add(body.len());
+            if size > bytes && !rows.is_empty() {
+                break;
+            }
+            rows.push((seq(number), body));
+        }
+        Ok(rows)
     }
 
     pub(super) fn read_blobs(&self, after: Option<Digest>, limit: usize) -> Result<Vec<(Digest, u64)>, Error> {

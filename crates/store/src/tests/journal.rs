@@ -89,6 +89,36 @@ async fn an_older_truth_is_refused_and_its_log_never_meets_the_new_one() {
 }
 
 #[tokio::test]
+async fn a_rebuild_without_need_loses_nothing_that_was_acknowledged() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let store = open(data);
+    store.commit(batch(vec![], vec![publish("rack", 1)]), &mut job()).await.unwrap();
+    drop(store);
+    // As a killed process leaves it: committed, and not shipped.
+    let mut truth = Sqlite::writer(&data.join("truth.sqlite")).unwrap();
+    truth.commit(&[batch(vec![], vec![publish("rack", 2)])]).unwrap()[0].clone().unwrap();
+    drop(truth);
+    assert_eq!(rebuild(data, &mut |_| ()).unwrap(), Seq(2));
+    assert_eq!(open(data).unit(crate::suite::R, "rack", &mut job()).await.unwrap().entries.len(), 2);
+}
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "damage")]
+async fn a_truth_that_cannot_be_read_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let store = open(data);
+    store.commit(batch(vec![], vec![publish("rack", 1)]), &mut job()).await.unwrap();
+    drop(store);
+    std::fs::write(data.join("truth.sqlite"), "not a database, and not by a little".repeat(500)).unwrap();
+    let damaged = Store::open(options(data)).unwrap_err();
+    assert!(damaged.hint().unwrap().contains("daylight rebuild"), "{damaged}");
+    assert_eq!(rebuild(data, &mut |_| ()).unwrap(), Seq(1));
+    assert_eq!(open(data).last(), Seq(1));
+}
+
+#[tokio::test]
 async fn a_hole_in_the_segments_is_filled_at_start_and_refused_by_a_rebuild() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
