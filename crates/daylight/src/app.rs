@@ -5,6 +5,7 @@ use crate::answer::answer;
 use crate::error::Error;
 use crate::reply;
 use front::{Handler, Pages, Reply, Request};
+use http::StatusCode;
 use repository::{Ask, Repositories};
 use std::sync::Arc;
 use store::{Stamp, Store};
@@ -74,7 +75,8 @@ impl App {
     fn refuse(&self, error: &Error, api: bool, event: &mut Event) -> Reply {
         event.reason = Some(error.reason());
         let reply = reply::refusal(error, api);
-        if reply.status.is_server_error() {
+        // Others of the 5xx are the store's to say, once, or the answer to what cannot be done.
+        if reply.status == StatusCode::INTERNAL_SERVER_ERROR {
             event.detail = chain(error);
             let id = event.id.to_string();
             self.log.error("a request failed", &[("event", &id), ("path", &event.path), ("cause", &event.detail)]);

@@ -46,6 +46,9 @@ pub enum Error {
     /// A repository of that name lives already.
     #[error("there is a repository `{0}` already")]
     NameTaken(String),
+    /// No format has the name.
+    #[error("there is no format `{0}`")]
+    NoSuchFormat(String),
     /// This version cannot do that yet.
     #[error("{0}")]
     Unsupported(String),
@@ -80,7 +83,7 @@ impl Error {
             Error::Invalid(error) if error.is_ours() => Reason::Io,
             Error::Invalid(_) => Reason::PackageInvalid,
             Error::Taken(_) | Error::TakenByWithdrawn(_) => Reason::VersionTaken,
-            Error::BadName(_) => Reason::InputInvalid,
+            Error::BadName(_) | Error::NoSuchFormat(_) => Reason::InputInvalid,
             Error::NameTaken(_) | Error::Contended(_) => Reason::Conflict,
             Error::Unsupported(_) => Reason::Unsupported,
             Error::Unreadable { .. } => Reason::Io,
@@ -96,6 +99,7 @@ impl Error {
             Error::Invalid(error) => error.hint().map(Into::into),
             Error::BadName(error) => Some(error.hint().into()),
             Error::Store(error) => error.hint(),
+            Error::NoSuchFormat(_) => Some("there is: gem".into()),
             Error::Contended(_) => Some("try again".into()),
             _ => None,
         }

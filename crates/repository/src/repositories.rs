@@ -100,9 +100,7 @@ impl Repositories {
     /// Makes a repository.
     pub async fn add(&self, new: NewRepository, by: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
         let name: RepositoryName = new.name.parse()?;
-        let format = Format::named(&new.format).ok_or_else(|| {
-            Error::Unsupported(format!("there is no format `{}`; there is: gem", Event::text(&new.format)))
-        })?;
+        let format = Format::named(&new.format).ok_or_else(|| Error::NoSuchFormat(Event::text(&new.format)))?;
         if new.kind != RepositoryKind::Hosted {
             return Err(Error::Unsupported(
                 "remote repositories and groups cannot be made yet, only hosted ones".into(),
