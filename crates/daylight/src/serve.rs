@@ -63,6 +63,7 @@ impl Opened {
         let store = Store::open(StoreOptions {
             readers: settings.store.readers,
             floor_bytes: settings.store.free_space_floor_bytes,
+            log: log.clone(),
             ..StoreOptions::new(&settings.store.data, clock.clone(), recorder.clone())
         })?;
         let (repositories, access, first) = back.block_on(known(settings, &store, &clock, &recorder))?;

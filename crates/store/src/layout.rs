@@ -19,6 +19,7 @@ use crate::disk::Disk;
 use crate::space::Space;
 use crate::{Digest, Error};
 use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// The form of the folder that this version writes, and the newest that it reads.
@@ -91,7 +92,9 @@ impl Layout {
 
     /// Makes the folder where it does not exist, and takes it for this process until the file is dropped.
     pub(crate) fn lock(&self) -> Result<File, Error> {
-        std::fs::create_dir_all(&self.data).map_err(Error::io("make", &self.data))?;
+        // A folder that we make is for its owner alone: what is private in a repository is private on the machine.
+        let mut maker = std::fs::DirBuilder::new();
+        maker.recursive(true).mode(0o700).create(&self.data).map_err(Error::io("make", &self.data))?;
         let statfs = rustix::fs::statfs(&self.data).map_err(|e| Error::io("look at", &self.data)(e.into()))?;
         if let Some(kind) = network_file_system(statfs.f_type as u32) {
             return Err(Error::Network { data: self.data.clone(), kind });
@@ -162,6 +165,15 @@ mod tests {
         claim(&layout).unwrap();
         assert_eq!(std::fs::read_to_string(folder.path().join("version")).unwrap(), "1\n");
         claim(&layout).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_is_made_is_for_its_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let (folder, _) = folder();
+        let inner = folder.path().join("inner");
+        let _lock = Layout::new(&inner).lock().unwrap();
+        assert_eq!(std::fs::metadata(&inner).unwrap().permissions().mode() & 0o777, 0o700);
     }
 
     #[test]
