@@ -132,6 +132,7 @@ fn limits(settings: &Settings) -> front::Limits {
     front::Limits {
         upload: server.max_upload_bytes,
         connections: server.max_connections,
+        client_connections: server.max_connections_per_client,
         head_time: Duration::from_secs(server.head_timeout_s),
         keep_alive: Duration::from_secs(server.idle_timeout_s),
         upload_idle: Duration::from_secs(server.upload_idle_timeout_s),

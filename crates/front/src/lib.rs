@@ -11,6 +11,7 @@
 //! program's to choose.
 
 mod body;
+mod clients;
 pub mod conditional;
 mod connection;
 mod error;

@@ -23,6 +23,8 @@ pub struct Limits {
     pub write_stall: Duration,
     /// Connections open at once. Over it: closed at once, and counted.
     pub connections: u64,
+    /// Connections open at once from one address (IPv6: one network of 64 bits). Over it: closed at once, and counted.
+    pub client_connections: u64,
     /// What is read and thrown away of an upload that the handler did not want, so that the connection lives on.
     pub drain: u64,
     /// How long a connection that we end stays half open, so that a client still sending can read our reply
@@ -42,6 +44,7 @@ impl Default for Limits {
             upload_idle: Duration::from_secs(30),
             write_stall: Duration::from_secs(60),
             connections: 10_000,
+            client_connections: 5_000,
             drain: 256 << 10,
             linger: Duration::from_secs(2),
         }

@@ -1,5 +1,6 @@
 //! The only place that binds: one socket, accepted by every core.
 
+use crate::clients::{self, Clients};
 use crate::exchange::Handler;
 use crate::{Error, Limits, Stop, connection};
 use hyper::server::conn::http1::Builder;
@@ -69,6 +70,8 @@ pub(crate) struct Core<H> {
     /// Those of all cores that read files.
     pub(crate) threads: Arc<Bound>,
     pub(crate) builder: Builder,
+    /// Connections of all cores, by client.
+    clients: Arc<Clients>,
     /// The connections of this core are to finish.
     pub(crate) stopped: Cell<bool>,
     /// Told once, when that becomes so.
@@ -88,6 +91,8 @@ pub fn run<H: Handler>(
     let limits = Arc::new(options.limits);
     let connections = Bound::new(BoundName::Connections, "", limits.connections);
     recorder.register(connections.clone());
+    let clients = Clients::new(limits.client_connections);
+    recorder.register(clients.bound().clone());
     let cores = options.cores.max(1);
     let threads = Bound::new(BoundName::FileThreads, "", (cores * BLOCKING) as u64);
     recorder.register(threads.clone());
@@ -107,8 +112,8 @@ pub fn run<H: Handler>(
     drop(listener);
     std::thread::scope(|scope| {
         for (number, (runtime, socket)) in cores.into_iter().enumerate() {
-            let (handler, limits, recorder, threads) =
-                (handler.clone(), limits.clone(), recorder.clone(), threads.clone());
+            let (handler, limits, recorder, threads, clients) =
+                (handler.clone(), limits.clone(), recorder.clone(), threads.clone(), clients.clone());
             let (connections, stop) = (&connections, &stop);
             let serve = move || {
                 let core = Rc::new(Core {
@@ -117,6 +122,7 @@ pub fn run<H: Handler>(
                     limits,
                     recorder,
                     threads,
+                    clients,
                     stopped: Cell::new(false),
                     stopping: Notify::new(),
                     open: Cell::new(0),
@@ -153,9 +159,11 @@ async fn accept<H: Handler>(core: &Rc<Core<H>>, socket: TcpListener, connections
             None => return,
             Some(Ok((stream, peer))) => {
                 core.recorder.count(Counter::Connections);
-                match connections.enter() {
-                    Ok(slot) => open(core, stream, peer.ip().to_canonical(), slot),
-                    Err(_) => turn_away(&core.recorder, peer.ip().to_canonical()),
+                let client = peer.ip().to_canonical();
+                match (connections.enter(), core.clients.enter(client)) {
+                    (Ok(slot), Ok(place)) => open(core, stream, client, (slot, place)),
+                    (Err(_), _) => turn_away(&core.recorder, client, Reason::TooManyConnections),
+                    (_, Err(_)) => turn_away(&core.recorder, client, Reason::TooManyOfClient),
                 }
             }
             // The client has left already; the next one is there at once.
@@ -165,12 +173,12 @@ async fn accept<H: Handler>(core: &Rc<Core<H>>, socket: TcpListener, connections
     }
 }
 
-fn open<H: Handler>(core: &Rc<Core<H>>, stream: TcpStream, client: IpAddr, slot: Slot) {
+fn open<H: Handler>(core: &Rc<Core<H>>, stream: TcpStream, client: IpAddr, counted: (Slot, clients::Place)) {
     // Replies leave when they are written; a failure means that the client has gone.
     if stream.set_nodelay(true).is_err() {
         return;
     }
-    let place = Place { core: core.clone(), _slot: slot };
+    let place = Place { core: core.clone(), _counted: counted };
     core.open.set(core.open.get() + 1);
     tokio::task::spawn_local(async move { connection::serve(place.core.clone(), stream, client).await });
 }
@@ -178,7 +186,7 @@ fn open<H: Handler>(core: &Rc<Core<H>>, stream: TcpStream, client: IpAddr, slot:
 /// A connection's place on its core, given back when it ends in whatever way.
 struct Place<H> {
     core: Rc<Core<H>>,
-    _slot: Slot,
+    _counted: (Slot, clients::Place),
 }
 
 impl<H> Drop for Place<H> {
@@ -197,11 +205,11 @@ async fn finish<H>(core: &Core<H>, patience: Duration) {
     .await;
 }
 
-fn turn_away(recorder: &Recorder, client: IpAddr) {
+fn turn_away(recorder: &Recorder, client: IpAddr, reason: Reason) {
     recorder.attempt();
     let mut event = Event::request(recorder.clock().now(), Tick::now());
     event.client = client.to_string();
     event.outcome = Some(Outcome::TurnedAway);
-    event.reason = Some(Reason::TooManyConnections);
+    event.reason = Some(reason);
     recorder.release(event);
 }

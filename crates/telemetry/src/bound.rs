@@ -34,6 +34,7 @@ macro_rules! bounds {
 
 bounds! {
     Connections "connections" "connections" "Open client connections";
+    ClientConnections "client.connections" "connections" "Open connections of the one client that has most";
     Pages "pages" "bytes" "Complete answers in memory";
     Uploads "uploads" "requests" "Uploads under way";
     TruthReaders "truth.readers" "reads" "Reads of the truth database, waiting or under way";

@@ -69,6 +69,8 @@ keys! {
         pages_bytes: u64 = Shares::pages_bytes, 0..=1_099_511_627_776;
         /// Client connections open at once; more are turned away.
         max_connections: u64 = Shares::max_connections, 1..=1_000_000;
+        /// Connections open at once from one address, or one IPv6 network of 64 bits; more are turned away.
+        max_connections_per_client: u64 = Shares::max_connections_per_client, 1..=1_000_000;
         /// Uploads under way at once; more are answered 503.
         max_uploads: u64 = Shares::max_uploads, 1..=100_000;
         /// The largest body a client may send.

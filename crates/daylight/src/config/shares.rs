@@ -64,6 +64,10 @@ impl Shares {
         (by_descriptors.clamp(16, 100_000), reason.into())
     }
 
+    pub(super) fn max_connections_per_client(&self) -> Derived<u64> {
+        (self.max_connections().0 / 2, "half of all: a team may share an address, and leaves room for others".into())
+    }
+
     pub(super) fn max_uploads(&self) -> Derived<u64> {
         ((self.part(1) / UPLOAD_BYTES).clamp(4, 256), self.of_memory("1/16, 256 KiB each, 256 at most,"))
     }

@@ -109,3 +109,24 @@ fn connections_over_the_limit_are_turned_away_and_counted() {
     let bound = front.recorder.bounds().into_iter().find(|bound| bound.name() == BoundName::Connections).unwrap();
     assert_eq!((bound.used(), bound.capacity(), bound.rejected()), (1, 1, 1));
 }
+
+#[test]
+fn one_client_cannot_take_all_connections_and_others_still_come_in() {
+    let front = Front::limited(Limits { client_connections: 2, ..Limits::default() });
+    let mut mine = [front.client(), front.client()];
+    for client in &mut mine {
+        assert_eq!(client.get("/").status, 200);
+        front.event();
+    }
+    assert_eq!(front.client().rest(), b"");
+    let event = front.event();
+    assert_eq!((event.outcome, event.reason), (Some(Outcome::TurnedAway), Some(Reason::TooManyOfClient)));
+    assert_eq!(front.client_from([127, 0, 0, 2]).get("/").status, 200);
+    let [_, left] = mine;
+    drop(left);
+    assert_eq!(front.event().client, "127.0.0.2");
+    let bound = |name| front.recorder.bounds().into_iter().find(|bound| bound.name() == name).unwrap();
+    let each = bound(BoundName::ClientConnections);
+    assert_eq!((each.capacity(), each.highest(), each.rejected()), (2, 2, 1));
+    assert_eq!(bound(BoundName::Connections).rejected(), 0);
+}

@@ -65,9 +65,15 @@ impl Front {
     pub(crate) fn client(&self) -> Client {
         #[expect(clippy::disallowed_methods, reason = "a test is a client")]
         let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(HANGS)).unwrap();
-        stream.set_nodelay(true).unwrap();
-        Client { stream, ahead: Vec::new() }
+        Client::over(stream)
+    }
+
+    /// A connection from another address of this machine.
+    pub(crate) fn client_from(&self, address: [u8; 4]) -> Client {
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+        socket.bind(&SocketAddr::from((address, 0)).into()).unwrap();
+        socket.connect(&self.address.into()).unwrap();
+        Client::over(socket.into())
     }
 
     /// How many events were released.
@@ -133,6 +139,12 @@ impl Answer {
 }
 
 impl Client {
+    fn over(stream: TcpStream) -> Self {
+        stream.set_read_timeout(Some(HANGS)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self { stream, ahead: Vec::new() }
+    }
+
     pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.stream.write_all(bytes.as_ref()).unwrap();
     }
