@@ -16,7 +16,7 @@ pub enum Error {
         /// The format's name.
         format: &'static str,
     },
-    /// The repository has nothing of that name. The words are those of rubygems.org, which clients print.
+    /// The repository has nothing of that name. The words are those that `gem` users know.
     #[error("This gem could not be found")]
     NoSuchPackage,
     /// The package has no such version.
