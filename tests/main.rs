@@ -12,6 +12,7 @@ mod contract;
 mod crash;
 mod freshness;
 mod gem_and_bundle;
+mod hostile;
 mod isolation;
 mod lifecycle;
 mod limits;

@@ -77,6 +77,11 @@ impl Connection {
         self.answer(method == "HEAD")
     }
 
+    /// The socket, for what only it can do.
+    pub(crate) fn stream(&self) -> &TcpStream {
+        self.0.get_ref()
+    }
+
     /// Sends these bytes.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.get_mut().write_all(bytes)

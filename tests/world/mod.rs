@@ -94,6 +94,11 @@ impl World {
         format!("http://{}/repository/{repository}/", self.server().address())
     }
 
+    /// Memory that it holds, in bytes (resident set).
+    pub(crate) fn memory(&self) -> u64 {
+        self.server().memory()
+    }
+
     /// What it printed before the address.
     pub(crate) fn said(&self) -> &[String] {
         self.server().said()

@@ -70,6 +70,13 @@ impl Server {
         &self.said
     }
 
+    /// Its resident set, in bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+    }
+
     /// Asks it to stop (SIGTERM), and waits until it has.
     pub(crate) fn stop(mut self) {
         let id = rustix::process::Pid::from_child(&self.child);

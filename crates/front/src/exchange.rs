@@ -3,7 +3,7 @@
 use crate::body::Sending;
 use crate::ledger::{Ledger, Sent};
 use crate::request::Rest;
-use crate::{Limits, Reply, Request, Upload, conditional};
+use crate::{Limits, Reply, Request, Upload, conditional, framing};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt;
@@ -101,6 +101,13 @@ async fn answer<H: Handler>(
         drop(upload);
         event.reason = Some(Reason::TooLarge);
         Reply::text(StatusCode::URI_TOO_LONG, "the URL is too long\n")
+    } else if let Some((status, why)) = framing::doubt(&head) {
+        drop(upload);
+        (event.outcome, event.reason) = (Some(Outcome::Malformed), Some(Reason::InputInvalid));
+        let mut reply = Reply::text(status, why);
+        // Where it ends is in doubt too, so nothing after it is read.
+        reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        reply
     } else {
         let Parts { method, uri, headers, .. } = head;
         guarded(handler.as_ref(), Request { method, uri, headers, client: *client, upload }, event).await

@@ -16,6 +16,7 @@ pub mod conditional;
 mod connection;
 mod error;
 mod exchange;
+mod framing;
 mod ledger;
 mod limits;
 mod listen;

@@ -1,0 +1,115 @@
+//! Smuggling: a request whose end can be read in two ways hides another one from whoever stands in front of us.
+
+use super::{LAST, healthy, push, statuses};
+use crate::world::World;
+
+/// Refused: one reply of this class, and the hidden request behind it is never answered.
+#[track_caller]
+fn refused(world: &World, what: &str, request: &str) {
+    let told = statuses(world, format!("{request}{LAST}").as_bytes());
+    assert!(matches!(told[..], [400 | 501]), "{what}: {told:?}");
+}
+
+#[test]
+fn a_body_of_two_lengths_is_refused_and_what_it_hides_is_not_answered() {
+    let world = World::start();
+    let push = push(&world);
+    for length in ["5\r\nContent-Length: 6", "5, 6", "5, 5", "+5", "-5", "0x5", "5 5", "", "99999999999999999999999"] {
+        refused(&world, length, &format!("{push}Content-Length: {length}\r\n\r\nhello"));
+    }
+    healthy(&world);
+}
+
+#[test]
+fn a_body_with_a_length_and_chunks_ends_the_connection_with_its_reply() {
+    let world = World::start();
+    let push = push(&world);
+    let (length, chunks) = ("Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n");
+    for headers in [format!("{length}{chunks}"), format!("{chunks}{length}"), format!("{length}{chunks}{length}")] {
+        // RFC 9112, 6.1: chunks win, and nothing on the connection is trusted after them.
+        let told = statuses(&world, format!("{push}{headers}\r\n0\r\n\r\n{LAST}").as_bytes());
+        assert!(matches!(told[..], [400 | 422]), "{headers}: {told:?}");
+    }
+    healthy(&world);
+}
+
+#[test]
+fn a_transfer_encoding_that_is_not_one_chunked_is_refused() {
+    let world = World::start();
+    let push = push(&world);
+    let codings = ["xchunked", "identity", "gzip, chunked", "chunked, identity", "chunked, chunked", "\u{b}chunked"];
+    for coding in codings {
+        refused(&world, coding, &format!("{push}Transfer-Encoding: {coding}\r\n\r\n0\r\n\r\n"));
+    }
+    for headers in [
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding : chunked",
+        "Transfer-Encoding\t: chunked",
+        "Transfer-Encoding:\r\n chunked",
+        "X: a\r\n\tb",
+        "X: a\rTransfer-Encoding: chunked",
+        " X: a",
+    ] {
+        refused(&world, headers, &format!("{push}{headers}\r\n\r\n0\r\n\r\n"));
+    }
+    let older = push.replace("HTTP/1.1", "HTTP/1.0");
+    refused(&world, "chunks of HTTP/1.0", &format!("{older}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"));
+    healthy(&world);
+}
+
+#[test]
+fn chunks_that_are_not_written_as_they_must_be_are_refused() {
+    let world = World::start();
+    let head = format!("{}Transfer-Encoding: chunked\r\n\r\n", push(&world));
+    for chunks in [
+        "5\nhello\n0\n\n",
+        "5;\nxx\r\n\r\nhello\r\n0\r\n\r\n",
+        "-5\r\nhello\r\n0\r\n\r\n",
+        "0x5\r\nhello\r\n0\r\n\r\n",
+        "0_5\r\nhello\r\n0\r\n\r\n",
+        "10000000000000005\r\nhello\r\n0\r\n\r\n",
+        "5\r\nhelloXX0\r\n\r\n",
+        "5\r\nhell\r\n0\r\n\r\n",
+    ] {
+        refused(&world, chunks, &format!("{head}{chunks}"));
+    }
+    healthy(&world);
+}
+
+#[test]
+fn a_head_with_a_nul_without_a_host_or_with_two_is_refused() {
+    let world = World::start();
+    let host = "Host: localhost\r\n";
+    for (line, headers) in [
+        ("GET / HTTP/1.1", format!("{host}X: a\0b\r\n")),
+        ("GET / HTTP/1.1", format!("{host}X\0: a\r\n")),
+        ("GET /\0 HTTP/1.1", host.to_owned()),
+        ("GET /\u{7f} HTTP/1.1", host.to_owned()),
+        ("GET  / HTTP/1.1", host.to_owned()),
+        ("GET\t/\tHTTP/1.1", host.to_owned()),
+        ("G@T\0 / HTTP/1.1", host.to_owned()),
+        ("GET / HTTP/1.2", host.to_owned()),
+        ("GET /", host.to_owned()),
+        ("GET / HTTP/1.1", String::new()),
+        ("GET / HTTP/1.1", format!("{host}Host: elsewhere\r\n")),
+    ] {
+        refused(&world, &format!("{line} {headers:?}"), &format!("{line}\r\n{headers}\r\n"));
+    }
+    healthy(&world);
+}
+
+#[test]
+fn an_upload_that_lies_about_its_length_is_cut_there() {
+    let world = World::start();
+    let push = push(&world);
+    // More than announced: the rest is the next request, and is none.
+    let told = statuses(&world, format!("{push}Content-Length: 5\r\n\r\nhelloworld\r\n\r\n{LAST}").as_bytes());
+    assert_eq!(told, [422, 400]);
+    // Less than announced: the next request is its body, and then the client is gone.
+    let mut connection = world.anon().connect().unwrap();
+    connection.send(format!("{push}Content-Length: 5000\r\n\r\nhello{LAST}").as_bytes()).unwrap();
+    super::hang_up(&connection);
+    assert!(!connection.answer(false).is_ok_and(|answer| answer.status < 400));
+    healthy(&world);
+}

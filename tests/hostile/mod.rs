@@ -1,0 +1,47 @@
+//! HTTP from people who mean harm, in raw bytes against the real program. Each piece is refused or bounded, the next
+//! client is served, and the sums of attempts and outcomes are right after it.
+
+mod floods;
+mod framing;
+mod ranges;
+mod slow;
+
+use crate::accounts;
+use crate::world::{Answer, FIRST, World};
+use std::net::Shutdown;
+
+/// A request that is fine, and asks for the connection to end after it.
+const LAST: &str = "GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+
+/// The head of a push, without its end and without saying how long its body is.
+fn push(world: &World) -> String {
+    let secret = world.admin().secret().to_owned();
+    format!("POST /repository/{FIRST}/api/v1/gems HTTP/1.1\r\nHost: localhost\r\nAuthorization: {secret}\r\n")
+}
+
+/// Sends these bytes, and reads every reply until the server ends the connection.
+fn answers(world: &World, bytes: &[u8]) -> Vec<Answer> {
+    let mut connection = world.anon().connect().unwrap();
+    // It may answer and close before all of it is sent.
+    let _ = connection.send(bytes);
+    std::iter::from_fn(|| connection.answer(false).ok()).collect()
+}
+
+/// The statuses of these replies.
+fn statuses(world: &World, bytes: &[u8]) -> Vec<u16> {
+    answers(world, bytes).iter().map(|answer| answer.status).collect()
+}
+
+/// The server serves on, and everything that was asked has one outcome.
+#[track_caller]
+fn healthy(world: &World) {
+    world.anon().get("/health/ready").expect(200);
+    world.anon().get(&format!("/repository/{FIRST}/versions")).expect(200);
+    accounts::settled(world);
+}
+
+/// Ends our half of a connection, as a client does that has nothing more to say.
+fn hang_up(connection: &crate::world::Connection) {
+    // Fails when the server has ended it already.
+    let _ = connection.stream().shutdown(Shutdown::Write);
+}
