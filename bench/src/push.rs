@@ -58,7 +58,10 @@ fn gem(connections: usize, round: usize, count: usize) -> Vec<u8> {
     })
     .take(PAYLOAD)
     .collect();
-    Gem::new(&format!("lamp{}", count % 20), &format!("{connections}.{round}.{count}")).payload(&noise).bytes()
+    // Names of their own for each number of connections, so that every row begins with gems without versions.
+    Gem::new(&format!("lamp{connections}x{}", count % 20), &format!("{connections}.{round}.{count}"))
+        .payload(&noise)
+        .bytes()
 }
 
 /// Pushes them all over so many connections; milliseconds of each.
