@@ -2,6 +2,7 @@
 
 use crate::access::Scope;
 use crate::error::Error;
+use front::Canon;
 use http::Method;
 
 /// What a URL asks for.
@@ -75,6 +76,13 @@ pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
     }
 }
 
+/// The page that a path and a query stand for. What repositories serve below their name depends on no query, but for
+/// the calls under `api`: one that is made up changes nothing, so it makes no page of its own.
+pub(crate) fn canon<'a>(path: &'a str, query: Option<&'a str>) -> Canon<'a> {
+    let content = path.starts_with("/repository/") && !path.contains("/api/");
+    Canon { path: path.into(), query: query.filter(|_| !content), build: None }
+}
+
 fn scope(method: &Method) -> Result<Scope, Error> {
     match *method {
         Method::GET | Method::HEAD => Ok(Scope::Read),
@@ -146,6 +154,14 @@ mod tests {
         assert_eq!(content(&Method::POST, "/repository/gems//api/v1/gems"), ("gems".into(), "api/v1/gems".into()));
         assert_eq!(content(&Method::HEAD, "//repository/gems/"), ("gems".into(), String::new()));
         assert_eq!(content(&Method::GET, "/repository/gems/info/a%2Db"), ("gems".into(), "info/a-b".into()));
+    }
+
+    #[test]
+    fn a_query_that_nothing_reads_stands_for_the_same_page() {
+        let canon = |path, query| canon(path, Some(query)).query;
+        assert_eq!(canon("/repository/gems/info/rack", "x=1"), None);
+        assert_eq!(canon("/repository/gems/api/v1/dependencies", "gems=rack"), Some("gems=rack"));
+        assert_eq!(canon("/api/v1/repositories", "after=a"), Some("after=a"));
     }
 
     #[test]

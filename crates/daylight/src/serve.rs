@@ -4,7 +4,7 @@ use crate::access::Access;
 use crate::app::App;
 use crate::config::{Loaded, Settings};
 use crate::init::{self, First};
-use crate::sinks;
+use crate::{route, sinks};
 use anyhow::Context;
 use front::{Listener, Outside, Pages, Stop};
 use repository::Repositories;
@@ -113,18 +113,14 @@ async fn known(
     read
 }
 
-fn pages(settings: &Settings, store: &Store, access: &Arc<Access>, recorder: &Recorder) -> Pages<Stamp> {
+fn pages(settings: &Settings, store: &Store, access: &Arc<Access>, recorder: &Arc<Recorder>) -> Pages<Stamp> {
     let (revisions, access) = (store.revisions().clone(), access.clone());
-    let pages = Pages::new(
-        settings.server.pages_bytes,
-        Outside {
-            canon: |path| (path.into(), None),
-            class: Box::new(move |headers| access.class(headers)),
-            holds: Box::new(move |stamp, now| revisions.holds(stamp, now)),
-        },
-    );
-    recorder.register(pages.bound().clone());
-    pages
+    let outside = Outside {
+        canon: route::canon,
+        class: Box::new(move |headers| access.class(headers)),
+        holds: Box::new(move |stamp, now| revisions.holds(stamp, now)),
+    };
+    Pages::new(settings.server.pages_bytes, outside, recorder)
 }
 
 fn limits(settings: &Settings) -> front::Limits {

@@ -30,7 +30,7 @@ pub use error::Error;
 pub use exchange::Handler;
 pub use limits::Limits;
 pub use listen::{Listener, Options, run};
-pub use pages::{Class, Holds, Outside, PUBLIC, Pages};
+pub use pages::{Canon, Class, Holds, Outside, PUBLIC, Pages};
 pub use reply::{Body, Ranges, Reply};
 pub use request::{Request, Upload, UploadError};
 pub use stop::Stop;

@@ -1,17 +1,23 @@
 //! Complete answers in memory. A page is given out only while its stamp holds, so nobody ever invalidates one.
 //!
-//! The front stands before access control. A page is therefore found by what the reply depended on: path, query and the
-//! access class of the credentials. Keys are compared in full; a colliding hash gives nobody another's page.
+//! The front stands before access control. A page is therefore found by what the reply depended on: the path, the query
+//! where the URL reads one, and the access class of the credentials.
 
-use crate::{Body, Ranges, Reply, Request};
-use bytes::Bytes;
-use http::{HeaderMap, Method, StatusCode, header};
-use quick_cache::sync::{Cache, DefaultLifecycle};
-use quick_cache::{DefaultHashBuilder, Equivalent, Weighter};
+mod admission;
+mod door;
+mod gzip;
+mod page;
+mod shelf;
+
+use crate::{Body, Reply, Request};
+use gzip::Compressor;
+use http::{HeaderMap, StatusCode};
+use page::Page;
+use shelf::{Shelf, Wanted};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
-use telemetry::{Bound, BoundName, Event, Layer, Millis, Op, Reason, Subject};
+use telemetry::{Event, Layer, Millis, Op, Recorder};
 
 /// The access class of pages that anyone may have.
 pub const PUBLIC: u64 = 0;
@@ -23,8 +29,8 @@ pub type Holds<S> = dyn Fn(&S, Millis) -> bool + Send + Sync;
 
 /// What the pages ask the program. All of these are called for every request: they neither wait nor lock.
 pub struct Outside<S> {
-    /// Path of the page that a path stands for, and the build that wants it recorded.
-    pub canon: fn(&str) -> (Cow<'_, str>, Option<&str>),
+    /// Which page a path and a query stand for.
+    pub canon: for<'a> fn(&'a str, Option<&'a str>) -> Canon<'a>,
     /// Access class of the credentials in these headers, never [`PUBLIC`], and when they expire; `None` when there are
     /// none or they are not known here, which is a miss and never a refusal.
     pub class: Box<Class>,
@@ -32,84 +38,39 @@ pub struct Outside<S> {
     pub holds: Box<Holds<S>>,
 }
 
+/// Which page a URL stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Canon<'a> {
+    /// Path of the page.
+    pub path: Cow<'a, str>,
+    /// The query, where the answer depends on it. Where it does not, one that changes with each request finds the same
+    /// page.
+    pub query: Option<&'a str>,
+    /// The build that wants it recorded. A build's record is exact, so its reads go the whole way.
+    pub build: Option<&'a str>,
+}
+
 /// Complete answers, bounded in bytes. `S` is the stamp.
 pub struct Pages<S> {
     outside: Outside<S>,
-    found: Shelf<S>,
+    found: Arc<Shelf<S>>,
     /// Answers that something is not there, on a small shelf of their own: anyone can ask for any number of names.
     missing: Shelf<S>,
-    bound: Arc<Bound>,
+    compressor: Compressor<S>,
 }
 
-struct Shelf<S> {
-    cache: Cache<Key, Arc<Page<S>>, Weight>,
-    /// Weight of the heaviest page that is kept.
-    heaviest: u64,
-}
-
-/// A complete answer and what an event needs to be whole without asking anybody.
-struct Page<S> {
-    stamp: S,
-    status: StatusCode,
-    headers: HeaderMap,
-    body: Bytes,
-    ranges: Ranges,
-    subject: Subject,
-    reason: Option<Reason>,
-    weight: u64,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
-    path: Box<str>,
-    query: Option<Box<str>>,
-    class: u64,
-}
-
-/// A [`Key`] that is not kept. Fields and their order are the same, so that it hashes alike.
-#[derive(Hash)]
-struct Wanted<'a> {
-    path: &'a str,
-    query: Option<&'a str>,
-    class: u64,
-}
-
-impl Equivalent<Key> for Wanted<'_> {
-    fn equivalent(&self, key: &Key) -> bool {
-        self.class == key.class && self.query == key.query.as_deref() && self.path == &*key.path
-    }
-}
-
-#[derive(Clone)]
-struct Weight;
-
-impl<S> Weighter<Key, Arc<Page<S>>> for Weight {
-    fn weight(&self, _: &Key, page: &Arc<Page<S>>) -> u64 {
-        page.weight
-    }
-}
-
-impl<S: Clone + Send + Sync> Pages<S> {
-    /// Pages of `bytes` in all. Register [`Pages::bound`].
-    pub fn new(bytes: u64, outside: Outside<S>) -> Self {
+impl<S: Clone + Send + Sync + 'static> Pages<S> {
+    /// Pages of `bytes` in all, and the thread that compresses them. `recorder` is told how full they are.
+    pub fn new(bytes: u64, outside: Outside<S>, recorder: &Arc<Recorder>) -> Self {
         let missing = bytes / 16;
-        Self {
-            outside,
-            found: Shelf::new(bytes - missing),
-            missing: Shelf::new(missing),
-            bound: Bound::new(BoundName::Pages, "", bytes),
-        }
-    }
-
-    /// How full they are.
-    pub fn bound(&self) -> &Arc<Bound> {
-        &self.bound
+        let found = Arc::new(Shelf::new("found", bytes - missing, recorder));
+        let compressor = Compressor::start(found.clone(), recorder.clone());
+        Self { outside, found, missing: Shelf::new("missing", missing, recorder), compressor }
     }
 
     /// The page for `request`, if there is one whose stamp holds. It becomes the answer's layer and subject in `event`.
     pub fn hit(&self, request: &Request, event: &mut Event) -> Option<Reply> {
-        let reads = request.method == Method::GET || request.method == Method::HEAD;
-        if !reads || !request.upload.is_none() {
+        if !admission::may_be_read(request) {
             return None;
         }
         let now = event.at;
@@ -117,42 +78,38 @@ impl<S: Clone + Send + Sync> Pages<S> {
         event.layer = Layer::Page;
         event.subject = page.subject.clone();
         event.reason = page.reason;
-        Some(Reply {
-            status: page.status,
-            headers: page.headers.clone(),
-            body: Body::Bytes(page.body.clone()),
-            ranges: page.ranges,
-        })
+        let form = page.form(request);
+        let (headers, body) = (form.headers.clone(), Body::Bytes(form.body.clone()));
+        Some(Reply { status: page.status, headers, body, ranges: page.ranges })
     }
 
     /// A public page first, which needs no look at the credentials; then that of whoever asks.
     fn find(&self, request: &Request, now: Millis) -> Option<Arc<Page<S>>> {
-        let path = self.path(request)?;
-        let query = request.query();
-        self.holding(&Wanted { path: &path, query, class: PUBLIC }, now).or_else(|| {
+        let canon = self.canon(request)?;
+        self.holding(&canon.wanted(PUBLIC), request, now).or_else(|| {
             let class = self.class(request, now)?;
-            self.holding(&Wanted { path: &path, query, class }, now)
+            self.holding(&canon.wanted(class), request, now)
         })
     }
 
     /// The page that is wanted, on whichever shelf, if its stamp holds. If not it is taken away.
-    fn holding(&self, wanted: &Wanted<'_>, now: Millis) -> Option<Arc<Page<S>>> {
-        let (shelf, page) = [&self.found, &self.missing]
-            .into_iter()
-            .find_map(|shelf| shelf.cache.get(wanted).map(|page| (shelf, page)))?;
-        if (self.outside.holds)(&page.stamp, now) {
-            return Some(page);
+    fn holding(&self, wanted: &Wanted<'_>, request: &Request, now: Millis) -> Option<Arc<Page<S>>> {
+        let shelves = [&*self.found, &self.missing];
+        let (shelf, page) = shelves.into_iter().find_map(|shelf| Some((shelf, shelf.get(wanted)?)))?;
+        if !(self.outside.holds)(&page.stamp, now) {
+            shelf.remove(wanted, &page);
+            return None;
         }
-        // Only this one: another may stand there already.
-        shelf.cache.remove_if(wanted, |there| Arc::ptr_eq(there, &page));
-        self.observe();
-        None
+        if page.lacks_gzip(request) {
+            self.compressor.ask(wanted.key(), &page);
+        }
+        Some(page)
     }
 
-    /// The path under which the page of `request` stands. A build's record is exact, so its reads go the whole way.
-    fn path<'a>(&self, request: &'a Request) -> Option<Cow<'a, str>> {
-        let (path, build) = (self.outside.canon)(request.path());
-        build.is_none().then_some(path)
+    /// The page that `request` stands for. A build's record is exact, so its reads go the whole way.
+    fn canon<'a>(&self, request: &'a Request) -> Option<Canon<'a>> {
+        let canon = (self.outside.canon)(request.path(), request.query());
+        canon.build.is_none().then_some(canon)
     }
 
     /// The access class of whoever asks, if it is known and more than anyone's.
@@ -161,84 +118,37 @@ impl<S: Clone + Send + Sync> Pages<S> {
         (class != PUBLIC && now < expires).then_some(class)
     }
 
-    /// Keeps `reply`, which was made from what `stamp` stands for (taken before the work), if it is one to keep:
-    /// a `GET`'s complete 200 or 404 in memory, not too large, and not against its own `Cache-Control` or `Vary`.
-    /// `public`: anyone may have it; else it is for those of the asker's class alone.
+    /// Keeps `reply`, which was made from what `stamp` stands for (taken before the work), if it is one to keep and was
+    /// wanted before. `public`: anyone may have it; else it is for those of the asker's class alone.
     pub fn keep(&self, request: &Request, reply: &Reply, public: bool, stamp: S, event: &mut Event) {
-        let shelf = match reply.status {
-            StatusCode::OK => &self.found,
-            StatusCode::NOT_FOUND => &self.missing,
-            _ => return,
-        };
-        let Body::Bytes(body) = &reply.body else { return };
-        if request.method != Method::GET || !request.upload.is_none() || !may_be_kept(&reply.headers) {
+        if !admission::may_be_read(request) || !admission::may_be_kept(request, reply) {
             return;
         }
+        let shelf = if reply.status == StatusCode::NOT_FOUND { &self.missing } else { &*self.found };
         let class = if public { Some(PUBLIC) } else { self.class(request, event.at) };
-        let (Some(path), Some(class)) = (self.path(request), class) else { return };
-        let weight = weight(&path, request.query(), reply, body);
-        if weight > shelf.heaviest {
+        let (Some(canon), Some(class)) = (self.canon(request), class) else { return };
+        let wanted = canon.wanted(class);
+        if !shelf.wanted_again(&wanted) {
             return;
         }
-        let key = Key { path: path.into(), query: request.query().map(Box::from), class };
-        let page = Page {
-            stamp,
-            status: reply.status,
-            headers: reply.headers.clone(),
-            // A copy: the reply's may be a small part of something large that it would keep alive.
-            body: Bytes::copy_from_slice(body),
-            ranges: reply.ranges,
-            subject: event.subject.clone(),
-            reason: event.reason,
-            weight,
-        };
-        event.time(Op::PageKeep, || shelf.cache.insert(key, Arc::new(page)));
-        self.observe();
-    }
-
-    fn observe(&self) {
-        self.bound.observe(self.found.cache.weight() + self.missing.cache.weight());
+        let (subject, reason) = (event.subject.clone(), event.reason);
+        event.time(Op::PageKeep, || {
+            if let Some(page) = Page::new(reply, wanted.weight(), stamp, subject, reason) {
+                shelf.put(&wanted, page);
+            }
+        });
     }
 }
 
-impl<S> Shelf<S> {
-    /// A page takes at most a 64th of a shelf, and never more than this.
-    const HEAVIEST: u64 = 4 << 20;
-    /// For the size of the tables: an index of a gem is about this large.
-    const TYPICAL: u64 = 4 << 10;
-
-    fn new(bytes: u64) -> Self {
-        let items = usize::try_from(bytes / Self::TYPICAL).unwrap_or(usize::MAX);
-        let cache = Cache::with(items, bytes, Weight, DefaultHashBuilder::default(), DefaultLifecycle::default());
-        let heaviest = (bytes / 64).min(Self::HEAVIEST).min(cache.shard_capacity() / 2);
-        Self { cache, heaviest }
+impl Canon<'_> {
+    fn wanted(&self, class: u64) -> Wanted<'_> {
+        Wanted { path: &self.path, query: self.query, class }
     }
-}
-
-/// Bytes that a page takes, roughly.
-fn weight(path: &str, query: Option<&str>, reply: &Reply, body: &Bytes) -> u64 {
-    const FIXED: usize = 512;
-    const EACH_HEADER: usize = 64;
-    let headers = reply.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + EACH_HEADER);
-    (FIXED + path.len() + query.map_or(0, str::len) + headers.sum::<usize>() + body.len()) as u64
-}
-
-/// Whether what a reply says about itself lets it be given to everyone of the same class.
-fn may_be_kept(headers: &HeaderMap) -> bool {
-    let lists = |name, wanted: fn(&str) -> bool| {
-        headers.get_all(name).iter().all(|line| {
-            line.to_str().is_ok_and(|line| line.split(',').all(|word| wanted(&word.trim().to_ascii_lowercase())))
-        })
-    };
-    lists(header::CACHE_CONTROL, |directive| directive != "no-store")
-        && lists(header::VARY, |name| matches!(name, "authorization" | "accept-encoding"))
-        && !headers.contains_key(header::CONTENT_ENCODING)
-        && !headers.contains_key(header::SET_COOKIE)
 }
 
 impl<S> fmt::Debug for Pages<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pages").field("bound", &self.bound).finish_non_exhaustive()
+        f.debug_struct("Pages").finish_non_exhaustive()
     }
 }
 

@@ -36,6 +36,7 @@ bounds! {
     Connections "connections" "connections" "Open client connections";
     ClientConnections "client.connections" "connections" "Open connections of the one client that has most";
     Pages "pages" "bytes" "Complete answers in memory";
+    PageCompression "pages.compression" "pages" "Pages waiting to be compressed, or being compressed";
     Uploads "uploads" "requests" "Uploads under way";
     TruthReaders "truth.readers" "reads" "Reads of the truth database, waiting or under way";
     TruthWriter "truth.writer" "commits" "Commits waiting for the one writer or under way";

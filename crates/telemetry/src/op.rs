@@ -29,6 +29,7 @@ macro_rules! ops {
 ops! {
     PageLookup "page.lookup" "Looking for a complete answer in memory and checking its stamp";
     PageKeep "page.keep" "Putting a complete answer into memory";
+    PageCompress "page.compress" "Compressing a page, on a thread that no client waits for";
     Route "route.read" "Reading the URL into a question";
     ReplyMake "reply.make" "Turning an outcome into headers and a body";
     BodyReceive "body.receive" "Waiting for bytes of an upload from the client";

@@ -1,0 +1,111 @@
+//! A complete answer: its forms, and what an event needs to be whole without asking anybody.
+
+use super::gzip;
+use crate::{Body, Ranges, Reply, Request};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use telemetry::{Reason, Subject};
+
+pub(super) struct Page<S> {
+    pub(super) stamp: S,
+    pub(super) status: StatusCode,
+    pub(super) identity: Form,
+    pub(super) gzip: Gzip,
+    pub(super) ranges: Ranges,
+    pub(super) subject: Subject,
+    pub(super) reason: Option<Reason>,
+    /// Bytes that it takes, roughly.
+    pub(super) weight: u64,
+}
+
+/// Headers and body in one coding.
+#[derive(Debug, Clone)]
+pub(super) struct Form {
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+/// How far the gzip form is.
+#[derive(Debug)]
+pub(super) enum Gzip {
+    /// There will be none.
+    Unfit,
+    /// It can be made; whether somebody has asked for it.
+    Possible(AtomicBool),
+    /// Here it is.
+    Ready(Form),
+}
+
+impl<S> Page<S> {
+    /// What `reply` says, if it is in memory. `key` is the weight of what it will be found by.
+    pub(super) fn new(reply: &Reply, key: usize, stamp: S, subject: Subject, reason: Option<Reason>) -> Option<Self> {
+        const FIXED: usize = 512;
+        let Body::Bytes(body) = &reply.body else { return None };
+        // A copy: the reply's may be a small part of something large that it would keep alive.
+        let identity = Form { headers: reply.headers.clone(), body: Bytes::copy_from_slice(body) };
+        let weight = (FIXED + key) as u64 + identity.weight();
+        let fit = reply.status == StatusCode::OK && gzip::fits(&identity);
+        let gzip = if fit { Gzip::Possible(AtomicBool::new(false)) } else { Gzip::Unfit };
+        let (status, ranges) = (reply.status, reply.ranges);
+        Some(Self { stamp, status, identity, gzip, ranges, subject, reason, weight })
+    }
+
+    /// The same page with its gzip form.
+    pub(super) fn with_gzip(&self, body: Bytes) -> Self
+    where
+        S: Clone,
+    {
+        let gzip = self.identity.coded(HeaderValue::from_static("gzip"), body);
+        let (stamp, identity, subject) = (self.stamp.clone(), self.identity.clone(), self.subject.clone());
+        let weight = self.weight + gzip.weight();
+        let (status, ranges, reason) = (self.status, self.ranges, self.reason);
+        Self { stamp, status, identity, gzip: Gzip::Ready(gzip), ranges, subject, reason, weight }
+    }
+
+    /// The form for `request`.
+    pub(super) fn form(&self, request: &Request) -> &Form {
+        match &self.gzip {
+            Gzip::Ready(form) if gzip::wanted(request) => form,
+            _ => &self.identity,
+        }
+    }
+
+    /// Whether `request` is the first to ask for a gzip form that could be made.
+    pub(super) fn lacks_gzip(&self, request: &Request) -> bool {
+        match &self.gzip {
+            Gzip::Possible(asked) => !asked.load(Relaxed) && gzip::wanted(request) && !asked.swap(true, Relaxed),
+            _ => false,
+        }
+    }
+
+    /// The gzip form was asked for in vain: the next one may try again.
+    pub(super) fn shed(&self) {
+        if let Gzip::Possible(asked) = &self.gzip {
+            asked.store(false, Relaxed);
+        }
+    }
+}
+
+impl Form {
+    fn weight(&self) -> u64 {
+        const EACH_HEADER: usize = 64;
+        let headers = self.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + EACH_HEADER);
+        (headers.sum::<usize>() + self.body.len()) as u64
+    }
+
+    /// The same in another coding. Its tag is the same, but weak: the bytes differ, and what they mean does not (RFC 9110,
+    /// 8.8.1). Bundler takes the `W/` off and compares the rest with the MD5 of what it has decoded, which is also what
+    /// `Repr-Digest` is of.
+    fn coded(&self, coding: HeaderValue, body: Bytes) -> Self {
+        let mut headers = self.headers.clone();
+        headers.insert(header::CONTENT_ENCODING, coding);
+        if let Some(tag) = headers.get_mut(header::ETAG)
+            && !tag.as_bytes().starts_with(b"W/")
+            && let Ok(weak) = HeaderValue::from_bytes(&[b"W/", tag.as_bytes()].concat())
+        {
+            *tag = weak;
+        }
+        Self { headers, body }
+    }
+}
