@@ -32,8 +32,10 @@ async fn content(app: &App, request: &mut Request, url: Content, event: &mut Eve
     event.subject = ask.subject();
     let stamp = app.repositories.stamp(&ask); // before the work
     let upload = upload::receive(app, &ask, request, event).await?;
-    let found = app.repositories.answer(&ask, upload, who.name(), event).await?;
-    let reply = event.time(Op::ReplyMake, || reply::found(found, &ask));
+    let reply = match app.repositories.answer(&ask, upload, who.name(), event).await {
+        Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask)),
+        Err(error) => app.missing(error, &ask, event)?, // proven, that is an answer like another
+    };
     app.keep(request, &reply, &ask, &who, stamp, event); // only what may be a page
     Ok(reply)
 }

@@ -9,7 +9,7 @@ use http::StatusCode;
 use repository::{Ask, Repositories};
 use std::sync::Arc;
 use store::{Stamp, Store};
-use telemetry::{Bound, Clock, Event, Log, Recorder};
+use telemetry::{Bound, Clock, Event, Log, Op, Recorder};
 
 /// What every part of the line shares.
 #[derive(Debug)]
@@ -72,6 +72,15 @@ impl Handler for App {
 }
 
 impl App {
+    /// The answer to a question for something that is not there, where that is proven; any other error comes back.
+    pub(crate) fn missing(&self, error: repository::Error, ask: &Ask, event: &mut Event) -> Result<Reply, Error> {
+        if !matches!(error, repository::Error::NoSuchPackage) {
+            return Err(error.into());
+        }
+        event.reason = Some(error.reason());
+        Ok(event.time(Op::ReplyMake, || reply::missing(&error.into(), ask)))
+    }
+
     fn refuse(&self, error: &Error, api: bool, event: &mut Event) -> Reply {
         event.reason = Some(error.reason());
         let reply = reply::refusal(error, api);

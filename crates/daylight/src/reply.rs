@@ -44,17 +44,29 @@ pub(crate) fn found(found: Found, ask: &Ask) -> Reply {
 
 /// An index of the compact kind. The ETag must be the MD5 of the body: Bundler before 2.5 compares it with its own MD5
 /// of the file, and computes If-None-Match from its local copy. Bundler 2.5 and later throws a 206 away that has no
-/// Repr-Digest. Clients must ask again each time: what is acknowledged is visible.
+/// Repr-Digest. Clients must ask again each time: what is acknowledged is visible. It may come compressed.
 fn index(bytes: Bytes, private: bool) -> Reply {
     let mut reply = Reply::new(StatusCode::OK).body(Body::Bytes(bytes.clone()));
     let headers = &mut reply.headers;
     headers.insert(header::CONTENT_TYPE, TEXT);
     put(headers, header::ETAG, format!("\"{}\"", hex(&Md5::digest(&bytes))));
     put(headers, REPR_DIGEST, format!("sha-256=:{}:", STANDARD.encode(Sha256::digest(&bytes))));
-    let cache = if private { "private, no-cache" } else { "public, no-cache" };
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    headers.insert(header::CACHE_CONTROL, asked_again(private));
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     reply.ranges = Ranges::Prefix;
     reply
+}
+
+/// Something is proven not to be there, until it is published.
+pub(crate) fn missing(error: &Error, ask: &Ask) -> Reply {
+    let mut reply = plain(status(error), error);
+    reply.headers.insert(header::CACHE_CONTROL, asked_again(ask.repository.record.private));
+    reply
+}
+
+/// May be kept by those who ask each time whether it still holds.
+fn asked_again(private: bool) -> HeaderValue {
+    HeaderValue::from_static(if private { "private, no-cache" } else { "public, no-cache" })
 }
 
 /// A short text.
