@@ -22,5 +22,6 @@ mod readme;
 mod rebuild;
 mod refusals;
 mod sinks;
+mod strangers;
 mod tidy;
 mod world;

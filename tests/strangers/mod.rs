@@ -1,0 +1,50 @@
+//! No private answer to a stranger: random histories of repositories, tokens, time, pushes and reads, in whatever form
+//! the token is shown and however warm the pages are, against the rules of access.
+
+mod rules;
+mod steps;
+mod trial;
+
+use crate::world::Person;
+use daylight::config::{self, Environment, Flag, Machine};
+use daylight::serve::{self, Extra, Running};
+use proptest::test_runner::{Config, TestRunner};
+use rules::Rules;
+use std::cell::Cell;
+use std::collections::VecDeque;
+use steps::{Step, steps};
+use telemetry::{Clock, Log, Millis};
+use trial::Trial;
+
+fn server(clock: &Clock, folder: &std::path::Path) -> Running {
+    let flag = |key, value: &str| Flag { key, flag: "--test", value: value.to_owned() };
+    let flags = [flag("store.data", folder.to_str().unwrap()), flag("server.listen", "127.0.0.1:0")];
+    let (settings, _) = config::load(None, &Environment::default(), &flags, Machine::here()).unwrap();
+    serve::start(&settings, Log::silent(), Extra { clock: clock.clone(), ..Extra::default() }).unwrap()
+}
+
+#[test]
+fn no_private_answer_goes_to_a_stranger_whatever_happened_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let began = Millis(1_790_000_000_000);
+    let clock = Clock::at(began);
+    let running = server(&clock, &folder.path().join("data"));
+    let secret = running.opened.first.admin_token.as_ref().unwrap().expose().to_owned();
+    let number = Cell::new(0);
+    let trial = |steps: Vec<Step>| {
+        number.set(number.get() + 1);
+        let mut trial = Trial {
+            admin: Person::new(running.address, Some(secret.clone())),
+            anyone: Person::new(running.address, None),
+            clock: &clock,
+            number: number.get(),
+            rules: Rules { now: clock.now(), ..Rules::default() },
+            warm: VecDeque::new(),
+        };
+        steps.into_iter().for_each(|step| trial.step(step));
+        Ok(())
+    };
+    let config = Config { cases: 48, failure_persistence: None, ..Config::default() };
+    TestRunner::new(config).run(&steps(), trial).unwrap();
+    running.stop().unwrap();
+}
