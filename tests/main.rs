@@ -21,6 +21,7 @@ mod pages;
 mod readme;
 mod rebuild;
 mod refusals;
+mod restart;
 mod sinks;
 mod strangers;
 mod tidy;

@@ -12,9 +12,11 @@ pub(crate) use http::{Answer, Connection};
 pub(crate) use index::Index;
 pub(crate) use person::Person;
 pub(crate) use ruby::Ruby;
-pub(crate) use server::Server;
+pub(crate) use server::{Passed, Server};
 
+use rustix::process::Signal;
 use serde_json::json;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -44,6 +46,23 @@ impl World {
         world
     }
 
+    /// Starts it on an empty folder, with this file of settings.
+    pub(crate) fn start_with_file(text: &str) -> Self {
+        let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings: &[] };
+        world.configure(text);
+        world.resume();
+        world
+    }
+
+    /// Writes the file of settings.
+    pub(crate) fn configure(&self, text: &str) {
+        write(&self.file(), text);
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("daylight.toml")
+    }
+
     /// Starts it again, on another port.
     pub(crate) fn resume(&mut self) {
         self.server = Some(self.begin().ready());
@@ -51,7 +70,31 @@ impl World {
 
     /// Starts the program without waiting until it listens.
     pub(crate) fn begin(&self) -> Server {
-        Server::spawn(&self.data(), ADMIN, self.settings, &self.folder.path().join("log"))
+        let file = self.file();
+        let mut settings = self.settings.to_vec();
+        if file.exists() {
+            settings.push(("DAYLIGHT_CONFIG", file.to_str().unwrap()));
+        }
+        Server::spawn(&self.data(), ADMIN, &settings, &self.folder.path().join("log"))
+    }
+
+    /// Starts it on an empty folder, with a socket that listens already.
+    pub(crate) fn start_on(socket: TcpListener, way: Passed) -> Self {
+        let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings: &[] };
+        let log = world.folder.path().join("log");
+        world.server = Some(Server::spawn_with_socket(&world.data(), ADMIN, &log, socket, way).ready());
+        world
+    }
+
+    /// Asks it to begin anew in place, and waits until it has.
+    pub(crate) fn restart(&mut self) {
+        self.server.as_mut().unwrap().restart();
+    }
+
+    /// Asks it to begin anew, and waits until it says that it will not.
+    pub(crate) fn restart_in_vain(&self) {
+        self.server().signal(Signal::USR2);
+        self.server().await_log("not restarting");
     }
 
     /// Asks it to stop, and waits until it has.

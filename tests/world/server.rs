@@ -1,15 +1,26 @@
 //! The program as a process: started, awaited, stopped or killed by its own id.
 
+use rustix::process::{Pid, Signal};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Longer than any start or stop takes on a busy machine; only a hang is longer.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How a process may be given a socket.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Passed {
+    /// As its standard input.
+    AsInput,
+    /// As descriptor 3, with two variables that say so.
+    BySystemd,
+}
 
 /// A running program. Killed when dropped.
 pub(crate) struct Server {
@@ -25,7 +36,27 @@ impl Server {
     /// Starts it on any free port of loopback. Its log goes to the file `log`.
     pub(crate) fn spawn(data: &Path, admin: &str, settings: &[(&str, &str)], log: &Path) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).stdin(Stdio::null());
+        Self::run(command, admin, settings, log)
+    }
+
+    /// Starts it with a socket that listens already, in one of the ways to pass one.
+    pub(crate) fn spawn_with_socket(data: &Path, admin: &str, log: &Path, socket: TcpListener, way: Passed) -> Self {
+        let program = env!("CARGO_BIN_EXE_daylight");
+        let mut command = match way {
+            Passed::AsInput => Command::new(program),
+            Passed::BySystemd => {
+                let mut shell = Command::new("sh");
+                let script = "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" \"$@\" 3<&0 </dev/null";
+                shell.args(["-c", script, program]);
+                shell
+            }
+        };
+        command.args(["serve", "--data"]).arg(data).stdin(OwnedFd::from(socket));
+        Self::run(command, admin, &[], log)
+    }
+
+    fn run(mut command: Command, admin: &str, settings: &[(&str, &str)], log: &Path) -> Self {
         command.env_clear().env("DAYLIGHT_ADMIN_TOKEN", admin).env("RUST_BACKTRACE", "1");
         for (name, value) in settings {
             // An empty value takes the variable away.
@@ -36,7 +67,6 @@ impl Server {
             };
         }
         let mut child = command
-            .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(File::options().create(true).append(true).open(log).unwrap())
             .spawn()
@@ -50,6 +80,11 @@ impl Server {
 
     /// Waits until it listens.
     pub(crate) fn ready(mut self) -> Self {
+        self.await_address();
+        self
+    }
+
+    fn await_address(&mut self) {
         while self.address.is_none() {
             let Ok(line) = self.lines.recv_timeout(PATIENCE) else {
                 panic!("the server did not start; its log:\n{}", self.log())
@@ -57,7 +92,33 @@ impl Server {
             self.address = line.strip_prefix("listening on http://").map(|address| address.parse().unwrap());
             self.said.push(line);
         }
-        self
+    }
+
+    /// Its number, which a restart keeps.
+    fn id(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        rustix::process::kill_process(self.id(), signal).unwrap();
+    }
+
+    /// Asks it to begin anew (SIGUSR2), and waits until it listens again.
+    pub(crate) fn restart(&mut self) {
+        let before = self.address.take();
+        self.signal(Signal::USR2);
+        self.await_address();
+        assert_eq!(self.address, before, "it listens elsewhere");
+    }
+
+    /// Waits until its log has this text.
+    pub(crate) fn await_log(&self, text: &str) {
+        let began = Instant::now();
+        while !self.log().contains(text) {
+            assert!(began.elapsed() < PATIENCE, "its log never says {text:?}:\n{}", self.log());
+            std::thread::yield_now();
+        }
     }
 
     /// Where it listens.
@@ -79,8 +140,7 @@ impl Server {
 
     /// Asks it to stop (SIGTERM), and waits until it has.
     pub(crate) fn stop(mut self) {
-        let id = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+        self.signal(Signal::TERM);
         // Its standard output closes when it ends.
         let closed = loop {
             if let Err(why) = self.lines.recv_timeout(PATIENCE) {

@@ -33,7 +33,7 @@ pub struct InitReport {
 pub fn init(settings: &Settings) -> Result<InitReport, anyhow::Error> {
     let clock = Clock::default();
     let (log, _) = sinks::log(settings, &clock);
-    let opened = Opened::open(settings, log, Extra { clock, sinks: Vec::new() })?;
+    let opened = Opened::open(settings, log, Extra { clock, ..Extra::default() })?;
     let made = InitReport {
         data: settings.store.data.clone(),
         admin_token: opened.first.admin_token.clone(),

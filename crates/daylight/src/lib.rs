@@ -7,11 +7,13 @@ pub mod app;
 pub mod cli;
 pub mod config;
 pub mod error;
+mod handover;
 pub mod init;
 mod question;
 mod reply;
 pub mod route;
 pub mod serve;
+mod signals;
 pub mod sinks;
 mod upload;
 

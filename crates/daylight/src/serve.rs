@@ -3,7 +3,9 @@
 use crate::access::Access;
 use crate::app::App;
 use crate::config::{Loaded, Settings};
+use crate::handover::Program;
 use crate::init::{self, First};
+use crate::signals::{Signals, Told};
 use crate::{route, sinks};
 use anyhow::Context;
 use front::{Listener, Outside, Pages, Stop};
@@ -15,14 +17,15 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use store::{Stamp, Store, StoreOptions};
-use telemetry::{Bound, BoundName, Clock, Event, Log, Outcome, Recorder, RecorderOptions, Sink};
+use telemetry::{Bound, BoundName, Clock, Event, Lines, Log, Outcome, Recorder, RecorderOptions, Sink};
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Threads of the back runtime: signals, start and stop, and what no client waits for.
 const BACK_THREADS: usize = 2;
 /// How long a stop waits for requests under way, and then for the sinks.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a connection stays idle before a restart closes it. A client at work sends its next request long before.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// What a server is given besides its settings.
 #[derive(Default)]
@@ -31,6 +34,8 @@ pub struct Extra {
     pub clock: Clock,
     /// Where events go.
     pub sinks: Vec<Box<dyn Sink>>,
+    /// A socket that listens already, in place of the one that the settings ask for.
+    pub listener: Option<Listener>,
 }
 
 /// A data folder that is open and ready to answer, without a socket.
@@ -46,13 +51,15 @@ pub struct Opened {
 impl Opened {
     /// Opens the folder and reads what it holds.
     pub fn open(settings: &Settings, log: Log, extra: Extra) -> anyhow::Result<Self> {
-        let Extra { clock, sinks } = extra;
+        let Extra { clock, sinks, .. } = extra;
         let back = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(BACK_THREADS)
             .thread_name("daylight-back")
             .enable_all()
             .build()
             .context("cannot start the back runtime")?;
+        // From here a signal to restart, sent again too soon, does not end the process.
+        Signals::listen_to_restart(&back)?;
         let options = RecorderOptions {
             clock: clock.clone(),
             shards: settings.server.cores + BACK_THREADS,
@@ -144,55 +151,66 @@ pub struct Running {
     pub address: SocketAddr,
     /// What it serves from.
     pub opened: Opened,
+    /// Keeps the socket listening until the next program has it.
+    listener: Listener,
     stop: Stop,
-    front: std::thread::JoinHandle<Result<(), front::Error>>,
+    front: Front,
 }
 
+type Front = std::thread::JoinHandle<Result<(), front::Error>>;
+
 /// Binds the socket, opens the folder and begins to serve. A taken port is told before anything is touched.
-pub fn start(settings: &Settings, log: Log, extra: Extra) -> anyhow::Result<Running> {
-    let listener = Listener::bind(settings.server.listen)?;
-    let address = listener.local_addr()?;
+pub fn start(settings: &Settings, log: Log, mut extra: Extra) -> anyhow::Result<Running> {
+    let listener = extra.listener.take().map_or_else(|| Listener::bind(settings.server.listen), Ok)?;
+    let (address, accepting) = (listener.local_addr()?, listener.try_clone()?);
     let opened = Opened::open(settings, log, extra)?;
     let stop = Stop::default();
     let options = front::Options { cores: settings.server.cores, limits: limits(settings), patience: PATIENCE };
     let (handler, recorder, asked) = (opened.app.clone(), opened.app.recorder.clone(), stop.clone());
     let front = std::thread::Builder::new()
         .name("daylight-front".into())
-        .spawn(move || front::run(listener, options, handler, recorder, asked))?;
-    Ok(Running { address, opened, stop, front })
+        .spawn(move || front::run(accepting, options, handler, recorder, asked))?;
+    Ok(Running { address, opened, listener, stop, front })
 }
 
 impl Running {
-    /// Finishes what is under way, then closes.
+    /// Finishes what is under way, then closes. Who connects from now on is refused.
     pub fn stop(self) -> anyhow::Result<()> {
-        self.stop.now();
-        let served = self.front.join().map_err(|_| anyhow::anyhow!("the front panicked"))?;
-        self.opened.close();
-        Ok(served?)
+        let Self { opened, listener, stop, front, .. } = self;
+        drop(listener);
+        stop.now();
+        end(front, opened)
     }
 
-    /// SIGTERM and SIGINT, which from now on ask for a stop. Called before anybody is told that we serve: until then
-    /// they end the process where it stands.
-    fn signals(&self) -> anyhow::Result<[Signal; 2]> {
-        let _runtime = self.opened.back.enter();
-        Ok([signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?])
+    /// The same, but who connects from now on waits for whoever accepts from the socket next.
+    fn hand_over(self) -> anyhow::Result<Listener> {
+        self.stop.after(FAREWELL);
+        end(self.front, self.opened)?;
+        Ok(self.listener)
     }
 
-    /// Waits for one of them, or for the front to end by itself.
-    fn wait(&self, mut signals: [Signal; 2]) {
+    /// Waits until a signal comes, or the front ends by itself.
+    fn wait(&self, signals: &mut Signals) -> Told {
         self.opened.back.block_on(async {
             let mut stopped = pin!(self.stop.asked());
-            poll_fn(|cx| {
-                let told = signals.iter_mut().any(|signal| signal.poll_recv(cx).is_ready());
-                if told { Poll::Ready(()) } else { stopped.as_mut().poll(cx) }
+            poll_fn(|cx| match signals.poll(cx) {
+                Poll::Pending => stopped.as_mut().poll(cx).map(|_| Told::Stop),
+                told => told,
             })
-            .await;
-        });
+            .await
+        })
     }
 }
 
-/// Serves until it is told to stop.
-pub fn run(settings: Settings, loaded: Loaded) -> anyhow::Result<()> {
+fn end(front: Front, opened: Opened) -> anyhow::Result<()> {
+    let served = front.join().map_err(|_| anyhow::anyhow!("the front panicked"))?;
+    opened.close();
+    Ok(served?)
+}
+
+/// Serves until it is told to stop, or to begin again. Uses `listener`, if there is one.
+pub fn run(settings: Settings, loaded: Loaded, listener: Option<Listener>) -> anyhow::Result<()> {
+    let program = Program::here();
     let clock = Clock::default();
     let (log, lines) = sinks::log(&settings, &clock);
     log.take_panics();
@@ -200,18 +218,35 @@ pub fn run(settings: Settings, loaded: Loaded) -> anyhow::Result<()> {
         log.warn(warning, &[]);
     }
     let sinks = sinks::events(&settings);
-    let running = start(&settings, log.clone(), Extra { clock, sinks })?;
+    let running = start(&settings, log.clone(), Extra { clock, sinks, listener })?;
     running.opened.app.recorder.register(lines.bound().clone());
-    let signals = running.signals()?;
+    // Before anybody is told that we serve: until then a signal to stop ends the process where it stands.
+    let mut signals = Signals::listen(&running.opened.back)?;
     announce(&running);
     let data = settings.store.data.display().to_string();
     log.info("serving", &[("address", &running.address), ("data", &data)]);
-    running.wait(signals);
+    while running.wait(&mut signals) == Told::Restart {
+        match program.check() {
+            Ok(()) => return restart(running, program, signals, &log, &lines),
+            Err(error) => log.error("not restarting", &[("cause", &format!("{error:#}"))]),
+        }
+    }
     log.info("stopping", &[]);
     let stopped = running.stop();
     log.info("stopped", &[]);
     lines.flush(PATIENCE);
     stopped
+}
+
+/// Ends as a stop does, but keeps the socket, and becomes the program anew. A stop that is told meanwhile wins.
+fn restart(running: Running, program: Program, mut signals: Signals, log: &Log, lines: &Lines) -> anyhow::Result<()> {
+    log.info("restarting", &[]);
+    let listener = running.hand_over();
+    let stop = listener.is_err() || signals.stop_told();
+    log.info(if stop { "stopped" } else { "stopped, and beginning again" }, &[]);
+    lines.flush(PATIENCE);
+    let listener = listener?;
+    if stop { Ok(()) } else { Err(program.replace(listener)) }
 }
 
 /// What whoever started it needs to know, on standard output. Nobody there to read it is no reason to end.

@@ -62,15 +62,16 @@ async fn drive<H: Handler>(core: &Rc<Core<H>>, stream: &Rc<Stream>, client: IpAd
     let wire = Wire::new(stream.clone(), ledger.clone());
     let mut machine = pin!(core.builder.serve_connection(wire, service));
     let mut stopping = pin!(core.stopping.notified());
-    let mut finishing = false;
     // One timer for all deadlines. It is moved only when a deadline comes nearer than it stands; when it fires early,
     // it is set again. A busy connection never touches it.
     let mut timer = pin!(sleep(core.limits.head_time));
     std::future::poll_fn(|cx| {
         // A connection accepted just before the stop begins to listen for it too late: hence the flag.
-        if !finishing && (stopping.as_mut().poll(cx).is_ready() || core.stopped.get()) {
-            finishing = true;
-            machine.as_mut().graceful_shutdown();
+        if !ledger.parting()
+            && (stopping.as_mut().poll(cx).is_ready() || core.farewell.get().is_some())
+            && let Some(farewell) = core.farewell.get()
+        {
+            ledger.part(farewell);
         }
         if let Poll::Ready(end) = machine.as_mut().poll(cx) {
             return Poll::Ready(End::Closed(end));

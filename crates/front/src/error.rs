@@ -14,6 +14,9 @@ pub enum Error {
         /// What the kernel said.
         source: io::Error,
     },
+    /// A socket cannot be taken over from another process, or kept for the next.
+    #[error("cannot take over a listening socket")]
+    Inherit(#[source] io::Error),
     /// A thread, its runtime or its share of the socket cannot be had.
     #[error("cannot start the thread of a core")]
     Core(#[source] io::Error),
@@ -29,7 +32,7 @@ impl Error {
                 io::ErrorKind::PermissionDenied => Some("ports below 1024 need a privilege: choose a higher one"),
                 _ => None,
             },
-            Error::Core(_) => Some("look at the limits of threads and open files (`ulimit -a`)"),
+            Error::Inherit(_) | Error::Core(_) => Some("look at the limits of threads and open files (`ulimit -a`)"),
         }
     }
 }

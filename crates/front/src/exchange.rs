@@ -121,6 +121,9 @@ async fn answer<H: Handler>(
     if let Ok(id) = HeaderValue::try_from(event.id.to_string()) {
         reply.headers.insert(DAYLIGHT_EVENT, id);
     }
+    if ledger.parting() {
+        reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     let mut response = hyper::Response::new(Sending::new(reply.body, attempt.leave(), threads));
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;

@@ -59,6 +59,8 @@ pub(crate) struct Ledger {
     greeted: Cell<bool>,
     /// Since when the client has taken nothing of what waits for it.
     stalled_since: Cell<Option<Tick>>,
+    /// The server stops: since when, and how long an idle connection may stay.
+    parting: Cell<Option<(Tick, Duration)>>,
     /// The client may still be sending what we will not read.
     pub(crate) unread: Cell<bool>,
 }
@@ -74,12 +76,23 @@ impl Ledger {
             quiet_since: Cell::new(Tick::now()),
             greeted: Cell::new(false),
             stalled_since: Cell::new(None),
+            parting: Cell::new(None),
             unread: Cell::new(false),
         })
     }
 
     pub(crate) fn recorder(&self) -> &Recorder {
         &self.recorder
+    }
+
+    /// The server stops. What is under way is finished, and the connection ends with it, or when it was idle for `farewell`.
+    pub(crate) fn part(&self, farewell: Duration) {
+        self.parting.set(Some((Tick::now(), farewell)));
+    }
+
+    /// Whether the connection ends with the reply to the request under way.
+    pub(crate) fn parting(&self) -> bool {
+        self.parting.get().is_some()
     }
 
     /// Nobody works and nothing leaves.
@@ -193,6 +206,8 @@ impl Ledger {
             return None;
         } else if let Some(since) = self.head_since.get() {
             (since, limits.head_time)
+        } else if let Some((since, farewell)) = self.parting.get() {
+            (since.max(self.quiet_since.get()), farewell)
         } else if self.greeted.get() {
             (self.quiet_since.get(), limits.keep_alive)
         } else {

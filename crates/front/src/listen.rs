@@ -4,11 +4,12 @@ use crate::clients::{self, Clients};
 use crate::exchange::Handler;
 use crate::{Error, Limits, Stop, connection};
 use hyper::server::conn::http1::Builder;
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -45,9 +46,36 @@ impl Listener {
         bind().map_err(|source| Error::Listen { address, source })
     }
 
+    /// A socket that another process bound and passed on, perhaps with connections that wait in it; `None` where `passed`
+    /// is no socket that listens.
+    pub fn inherited(passed: BorrowedFd<'_>) -> Result<Option<Self>, Error> {
+        let socket = SockRef::from(&passed);
+        let listens = socket.is_listener().unwrap_or(false);
+        if !listens || !socket.local_addr().is_ok_and(|address| address.as_socket().is_some()) {
+            return Ok(None);
+        }
+        let own = || {
+            socket.set_nonblocking(true)?;
+            Ok(Some(Self(passed.try_clone_to_owned()?.into())))
+        };
+        own().map_err(Error::Inherit)
+    }
+
+    /// The same socket once more: it listens until all of them are dropped.
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        self.0.try_clone().map(Self).map_err(Error::Inherit)
+    }
+
     /// Where it listens, with the port that was chosen.
     pub fn local_addr(&self) -> Result<SocketAddr, Error> {
         self.0.local_addr().map_err(Error::Core)
+    }
+}
+
+/// To pass it on to another process.
+impl From<Listener> for OwnedFd {
+    fn from(listener: Listener) -> Self {
+        listener.0.into()
     }
 }
 
@@ -72,8 +100,8 @@ pub(crate) struct Core<H> {
     pub(crate) builder: Builder,
     /// Connections of all cores, by client.
     clients: Arc<Clients>,
-    /// The connections of this core are to finish.
-    pub(crate) stopped: Cell<bool>,
+    /// Set when the connections of this core are to finish: how long idle ones may stay.
+    pub(crate) farewell: Cell<Option<Duration>>,
     /// Told once, when that becomes so.
     pub(crate) stopping: Notify,
     open: Cell<usize>,
@@ -108,7 +136,7 @@ pub fn run<H: Handler>(
         })
         .collect::<io::Result<Vec<_>>>()
         .map_err(Error::Core)?;
-    // The cores hold all that is left of the socket, so that connecting fails as soon as they have stopped.
+    // The cores hold all that is left of the socket here, so that connecting fails as soon as they have stopped.
     drop(listener);
     std::thread::scope(|scope| {
         for (number, (runtime, socket)) in cores.into_iter().enumerate() {
@@ -123,15 +151,14 @@ pub fn run<H: Handler>(
                     recorder,
                     threads,
                     clients,
-                    stopped: Cell::new(false),
+                    farewell: Cell::new(None),
                     stopping: Notify::new(),
                     open: Cell::new(0),
                     emptied: Notify::new(),
                 });
                 let local = LocalSet::new();
                 local.block_on(&runtime, async {
-                    accept(&core, socket, connections, stop).await;
-                    core.stopped.set(true);
+                    core.farewell.set(Some(accept(&core, socket, connections, stop).await));
                     core.stopping.notify_waiters();
                     finish(&core, options.patience).await;
                 });
@@ -148,16 +175,22 @@ pub fn run<H: Handler>(
     })
 }
 
-async fn accept<H: Handler>(core: &Rc<Core<H>>, socket: TcpListener, connections: &Arc<Bound>, stop: &Stop) {
+/// Accepts until it is told to stop. Returns how long idle connections may stay.
+async fn accept<H: Handler>(
+    core: &Rc<Core<H>>,
+    socket: TcpListener,
+    connections: &Arc<Bound>,
+    stop: &Stop,
+) -> Duration {
     let mut asked = pin!(stop.asked());
     loop {
         let accepted = poll_fn(|cx| match asked.as_mut().poll(cx) {
-            Poll::Ready(()) => Poll::Ready(None),
-            Poll::Pending => socket.poll_accept(cx).map(Some),
+            Poll::Ready(farewell) => Poll::Ready(Err(farewell)),
+            Poll::Pending => socket.poll_accept(cx).map(Ok),
         });
         match accepted.await {
-            None => return,
-            Some(Ok((stream, peer))) => {
+            Err(farewell) => return farewell,
+            Ok(Ok((stream, peer))) => {
                 core.recorder.count(Counter::Connections);
                 let client = peer.ip().to_canonical();
                 match (connections.enter(), core.clients.enter(client)) {
@@ -167,8 +200,8 @@ async fn accept<H: Handler>(core: &Rc<Core<H>>, socket: TcpListener, connections
                 }
             }
             // The client has left already; the next one is there at once.
-            Some(Err(error)) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-            Some(Err(_)) => tokio::time::sleep(REST).await,
+            Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            Ok(Err(_)) => tokio::time::sleep(REST).await,
         }
     }
 }

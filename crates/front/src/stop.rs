@@ -1,32 +1,41 @@
 //! Asking the front to stop, from anywhere.
 
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// A switch that is thrown once. Clones share it.
 #[derive(Debug, Clone)]
-pub struct Stop(Arc<watch::Sender<bool>>);
+pub struct Stop(Arc<watch::Sender<Option<Duration>>>);
 
 impl Default for Stop {
     fn default() -> Self {
-        Self(Arc::new(watch::Sender::new(false)))
+        Self(Arc::new(watch::Sender::new(None)))
     }
 }
 
 impl Stop {
     /// Throws the switch. May be called from any thread, any number of times.
     pub fn now(&self) {
-        self.0.send_replace(true);
+        self.after(Duration::ZERO);
+    }
+
+    /// Throws the switch, and leaves connections without a request open until they were idle for `farewell`: a request
+    /// that comes meanwhile is answered, and the reply says that the connection ends. So nobody who keeps asking sends
+    /// into a connection that is being closed.
+    pub fn after(&self, farewell: Duration) {
+        self.0.send_if_modified(|asked| asked.replace(farewell).is_none());
     }
 
     /// Whether it was thrown.
     pub fn is_asked(&self) -> bool {
-        *self.0.borrow()
+        self.0.borrow().is_some()
     }
 
-    /// Waits until it is thrown.
-    pub async fn asked(&self) {
+    /// Waits until it is thrown. Returns how long idle connections may stay.
+    pub async fn asked(&self) -> Duration {
         // An error means that every sender is gone, and this is one.
-        let _ = self.0.subscribe().wait_for(|asked| *asked).await;
+        let mut asked = self.0.subscribe();
+        asked.wait_for(Option::is_some).await.ok().and_then(|farewell| *farewell).unwrap_or_default()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::folder::Folder;
-use crate::config::{Entry, Loaded, Origin};
+use crate::config::{Entry, Flag, Loaded, Origin};
 use std::io::{self, Write};
 
 /// See the settings
@@ -26,6 +26,9 @@ enum Verb {
 struct Show {
     #[command(flatten)]
     folder: Folder,
+    /// Address and port, as for `serve`
+    #[arg(long, value_name = "ADDR", help_heading = "Settings")]
+    listen: Option<String>,
     /// One JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -34,7 +37,8 @@ struct Show {
 impl Config {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let Verb::Show(show) = self.verb;
-        let (_, loaded) = show.folder.load(context)?;
+        let listen = show.listen.map(|value| Flag { key: "server.listen", flag: "--listen", value });
+        let (_, loaded) = show.folder.load_with(listen, context)?;
         if show.json {
             json(&loaded, context.out)?
         } else {

@@ -17,7 +17,16 @@ pub(super) struct Folder {
 impl Folder {
     /// Reads the settings and says the warnings.
     pub(super) fn load(&self, context: &mut Context<'_>) -> Result<(Settings, Loaded), anyhow::Error> {
-        let (settings, loaded) = self.read(None, context)?;
+        self.load_with(None, context)
+    }
+
+    /// The same with flags that only this verb has.
+    pub(super) fn load_with(
+        &self,
+        more: impl IntoIterator<Item = Flag>,
+        context: &mut Context<'_>,
+    ) -> Result<(Settings, Loaded), anyhow::Error> {
+        let (settings, loaded) = self.read(more, context)?;
         for warning in &loaded.warnings {
             writeln!(context.err, "warning: {warning}")?;
         }

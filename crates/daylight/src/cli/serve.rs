@@ -3,12 +3,14 @@
 use super::Context;
 use super::folder::Folder;
 use crate::config::Flag;
+use crate::handover;
 
 /// Serve repositories until told to stop
 ///
 /// Works without any flag: data in ./daylight-data, on http://127.0.0.1:8080. The first start makes a
 /// hosted gem repository `gems-private` and prints an admin token, once. SIGTERM and SIGINT stop it
-/// after the requests under way.
+/// after the requests under way; SIGUSR2 restarts it without refusing anybody. A listening socket that
+/// it is given (as standard input, or by systemd) is used in place of --listen.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Serve {
@@ -23,6 +25,7 @@ impl Serve {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let listen = self.listen.map(|value| Flag { key: "server.listen", flag: "--listen", value });
         let (settings, loaded) = self.folder.read(listen, context)?;
-        crate::serve::run(settings, loaded)
+        let listener = handover::socket(context.environment)?;
+        crate::serve::run(settings, loaded, listener)
     }
 }

@@ -9,12 +9,16 @@ use std::fmt;
 
 /// Variables that are no keys of the configuration.
 const OTHERS: [&str; 4] = [ADMIN_TOKEN, TOKEN, SERVER, CONFIG];
+/// What systemd sets: for whom it passes sockets, and how many.
+const PASSED: [&str; 2] = [PASSED_TO, PASSED_COUNT];
+const PASSED_TO: &str = "LISTEN_PID";
+const PASSED_COUNT: &str = "LISTEN_FDS";
 const ADMIN_TOKEN: &str = "DAYLIGHT_ADMIN_TOKEN";
 const TOKEN: &str = "DAYLIGHT_TOKEN";
 const SERVER: &str = "DAYLIGHT_SERVER";
 const CONFIG: &str = "DAYLIGHT_CONFIG";
 
-/// Every variable that begins with `DAYLIGHT_` and is not empty. Prints names only, as some values are secrets.
+/// Every variable that begins with `DAYLIGHT_` and is not empty, and those of systemd. Prints names only, as some values are secrets.
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<String, String>,
@@ -62,13 +66,20 @@ impl Environment {
         self.get(CONFIG)
     }
 
+    /// How many sockets were passed to process `id` (sd_listen_fds(3)).
+    pub fn passed_sockets(&self, id: u32) -> u32 {
+        let number = |name| self.get(name).and_then(|text| text.parse::<u32>().ok());
+        if number(PASSED_TO) == Some(id) { number(PASSED_COUNT).unwrap_or(0) } else { 0 }
+    }
+
     /// A variable with a section's prefix must be a key. Others may be anybody's: a sentence for each that is only a
     /// slip away from one of ours, as a mistyped `DAYLIGHT_ADMIN_TOKEN` would otherwise be ignored in silence.
     pub(super) fn refuse_unknown(&self) -> Result<Vec<String>, Error> {
         let keys: Vec<String> = KEYS.iter().map(super::given::Declared::variable).collect();
         let known = || keys.iter().map(String::as_str).chain(OTHERS);
         let mut slips = Vec::new();
-        for name in self.variables.keys().filter(|name| !known().any(|known| known == *name)) {
+        let ours = self.variables.keys().filter(|name| !PASSED.contains(&name.as_str()));
+        for name in ours.filter(|name| !known().any(|known| known == *name)) {
             if in_a_section(name) {
                 let nearest = nearest(name, known());
                 return Err(Error::Unknown { place: "environment".to_owned(), name: name.clone(), nearest });
@@ -83,7 +94,9 @@ impl Environment {
 
 impl FromIterator<(String, String)> for Environment {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(variables: I) -> Self {
-        let ours = |(name, value): &(String, String)| name.starts_with("DAYLIGHT_") && !value.is_empty();
+        let ours = |(name, value): &(String, String)| {
+            (name.starts_with("DAYLIGHT_") || PASSED.contains(&name.as_str())) && !value.is_empty()
+        };
         Self { variables: variables.into_iter().filter(ours).collect() }
     }
 }

@@ -166,6 +166,21 @@ fn stopping_lets_requests_under_way_finish_and_closes_idle_connections() {
 }
 
 #[test]
+fn stopping_with_a_farewell_answers_who_asks_again_and_says_that_the_connection_ends() {
+    let front = Front::new();
+    let (mut kept, mut new) = (front.client(), front.client());
+    assert_eq!(kept.get("/").header("connection"), None);
+    front.stop.after(HANGS);
+    while !front.refuses() {
+        std::thread::yield_now();
+    }
+    for client in [&mut kept, &mut new] {
+        assert_eq!(client.get("/").header("connection"), Some("close"));
+        assert_eq!(client.rest(), b"");
+    }
+}
+
+#[test]
 fn stopping_cuts_what_is_not_done_within_the_patience_and_records_it() {
     let front = Front::start(Limits::default(), Duration::from_millis(50), Vec::new());
     let mut client = front.client();

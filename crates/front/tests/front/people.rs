@@ -76,6 +76,12 @@ impl Front {
         Client::over(socket.into())
     }
 
+    /// Whether nobody listens any more.
+    pub(crate) fn refuses(&self) -> bool {
+        #[expect(clippy::disallowed_methods, reason = "a test is a client")]
+        TcpStream::connect(self.address).is_err()
+    }
+
     /// How many events were released.
     pub(crate) fn released(&self) -> u64 {
         let totals = self.recorder.totals();
