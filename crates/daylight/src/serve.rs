@@ -140,6 +140,7 @@ fn limits(settings: &Settings) -> front::Limits {
         keep_alive: Duration::from_secs(server.idle_timeout_s),
         upload_idle: Duration::from_secs(server.upload_idle_timeout_s),
         write_stall: Duration::from_secs(server.write_timeout_s),
+        file_buffers: server.file_buffers,
         ..front::Limits::default()
     }
 }
@@ -165,7 +166,12 @@ pub fn start(settings: &Settings, log: Log, mut extra: Extra) -> anyhow::Result<
     let (address, accepting) = (listener.local_addr()?, listener.try_clone()?);
     let opened = Opened::open(settings, log, extra)?;
     let stop = Stop::default();
-    let options = front::Options { cores: settings.server.cores, limits: limits(settings), patience: PATIENCE };
+    let options = front::Options {
+        cores: settings.server.cores,
+        limits: limits(settings),
+        patience: PATIENCE,
+        sendfile: settings.server.sendfile,
+    };
     let (handler, recorder, asked) = (opened.app.clone(), opened.app.recorder.clone(), stop.clone());
     let front = std::thread::Builder::new()
         .name("daylight-front".into())

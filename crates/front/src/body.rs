@@ -1,80 +1,91 @@
-//! A reply's body on its way through hyper: pieces of memory, or of a file read off the core.
+//! A reply's body on its way through hyper: memory, a part of a file that the kernel sends, or pieces of one.
 
-use crate::ledger::{Progress, Sent};
+use crate::file_part::FilePart;
+use crate::ledger::{Ledger, Progress, Sent};
+use crate::pieces::{Means, Pieces};
 use crate::reply::Body;
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
-use std::cell::Cell;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use telemetry::{Bound, Tally, Tick};
-use tokio::task::JoinHandle;
 
-/// Bytes of a file read at once. A client however slow holds two of these: one on its way out, and one read ahead.
-const PIECE: u64 = 128 << 10;
+/// From this many bytes on a part of a file is sent by the kernel: below it, one read and one write cost less.
+const SENDFILE_MIN: u64 = 256 << 10;
 
 /// A body that notes how far it has come in its [`Sent`] cell, and nowhere else.
-#[derive(Debug)]
 pub(crate) struct Sending {
     source: Source,
     sent: Rc<Sent>,
 }
 
-#[derive(Debug)]
 enum Source {
     Whole(Bytes),
-    File(Pieces),
+    /// Handed out as one piece.
+    Part(Option<Rc<FilePart>>, Rc<Ledger>),
+    Pieces(Pieces),
 }
 
 impl Sending {
-    pub(crate) fn new(body: Body, sent: Rc<Sent>, threads: &Arc<Bound>) -> Self {
+    /// `kernel` tells whether this client's wire can have the kernel send files.
+    pub(crate) fn new(body: Body, sent: Rc<Sent>, ledger: &Rc<Ledger>, means: &Means, kernel: bool) -> Self {
         let source = match body {
             Body::Empty => Source::Whole(Bytes::new()),
             Body::Bytes(bytes) => Source::Whole(bytes),
-            Body::File { file, from, len } => {
-                Source::File(Pieces { file: Some(file), at: from, left: len, next: None, threads: threads.clone() })
+            Body::File { file, from, len } if kernel && len >= SENDFILE_MIN => {
+                let part = FilePart::new(file, from, len, sent.clone(), means.threads.clone());
+                Source::Part(Some(part), ledger.clone())
             }
+            Body::File { file, from, len } => Source::Pieces(Pieces::new(file, from, len, means.clone())),
         };
         let body = Self { source, sent };
-        if body.left() == 0 {
-            body.sent.progress.set(Progress::Ended);
-        }
+        body.note_end();
         body
     }
 
     fn left(&self) -> u64 {
         match &self.source {
             Source::Whole(bytes) => bytes.len() as u64,
-            Source::File(pieces) => pieces.left,
+            Source::Part(part, _) => part.as_ref().map_or(0, |part| part.left()),
+            Source::Pieces(pieces) => pieces.left(),
+        }
+    }
+
+    fn note_end(&self) {
+        if self.left() == 0 && self.sent.progress.get() == Progress::Going {
+            self.sent.progress.set(Progress::Ended);
         }
     }
 }
 
 impl http_body::Body for Sending {
-    type Data = Bytes;
+    type Data = Piece;
     type Error = io::Error;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Piece>>>> {
         let body = self.get_mut();
         if body.left() == 0 {
-            body.sent.progress.set(Progress::Ended);
+            body.note_end();
             return Poll::Ready(None);
         }
-        let piece = match &mut body.source {
-            Source::Whole(bytes) => Ok(std::mem::take(bytes)),
-            Source::File(pieces) => ready!(pieces.poll_next(cx, &body.sent.reads)),
+        let data = match &mut body.source {
+            Source::Whole(bytes) => Ok(Data::Memory(std::mem::take(bytes))),
+            Source::Part(part, ledger) => part
+                .take()
+                .inspect(|part| ledger.show(part))
+                .map(Data::File)
+                .ok_or_else(|| io::ErrorKind::BrokenPipe.into()),
+            Source::Pieces(pieces) => {
+                // One buffer a reply: the next when this one has gone.
+                ready!(body.sent.poll_gone(cx));
+                ready!(pieces.poll_next(cx, &body.sent)).map(Data::Memory)
+            }
         };
-        match piece {
-            Ok(piece) => {
-                body.sent.bytes.set(body.sent.bytes.get() + piece.len() as u64);
-                if body.left() == 0 {
-                    body.sent.progress.set(Progress::Ended);
-                }
-                Poll::Ready(Some(Ok(Frame::data(piece))))
+        match data {
+            Ok(data) => {
+                body.note_end();
+                Poll::Ready(Some(Ok(Frame::data(Piece::new(data, body.sent.clone())))))
             }
             Err(error) => {
                 body.sent.progress.set(Progress::Broken);
@@ -92,65 +103,50 @@ impl http_body::Body for Sending {
     }
 }
 
-/// A part of a file, read piece by piece on the core's blocking threads, one piece ahead of what is being sent.
-#[derive(Debug)]
-struct Pieces {
-    /// Here while no read is under way.
-    file: Option<File>,
-    at: u64,
-    /// Bytes not yet handed out.
-    left: u64,
-    next: Option<JoinHandle<Piece>>,
-    threads: Arc<Bound>,
+/// What hyper holds of a body. It takes off what the wire has written, and so tells how much that was.
+pub(crate) struct Piece {
+    data: Data,
+    sent: Rc<Sent>,
 }
 
-/// What a read came to.
-#[derive(Debug)]
-struct Piece {
-    file: File,
-    bytes: io::Result<Vec<u8>>,
-    nanos: u64,
+enum Data {
+    Memory(Bytes),
+    File(Rc<FilePart>),
 }
 
-impl Pieces {
-    fn poll_next(&mut self, cx: &mut Context<'_>, reads: &Cell<Tally>) -> Poll<io::Result<Bytes>> {
-        self.read_ahead();
-        let Some(next) = &mut self.next else { return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())) };
-        let done = ready!(Pin::new(next).poll(cx));
-        self.next = None;
-        let piece = done.map_err(io::Error::other)?;
-        let Tally { count, nanos } = reads.get();
-        reads.set(Tally { count: count + 1, nanos: nanos + piece.nanos });
-        let bytes = piece.bytes?;
-        self.file = Some(piece.file);
-        self.at += bytes.len() as u64;
-        self.left -= bytes.len() as u64;
-        self.read_ahead();
-        Poll::Ready(Ok(bytes.into()))
-    }
-
-    /// Begins to read the next piece, unless one is under way or there is none.
-    fn read_ahead(&mut self) {
-        let len = self.left.min(PIECE);
-        if len == 0 {
-            return;
-        }
-        if let Some(mut file) = self.file.take() {
-            let (at, threads, asked) = (self.at, self.threads.clone(), Tick::now());
-            self.next = Some(tokio::task::spawn_blocking(move || {
-                let began = Tick::now();
-                threads.waited(began.since(asked));
-                let _thread = threads.enter();
-                let bytes = read(&mut file, at, len);
-                Piece { file, bytes, nanos: Tick::now().since(began) }
-            }));
-        }
+impl Piece {
+    fn new(data: Data, sent: Rc<Sent>) -> Self {
+        sent.hold();
+        Self { data, sent }
     }
 }
 
-fn read(file: &mut File, at: u64, len: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or_default());
-    file.seek(SeekFrom::Start(at))?;
-    file.take(len).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 == len { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+impl Buf for Piece {
+    fn remaining(&self) -> usize {
+        match &self.data {
+            Data::Memory(bytes) => bytes.len(),
+            Data::File(part) => usize::try_from(part.left()).unwrap_or(usize::MAX),
+        }
+    }
+
+    fn chunk(&self) -> &[u8] {
+        match &self.data {
+            Data::Memory(bytes) => bytes,
+            Data::File(part) => part.stand_in(),
+        }
+    }
+
+    fn advance(&mut self, len: usize) {
+        match &mut self.data {
+            Data::Memory(bytes) => bytes.advance(len),
+            Data::File(part) => part.advance(len),
+        }
+        self.sent.bytes.set(self.sent.bytes.get() + len as u64);
+    }
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        self.sent.let_go();
+    }
 }

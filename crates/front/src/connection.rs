@@ -53,7 +53,8 @@ async fn drive<H: Handler>(core: &Rc<Core<H>>, stream: &Rc<Stream>, client: IpAd
     let state = Rc::new(Connection {
         handler: core.handler.clone(),
         limits: core.limits.clone(),
-        threads: core.threads.clone(),
+        means: core.means.clone(),
+        sendfile: core.means.sendfile && stream.sends_files(),
         client,
         client_text: client.to_string(),
         ledger: ledger.clone(),

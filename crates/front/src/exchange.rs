@@ -2,10 +2,11 @@
 
 use crate::body::Sending;
 use crate::ledger::{Ledger, Sent};
+use crate::pieces::Means;
 use crate::request::Rest;
 use crate::{Limits, Reply, Request, Upload, conditional, framing};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use std::convert::Infallible;
@@ -15,7 +16,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 use std::task::Poll;
-use telemetry::{Bound, Event, Outcome, Reason};
+use telemetry::{Event, Outcome, Reason};
 
 /// What answers requests. One for all cores; each request's future stays on its core, so it need not be `Send`.
 pub trait Handler: Send + Sync + 'static {
@@ -27,12 +28,13 @@ pub trait Handler: Send + Sync + 'static {
 const DAYLIGHT_EVENT: HeaderName = HeaderName::from_static("daylight-event");
 
 /// What stays the same for all requests of a connection.
-#[derive(Debug)]
 pub(crate) struct Connection<H> {
     pub(crate) handler: Arc<H>,
     pub(crate) limits: Arc<Limits>,
-    /// The threads that read files.
-    pub(crate) threads: Arc<Bound>,
+    /// What files are read with.
+    pub(crate) means: Means,
+    /// Whether the kernel may send files: on a plain socket.
+    pub(crate) sendfile: bool,
     pub(crate) client: IpAddr,
     /// The client as events name it.
     pub(crate) client_text: String,
@@ -92,9 +94,11 @@ async fn answer<H: Handler>(
     head: Parts,
     incoming: Incoming,
 ) -> hyper::Response<Sending> {
-    let Connection { handler, limits, threads, client, ledger, .. } = connection;
+    let Connection { handler, limits, means, client, ledger, .. } = connection;
     let Some(event) = attempt.event.as_mut() else { unreachable!("an attempt holds its event until it leaves") };
     let upload = Upload::wire(incoming, limits);
+    // HTTP/2 cuts bodies into frames, which takes their bytes.
+    let sendfile = connection.sendfile && head.version < Version::HTTP_2;
     let (method, asked) = (head.method.clone(), conditional::Asked::new(&head.headers));
     let (rest, expects) = (upload.rest(), head.headers.contains_key(header::EXPECT));
     let reply = if head.uri.path_and_query().is_some_and(|uri| uri.as_str().len() > limits.uri) {
@@ -124,7 +128,8 @@ async fn answer<H: Handler>(
     if ledger.parting() {
         reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    let mut response = hyper::Response::new(Sending::new(reply.body, attempt.leave(), threads));
+    let body = Sending::new(reply.body, attempt.leave(), ledger, means, sendfile);
+    let mut response = hyper::Response::new(body);
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
     response

@@ -5,10 +5,12 @@
 //! that, or until the connection is gone.
 
 use crate::Limits;
+use crate::file_part::FilePart;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use telemetry::{Event, Op, Outcome, Reason, Recorder, Tally, Tick};
 
@@ -25,17 +27,50 @@ pub(crate) enum Progress {
 }
 
 /// The only thing a reply's body touches.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Sent {
     pub(crate) progress: Cell<Progress>,
-    /// Bytes of body handed to hyper.
+    /// Bytes of body that the wire has taken.
     pub(crate) bytes: Cell<u64>,
     /// Reads of a file for it.
-    pub(crate) reads: Cell<Tally>,
+    reads: Cell<Tally>,
+    /// hyper holds a piece.
+    held: Cell<bool>,
+    /// The body waits for it to go.
+    waiting: Cell<Option<Waker>>,
+}
+
+impl Sent {
+    /// A file was read for so long.
+    pub(crate) fn read(&self, nanos: u64) {
+        let Tally { count, nanos: before } = self.reads.get();
+        self.reads.set(Tally { count: count + 1, nanos: before + nanos });
+    }
+
+    /// A piece is on its way.
+    pub(crate) fn hold(&self) {
+        self.held.set(true);
+    }
+
+    /// The piece has gone.
+    pub(crate) fn let_go(&self) {
+        self.held.set(false);
+        if let Some(waiting) = self.waiting.take() {
+            waiting.wake();
+        }
+    }
+
+    /// Waits until no piece is on its way.
+    pub(crate) fn poll_gone(&self, cx: &Context<'_>) -> Poll<()> {
+        if self.held.get() {
+            self.waiting.set(Some(cx.waker().clone()));
+            return Poll::Pending;
+        }
+        Poll::Ready(())
+    }
 }
 
 /// A reply on its way out.
-#[derive(Debug)]
 struct Leaving {
     event: Box<Event>,
     sent: Rc<Sent>,
@@ -43,10 +78,11 @@ struct Leaving {
 }
 
 /// One connection's state, shared by its wire, its exchanges and the watch over its deadlines. One thread only.
-#[derive(Debug)]
 pub(crate) struct Ledger {
     recorder: Arc<Recorder>,
     leaving: RefCell<VecDeque<Leaving>>,
+    /// Parts of files that hyper shows stand-ins for, in the order in which it was given them.
+    parts: RefCell<VecDeque<Weak<FilePart>>>,
     /// Requests whose handler works.
     working: Cell<u32>,
     /// A body that nobody wanted is being thrown away.
@@ -70,6 +106,7 @@ impl Ledger {
         Rc::new(Self {
             recorder,
             leaving: RefCell::default(),
+            parts: RefCell::default(),
             working: Cell::new(0),
             draining: Cell::new(false),
             head_since: Cell::new(None),
@@ -133,6 +170,22 @@ impl Ledger {
         event.outcome = Some(Outcome::ClientGone);
         event.duration = Tick::now().since(event.began);
         self.recorder.release(event);
+    }
+
+    /// hyper is given a stand-in for this part.
+    pub(crate) fn show(&self, part: &Rc<FilePart>) {
+        self.parts.borrow_mut().push_back(Rc::downgrade(part));
+    }
+
+    /// The part that the first stand-in hyper still shows is for.
+    pub(crate) fn shown(&self) -> Option<Rc<FilePart>> {
+        let mut parts = self.parts.borrow_mut();
+        loop {
+            match parts.front()?.upgrade() {
+                Some(part) if part.left() > 0 => return Some(part),
+                _ => parts.pop_front(),
+            };
+        }
     }
 
     /// The kernel took bytes.

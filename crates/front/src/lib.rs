@@ -11,16 +11,20 @@
 //! program's to choose.
 
 mod body;
+mod buffers;
 mod clients;
 pub mod conditional;
 mod connection;
 mod error;
 mod exchange;
+mod file_part;
 mod framing;
+mod in_memory;
 mod ledger;
 mod limits;
 mod listen;
 mod pages;
+mod pieces;
 mod reply;
 mod request;
 mod stop;

@@ -25,6 +25,8 @@ pub struct Limits {
     pub connections: u64,
     /// Connections open at once from one address (IPv6: one network of 64 bits). Over it: closed at once, and counted.
     pub client_connections: u64,
+    /// Buffers of 64 KiB for parts of files that the kernel cannot send itself. When none is left, replies wait for one.
+    pub file_buffers: u64,
     /// What is read and thrown away of an upload that the handler did not want, so that the connection lives on.
     pub drain: u64,
     /// How long a connection that we end stays half open, so that a client still sending can read our reply
@@ -45,6 +47,7 @@ impl Default for Limits {
             write_stall: Duration::from_secs(60),
             connections: 10_000,
             client_connections: 5_000,
+            file_buffers: 256,
             drain: 256 << 10,
             linger: Duration::from_secs(2),
         }

@@ -1,7 +1,9 @@
 //! The only place that binds: one socket, accepted by every core.
 
+use crate::buffers::Buffers;
 use crate::clients::{self, Clients};
 use crate::exchange::Handler;
+use crate::pieces::Means;
 use crate::{Error, Limits, Stop, connection};
 use hyper::server::conn::http1::Builder;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
@@ -88,6 +90,8 @@ pub struct Options {
     pub limits: Limits,
     /// How long requests under way may take after [`Stop::now`].
     pub patience: Duration,
+    /// Whether the kernel sends large files where it can; else they pass through buffers.
+    pub sendfile: bool,
 }
 
 /// What the connections of one core share.
@@ -95,8 +99,8 @@ pub(crate) struct Core<H> {
     pub(crate) handler: Arc<H>,
     pub(crate) limits: Arc<Limits>,
     pub(crate) recorder: Arc<Recorder>,
-    /// Those of all cores that read files.
-    pub(crate) threads: Arc<Bound>,
+    /// What all cores read files with.
+    pub(crate) means: Means,
     pub(crate) builder: Builder,
     /// Connections of all cores, by client.
     clients: Arc<Clients>,
@@ -124,6 +128,9 @@ pub fn run<H: Handler>(
     let cores = options.cores.max(1);
     let threads = Bound::new(BoundName::FileThreads, "", (cores * BLOCKING) as u64);
     recorder.register(threads.clone());
+    let buffers = Buffers::new(limits.file_buffers);
+    recorder.register(buffers.bound());
+    let means = Means { buffers, threads, sendfile: options.sendfile };
     let cores = (0..cores)
         .map(|_| {
             let runtime =
@@ -140,8 +147,8 @@ pub fn run<H: Handler>(
     drop(listener);
     std::thread::scope(|scope| {
         for (number, (runtime, socket)) in cores.into_iter().enumerate() {
-            let (handler, limits, recorder, threads, clients) =
-                (handler.clone(), limits.clone(), recorder.clone(), threads.clone(), clients.clone());
+            let (handler, limits, recorder, means, clients) =
+                (handler.clone(), limits.clone(), recorder.clone(), means.clone(), clients.clone());
             let (connections, stop) = (&connections, &stop);
             let serve = move || {
                 let core = Rc::new(Core {
@@ -149,7 +156,7 @@ pub fn run<H: Handler>(
                     handler,
                     limits,
                     recorder,
-                    threads,
+                    means,
                     clients,
                     farewell: Cell::new(None),
                     stopping: Notify::new(),

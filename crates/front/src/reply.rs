@@ -26,9 +26,9 @@ pub enum Body {
     Empty,
     /// In memory.
     Bytes(Bytes),
-    /// In a file of our own descriptor, streamed in pieces that are read off the core.
+    /// In a file of our own descriptor: sent by the kernel, or in pieces; read off the core if a disk has to be waited for.
     File {
-        /// The file. Its cursor is ours to move.
+        /// The file. Its cursor stays where it is. Whoever deletes it must not cut it short while it is sent.
         file: File,
         /// Where the body begins in it.
         from: u64,

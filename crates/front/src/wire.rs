@@ -1,7 +1,9 @@
 //! The socket as hyper sees it: every byte in and out passes here, and the flush that ends an exchange is seen here.
 
+use crate::file_part::{FilePart, stands_in};
 use crate::ledger::Ledger;
 use hyper::rt::{Read, ReadBufCursor, Write};
+use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 use socket2::SockRef;
 use std::cell::RefCell;
 use std::io::{self, IoSlice};
@@ -9,6 +11,7 @@ use std::net::Shutdown;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
+use tokio::io::Interest;
 use tokio::net::TcpStream;
 
 /// Bytes read from a socket at once, at most.
@@ -40,13 +43,31 @@ impl Stream {
 
     fn poll_write(&self, cx: &mut Context<'_>, from: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         let Stream::Plain(tcp) = self;
-        loop {
-            ready!(tcp.poll_write_ready(cx))?;
-            match tcp.try_write_vectored(from) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                done => return Poll::Ready(done),
-            }
-        }
+        when_writable(tcp, cx, || tcp.try_write_vectored(from))
+    }
+
+    /// Whether [`Stream::poll_send`] works.
+    pub(crate) fn sends_files(&self) -> bool {
+        matches!(self, Stream::Plain(_))
+    }
+
+    /// Has the kernel send a part of a file, or what comes before it, in one packet with its beginning.
+    fn poll_send(
+        &self,
+        cx: &mut Context<'_>,
+        before: &[IoSlice<'_>],
+        part: &FilePart,
+        len: usize,
+    ) -> Poll<io::Result<usize>> {
+        let Stream::Plain(tcp) = self;
+        when_writable(tcp, cx, || {
+            tcp.try_io(Interest::WRITABLE, || {
+                if before.is_empty() {
+                    return part.send(tcp, len);
+                }
+                Ok(sendmsg(tcp, before, &mut SendAncillaryBuffer::default(), SendFlags::MORE | SendFlags::NOSIGNAL)?)
+            })
+        })
     }
 
     fn end_sending(&self) -> io::Result<()> {
@@ -74,8 +95,21 @@ impl Stream {
     }
 }
 
+fn when_writable(
+    tcp: &TcpStream,
+    cx: &mut Context<'_>,
+    write: impl Fn() -> io::Result<usize>,
+) -> Poll<io::Result<usize>> {
+    loop {
+        ready!(tcp.poll_write_ready(cx))?;
+        match write() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            done => return Poll::Ready(done),
+        }
+    }
+}
+
 /// A connection's socket.
-#[derive(Debug)]
 pub(crate) struct Wire {
     stream: Rc<Stream>,
     ledger: Rc<Ledger>,
@@ -115,7 +149,22 @@ impl Write for Wire {
         cx: &mut Context<'_>,
         from: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let poll = self.stream.poll_write(cx, from);
+        let file = from.iter().position(|slice| stands_in(slice));
+        let poll = match file {
+            None => self.stream.poll_write(cx, from),
+            Some(at) => {
+                let Some(part) = self.ledger.shown() else {
+                    return Poll::Ready(Err(io::Error::other("a stand-in without its file")));
+                };
+                // What holds us up here is not the client's doing.
+                ready!(part.poll_ready(cx))?;
+                let poll = self.stream.poll_send(cx, &from[..at], &part, from[at].len());
+                if poll.is_pending() {
+                    part.pause();
+                }
+                poll
+            }
+        };
         match &poll {
             Poll::Ready(Ok(_)) => self.ledger.wrote(),
             Poll::Ready(Err(_)) => {}

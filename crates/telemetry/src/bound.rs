@@ -43,6 +43,7 @@ bounds! {
     CacheThreads "cache.threads" "operations" "Operations on the cache database, waiting or under way";
     BlobThreads "blob.threads" "operations" "Operations on blobs, waiting or under way";
     FileThreads "file.threads" "reads" "Reads of files on their way to clients; waits are for a thread";
+    FileBuffers "file.buffers" "buffers" "Buffers with parts of files on their way to clients, 64 KiB each";
     EventBuffers "events.buffered" "events" "Events waiting to be handed to the sinks";
     EventSink "events.sink" "events" "Events waiting for a sink";
     LogLines "log.lines" "lines" "Lines of the logs waiting to be written";

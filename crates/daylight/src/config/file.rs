@@ -77,6 +77,7 @@ fn one(section: &str, key: &Key<'_>, value: &Spanned<DeValue<'_>>, line: usize, 
             let read = u64::from_str_radix(number.as_str(), number.radix());
             (read.map_or_else(|_| number.to_string(), |number| number.to_string()), false)
         }
+        DeValue::Boolean(yes) => (yes.to_string(), false),
         other => {
             return Err(Error::Invalid {
                 place: place.to_owned(),

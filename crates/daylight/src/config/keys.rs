@@ -83,6 +83,10 @@ keys! {
         upload_idle_timeout_s: u64 = |_| (30, "a slow line pauses, a dead one stays silent".into()), 1..=3600;
         /// How long a client may take no byte of a reply, in seconds.
         write_timeout_s: u64 = |_| (60, "a build under load may pause, a dead client stays silent".into()), 1..=3600;
+        /// Have the kernel send large files, where it can. Off: all pass through buffers.
+        sendfile: bool = |_| (true, "half the work of reading and writing; off is for file systems that cannot".into());
+        /// Buffers of 64 KiB for files on their way to clients that the kernel cannot send; replies wait for one.
+        file_buffers: u64 = Shares::file_buffers, 1..=1_000_000;
     }
 
     /// Where everything is kept.

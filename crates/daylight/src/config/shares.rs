@@ -13,6 +13,8 @@ const DIVIDED_MIN_BYTES: u64 = 32 << 20;
 pub(super) const CONNECTION_BYTES: u64 = 16 << 10;
 /// An upload under way: what has arrived and is not on disk yet.
 pub(super) const UPLOAD_BYTES: u64 = 256 << 10;
+/// A buffer for a part of a file on its way to a client.
+pub(super) const FILE_BUFFER_BYTES: u64 = 64 << 10;
 /// A reader thread of the truth database: its stack and its page cache.
 pub(super) const READER_BYTES: u64 = 4 << 20;
 /// An event that waits to be handed to the sinks.
@@ -50,7 +52,7 @@ impl Shares {
     }
 
     pub(super) fn pages_bytes(&self) -> Derived<u64> {
-        (self.part(8), self.of_memory("8/16"))
+        (self.part(7), self.of_memory("7/16"))
     }
 
     pub(super) fn max_connections(&self) -> Derived<u64> {
@@ -70,6 +72,11 @@ impl Shares {
 
     pub(super) fn max_uploads(&self) -> Derived<u64> {
         ((self.part(1) / UPLOAD_BYTES).clamp(4, 256), self.of_memory("1/16, 256 KiB each, 256 at most,"))
+    }
+
+    pub(super) fn file_buffers(&self) -> Derived<u64> {
+        let fit = self.part(1) / FILE_BUFFER_BYTES;
+        (fit.clamp(16, 1024), self.of_memory("1/16, 64 KiB each, 1024 at most,"))
     }
 
     pub(super) fn readers(&self) -> Derived<usize> {

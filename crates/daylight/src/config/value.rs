@@ -8,7 +8,7 @@ use telemetry::log::{Level, LineFormat};
 pub(super) trait Value: Sized {
     /// What to write, completing "expects …".
     const EXPECTS: &'static str;
-    /// Whether it is a string in the file; else it is a number.
+    /// Whether it is a string in the file; else it is a number, or `true` or `false`.
     const QUOTED: bool;
     /// Reads it. `None`: the text does not have the right form.
     fn parse(text: &str) -> Option<Self>;
@@ -51,6 +51,19 @@ impl Value for usize {
 
     fn number(&self) -> Option<u64> {
         u64::try_from(*self).ok()
+    }
+}
+
+impl Value for bool {
+    const EXPECTS: &'static str = "`true` or `false`";
+    const QUOTED: bool = false;
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn json(&self) -> serde_json::Value {
+        (*self).into()
     }
 }
 

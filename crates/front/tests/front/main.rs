@@ -3,6 +3,7 @@
 
 mod crowd;
 mod exchanges;
+mod files;
 mod limits;
 mod people;
 mod sinks;

@@ -2,6 +2,8 @@
 
 use front::{Body, Handler, Limits, Listener, Options, Ranges, Reply, Request, Stop, UploadError};
 use http::{HeaderValue, StatusCode, header};
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -47,14 +49,17 @@ impl Front {
         Self::start(limits, HANGS, Vec::new())
     }
 
-    pub(crate) fn start(limits: Limits, patience: Duration, mut sinks: Vec<Box<dyn Sink>>) -> Self {
+    pub(crate) fn start(limits: Limits, patience: Duration, sinks: Vec<Box<dyn Sink>>) -> Self {
+        Self::with(Options { cores: 2, limits, patience, sendfile: true }, sinks)
+    }
+
+    pub(crate) fn with(options: Options, mut sinks: Vec<Box<dyn Sink>>) -> Self {
         let (pass, events) = channel();
         sinks.push(Box::new(Pass(pass)));
-        let options = RecorderOptions { clock: Clock::default(), shards: 2, buffered_events: 1000 };
-        let recorder = Recorder::start(options, sinks);
+        let records = RecorderOptions { clock: Clock::default(), shards: 2, buffered_events: 1000 };
+        let recorder = Recorder::start(records, sinks);
         let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();
         let (address, stop) = (listener.local_addr().unwrap(), Stop::default());
-        let options = Options { cores: 2, limits, patience };
         let serving = {
             let (recorder, stop) = (recorder.clone(), stop.clone());
             std::thread::spawn(move || front::run(listener, options, Arc::new(House), recorder, stop).unwrap())
@@ -145,7 +150,7 @@ impl Answer {
 }
 
 impl Client {
-    fn over(stream: TcpStream) -> Self {
+    pub(crate) fn over(stream: TcpStream) -> Self {
         stream.set_read_timeout(Some(HANGS)).unwrap();
         stream.set_nodelay(true).unwrap();
         Self { stream, ahead: Vec::new() }
@@ -222,6 +227,11 @@ impl Handler for House {
             "/nothing" => Reply::new(StatusCode::NO_CONTENT),
             "/big" => ok.body(Body::Bytes(vec![b'b'; BIG].into())),
             "/file" => ok.body(Body::file(file_of(BIG as u64), BIG as u64)).ranges(Ranges::Bytes),
+            path if path.starts_with("/files/") => {
+                let (said, there) = path["/files/".len()..].split_once('/').unwrap();
+                let file = patterned_file(there.parse().unwrap());
+                ok.body(Body::file(file, said.parse().unwrap())).ranges(Ranges::Bytes)
+            }
             "/short-file" => ok.body(Body::file(file_of(10), 20)),
             "/busy" => {
                 Reply::new(StatusCode::SERVICE_UNAVAILABLE).header(header::RETRY_AFTER, HeaderValue::from_static("1"))
@@ -257,8 +267,35 @@ async fn upload(request: &mut Request, event: &mut Event) -> Reply {
     Reply::text(StatusCode::OK, received.to_string())
 }
 
-fn file_of(len: u64) -> std::fs::File {
+fn file_of(len: u64) -> File {
     let mut file = tempfile::tempfile().unwrap();
     std::io::copy(&mut std::io::repeat(b'f').take(len), &mut file).unwrap();
     file
+}
+
+/// No byte is zero, and parts of any size that is a power of two differ from each other.
+pub(crate) fn pattern(len: usize) -> Vec<u8> {
+    let piece: Vec<_> = (0..65_521_u32).map(|at| (at * 7919 / 64 % 255 + 1) as u8).collect();
+    let mut bytes = piece.repeat(len / piece.len() + 1);
+    bytes.truncate(len);
+    bytes
+}
+
+/// One file of a length for all who ask.
+fn patterned_file(len: usize) -> File {
+    static FILES: Mutex<BTreeMap<usize, File>> = Mutex::new(BTreeMap::new());
+    let mut files = FILES.lock().unwrap();
+    let file = files.entry(len).or_insert_with(|| {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&pattern(len)).unwrap();
+        file
+    });
+    file.try_clone().unwrap()
+}
+
+/// Has the kernel drop the file of this length from its memory.
+pub(crate) fn forget(len: usize) {
+    let file = patterned_file(len);
+    file.sync_all().unwrap();
+    rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
 }

@@ -1,0 +1,136 @@
+//! A part of a file that goes from the kernel's memory to a socket without passing through ours: sendfile(2).
+//!
+//! hyper writes only memory that it can point at, so it is shown a stand-in for the file: slices of one buffer that
+//! nobody writes or reads. The wire knows such a slice by where it lies, sends that many bytes of the file instead, and
+//! hyper takes what has gone off the part. The wire hands no slice of the stand-in to the kernel, so its bytes
+//! cannot reach a client.
+
+use crate::in_memory::{in_memory, read_ahead};
+use crate::ledger::{Progress, Sent};
+use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
+use std::task::{Context, Poll, ready};
+use telemetry::{Bound, Tick};
+use tokio::task::JoinHandle;
+
+/// Bytes that a connection sends before the others of its core have a turn, and that are looked for in memory at once.
+const TURN: usize = 1 << 20;
+
+/// Its pages are never touched, so it takes address space and no memory.
+static STAND_IN: LazyLock<Box<[u8]>> = LazyLock::new(|| vec![0; TURN].into_boxed_slice());
+
+/// Whether this slice is not to be written: a part of a file is meant.
+pub(crate) fn stands_in(slice: &[u8]) -> bool {
+    STAND_IN.as_ptr_range().contains(&slice.as_ptr())
+}
+
+/// What of the part has not been sent yet.
+pub(crate) struct FilePart {
+    file: Arc<File>,
+    at: Cell<u64>,
+    left: Cell<u64>,
+    /// Bytes sent since others had a turn.
+    turn: Cell<usize>,
+    /// Up to here the kernel holds the file in memory, as far as we know.
+    known: Cell<u64>,
+    /// A read that brings it there.
+    reading: RefCell<Option<JoinHandle<io::Result<u64>>>>,
+    sent: Rc<Sent>,
+    threads: Arc<Bound>,
+}
+
+impl FilePart {
+    pub(crate) fn new(file: File, from: u64, len: u64, sent: Rc<Sent>, threads: Arc<Bound>) -> Rc<Self> {
+        let (file, at, left) = (Arc::new(file), Cell::new(from), Cell::new(len));
+        let (turn, known, reading) = (Cell::default(), Cell::default(), RefCell::default());
+        Rc::new(Self { file, at, left, turn, known, reading, sent, threads })
+    }
+
+    pub(crate) fn left(&self) -> u64 {
+        self.left.get()
+    }
+
+    /// What hyper is shown.
+    pub(crate) fn stand_in(&self) -> &'static [u8] {
+        &STAND_IN[..self.turn_of(TURN)]
+    }
+
+    fn turn_of(&self, len: usize) -> usize {
+        usize::try_from(self.left.get()).map_or(len, |left| left.min(len))
+    }
+
+    /// This much has gone.
+    pub(crate) fn advance(&self, len: usize) {
+        self.at.set(self.at.get() + len as u64);
+        self.left.set(self.left.get() - len as u64);
+        self.turn.set(self.turn.get() + len);
+    }
+
+    /// Sends up to `len` bytes of it into `socket`, which may take fewer.
+    pub(crate) fn send(&self, socket: impl rustix::fd::AsFd, len: usize) -> io::Result<usize> {
+        let mut at = self.at.get();
+        match rustix::fs::sendfile(socket, &self.file, Some(&mut at), self.turn_of(len)) {
+            Ok(0) => {
+                self.sent.progress.set(Progress::Broken);
+                Err(io::ErrorKind::UnexpectedEof.into())
+            }
+            Err(rustix::io::Errno::IO) => {
+                self.sent.progress.set(Progress::Broken);
+                Err(rustix::io::Errno::IO.into())
+            }
+            done => Ok(done?),
+        }
+    }
+
+    /// The socket takes nothing more for now. What was in memory may be gone when it does.
+    pub(crate) fn pause(&self) {
+        self.turn.set(0);
+        self.known.set(0);
+    }
+
+    /// Waits until it is this connection's turn and the next bytes are in memory, so that sending them does not hold up
+    /// the core for a disk.
+    pub(crate) fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.turn.get() >= TURN {
+            self.turn.set(0);
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let (at, end) = (self.at.get(), self.at.get() + self.turn_of(TURN) as u64);
+        if self.known.get() > at {
+            return Poll::Ready(Ok(()));
+        }
+        let mut reading = self.reading.borrow_mut();
+        if reading.is_none() && !in_memory(&self.file, at, end) {
+            *reading = Some(self.read(at, end));
+        }
+        if let Some(read) = reading.as_mut() {
+            let done = ready!(Pin::new(read).poll(cx)).map_err(io::Error::other).flatten();
+            *reading = None;
+            match done {
+                Ok(nanos) => self.sent.read(nanos),
+                Err(error) => {
+                    self.sent.progress.set(Progress::Broken);
+                    return Poll::Ready(Err(error));
+                }
+            }
+        }
+        self.known.set(end);
+        Poll::Ready(Ok(()))
+    }
+
+    fn read(&self, at: u64, end: u64) -> JoinHandle<io::Result<u64>> {
+        let (file, threads, asked) = (self.file.clone(), self.threads.clone(), Tick::now());
+        tokio::task::spawn_blocking(move || {
+            let began = Tick::now();
+            threads.waited(began.since(asked));
+            let _thread = threads.enter();
+            read_ahead(&file, at, end)?;
+            Ok(Tick::now().since(began))
+        })
+    }
+}
