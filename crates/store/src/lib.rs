@@ -12,6 +12,7 @@ mod error;
 #[cfg(any(test, feature = "fault"))]
 pub mod fault;
 mod holders;
+mod lane;
 mod layout;
 mod model;
 mod options;
@@ -35,6 +36,7 @@ pub use cache::Fact;
 pub use catalog::{Batch, Catalog, CommitError, Conflict, Expect, JournalRow, UnitRows};
 pub use check::{Problem, Report, check};
 pub use error::Error;
+pub use lane::Lane;
 pub use layout::{FORM, Layout};
 pub use model::Model;
 pub use options::StoreOptions;

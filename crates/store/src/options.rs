@@ -19,13 +19,13 @@ pub struct StoreOptions {
     pub log: Log,
     /// Threads that read the truth.
     pub readers: usize,
-    /// Reads that wait or work at once; one more is [`crate::Error::Busy`].
+    /// Reads of a lane that wait or work at once; one more is [`crate::Error::Busy`].
     pub reads_max: u64,
     /// Commits that wait or work at once; one more is [`crate::Error::Busy`].
     pub commits_max: u64,
     /// Threads that touch blobs.
     pub blob_threads: usize,
-    /// Blob operations that wait or work at once; one more is [`crate::Error::Busy`].
+    /// Blob operations of a lane that wait or work at once; one more is [`crate::Error::Busy`].
     pub blob_operations_max: u64,
     /// Operations on the cache that wait or work at once; one more is [`crate::Error::Busy`].
     pub cache_operations_max: u64,
@@ -45,10 +45,10 @@ impl StoreOptions {
             clock,
             recorder,
             log: Log::silent(),
-            readers: 2,
+            readers: 4,
             reads_max: 1024,
             commits_max: 1024,
-            blob_threads: 2,
+            blob_threads: 4,
             blob_operations_max: 256,
             cache_operations_max: 1024,
             floor_bytes: 256 << 20,

@@ -1,56 +1,80 @@
-//! Threads that wait for disks so that runtimes need not, each with a context of its own, behind one bounded queue.
+//! Threads that wait for disks so that runtimes need not, each with a context of its own, behind a bounded queue for
+//! each lane.
 
-use crate::Error;
+use crate::lane::Lanes;
+use crate::{Error, Lane};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use telemetry::{Bound, Event, Op, Tick};
+use telemetry::{Bound, BoundName, Event, Op, Recorder, Tick};
 use tokio::sync::oneshot;
 
 type Job<C> = Box<dyn FnOnce(&mut C) + Send>;
 
-/// How many wait or work at once is the bound's capacity; one more is [`Error::Busy`].
+/// How many of a lane wait or work at once is its bound's capacity; one more is [`Error::Busy`].
 pub(crate) struct Pool<C> {
-    bound: Arc<Bound>,
-    /// `None` once closed.
-    queue: Mutex<Option<Sender<Job<C>>>>,
+    bounds: [Arc<Bound>; Lane::COUNT],
+    queue: Arc<Queue<C>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
+struct Queue<C> {
+    state: Mutex<State<C>>,
+    changed: Condvar,
+}
+
+struct State<C> {
+    lanes: Lanes<Job<C>>,
+    closed: bool,
+}
+
 impl<C: Send + 'static> Pool<C> {
-    /// One thread for each context.
-    pub(crate) fn start(name: &str, bound: Arc<Bound>, contexts: Vec<C>) -> Result<Self, Error> {
-        let (queue, jobs) = channel();
-        let jobs = Arc::new(Mutex::new(jobs));
-        let pool = Self { bound, queue: Mutex::new(Some(queue)), threads: Mutex::default() };
+    /// One thread for each context. Each lane has a bound of `capacity`.
+    pub(crate) fn start(
+        thread: &str,
+        (name, capacity): (BoundName, u64),
+        recorder: &Recorder,
+        contexts: Vec<C>,
+    ) -> Result<Self, Error> {
+        let bounds = std::array::from_fn(|at| Bound::new(name, Lane::ALL[at].as_str(), capacity));
+        bounds.iter().for_each(|bound| recorder.register(bound.clone()));
+        let state = State { lanes: Lanes::new(contexts.len()), closed: false };
+        let queue = Arc::new(Queue { state: Mutex::new(state), changed: Condvar::new() });
+        let pool = Self { bounds, queue, threads: Mutex::default() };
         for context in contexts {
-            let jobs = jobs.clone();
-            let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || work(&jobs, context));
+            let queue = pool.queue.clone();
+            let thread = std::thread::Builder::new().name(thread.to_owned()).spawn(move || work(&queue, context));
             lock(&pool.threads).push(thread.map_err(Error::thread)?);
         }
         Ok(pool)
     }
 
-    /// Runs `job` on one of the threads, and notes how long it waited and took. Dropping the future does not stop it.
+    /// Runs `job` on one of the threads, and notes how long it waited and took. Dropping the future stops it only
+    /// before its turn: whoever has left keeps nobody waiting.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
+        lane: Lane,
         (waiting, working): (Op, Op),
         event: &mut Event,
         job: impl FnOnce(&mut C) -> T + Send + 'static,
     ) -> Result<T, Error> {
-        let slot = self.bound.enter()?;
+        let bound = &self.bounds[lane as usize];
+        let slot = bound.enter()?;
         let (answer, answered) = oneshot::channel();
         let asked = Tick::now();
-        let wait = self.bound.wait();
-        self.send(Box::new(move |context| {
+        let wait = bound.wait();
+        let job: Job<C> = Box::new(move |context| {
             drop(wait);
+            if answer.is_closed() {
+                return;
+            }
             let began = Tick::now();
             let done = job(context);
             drop(slot);
             // Nobody may wait any more; then what was done is dropped here, off the runtime.
             let _ = answer.send((done, began, Tick::now()));
-        }))?;
+        });
+        self.send(lane, job)?;
         let (done, began, ended) = answered.await.map_err(|_| Error::Closed)?;
         event.add(waiting, began.since(asked));
         event.add(working, ended.since(began));
@@ -58,34 +82,61 @@ impl<C: Send + 'static> Pool<C> {
     }
 
     /// Drops `thing` on one of the threads; here and now where the queue is full or closed.
-    pub(crate) fn dispose(&self, thing: impl Send + 'static) {
-        if let Ok(slot) = self.bound.enter() {
-            let _ = self.send(Box::new(move |_| drop((thing, slot))));
+    pub(crate) fn dispose(&self, lane: Lane, thing: impl Send + 'static) {
+        if let Ok(slot) = self.bounds[lane as usize].enter() {
+            let _ = self.send(lane, Box::new(move |_| drop((thing, slot))));
         }
     }
 
-    fn send(&self, job: Job<C>) -> Result<(), Error> {
-        let queue = lock(&self.queue);
-        queue.as_ref().ok_or(Error::Closed)?.send(job).map_err(|_| Error::Closed)
+    fn send(&self, lane: Lane, job: Job<C>) -> Result<(), Error> {
+        let mut state = lock(&self.queue.state);
+        if state.closed {
+            drop(state);
+            // Dropped without the lock: what a job holds may come back here.
+            drop(job);
+            return Err(Error::Closed);
+        }
+        state.lanes.push(lane, job);
+        self.queue.changed.notify_one();
+        Ok(())
     }
 }
 
 impl<C> Pool<C> {
     /// Does what is queued, and ends the threads.
     pub(crate) fn close(&self) {
-        lock(&self.queue).take();
+        lock(&self.queue.state).closed = true;
+        self.queue.changed.notify_all();
         for thread in lock(&self.threads).drain(..) {
             let _ = thread.join();
         }
     }
 }
 
-fn work<C>(jobs: &Mutex<Receiver<Job<C>>>, mut context: C) {
-    loop {
-        let job = lock(jobs).recv();
-        let Ok(job) = job else { return };
+fn work<C>(queue: &Queue<C>, mut context: C) {
+    while let Some((lane, job)) = queue.next() {
         // A defect in one job is that job's: whoever waits for it is told `Closed`, and the thread goes on.
         let _ = catch_unwind(AssertUnwindSafe(|| job(&mut context)));
+        // At most one more job may begin because this one ended, and this thread looks for it: nobody is woken.
+        lock(&queue.state).lanes.done(lane);
+    }
+    // The others may rest beside jobs that were not for them to begin.
+    queue.changed.notify_all();
+}
+
+impl<C> Queue<C> {
+    /// Waits for a job that may begin; `None` once there will be none.
+    fn next(&self) -> Option<(Lane, Job<C>)> {
+        let mut state = lock(&self.state);
+        loop {
+            if let Some(next) = state.lanes.next() {
+                return Some(next);
+            }
+            if state.closed && state.lanes.is_empty() {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
     }
 }
 
@@ -102,6 +153,82 @@ impl<C> Drop for Pool<C> {
 
 impl<C> std::fmt::Debug for Pool<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pool").field("bound", &self.bound).finish_non_exhaustive()
+        f.debug_struct("Pool").field("bounds", &self.bounds).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Receiver, channel};
+    use telemetry::{Clock, Millis};
+    use tokio::task::{JoinSet, yield_now};
+
+    const OPS: (Op, Op) = (Op::TruthWait, Op::TruthRead);
+
+    fn pool(recorder: &Recorder) -> Arc<Pool<()>> {
+        Arc::new(Pool::start("test", (BoundName::TruthReaders, 4), recorder, vec![(); Lane::COUNT]).unwrap())
+    }
+
+    /// A job for the index that goes on until the other end is dropped.
+    async fn long(pool: Arc<Pool<()>>, until: Receiver<()>) -> Result<bool, Error> {
+        let mut event = Event::job("test", Millis(1));
+        pool.run(Lane::Index, OPS, &mut event, move |()| until.recv().is_err()).await
+    }
+
+    #[tokio::test]
+    async fn a_flood_in_one_lane_keeps_nobody_of_another_waiting_and_is_refused_beyond_its_bound() {
+        let recorder = Recorder::silent(Clock::default());
+        let pool = pool(&recorder);
+        let (mut flood, mut ends) = (JoinSet::new(), Vec::new());
+        for _ in 0..20 {
+            let (end, until) = channel();
+            ends.push(end);
+            flood.spawn(long(pool.clone(), until));
+        }
+        while pool.bounds[Lane::Index as usize].rejected() < 16 {
+            yield_now().await;
+        }
+        let mut event = Event::job("test", Millis(1));
+        for lane in [Lane::Single, Lane::Change] {
+            assert_eq!(pool.run(lane, OPS, &mut event, |()| 7).await.unwrap(), 7);
+        }
+        drop(ends);
+        let (mut done, mut refused) = (0, 0);
+        while let Some(answer) = flood.join_next().await {
+            match answer.unwrap() {
+                Ok(true) => done += 1,
+                Err(Error::Busy(BoundName::TruthReaders)) => refused += 1,
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!((done, refused), (4, 16));
+        assert!(recorder.bounds().iter().all(|bound| bound.used() == 0));
+    }
+
+    #[tokio::test]
+    async fn work_that_nobody_waits_for_any_more_is_not_begun() {
+        let pool = pool(&Recorder::silent(Clock::default()));
+        let mut waiting = JoinSet::new();
+        let (end, until) = channel();
+        waiting.spawn(long(pool.clone(), until));
+        // Of three threads the index has one while the other lanes rest.
+        let (begun, ran) = channel();
+        let left = {
+            let pool = pool.clone();
+            tokio::spawn(async move {
+                let mut event = Event::job("test", Millis(1));
+                pool.run(Lane::Index, OPS, &mut event, move |()| begun.send(())).await.map(|_| ())
+            })
+        };
+        while pool.bounds[Lane::Index as usize].used() < 2 {
+            yield_now().await;
+        }
+        left.abort();
+        assert!(left.await.unwrap_err().is_cancelled());
+        drop(end);
+        waiting.join_all().await;
+        pool.close();
+        assert!(ran.recv().is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::blobs::{Blobs, Writing};
 use crate::pool::Pool;
-use crate::{Digest, Error, Hashes};
+use crate::{Digest, Error, Hashes, Lane};
 use bytes::Bytes;
 use std::fs::File;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ impl Staged {
     pub async fn write(&mut self, bytes: Bytes, event: &mut Event) -> Result<(), Error> {
         let mut writing = self.writing.take().ok_or(Error::GivenUp)?;
         let job = move |_: &mut _| writing.write(&bytes).map(|()| writing);
-        self.writing = Some(self.threads.run((Op::BlobWait, Op::BlobWrite), event, job).await??);
+        self.writing = Some(self.threads.run(Lane::Change, (Op::BlobWait, Op::BlobWrite), event, job).await??);
         Ok(())
     }
 
@@ -51,14 +51,14 @@ impl Staged {
     /// Makes the bytes last under their digest: when this returns they are on disk, and a row may point at them.
     pub async fn keep(mut self, event: &mut Event) -> Result<Hashes, Error> {
         let writing = self.writing.take().ok_or(Error::GivenUp)?;
-        self.threads.run((Op::BlobWait, Op::BlobSync), event, |_| writing.keep()).await?
+        self.threads.run(Lane::Change, (Op::BlobWait, Op::BlobSync), event, |_| writing.keep()).await?
     }
 }
 
 impl Drop for Staged {
     fn drop(&mut self) {
         if let Some(writing) = self.writing.take() {
-            self.threads.dispose(writing);
+            self.threads.dispose(Lane::Change, writing);
         }
     }
 }

@@ -12,7 +12,9 @@ use crate::rebuild::Progress;
 use crate::shipper::Shipper;
 use crate::staged::Staged;
 use crate::writer::Writer;
-use crate::{Batch, Catalog, CommitError, Digest, Entry, Error, Fact, JournalRow, RepositoryId, RepositoryRecord};
+use crate::{
+    Batch, Catalog, CommitError, Digest, Entry, Error, Fact, JournalRow, Lane, RepositoryId, RepositoryRecord,
+};
 use crate::{Revisions, Seq, Sqlite, TokenRecord, UnitRows};
 use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,16 +46,22 @@ impl Store {
         self.writer.commit(batch, event).await
     }
 
-    /// One unit.
-    pub async fn unit(&self, repository: RepositoryId, unit: &str, event: &mut Event) -> Result<UnitRows, Error> {
+    /// One unit: for an index, or for a change.
+    pub async fn unit(
+        &self,
+        repository: RepositoryId,
+        unit: &str,
+        lane: Lane,
+        event: &mut Event,
+    ) -> Result<UnitRows, Error> {
         let unit = unit.to_owned();
-        self.read(event, move |truth| truth.unit(repository, &unit)).await
+        self.read(lane, event, move |truth| truth.unit(repository, &unit)).await
     }
 
     /// One entry.
     pub async fn entry(&self, id: RepositoryId, key: &str, event: &mut Event) -> Result<Option<Entry>, Error> {
         let key = key.to_owned();
-        self.read(event, move |truth| truth.entry(id, &key)).await
+        self.read(Lane::Single, event, move |truth| truth.entry(id, &key)).await
     }
 
     /// Names of units with a live entry, after `after`, in byte order, `limit` at most.
@@ -65,7 +73,7 @@ impl Store {
         event: &mut Event,
     ) -> Result<Vec<String>, Error> {
         let after = after.to_owned();
-        self.read(event, move |truth| truth.units(repository, &after, limit)).await
+        self.read(Lane::Index, event, move |truth| truth.units(repository, &after, limit)).await
     }
 
     /// Index lines of a repository after `after`, in the order of their numbers, `limit` at most.
@@ -76,49 +84,50 @@ impl Store {
         limit: usize,
         event: &mut Event,
     ) -> Result<Vec<(Seq, String)>, Error> {
-        self.read(event, move |truth| truth.lines(repository, after, limit)).await
+        self.read(Lane::Index, event, move |truth| truth.lines(repository, after, limit)).await
     }
 
     /// Repositories that live, in byte order of their names.
     pub async fn repositories(&self, event: &mut Event) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {
-        self.read(event, Catalog::repositories).await
+        self.read(Lane::Single, event, Catalog::repositories).await
     }
 
     /// Tokens that are not revoked, in byte order of their names.
     pub async fn tokens(&self, event: &mut Event) -> Result<Vec<TokenRecord>, Error> {
-        self.read(event, Catalog::tokens).await
+        self.read(Lane::Single, event, Catalog::tokens).await
     }
 
     /// A setting; `None` where it has its default.
     pub async fn setting(&self, key: &str, event: &mut Event) -> Result<Option<serde_json::Value>, Error> {
         let key = key.to_owned();
-        self.read(event, move |truth| truth.setting(&key)).await
+        self.read(Lane::Single, event, move |truth| truth.setting(&key)).await
     }
 
     /// The journal after `after`, `limit` rows at most.
     pub async fn journal(&self, after: Seq, limit: usize, event: &mut Event) -> Result<Vec<JournalRow>, Error> {
-        self.read(event, move |truth| truth.journal(after, limit)).await
+        self.read(Lane::Index, event, move |truth| truth.journal(after, limit)).await
     }
 
     async fn read<T: Send + 'static>(
         &self,
+        lane: Lane,
         event: &mut Event,
         read: impl FnOnce(&mut Sqlite) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        self.readers.run((Op::TruthWait, Op::TruthRead), event, read).await?
+        self.readers.run(lane, (Op::TruthWait, Op::TruthRead), event, read).await?
     }
 
     /// Begins to take bytes.
     pub async fn stage(&self, event: &mut Event) -> Result<Staged, Error> {
         let stage = |blobs: &mut Arc<Blobs>| blobs.stage();
-        let writing = self.blob_threads.run((Op::BlobWait, Op::BlobWrite), event, stage).await??;
+        let writing = self.blob_threads.run(Lane::Change, (Op::BlobWait, Op::BlobWrite), event, stage).await??;
         Ok(Staged::new(self.blob_threads.clone(), self.blobs.clone(), writing))
     }
 
     /// The bytes of `digest`, and how many.
     pub async fn open_blob(&self, digest: Digest, event: &mut Event) -> Result<(File, u64), Error> {
         let open = move |blobs: &mut Arc<Blobs>| blobs.open_blob(&digest);
-        self.blob_threads.run((Op::BlobWait, Op::BlobOpen), event, open).await?
+        self.blob_threads.run(Lane::Single, (Op::BlobWait, Op::BlobOpen), event, open).await?
     }
 
     /// Notes what `member` was proven to have. May be forgotten: by a crash, or when the cache is deleted.
@@ -131,20 +140,20 @@ impl Store {
     ) -> Result<(), Error> {
         let name = name.to_owned();
         let note = move |cache: &mut Cache| cache.note(member, &name, fact);
-        self.cache.run((Op::CacheWait, Op::CacheWrite), event, note).await?
+        self.cache.run(Lane::Single, (Op::CacheWait, Op::CacheWrite), event, note).await?
     }
 
     /// What `member` was last proven to have; the caller holds it against the time.
     pub async fn fact(&self, member: RepositoryId, name: &str, event: &mut Event) -> Result<Option<Fact>, Error> {
         let name = name.to_owned();
         let read = move |cache: &mut Cache| cache.fact(member, &name);
-        self.cache.run((Op::CacheWait, Op::CacheRead), event, read).await?
+        self.cache.run(Lane::Single, (Op::CacheWait, Op::CacheRead), event, read).await?
     }
 
     /// Drops all facts about `member`.
     pub async fn forget_facts(&self, member: RepositoryId, event: &mut Event) -> Result<(), Error> {
         let forget = move |cache: &mut Cache| cache.forget(member);
-        self.cache.run((Op::CacheWait, Op::CacheWrite), event, forget).await?
+        self.cache.run(Lane::Single, (Op::CacheWait, Op::CacheWrite), event, forget).await?
     }
 
     /// The counters that pages are held against.

@@ -2,7 +2,7 @@
 
 use crate::{Error, Found, IndexKind, Repository, Visible, visible};
 use format::gem::{self, Package, info::FormatVersion};
-use store::{Entry, Seq, Store};
+use store::{Entry, Lane, Seq, Store};
 use telemetry::{Event, Millis, Op};
 
 /// Rows asked of the store at once.
@@ -17,7 +17,7 @@ pub(crate) async fn info(
     now: Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
-    let unit = store.unit(repository.id, name, event).await?;
+    let unit = store.unit(repository.id, name, Lane::Index, event).await?;
     if unit.entries.is_empty() {
         return Err(Error::NoSuchPackage);
     }

@@ -4,7 +4,7 @@
 use super::index::{facts, render_info};
 use crate::{Error, Found, Repository, visible};
 use format::gem::{self, Package};
-use store::{Batch, Change, CommitError, Digest, Entry, Expect, Hashes, Staged, State, Store, UnitRows};
+use store::{Batch, Change, CommitError, Digest, Entry, Expect, Hashes, Lane, Staged, State, Store, UnitRows};
 use telemetry::{Event, Millis, Op, Tick};
 
 /// How often a push that lost a race for its gem's unit tries again. Each lost race means that another push of the
@@ -25,7 +25,7 @@ pub(crate) async fn push(
     event.subject.package.clone_from(&package.name);
     event.subject.version = full_name.clone();
 
-    let mut unit = store.unit(repository.id, &package.name, event).await?;
+    let mut unit = store.unit(repository.id, &package.name, Lane::Change, event).await?;
     let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;
     if let Some(said) = taken(&unit, &package, sha256)? {
         return Ok(said);
@@ -47,7 +47,7 @@ pub(crate) async fn push(
         match store.commit(batch, event).await {
             Ok(_) => return Ok(Found::Said(format!("Successfully registered gem: {}", spoken(&package)))),
             Err(CommitError::Conflict(conflict)) => match conflict.0 {
-                Expect::UnitAt { .. } => unit = store.unit(repository.id, &package.name, event).await?,
+                Expect::UnitAt { .. } => unit = store.unit(repository.id, &package.name, Lane::Change, event).await?,
                 Expect::KeyFree { .. } => return Err(Error::Taken(full_name)),
                 _ => return Err(Error::NoSuchRepository(repository.record.name.clone())),
             },

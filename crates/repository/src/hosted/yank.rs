@@ -3,7 +3,7 @@
 use super::index::{facts, render_info};
 use crate::{Error, Found, Repository, visible};
 use format::gem;
-use store::{Batch, Change, CommitError, Entry, Expect, State, Store, UnitRows};
+use store::{Batch, Change, CommitError, Entry, Expect, Lane, State, Store, UnitRows};
 use telemetry::{Event, Millis, Op};
 
 /// How often a yank that lost a race tries again.
@@ -19,7 +19,7 @@ pub(crate) async fn yank(
     event: &mut Event,
 ) -> Result<Found, Error> {
     for _ in 0..TRIES {
-        let unit = store.unit(repository.id, name, event).await?;
+        let unit = store.unit(repository.id, name, Lane::Change, event).await?;
         let entry = withdrawn(&unit, repository, (name, number, platform), now(), event)?;
         let batch = Batch {
             by: by.to_owned(),

@@ -44,10 +44,13 @@ impl Store {
 
         let reader = |_| Sqlite::reader(&layout.truth());
         let connections = (0..options.readers.max(1)).map(reader).collect::<Result<_, _>>()?;
-        let readers = Pool::start("truth-reader", bound(BoundName::TruthReaders, options.reads_max), connections)?;
+        let readers =
+            Pool::start("truth-reader", (BoundName::TruthReaders, options.reads_max), &recorder, connections)?;
         let contexts = vec![blobs.clone(); options.blob_threads.max(1)];
-        let blob_threads = Pool::start("blobs", bound(BoundName::BlobThreads, options.blob_operations_max), contexts)?;
-        let cache = Pool::start("cache", bound(BoundName::CacheThreads, options.cache_operations_max), vec![cache])?;
+        let blob_threads =
+            Pool::start("blobs", (BoundName::BlobThreads, options.blob_operations_max), &recorder, contexts)?;
+        let cache =
+            Pool::start("cache", (BoundName::CacheThreads, options.cache_operations_max), &recorder, vec![cache])?;
         let bench = Bench {
             truth: reader(0)?,
             space: space.clone(),

@@ -73,7 +73,7 @@ async fn assert_nothing_is_lost(data: &Path, disk: &SimDisk, told: &Told, when: 
         // A withdrawal that nobody was told of may stand all the same.
         assert!(entry.state == *state || entry.state == State::Withdrawn, "{when}: {key}");
     }
-    for entry in store.unit(R, "rack", &mut event).await.unwrap().entries {
+    for entry in store.unit(R, "rack", crate::Lane::Change, &mut event).await.unwrap().entries {
         let blob = store.open_blob(entry.hashes.sha256, &mut event).await;
         let (mut file, _) = blob.unwrap_or_else(|e| panic!("{when}: {} has no bytes: {e}", entry.key));
         let mut bytes = Vec::new();
@@ -197,7 +197,7 @@ async fn a_commit_that_fails_before_its_end_leaves_nothing() {
     disk.fail_next(Failpoint::BeforeCommit);
     let (_, publish) = publication("rack", 1);
     store.commit(batch(vec![], vec![publish.clone()]), &mut job()).await.unwrap_err();
-    assert_eq!(store.unit(R, "rack", &mut job()).await.unwrap().seq, Seq(0));
+    assert_eq!(store.unit(R, "rack", crate::Lane::Change, &mut job()).await.unwrap().seq, Seq(0));
     assert_eq!(store.commit(batch(vec![], vec![publish]), &mut job()).await.unwrap(), Seq(1));
     assert_eq!(Sqlite::reader(&store.layout().truth()).unwrap().last().unwrap(), Seq(1));
 }

@@ -71,7 +71,7 @@ async fn what_is_committed_is_read_and_is_there_after_a_restart() {
     }
     let store = open(folder.path());
     assert_eq!(store.last(), Seq(2));
-    assert_eq!(store.unit(R, "rack", &mut event).await.unwrap().entries.len(), 1);
+    assert_eq!(store.unit(R, "rack", crate::Lane::Change, &mut event).await.unwrap().entries.len(), 1);
     assert_eq!(store.units(R, "", 9, &mut event).await.unwrap(), ["rack"]);
     assert_eq!(store.lines(R, Seq(0), 9, &mut event).await.unwrap().len(), 1);
     assert_eq!(store.repositories(&mut event).await.unwrap().len(), 1);

@@ -74,7 +74,11 @@ async fn commits_that_wait_share_one_transaction_and_readers_see_it_only_when_it
     while store.commits_under_way() < 11 {
         tokio::task::yield_now().await;
     }
-    assert_eq!(store.unit(R, "rack", &mut job()).await.unwrap().seq, Seq(0), "not committed, not seen");
+    assert_eq!(
+        store.unit(R, "rack", crate::Lane::Change, &mut job()).await.unwrap().seq,
+        Seq(0),
+        "not committed, not seen"
+    );
     let_through.send(()).unwrap();
     assert_eq!(first.await.unwrap(), Seq(1));
     arrivals.recv().unwrap();
@@ -83,5 +87,5 @@ async fn commits_that_wait_share_one_transaction_and_readers_see_it_only_when_it
         assert_eq!(other.await.unwrap(), Seq(seq));
     }
     assert!(arrivals.try_recv().is_err(), "ten that waited were one transaction");
-    assert_eq!(store.unit(R, "rack", &mut job()).await.unwrap().entries.len(), 11);
+    assert_eq!(store.unit(R, "rack", crate::Lane::Change, &mut job()).await.unwrap().entries.len(), 11);
 }

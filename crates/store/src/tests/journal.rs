@@ -100,7 +100,10 @@ async fn a_rebuild_without_need_loses_nothing_that_was_acknowledged() {
     truth.commit(&[batch(vec![], vec![publish("rack", 2)])]).unwrap()[0].clone().unwrap();
     drop(truth);
     assert_eq!(rebuild(data, &mut |_| ()).unwrap(), Seq(2));
-    assert_eq!(open(data).unit(crate::suite::R, "rack", &mut job()).await.unwrap().entries.len(), 2);
+    assert_eq!(
+        open(data).unit(crate::suite::R, "rack", crate::Lane::Change, &mut job()).await.unwrap().entries.len(),
+        2
+    );
 }
 
 #[tokio::test]

@@ -1,0 +1,117 @@
+//! Who a piece of work is for. Threads are shared between lanes, and no lane can keep another from its work.
+
+use std::collections::VecDeque;
+
+/// A queue of its own in front of shared threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    /// One entry or one blob, and the small tables that every answer needs.
+    Single,
+    /// What a change looks at before it is made, and the bytes that it brings.
+    Change,
+    /// Whole units, and lists.
+    Index,
+}
+
+impl Lane {
+    /// All of them, in the order of declaration.
+    pub const ALL: &'static [Lane] = &[Lane::Single, Lane::Change, Lane::Index];
+    /// How many there are.
+    pub const COUNT: usize = Self::ALL.len();
+
+    /// The name used in metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Lane::Single => "single",
+            Lane::Change => "change",
+            Lane::Index => "index",
+        }
+    }
+}
+
+/// What waits and what is worked on, by lane.
+#[derive(Debug)]
+pub(crate) struct Lanes<J> {
+    waiting: [VecDeque<J>; Lane::COUNT],
+    working: [usize; Lane::COUNT],
+    threads: usize,
+    /// The lane that had the last turn.
+    turn: usize,
+}
+
+impl<J> Lanes<J> {
+    pub(crate) fn new(threads: usize) -> Self {
+        Self { waiting: std::array::from_fn(|_| VecDeque::new()), working: [0; Lane::COUNT], threads, turn: 0 }
+    }
+
+    pub(crate) fn push(&mut self, lane: Lane, job: J) {
+        self.waiting[lane as usize].push_back(job);
+    }
+
+    /// The next job for a thread that has none. Lanes take turns. Where there are threads enough, a lane that already
+    /// works leaves one to each that does not, so whoever comes next in another lane begins at once.
+    pub(crate) fn next(&mut self) -> Option<(Lane, J)> {
+        let idle = self.threads.saturating_sub(self.working.iter().sum());
+        for step in 1..=Lane::COUNT {
+            let at = (self.turn + step) % Lane::COUNT;
+            let resting = (0..Lane::COUNT).filter(|other| *other != at && self.working[*other] == 0).count();
+            if (self.working[at] == 0 || idle > resting)
+                && let Some(job) = self.waiting[at].pop_front()
+            {
+                self.turn = at;
+                self.working[at] += 1;
+                return Some((Lane::ALL[at], job));
+            }
+        }
+        None
+    }
+
+    /// Whether nothing waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.iter().all(VecDeque::is_empty)
+    }
+
+    pub(crate) fn done(&mut self, lane: Lane) {
+        self.working[lane as usize] -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lanes_take_turns_and_keep_their_order() {
+        let mut lanes = Lanes::new(1);
+        for job in 0..3 {
+            lanes.push(Lane::Index, ("index", job));
+            lanes.push(Lane::Single, ("single", job));
+        }
+        let mut order = Vec::new();
+        while let Some((lane, job)) = lanes.next() {
+            order.push(job);
+            lanes.done(lane);
+        }
+        assert_eq!(order, [("index", 0), ("single", 0), ("index", 1), ("single", 1), ("index", 2), ("single", 2)]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_lane_that_floods_leaves_a_thread_to_each_of_the_others(
+            threads in Lane::COUNT..9, flood in 0..Lane::COUNT, jobs in 1usize..50,
+        ) {
+            let mut lanes = Lanes::new(threads);
+            (0..jobs).for_each(|job| lanes.push(Lane::ALL[flood], job));
+            let mut begun = 0;
+            while lanes.next().is_some() {
+                begun += 1;
+            }
+            prop_assert_eq!(begun, jobs.min(threads + 1 - Lane::COUNT));
+            for lane in Lane::ALL.iter().filter(|lane| **lane as usize != flood) {
+                lanes.push(*lane, 0);
+                prop_assert_eq!(lanes.next().map(|(lane, _)| lane), Some(*lane));
+            }
+        }
+    }
+}
