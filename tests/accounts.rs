@@ -23,7 +23,7 @@ fn one_of_each(world: &World) {
 }
 
 /// The sum of all samples of a metric.
-fn sum(metrics: &str, name: &str) -> u64 {
+pub(crate) fn sum(metrics: &str, name: &str) -> u64 {
     let samples = metrics
         .lines()
         .filter(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ') || rest.starts_with('{')));

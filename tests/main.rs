@@ -17,6 +17,7 @@ mod isolation;
 mod lifecycle;
 mod limits;
 mod model;
+mod overload;
 mod pages;
 mod readme;
 mod rebuild;

@@ -1,6 +1,7 @@
 //! The line: from a request to its reply, on one screen.
 
 use crate::app::App;
+use crate::class::Class;
 use crate::error::Error;
 use crate::route::{self, Content, Route};
 use crate::{admin, question, reply, upload};
@@ -13,7 +14,9 @@ pub(crate) async fn answer(app: &App, mut request: Request, event: &mut Event) -
     if let Some(reply) = app.pages.hit(&request, event) {
         return Ok(reply); // complete, and its stamp still holds
     }
-    match event.time(Op::Route, || route::read(&request.method, request.path()))? {
+    let route = event.time(Op::Route, || route::read(&request.method, request.path()))?;
+    let _place = app.classes.enter(Class::of(&route))?; // before any work: too many of a kind wait for nobody
+    match route {
         Route::Content(url) => content(app, &mut request, url, event).await,
         Route::Admin(ask) => admin::answer(app, ask, &mut request, event).await,
         Route::Live => Ok(reply::text("alive\n")),

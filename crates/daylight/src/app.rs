@@ -2,6 +2,7 @@
 
 use crate::access::{Access, Who};
 use crate::answer::answer;
+use crate::class::Classes;
 use crate::error::Error;
 use crate::reply;
 use front::{Handler, Pages, Reply, Request};
@@ -9,7 +10,7 @@ use http::StatusCode;
 use repository::{Ask, Repositories};
 use std::sync::Arc;
 use store::{Stamp, Store};
-use telemetry::{Bound, Clock, Event, Log, Op, Recorder};
+use telemetry::{Clock, Event, Log, Op, Recorder};
 
 /// What every part of the line shares.
 #[derive(Debug)]
@@ -28,8 +29,8 @@ pub struct App {
     pub log: Log,
     /// The time of day.
     pub clock: Clock,
-    /// Uploads under way.
-    pub uploads: Arc<Bound>,
+    /// How many requests of a kind may be under way.
+    pub classes: Classes,
     /// The largest upload, in bytes.
     pub max_upload_bytes: u64,
 }

@@ -2,6 +2,7 @@
 //! `reply` knows what HTTP calls it.
 
 use crate::access::Scope;
+use crate::class::Class;
 use telemetry::Reason;
 
 /// Why a request has no answer.
@@ -45,9 +46,9 @@ pub enum Error {
     /// The upload did not arrive as it should.
     #[error(transparent)]
     Upload(#[from] front::UploadError),
-    /// Too many uploads at once.
-    #[error("too many uploads are under way")]
-    Busy,
+    /// Too many of its kind at once.
+    #[error("too many {} are under way", .0.doc())]
+    Busy(Class),
     /// A token of that name is there.
     #[error("there is a token `{0}` already")]
     TokenNameTaken(String),
@@ -90,7 +91,7 @@ impl Error {
             Error::Upload(front::UploadError::TooLarge { .. }) => Reason::TooLarge,
             Error::Upload(front::UploadError::TooSlow) => Reason::BodyTooSlow,
             Error::Upload(front::UploadError::Short) => Reason::BodyShort,
-            Error::Busy => Reason::BoundFull,
+            Error::Busy(_) => Reason::BoundFull,
             Error::TokenNameTaken(_) => Reason::Conflict,
             Error::Repository(error) => error.reason(),
             Error::Store(error) => repository::store_reason(error),
@@ -107,7 +108,7 @@ impl Error {
             }
             Error::CredentialsUnknown => Some("`daylight token list` shows which there are".into()),
             Error::ScopeMissing { scope, .. } => Some(format!("use a token that has the scope `{scope}`")),
-            Error::Busy => Some("try again in a moment".into()),
+            Error::Busy(_) => Some("try again in a moment".into()),
             Error::Repository(error) => error.hint(),
             Error::Store(error) => error.hint(),
             _ => None,

@@ -4,6 +4,7 @@ pub mod access;
 mod admin;
 mod answer;
 pub mod app;
+pub mod class;
 pub mod cli;
 pub mod config;
 pub mod error;

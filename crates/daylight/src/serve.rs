@@ -2,6 +2,7 @@
 
 use crate::access::Access;
 use crate::app::App;
+use crate::class::Classes;
 use crate::config::{Loaded, Settings};
 use crate::handover::Program;
 use crate::init::{self, First};
@@ -17,11 +18,13 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use store::{Stamp, Store, StoreOptions};
-use telemetry::{Bound, BoundName, Clock, Event, Lines, Log, Outcome, Recorder, RecorderOptions, Sink};
+use telemetry::{Clock, Event, Lines, Log, Outcome, Recorder, RecorderOptions, Sink};
 use tokio::runtime::Runtime;
 
 /// Threads of the back runtime: signals, start and stop, and what no client waits for.
 const BACK_THREADS: usize = 2;
+/// Places in the queues of the store beyond those of the cost classes, for work of our own and what is being put away.
+const SPARE: u64 = 64;
 /// How long a stop waits for requests under way, and then for the sinks.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a connection stays idle before a restart closes it. A client at work sends its next request long before.
@@ -67,16 +70,20 @@ impl Opened {
         };
         let recorder = Recorder::start(options, sinks);
         recorder.report_to(log.clone());
+        let classes = Classes::new(&settings.server, &recorder);
+        // Each request reads one thing at a time, so whoever has a place in its class finds one in the queues behind.
+        let waiting = classes.places() + SPARE;
         let store = Store::open(StoreOptions {
             readers: settings.store.readers,
+            reads_max: waiting,
+            commits_max: waiting,
+            blob_operations_max: waiting,
             floor_bytes: settings.store.free_space_floor_bytes,
             log: log.clone(),
             ..StoreOptions::new(&settings.store.data, clock.clone(), recorder.clone())
         })?;
         let (repositories, access, first) = back.block_on(known(settings, &store, &clock, &recorder))?;
         let access = Arc::new(access);
-        let uploads = Bound::new(BoundName::Uploads, "", settings.server.max_uploads);
-        recorder.register(uploads.clone());
         let app = Arc::new(App {
             pages: pages(settings, &store, &access, &recorder),
             access,
@@ -85,7 +92,7 @@ impl Opened {
             recorder,
             log,
             clock,
-            uploads,
+            classes,
             max_upload_bytes: settings.server.max_upload_bytes,
         });
         Ok(Self { app, first, back })

@@ -18,7 +18,6 @@ pub(crate) async fn receive(
     if ask.question != Question::Push {
         return Ok(None);
     }
-    let _place = app.uploads.enter().map_err(|_| Error::Busy)?;
     request.upload.limit(app.max_upload_bytes);
     let mut staged = app.store.stage(event).await?;
     while let Some(piece) = request.upload.next(event).await {

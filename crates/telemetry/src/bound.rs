@@ -37,7 +37,7 @@ bounds! {
     ClientConnections "client.connections" "connections" "Open connections of the one client that has most";
     Pages "pages" "bytes" "Complete answers in memory";
     PageCompression "pages.compression" "pages" "Pages waiting to be compressed, or being compressed";
-    Uploads "uploads" "requests" "Uploads under way";
+    Requests "requests" "requests" "Requests of a cost class under way, until they are answered";
     TruthReaders "truth.readers" "reads" "Reads of the truth database, waiting or under way";
     TruthWriter "truth.writer" "commits" "Commits waiting for the one writer or under way";
     CacheThreads "cache.threads" "operations" "Operations on the cache database, waiting or under way";
@@ -216,9 +216,9 @@ mod tests {
 
     #[test]
     fn a_full_bound_turns_away_counts_it_and_recovers() {
-        let bound = Bound::new(BoundName::Uploads, "", 1);
+        let bound = Bound::new(BoundName::Requests, "", 1);
         let slot = bound.enter().unwrap();
-        assert_eq!(bound.enter().unwrap_err(), Full(BoundName::Uploads));
+        assert_eq!(bound.enter().unwrap_err(), Full(BoundName::Requests));
         assert_eq!((bound.used(), bound.rejected(), bound.highest()), (1, 1, 1));
         drop(slot);
         assert!(bound.enter().is_ok());

@@ -73,6 +73,14 @@ keys! {
         max_connections_per_client: u64 = Shares::max_connections_per_client, 1..=1_000_000;
         /// Uploads under way at once; more are answered 503.
         max_uploads: u64 = Shares::max_uploads, 1..=100_000;
+        /// Downloads that are looked up at once; more are answered 503. Sending takes no place.
+        max_downloads: u64 = Shares::max_downloads, 1..=1_000_000;
+        /// Indexes that are made at once, waiting or under way; more are answered 503.
+        max_indexes: u64 = Shares::max_indexes, 1..=1_000_000;
+        /// Small answers (roots, health, the front page) under way at once; more are answered 503.
+        max_pages: u64 = Shares::max_pages, 1..=1_000_000;
+        /// Requests to the API and for metrics under way at once; more are answered 503.
+        max_admin: u64 = Shares::max_admin, 1..=1_000_000;
         /// The largest body a client may send.
         max_upload_bytes: u64 = |_| (512 << 20, "gems are rarely above 100 MiB".into()), 1024..=1_099_511_627_776;
         /// How long the head of a request may take to arrive, in seconds.

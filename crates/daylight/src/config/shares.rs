@@ -22,6 +22,9 @@ pub(super) const EVENT_BYTES: u64 = 2 << 10;
 /// Descriptors for databases, logs, listening sockets and whatever else is open all the time.
 const FIXED_DESCRIPTORS: u64 = 128;
 
+/// There are three lanes of reads (entries, changes, indexes): one may be busy with every core, and the others begin.
+const SPARE_READERS: usize = 2;
+
 /// What each thing may have by default, with the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shares {
@@ -79,10 +82,30 @@ impl Shares {
         (fit.clamp(16, 1024), self.of_memory("1/16, 64 KiB each, 1024 at most,"))
     }
 
+    pub(super) fn max_downloads(&self) -> Derived<u64> {
+        (self.per_core(512), "512 for each core: about what it looks up in 100 ms".into())
+    }
+
+    pub(super) fn max_indexes(&self) -> Derived<u64> {
+        (self.per_core(128), "128 for each core: a build asks for as many at once as it has cores".into())
+    }
+
+    pub(super) fn max_pages(&self) -> Derived<u64> {
+        (self.per_core(1024), "1024 for each core: they wait for hardly anything".into())
+    }
+
+    pub(super) fn max_admin(&self) -> Derived<u64> {
+        (self.per_core(32), "32 for each core: people and scripts".into())
+    }
+
+    fn per_core(&self, count: u64) -> u64 {
+        count * self.cores().0 as u64
+    }
+
     pub(super) fn readers(&self) -> Derived<usize> {
         let fit = usize::try_from(self.part(2) / READER_BYTES).unwrap_or(usize::MAX);
-        let readers = self.machine.cores.clamp(2, 16).min(fit).max(1);
-        (readers, "one for each core, 2 to 16, 4 MiB each out of 2/16 of the divided memory".into())
+        let readers = (self.machine.cores.clamp(1, 16) + SPARE_READERS).min(fit).max(1);
+        (readers, "one for each core, 16 at most, and two more so that each lane has one; 4 MiB each out of 2/16 of the divided memory".into())
     }
 
     pub(super) fn events_buffered(&self) -> Derived<u64> {
