@@ -1,16 +1,20 @@
-//! The only code about 304, ranges and `HEAD`: from a complete reply to the part that was asked for.
+//! The only code about 304, 412, ranges and `HEAD`: from a complete reply to the part that was asked for.
 //!
-//! RFC 9110, 13.2.2 gives the order: `If-None-Match`, else `If-Modified-Since`, then `Range` if `If-Range` lets it.
+//! RFC 9110, 13.2.2 gives the order: `If-Match`, else `If-Unmodified-Since`; `If-None-Match`, else `If-Modified-Since`;
+//! then `Range` if `If-Range` lets it. Conditions on changes are not looked at here: they have been made.
 //! A range of several parts is answered whole, as the standard allows.
 
 use crate::{Body, Ranges, Reply};
-use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::header::{self, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 use md5::{Digest, Md5};
+use tags::{Tag, Tags};
 
 /// The conditions of a request, kept while the handler has the rest of it.
 #[derive(Debug, Default)]
 pub struct Asked {
+    matches: Vec<HeaderValue>,
+    unmodified_since: Option<HeaderValue>,
     none_match: Vec<HeaderValue>,
     modified_since: Option<HeaderValue>,
     range: Option<HeaderValue>,
@@ -21,6 +25,8 @@ impl Asked {
     /// Reads them.
     pub fn new(headers: &HeaderMap) -> Self {
         Self {
+            matches: headers.get_all(header::IF_MATCH).iter().cloned().collect(),
+            unmodified_since: headers.get(header::IF_UNMODIFIED_SINCE).cloned(),
             none_match: headers.get_all(header::IF_NONE_MATCH).iter().cloned().collect(),
             modified_since: headers.get(header::IF_MODIFIED_SINCE).cloned(),
             range: headers.get(header::RANGE).cloned(),
@@ -28,21 +34,33 @@ impl Asked {
         }
     }
 
-    /// Opaque parts of the tags in `If-None-Match`, `W/` and quotes taken off: it is a weak comparison.
+    /// Opaque parts of the tags in `If-None-Match`: it is a weak comparison.
     fn tags(&self) -> impl Iterator<Item = &str> {
-        self.none_match.iter().filter_map(|line| line.to_str().ok()).flat_map(Tags)
+        tags(&self.none_match).map(|tag| tag.opaque)
+    }
+
+    /// Whether we have what the client says it has a part of: a strong comparison (RFC 9110, 13.1.1 and 13.1.4). Maven's
+    /// resolver continues a download with `Range` and `If-Unmodified-Since`, and begins anew after a 412.
+    fn expects_it(&self, headers: &HeaderMap) -> bool {
+        if !self.matches.is_empty() {
+            let ours = tag(headers).filter(|ours| ours.strong);
+            return tags(&self.matches).any(|theirs| theirs.opaque == "*" || Some(theirs) == ours);
+        }
+        let until = self.unmodified_since.as_ref().and_then(date);
+        until.is_none_or(|until| modified(headers).is_none_or(|modified| modified <= until))
     }
 
     fn holds_it(&self, headers: &HeaderMap) -> bool {
         if !self.none_match.is_empty() {
-            let tag = text(headers, &header::ETAG).and_then(|tag| Tags(tag).next());
-            return self.tags().any(|held| held == "*" || Some(held) == tag);
+            let ours = tag(headers).map(|tag| tag.opaque);
+            return self.tags().any(|held| held == "*" || Some(held) == ours);
         }
         let since = self.modified_since.as_ref().and_then(date);
         since.is_some_and(|since| modified(headers).is_some_and(|modified| modified <= since))
     }
 
-    /// Whether what the client has a part of is what we have: a strong comparison (RFC 9110, 13.1.5).
+    /// Whether what the client has a part of is what we have: a strong comparison (RFC 9110, 13.1.5). A date is strong
+    /// because nothing that is sent in ranges changes twice in a second.
     fn range_applies(&self, headers: &HeaderMap) -> bool {
         match &self.if_range {
             None => true,
@@ -67,8 +85,11 @@ enum Part {
 pub fn apply(mut reply: Reply, method: &Method, asked: &Asked) -> Reply {
     let reads = method == Method::GET || method == Method::HEAD;
     if reads && reply.status == StatusCode::OK {
+        if !asked.expects_it(&reply.headers) {
+            return without_body(reply, StatusCode::PRECONDITION_FAILED);
+        }
         if asked.holds_it(&reply.headers) {
-            return not_modified(reply);
+            return without_body(reply, StatusCode::NOT_MODIFIED);
         }
         if reply.ranges != Ranges::None {
             reply.headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
@@ -91,8 +112,8 @@ pub fn apply(mut reply: Reply, method: &Method, asked: &Asked) -> Reply {
 }
 
 /// The headers that say what the client holds stay; those that describe the bytes go with them (RFC 9110, 15.4.5).
-fn not_modified(mut reply: Reply) -> Reply {
-    reply.status = StatusCode::NOT_MODIFIED;
+fn without_body(mut reply: Reply, status: StatusCode) -> Reply {
+    reply.status = status;
     reply.body = Body::Empty;
     for name in [header::CONTENT_TYPE, header::CONTENT_ENCODING, header::CONTENT_LANGUAGE, header::CONTENT_LENGTH] {
         reply.headers.remove(name);
@@ -114,11 +135,9 @@ fn partial(mut reply: Reply, from: u64, to: u64) -> Reply {
     with_content_range(reply, range)
 }
 
-fn beyond(mut reply: Reply) -> Reply {
+fn beyond(reply: Reply) -> Reply {
     let range = format!("bytes */{}", reply.body.len());
-    reply = not_modified(reply);
-    reply.status = StatusCode::RANGE_NOT_SATISFIABLE;
-    with_content_range(reply, range)
+    with_content_range(without_body(reply, StatusCode::RANGE_NOT_SATISFIABLE), range)
 }
 
 fn with_content_range(mut reply: Reply, range: String) -> Reply {
@@ -133,6 +152,15 @@ fn part(reply: &Reply, asked: &Asked) -> Part {
     match (reply.ranges, wanted) {
         (Ranges::None, _) | (_, None) => Part::Whole,
         (Ranges::Bytes, Some(wanted)) => of_length(wanted, reply.body.len()),
+        // If-Range has shown that the client holds a part of these very bytes.
+        (Ranges::Prefix, Some(wanted))
+            if asked.if_range.is_some() && !reply.headers.contains_key(header::CONTENT_ENCODING) =>
+        {
+            match of_length(wanted, reply.body.len()) {
+                Part::Beyond => Part::Whole,
+                part => part,
+            }
+        }
         (Ranges::Prefix, Some((Some(from), None))) => after_prefix(reply, asked, from),
         (Ranges::Prefix, Some(_)) => Part::Whole,
     }
@@ -198,8 +226,13 @@ fn index(at: u64) -> usize {
     usize::try_from(at).unwrap_or(usize::MAX)
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok()
+fn tags(lines: &[HeaderValue]) -> impl Iterator<Item = Tag<'_>> {
+    lines.iter().filter_map(|line| line.to_str().ok()).flat_map(Tags)
+}
+
+/// The tag of what we have.
+fn tag(headers: &HeaderMap) -> Option<Tag<'_>> {
+    Tags(headers.get(header::ETAG)?.to_str().ok()?).next()
 }
 
 fn date(value: &HeaderValue) -> Option<std::time::SystemTime> {
@@ -210,26 +243,6 @@ fn modified(headers: &HeaderMap) -> Option<std::time::SystemTime> {
     headers.get(header::LAST_MODIFIED).and_then(date)
 }
 
-/// The opaque parts of a list of entity tags. A tag may hold commas; one without quotes ends at the next.
-struct Tags<'a>(&'a str);
-
-impl<'a> Iterator for Tags<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        let rest = self.0.trim_start_matches([' ', '\t', ',']);
-        let rest = rest.strip_prefix("W/").unwrap_or(rest);
-        if rest.is_empty() {
-            return None;
-        }
-        let (tag, rest) = match rest.strip_prefix('"') {
-            Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
-            None => rest.split_once(',').unwrap_or((rest, "")),
-        };
-        self.0 = rest;
-        Some(tag.trim_end())
-    }
-}
-
+mod tags;
 #[cfg(test)]
 mod tests;

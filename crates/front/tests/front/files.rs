@@ -73,6 +73,39 @@ fn a_range_of_a_file_is_that_part_of_it() {
 }
 
 #[test]
+fn a_download_that_broke_off_is_continued_only_with_the_same_file() {
+    let front = front(true, 2);
+    let (size, whole) = (5_000_003, pattern(5_000_003));
+    let mut first = front.client();
+    first.send(format!("GET /files/{size}/{size} HTTP/1.1\r\nhost: a\r\n\r\n"));
+    first.head();
+    let mut held = first.body(1_234_567);
+    drop(first);
+    let mut client = front.client();
+    for (condition, status) in [
+        ("if-range: \"5000003\"", 206),
+        ("if-range: \"5000004\"", 200),
+        ("if-match: \"5000003\"", 206),
+        ("if-match: \"5000004\"", 412),
+    ] {
+        client.send(format!(
+            "GET /files/{size}/{size} HTTP/1.1\r\nhost: a\r\nrange: bytes={}-\r\n{condition}\r\n\r\n",
+            held.len()
+        ));
+        let answer = client.answer();
+        assert_eq!(answer.status, status, "{condition}");
+        match status {
+            206 => check(&answer.body, &whole[held.len()..]),
+            200 => check(&answer.body, &whole),
+            _ => assert!(answer.body.is_empty()),
+        }
+    }
+    client.send(format!("GET /files/{size}/{size} HTTP/1.1\r\nhost: a\r\nrange: bytes={}-\r\n\r\n", held.len()));
+    held.extend(client.answer().body);
+    check(&held, &whole);
+}
+
+#[test]
 fn replies_about_a_large_file_without_its_bytes_leave_nothing_behind() {
     let front = front(true, 2);
     let mut client = front.client();

@@ -230,7 +230,8 @@ impl Handler for House {
             path if path.starts_with("/files/") => {
                 let (said, there) = path["/files/".len()..].split_once('/').unwrap();
                 let file = patterned_file(there.parse().unwrap());
-                ok.body(Body::file(file, said.parse().unwrap())).ranges(Ranges::Bytes)
+                let tag = HeaderValue::try_from(format!("\"{said}\"")).unwrap();
+                ok.header(header::ETAG, tag).body(Body::file(file, said.parse().unwrap())).ranges(Ranges::Bytes)
             }
             "/short-file" => ok.body(Body::file(file_of(10), 20)),
             "/busy" => {
