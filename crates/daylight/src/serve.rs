@@ -9,7 +9,7 @@ use crate::init::{self, First};
 use crate::signals::{Signals, Told};
 use crate::{route, sinks};
 use anyhow::Context;
-use front::{Listener, Outside, Pages, Stop};
+use front::{Listener, Outside, Pages, Proxies, Stop};
 use repository::Repositories;
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -176,6 +176,10 @@ pub fn start(settings: &Settings, log: Log, mut extra: Extra) -> anyhow::Result<
     let options = front::Options {
         cores: settings.server.cores,
         limits: limits(settings),
+        proxies: Proxies {
+            trusted: settings.server.trusted_proxies.0.clone(),
+            client_from: settings.server.client_from,
+        },
         patience: PATIENCE,
         sendfile: settings.server.sendfile,
     };

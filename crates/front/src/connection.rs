@@ -1,9 +1,11 @@
 //! One connection from its first byte to its last: hyper's machine, with a watch over every deadline.
 
+use crate::Limits;
 use crate::exchange::{Connection, Handler, exchange};
 use crate::ledger::Ledger;
+use crate::listen::{Core, Late, turn_away};
+use crate::proxies::announced::{self, Unannounced};
 use crate::wire::{Stream, Wire};
-use crate::{Limits, listen::Core};
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use std::net::IpAddr;
@@ -11,7 +13,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
-use telemetry::{Event, Outcome, Reason, Tick};
+use telemetry::{Event, Outcome, Reason, Recorder, Tick};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -39,7 +41,13 @@ pub(crate) fn builder(limits: &Limits) -> Builder {
 }
 
 /// Serves a connection until either side ends it.
-pub(crate) async fn serve<H: Handler>(core: Rc<Core<H>>, stream: TcpStream, client: IpAddr) {
+pub(crate) async fn serve<H: Handler>(core: Rc<Core<H>>, mut stream: TcpStream, peer: IpAddr) {
+    let client = if core.proxies.announces(peer) { announced(&core, &mut stream, peer).await } else { Some(peer) };
+    let Some(client) = client else { return };
+    let _counted = match core.proxies.announces(peer).then(|| core.enter(client)) {
+        Some(Err(_)) => return turn_away(&core.recorder, client, Reason::TooManyOfClient),
+        counted => counted,
+    };
     let (stream, ledger) = (Rc::new(Stream::Plain(stream)), Ledger::new(core.recorder.clone()));
     let end = drive(&core, &stream, client, &ledger).await;
     ledger.close();
@@ -49,12 +57,29 @@ pub(crate) async fn serve<H: Handler>(core: Rc<Core<H>>, stream: TcpStream, clie
     }
 }
 
+/// Who a trusted proxy says its client is, before the client's first byte. `None`: it does not say so properly, and the
+/// connection ends.
+async fn announced<H>(core: &Core<H>, stream: &mut TcpStream, peer: IpAddr) -> Option<IpAddr> {
+    let began = Tick::now();
+    let (outcome, reason, detail) = match core.in_time(announced::read(stream)).await {
+        Ok(Ok(client)) => return Some(client.unwrap_or(peer)),
+        Ok(Err(Unannounced::Silent)) => return None,
+        Ok(Err(error @ Unannounced::Broken(_))) => (Outcome::ClientGone, None, error.to_string()),
+        Ok(Err(error @ Unannounced::Invalid(_))) => (Outcome::Malformed, Some(Reason::InputInvalid), error.to_string()),
+        Err(Late::Slow) => (Outcome::TurnedAway, Some(Reason::HeadTooSlow), "no PROXY header came in time".to_owned()),
+        Err(Late::Stopping) => return None,
+    };
+    release(&core.recorder, peer, began, (0, outcome, reason, detail));
+    None
+}
+
 async fn drive<H: Handler>(core: &Rc<Core<H>>, stream: &Rc<Stream>, client: IpAddr, ledger: &Rc<Ledger>) -> End {
     let state = Rc::new(Connection {
         handler: core.handler.clone(),
         limits: core.limits.clone(),
         means: core.means.clone(),
         sendfile: core.means.sendfile && stream.sends_files(),
+        proxies: core.proxies.clone(),
         client,
         client_text: client.to_string(),
         ledger: ledger.clone(),
@@ -111,14 +136,19 @@ fn account(ledger: &Ledger, client: IpAddr, end: End) -> bool {
         (End::Closed(Err(error)), Some(_)) => (0, Outcome::ClientGone, None, error.to_string()),
         _ => return false,
     };
-    ledger.recorder().attempt();
-    let mut event = Event::request(ledger.recorder().clock().now(), head.unwrap_or_else(Tick::now));
-    event.client = client.to_string();
-    event.status = status;
-    event.outcome = Some(outcome);
-    event.reason = reason;
-    event.detail = detail;
-    event.duration = Tick::now().since(event.began);
-    ledger.recorder().release(event);
+    release(ledger.recorder(), client, head.unwrap_or_else(Tick::now), (status, outcome, reason, detail));
     outcome == Outcome::Malformed
+}
+
+/// Records what never became a request.
+fn release(recorder: &Recorder, client: IpAddr, began: Tick, end: (u16, Outcome, Option<Reason>, String)) {
+    recorder.attempt();
+    let mut event = Event::request(recorder.clock().now(), began);
+    event.client = client.to_string();
+    event.status = end.0;
+    event.outcome = Some(end.1);
+    event.reason = end.2;
+    event.detail = end.3;
+    event.duration = Tick::now().since(event.began);
+    recorder.release(event);
 }

@@ -3,6 +3,7 @@
 use crate::body::Sending;
 use crate::ledger::{Ledger, Sent};
 use crate::pieces::Means;
+use crate::proxies::Proxies;
 use crate::request::Rest;
 use crate::{Limits, Reply, Request, Upload, conditional, framing};
 use http::request::Parts;
@@ -35,6 +36,8 @@ pub(crate) struct Connection<H> {
     pub(crate) means: Means,
     /// Whether the kernel may send files: on a plain socket.
     pub(crate) sendfile: bool,
+    pub(crate) proxies: Arc<Proxies>,
+    /// Who is at the other end, or whom a proxy announced.
     pub(crate) client: IpAddr,
     /// The client as events name it.
     pub(crate) client_text: String,
@@ -45,6 +48,7 @@ pub(crate) struct Connection<H> {
 struct Attempt {
     /// Here until there is a reply.
     event: Option<Box<Event>>,
+    client: IpAddr,
     ledger: Rc<Ledger>,
 }
 
@@ -56,11 +60,16 @@ impl Attempt {
         let mut event = Event::request(recorder.clock().now(), ledger.begin());
         event.method = name(&head.method);
         event.path = Event::text(head.uri.path());
-        event.client.clone_from(&connection.client_text);
+        let forwarded = connection.proxies.client(connection.client, &head.headers);
+        match forwarded {
+            Some(client) => event.client = client.to_string(),
+            None => event.client.clone_from(&connection.client_text),
+        }
         if let Some(agent) = head.headers.get(header::USER_AGENT) {
             event.agent = Event::text(&String::from_utf8_lossy(agent.as_bytes()));
         }
-        Self { event: Some(event), ledger: ledger.clone() }
+        let client = forwarded.unwrap_or(connection.client);
+        Self { event: Some(event), client, ledger: ledger.clone() }
     }
 
     /// There is a reply: from here the event belongs to the ledger.
@@ -94,7 +103,8 @@ async fn answer<H: Handler>(
     head: Parts,
     incoming: Incoming,
 ) -> hyper::Response<Sending> {
-    let Connection { handler, limits, means, client, ledger, .. } = connection;
+    let Connection { handler, limits, means, ledger, .. } = connection;
+    let client = attempt.client;
     let Some(event) = attempt.event.as_mut() else { unreachable!("an attempt holds its event until it leaves") };
     let upload = Upload::wire(incoming, limits);
     // HTTP/2 cuts bodies into frames, which takes their bytes.
@@ -114,7 +124,7 @@ async fn answer<H: Handler>(
         reply
     } else {
         let Parts { method, uri, headers, .. } = head;
-        guarded(handler.as_ref(), Request { method, uri, headers, client: *client, upload }, event).await
+        guarded(handler.as_ref(), Request { method, uri, headers, client, upload }, event).await
     };
     let mut reply = conditional::apply(reply, &method, &asked);
     if rest.is_some_and(|rest| !discard(rest, expects, limits, ledger)) {

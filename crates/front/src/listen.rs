@@ -4,6 +4,7 @@ use crate::buffers::Buffers;
 use crate::clients::{self, Clients};
 use crate::exchange::Handler;
 use crate::pieces::Means;
+use crate::proxies::Proxies;
 use crate::{Error, Limits, Stop, connection};
 use hyper::server::conn::http1::Builder;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
@@ -17,10 +18,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
-use telemetry::{Bound, BoundName, Counter, Event, Outcome, Reason, Recorder, Slot, Tick};
+use telemetry::{Bound, BoundName, Counter, Event, Full, Outcome, Reason, Recorder, Slot, Tick};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::LocalSet;
+use tokio::time::{sleep, timeout};
 
 /// Connections that the kernel completes while every core is busy.
 const BACKLOG: i32 = 4096;
@@ -88,6 +90,8 @@ pub struct Options {
     pub cores: usize,
     /// What clients may do.
     pub limits: Limits,
+    /// Who is believed about the clients behind it.
+    pub proxies: Proxies,
     /// How long requests under way may take after [`Stop::now`].
     pub patience: Duration,
     /// Whether the kernel sends large files where it can; else they pass through buffers.
@@ -103,13 +107,22 @@ pub(crate) struct Core<H> {
     pub(crate) means: Means,
     pub(crate) builder: Builder,
     /// Connections of all cores, by client.
-    clients: Arc<Clients>,
+    pub(crate) clients: Arc<Clients>,
+    pub(crate) proxies: Arc<Proxies>,
     /// Set when the connections of this core are to finish: how long idle ones may stay.
     pub(crate) farewell: Cell<Option<Duration>>,
     /// Told once, when that becomes so.
     pub(crate) stopping: Notify,
     open: Cell<usize>,
     emptied: Notify,
+}
+
+/// Why a connection has not come to its first request.
+pub(crate) enum Late {
+    /// The client took too long.
+    Slow,
+    /// The server stops, and waited for as long as it does for idle connections.
+    Stopping,
 }
 
 /// Serves until `stop`, then finishes the requests under way. Blocks the calling thread.
@@ -123,6 +136,7 @@ pub fn run<H: Handler>(
     let limits = Arc::new(options.limits);
     let connections = Bound::new(BoundName::Connections, "", limits.connections);
     recorder.register(connections.clone());
+    let proxies = Arc::new(options.proxies);
     let clients = Clients::new(limits.client_connections);
     recorder.register(clients.bound().clone());
     let cores = options.cores.max(1);
@@ -149,7 +163,7 @@ pub fn run<H: Handler>(
         for (number, (runtime, socket)) in cores.into_iter().enumerate() {
             let (handler, limits, recorder, means, clients) =
                 (handler.clone(), limits.clone(), recorder.clone(), means.clone(), clients.clone());
-            let (connections, stop) = (&connections, &stop);
+            let (connections, stop, proxies) = (&connections, &stop, proxies.clone());
             let serve = move || {
                 let core = Rc::new(Core {
                     builder: connection::builder(&limits),
@@ -158,6 +172,7 @@ pub fn run<H: Handler>(
                     recorder,
                     means,
                     clients,
+                    proxies,
                     farewell: Cell::new(None),
                     stopping: Notify::new(),
                     open: Cell::new(0),
@@ -200,7 +215,7 @@ async fn accept<H: Handler>(
             Ok(Ok((stream, peer))) => {
                 core.recorder.count(Counter::Connections);
                 let client = peer.ip().to_canonical();
-                match (connections.enter(), core.clients.enter(client)) {
+                match (connections.enter(), core.enter(client)) {
                     (Ok(slot), Ok(place)) => open(core, stream, client, (slot, place)),
                     (Err(_), _) => turn_away(&core.recorder, client, Reason::TooManyConnections),
                     (_, Err(_)) => turn_away(&core.recorder, client, Reason::TooManyOfClient),
@@ -208,12 +223,35 @@ async fn accept<H: Handler>(
             }
             // The client has left already; the next one is there at once.
             Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-            Ok(Err(_)) => tokio::time::sleep(REST).await,
+            Ok(Err(_)) => sleep(REST).await,
         }
     }
 }
 
-fn open<H: Handler>(core: &Rc<Core<H>>, stream: TcpStream, client: IpAddr, counted: (Slot, clients::Place)) {
+impl<H> Core<H> {
+    /// One more connection of `client`. A trusted proxy has those of many clients, and is not counted.
+    pub(crate) fn enter(&self, client: IpAddr) -> Result<Option<clients::Place>, Full> {
+        if self.proxies.trust(client) { Ok(None) } else { self.clients.enter(client).map(Some) }
+    }
+
+    /// Waits for what comes before a connection's first request, for as long as a head may take.
+    pub(crate) async fn in_time<T>(&self, opening: impl Future<Output = T>) -> Result<T, Late> {
+        let mut opening = pin!(timeout(self.limits.head_time, opening));
+        let mut stopping = pin!(async {
+            if self.farewell.get().is_none() {
+                self.stopping.notified().await;
+            }
+            sleep(self.farewell.get().unwrap_or_default()).await;
+        });
+        poll_fn(|cx| match opening.as_mut().poll(cx) {
+            Poll::Ready(opened) => Poll::Ready(opened.map_err(|_| Late::Slow)),
+            Poll::Pending => stopping.as_mut().poll(cx).map(|()| Err(Late::Stopping)),
+        })
+        .await
+    }
+}
+
+fn open<H: Handler>(core: &Rc<Core<H>>, stream: TcpStream, client: IpAddr, counted: (Slot, Option<clients::Place>)) {
     // Replies leave when they are written; a failure means that the client has gone.
     if stream.set_nodelay(true).is_err() {
         return;
@@ -226,7 +264,7 @@ fn open<H: Handler>(core: &Rc<Core<H>>, stream: TcpStream, client: IpAddr, count
 /// A connection's place on its core, given back when it ends in whatever way.
 struct Place<H> {
     core: Rc<Core<H>>,
-    _counted: (Slot, clients::Place),
+    _counted: (Slot, Option<clients::Place>),
 }
 
 impl<H> Drop for Place<H> {
@@ -237,7 +275,7 @@ impl<H> Drop for Place<H> {
 }
 
 async fn finish<H>(core: &Core<H>, patience: Duration) {
-    let _ = tokio::time::timeout(patience, async {
+    let _ = timeout(patience, async {
         while core.open.get() > 0 {
             core.emptied.notified().await;
         }
@@ -245,7 +283,7 @@ async fn finish<H>(core: &Core<H>, patience: Duration) {
     .await;
 }
 
-fn turn_away(recorder: &Recorder, client: IpAddr, reason: Reason) {
+pub(crate) fn turn_away(recorder: &Recorder, client: IpAddr, reason: Reason) {
     recorder.attempt();
     let mut event = Event::request(recorder.clock().now(), Tick::now());
     event.client = client.to_string();

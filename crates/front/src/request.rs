@@ -18,7 +18,7 @@ pub struct Request {
     pub method: Method,
     /// The headers.
     pub headers: HeaderMap,
-    /// Who is at the other end of the connection.
+    /// Who asks: who is at the other end of the connection, or whom a trusted proxy there speaks for.
     pub client: IpAddr,
     /// The body.
     pub upload: Upload,

@@ -4,6 +4,7 @@ use super::shares::{
     CONNECTION_BYTES, EVENT_BYTES, FILE_BUFFER_BYTES, FIXED_BYTES, READER_BYTES, Shares, UPLOAD_BYTES,
 };
 use super::{AccessLog, Error, Machine, Settings};
+use front::ClientFrom;
 use std::path::Path;
 
 /// Refuses what cannot work; returns a sentence for each thing that will not work as meant.
@@ -23,7 +24,20 @@ pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>
             hint: "raise the limit (`ulimit -n`, `LimitNOFILE=`) or leave the key out".to_owned(),
         });
     }
+    let (believed, trusted) = (server.client_from != ClientFrom::Connection, !server.trusted_proxies.0.is_empty());
+    if believed && !trusted {
+        return Err(Error::Contradiction {
+            text: format!(
+                "`server.client_from` is `{}`, and `server.trusted_proxies` is empty",
+                server.client_from.as_str()
+            ),
+            hint: "list the addresses of your proxies: nobody else is believed".to_owned(),
+        });
+    }
     let mut warnings = Vec::new();
+    if trusted && !believed {
+        warnings.push("`server.trusted_proxies` lists proxies, and `server.client_from` is `connection`".to_owned());
+    }
     let (bounds, budget) = (bounds_bytes(settings), Shares::budget(machine));
     if bounds > budget {
         warnings.push(format!(

@@ -3,8 +3,9 @@
 use super::error::Error;
 use super::given::{Declared, Given};
 use super::shares::Shares;
-use super::value::{AccessLog, Value};
+use super::value::{AccessLog, Networks, Value};
 use client::Secret;
+use front::ClientFrom;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use telemetry::log::{Level, LineFormat};
@@ -71,6 +72,11 @@ keys! {
         max_connections: u64 = Shares::max_connections, 1..=1_000_000;
         /// Connections open at once from one address, or one IPv6 network of 64 bits; more are turned away.
         max_connections_per_client: u64 = Shares::max_connections_per_client, 1..=1_000_000;
+        /// Proxies that are believed about their clients: addresses and networks, with commas between them.
+        trusted_proxies: Networks = |_| (Networks::default(), "anybody could claim to be anybody".into());
+        /// How they say who their client is: `connection` (they do not), `proxy-protocol` (version 1 or 2, on every
+        /// connection of theirs), `x-forwarded-for` or `forwarded`. Choose what your proxy sets itself.
+        client_from: ClientFrom = |_| (ClientFrom::Connection, "what a proxy does not set, a client may".into());
         /// Uploads under way at once; more are answered 503.
         max_uploads: u64 = Shares::max_uploads, 1..=100_000;
         /// Downloads that are looked up at once; more are answered 503. Sending takes no place.

@@ -154,3 +154,18 @@ fn the_admin_token_is_read_and_never_printed() {
     assert_eq!(settings.admin_token.as_ref().unwrap().expose(), "hush");
     assert!(!format!("{settings:?} {loaded:?} {:?}", environment(&[("DAYLIGHT_TOKEN", "hush")])).contains("hush"));
 }
+
+#[test]
+fn proxies_are_believed_only_with_a_list_of_them_and_a_way() {
+    let ways = ["connection", "proxy-protocol", "x-forwarded-for", "forwarded"];
+    for way in ways {
+        let text = format!("[server]\ntrusted_proxies = \"10.0.0.0/8, ::1\"\nclient_from = \"{way}\"\n");
+        let (settings, loaded) = from_file(&text).unwrap();
+        assert_eq!(settings.server.client_from.as_str(), way);
+        let shown = |key| loaded.entries.iter().find(|entry| entry.key == key).unwrap().value.clone();
+        assert_eq!(shown("server.trusted_proxies"), "10.0.0.0/8, ::1/128");
+        assert_eq!(loaded.warnings.len(), usize::from(way == "connection"), "{:?}", loaded.warnings);
+    }
+    assert!(from_file("[server]\nclient_from = \"forwarded\"\n").is_err());
+    assert!(from_file("[server]\ntrusted_proxies = \"10.0.0.0/40\"\n").is_err());
+}

@@ -1,5 +1,6 @@
 //! The types a setting can have: how each is read from text, and how it is shown.
 
+use front::{ClientFrom, Network};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use telemetry::log::{Level, LineFormat};
@@ -114,6 +115,26 @@ macro_rules! words {
 words!(Level, "`error`, `warn`, `info` or `debug`");
 words!(LineFormat, "`text` or `json`");
 words!(AccessLog, "`off`, `text` or `json`");
+
+words!(ClientFrom, "`connection`, `proxy-protocol`, `x-forwarded-for` or `forwarded`");
+
+/// Networks in a row.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Networks(pub Vec<Network>);
+
+impl Value for Networks {
+    const EXPECTS: &'static str = "addresses and networks, such as `127.0.0.1, 10.0.0.0/8`";
+    const QUOTED: bool = true;
+
+    fn parse(text: &str) -> Option<Self> {
+        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+        parts.map(str::parse).collect::<Result<_, _>>().ok().map(Self)
+    }
+
+    fn json(&self) -> serde_json::Value {
+        self.0.iter().map(Network::to_string).collect::<Vec<_>>().join(", ").into()
+    }
+}
 
 /// Whether each request makes a line, and which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Files on their way to clients: sent by the kernel or through buffers, every byte is the file's.
 
 use crate::people::{Client, Front, HANGS, pattern};
-use front::{Limits, Options};
+use front::{Limits, Options, Proxies};
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Op, Outcome, Reason};
 
@@ -13,7 +13,7 @@ const SIZES: [usize; 13] = [
 
 fn front(sendfile: bool, file_buffers: u64) -> Front {
     let limits = Limits { file_buffers, ..Limits::default() };
-    Front::with(Options { cores: 2, limits, patience: HANGS, sendfile }, Vec::new())
+    Front::with(Options { cores: 2, limits, proxies: Proxies::default(), patience: HANGS, sendfile }, Vec::new())
 }
 
 fn bound(front: &Front, name: BoundName) -> Arc<Bound> {

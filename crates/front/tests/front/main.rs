@@ -6,5 +6,6 @@ mod exchanges;
 mod files;
 mod limits;
 mod people;
+mod proxies;
 mod sinks;
 mod uploads;

@@ -1,6 +1,6 @@
 //! A running front, and clients that speak raw bytes to it.
 
-use front::{Body, Handler, Limits, Listener, Options, Ranges, Reply, Request, Stop, UploadError};
+use front::{Body, ClientFrom, Handler, Limits, Listener, Options, Proxies, Ranges, Reply, Request, Stop, UploadError};
 use http::{HeaderValue, StatusCode, header};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -50,7 +50,13 @@ impl Front {
     }
 
     pub(crate) fn start(limits: Limits, patience: Duration, sinks: Vec<Box<dyn Sink>>) -> Self {
-        Self::with(Options { cores: 2, limits, patience, sendfile: true }, sinks)
+        Self::with(Options { cores: 2, limits, proxies: Proxies::default(), patience, sendfile: true }, sinks)
+    }
+
+    /// One behind proxies on 127.0.0.1, and on nothing else of this machine.
+    pub(crate) fn behind(client_from: ClientFrom, limits: Limits) -> Self {
+        let proxies = Proxies { trusted: vec!["127.0.0.1".parse().unwrap()], client_from };
+        Self::with(Options { cores: 2, limits, proxies, patience: HANGS, sendfile: true }, Vec::new())
     }
 
     pub(crate) fn with(options: Options, mut sinks: Vec<Box<dyn Sink>>) -> Self {
@@ -223,6 +229,7 @@ impl Handler for House {
     async fn answer(&self, mut request: Request, event: &mut Event) -> Reply {
         let ok = Reply::text(StatusCode::OK, format!("{} {:?}", request.path(), request.query()));
         match request.path() {
+            "/who" => Reply::text(StatusCode::OK, request.client.to_string()),
             "/tagged" => ok.header(header::ETAG, HeaderValue::from_static("\"v1\"")).ranges(Ranges::Bytes),
             "/nothing" => Reply::new(StatusCode::NO_CONTENT),
             "/big" => ok.body(Body::Bytes(vec![b'b'; BIG].into())),

@@ -1,0 +1,116 @@
+//! The PROXY protocol: what a load balancer that does not read HTTP says about its client, before the client's first
+//! byte. Versions 1 (a line) and 2 (binary), from the specification that HAProxy publishes.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// What both versions have at least; so nothing of the request after it is read.
+const FIRST: usize = 12;
+const SIGNATURE: [u8; FIRST] = *b"\r\n\r\n\0\r\nQUIT\n";
+/// A line of version 1 with its end, at most.
+const LINE: usize = 107;
+/// What follows the signature of version 2 and is always there.
+const FIXED: usize = 4;
+/// What follows that, at most: the longest addresses, and what cloud providers add. The field could say 65,535.
+const REST: usize = 2048;
+
+/// Why a connection is not taken on.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unannounced {
+    /// It ended before anything was said: a check whether somebody listens.
+    #[error("nothing was said")]
+    Silent,
+    /// It ended in the middle, or broke.
+    #[error("the connection ended within the PROXY header")]
+    Broken(#[source] io::Error),
+    /// Something else was said.
+    #[error("no valid PROXY header: {0}")]
+    Invalid(&'static str),
+}
+
+impl From<io::Error> for Unannounced {
+    fn from(error: io::Error) -> Self {
+        Self::Broken(error)
+    }
+}
+
+/// Reads the header and nothing beyond it. `None`: the proxy speaks for itself, to see whether we live.
+pub(crate) async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Option<IpAddr>, Unannounced> {
+    let mut first = [0; FIRST];
+    if from.read(&mut first[..1]).await? == 0 {
+        return Err(Unannounced::Silent);
+    }
+    from.read_exact(&mut first[1..]).await?;
+    if first == SIGNATURE { binary(from).await } else { line(first, from).await }
+}
+
+async fn line(first: [u8; FIRST], from: &mut (impl AsyncRead + Unpin)) -> Result<Option<IpAddr>, Unannounced> {
+    if !first.starts_with(b"PROXY ") {
+        return Err(Unannounced::Invalid("it does not begin with `PROXY` or the signature"));
+    }
+    let mut line = first.to_vec();
+    // Byte by byte, once in a connection, so that what follows stays where it is.
+    while !line.ends_with(b"\r\n") {
+        if line.len() == LINE {
+            return Err(Unannounced::Invalid("the line is too long"));
+        }
+        line.push(from.read_u8().await?);
+    }
+    line.truncate(line.len() - 2);
+    let line = std::str::from_utf8(&line).map_err(|_| Unannounced::Invalid("the line is not text"))?;
+    read_line(line).ok_or(Unannounced::Invalid("the line does not have the right form"))
+}
+
+/// `PROXY TCP4 SOURCE DESTINATION PORT PORT`, or `PROXY UNKNOWN` with anything after it.
+fn read_line(line: &str) -> Option<Option<IpAddr>> {
+    let mut words = line.split(' ');
+    let (_, family) = (words.next(), words.next()?);
+    if family == "UNKNOWN" {
+        return Some(None);
+    }
+    let (source, destination) = (words.next()?, words.next()?);
+    let client = match family {
+        "TCP4" => source.parse::<Ipv4Addr>().ok().zip(destination.parse::<Ipv4Addr>().ok())?.0.into(),
+        "TCP6" => source.parse::<Ipv6Addr>().ok().zip(destination.parse::<Ipv6Addr>().ok())?.0.into(),
+        _ => return None,
+    };
+    let ports = (words.next()?.parse::<u16>().ok(), words.next()?.parse::<u16>().ok());
+    (words.next().is_none() && matches!(ports, (Some(_), Some(_)))).then_some(Some(client))
+}
+
+async fn binary(from: &mut (impl AsyncRead + Unpin)) -> Result<Option<IpAddr>, Unannounced> {
+    let mut fixed = [0; FIXED];
+    from.read_exact(&mut fixed).await?;
+    let [command, family, length @ ..] = fixed;
+    let length = usize::from(u16::from_be_bytes(length));
+    if length > REST {
+        return Err(Unannounced::Invalid("it is too long"));
+    }
+    let mut rest = vec![0; length];
+    from.read_exact(&mut rest).await?;
+    match (command, family) {
+        // LOCAL: nobody is spoken for.
+        (0x20, _) => Ok(None),
+        (0x21, 0x11) => source(&rest, 12, |address: [u8; 4]| address.into()),
+        (0x21, 0x21) => source(&rest, 36, |address: [u8; 16]| address.into()),
+        // A socket of another kind, or unknown: who that is cannot be said by an address.
+        (0x21, 0x00 | 0x12 | 0x22 | 0x31 | 0x32) => Ok(None),
+        _ => Err(Unannounced::Invalid("unknown version, command or family")),
+    }
+}
+
+/// The source address, with which the `least` bytes of both addresses and ports begin.
+fn source<const N: usize>(
+    rest: &[u8],
+    least: usize,
+    address: impl Fn([u8; N]) -> IpAddr,
+) -> Result<Option<IpAddr>, Unannounced> {
+    match rest.first_chunk() {
+        Some(bytes) if rest.len() >= least => Ok(Some(address(*bytes))),
+        _ => Err(Unannounced::Invalid("it is too short for its addresses")),
+    }
+}
+
+#[cfg(test)]
+mod tests;
