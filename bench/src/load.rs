@@ -1,4 +1,4 @@
-//! Load: many requests for one URL, by wrk.
+//! Load without pause: as many requests for one URL as are answered, by wrk.
 
 use anyhow::{Context, Result, ensure};
 use std::process::Command;
@@ -9,20 +9,37 @@ pub(crate) struct Load {
     pub(crate) requests: f64,
     /// Of these, each second.
     pub(crate) per_second: f64,
+    /// Bytes received, those of replies that were cut off at the end included.
+    pub(crate) bytes: f64,
+    /// Of these, each second.
+    pub(crate) bytes_per_second: f64,
 }
 
 /// The command, for the record.
-pub(crate) fn arguments(seconds: u32, url: &str) -> Vec<String> {
-    ["-t1", "-c32", &format!("-d{seconds}s"), url].map(str::to_owned).to_vec()
+pub(crate) fn arguments(connections: usize, seconds: u32, url: &str) -> Vec<String> {
+    ["-t1".to_owned(), format!("-c{connections}"), format!("-d{seconds}s"), url.to_owned()].to_vec()
 }
 
 /// Runs it. Fails when a single reply was not a success.
-pub(crate) fn run(seconds: u32, url: &str) -> Result<Load> {
-    let output = Command::new("wrk").args(arguments(seconds, url)).output().context("running wrk")?;
+pub(crate) fn run(connections: usize, seconds: u32, url: &str) -> Result<Load> {
+    let output = Command::new("wrk").args(arguments(connections, seconds, url)).output().context("running wrk")?;
     let text = String::from_utf8_lossy(&output.stdout);
     ensure!(output.status.success() && !text.contains("Non-2xx") && !text.contains("Socket errors"), "wrk: {text}");
     let before = |mark: &str| text.split(mark).next().and_then(|head| head.split_whitespace().last());
+    let after = |mark: &str| text.split(mark).nth(1).and_then(|rest| rest.split_whitespace().next());
     let requests = before(" requests in").and_then(|number| number.parse().ok());
-    let per_second = text.split("Requests/sec:").nth(1).and_then(|rest| rest.split_whitespace().next()?.parse().ok());
-    Ok(Load { requests: requests.context("requests")?, per_second: per_second.context("Requests/sec")? })
+    let per_second = after("Requests/sec:").and_then(|number| number.parse().ok());
+    Ok(Load {
+        requests: requests.context("requests")?,
+        per_second: per_second.context("Requests/sec")?,
+        bytes: before(" read").and_then(bytes).context("bytes read")?,
+        bytes_per_second: after("Transfer/sec:").and_then(bytes).context("Transfer/sec")?,
+    })
+}
+
+/// `1.25GB` in bytes.
+fn bytes(text: &str) -> Option<f64> {
+    let units = [("KB", 10), ("MB", 20), ("GB", 30), ("TB", 40), ("B", 0)];
+    let (number, power) = units.iter().find_map(|(unit, power)| Some((text.strip_suffix(unit)?, power)))?;
+    Some(number.parse::<f64>().ok()? * f64::from(1 << (power % 30)) * f64::from(1 << (power - power % 30)))
 }

@@ -6,10 +6,16 @@
     reason = "a program that prints measurements, and needs sockets, files and time to make them"
 )]
 
+mod bodies;
+mod caller;
+mod contest;
 mod hit;
+mod idle;
 mod load;
+mod open;
 mod process;
 mod push;
+mod recording;
 mod spread;
 
 #[path = "../../tests/world/gem.rs"]
@@ -22,18 +28,32 @@ mod http;
 use anyhow::{Context, Result, bail};
 use std::fs;
 
+/// A row: the name that asks for it alone, and what measures it.
+type Row = (&'static str, fn() -> Result<()>);
+
+const ROWS: &[Row] = &[
+    ("hit", hit::row),
+    ("steady", hit::steady),
+    ("bodies", bodies::row),
+    ("idle", idle::row),
+    ("push", push::row),
+    ("recording", recording::row),
+];
+
 fn main() -> Result<()> {
-    let rows: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(unknown) = rows.iter().find(|row| !["hit", "push"].contains(&row.as_str())) {
-        bail!("no row `{unknown}`: there are `hit` and `push`");
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    if wanted.first().is_some_and(|first| first == "recording-loop") {
+        return recording::run(&wanted[1..]);
     }
-    let wanted = |row: &str| rows.is_empty() || rows.iter().any(|each| each == row);
+    if let Some(unknown) = wanted.iter().find(|name| ROWS.iter().all(|(row, _)| row != name)) {
+        let names: Vec<&str> = ROWS.iter().map(|(row, _)| *row).collect();
+        bail!("no row `{unknown}`: there are {}", names.join(", "));
+    }
     machine()?;
-    if wanted("hit") {
-        hit::row()?;
-    }
-    if wanted("push") {
-        push::row()?;
+    for (name, row) in ROWS {
+        if wanted.is_empty() || wanted.iter().any(|each| each == name) {
+            row()?;
+        }
     }
     Ok(())
 }
@@ -44,7 +64,7 @@ fn machine() -> Result<()> {
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name\t: ")).unwrap_or("unknown");
     let cores = std::thread::available_parallelism()?;
     println!("machine: {cores} cores of {model}, Linux {}", process::said("uname", &["-r"])?);
-    for (program, flag) in [("nginx", "-v"), ("wrk", "-v"), ("rustc", "--version")] {
+    for (program, flag) in [("nginx", "-v"), ("wrk", "-v"), ("valgrind", "--version"), ("rustc", "--version")] {
         println!("version: {}", process::said(program, &[flag])?);
     }
     Ok(())

@@ -4,9 +4,11 @@ use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// The kernel's unit of processor time in /proc, which is the same on every Linux that we run on.
 const TICKS_PER_SECOND: u64 = 100;
@@ -17,27 +19,31 @@ pub(crate) const TOKEN: &str = "daylight_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
 /// A server, ended with all its workers when dropped.
 pub(crate) struct Server {
     child: Child,
+    /// For tables.
+    pub(crate) name: &'static str,
     /// Where it listens, as `127.0.0.1:PORT`.
     pub(crate) address: String,
 }
 
 impl Server {
-    /// Starts Daylight's release build on an empty folder.
-    pub(crate) fn daylight(folder: &Path) -> Result<Self> {
+    /// Starts Daylight's release build on an empty folder, with these settings in its environment.
+    pub(crate) fn daylight(folder: &Path, settings: &[(&str, &str)]) -> Result<Self> {
         let program = beside("daylight")?;
         let data = folder.join("data");
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--data", &data.to_string_lossy()];
-        println!("command: {} {}", program.display(), arguments.join(" "));
+        let shown: String = settings.iter().map(|(key, value)| format!("{key}={value} ")).collect();
+        println!("command: {shown}{} {}", program.display(), arguments.join(" "));
         let mut child = Command::new(&program)
             .args(arguments)
             .env_clear()
             .env("DAYLIGHT_ADMIN_TOKEN", TOKEN)
+            .envs(settings.iter().copied())
             .stdout(Stdio::piped())
             .stderr(fs::File::create(folder.join("daylight.log"))?)
             .spawn()
             .with_context(|| format!("starting `{}`", program.display()))?;
         let stdout = child.stdout.take().context("standard output")?;
-        let mut server = Self { child, address: String::new() };
+        let mut server = Self { child, name: "Daylight", address: String::new() };
         for line in BufReader::new(stdout).lines() {
             if let Some(address) = line?.strip_prefix("listening on http://") {
                 server.address = address.to_owned();
@@ -52,8 +58,8 @@ impl Server {
         let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let workers = std::thread::available_parallelism()?;
         let configuration = format!(
-            "daemon off;\nworker_processes {workers};\npid nginx.pid;\nevents {{ worker_connections 1024; }}\n\
-             http {{\n  access_log off;\n  sendfile on;\n  tcp_nopush on;\n  keepalive_requests 1000000000;\n  \
+            "daemon off;\nworker_processes {workers};\npid nginx.pid;\nevents {{ worker_connections 16384; }}\n\
+             http {{\n  access_log off;\n  sendfile on;\n  tcp_nopush on;\n  keepalive_requests 1000000000;\n  keepalive_timeout 300s;\n  \
              open_file_cache max=1000;\n  default_type text/plain;\n  client_body_temp_path body;\n  \
              proxy_temp_path proxy;\n  fastcgi_temp_path fastcgi;\n  uwsgi_temp_path uwsgi;\n  scgi_temp_path scgi;\n  \
              server {{ listen 127.0.0.1:{port}; root files; }}\n}}\n"
@@ -62,7 +68,7 @@ impl Server {
         let arguments = ["-p", &folder.to_string_lossy(), "-c", "nginx.conf", "-e", "nginx.log"];
         println!("command: nginx {}\n{configuration}", arguments.join(" "));
         let child = Command::new(program("nginx")).args(arguments).spawn().context("starting nginx")?;
-        let server = Self { child, address: format!("127.0.0.1:{port}") };
+        let server = Self { child, name: "nginx", address: format!("127.0.0.1:{port}") };
         for _ in 0..200 {
             if std::net::TcpStream::connect(&server.address).is_ok() {
                 return Ok(server);
@@ -80,6 +86,48 @@ impl Server {
         }
         Ok(ticks as f64 / TICKS_PER_SECOND as f64)
     }
+
+    /// Anonymous memory, in bytes: of all workers.
+    pub(crate) fn memory(&self) -> Result<u64> {
+        let mut kilobytes = 0;
+        for id in family(self.child.id())? {
+            let status = fs::read_to_string(format!("/proc/{id}/status"))?;
+            let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).context("RssAnon")?;
+            kilobytes += line.trim().trim_end_matches(" kB").parse::<u64>()?;
+        }
+        Ok(kilobytes << 10)
+    }
+}
+
+/// Daylight, and nginx beside it with a folder of files.
+pub(crate) struct Pair {
+    pub(crate) daylight: Server,
+    pub(crate) nginx: Server,
+    folder: TempDir,
+}
+
+impl Pair {
+    /// Starts both.
+    pub(crate) fn start(settings: &[(&str, &str)]) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        // nginx's workers are somebody else when started by root.
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
+        fs::create_dir(folder.path().join("files"))?;
+        let daylight = Server::daylight(folder.path(), settings)?;
+        let nginx = Server::nginx(folder.path())?;
+        Ok(Self { daylight, nginx, folder })
+    }
+
+    /// Gives nginx a file. Returns its size.
+    pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> Result<usize> {
+        fs::write(self.folder.path().join("files").join(name), bytes)?;
+        Ok(bytes.len())
+    }
+}
+
+/// How busy the machine was in the last minute: what else ran blurs every figure.
+pub(crate) fn load_average() -> Result<String> {
+    Ok(fs::read_to_string("/proc/loadavg")?.split(' ').next().unwrap_or_default().to_owned())
 }
 
 impl Drop for Server {

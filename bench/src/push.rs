@@ -24,7 +24,7 @@ pub(crate) fn row() -> Result<()> {
     println!("\n## Push acknowledged");
     let folder = tempfile::tempdir()?;
     let system = said("stat", &["-f", "-c", "%T", &folder.path().to_string_lossy()])?;
-    let daylight = Server::daylight(folder.path())?;
+    let daylight = Server::daylight(folder.path(), &[])?;
     println!("gems: {PUSHES} a round of about {PAYLOAD} bytes each, new versions of 20 names; file system {system}");
     println!("\n| {ROUNDS} rounds, median (least to most) | pushes/s | server CPU per push, us | ms per push, p50 |");
     println!("|---|---|---|---|");
@@ -50,18 +50,22 @@ pub(crate) fn row() -> Result<()> {
 }
 
 fn gem(connections: usize, round: usize, count: usize) -> Vec<u8> {
-    // A multiplicative generator: deflate finds nothing in it.
-    let mut state = (connections * 1_000_000 + round * 10_000 + count) as u64 | 1;
-    let noise: Vec<u8> = std::iter::repeat_with(|| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 56) as u8
-    })
-    .take(PAYLOAD)
-    .collect();
+    let seed = (connections * 1_000_000 + round * 10_000 + count) as u64;
     // Names of their own for each number of connections, so that every row begins with gems without versions.
     Gem::new(&format!("lamp{connections}x{}", count % 20), &format!("{connections}.{round}.{count}"))
-        .payload(&noise)
+        .payload(&noise(seed, PAYLOAD))
         .bytes()
+}
+
+/// Bytes in which deflate finds nothing.
+pub(crate) fn noise(seed: u64, length: usize) -> Vec<u8> {
+    // A multiplicative generator.
+    let mut state = seed | 1;
+    let bytes = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    });
+    bytes.take(length).collect()
 }
 
 /// Pushes them all over so many connections; milliseconds of each.

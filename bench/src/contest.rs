@@ -1,0 +1,74 @@
+//! Daylight and nginx with the same bytes under the same load, in turns.
+
+use crate::load;
+use crate::process::{Server, load_average};
+use crate::spread::Spread;
+use anyhow::Result;
+
+/// One question asked of both.
+pub(crate) struct Contest<'a> {
+    pub(crate) daylight: &'a Server,
+    pub(crate) nginx: &'a Server,
+    /// Where each has the bytes.
+    pub(crate) paths: [&'a str; 2],
+    /// Bytes of a body.
+    pub(crate) size: usize,
+    pub(crate) connections: usize,
+    /// Of one round of each.
+    pub(crate) seconds: u32,
+    pub(crate) rounds: usize,
+}
+
+#[derive(Default)]
+struct Figures {
+    micros: Spread,
+    per_second: Spread,
+    gigabytes: Spread,
+}
+
+impl Figures {
+    /// One round. Bodies that are larger than a round is long would be cut off, so processor time is told by the byte
+    /// and given for one body.
+    fn measure(&mut self, contest: &Contest<'_>, server: &Server, url: &str) -> Result<f64> {
+        let before = server.cpu_seconds()?;
+        let load = load::run(contest.connections, contest.seconds, url)?;
+        let spent = server.cpu_seconds()? - before;
+        let bodies = if contest.size < 100_000 { load.requests } else { load.bytes / contest.size as f64 };
+        let micros = spent * 1e6 / bodies;
+        self.micros.add(micros);
+        self.per_second.add(load.per_second);
+        self.gigabytes.add(load.bytes_per_second / 1e9);
+        Ok(micros)
+    }
+}
+
+impl Contest<'_> {
+    /// Measures and prints the table.
+    pub(crate) fn run(&self) -> Result<()> {
+        let urls = [
+            format!("http://{}{}", self.daylight.address, self.paths[0]),
+            format!("http://{}{}", self.nginx.address, self.paths[1]),
+        ];
+        println!("\nbody: {} bytes, {}", self.size, self.paths[0]);
+        for url in &urls {
+            println!("command: wrk {}", load::arguments(self.connections, self.seconds, url).join(" "));
+            load::run(self.connections, 1, url)?;
+        }
+        let (mut ours, mut theirs, mut ratio) = (Figures::default(), Figures::default(), Spread::default());
+        for _ in 0..self.rounds {
+            let our_micros = ours.measure(self, self.daylight, &urls[0])?;
+            ratio.add(our_micros / theirs.measure(self, self.nginx, &urls[1])?);
+        }
+        let rounds = self.rounds;
+        println!(
+            "\n| {rounds} rounds in turns, median (least to most) | server CPU per body, us | requests/s | GB/s |"
+        );
+        println!("|---|---|---|---|");
+        println!("| Daylight | {} | {} | {} |", ours.micros, ours.per_second, ours.gigabytes);
+        println!("| nginx | {} | {} | {} |", theirs.micros, theirs.per_second, theirs.gigabytes);
+        let faster = ours.per_second.median() / theirs.per_second.median();
+        println!("| ratio | {ratio} | {faster:.2} | |");
+        println!("\nload average after it: {}", load_average()?);
+        Ok(())
+    }
+}

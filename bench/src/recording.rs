@@ -1,0 +1,136 @@
+//! Row 3: what recording costs a request: instructions counted by callgrind, and processor time beside them. The same
+//! calls that the front and the program make for a page hit and for a miss, without the request around them.
+
+use crate::process::load_average;
+use crate::spread::Spread;
+use anyhow::{Context, Result, bail, ensure};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+use telemetry::{Clock, Event, JsonLines, Layer, Op, Outcome, Recorder, RecorderOptions, Subject, Target, Tick};
+
+/// Events under callgrind, and natively.
+const COUNTED: usize = 20_000;
+const TIMED: usize = 1_000_000;
+/// So many, and then a wait until they are written: no event is dropped for want of room.
+const BATCH: usize = 5_000;
+const ROUNDS: usize = 5;
+const AGENT: &str = "bundler/2.6.2 rubygems/3.6.2 ruby/3.4.1 (x86_64-pc-linux-gnu) command/install options/path";
+
+/// Measures and prints the row, by running this program again for each figure.
+pub(crate) fn row() -> Result<()> {
+    println!("\n## Recording");
+    let folder = tempfile::tempdir()?;
+    let none = instructions("none", folder.path())?;
+    println!(
+        "\n| {ROUNDS} rounds, median (least to most) | instructions | ns of the request's thread | ns in the background |"
+    );
+    println!("|---|---|---|---|");
+    for kind in ["hit", "miss"] {
+        let each = instructions(kind, folder.path())?.saturating_sub(none) as f64 / COUNTED as f64;
+        let (mut here, mut behind) = (Spread::default(), Spread::default());
+        for _ in 0..ROUNDS {
+            let said = again(&mut Command::new(std::env::current_exe()?), kind, TIMED, folder.path())?;
+            let mut figures = said.split_whitespace().map(str::parse::<f64>);
+            here.add(figures.next().context("a figure")??);
+            behind.add(figures.next().context("a figure")??);
+        }
+        println!("| {kind} | {each:.0} | {here} | {behind} |");
+    }
+    println!(
+        "\nInstructions are those of the request's thread. The background writes each event as a line of JSON to a file."
+    );
+    println!("load average after it: {}", load_average()?);
+    Ok(())
+}
+
+fn again(command: &mut Command, kind: &str, count: usize, folder: &Path) -> Result<String> {
+    let output = command.args(["recording-loop", kind, &count.to_string()]).arg(folder).output()?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Of the first thread, for all events together.
+fn instructions(kind: &str, folder: &Path) -> Result<u64> {
+    let out = folder.join(kind);
+    let mut command = Command::new("valgrind");
+    command.args(["--tool=callgrind", "--separate-threads=yes"]).arg(format!("--callgrind-out-file={}", out.display()));
+    again(command.arg(std::env::current_exe()?), kind, COUNTED, folder)?;
+    let text = fs::read_to_string(folder.join(format!("{kind}-01"))).context("callgrind's figures")?;
+    let total = text.lines().find_map(|line| line.strip_prefix("totals: ")).context("totals")?;
+    Ok(total.trim().parse()?)
+}
+
+/// The loop itself, in a process of its own. Prints nanoseconds of this thread, and of all others, for each event.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let [kind, count, folder] = arguments else { bail!("recording-loop KIND COUNT FOLDER") };
+    let sink = JsonLines::new(Target::file(Path::new(folder).join("events/events.jsonl"), 64 << 20, 1));
+    let options = RecorderOptions { clock: Clock::default(), shards: 4, buffered_events: 10_000 };
+    let recorder = Recorder::start(options, vec![Box::new(sink)]);
+    let subject =
+        Subject { repository: "gems-private".into(), package: "lamp".into(), version: String::new(), kind: "info" };
+    let (count, before) = (count.parse::<usize>()?, busy_nanos()?);
+    for number in 0..count {
+        if number % BATCH == 0 {
+            ensure!(recorder.flush(Duration::from_secs(30)), "the events were not written");
+        }
+        match kind.as_str() {
+            "hit" => event(&recorder, &subject, Layer::Page, &[Op::PageLookup, Op::BodySend]),
+            "miss" => event(&recorder, &subject, Layer::Hosted, MISS),
+            _ => {}
+        }
+    }
+    let here = busy_nanos()?.0 - before.0;
+    ensure!(recorder.flush(Duration::from_secs(30)), "the events were not written");
+    let behind = busy_nanos()?.1 - before.1;
+    println!("{} {}", here / count as f64, behind / count as f64);
+    recorder.stop(Duration::from_secs(30));
+    Ok(())
+}
+
+const MISS: &[Op] = &[
+    Op::PageLookup,
+    Op::Route,
+    Op::TokenCheck,
+    Op::TruthWait,
+    Op::TruthRead,
+    Op::IndexRender,
+    Op::ReplyMake,
+    Op::PageKeep,
+    Op::BodySend,
+];
+
+/// One request's event, from its attempt to its release.
+fn event(recorder: &Recorder, subject: &Subject, layer: Layer, ops: &[Op]) {
+    recorder.attempt();
+    let mut event = Event::request(recorder.clock().now(), Tick::now());
+    event.method = "GET";
+    event.path = Event::text("/repository/gems-private/info/lamp");
+    event.client = "127.0.0.1".into();
+    event.agent = Event::text(AGENT);
+    event.subject.clone_from(subject);
+    event.layer = layer;
+    for op in ops {
+        event.time(*op, || ());
+    }
+    event.status = 200;
+    event.outcome = Some(Outcome::Answered);
+    event.bytes_out = 500;
+    event.duration = Tick::now().since(event.began);
+    recorder.release(event);
+}
+
+/// Processor time of this thread, and of all other threads of the process that live.
+fn busy_nanos() -> Result<(f64, f64)> {
+    let busy = |path: &Path| -> Result<f64> {
+        let text = fs::read_to_string(path.join("schedstat"))?;
+        Ok(text.split(' ').next().context("schedstat")?.parse()?)
+    };
+    let mut all = 0.0;
+    for task in fs::read_dir("/proc/self/task")? {
+        all += busy(&task?.path())?;
+    }
+    let mine = busy(Path::new("/proc/thread-self"))?;
+    Ok((mine, all - mine))
+}
