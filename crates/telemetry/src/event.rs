@@ -293,8 +293,14 @@ impl Event {
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        let clean: String = text[..end].chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-        hide_credentials(clean)
+        let text = &text[..end];
+        // Nearly all of it is such text, and each request has two of them.
+        let clean = if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            text.to_owned()
+        } else {
+            text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+        };
+        if clean.contains('@') { hide_credentials(clean) } else { clean }
     }
 }
 
