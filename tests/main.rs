@@ -19,6 +19,7 @@ mod limits;
 mod model;
 mod overload;
 mod pages;
+mod protocols;
 mod readme;
 mod rebuild;
 mod refusals;

@@ -56,6 +56,11 @@ impl Person {
         self.ask("POST", path, &[("Content-Type", "application/json")], value.to_string().as_bytes())
     }
 
+    /// Changes something by JSON.
+    pub(crate) fn patch_json(&self, path: &str, value: &serde_json::Value) -> Answer {
+        self.ask("PATCH", path, &[("Content-Type", "application/json")], value.to_string().as_bytes())
+    }
+
     /// Publishes a gem as `gem push` does.
     pub(crate) fn push(&self, repository: &str, gem: &Gem) -> Answer {
         self.push_on(&mut self.connect().unwrap(), repository, &gem.bytes()).unwrap()

@@ -152,7 +152,7 @@ fn said(status: StatusCode, error: &Error) -> String {
 fn status(error: &Error) -> StatusCode {
     use telemetry::Reason as R;
     match error.reason() {
-        R::NoSuchRoute | R::NoSuchRepository | R::NoSuchPackage | R::NoSuchVersion | R::Withdrawn => {
+        R::ProtocolOff | R::NoSuchRoute | R::NoSuchRepository | R::NoSuchPackage | R::NoSuchVersion | R::Withdrawn => {
             StatusCode::NOT_FOUND
         }
         R::HiddenByPolicy | R::ScopeMissing => StatusCode::FORBIDDEN,

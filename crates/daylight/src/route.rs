@@ -44,6 +44,8 @@ pub enum Admin {
     AddRepository,
     /// Show one.
     Repository(String),
+    /// Change its settings.
+    ChangeRepository(String),
     /// Remove one.
     RemoveRepository(String),
     /// List the tokens.
@@ -100,7 +102,8 @@ fn admin(method: &Method, segments: &[&str]) -> Result<Admin, Error> {
         ["repositories"] | ["tokens"] if !got && method != Method::POST => Err(not_allowed(method, "GET, HEAD, POST")),
         ["repositories", name] if got => Ok(Admin::Repository((*name).to_owned())),
         ["repositories", name] if method == Method::DELETE => Ok(Admin::RemoveRepository((*name).to_owned())),
-        ["repositories", _] => Err(not_allowed(method, "GET, HEAD, DELETE")),
+        ["repositories", name] if method == Method::PATCH => Ok(Admin::ChangeRepository((*name).to_owned())),
+        ["repositories", _] => Err(not_allowed(method, "GET, HEAD, PATCH, DELETE")),
         ["tokens"] if got => Ok(Admin::Tokens),
         ["tokens"] => Ok(Admin::AddToken),
         ["tokens", name] if method == Method::DELETE => Ok(Admin::RevokeToken((*name).to_owned())),

@@ -49,6 +49,12 @@ pub enum Error {
     /// No format has the name.
     #[error("there is no format `{0}`")]
     NoSuchFormat(String),
+    /// No index protocol has the name.
+    #[error("there is no index protocol `{0}`")]
+    NoSuchProtocol(String),
+    /// The protocol is switched off in this repository.
+    #[error("the index protocol `{}` is switched off here", .0.as_str())]
+    ProtocolOff(crate::Protocol),
     /// This version cannot do that yet.
     #[error("{0}")]
     Unsupported(String),
@@ -83,7 +89,8 @@ impl Error {
             Error::Invalid(error) if error.is_ours() => Reason::Io,
             Error::Invalid(_) => Reason::PackageInvalid,
             Error::Taken(_) | Error::TakenByWithdrawn(_) => Reason::VersionTaken,
-            Error::BadName(_) | Error::NoSuchFormat(_) => Reason::InputInvalid,
+            Error::ProtocolOff(_) => Reason::ProtocolOff,
+            Error::BadName(_) | Error::NoSuchFormat(_) | Error::NoSuchProtocol(_) => Reason::InputInvalid,
             Error::NameTaken(_) | Error::Contended(_) => Reason::Conflict,
             Error::Unsupported(_) => Reason::Unsupported,
             Error::Unreadable { .. } => Reason::Io,
@@ -100,6 +107,7 @@ impl Error {
             Error::BadName(error) => Some(error.hint().into()),
             Error::Store(error) => error.hint(),
             Error::NoSuchFormat(_) => Some("there is: gem".into()),
+            Error::NoSuchProtocol(_) => Some("there is: compact_index".into()),
             Error::Contended(_) => Some("try again".into()),
             _ => None,
         }

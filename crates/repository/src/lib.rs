@@ -8,6 +8,7 @@ mod error;
 mod hosted;
 mod known;
 mod name;
+mod protocol;
 mod repositories;
 mod visible;
 
@@ -15,5 +16,6 @@ pub use ask::{Ask, Found, IndexKind, Question};
 pub use error::{Error, store_reason};
 pub use known::{Format, Known, Repository};
 pub use name::{BadName, RepositoryName};
+pub use protocol::Protocol;
 pub use repositories::{NewRepository, Repositories};
 pub use visible::{Rules, View, Visible, visible};

@@ -1,6 +1,6 @@
 //! All repositories, and the one function that answers a question to one of them.
 
-use crate::{Ask, Error, Format, Found, Known, Question, Repository, RepositoryName, Rules, hosted};
+use crate::{Ask, Error, Format, Found, Known, Protocol, Question, Repository, RepositoryName, Rules, hosted};
 use arc_swap::ArcSwap;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,13 +31,21 @@ pub struct Repositories {
     known: ArcSwap<Known>,
     /// Held while the list is read anew, so that an older list never replaces a newer one.
     reading: Mutex<()>,
+    /// Held while the settings of a repository are changed from what they are.
+    changing: Mutex<()>,
 }
 
 impl Repositories {
     /// Reads which repositories there are.
     pub async fn open(store: Arc<Store>, clock: Clock, event: &mut Event) -> Result<Self, Error> {
         let known = read(&store, event).await?;
-        Ok(Self { store, clock, known: ArcSwap::from_pointee(known), reading: Mutex::new(()) })
+        Ok(Self {
+            store,
+            clock,
+            known: ArcSwap::from_pointee(known),
+            reading: Mutex::new(()),
+            changing: Mutex::new(()),
+        })
     }
 
     /// The repositories as they are set now: the list in memory while its stamp holds, else read anew. Nobody has to
@@ -80,6 +88,7 @@ impl Repositories {
     /// Answers one question. `upload` is what a push brings; `by` is the token's name.
     pub async fn answer(&self, ask: &Ask, upload: Option<Staged>, by: &str, event: &mut Event) -> Result<Found, Error> {
         event.layer = Layer::Hosted;
+        ask.repository.understands(&ask.question)?;
         let (store, repository, now) = (&*self.store, &*ask.repository, || self.clock.now());
         match &ask.question {
             Question::Root => Ok(Found::Root),
@@ -113,6 +122,7 @@ impl Repositories {
             kind: new.kind,
             private: new.private,
             members: Vec::new(),
+            protocols_off: Vec::new(),
             created,
             removed: None,
         };
@@ -125,14 +135,49 @@ impl Repositories {
         }
     }
 
+    /// Switches index protocols on and off. When this returns, every later question is answered accordingly.
+    pub async fn switch(
+        &self,
+        name: &str,
+        protocols: &[(Protocol, bool)],
+        by: &str,
+        event: &mut Event,
+    ) -> Result<Arc<Repository>, Error> {
+        let _turn = self.changing.lock().await;
+        let (repository, _) = self.find(name, event).await?;
+        let mut record = repository.record.clone();
+        for (protocol, on) in protocols {
+            record.protocols_off.retain(|off| off != protocol.as_str());
+            if !on {
+                record.protocols_off.push(protocol.as_str().to_owned());
+            }
+        }
+        if record != repository.record {
+            self.change(repository.id, record, by, event).await?;
+        }
+        Ok(self.find(name, event).await?.0)
+    }
+
     /// Removes a repository: its name is free again, its content is kept until the horizon.
     pub async fn remove(&self, name: &str, by: &str, event: &mut Event) -> Result<(), Error> {
+        let _turn = self.changing.lock().await;
         let (repository, _) = self.find(name, event).await?;
-        let now = self.clock.now();
-        let record = RepositoryRecord { removed: Some(now), ..repository.record.clone() };
-        let change = Change::Repository { id: repository.id, record };
-        match self.commit(vec![Expect::RepositoryLives(repository.id)], change, now, by, event).await {
-            Err(CommitError::Conflict(_)) => Err(Error::NoSuchRepository(name.to_owned())),
+        let record = RepositoryRecord { removed: Some(self.clock.now()), ..repository.record.clone() };
+        self.change(repository.id, record, by, event).await
+    }
+
+    /// Makes `record` the settings of a repository that lives.
+    async fn change(
+        &self,
+        id: RepositoryId,
+        record: RepositoryRecord,
+        by: &str,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let name = record.name.clone();
+        let change = Change::Repository { id, record };
+        match self.commit(vec![Expect::RepositoryLives(id)], change, self.clock.now(), by, event).await {
+            Err(CommitError::Conflict(_)) => Err(Error::NoSuchRepository(name)),
             Err(CommitError::Error(error)) => Err(error.into()),
             Ok(()) => Ok(()),
         }

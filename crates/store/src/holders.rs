@@ -52,6 +52,7 @@ mod tests {
             kind: if members.is_empty() { RepositoryKind::Hosted } else { RepositoryKind::Group },
             private: false,
             members: members.iter().map(|member| (*member).into()).collect(),
+            protocols_off: Vec::new(),
             created: Millis(0),
             removed: None,
         }

@@ -144,6 +144,9 @@ pub struct RepositoryRecord {
     /// Names of a group's members, in order.
     #[serde(default)]
     pub members: Vec<String>,
+    /// Names of index protocols that are switched off; opaque here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub protocols_off: Vec<String>,
     /// When it was made.
     pub created: Millis,
     /// Set when it was removed: the name is free again, the content stays until the horizon.

@@ -54,6 +54,7 @@ pub(crate) fn repository(id: u64, name: &str, members: &[&str], removed: bool) -
         kind: if members.is_empty() { RepositoryKind::Hosted } else { RepositoryKind::Group },
         private: false,
         members: members.iter().map(|member| (*member).into()).collect(),
+        protocols_off: Vec::new(),
         created: Millis(1),
         removed: removed.then_some(Millis(2)),
     };

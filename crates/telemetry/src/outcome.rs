@@ -51,6 +51,7 @@ closed! {
         NoSuchPackage "no_such_package" "The repository has nothing of that name";
         NoSuchVersion "no_such_version" "The package has no such version";
         Withdrawn "withdrawn" "The version was yanked or deleted";
+        ProtocolOff "protocol_off" "The index protocol is switched off in the repository";
         HiddenByPolicy "hidden_by_policy" "A policy hides the version from this view";
         MethodNotAllowed "method_not_allowed" "The URL does not take that method";
         CredentialsMissing "credentials_missing" "A token is needed and none was sent";

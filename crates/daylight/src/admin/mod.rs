@@ -22,6 +22,9 @@ pub(crate) async fn answer(app: &App, ask: Admin, request: &mut Request, event: 
         Admin::Repositories => repositories::list(app, event).await,
         Admin::AddRepository => repositories::add(app, body(request, event).await?, who.name(), event).await,
         Admin::Repository(name) => repositories::show(app, &name, event).await,
+        Admin::ChangeRepository(name) => {
+            repositories::change(app, &name, body(request, event).await?, who.name(), event).await
+        }
         Admin::RemoveRepository(name) => repositories::remove(app, &name, who.name(), event).await,
         Admin::Tokens => tokens::list(app, event).await,
         Admin::AddToken => tokens::add(app, body(request, event).await?, who.name(), event).await,

@@ -5,9 +5,10 @@ use crate::error::Error;
 use crate::reply;
 use front::Reply;
 use http::StatusCode;
-use repository::{NewRepository, Repository};
+use repository::{NewRepository, Protocol, Repository};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use store::RepositoryKind;
 use telemetry::Event;
 
@@ -22,6 +23,15 @@ pub(super) struct Add {
     private: bool,
 }
 
+/// The body of a PATCH: what is not named stays as it is.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Change {
+    /// Index protocols by name, and whether they are to be answered.
+    #[serde(default)]
+    protocols: BTreeMap<String, bool>,
+}
+
 fn shown(repository: &Repository) -> Value {
     let record = &repository.record;
     json!({
@@ -30,6 +40,7 @@ fn shown(repository: &Repository) -> Value {
         "kind": record.kind,
         "private": record.private,
         "members": record.members,
+        "protocols": repository.protocols(),
         "created": record.created.to_string(),
     })
 }
@@ -51,6 +62,13 @@ pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Re
     let new = NewRepository { name: body.name, format: body.format, kind: body.kind, private: body.private };
     let made = app.repositories.add(new, by, event).await?;
     Ok(reply::json(StatusCode::CREATED, &shown(&made)))
+}
+
+pub(super) async fn change(app: &App, name: &str, body: Change, by: &str, event: &mut Event) -> Result<Reply, Error> {
+    let protocols = body.protocols.iter().map(|(name, on)| Ok((Protocol::named(name)?, *on)));
+    let protocols: Vec<_> = protocols.collect::<Result<_, repository::Error>>()?;
+    let changed = app.repositories.switch(name, &protocols, by, event).await?;
+    Ok(reply::json(StatusCode::OK, &shown(&changed)))
 }
 
 pub(super) async fn remove(app: &App, name: &str, by: &str, event: &mut Event) -> Result<Reply, Error> {

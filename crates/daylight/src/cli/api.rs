@@ -66,6 +66,11 @@ impl Api {
         read(&self.call(Method::POST, path, Some(body))?)
     }
 
+    /// Changes what is at `path` as `body` says.
+    pub(super) fn patch(&self, path: &str, body: &Value) -> Result<Value, anyhow::Error> {
+        read(&self.call(Method::PATCH, path, Some(body))?)
+    }
+
     /// Removes what is at `path`.
     pub(super) fn delete(&self, path: &str) -> Result<(), anyhow::Error> {
         self.call(Method::DELETE, path, None).map(drop)

@@ -3,11 +3,12 @@
 use super::api::{Server, segment, shape};
 use super::{Context, failure, table};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 const PATH: &str = "/api/v1/repositories";
 const HEAD: [&str; 5] = ["NAME", "FORMAT", "KIND", "READ", "CREATED"];
 
-/// List, add, show and remove repositories of a running server
+/// List, add, show, change and remove repositories of a running server
 #[derive(Debug, clap::Args)]
 pub(super) struct Repo {
     #[command(subcommand)]
@@ -44,6 +45,16 @@ enum Verb {
         /// Its name
         name: String,
     },
+    /// Change the settings of a repository while it serves
+    ///
+    /// A protocol that is off is answered 404, and clients fall back to another way.
+    Set {
+        /// Its name
+        name: String,
+        /// An index protocol, and whether it is answered: compact_index=off, compact_index=on
+        #[arg(long, value_name = "PROTOCOL=on|off", required = true, value_parser = switch)]
+        protocol: Vec<(String, bool)>,
+    },
     /// Remove a repository; its name is free again
     Remove {
         /// Its name
@@ -62,6 +73,8 @@ struct Repository {
     format: String,
     kind: String,
     private: bool,
+    #[serde(default)]
+    protocols: BTreeMap<String, bool>,
     #[serde(default)]
     created: String,
 }
@@ -93,7 +106,22 @@ impl Repo {
                     writeln!(context.out, "{answer:#}")?;
                     return Ok(());
                 }
-                table::write(context.out, HEAD, vec![row(shape(answer)?)])?;
+                let shown: Repository = shape(answer)?;
+                let off: Vec<_> =
+                    shown.protocols.iter().filter(|(_, on)| !**on).map(|(name, _)| name.clone()).collect();
+                table::write(context.out, HEAD, vec![row(shown)])?;
+                if !off.is_empty() {
+                    writeln!(context.out, "switched off: {}", failure::plain(&off.join(", ")))?;
+                }
+            }
+            Verb::Set { name, protocol } => {
+                let protocols: BTreeMap<_, _> = protocol.into_iter().collect();
+                let body = serde_json::json!({ "protocols": protocols });
+                let answer = api.patch(&format!("{PATH}/{}", segment(&name)), &body)?;
+                if self.json {
+                    writeln!(context.out, "{answer:#}")?;
+                }
+                writeln!(context.err, "changed `{}`", failure::plain(&name))?;
             }
             Verb::Remove { name } => {
                 api.delete(&format!("{PATH}/{}", segment(&name)))?;
@@ -101,6 +129,15 @@ impl Repo {
             }
         }
         Ok(())
+    }
+}
+
+/// `PROTOCOL=on` or `PROTOCOL=off`.
+fn switch(text: &str) -> Result<(String, bool), String> {
+    match text.split_once('=') {
+        Some((name, "on")) => Ok((name.to_owned(), true)),
+        Some((name, "off")) => Ok((name.to_owned(), false)),
+        _ => Err("it is written NAME=on or NAME=off".to_owned()),
     }
 }
 

@@ -162,6 +162,24 @@ fn a_repository_is_added_shown_and_removed() {
 }
 
 #[test]
+fn a_protocol_of_a_repository_is_switched_and_shown() {
+    let (url, heard) = server("200 OK", "{}");
+    let said = say(&[], &format!("repo set team --protocol compact_index=off --server {url}"));
+    assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (ExitCode::SUCCESS, "", "changed `team`\n"));
+    let (first, _, sent) = heard.join().unwrap();
+    assert_eq!(first, "PATCH /api/v1/repositories/team HTTP/1.1");
+    assert_eq!(sent, r#"{"protocols":{"compact_index":false}}"#);
+    assert_eq!(say(&[], "repo set team --protocol compact_index").code, ExitCode::from(2));
+
+    const OFF: &str =
+        r#"{"name":"a","format":"gem","kind":"hosted","private":false,"protocols":{"compact_index":false}}"#;
+    let (url, heard) = server("200 OK", OFF);
+    let said = say(&[], &format!("repo show a --server {url}"));
+    assert!(said.out.ends_with("\nswitched off: compact_index\n"), "{said:?}");
+    heard.join().unwrap();
+}
+
+#[test]
 fn a_new_token_s_secret_is_alone_on_standard_output() {
     let (url, heard) = server("201 Created", r#"{"secret":"daylight_x","name":"ci"}"#);
     let line = format!(
