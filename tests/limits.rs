@@ -10,7 +10,7 @@ fn blobs(world: &World) -> Vec<PathBuf> {
 
 #[test]
 fn what_is_not_a_gem_is_refused_and_leaves_nothing_behind() {
-    let world = World::start();
+    let mut world = World::start();
     let admin = world.admin();
     admin.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
     let (before, index) = (blobs(&world), Index::read(&admin, FIRST));
@@ -30,9 +30,11 @@ fn what_is_not_a_gem_is_refused_and_leaves_nothing_behind() {
         let refused = admin.push(FIRST, &Gem::new("lamp", "1.0.0").claims(name));
         assert_eq!(refused.status, 422, "{name:?}: {}", refused.text());
     }
-    assert_eq!(blobs(&world), before);
     assert_eq!(Index::read(&admin, FIRST), index);
     index.download(&admin, FIRST);
+    // What was refused is put away after the reply, and before the end.
+    world.stop();
+    assert_eq!(blobs(&world), before);
 }
 
 #[test]
