@@ -20,6 +20,9 @@ use tokio::time::{Instant, sleep, timeout};
 /// hyper takes no smaller one.
 const SMALLEST_BUFFER: usize = 8192;
 
+/// The header lines that hyper takes when it is told nothing.
+const HYPERS_HEADERS: usize = 100;
+
 /// Why a connection ended.
 enum End {
     /// hyper saw its end, good or bad.
@@ -30,8 +33,11 @@ enum End {
 
 pub(crate) fn builder(limits: &Limits) -> Builder {
     let mut builder = Builder::new();
+    if limits.headers != HYPERS_HEADERS {
+        // Told a number, hyper clears tables of that size for each head, which costs more than a page's lookup.
+        builder.max_headers(limits.headers);
+    }
     builder
-        .max_headers(limits.headers)
         .max_header_size(limits.head)
         // Also what hyper queues of a body before it insists on a flush: one piece, where its default takes several.
         .max_buf_size(limits.head.max(SMALLEST_BUFFER))

@@ -26,7 +26,8 @@ pub trait Handler: Send + Sync + 'static {
     fn answer(&self, request: Request, event: &mut Event) -> impl Future<Output = Reply>;
 }
 
-const DAYLIGHT_EVENT: HeaderName = HeaderName::from_static("daylight-event");
+/// Every reply says under which event it is recorded.
+pub(crate) const DAYLIGHT_EVENT: HeaderName = HeaderName::from_static("daylight-event");
 
 /// What stays the same for all requests of a connection.
 pub(crate) struct Connection<H> {
@@ -66,7 +67,10 @@ impl Attempt {
             None => event.client.clone_from(&connection.client_text),
         }
         if let Some(agent) = head.headers.get(header::USER_AGENT) {
-            event.agent = Event::text(&String::from_utf8_lossy(agent.as_bytes()));
+            event.agent = match std::str::from_utf8(agent.as_bytes()) {
+                Ok(agent) => Event::text(agent),
+                Err(_) => Event::text(&String::from_utf8_lossy(agent.as_bytes())),
+            };
         }
         let client = forwarded.unwrap_or(connection.client);
         Self { event: Some(event), client, ledger: ledger.clone() }
@@ -132,7 +136,7 @@ async fn answer<H: Handler>(
     }
     event.status = reply.status.as_u16();
     event.outcome = event.outcome.or_else(|| Some(outcome(reply.status, &reply.headers)));
-    if let Ok(id) = HeaderValue::try_from(event.id.to_string()) {
+    if let Ok(id) = HeaderValue::from_bytes(&event.id.digits()) {
         reply.headers.insert(DAYLIGHT_EVENT, id);
     }
     if ledger.parting() {

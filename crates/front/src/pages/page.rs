@@ -1,6 +1,7 @@
 //! A complete answer: its forms, and what an event needs to be whole without asking anybody.
 
 use super::gzip;
+use crate::exchange::DAYLIGHT_EVENT;
 use crate::{Body, Ranges, Reply, Request};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -42,8 +43,14 @@ impl<S> Page<S> {
     pub(super) fn new(reply: &Reply, key: usize, stamp: S, subject: Subject, reason: Option<Reason>) -> Option<Self> {
         const FIXED: usize = 512;
         let Body::Bytes(body) = &reply.body else { return None };
+        let mut headers = reply.headers.clone();
+        // Set anew on the way out. They are here so that a hit's headers need not grow, which costs more than their copy.
+        headers.insert(DAYLIGHT_EVENT, HeaderValue::from_static("0000000000000000"));
+        if reply.ranges != Ranges::None {
+            headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+        }
         // A copy: the reply's may be a small part of something large that it would keep alive.
-        let identity = Form { headers: reply.headers.clone(), body: Bytes::copy_from_slice(body) };
+        let identity = Form { headers, body: Bytes::copy_from_slice(body) };
         let weight = (FIXED + key) as u64 + identity.weight();
         let fit = reply.status == StatusCode::OK && gzip::fits(&identity);
         let gzip = if fit { Gzip::Possible(AtomicBool::new(false)) } else { Gzip::Unfit };
