@@ -7,9 +7,7 @@ use bytes::Bytes;
 use front::{Body, Ranges, Reply};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
-use md5::{Digest as _, Md5};
-use repository::{Ask, Found};
-use sha2::Sha256;
+use repository::{Ask, Found, Index};
 
 const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -25,7 +23,7 @@ pub(crate) fn found(found: Found, ask: &Ask) -> Reply {
     match found {
         Found::Root => text("Daylight\n"),
         Found::Said(said) => text(said),
-        Found::Index(_, bytes) => index(bytes, private),
+        Found::Index(made) => index(made, private),
         Found::File { name, file, hashes } => {
             let mut reply = Reply::new(StatusCode::OK).body(Body::file(file, hashes.size_bytes));
             let headers = &mut reply.headers;
@@ -45,12 +43,12 @@ pub(crate) fn found(found: Found, ask: &Ask) -> Reply {
 /// An index of the compact kind. The ETag must be the MD5 of the body: Bundler before 2.5 compares it with its own MD5
 /// of the file, and computes If-None-Match from its local copy. Bundler 2.5 and later throws a 206 away that has no
 /// Repr-Digest. Clients must ask again each time: what is acknowledged is visible. It may come compressed.
-fn index(bytes: Bytes, private: bool) -> Reply {
-    let mut reply = Reply::new(StatusCode::OK).body(Body::Bytes(bytes.clone()));
+fn index(index: Index, private: bool) -> Reply {
+    let mut reply = Reply::new(StatusCode::OK).body(Body::Bytes(index.bytes));
     let headers = &mut reply.headers;
     headers.insert(header::CONTENT_TYPE, TEXT);
-    put(headers, header::ETAG, format!("\"{}\"", hex(&Md5::digest(&bytes))));
-    put(headers, REPR_DIGEST, format!("sha-256=:{}:", STANDARD.encode(Sha256::digest(&bytes))));
+    put(headers, header::ETAG, format!("\"{}\"", index.md5));
+    put(headers, REPR_DIGEST, format!("sha-256=:{}:", STANDARD.encode(index.sha256)));
     headers.insert(header::CACHE_CONTROL, asked_again(private));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     reply.ranges = Ranges::Prefix;
@@ -178,8 +176,4 @@ fn put(headers: &mut HeaderMap, name: HeaderName, text: String) {
     if let Ok(value) = HeaderValue::try_from(text) {
         headers.insert(name, value);
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use store::{Stamp, Store, StoreOptions};
-use telemetry::{Clock, Event, Lines, Log, Outcome, Recorder, RecorderOptions, Sink};
+use telemetry::{Bound, BoundName, Clock, Event, Lines, Log, Outcome, Recorder, RecorderOptions, Sink};
 use tokio::runtime::Runtime;
 
 /// Threads of the back runtime: signals, start and stop, and what no client waits for.
@@ -116,7 +116,9 @@ async fn known(
     recorder.attempt();
     let mut event = Event::job("start", clock.now());
     let read = async {
-        let repositories = Repositories::open(store.clone(), clock.clone(), &mut event).await?;
+        let room = Bound::new(BoundName::Indexes, "", settings.server.indexes_bytes);
+        recorder.register(room.clone());
+        let repositories = Repositories::open(store.clone(), clock.clone(), room, &mut event).await?;
         let access = Access::open(store.clone(), clock.clone(), &mut event).await?;
         let first = init::first(store, settings.admin_token.as_ref(), &repositories, &access, &mut event).await?;
         anyhow::Ok((repositories, access, first))

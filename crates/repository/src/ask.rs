@@ -2,6 +2,7 @@
 
 use crate::Repository;
 use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
 use std::fs::File;
 use std::sync::Arc;
 use store::{Hashes, Stamp};
@@ -65,15 +66,21 @@ impl Ask {
     }
 }
 
-/// Which index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IndexKind {
-    /// `/versions`.
-    Versions,
-    /// `/info/NAME`.
-    Info,
-    /// `/names`.
-    Names,
+/// An index, whole, with the digests that clients compare. Clones share the bytes.
+#[derive(Debug, Clone)]
+pub struct Index {
+    /// The index.
+    pub bytes: Bytes,
+    /// Its MD5, hexadecimal.
+    pub md5: String,
+    /// Its SHA-256.
+    pub sha256: [u8; 32],
+}
+
+impl Index {
+    pub(crate) fn of(bytes: Vec<u8>) -> Self {
+        Self { md5: format::gem::info::md5_hex(&bytes), sha256: Sha256::digest(&bytes).into(), bytes: bytes.into() }
+    }
 }
 
 /// What was found.
@@ -82,7 +89,7 @@ pub enum Found {
     /// The repository is there.
     Root,
     /// An index, whole.
-    Index(IndexKind, Bytes),
+    Index(Index),
     /// A published file.
     File {
         /// Its name for people who save it.

@@ -1,6 +1,6 @@
 //! Which repositories there are, read whole, and again when its stamp no longer holds.
 
-use crate::{Rules, View};
+use crate::{Rules, Shared, View};
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{RepositoryId, RepositoryRecord, Stamp};
@@ -41,6 +41,8 @@ pub struct Repository {
     pub format: Format,
     /// Its policy.
     pub rules: Rules,
+    /// Its large indexes; the same while it lives, whatever its settings become.
+    pub shared: Arc<Shared>,
 }
 
 impl Repository {

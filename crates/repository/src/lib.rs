@@ -12,8 +12,9 @@ mod protocol;
 mod repositories;
 mod visible;
 
-pub use ask::{Ask, Found, IndexKind, Question};
+pub use ask::{Ask, Found, Index, Question};
 pub use error::{Error, store_reason};
+pub use hosted::Shared;
 pub use known::{Format, Known, Repository};
 pub use name::{BadName, RepositoryName};
 pub use protocol::Protocol;

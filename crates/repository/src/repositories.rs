@@ -1,13 +1,13 @@
 //! All repositories, and the one function that answers a question to one of them.
 
-use crate::{Ask, Error, Format, Found, Known, Protocol, Question, Repository, RepositoryName, Rules, hosted};
+use crate::{Ask, Error, Format, Found, Known, Protocol, Question, Repository, RepositoryName, Rules, Shared, hosted};
 use arc_swap::ArcSwap;
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{
     Batch, Change, CommitError, Expect, RepositoryId, RepositoryKind, RepositoryRecord, Staged, Stamp, Store, Unit,
 };
-use telemetry::{Clock, Event, Layer, Millis};
+use telemetry::{Bound, Clock, Event, Layer, Millis};
 use tokio::sync::Mutex;
 
 /// What a new repository is to be.
@@ -29,6 +29,8 @@ pub struct Repositories {
     store: Arc<Store>,
     clock: Clock,
     known: ArcSwap<Known>,
+    /// Room for the indexes that all their readers share, in bytes.
+    room: Arc<Bound>,
     /// Held while the list is read anew, so that an older list never replaces a newer one.
     reading: Mutex<()>,
     /// Held while the settings of a repository are changed from what they are.
@@ -36,16 +38,10 @@ pub struct Repositories {
 }
 
 impl Repositories {
-    /// Reads which repositories there are.
-    pub async fn open(store: Arc<Store>, clock: Clock, event: &mut Event) -> Result<Self, Error> {
-        let known = read(&store, event).await?;
-        Ok(Self {
-            store,
-            clock,
-            known: ArcSwap::from_pointee(known),
-            reading: Mutex::new(()),
-            changing: Mutex::new(()),
-        })
+    /// Reads which repositories there are. `room` bounds the bytes of their large indexes in memory.
+    pub async fn open(store: Arc<Store>, clock: Clock, room: Arc<Bound>, event: &mut Event) -> Result<Self, Error> {
+        let known = ArcSwap::from_pointee(read(&store, None, &room, event).await?);
+        Ok(Self { store, clock, known, room, reading: Mutex::new(()), changing: Mutex::new(()) })
     }
 
     /// The repositories as they are set now: the list in memory while its stamp holds, else read anew. Nobody has to
@@ -61,7 +57,7 @@ impl Repositories {
         if holds(&known) {
             return Ok(known);
         }
-        let known = Arc::new(read(&self.store, event).await?);
+        let known = Arc::new(read(&self.store, Some(&*known), &self.room, event).await?);
         self.known.store(known.clone());
         Ok(known)
     }
@@ -92,8 +88,8 @@ impl Repositories {
         let (store, repository, now) = (&*self.store, &*ask.repository, || self.clock.now());
         match &ask.question {
             Question::Root => Ok(Found::Root),
-            Question::Versions => hosted::versions(store, repository, event).await,
-            Question::Names => hosted::names(store, repository, event).await,
+            Question::Versions => hosted::versions(store, repository, now(), event).await,
+            Question::Names => hosted::names(store, repository, now(), event).await,
             Question::Info(name) => hosted::info(store, repository, name, now(), event).await,
             Question::Gem(full_name) => hosted::gem(store, repository, full_name, now(), event).await,
             Question::Push => {
@@ -197,7 +193,8 @@ impl Repositories {
 }
 
 /// The list as the truth has it. The stamp comes first: see [`Known::stamp`].
-async fn read(store: &Store, event: &mut Event) -> Result<Known, Error> {
+/// A repository that was there in `before` keeps its indexes.
+async fn read(store: &Store, before: Option<&Known>, room: &Arc<Bound>, event: &mut Event) -> Result<Known, Error> {
     let stamp = store.revisions().stamp(&[Unit::Settings], Millis(i64::MAX)).ok_or(Error::GivenUp)?;
     let mut by_name = HashMap::new();
     for (id, record) in store.repositories(event).await? {
@@ -207,7 +204,10 @@ async fn read(store: &Store, event: &mut Event) -> Result<Known, Error> {
                 record.name, record.format
             ))
         })?;
-        by_name.insert(record.name.clone(), Arc::new(Repository { id, record, format, rules: Rules::default() }));
+        let before = before.and_then(|known| known.by_name.get(&record.name)).filter(|before| before.id == id);
+        let shared = before.map_or_else(|| Arc::new(Shared::new(room)), |before| before.shared.clone());
+        let rules = Rules::default();
+        by_name.insert(record.name.clone(), Arc::new(Repository { id, record, format, rules, shared }));
     }
     Ok(Known { by_name, stamp })
 }

@@ -36,6 +36,7 @@ bounds! {
     Connections "connections" "connections" "Open client connections";
     ClientConnections "client.connections" "connections" "Open connections of the one client that has most";
     Pages "pages" "bytes" "Complete answers in memory";
+    Indexes "indexes" "bytes" "Large indexes in memory, each shared by all who read it";
     PageCompression "pages.compression" "pages" "Pages waiting to be compressed, or being compressed";
     Requests "requests" "requests" "Requests of a cost class under way, until they are answered";
     TruthReaders "truth.readers" "reads" "Reads of the truth database, waiting or under way";

@@ -55,7 +55,11 @@ impl Shares {
     }
 
     pub(super) fn pages_bytes(&self) -> Derived<u64> {
-        (self.part(7), self.of_memory("7/16"))
+        (self.part(5), self.of_memory("5/16"))
+    }
+
+    pub(super) fn indexes_bytes(&self) -> Derived<u64> {
+        (self.part(2), self.of_memory("2/16"))
     }
 
     pub(super) fn max_connections(&self) -> Derived<u64> {

@@ -1,8 +1,8 @@
 //! The compact index of a hosted repository, from rows and journaled lines.
 
-use crate::{Error, Found, IndexKind, Repository, Visible, visible};
+use crate::{Error, Found, Index, Repository, Visible, visible};
 use format::gem::{self, Package, info::FormatVersion};
-use store::{Entry, Lane, Seq, Store};
+use store::{Entry, Lane, Seq, Stamp, Store, Unit};
 use telemetry::{Event, Millis, Op};
 
 /// Rows asked of the store at once.
@@ -21,8 +21,8 @@ pub(crate) async fn info(
     if unit.entries.is_empty() {
         return Err(Error::NoSuchPackage);
     }
-    let body = event.time(Op::IndexRender, || render_info(visible(&unit.entries, repository.view(now))))?;
-    Ok(Found::Index(IndexKind::Info, body.into()))
+    let render = || render_info(visible(&unit.entries, repository.view(now))).map(Index::of);
+    Ok(Found::Index(event.time(Op::IndexRender, render)?))
 }
 
 /// The body of `/info/NAME` that offers exactly `seen`.
@@ -41,32 +41,60 @@ pub(super) fn facts(entry: &Entry) -> Result<Package, Error> {
 }
 
 /// `/versions`: every change so far, a line each, as it was rendered when it was made.
-pub(crate) async fn versions(store: &Store, repository: &Repository, event: &mut Event) -> Result<Found, Error> {
-    let mut all: Vec<(Seq, String)> = Vec::new();
-    loop {
-        let after = all.last().map_or(Seq(0), |(seq, _)| *seq);
-        let lines = store.lines(repository.id, after, PAGE, event).await?;
-        let full = lines.len() == PAGE;
-        all.extend(lines);
-        if !full {
-            let created = repository.record.created.seconds();
-            let body = event.time(Op::IndexRender, || gem::versions::render(created, all.iter().map(|(_, line)| line)));
-            return Ok(Found::Index(IndexKind::Versions, body.into()));
+pub(crate) async fn versions(
+    store: &Store,
+    repository: &Repository,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    let make = async {
+        let mut all: Vec<(Seq, String)> = Vec::new();
+        loop {
+            let after = all.last().map_or(Seq(0), |(seq, _)| *seq);
+            let lines = store.lines(repository.id, after, PAGE, event).await?;
+            let full = lines.len() == PAGE;
+            all.extend(lines);
+            if !full {
+                break;
+            }
         }
-    }
+        let lines = all.iter().map(|(_, line)| line);
+        let created = repository.record.created.seconds();
+        Ok(event.time(Op::IndexRender, || Index::of(gem::versions::render(created, lines))))
+    };
+    let (holds, stamp) = freshness(store, repository, now);
+    repository.shared.versions.get(holds, stamp, make).await.map(Found::Index)
 }
 
 /// `/names`: every gem that has a version to offer.
-pub(crate) async fn names(store: &Store, repository: &Repository, event: &mut Event) -> Result<Found, Error> {
-    let mut all: Vec<String> = Vec::new();
-    loop {
-        let after = all.last().cloned().unwrap_or_default();
-        let names = store.units(repository.id, &after, PAGE, event).await?;
-        let full = names.len() == PAGE;
-        all.extend(names);
-        if !full {
-            let body = event.time(Op::IndexRender, || gem::names::render(&all));
-            return Ok(Found::Index(IndexKind::Names, body.into()));
+pub(crate) async fn names(
+    store: &Store,
+    repository: &Repository,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    let make = async {
+        let mut all: Vec<String> = Vec::new();
+        loop {
+            let after = all.last().cloned().unwrap_or_default();
+            let names = store.units(repository.id, &after, PAGE, event).await?;
+            let full = names.len() == PAGE;
+            all.extend(names);
+            if !full {
+                return Ok(event.time(Op::IndexRender, || Index::of(gem::names::render(&all))));
+            }
         }
-    }
+    };
+    let (holds, stamp) = freshness(store, repository, now);
+    repository.shared.names.get(holds, stamp, make).await.map(Found::Index)
+}
+
+/// Whether an index of the whole repository still holds, and the stamp of one that is about to be made.
+fn freshness(
+    store: &Store,
+    repository: &Repository,
+    now: Millis,
+) -> (impl Fn(&Stamp) -> bool, impl FnOnce() -> Option<Stamp>) {
+    let (revisions, id) = (store.revisions(), repository.id);
+    (move |stamp: &Stamp| revisions.holds(stamp, now), move || revisions.stamp(&[Unit::All(id)], Millis(i64::MAX)))
 }

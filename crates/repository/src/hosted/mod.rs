@@ -2,10 +2,12 @@
 
 mod index;
 mod push;
+mod shared;
 mod yank;
 
 pub(crate) use index::{info, names, versions};
 pub(crate) use push::push;
+pub use shared::Shared;
 pub(crate) use yank::yank;
 
 use crate::{Error, Found, Repository, visible};
