@@ -3,6 +3,9 @@
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/daylight/tools
 DENY  := $(TOOLS)/bin/cargo-deny --locked check --hide-inclusion-graph
 
+# Requests of the soak: to warm up, and then to see that nothing grows.
+SOAK := 1000000,9000000
+
 .PHONY: help build run test check check-advisories bench torture
 
 help:
@@ -12,7 +15,7 @@ help:
 	@echo 'make check             format, lints and the fast tests, for while you work'
 	@echo 'make check-advisories  known vulnerabilities of dependencies (fetches the advisory database from the network)'
 	@echo 'make bench             Daylight against its peers, on this machine'
-	@echo 'make torture           the crash tests, long'
+	@echo 'make torture           the crash tests, and ten million mixed requests; long (SOAK=20000,100000 is a short soak)'
 
 build:
 	@scripts/setup build
@@ -47,3 +50,4 @@ bench:
 torture:
 	@scripts/setup test
 	DAYLIGHT_TORTURE=500 cargo test --release --locked --test suite crash:: -- --nocapture
+	DAYLIGHT_SOAK=$(SOAK) cargo test --release --locked --test suite soak:: -- --nocapture

@@ -25,6 +25,7 @@ mod rebuild;
 mod refusals;
 mod restart;
 mod sinks;
+mod soak;
 mod strangers;
 mod tidy;
 mod world;

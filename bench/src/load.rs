@@ -17,7 +17,7 @@ pub(crate) struct Load {
 
 /// The command, for the record.
 pub(crate) fn arguments(connections: usize, seconds: u32, url: &str) -> Vec<String> {
-    ["-t1".to_owned(), format!("-c{connections}"), format!("-d{seconds}s"), url.to_owned()].to_vec()
+    ["-t1", "--timeout", "30s", &format!("-c{connections}"), &format!("-d{seconds}s"), url].map(str::to_owned).to_vec()
 }
 
 /// Runs it. Fails when a single reply was not a success.

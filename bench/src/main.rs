@@ -13,6 +13,7 @@ mod hit;
 mod idle;
 mod load;
 mod open;
+mod overload;
 mod process;
 mod push;
 mod recording;
@@ -36,6 +37,7 @@ const ROWS: &[Row] = &[
     ("steady", hit::steady),
     ("bodies", bodies::row),
     ("idle", idle::row),
+    ("overload", overload::row),
     ("push", push::row),
     ("recording", recording::row),
 ];

@@ -15,8 +15,8 @@ const ROUNDS: usize = 3;
 /// A stream of requests at a constant rate, spread over connections that take turns.
 pub(crate) struct Stream {
     pub(crate) address: String,
-    /// The bytes of a request.
-    pub(crate) request: Vec<u8>,
+    /// The bytes of the requests, sent in turns.
+    pub(crate) requests: Vec<Vec<u8>>,
     pub(crate) connections: usize,
     /// Over all connections.
     pub(crate) per_second: f64,
@@ -32,6 +32,8 @@ pub(crate) struct Told {
     pub(crate) shed: usize,
     /// Anything else that was no success.
     pub(crate) errors: usize,
+    /// How long it took in all.
+    pub(crate) seconds: f64,
     /// How much later than intended the generator itself sent, though a connection was free; sorted.
     pub(crate) late: Vec<u32>,
 }
@@ -48,7 +50,8 @@ impl Stream {
     /// For a page that anyone may read.
     pub(crate) fn get(server: &Server, path: &str, per_second: f64) -> Self {
         let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes();
-        Self { address: server.address.clone(), request, connections: CONNECTIONS, per_second, seconds: SECONDS }
+        let requests = vec![request];
+        Self { address: server.address.clone(), requests, connections: CONNECTIONS, per_second, seconds: SECONDS }
     }
 
     /// Runs it to its end.
@@ -67,6 +70,7 @@ impl Stream {
             }
             told.micros.sort_unstable();
             told.late.sort_unstable();
+            told.seconds = start.elapsed().as_secs_f64();
             anyhow::Ok(told)
         })
     }
@@ -76,8 +80,10 @@ impl Stream {
         be_punctual()?;
         let (mut told, mut caller) = (Told::default(), Caller::open(&self.address)?);
         for turn in 0.. {
-            let at = (turn * self.connections + number) as f64 / self.per_second;
-            if at >= self.seconds {
+            let count = turn * self.connections + number;
+            let at = count as f64 / self.per_second;
+            // Who is asked for more than can be done stops at its time too.
+            if at >= self.seconds || start.elapsed().as_secs_f64() >= self.seconds {
                 break;
             }
             let intended = start + Duration::from_secs_f64(at);
@@ -85,7 +91,7 @@ impl Stream {
                 std::thread::sleep(early);
                 told.late.push(micros(intended));
             }
-            match caller.call(&self.request) {
+            match caller.call(&self.requests[count % self.requests.len()]) {
                 Ok(Reply { status: 200, .. }) => told.micros.push(micros(intended)),
                 Ok(Reply { status: 503, retry: true }) => told.shed += 1,
                 Ok(_) => told.errors += 1,

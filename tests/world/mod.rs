@@ -142,6 +142,16 @@ impl World {
         self.server().memory()
     }
 
+    /// Descriptors that it has open.
+    pub(crate) fn descriptors(&self) -> usize {
+        self.server().count("fd")
+    }
+
+    /// Its threads.
+    pub(crate) fn threads(&self) -> usize {
+        self.server().count("task")
+    }
+
     /// What it printed before the address.
     pub(crate) fn said(&self) -> &[String] {
         self.server().said()

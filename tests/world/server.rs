@@ -138,6 +138,11 @@ impl Server {
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
     }
 
+    /// How many entries there are in a folder that the kernel keeps for it.
+    pub(crate) fn count(&self, folder: &str) -> usize {
+        std::fs::read_dir(format!("/proc/{}/{folder}", self.child.id())).unwrap().count()
+    }
+
     /// Asks it to stop (SIGTERM), and waits until it has.
     pub(crate) fn stop(mut self) {
         self.signal(Signal::TERM);

@@ -1,0 +1,121 @@
+//! Five and ten times as many requests for indexes as can be answered, while pages, downloads and pushes go on at a
+//! steady rate: what these wait, and what becomes of the excess.
+
+use crate::gem::Gem;
+use crate::hit::{PAGE, publish};
+use crate::open::{Stream, Told};
+use crate::process::{Server, TOKEN, load_average};
+use crate::push::{self, noise};
+use crate::spread::Spread;
+use anyhow::{Context, Result, ensure};
+
+const ROUNDS: usize = 3;
+const SECONDS: f64 = 4.0;
+/// More than the class of indexes has places.
+const CROWD: usize = 400;
+/// Versions of the gem whose index is asked for.
+const VERSIONS: usize = 480;
+const INDEX: &str = "/repository/gems-private/info/shelf";
+const FILE: &str = "/repository/gems-private/gems/lamp-1.0.0.gem";
+/// A second, of each of those who must not notice.
+const BYSTANDERS: [(&str, f64); 3] = [("page hits", 500.0), ("downloads", 100.0), ("pushes", 5.0)];
+
+/// Measures and prints the row.
+pub(crate) fn row() -> Result<()> {
+    println!("\n## Overload of the indexes");
+    let folder = tempfile::tempdir()?;
+    let settings = [("DAYLIGHT_SERVER_MAX_CONNECTIONS_PER_CLIENT", "1000")];
+    let server = Server::daylight(folder.path(), &settings)?;
+    publish(&server, "lamp", 4)?;
+    publish(&server, "shelf", VERSIONS)?;
+
+    let mut capacity = Spread::default();
+    for _ in 0..ROUNDS {
+        // Without pause, over as many connections as there are cores: each has the next one ready.
+        let told = index(&server, 2, 1e5, 2.0).run()?;
+        ensure!(told.errors + told.shed == 0, "refused while its capacity was looked for");
+        capacity.add(told.micros.len() as f64 / told.seconds);
+    }
+    println!("capacity, for an index of {VERSIONS} versions that is no page: {capacity} a second");
+    println!(
+        "\n{ROUNDS} rounds of {SECONDS} s, median (least to most); the generators share the cores with the server"
+    );
+    println!("\n| load of indexes | what | p50, us | p99, us | errors | shed | answered |");
+    println!("|---|---|---|---|---|---|---|");
+    let mut pushed = 0;
+    for times in [0.0, 5.0, 10.0] {
+        let mut rows: Vec<Row> = BYSTANDERS.iter().map(|(name, _)| Row::new(name)).collect();
+        rows.push(Row::new("indexes"));
+        for _ in 0..ROUNDS {
+            let mut streams = bystanders(&server, &mut pushed);
+            if times > 0.0 {
+                streams.push(index(&server, CROWD, times * capacity.median(), SECONDS));
+            }
+            for (row, told) in rows.iter_mut().zip(at_once(&streams)?) {
+                row.add(&told);
+            }
+        }
+        rows.iter().filter(|row| row.answered + row.shed > 0).for_each(|row| row.print(times));
+    }
+    println!("\nload average after it: {}", load_average()?);
+    Ok(())
+}
+
+/// Requests for the index. With a body, they are never answered by a page.
+fn index(server: &Server, connections: usize, per_second: f64, seconds: f64) -> Stream {
+    let request = format!("GET {INDEX} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx").into_bytes();
+    Stream { requests: vec![request], connections, per_second, seconds, ..Stream::get(server, INDEX, 0.0) }
+}
+
+fn bystanders(server: &Server, pushed: &mut usize) -> Vec<Stream> {
+    let [hits, downloads, pushes] = BYSTANDERS.map(|(_, per_second)| per_second);
+    let push = |number| {
+        let gem = Gem::new("wick", &format!("1.{number}")).payload(&noise(number as u64, 10_000)).bytes();
+        let head = format!(
+            "POST {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {TOKEN}\r\nContent-Length: {}\r\n\r\n",
+            push::PATH,
+            gem.len()
+        );
+        [head.into_bytes(), gem].concat()
+    };
+    let requests: Vec<_> = (0..(SECONDS * pushes) as usize + 1).map(|more| push(*pushed + more)).collect();
+    *pushed += requests.len();
+    let stream =
+        |path, per_second| Stream { connections: 8, seconds: SECONDS, ..Stream::get(server, path, per_second) };
+    vec![stream(PAGE, hits), stream(FILE, downloads), Stream { requests, ..stream(push::PATH, pushes) }]
+}
+
+fn at_once(streams: &[Stream]) -> Result<Vec<Told>> {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = streams.iter().map(|stream| scope.spawn(|| stream.run())).collect();
+        threads.into_iter().map(|thread| thread.join().ok().context("a generator panicked")?).collect()
+    })
+}
+
+struct Row {
+    name: &'static str,
+    median: Spread,
+    high: Spread,
+    errors: usize,
+    shed: usize,
+    answered: usize,
+}
+
+impl Row {
+    fn new(name: &'static str) -> Self {
+        Self { name, median: Spread::default(), high: Spread::default(), errors: 0, shed: 0, answered: 0 }
+    }
+
+    fn add(&mut self, told: &Told) {
+        self.median.add(Told::quantile(&told.micros, 0.5));
+        self.high.add(Told::quantile(&told.micros, 0.99));
+        self.errors += told.errors;
+        self.shed += told.shed;
+        self.answered += told.micros.len();
+    }
+
+    fn print(&self, times: f64) {
+        let Self { name, median, high, errors, shed, answered } = self;
+        println!("| {times:.0} x capacity | {name} | {median} | {high} | {errors} | {shed} | {answered} |");
+    }
+}
