@@ -1,5 +1,6 @@
 //! A reply's body on its way through hyper: memory, a part of a file that the kernel sends, or pieces of one.
 
+use crate::buffers;
 use crate::file_part::FilePart;
 use crate::ledger::{Ledger, Progress, Sent};
 use crate::pieces::{Means, Pieces};
@@ -11,8 +12,8 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-/// From this many bytes on a part of a file is sent by the kernel: below it, one read and one write cost less.
-const SENDFILE_MIN: u64 = 256 << 10;
+/// Up to this many bytes one read and one write cost less than having the kernel send them: they fit into one buffer.
+const SENDFILE_ABOVE: u64 = buffers::SIZE as u64;
 
 /// A body that notes how far it has come in its [`Sent`] cell, and nowhere else.
 pub(crate) struct Sending {
@@ -33,7 +34,7 @@ impl Sending {
         let source = match body {
             Body::Empty => Source::Whole(Bytes::new()),
             Body::Bytes(bytes) => Source::Whole(bytes),
-            Body::File { file, from, len } if kernel && len >= SENDFILE_MIN => {
+            Body::File { file, from, len } if kernel && len > SENDFILE_ABOVE => {
                 let part = FilePart::new(file, from, len, sent.clone(), means.threads.clone());
                 Source::Part(Some(part), ledger.clone())
             }

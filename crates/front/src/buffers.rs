@@ -1,14 +1,15 @@
-//! The buffers that parts of files pass through where the kernel cannot send them itself.
+//! The buffers that parts of files pass through where the kernel does not send them itself.
 //!
-//! A reply holds one at a time, so memory is bounded however many clients read however slowly. When none is left, replies
-//! wait their turn.
+//! A reply holds one at a time, and there is a fixed number, so memory is bounded however many clients read however
+//! slowly. When all are taken a reply goes on in small pieces instead of waiting: slow clients hold up nobody.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use telemetry::{Bound, BoundName};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Bytes of a buffer.
 pub(crate) const SIZE: usize = 64 << 10;
+/// Bytes of what a reply gets when all are taken: little enough to be part of what any connection costs.
+const SMALL: usize = 4 << 10;
 /// Buffers kept for the next reply; more are given back to the system.
 const SPARE: usize = 64;
 
@@ -16,58 +17,43 @@ const SPARE: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Buffers {
     spare: Mutex<Vec<Box<[u8]>>>,
-    places: Arc<Semaphore>,
     bound: Arc<Bound>,
 }
 
-/// One of them. Returns when dropped, on whatever thread.
+/// One of them, or a small one. Returns when dropped, on whatever thread.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     bytes: Box<[u8]>,
     /// How much of it is meant.
     filled: usize,
-    buffers: Arc<Buffers>,
-    _place: OwnedSemaphorePermit,
+    /// Where it returns to; a small one does not.
+    home: Option<Arc<Buffers>>,
 }
 
 impl Buffers {
     pub(crate) fn new(count: u64) -> Arc<Self> {
-        let places = usize::try_from(count).unwrap_or(usize::MAX).clamp(1, Semaphore::MAX_PERMITS);
-        let bound = Bound::new(BoundName::FileBuffers, "", places as u64);
-        Arc::new(Self { spare: Mutex::default(), places: Arc::new(Semaphore::new(places)), bound })
+        Arc::new(Self { spare: Mutex::default(), bound: Bound::new(BoundName::FileBuffers, "", count) })
     }
 
     pub(crate) fn bound(&self) -> Arc<Bound> {
         self.bound.clone()
     }
 
-    /// One, if one is left.
-    pub(crate) fn take_now(self: &Arc<Self>) -> Option<Buffer> {
-        self.places.clone().try_acquire_owned().ok().map(|place| self.clone().hand_out(place))
-    }
-
-    /// One, when it is our turn. `None` never comes to pass: the places are never closed.
-    pub(crate) async fn take(self: Arc<Self>) -> Option<Buffer> {
-        let waiting = self.bound.wait();
-        let place = self.places.clone().acquire_owned().await.ok()?;
-        drop(waiting);
-        Some(self.hand_out(place))
-    }
-
-    fn hand_out(self: Arc<Self>, place: OwnedSemaphorePermit) -> Buffer {
-        // There is room: the places are as many.
-        let _ = self.bound.take(1);
+    pub(crate) fn take(self: &Arc<Self>) -> Buffer {
+        if self.bound.take(1).is_err() {
+            return Buffer { bytes: vec![0; SMALL].into_boxed_slice(), filled: 0, home: None };
+        }
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let bytes = spare.unwrap_or_else(|| vec![0; SIZE].into_boxed_slice());
-        Buffer { bytes, filled: 0, buffers: self, _place: place }
+        Buffer { bytes, filled: 0, home: Some(self.clone()) }
     }
 }
 
 impl Buffer {
     /// Room for up to `len` bytes.
     pub(crate) fn room(&mut self, len: u64) -> &mut [u8] {
-        let len = usize::try_from(len).map_or(SIZE, |len| len.min(SIZE));
-        &mut self.bytes[..len]
+        let fits = usize::try_from(len).map_or(self.bytes.len(), |len| len.min(self.bytes.len()));
+        &mut self.bytes[..fits]
     }
 
     /// Its first `len` bytes are meant.
@@ -84,10 +70,11 @@ impl AsRef<[u8]> for Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        let mut spare = self.buffers.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(home) = &self.home else { return };
+        let mut spare = home.spare.lock().unwrap_or_else(PoisonError::into_inner);
         if spare.len() < SPARE {
             spare.push(std::mem::take(&mut self.bytes));
         }
-        self.buffers.bound.give(1);
+        home.bound.give(1);
     }
 }

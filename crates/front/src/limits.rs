@@ -25,7 +25,8 @@ pub struct Limits {
     pub connections: u64,
     /// Connections open at once from one address (IPv6: one network of 64 bits). Over it: closed at once, and counted.
     pub client_connections: u64,
-    /// Buffers of 64 KiB for parts of files that the kernel cannot send itself. When none is left, replies wait for one.
+    /// Buffers of 64 KiB for parts of files that the kernel cannot send itself. When all are taken, replies
+    /// go on in pieces of 4 KiB.
     pub file_buffers: u64,
     /// What is read and thrown away of an upload that the handler did not want, so that the connection lives on.
     pub drain: u64,

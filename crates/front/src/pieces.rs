@@ -21,7 +21,8 @@ pub(crate) struct Pieces {
     file: Arc<File>,
     at: u64,
     left: u64,
-    step: Step,
+    /// A thread reads the next piece.
+    reading: Option<JoinHandle<Read>>,
     means: Means,
 }
 
@@ -35,18 +36,12 @@ pub(crate) struct Means {
     pub(crate) sendfile: bool,
 }
 
-enum Step {
-    /// Nothing is under way.
-    Begin,
-    /// No buffer is left.
-    Waiting(Pin<Box<dyn Future<Output = Option<Buffer>>>>),
-    /// A thread reads.
-    Reading(JoinHandle<(io::Result<Buffer>, u64)>),
-}
+/// What a thread read, and how long that took in nanoseconds.
+type Read = (io::Result<Buffer>, u64);
 
 impl Pieces {
     pub(crate) fn new(file: File, from: u64, len: u64, means: Means) -> Self {
-        Self { file: Arc::new(file), at: from, left: len, step: Step::Begin, means }
+        Self { file: Arc::new(file), at: from, left: len, reading: None, means }
     }
 
     pub(crate) fn left(&self) -> u64 {
@@ -54,50 +49,30 @@ impl Pieces {
     }
 
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>, sent: &Sent) -> Poll<io::Result<Bytes>> {
-        loop {
-            match &mut self.step {
-                Step::Begin => match self.means.buffers.take_now() {
-                    Some(buffer) => {
-                        if let Some(read) = self.read(buffer, sent) {
-                            return Poll::Ready(read.map(|buffer| self.hand_out(buffer)));
-                        }
-                    }
-                    None => self.step = Step::Waiting(Box::pin(self.means.buffers.clone().take())),
-                },
-                Step::Waiting(turn) => {
-                    let buffer = ready!(turn.as_mut().poll(cx)).ok_or(io::ErrorKind::BrokenPipe)?;
-                    self.step = Step::Begin;
-                    if let Some(read) = self.read(buffer, sent) {
-                        return Poll::Ready(read.map(|buffer| self.hand_out(buffer)));
-                    }
-                }
-                Step::Reading(thread) => {
-                    let (read, nanos) = ready!(Pin::new(thread).poll(cx)).map_err(io::Error::other)?;
-                    self.step = Step::Begin;
-                    sent.read(nanos);
-                    return Poll::Ready(read.map(|buffer| self.hand_out(buffer)));
-                }
+        if self.reading.is_none() {
+            let (mut buffer, began) = (self.means.buffers.take(), Tick::now());
+            if let Some(read) = read_now(&self.file, buffer.room(self.left), self.at) {
+                sent.read(Tick::now().since(began));
+                return Poll::Ready(read.and_then(|read| filled(buffer, read)).map(|buffer| self.hand_out(buffer)));
             }
+            self.reading = Some(self.read(buffer, began));
         }
+        let Some(thread) = &mut self.reading else { return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())) };
+        let (read, nanos) = ready!(Pin::new(thread).poll(cx)).map_err(io::Error::other)?;
+        self.reading = None;
+        sent.read(nanos);
+        Poll::Ready(read.map(|buffer| self.hand_out(buffer)))
     }
 
-    /// Reads the next piece at once, or has a thread begin with it.
-    fn read(&mut self, mut buffer: Buffer, sent: &Sent) -> Option<io::Result<Buffer>> {
-        let (at, left, began) = (self.at, self.left, Tick::now());
-        if let Some(read) = read_now(&self.file, buffer.room(left), at) {
-            sent.read(Tick::now().since(began));
-            return Some(read.and_then(|read| filled(buffer, read)));
-        }
-        let (file, threads) = (self.file.clone(), self.means.threads.clone());
-        self.step = Step::Reading(tokio::task::spawn_blocking(move || {
-            let asked = began;
+    fn read(&self, mut buffer: Buffer, asked: Tick) -> JoinHandle<Read> {
+        let (file, threads, at, left) = (self.file.clone(), self.means.threads.clone(), self.at, self.left);
+        tokio::task::spawn_blocking(move || {
             let began = Tick::now();
             threads.waited(began.since(asked));
             let _thread = threads.enter();
             let read = read_ahead(&file, at, at + left.min(AHEAD)).and_then(|()| file.read_at(buffer.room(left), at));
             (read.and_then(|read| filled(buffer, read)), Tick::now().since(began))
-        }));
-        None
+        })
     }
 
     fn hand_out(&mut self, buffer: Buffer) -> Bytes {

@@ -101,7 +101,7 @@ keys! {
         write_timeout_s: u64 = |_| (60, "a build under load may pause, a dead client stays silent".into()), 1..=3600;
         /// Have the kernel send large files, where it can. Off: all pass through buffers.
         sendfile: bool = |_| (true, "half the work of reading and writing; off is for file systems that cannot".into());
-        /// Buffers of 64 KiB for files on their way to clients that the kernel cannot send; replies wait for one.
+        /// Buffers of 64 KiB for files on their way to clients that the kernel does not send; beyond, 4 KiB are used.
         file_buffers: u64 = Shares::file_buffers, 1..=1_000_000;
     }
 
