@@ -183,3 +183,6 @@ impl Write for Wire {
         Poll::Ready(self.stream.end_sending())
     }
 }
+
+#[cfg(test)]
+mod tests;
