@@ -168,6 +168,9 @@ pub struct TokenRecord {
     /// Names of the repositories it is for; empty: all.
     #[serde(default)]
     pub repositories: Vec<String>,
+    /// Those repositories for ever, whatever their names become: a token is not good for another that takes a name.
+    #[serde(default)]
+    pub repository_ids: Vec<RepositoryId>,
     /// When it was made.
     pub created: Millis,
     /// When it stops to work.

@@ -67,6 +67,7 @@ fn token(number: u8, name: &str, revoked: bool) -> Change {
         owner: "somebody".into(),
         hash: Digest([number; 32]),
         scopes: vec!["read".into()],
+        repository_ids: Vec::new(),
         repositories: vec![],
         created: Millis(1),
         expires: None,
