@@ -28,4 +28,5 @@ mod sinks;
 mod soak;
 mod strangers;
 mod tidy;
+mod tokens;
 mod world;

@@ -12,6 +12,7 @@ pub(crate) struct Gem {
     pub(crate) version: String,
     pub(crate) dependencies: Vec<(String, String)>,
     payload: Vec<u8>,
+    platform: String,
     /// What its metadata says its name is, as YAML, when that is not its name.
     declared: Option<String>,
 }
@@ -24,6 +25,7 @@ impl Gem {
             version: version.to_owned(),
             dependencies: Vec::new(),
             payload: Vec::new(),
+            platform: "ruby".to_owned(),
             declared: None,
         }
     }
@@ -37,6 +39,13 @@ impl Gem {
     /// Carries these bytes too.
     pub(crate) fn payload(mut self, bytes: &[u8]) -> Self {
         self.payload = bytes.to_vec();
+        self
+    }
+
+    /// Is for this platform.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the benchmarks need none"))]
+    pub(crate) fn platform(mut self, platform: &str) -> Self {
+        self.platform = platform.to_owned();
         self
     }
 
@@ -77,9 +86,10 @@ impl Gem {
     fn metadata(&self) -> String {
         let mut yaml = format!(
             "--- !ruby/object:Gem::Specification\nname: {}\nversion: !ruby/object:Gem::Version\n  version: '{}'\n\
-             platform: ruby\nauthors:\n- Somebody\nbindir: bin\ncert_chain: []\ndate: 2026-01-01 00:00:00.000000000 Z\n",
+             platform: '{}'\nauthors:\n- Somebody\nbindir: bin\ncert_chain: []\ndate: 2026-01-01 00:00:00.000000000 Z\n",
             self.declared.as_ref().unwrap_or(&self.name),
-            self.version
+            self.version,
+            self.platform
         );
         yaml += if self.dependencies.is_empty() { "dependencies: []\n" } else { "dependencies:\n" };
         for (name, requirement) in &self.dependencies {

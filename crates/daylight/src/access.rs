@@ -89,11 +89,14 @@ impl Access {
         repository: &Repository,
         event: &mut Event,
     ) -> Result<Who, Error> {
+        if scope != Scope::Read && credentials::from_elsewhere(headers) {
+            return Err(Error::CrossSite);
+        }
         let open = scope == Scope::Read && !repository.record.private;
         let name = &repository.record.name;
         match self.who(headers, event).await {
             Ok(who) => match &who.token {
-                Some(token) if token.allows(scope, Some(name)) => Ok(who),
+                Some(token) if token.allows(scope, Some(repository.id)) => Ok(who),
                 _ if open => Ok(who),
                 Some(token) => {
                     Err(Error::ScopeMissing { token: token.record.name.clone(), scope, repository: Some(name.clone()) })
@@ -107,6 +110,9 @@ impl Access {
 
     /// Who asks for something of the server as a whole.
     pub async fn server(&self, headers: &HeaderMap, event: &mut Event) -> Result<Who, Error> {
+        if credentials::from_elsewhere(headers) {
+            return Err(Error::CrossSite);
+        }
         let who = self.who(headers, event).await?;
         match &who.token {
             Some(token) if token.allows(Scope::Admin, None) => Ok(who),
@@ -121,6 +127,13 @@ impl Access {
     pub async fn is_admin(&self, secret: &client::Secret, event: &mut Event) -> Result<bool, Error> {
         let found = self.table(event).await?.find(&Presented::secret(secret), self.clock.now());
         Ok(found.is_some_and(|token| token.allows(Scope::Admin, None)))
+    }
+
+    /// Whether there is a token with every right that works now.
+    pub async fn has_admin(&self, event: &mut Event) -> Result<bool, Error> {
+        let now = self.clock.now();
+        let tokens = self.table(event).await?.tokens();
+        Ok(tokens.iter().any(|token| token.lives(now) && token.allows(Scope::Admin, None)))
     }
 
     async fn who(&self, headers: &HeaderMap, event: &mut Event) -> Result<Who, Error> {

@@ -30,6 +30,9 @@ pub enum Error {
     /// What was shown is not a token that works.
     #[error("the token is not known here, has expired or was revoked")]
     CredentialsUnknown,
+    /// A browser sends what it remembers of a person for somebody else's page.
+    #[error("this was sent by a page of another site")]
+    CrossSite,
     /// The token is good, but not for this.
     #[error("token `{token}` may not {scope}{}", .repository.as_ref().map(|name| format!(" in `{name}`")).unwrap_or_default())]
     ScopeMissing {
@@ -86,6 +89,7 @@ impl Error {
             Error::MethodNotAllowed { .. } => Reason::MethodNotAllowed,
             Error::CredentialsMissing { .. } => Reason::CredentialsMissing,
             Error::CredentialsUnknown => Reason::CredentialsUnknown,
+            Error::CrossSite => Reason::CrossSite,
             Error::ScopeMissing { .. } => Reason::ScopeMissing,
             Error::Input(_) | Error::NoSuchToken(_) => Reason::InputInvalid,
             Error::Upload(front::UploadError::TooLarge { .. }) => Reason::TooLarge,

@@ -52,8 +52,8 @@ pub struct First {
     pub repositories: Vec<String>,
 }
 
-/// Gives a folder in which nothing was ever changed its first repository, and one without any token an admin token: so
-/// neither a crash between the two nor the revocation of the last token locks anybody out. A given admin token is put
+/// Gives a folder in which nothing was ever changed its first repository, and one without a token that may do
+/// everything an admin token: so neither a crash between the two nor the end of the last such token locks anybody out. A given admin token is put
 /// in force at every start, as whoever sets `DAYLIGHT_ADMIN_TOKEN` expects.
 pub async fn first(
     store: &Store,
@@ -71,20 +71,21 @@ pub async fn first(
     }
     match given {
         Some(secret) if access.is_admin(secret, event).await? => {}
-        Some(secret) => {
-            match access.revoke(ADMIN, BY, event).await {
-                Ok(()) | Err(Error::NoSuchToken(_)) => {}
-                Err(error) => return Err(error).context("cannot replace the admin token"),
-            }
-            access.create(admin(), Some(secret.clone()), BY, event).await.context("cannot make the admin token")?;
-        }
-        None if access.table(event).await?.tokens().is_empty() => {
-            let (secret, _) = access.create(admin(), None, BY, event).await.context("cannot make the admin token")?;
-            made.admin_token = Some(secret);
-        }
-        None => {}
+        Some(secret) => replace(Some(secret.clone()), access, event).await.map(drop)?,
+        None if access.has_admin(event).await? => {}
+        None => made.admin_token = Some(replace(None, access, event).await?),
     }
     Ok(made)
+}
+
+/// Puts an admin token in force, with the given secret or a new one, in place of any other of its name.
+async fn replace(secret: Option<Secret>, access: &Access, event: &mut Event) -> Result<Secret, anyhow::Error> {
+    match access.revoke(ADMIN, BY, event).await {
+        Ok(()) | Err(Error::NoSuchToken(_)) => {}
+        Err(error) => return Err(error).context("cannot replace the admin token"),
+    }
+    let (secret, _) = access.create(admin(), secret, BY, event).await.context("cannot make the admin token")?;
+    Ok(secret)
 }
 
 fn admin() -> NewToken {

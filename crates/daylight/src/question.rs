@@ -2,7 +2,10 @@
 
 use crate::error::Error;
 use crate::route::Content;
-use format::gem::path::{self, Question as Path};
+use format::gem::{
+    self,
+    path::{self, Question as Path},
+};
 use front::Request;
 use http::Method;
 use repository::{Question, Repository};
@@ -44,11 +47,14 @@ async fn yank(request: &mut Request, event: &mut Event) -> Result<Question, Erro
     let form = std::str::from_utf8(&body).map_err(|_| Error::Input("the form is not UTF-8".into()))?;
     let value = |key: &str| form_value(form, key).or_else(|| form_value(&query, key));
     let required = |key: &str| value(key).ok_or_else(|| Error::Input(format!("`{key}` is missing")));
-    Ok(Question::Yank {
-        name: required("gem_name")?,
-        number: required("version")?,
-        platform: value("platform").filter(|platform| !platform.is_empty()).unwrap_or_else(|| "ruby".into()),
-    })
+    let (name, number) = (required("gem_name")?, required("version")?);
+    let platform = value("platform").filter(|platform| !platform.is_empty()).unwrap_or_else(|| "ruby".into());
+    // What no gem can be called is not looked for, and not written into an event.
+    let valid = gem::name::check(&name)
+        .and_then(|()| gem::Version::published(&number).map(drop))
+        .and_then(|()| gem::name::check_platform(&platform));
+    valid.map_err(repository::Error::Invalid)?;
+    Ok(Question::Yank { name, number, platform })
 }
 
 /// The first value of `key` in an `application/x-www-form-urlencoded` text.

@@ -153,7 +153,7 @@ fn status(error: &Error) -> StatusCode {
         R::ProtocolOff | R::NoSuchRoute | R::NoSuchRepository | R::NoSuchPackage | R::NoSuchVersion | R::Withdrawn => {
             StatusCode::NOT_FOUND
         }
-        R::HiddenByPolicy | R::ScopeMissing => StatusCode::FORBIDDEN,
+        R::HiddenByPolicy | R::CrossSite | R::ScopeMissing => StatusCode::FORBIDDEN,
         R::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         R::CredentialsMissing | R::CredentialsUnknown => StatusCode::UNAUTHORIZED,
         R::PackageInvalid => StatusCode::UNPROCESSABLE_ENTITY,

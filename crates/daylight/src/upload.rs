@@ -19,7 +19,12 @@ pub(crate) async fn receive(
         return Ok(None);
     }
     request.upload.limit(app.max_upload_bytes);
+    // The first piece first: what is refused by its announced length leaves no file to put away.
+    let first = request.upload.next(event).await.transpose()?;
     let mut staged = app.store.stage(event).await?;
+    if let Some(first) = first {
+        staged.write(first, event).await?;
+    }
     while let Some(piece) = request.upload.next(event).await {
         staged.write(piece?, event).await?;
     }

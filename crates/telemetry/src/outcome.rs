@@ -56,6 +56,7 @@ closed! {
         MethodNotAllowed "method_not_allowed" "The URL does not take that method";
         CredentialsMissing "credentials_missing" "A token is needed and none was sent";
         CredentialsUnknown "credentials_unknown" "The token is not known, expired or revoked";
+        CrossSite "cross_site" "A browser sent it for a page of another site";
         ScopeMissing "scope_missing" "The token lacks the scope";
         PackageInvalid "package_invalid" "The uploaded package breaks a rule";
         VersionTaken "version_taken" "The version exists with other bytes";

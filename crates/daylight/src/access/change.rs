@@ -4,7 +4,7 @@ use super::credentials::hash;
 use super::{Access, Scope};
 use crate::error::Error;
 use client::Secret;
-use store::{Batch, Change, CommitError, Expect, TokenRecord};
+use store::{Batch, Change, CommitError, Expect, RepositoryId, TokenRecord};
 use telemetry::{Event, Millis};
 
 /// Longest name of a token or an owner, in bytes.
@@ -19,8 +19,8 @@ pub struct NewToken {
     pub owner: String,
     /// What it is good for; at least one.
     pub scopes: Vec<Scope>,
-    /// Which repositories it is for; empty: all.
-    pub repositories: Vec<String>,
+    /// Which repositories it is for, with the names they have now; empty: all.
+    pub repositories: Vec<(RepositoryId, String)>,
     /// When it stops to work.
     pub expires: Option<Millis>,
 }
@@ -60,7 +60,8 @@ impl Access {
             owner: new.owner,
             hash: hash(secret.expose().as_bytes()),
             scopes: new.scopes.iter().map(|scope| scope.as_str().to_owned()).collect(),
-            repositories: new.repositories,
+            repository_ids: new.repositories.iter().map(|(id, _)| *id).collect(),
+            repositories: new.repositories.into_iter().map(|(_, name)| name).collect(),
             created: now,
             expires: new.expires,
             revoked: None,

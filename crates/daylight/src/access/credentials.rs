@@ -3,7 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use client::Secret;
-use http::{HeaderMap, header};
+use http::HeaderMap;
+use http::header::{self, HeaderName};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use store::Digest;
@@ -57,6 +58,17 @@ impl Presented {
     }
 }
 
+/// Whether a browser sends this for a page of another site: with the credentials it remembers, and without its person
+/// knowing. Browsers say so in `Sec-Fetch-Site`, older ones by an `Origin` that is not the host asked; others say neither.
+pub(super) fn from_elsewhere(headers: &HeaderMap) -> bool {
+    let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    if let Some(site) = text(HeaderName::from_static("sec-fetch-site")) {
+        return !matches!(site, "same-origin" | "none");
+    }
+    let authority = |origin: &str| origin.split_once("://").map(|(_, authority)| authority.to_owned());
+    text(header::ORIGIN).is_some_and(|origin| authority(origin).as_deref() != text(header::HOST))
+}
+
 /// What of a secret is kept.
 pub(crate) fn hash(secret: &[u8]) -> Digest {
     Digest(Sha256::digest(secret).into())
@@ -95,6 +107,25 @@ mod tests {
     #[test]
     fn nothing_shown_is_not_the_same_as_something_unknown() {
         assert!(Presented::read(&HeaderMap::new()).is_none());
+    }
+
+    #[test]
+    fn pages_of_other_sites_are_told_by_either_header() {
+        for (name, value, elsewhere) in [
+            ("sec-fetch-site", "cross-site", true),
+            ("sec-fetch-site", "same-site", true),
+            ("sec-fetch-site", "same-origin", false),
+            ("sec-fetch-site", "none", false),
+            ("origin", "http://evil.test", true),
+            ("origin", "null", true),
+            ("origin", "http://here.test:8080", false),
+            ("accept", "*/*", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, "here.test:8080".parse().unwrap());
+            headers.insert(name, value.parse().unwrap());
+            assert_eq!(from_elsewhere(&headers), elsewhere, "{name}: {value}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
-use store::{Digest, Stamp, Store, TokenRecord, Unit};
+use store::{Digest, RepositoryId, Stamp, Store, TokenRecord, Unit};
 use subtle::ConstantTimeEq;
 use telemetry::{Event, Millis};
 
@@ -65,13 +65,17 @@ pub struct Token {
 }
 
 impl Token {
+    /// Whether it has not expired at `now`.
+    pub fn lives(&self, now: Millis) -> bool {
+        self.record.expires.is_none_or(|expires| now < expires)
+    }
+
     /// Whether it is good for `scope`, on that repository or (`None`) on the server as a whole.
-    pub fn allows(&self, scope: Scope, repository: Option<&str>) -> bool {
+    pub fn allows(&self, scope: Scope, repository: Option<RepositoryId>) -> bool {
         let named = |wanted: Scope| self.record.scopes.iter().any(|scope| scope == wanted.as_str());
         let scoped = named(scope) || named(Scope::Admin);
         let everywhere = self.record.repositories.is_empty();
-        scoped
-            && (everywhere || repository.is_some_and(|name| self.record.repositories.iter().any(|there| there == name)))
+        scoped && (everywhere || repository.is_some_and(|id| self.record.repository_ids.contains(&id)))
     }
 }
 
@@ -102,8 +106,7 @@ impl Table {
         presented.candidates().iter().find_map(|hash| {
             let token = self.by_hash.get(hash)?;
             let same: bool = token.record.hash.0.ct_eq(&hash.0).into();
-            let alive = token.record.expires.is_none_or(|expires| now < expires);
-            (same && alive).then(|| token.clone())
+            (same && token.lives(now)).then(|| token.clone())
         })
     }
 

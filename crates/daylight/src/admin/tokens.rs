@@ -46,16 +46,12 @@ pub(super) async fn list(app: &App, event: &mut Event) -> Result<Reply, Error> {
 pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Result<Reply, Error> {
     let scopes = body.scopes.iter().map(|scope| scope.parse::<Scope>()).collect::<Result<Vec<_>, _>>();
     let expires = body.expires.as_deref().map(moment).transpose()?;
-    for name in &body.repositories {
-        app.repositories.find(name, event).await?;
+    let mut repositories = Vec::new();
+    for name in body.repositories {
+        repositories.push((app.repositories.find(&name, event).await?.0.id, name));
     }
-    let new = NewToken {
-        name: body.name,
-        owner: body.owner,
-        scopes: scopes.map_err(Error::Input)?,
-        repositories: body.repositories,
-        expires,
-    };
+    let new =
+        NewToken { name: body.name, owner: body.owner, scopes: scopes.map_err(Error::Input)?, repositories, expires };
     let (secret, record) = app.access.create(new, None, by, event).await?;
     let mut value = shown(&record);
     value["secret"] = secret.expose().into();

@@ -52,6 +52,8 @@ struct Context<'a> {
 
 /// The program: this process's arguments, environment and streams.
 pub fn main() -> ExitCode {
+    // Whatever we make is for its owner alone: what is private in a repository is private on the machine.
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let environment = Environment::here();
     run(std::env::args_os(), &environment, &mut std::io::stdout(), &mut std::io::stderr())
 }

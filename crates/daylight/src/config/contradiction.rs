@@ -7,6 +7,9 @@ use super::{AccessLog, Error, Machine, Settings};
 use front::ClientFrom;
 use std::path::Path;
 
+/// Shortest secret that is taken for the admin token, in bytes: it can do everything, and is kept as one plain hash.
+const SECRET_MIN: usize = 16;
+
 /// Refuses what cannot work; returns a sentence for each thing that will not work as meant.
 pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>, Error> {
     let Settings { server, telemetry, .. } = settings;
@@ -32,6 +35,14 @@ pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>
                 server.client_from.as_str()
             ),
             hint: "list the addresses of your proxies: nobody else is believed".to_owned(),
+        });
+    }
+    let guessable =
+        |secret: &str| secret.len() < SECRET_MIN || secret.contains(|c: char| c.is_whitespace() || c.is_control());
+    if settings.admin_token.as_ref().is_some_and(|secret| guessable(secret.expose())) {
+        return Err(Error::Contradiction {
+            text: format!("`DAYLIGHT_ADMIN_TOKEN` has fewer than {SECRET_MIN} characters, or white space in it"),
+            hint: "leave it out and one is made, or make one: `openssl rand -hex 32`".to_owned(),
         });
     }
     let mut warnings = Vec::new();

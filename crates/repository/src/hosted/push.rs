@@ -30,6 +30,9 @@ pub(crate) async fn push(
     if let Some(said) = taken(&unit, &package, sha256)? {
         return Ok(said);
     }
+    if store.entry(repository.id, &full_name, event).await?.is_some() {
+        return Err(Error::Taken(full_name));
+    }
     let hashes = staged.keep(event).await?;
     for _ in 0..TRIES {
         let entry = published(&unit, repository, &package, &hashes, now(), event)?;
