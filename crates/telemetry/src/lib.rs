@@ -19,6 +19,7 @@ mod op;
 mod outcome;
 mod prometheus;
 mod recorder;
+mod scrub;
 mod shard;
 mod sink;
 mod totals;

@@ -1,0 +1,122 @@
+//! Text taken over from clients: bounded, in one line, and without the secrets that people and clients put where none
+//! belong. Secrets go before the text is cut: the half of a secret that a cut would leave is one, too.
+
+use std::borrow::Cow;
+
+/// As much of a text as is looked at, in bytes.
+const LOOK_MAX: usize = 4 << 10;
+/// What our own tokens begin with.
+const TOKEN: &str = "daylight_";
+/// So many characters after [`TOKEN`] are no name that somebody chose, but a token or most of one.
+const TOKEN_REST_MIN: usize = 20;
+
+/// The beginning of `text`, at most `max` bytes, as it may stand in an event.
+pub(crate) fn scrub(text: &str, max: usize) -> String {
+    let looked = start(text, LOOK_MAX);
+    let whole = looked.len() == text.len();
+    // Nearly all of it is such text, and each request has two of them.
+    let clean: Cow<'_, str> = if looked.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        looked.into()
+    } else {
+        looked.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    };
+    let clean = if clean.contains("://") { hide_credentials(&clean, whole).into() } else { clean };
+    let clean = if clean.contains(TOKEN) { hide_tokens(&clean, whole).into() } else { clean };
+    start(&clean, max).to_owned()
+}
+
+/// At most `max` bytes, cut at a character.
+fn start(text: &str, max: usize) -> &str {
+    let mut end = text.len().min(max);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Hides what stands before an `@` in a URL: Bundler before 4.0 sends setting names that hold credentials. A password
+/// may hold anything but a space, so all up to the last `@` goes, over slashes and commas. Of a text that goes on, the
+/// last URL is hidden whole: its `@` may be yet to come.
+fn hide_credentials(text: &str, whole: bool) -> String {
+    let mut hidden = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, url) = rest.split_at(at + 3);
+        let (url, after) = url.split_at(url.find(' ').unwrap_or(url.len()));
+        hidden.push_str(before);
+        match url.rfind('@') {
+            _ if after.is_empty() && !whole => hidden.push_str("***"),
+            Some(at) => hidden.extend(["***", &url[at..]]),
+            None => hidden.push_str(url),
+        }
+        rest = after;
+    }
+    hidden + rest
+}
+
+/// Hides tokens of ours; of a text that goes on, also one that has only begun.
+fn hide_tokens(text: &str, whole: bool) -> String {
+    let mut hidden = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(TOKEN) {
+        let (before, token) = rest.split_at(at + TOKEN.len());
+        let end = token.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-').unwrap_or(token.len());
+        let (token, after) = token.split_at(end);
+        let hide = end >= TOKEN_REST_MIN || (after.is_empty() && !whole);
+        hidden.extend([before, if hide { "***" } else { token }]);
+        rest = after;
+    }
+    hidden + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MAX: usize = 512;
+
+    #[test]
+    fn credentials_are_hidden_and_control_characters_replaced() {
+        for (text, shown) in [
+            (
+                "bundler/2 options/mirror.https://me:secret@host/x,jobs\n http://t@h",
+                "bundler/2 options/mirror.https://***@host/x,jobs\u{fffd} http://***@h",
+            ),
+            ("https://me:se/cr,et@host/", "https://***@host/"),
+            ("https://me:p@ss://word@host https://host/x", "https://***@host https://host/x"),
+            ("/tokens/daylight_0123456789-0123456789x/y", "/tokens/daylight_***/y"),
+            ("/gems/daylight_client-1.0.gem", "/gems/daylight_client-1.0.gem"),
+            ("https://github.com/ruby", "https://github.com/ruby"),
+        ] {
+            assert_eq!(scrub(text, MAX), shown);
+        }
+    }
+
+    #[test]
+    fn text_is_cut_at_a_character() {
+        assert_eq!(scrub(&"é".repeat(600), MAX), "é".repeat(256));
+        assert_eq!(scrub(&"é".repeat(60_000), 511), "é".repeat(255));
+    }
+
+    proptest! {
+        #[test]
+        fn no_secret_survives_wherever_the_text_is_cut(
+            parts in prop::collection::vec((0usize..3, "[a-z /,.@:-]{0,40}", 0usize..1300, "[A-Z0-9/,:@_-]{8,60}"), 1..8),
+        ) {
+            // What is not secret has only small letters: three others in a row can only be of a secret.
+            let text: String = parts.iter().map(|(kind, around, fill, secret)| {
+                let token: String = secret.chars().filter(char::is_ascii_alphanumeric).collect();
+                let fill = "p".repeat(*fill);
+                match kind {
+                    0 => format!("{around}{fill} https://me:S{secret}S@host {around}"),
+                    1 => format!("{around}{fill}http://S{secret}S@host/{around} "),
+                    _ => format!("{around}{fill}/daylight_{token}{}/{around}", "0123456789ABCDEFGHIJ"),
+                }
+            }).collect();
+            let shown = scrub(&text, MAX);
+            prop_assert!(shown.len() <= MAX);
+            prop_assert!(!shown.contains(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit()), "{shown}");
+        }
+    }
+}
