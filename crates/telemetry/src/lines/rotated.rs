@@ -9,14 +9,16 @@ use std::path::PathBuf;
 pub(super) struct Rotated {
     path: PathBuf,
     max_bytes: u64,
+    /// How many older ones are kept.
     keep: usize,
     /// The file and its size. `None` until the first write, and after an error, so that the next write tries everything again.
     open: Option<(File, u64)>,
 }
 
 impl Rotated {
-    pub(super) fn new(path: PathBuf, max_bytes: u64, keep: usize) -> Self {
-        Self { path, max_bytes, keep, open: None }
+    /// `files` counts the one being written.
+    pub(super) fn new(path: PathBuf, max_bytes: u64, files: usize) -> Self {
+        Self { path, max_bytes, keep: files.saturating_sub(1), open: None }
     }
 
     /// The `age`th older file; 0 is the one being written.

@@ -35,11 +35,11 @@ impl Target {
         Self::writer(Box::new(io::stdout()))
     }
 
-    /// The file at `path`, and `keep` older ones beside it (`path.1` is the youngest), of at most `max_bytes` each. A line
-    /// longer than that gets a file of its own. The folder is made when it is missing, but not the one around it: that may be a disk
+    /// `files` in all, of at most `max_bytes` each: the one at `path`, and older ones beside it (`path.1` is the youngest).
+    /// A line longer than that gets a file of its own. The folder is made when it is missing, but not the one around it: that may be a disk
     /// that is not there yet.
-    pub fn file(path: PathBuf, max_bytes: u64, keep: usize) -> Self {
-        Self::writer(Box::new(Rotated::new(path, max_bytes, keep)))
+    pub fn file(path: PathBuf, max_bytes: u64, files: usize) -> Self {
+        Self::writer(Box::new(Rotated::new(path, max_bytes, files)))
     }
 
     /// Anything else that takes bytes.

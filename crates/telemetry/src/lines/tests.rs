@@ -165,7 +165,7 @@ mod rotation {
     #[test]
     fn files_and_their_number_are_bounded_and_the_oldest_go() {
         let folder = tempfile::tempdir().unwrap();
-        let mut target = Target::file(folder.path().join("log"), 8, 2);
+        let mut target = Target::file(folder.path().join("log"), 8, 3);
         for line in ["1aa\n", "2bb\n", "3cc\n", "4dd\n", "longer than a file\n", "5ee\n", "6ff\n"] {
             target.write_lines(line.as_bytes()).unwrap();
         }
@@ -179,7 +179,7 @@ mod rotation {
     fn a_restart_goes_on_in_the_same_file_and_ends_a_torn_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
-        let open = || Target::file(path.clone(), 100, 1);
+        let open = || Target::file(path.clone(), 100, 2);
         open().write_lines(b"one\n").unwrap();
         open().write_lines(b"two\n").unwrap();
         fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"tor").unwrap();
@@ -190,23 +190,23 @@ mod rotation {
     #[test]
     fn keeping_fewer_than_before_removes_the_others() {
         let folder = tempfile::tempdir().unwrap();
-        let write = |keep, text: &str| {
-            let mut target = Target::file(folder.path().join("log"), 2, keep);
+        let write = |files, text: &str| {
+            let mut target = Target::file(folder.path().join("log"), 2, files);
             text.split_inclusive('\n').for_each(|line| target.write_lines(line.as_bytes()).unwrap());
         };
-        write(3, "a\nb\nc\nd\n");
+        write(4, "a\nb\nc\nd\ne\n");
         assert_eq!(read(folder.path()).len(), 4);
-        write(1, "e\n");
-        assert_eq!(read(folder.path()), [file("log", "e\n"), file("log.1", "d\n")]);
-        write(0, "f\n");
-        assert_eq!(read(folder.path())[0], file("log", "f\n"));
+        write(2, "f\n");
+        assert_eq!(read(folder.path()), [file("log", "f\n"), file("log.1", "e\n")]);
+        write(1, "g\n");
+        assert_eq!(read(folder.path()), [file("log", "g\n")]);
     }
 
     #[test]
     fn a_disk_that_is_missing_loses_lines_until_it_is_there() {
         let folder = tempfile::tempdir().unwrap();
         let disk = folder.path().join("disk");
-        let mut target = Target::file(disk.join("logs/log"), 100, 1);
+        let mut target = Target::file(disk.join("logs/log"), 100, 2);
         assert_eq!(target.write_lines(b"a\nb\n").unwrap_err().lines, 2);
         fs::create_dir(&disk).unwrap();
         target.write_lines(b"c\n").unwrap();
