@@ -28,5 +28,6 @@ mod sinks;
 mod soak;
 mod strangers;
 mod tidy;
+mod tls;
 mod tokens;
 mod world;

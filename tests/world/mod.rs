@@ -91,6 +91,12 @@ impl World {
         self.server.as_mut().unwrap().restart();
     }
 
+    /// Asks it to read again what it reads while running, and waits until it says this.
+    pub(crate) fn reload(&self, until: &str) {
+        self.server().signal(Signal::HUP);
+        self.server().await_log(until);
+    }
+
     /// Asks it to begin anew, and waits until it says that it will not.
     pub(crate) fn restart_in_vain(&self) {
         self.server().signal(Signal::USR2);
@@ -155,6 +161,11 @@ impl World {
     /// What it printed before the address.
     pub(crate) fn said(&self) -> &[String] {
         self.server().said()
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> std::net::SocketAddr {
+        self.server().address()
     }
 
     fn server(&self) -> &Server {

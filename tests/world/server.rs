@@ -89,7 +89,8 @@ impl Server {
             let Ok(line) = self.lines.recv_timeout(PATIENCE) else {
                 panic!("the server did not start; its log:\n{}", self.log())
             };
-            self.address = line.strip_prefix("listening on http://").map(|address| address.parse().unwrap());
+            let url = line.strip_prefix("listening on ").and_then(|url| url.split_once("://"));
+            self.address = url.map(|(_, address)| address.parse().unwrap());
             self.said.push(line);
         }
     }

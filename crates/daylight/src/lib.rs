@@ -4,6 +4,7 @@ pub mod access;
 mod admin;
 mod answer;
 pub mod app;
+mod certificate;
 pub mod class;
 pub mod cli;
 pub mod config;

@@ -2,6 +2,7 @@
 
 use crate::access::Access;
 use crate::app::App;
+use crate::certificate::Certificate;
 use crate::class::Classes;
 use crate::config::{Loaded, Settings};
 use crate::handover::Program;
@@ -159,6 +160,7 @@ fn limits(settings: &Settings) -> front::Limits {
 pub struct Running {
     /// Where it listens.
     pub address: SocketAddr,
+    certificate: Option<Arc<Certificate>>,
     /// What it serves from.
     pub opened: Opened,
     /// Keeps the socket listening until the next program has it.
@@ -172,8 +174,12 @@ type Front = std::thread::JoinHandle<Result<(), front::Error>>;
 /// Binds the socket, opens the folder and begins to serve. A taken port is told before anything is touched.
 pub fn start(settings: &Settings, log: Log, mut extra: Extra) -> anyhow::Result<Running> {
     let listener = extra.listener.take().map_or_else(|| Listener::bind(settings.server.listen), Ok)?;
+    let certificate = Certificate::open(settings)?;
     let (address, accepting) = (listener.local_addr()?, listener.try_clone()?);
-    let opened = Opened::open(settings, log, extra)?;
+    let opened = Opened::open(settings, log.clone(), extra)?;
+    if let Some(certificate) = &certificate {
+        opened.back.spawn(certificate.clone().watch(log));
+    }
     let stop = Stop::default();
     let options = front::Options {
         cores: settings.server.cores,
@@ -182,6 +188,7 @@ pub fn start(settings: &Settings, log: Log, mut extra: Extra) -> anyhow::Result<
             trusted: settings.server.trusted_proxies.0.clone(),
             client_from: settings.server.client_from,
         },
+        tls: certificate.as_ref().map(|certificate| certificate.tls()),
         patience: PATIENCE,
         sendfile: settings.server.sendfile,
     };
@@ -189,7 +196,7 @@ pub fn start(settings: &Settings, log: Log, mut extra: Extra) -> anyhow::Result<
     let front = std::thread::Builder::new()
         .name("daylight-front".into())
         .spawn(move || front::run(accepting, options, handler, recorder, asked))?;
-    Ok(Running { address, opened, listener, stop, front })
+    Ok(Running { address, certificate, opened, listener, stop, front })
 }
 
 impl Running {
@@ -244,10 +251,14 @@ pub fn run(settings: Settings, loaded: Loaded, listener: Option<Listener>) -> an
     announce(&running);
     let data = settings.store.data.display().to_string();
     log.info("serving", &[("address", &running.address), ("data", &data)]);
-    while running.wait(&mut signals) == Told::Restart {
-        match program.check() {
-            Ok(()) => return restart(running, program, signals, &log, &lines),
-            Err(error) => log.error("not restarting", &[("cause", &format!("{error:#}"))]),
+    loop {
+        match running.wait(&mut signals) {
+            Told::Stop => break,
+            Told::Reload => running.certificate.iter().for_each(|certificate| certificate.refresh(&log)),
+            Told::Restart => match program.check() {
+                Ok(()) => return restart(running, program, signals, &log, &lines),
+                Err(error) => log.error("not restarting", &[("cause", &format!("{error:#}"))]),
+            },
         }
     }
     log.info("stopping", &[]);
@@ -275,7 +286,8 @@ fn announce(running: &Running) {
     if let Some(secret) = &running.opened.first.admin_token {
         lines = format!("admin token: {}\nit is shown this once; only its hash is kept\n", secret.expose());
     }
-    lines.push_str(&format!("listening on http://{}\n", running.address));
+    let scheme = if running.certificate.is_some() { "https" } else { "http" };
+    lines.push_str(&format!("listening on {scheme}://{}\n", running.address));
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(lines.as_bytes()).and_then(|()| out.flush());
 }

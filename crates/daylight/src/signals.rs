@@ -12,6 +12,8 @@ pub(crate) enum Told {
     Stop,
     /// SIGUSR2: finish, and begin again with the program and the settings as they are now.
     Restart,
+    /// SIGHUP: read again what is read while running, which is the certificate.
+    Reload,
 }
 
 /// The signals that a server listens for, from when this is made.
@@ -19,6 +21,7 @@ pub(crate) enum Told {
 pub(crate) struct Signals {
     stop: [Signal; 2],
     restart: Signal,
+    reload: Signal,
 }
 
 impl Signals {
@@ -28,6 +31,7 @@ impl Signals {
         Ok(Self {
             stop: [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?],
             restart: signal(SignalKind::user_defined2())?,
+            reload: signal(SignalKind::hangup())?,
         })
     }
 
@@ -42,7 +46,10 @@ impl Signals {
         if self.stop.iter_mut().any(|signal| signal.poll_recv(cx).is_ready()) {
             return Poll::Ready(Told::Stop);
         }
-        self.restart.poll_recv(cx).map(|_| Told::Restart)
+        if self.restart.poll_recv(cx).is_ready() {
+            return Poll::Ready(Told::Restart);
+        }
+        self.reload.poll_recv(cx).map(|_| Told::Reload)
     }
 
     /// Whether a stop was told meanwhile.

@@ -1,13 +1,14 @@
 //! One connection from its first byte to its last: hyper's machine, with a watch over every deadline.
 
-use crate::Limits;
 use crate::exchange::{Connection, Handler, exchange};
 use crate::ledger::Ledger;
 use crate::listen::{Core, Late, turn_away};
 use crate::proxies::announced::{self, Unannounced};
 use crate::wire::{Stream, Wire};
+use crate::{Limits, Tls};
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
+use std::cell::RefCell;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::rc::Rc;
@@ -16,6 +17,7 @@ use std::time::Duration;
 use telemetry::{Event, Outcome, Reason, Recorder, Tick};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
+use tokio_rustls::server::TlsStream;
 
 /// hyper takes no smaller one.
 const SMALLEST_BUFFER: usize = 8192;
@@ -54,7 +56,16 @@ pub(crate) async fn serve<H: Handler>(core: Rc<Core<H>>, mut stream: TcpStream, 
         Some(Err(_)) => return turn_away(&core.recorder, client, Reason::TooManyOfClient),
         counted => counted,
     };
-    let (stream, ledger) = (Rc::new(Stream::Plain(stream)), Ledger::new(core.recorder.clone()));
+    let began = Tick::now();
+    let stream = match &core.tls {
+        None => Stream::Plain(stream),
+        Some(tls) => match secured(&core, tls, stream, client).await {
+            Some(stream) => Stream::Tls(RefCell::new(Box::new(stream))),
+            None => return,
+        },
+    };
+    let (stream, ledger) = (Rc::new(stream), Ledger::new(core.recorder.clone()));
+    ledger.handshake.set(core.tls.is_some().then(|| Tick::now().since(began)));
     let end = drive(&core, &stream, client, &ledger).await;
     ledger.close();
     let malformed = account(&ledger, client, end);
@@ -76,6 +87,23 @@ async fn announced<H>(core: &Core<H>, stream: &mut TcpStream, peer: IpAddr) -> O
         Err(Late::Stopping) => return None,
     };
     release(&core.recorder, peer, began, (0, outcome, reason, detail));
+    None
+}
+
+/// Shakes hands. `None`: that failed, and the connection ends.
+async fn secured<H>(core: &Core<H>, tls: &Tls, tcp: TcpStream, client: IpAddr) -> Option<TlsStream<TcpStream>> {
+    let began = Tick::now();
+    let opening = async {
+        // Who says nothing at all only looks whether somebody listens.
+        if tcp.peek(&mut [0]).await? == 0 { Ok(None) } else { tls.accept(tcp).await.map(Some) }
+    };
+    let (reason, detail) = match core.in_time(opening).await {
+        Ok(Ok(stream)) => return stream,
+        Ok(Err(error)) => (Reason::TlsFailed, Event::text(&error.to_string())),
+        Err(Late::Slow) => (Reason::HeadTooSlow, "no TLS handshake came in time".to_owned()),
+        Err(Late::Stopping) => return None,
+    };
+    release(&core.recorder, client, began, (0, Outcome::TurnedAway, Some(reason), detail));
     None
 }
 

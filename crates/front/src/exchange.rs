@@ -17,7 +17,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 use std::task::Poll;
-use telemetry::{Event, Outcome, Reason};
+use telemetry::{Event, Op, Outcome, Reason};
 
 /// What answers requests. One for all cores; each request's future stays on its core, so it need not be `Send`.
 pub trait Handler: Send + Sync + 'static {
@@ -59,6 +59,9 @@ impl Attempt {
         let recorder = ledger.recorder();
         recorder.attempt();
         let mut event = Event::request(recorder.clock().now(), ledger.begin());
+        if let Some(nanos) = ledger.handshake.take() {
+            event.add(Op::TlsHandshake, nanos);
+        }
         event.method = name(&head.method);
         event.path = Event::text(head.uri.path());
         let forwarded = connection.proxies.client(connection.client, &head.headers);

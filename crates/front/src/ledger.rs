@@ -95,6 +95,8 @@ pub(crate) struct Ledger {
     greeted: Cell<bool>,
     /// Since when the client has taken nothing of what waits for it.
     stalled_since: Cell<Option<Tick>>,
+    /// How long the TLS handshake took, until the first request has noted it.
+    pub(crate) handshake: Cell<Option<u64>>,
     /// The server stops: since when, and how long an idle connection may stay.
     parting: Cell<Option<(Tick, Duration)>>,
     /// The client may still be sending what we will not read.
@@ -113,6 +115,7 @@ impl Ledger {
             quiet_since: Cell::new(Tick::now()),
             greeted: Cell::new(false),
             stalled_since: Cell::new(None),
+            handshake: Cell::new(None),
             parting: Cell::new(None),
             unread: Cell::new(false),
         })
@@ -209,6 +212,7 @@ impl Ledger {
 
     /// Everything that was written is with the kernel: what had ended has left.
     pub(crate) fn flushed(&self) {
+        self.stalled_since.set(None);
         loop {
             // Not held while the event is released.
             let one = match self.leaving.borrow_mut() {

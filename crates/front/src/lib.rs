@@ -29,6 +29,7 @@ mod proxies;
 mod reply;
 mod request;
 mod stop;
+mod tls;
 mod wire;
 
 pub use error::Error;
@@ -40,3 +41,4 @@ pub use proxies::{ClientFrom, Network, Proxies};
 pub use reply::{Body, Ranges, Reply};
 pub use request::{Request, Upload, UploadError};
 pub use stop::Stop;
+pub use tls::Tls;

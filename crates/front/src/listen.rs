@@ -5,7 +5,7 @@ use crate::clients::{self, Clients};
 use crate::exchange::Handler;
 use crate::pieces::Means;
 use crate::proxies::Proxies;
-use crate::{Error, Limits, Stop, connection};
+use crate::{Error, Limits, Stop, Tls, connection};
 use hyper::server::conn::http1::Builder;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::cell::Cell;
@@ -92,6 +92,8 @@ pub struct Options {
     pub limits: Limits,
     /// Who is believed about the clients behind it.
     pub proxies: Proxies,
+    /// TLS on every connection; without it, none.
+    pub tls: Option<Arc<Tls>>,
     /// How long requests under way may take after [`Stop::now`].
     pub patience: Duration,
     /// Whether the kernel sends large files where it can; else they pass through buffers.
@@ -109,6 +111,7 @@ pub(crate) struct Core<H> {
     /// Connections of all cores, by client.
     pub(crate) clients: Arc<Clients>,
     pub(crate) proxies: Arc<Proxies>,
+    pub(crate) tls: Option<Arc<Tls>>,
     /// Set when the connections of this core are to finish: how long idle ones may stay.
     pub(crate) farewell: Cell<Option<Duration>>,
     /// Told once, when that becomes so.
@@ -136,7 +139,7 @@ pub fn run<H: Handler>(
     let limits = Arc::new(options.limits);
     let connections = Bound::new(BoundName::Connections, "", limits.connections);
     recorder.register(connections.clone());
-    let proxies = Arc::new(options.proxies);
+    let (proxies, tls) = (Arc::new(options.proxies), options.tls);
     let clients = Clients::new(limits.client_connections);
     recorder.register(clients.bound().clone());
     let cores = options.cores.max(1);
@@ -163,7 +166,7 @@ pub fn run<H: Handler>(
         for (number, (runtime, socket)) in cores.into_iter().enumerate() {
             let (handler, limits, recorder, means, clients) =
                 (handler.clone(), limits.clone(), recorder.clone(), means.clone(), clients.clone());
-            let (connections, stop, proxies) = (&connections, &stop, proxies.clone());
+            let (connections, stop, proxies, tls) = (&connections, &stop, proxies.clone(), tls.clone());
             let serve = move || {
                 let core = Rc::new(Core {
                     builder: connection::builder(&limits),
@@ -173,6 +176,7 @@ pub fn run<H: Handler>(
                     means,
                     clients,
                     proxies,
+                    tls,
                     farewell: Cell::new(None),
                     stopping: Notify::new(),
                     open: Cell::new(0),

@@ -11,8 +11,9 @@ use std::net::Shutdown;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
-use tokio::io::Interest;
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
+use tokio_rustls::server::TlsStream;
 
 /// Bytes read from a socket at once, at most.
 const READ: usize = 64 << 10;
@@ -27,11 +28,20 @@ thread_local! {
 pub(crate) enum Stream {
     /// TCP without encryption.
     Plain(TcpStream),
+    /// TCP with TLS.
+    Tls(RefCell<Box<TlsStream<TcpStream>>>),
 }
 
 impl Stream {
     fn poll_read(&self, cx: &mut Context<'_>, into: &mut [u8]) -> Poll<io::Result<usize>> {
-        let Stream::Plain(tcp) = self;
+        let tcp = match self {
+            Stream::Plain(tcp) => tcp,
+            Stream::Tls(tls) => {
+                let mut buffer = ReadBuf::new(into);
+                ready!(Pin::new(tls.borrow_mut().as_mut()).poll_read(cx, &mut buffer))?;
+                return Poll::Ready(Ok(buffer.filled().len()));
+            }
+        };
         loop {
             ready!(tcp.poll_read_ready(cx))?;
             match tcp.try_read(into) {
@@ -42,8 +52,26 @@ impl Stream {
     }
 
     fn poll_write(&self, cx: &mut Context<'_>, from: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        let Stream::Plain(tcp) = self;
-        when_writable(tcp, cx, || tcp.try_write_vectored(from))
+        match self {
+            Stream::Plain(tcp) => when_writable(tcp, cx, || tcp.try_write_vectored(from)),
+            Stream::Tls(tls) => Pin::new(tls.borrow_mut().as_mut()).poll_write_vectored(cx, from),
+        }
+    }
+
+    /// Hands to the kernel what was written.
+    fn poll_flush(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Stream::Plain(_) => Poll::Ready(Ok(())),
+            Stream::Tls(tls) => Pin::new(tls.borrow_mut().as_mut()).poll_flush(cx),
+        }
+    }
+
+    /// Says that no more comes.
+    fn poll_shutdown(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Stream::Plain(_) => Poll::Ready(self.end_sending()),
+            Stream::Tls(tls) => Pin::new(tls.borrow_mut().as_mut()).poll_shutdown(cx),
+        }
     }
 
     /// Whether [`Stream::poll_send`] works.
@@ -59,7 +87,9 @@ impl Stream {
         part: &FilePart,
         len: usize,
     ) -> Poll<io::Result<usize>> {
-        let Stream::Plain(tcp) = self;
+        let Stream::Plain(tcp) = self else {
+            return Poll::Ready(Err(io::Error::other("a file through TLS would not be encrypted")));
+        };
         when_writable(tcp, cx, || {
             tcp.try_io(Interest::WRITABLE, || {
                 if before.is_empty() {
@@ -71,8 +101,10 @@ impl Stream {
     }
 
     fn end_sending(&self) -> io::Result<()> {
-        let Stream::Plain(tcp) = self;
-        SockRef::from(tcp).shutdown(Shutdown::Write)
+        match self {
+            Stream::Plain(tcp) => SockRef::from(tcp).shutdown(Shutdown::Write),
+            Stream::Tls(tls) => SockRef::from(tls.borrow().get_ref().0).shutdown(Shutdown::Write),
+        }
     }
 
     /// Ends our half and throws away what the client still sends, until it stops: closing over unread bytes resets the connection, and
@@ -173,14 +205,19 @@ impl Write for Wire {
         poll
     }
 
-    /// hyper asks this only when its own buffer is empty, so every byte so far is the kernel's.
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.ledger.flushed();
-        Poll::Ready(Ok(()))
+    /// hyper asks this only when its own buffer is empty, so every byte so far is the kernel's, or that of TLS.
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let poll = self.stream.poll_flush(cx);
+        match &poll {
+            Poll::Ready(Ok(())) => self.ledger.flushed(),
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => self.ledger.stalled(),
+        }
+        poll
     }
 
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(self.stream.end_sending())
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream.poll_shutdown(cx)
     }
 }
 

@@ -32,6 +32,7 @@ ops! {
     PageCompress "page.compress" "Compressing a page, on a thread that no client waits for";
     Route "route.read" "Reading the URL into a question";
     ReplyMake "reply.make" "Turning an outcome into headers and a body";
+    TlsHandshake "tls.handshake" "Agreeing with the client on a TLS connection, before its first request";
     BodyReceive "body.receive" "Waiting for bytes of an upload from the client";
     BodySend "body.send" "From the first byte of the reply to its last";
     TruthWait "truth.wait" "Waiting for a reader thread of the truth database";

@@ -73,6 +73,7 @@ closed! {
         Panicked "panicked" "A defect of ours: the request was given up";
         TooManyConnections "too_many_connections" "The limit of open connections was reached";
         TooManyOfClient "too_many_of_client" "The limit of open connections from one address was reached";
+        TlsFailed "tls_failed" "The client and this server did not come to a TLS connection";
         HeadTooSlow "head_too_slow" "The head of a request did not arrive in time";
         Unsupported "unsupported" "This version of Daylight does not do that yet";
     }

@@ -27,6 +27,12 @@ pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>
             hint: "raise the limit (`ulimit -n`, `LimitNOFILE=`) or leave the key out".to_owned(),
         });
     }
+    if server.tls_certificate.as_os_str().is_empty() != server.tls_key.as_os_str().is_empty() {
+        return Err(Error::Contradiction {
+            text: "of `server.tls_certificate` and `server.tls_key` one is set".to_owned(),
+            hint: "TLS needs both, and no TLS neither".to_owned(),
+        });
+    }
     let (believed, trusted) = (server.client_from != ClientFrom::Connection, !server.trusted_proxies.0.is_empty());
     if believed && !trusted {
         return Err(Error::Contradiction {

@@ -64,6 +64,10 @@ keys! {
     server: Server {
         /// Address and port to serve on. Port 0 takes a free one.
         listen: SocketAddr = |_| (([127, 0, 0, 1], 8080).into(), "only this machine, until you say otherwise".into());
+        /// File with the TLS certificate and those that sign it (PEM). With it, only TLS is spoken. Read again when it changes.
+        tls_certificate: PathBuf = |_| (PathBuf::new(), "a server that ends TLS may stand in front".into());
+        /// File with the key of the certificate (PEM).
+        tls_key: PathBuf = |_| (PathBuf::new(), "as `server.tls_certificate`".into());
         /// Threads that serve, each with a runtime of its own.
         cores: usize = Shares::cores, 1..=1024;
         /// Memory for complete answers.

@@ -13,7 +13,10 @@ const SIZES: [usize; 13] = [
 
 fn front(sendfile: bool, file_buffers: u64) -> Front {
     let limits = Limits { file_buffers, ..Limits::default() };
-    Front::with(Options { cores: 2, limits, proxies: Proxies::default(), patience: HANGS, sendfile }, Vec::new())
+    Front::with(
+        Options { cores: 2, limits, proxies: Proxies::default(), tls: None, patience: HANGS, sendfile },
+        Vec::new(),
+    )
 }
 
 fn bound(front: &Front, name: BoundName) -> Arc<Bound> {

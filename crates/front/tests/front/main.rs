@@ -8,4 +8,5 @@ mod limits;
 mod people;
 mod proxies;
 mod sinks;
+mod tls;
 mod uploads;

@@ -50,13 +50,16 @@ impl Front {
     }
 
     pub(crate) fn start(limits: Limits, patience: Duration, sinks: Vec<Box<dyn Sink>>) -> Self {
-        Self::with(Options { cores: 2, limits, proxies: Proxies::default(), patience, sendfile: true }, sinks)
+        Self::with(
+            Options { cores: 2, limits, proxies: Proxies::default(), tls: None, patience, sendfile: true },
+            sinks,
+        )
     }
 
     /// One behind proxies on 127.0.0.1, and on nothing else of this machine.
     pub(crate) fn behind(client_from: ClientFrom, limits: Limits) -> Self {
         let proxies = Proxies { trusted: vec!["127.0.0.1".parse().unwrap()], client_from };
-        Self::with(Options { cores: 2, limits, proxies, patience: HANGS, sendfile: true }, Vec::new())
+        Self::with(Options { cores: 2, limits, proxies, tls: None, patience: HANGS, sendfile: true }, Vec::new())
     }
 
     pub(crate) fn with(options: Options, mut sinks: Vec<Box<dyn Sink>>) -> Self {

@@ -1,0 +1,156 @@
+//! The same front through TLS, with certificates of its own.
+
+use crate::people::{BIG, Client, Front, HANGS};
+use front::{Limits, Options, Proxies, Tls};
+use std::io::{Read, Write};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+use telemetry::{Op, Outcome, Reason};
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+/// A certificate for 127.0.0.1 that signs itself, and its key.
+struct Certificate {
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+}
+
+impl Certificate {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let made = Command::new("openssl")
+            .args("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=daylight".split(' '))
+            .args(["-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"])
+            .args(["-out", "certificate", "-keyout", "key"])
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let read = |name| std::fs::read(folder.path().join(name)).unwrap();
+        Self { certificate: read("certificate"), key: read("key") }
+    }
+
+    fn tls(&self) -> Arc<Tls> {
+        Tls::new(&self.certificate, &self.key).unwrap()
+    }
+}
+
+fn serve(tls: &Arc<Tls>, limits: Limits) -> Front {
+    let (proxies, tls) = (Proxies::default(), Some(tls.clone()));
+    Front::with(Options { cores: 2, limits, proxies, tls, patience: HANGS, sendfile: true }, Vec::new())
+}
+
+type Secured = StreamOwned<ClientConnection, std::net::TcpStream>;
+
+/// A client that knows this certificate, and no other.
+fn client(front: &Front, knows: &Certificate) -> Secured {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(&knows.certificate).unwrap()).unwrap();
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let connection = ClientConnection::new(Arc::new(config), "127.0.0.1".try_into().unwrap()).unwrap();
+    let Client { stream, .. } = front.client();
+    StreamOwned::new(connection, stream)
+}
+
+fn ask(client: &mut Secured, path: &str, more: &str) {
+    client.write_all(format!("GET {path} HTTP/1.1\r\nhost: a\r\n{more}\r\n").as_bytes()).unwrap();
+}
+
+/// The whole reply of a connection that ends with it.
+fn last(mut client: Secured, path: &str) -> String {
+    ask(&mut client, path, "connection: close\r\n");
+    let mut reply = Vec::new();
+    client.read_to_end(&mut reply).unwrap();
+    String::from_utf8(reply).unwrap()
+}
+
+fn until(client: &mut Secured, end: &str) {
+    let mut read = Vec::new();
+    while !read.ends_with(end.as_bytes()) {
+        let mut byte = [0];
+        client.read_exact(&mut byte).unwrap();
+        read.push(byte[0]);
+    }
+}
+
+#[test]
+fn requests_through_tls_are_answered_to_the_last_byte_and_the_handshake_is_timed_once() {
+    let certificate = Certificate::new();
+    let front = serve(&certificate.tls(), Limits::default());
+    let mut kept = client(&front, &certificate);
+    for handshakes in [1, 0] {
+        ask(&mut kept, "/a", "");
+        until(&mut kept, "/a None");
+        assert_eq!(front.event().tally(Op::TlsHandshake).count, handshakes);
+    }
+    for path in ["/big", "/file"] {
+        let reply = last(client(&front, &certificate), path);
+        let (head, body) = reply.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        assert!(body.len() == BIG && body.bytes().all(|byte| byte == body.as_bytes()[0]), "{}", body.len());
+        let event = front.event();
+        assert_eq!((event.outcome, event.bytes_out), (Some(Outcome::Answered), BIG as u64));
+    }
+}
+
+#[test]
+fn another_certificate_is_shown_from_the_moment_it_is_there_and_open_connections_stay() {
+    let (old, new) = (Certificate::new(), Certificate::new());
+    let tls = old.tls();
+    let front = serve(&tls, Limits::default());
+    let mut kept = client(&front, &old);
+    ask(&mut kept, "/before", "");
+    until(&mut kept, "/before None");
+    assert!(tls.replace(&new.certificate, &old.key).is_err(), "not a pair");
+    assert!(tls.replace(b"", &new.key).is_err() && tls.replace(&new.certificate, b"").is_err());
+    assert!(last(client(&front, &old), "/still").ends_with("/still None"));
+    tls.replace(&new.certificate, &new.key).unwrap();
+    assert!(last(client(&front, &new), "/new").ends_with("/new None"));
+    assert!(last(kept, "/kept").ends_with("/kept None"));
+    let mut stranger = client(&front, &old);
+    assert!(stranger.write_all(b"GET").and_then(|()| stranger.read_exact(&mut [0])).is_err());
+    // Of two cores, in whatever order.
+    let mut events: Vec<_> = (0..5).map(|_| front.event()).map(|event| (event.path, event.reason)).collect();
+    events.sort_by(|one, other| one.0.cmp(&other.0));
+    assert_eq!(events[0], (String::new(), Some(Reason::TlsFailed)));
+    assert_eq!(
+        events[1..].iter().map(|event| event.0.as_str()).collect::<Vec<_>>(),
+        ["/before", "/kept", "/new", "/still"]
+    );
+}
+
+#[test]
+fn what_does_not_come_to_tls_is_closed_and_counted_but_not_who_only_looks() {
+    let certificate = Certificate::new();
+    let front = serve(&certificate.tls(), Limits { head_time: Duration::from_millis(300), ..Limits::default() });
+    drop(front.client());
+    let mut plain = front.client();
+    plain.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+    plain.rest();
+    let event = front.event();
+    assert_eq!((event.outcome, event.reason), (Some(Outcome::TurnedAway), Some(Reason::TlsFailed)));
+    let mut slow = front.client();
+    slow.send([0x16, 3, 1]);
+    slow.rest();
+    assert_eq!(front.event().reason, Some(Reason::HeadTooSlow));
+    assert_eq!(front.released(), 2);
+}
+
+#[test]
+fn a_client_that_takes_nothing_through_tls_is_given_up() {
+    let certificate = Certificate::new();
+    let limits = Limits { write_stall: Duration::from_millis(300), ..Limits::default() };
+    let front = serve(&certificate.tls(), limits);
+    let mut client = client(&front, &certificate);
+    ask(&mut client, "/big", "");
+    until(&mut client, "\r\n\r\n");
+    let event = front.event();
+    assert_eq!((event.status, event.outcome), (200, Some(Outcome::ClientGone)));
+}

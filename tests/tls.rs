@@ -1,0 +1,73 @@
+//! The program with a certificate, and curl as its client.
+
+use crate::world::{FIRST, Gem, World};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A folder with a certificate for 127.0.0.1 that signs itself, and its key.
+struct Certificate(TempDir);
+
+impl Certificate {
+    fn new() -> Self {
+        let certificate = Self(TempDir::new().unwrap());
+        certificate.renew();
+        certificate
+    }
+
+    /// Makes another one in the same files.
+    fn renew(&self) {
+        let made = Command::new("openssl")
+            .args("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=daylight".split(' '))
+            .args(["-addext", "subjectAltName=IP:127.0.0.1", "-out", "certificate.pem", "-keyout", "key.pem"])
+            .current_dir(&self.0)
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.path().join("certificate.pem")
+    }
+
+    fn settings(&self) -> String {
+        let (certificate, key) = (self.file(), self.0.path().join("key.pem"));
+        format!("[server]\ntls_certificate = \"{}\"\ntls_key = \"{}\"\n", certificate.display(), key.display())
+    }
+}
+
+/// What curl says to a path, if it trusts this certificate alone.
+fn curl(world: &World, trusts: &Path, path: &str, more: &[&str]) -> Output {
+    let url = format!("https://{}{path}", world.address());
+    let flags = ["--silent", "--show-error", "--fail", "--max-time", "60", "--cacert"];
+    Command::new("curl").args(flags).arg(trusts).args(more).arg(url).output().unwrap()
+}
+
+#[test]
+fn gems_are_pushed_and_fetched_through_tls_and_a_renewed_certificate_is_shown_without_a_restart() {
+    let certificate = Certificate::new();
+    let mut world = World::start_with_file(&certificate.settings());
+    assert_eq!(world.said().last().unwrap(), &format!("listening on https://{}", world.address()));
+
+    let gem = Gem::new("lamp", "1.0.0").payload(&vec![7; 3 << 20]).bytes();
+    let file = certificate.0.path().join("lamp.gem");
+    std::fs::write(&file, &gem).unwrap();
+    let token = format!("Authorization: {}", world.admin().secret());
+    let body = format!("@{}", file.display());
+    let pushed = ["--data-binary", &body, "-H", "Content-Type: application/octet-stream", "-H", &token];
+    let pushed = curl(&world, &certificate.file(), &format!("/repository/{FIRST}/api/v1/gems"), &pushed);
+    assert!(pushed.status.success(), "{}", String::from_utf8_lossy(&pushed.stderr));
+    let path = format!("/repository/{FIRST}/gems/lamp-1.0.0.gem");
+    assert_eq!(curl(&world, &certificate.file(), &path, &[]).stdout, gem);
+
+    let old = certificate.0.path().join("old.pem");
+    std::fs::copy(certificate.file(), &old).unwrap();
+    certificate.renew();
+    world.reload("showing another certificate");
+    assert_eq!(curl(&world, &certificate.file(), &path, &[]).stdout, gem);
+    assert!(!curl(&world, &old, &path, &[]).status.success(), "the old one is still shown");
+
+    world.restart();
+    assert_eq!(curl(&world, &certificate.file(), &path, &[]).stdout, gem);
+    world.stop();
+}
