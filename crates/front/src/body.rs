@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-/// Up to this many bytes one read and one write cost less than having the kernel send them: they fit into one buffer.
+/// Up to this many bytes one read and one write cost no more than having the kernel send them: they fit into one buffer.
 const SENDFILE_ABOVE: u64 = buffers::SIZE as u64;
 
 /// A body that notes how far it has come in its [`Sent`] cell, and nowhere else.
