@@ -63,7 +63,7 @@ impl App {
 }
 
 impl Handler for App {
-    async fn answer(&self, request: Request, event: &mut Event) -> Reply {
+    async fn answer(&self, request: &mut Request, event: &mut Event) -> Reply {
         let api = request.path().starts_with("/api/");
         match answer(self, request, event).await {
             Ok(reply) => reply,

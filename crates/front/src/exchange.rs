@@ -23,7 +23,7 @@ use telemetry::{Event, Op, Outcome, Reason};
 pub trait Handler: Send + Sync + 'static {
     /// Answers. Notes what it did into `event`; may set its outcome, reason, layer and subject. When the client leaves
     /// the future is dropped wherever it waits.
-    fn answer(&self, request: Request, event: &mut Event) -> impl Future<Output = Reply>;
+    fn answer(&self, request: &mut Request, event: &mut Event) -> impl Future<Output = Reply>;
 }
 
 /// Every reply says under which event it is recorded.
@@ -131,7 +131,9 @@ async fn answer<H: Handler>(
         reply
     } else {
         let Parts { method, uri, headers, .. } = head;
-        guarded(handler.as_ref(), Request { method, uri, headers, client, upload }, event).await
+        // Lent, and not handed on: it is large, and would be moved with each future that takes it.
+        let mut request = Request { method, uri, headers, client, upload };
+        guarded(handler.as_ref(), &mut request, event).await
     };
     let mut reply = conditional::apply(reply, &method, &asked);
     if rest.is_some_and(|rest| !discard(rest, expects, limits, ledger)) {
@@ -153,7 +155,7 @@ async fn answer<H: Handler>(
 }
 
 /// Runs the handler; a panic in it becomes a 500, and the connection lives on.
-async fn guarded<H: Handler>(handler: &H, request: Request, event: &mut Event) -> Reply {
+async fn guarded<H: Handler>(handler: &H, request: &mut Request, event: &mut Event) -> Reply {
     let outcome = {
         // Inside a block of its own, so that nothing of the handler's runs before the first poll.
         let mut answer = pin!(async { handler.answer(request, event).await });

@@ -229,7 +229,7 @@ pub(crate) const BIG: usize = 64 << 20;
 pub(crate) struct House;
 
 impl Handler for House {
-    async fn answer(&self, mut request: Request, event: &mut Event) -> Reply {
+    async fn answer(&self, request: &mut Request, event: &mut Event) -> Reply {
         let ok = Reply::text(StatusCode::OK, format!("{} {:?}", request.path(), request.query()));
         match request.path() {
             "/who" => Reply::text(StatusCode::OK, request.client.to_string()),
@@ -249,7 +249,7 @@ impl Handler for House {
             }
             "/panic" => panic!("on purpose"),
             "/never" => std::future::pending().await,
-            "/upload" => upload(&mut request, event).await,
+            "/upload" => upload(request, event).await,
             _ => ok,
         }
     }
