@@ -12,6 +12,18 @@ fn a_server_that_was_just_started_stops_in_order() {
 }
 
 #[test]
+fn a_repository_is_shown_with_the_url_where_clients_reach_it() {
+    let shown = |world: &World| {
+        let repository = world.admin().get(&format!("/api/v1/repositories/{FIRST}")).expect(200).json();
+        repository["url"].as_str().unwrap().to_owned()
+    };
+    let world = World::start();
+    assert_eq!(shown(&world), world.url(FIRST));
+    let world = World::start_with(&[("DAYLIGHT_SERVER_PUBLIC_URL", "https://gems.example/")]);
+    assert_eq!(shown(&world), format!("https://gems.example/repository/{FIRST}/"));
+}
+
+#[test]
 fn the_first_start_prints_an_admin_token_that_works_and_no_later_one_does() {
     let mut world = World::start_with(&[("DAYLIGHT_ADMIN_TOKEN", "")]);
     let token =

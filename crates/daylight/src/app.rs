@@ -31,6 +31,8 @@ pub struct App {
     pub clock: Clock,
     /// How many requests of a kind may be under way.
     pub classes: Classes,
+    /// Where clients reach it, without a slash at the end.
+    pub url: String,
     /// The largest upload, in bytes.
     pub max_upload_bytes: u64,
 }

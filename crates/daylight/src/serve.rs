@@ -40,6 +40,8 @@ pub struct Extra {
     pub sinks: Vec<Box<dyn Sink>>,
     /// A socket that listens already, in place of the one that the settings ask for.
     pub listener: Option<Listener>,
+    /// Where clients reach the server, without a slash at the end.
+    pub url: String,
 }
 
 /// A data folder that is open and ready to answer, without a socket.
@@ -55,7 +57,7 @@ pub struct Opened {
 impl Opened {
     /// Opens the folder and reads what it holds.
     pub fn open(settings: &Settings, log: Log, extra: Extra) -> anyhow::Result<Self> {
-        let Extra { clock, sinks, .. } = extra;
+        let Extra { clock, sinks, url, .. } = extra;
         let back = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(BACK_THREADS)
             .thread_name("daylight-back")
@@ -94,6 +96,7 @@ impl Opened {
             log,
             clock,
             classes,
+            url,
             max_upload_bytes: settings.server.max_upload_bytes,
         });
         Ok(Self { app, first, back })
@@ -176,6 +179,8 @@ pub fn start(settings: &Settings, log: Log, mut extra: Extra) -> anyhow::Result<
     let listener = extra.listener.take().map_or_else(|| Listener::bind(settings.server.listen), Ok)?;
     let certificate = Certificate::open(settings)?;
     let (address, accepting) = (listener.local_addr()?, listener.try_clone()?);
+    let scheme = if certificate.is_some() { "https" } else { "http" };
+    extra.url = settings.server.public_url.0.clone().unwrap_or_else(|| format!("{scheme}://{address}"));
     let opened = Opened::open(settings, log.clone(), extra)?;
     if let Some(certificate) = &certificate {
         opened.back.spawn(certificate.clone().watch(log));
@@ -244,13 +249,13 @@ pub fn run(settings: Settings, loaded: Loaded, listener: Option<Listener>) -> an
         log.warn(warning, &[]);
     }
     let sinks = sinks::events(&settings);
-    let running = start(&settings, log.clone(), Extra { clock, sinks, listener })?;
+    let running = start(&settings, log.clone(), Extra { clock, sinks, listener, ..Extra::default() })?;
     running.opened.app.recorder.register(lines.bound().clone());
     // Before anybody is told that we serve: until then a signal to stop ends the process where it stands.
     let mut signals = Signals::listen(&running.opened.back)?;
     announce(&running);
     let data = settings.store.data.display().to_string();
-    log.info("serving", &[("address", &running.address), ("data", &data)]);
+    log.info("serving", &[("address", &running.address), ("url", &running.opened.app.url), ("data", &data)]);
     loop {
         match running.wait(&mut signals) {
             Told::Stop => break,

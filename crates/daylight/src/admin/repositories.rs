@@ -32,10 +32,11 @@ pub(super) struct Change {
     protocols: BTreeMap<String, bool>,
 }
 
-fn shown(repository: &Repository) -> Value {
+fn shown(app: &App, repository: &Repository) -> Value {
     let record = &repository.record;
     json!({
         "name": record.name,
+        "url": format!("{}/repository/{}/", app.url, record.name),
         "format": record.format,
         "kind": record.kind,
         "private": record.private,
@@ -49,26 +50,26 @@ pub(super) async fn list(app: &App, event: &mut Event) -> Result<Reply, Error> {
     let known = app.repositories.known(event).await?;
     let mut all: Vec<_> = known.by_name.values().collect();
     all.sort_by(|a, b| a.record.name.cmp(&b.record.name));
-    let all: Vec<Value> = all.into_iter().map(|repository| shown(repository)).collect();
+    let all: Vec<Value> = all.into_iter().map(|repository| shown(app, repository)).collect();
     Ok(reply::json(StatusCode::OK, &json!({ "repositories": all })))
 }
 
 pub(super) async fn show(app: &App, name: &str, event: &mut Event) -> Result<Reply, Error> {
     let (repository, _) = app.repositories.find(name, event).await?;
-    Ok(reply::json(StatusCode::OK, &shown(&repository)))
+    Ok(reply::json(StatusCode::OK, &shown(app, &repository)))
 }
 
 pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Result<Reply, Error> {
     let new = NewRepository { name: body.name, format: body.format, kind: body.kind, private: body.private };
     let made = app.repositories.add(new, by, event).await?;
-    Ok(reply::json(StatusCode::CREATED, &shown(&made)))
+    Ok(reply::json(StatusCode::CREATED, &shown(app, &made)))
 }
 
 pub(super) async fn change(app: &App, name: &str, body: Change, by: &str, event: &mut Event) -> Result<Reply, Error> {
     let protocols = body.protocols.iter().map(|(name, on)| Ok((Protocol::named(name)?, *on)));
     let protocols: Vec<_> = protocols.collect::<Result<_, repository::Error>>()?;
     let changed = app.repositories.switch(name, &protocols, by, event).await?;
-    Ok(reply::json(StatusCode::OK, &shown(&changed)))
+    Ok(reply::json(StatusCode::OK, &shown(app, &changed)))
 }
 
 pub(super) async fn remove(app: &App, name: &str, by: &str, event: &mut Event) -> Result<Reply, Error> {

@@ -3,7 +3,7 @@
 use super::error::Error;
 use super::given::{Declared, Given};
 use super::shares::Shares;
-use super::value::{AccessLog, Networks, Value};
+use super::value::{AccessLog, Networks, PublicUrl, Value};
 use client::Secret;
 use front::ClientFrom;
 use std::net::SocketAddr;
@@ -68,6 +68,8 @@ keys! {
         tls_certificate: PathBuf = |_| (PathBuf::new(), "a server that ends TLS may stand in front".into());
         /// File with the key of the certificate (PEM).
         tls_key: PathBuf = |_| (PathBuf::new(), "as `server.tls_certificate`".into());
+        /// Where clients reach the server, when that is not where it listens: for the URLs it shows.
+        public_url: PublicUrl = |_| (PublicUrl::default(), "the address and port of `server.listen`".into());
         /// Threads that serve, each with a runtime of its own.
         cores: usize = Shares::cores, 1..=1024;
         /// Memory for complete answers.

@@ -20,7 +20,7 @@ pub use given::{Entry, Flag, Origin};
 pub use keys::{Server, Settings, Store, Telemetry};
 pub use machine::Machine;
 pub use shares::Shares;
-pub use value::{AccessLog, Networks};
+pub use value::{AccessLog, Networks, PublicUrl};
 
 use std::path::{Path, PathBuf};
 

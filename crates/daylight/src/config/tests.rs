@@ -169,3 +169,12 @@ fn proxies_are_believed_only_with_a_list_of_them_and_a_way() {
     assert!(from_file("[server]\nclient_from = \"forwarded\"\n").is_err());
     assert!(from_file("[server]\ntrusted_proxies = \"10.0.0.0/40\"\n").is_err());
 }
+
+#[test]
+fn a_public_url_has_a_scheme_and_a_host_and_nothing_else() {
+    let (settings, _) = from_environment(&[("DAYLIGHT_SERVER_PUBLIC_URL", "https://gems.example:8443/")]).unwrap();
+    assert_eq!(settings.server.public_url.0.as_deref(), Some("https://gems.example:8443"));
+    for wrong in ["gems.example", "/gems", "ftp://gems.example", "https://gems.example/a", "https://a:b@gems.example"] {
+        assert!(from_environment(&[("DAYLIGHT_SERVER_PUBLIC_URL", wrong)]).is_err(), "{wrong}");
+    }
+}

@@ -1,6 +1,7 @@
 //! The types a setting can have: how each is read from text, and how it is shown.
 
 use front::{ClientFrom, Network};
+use http::Uri;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use telemetry::log::{Level, LineFormat};
@@ -117,6 +118,26 @@ words!(LineFormat, "`text` or `json`");
 words!(AccessLog, "`off`, `text` or `json`");
 
 words!(ClientFrom, "`connection`, `proxy-protocol`, `x-forwarded-for` or `forwarded`");
+
+/// Where clients reach the server, without a slash at its end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PublicUrl(pub Option<String>);
+
+impl Value for PublicUrl {
+    const EXPECTS: &'static str = "a URL without a path, such as `https://gems.example`";
+    const QUOTED: bool = true;
+
+    fn parse(text: &str) -> Option<Self> {
+        let url: Uri = text.parse().ok()?;
+        let known = matches!(url.scheme_str(), Some("http" | "https")) && url.path() == "/" && url.query().is_none();
+        let plain = url.authority().is_some_and(|authority| !authority.as_str().contains('@'));
+        (known && plain).then(|| Self(Some(text.trim_end_matches('/').to_owned())))
+    }
+
+    fn json(&self) -> serde_json::Value {
+        self.0.clone().unwrap_or_default().into()
+    }
+}
 
 /// Networks in a row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
