@@ -94,7 +94,7 @@ fn a_command_line_or_setting_that_makes_no_sense_exits_with_2() {
 
 #[test]
 fn config_show_says_where_each_value_comes_from_and_is_a_configuration_file() {
-    let environment = [("DAYLIGHT_SERVER_CORES", "1"), ("DAYLIGHT_ADMIN_TOKEN", "hush")];
+    let environment = [("DAYLIGHT_SERVER_CORES", "1"), ("DAYLIGHT_ADMIN_TOKEN", "hush-hush-hush-hush")];
     let said = say(&environment, "config show --data /some/where");
     assert_eq!(said.code, ExitCode::SUCCESS, "{said:?}");
     assert!(said.out.contains("\n# from environment DAYLIGHT_SERVER_CORES; the default would be "), "{}", said.out);
