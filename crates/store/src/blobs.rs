@@ -118,9 +118,8 @@ impl Writing {
         let (outer, inner, blob) = blobs.layout.blob(&hashes.sha256);
         blobs.make_lasting(&outer)?;
         blobs.make_lasting(&inner)?;
-        blobs.disk.rename(&path, &blob).map_err(Error::io("rename", &path))?;
+        blobs.space.rename(&path, &blob)?;
         self.path = None;
-        blobs.space.sync_folder(&inner)?;
         Ok(hashes)
     }
 }

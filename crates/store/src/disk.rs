@@ -20,6 +20,8 @@ pub enum Failpoint {
     SyncFile,
     /// Giving a file another name.
     Rename,
+    /// Opening a folder to sync it.
+    OpenFolder,
     /// Syncing a folder's names.
     SyncFolder,
     /// Removing a file.
@@ -40,6 +42,7 @@ impl Failpoint {
         Self::Write,
         Self::SyncFile,
         Self::Rename,
+        Self::OpenFolder,
         Self::SyncFolder,
         Self::Unlink,
         Self::BeforeCommit,
@@ -65,8 +68,8 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
     /// Gives a file another name, in place of what has it.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Makes names in a folder last.
-    fn sync_folder(&self, path: &Path) -> io::Result<()>;
+    /// Opens a folder to sync it. Before names in it are changed: a machine without descriptors has then done nothing.
+    fn open_folder(&self, path: &Path) -> io::Result<Box<dyn DiskFolder>>;
     /// Removes a name.
     fn unlink(&self, path: &Path) -> io::Result<()>;
     /// Opens a file for reading.
@@ -87,6 +90,12 @@ pub trait DiskFile: Send {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Makes what was written last.
     fn sync(&mut self) -> io::Result<()>;
+}
+
+/// A folder that is open.
+pub trait DiskFolder {
+    /// Makes the names in it last. After an error nobody knows which do.
+    fn sync(&self) -> io::Result<()>;
 }
 
 /// The machine's disk.
@@ -110,8 +119,8 @@ impl Disk for RealDisk {
         std::fs::rename(from, to)
     }
 
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        File::open(path)?.sync_all()
+    fn open_folder(&self, path: &Path) -> io::Result<Box<dyn DiskFolder>> {
+        Ok(Box::new(RealFolder(File::open(path)?)))
     }
 
     #[expect(clippy::disallowed_methods, reason = "the one place that unlinks")]
@@ -148,6 +157,14 @@ impl Disk for RealDisk {
 
     fn point(&self, _: Failpoint) -> io::Result<()> {
         Ok(())
+    }
+}
+
+struct RealFolder(File);
+
+impl DiskFolder for RealFolder {
+    fn sync(&self) -> io::Result<()> {
+        self.0.sync_all()
     }
 }
 

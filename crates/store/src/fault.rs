@@ -5,7 +5,7 @@
 //! file system loses, and less than a careful writer may rely on.
 //! SQLite's files are not in it: they are real, beside it.
 
-use crate::disk::{Disk, DiskFile, Failpoint, SpaceBytes};
+use crate::disk::{Disk, DiskFile, DiskFolder, Failpoint, SpaceBytes};
 use crate::pool::lock;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -239,15 +239,10 @@ impl Disk for SimDisk {
         })
     }
 
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        self.change(Failpoint::SyncFolder, |state| {
+    fn open_folder(&self, path: &Path) -> io::Result<Box<dyn DiskFolder>> {
+        self.change(Failpoint::OpenFolder, |state| {
             let node = state.find(&self.root, path)?;
-            let Node::Folder { names, lasting, pending } = &mut state.nodes[node] else {
-                return Err(io::ErrorKind::NotADirectory.into());
-            };
-            lasting.clone_from(names);
-            pending.clear();
-            Ok(())
+            Ok(Box::new(SimFolder { disk: self.clone(), node, life: state.life }) as Box<dyn DiskFolder>)
         })
     }
 
@@ -289,6 +284,26 @@ impl Disk for SimDisk {
 
     fn point(&self, point: Failpoint) -> io::Result<()> {
         self.change(point, |_| Ok(()))
+    }
+}
+
+#[derive(Debug)]
+struct SimFolder {
+    disk: SimDisk,
+    node: usize,
+    life: u64,
+}
+
+impl DiskFolder for SimFolder {
+    fn sync(&self) -> io::Result<()> {
+        self.disk.change(Failpoint::SyncFolder, |state| match &mut state.nodes[self.node] {
+            Node::Folder { names, lasting, pending } if state.life == self.life => {
+                lasting.clone_from(names);
+                pending.clear();
+                Ok(())
+            }
+            _ => Err(crashed()),
+        })
     }
 }
 
@@ -348,7 +363,7 @@ mod tests {
             let mut file = disk.create(&root.join("b")).unwrap();
             file.write(b"one").unwrap();
             file.sync().unwrap();
-            disk.sync_folder(root).unwrap();
+            disk.open_folder(root).unwrap().sync().unwrap();
             file.write(b"two").unwrap();
             disk.rename(&root.join("b"), &root.join("c")).unwrap();
             disk.restart(Loss::Machine(seed));

@@ -61,9 +61,9 @@ pub fn rebuild(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Seq, E
         }
     }
     remove(&with(&layout.truth(), "-shm"))?;
-    disk.sync_folder(data).map_err(Error::io("sync", data))?;
+    disk.open_folder(data).and_then(|folder| folder.sync()).map_err(Error::io("sync", data))?;
     disk.rename(&new, &layout.truth()).map_err(Error::io("rename", &new))?;
-    disk.sync_folder(data).map_err(Error::io("sync", data))?;
+    disk.open_folder(data).and_then(|folder| folder.sync()).map_err(Error::io("sync", data))?;
     Ok(last)
 }
 

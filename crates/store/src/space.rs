@@ -65,13 +65,21 @@ impl Space {
         let mut file = self.disk.create(temporary).map_err(Error::io("create", temporary))?;
         file.write(bytes).map_err(Error::io("write", temporary))?;
         self.synced(file.sync()).map_err(Error::io("sync", temporary))?;
-        self.disk.rename(temporary, path).map_err(Error::io("rename", temporary))?;
-        self.sync_folder(path.parent().unwrap_or(path))
+        self.rename(temporary, path)
     }
 
-    /// Makes names in a folder last.
+    /// Gives a file another name, which lasts.
+    pub(crate) fn rename(&self, from: &Path, to: &Path) -> Result<(), Error> {
+        let folder = to.parent().unwrap_or(to);
+        let open = self.disk.open_folder(folder).map_err(Error::io("open", folder))?;
+        self.disk.rename(from, to).map_err(Error::io("rename", from))?;
+        self.synced(open.sync()).map_err(Error::io("sync", folder))
+    }
+
+    /// Makes names in a folder last. One that cannot be opened was not synced, and nothing is in doubt.
     pub(crate) fn sync_folder(&self, folder: &Path) -> Result<(), Error> {
-        self.synced(self.disk.sync_folder(folder)).map_err(Error::io("sync", folder))
+        let open = self.disk.open_folder(folder).map_err(Error::io("open", folder))?;
+        self.synced(open.sync()).map_err(Error::io("sync", folder))
     }
 
     /// Makes a folder, and its name last.

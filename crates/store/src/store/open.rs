@@ -101,7 +101,8 @@ fn open_truth(disk: &dyn Disk, layout: &Layout, space: &Space) -> Result<(Sqlite
     }
     let mut truth = Sqlite::writer(&layout.truth())?;
     // SQLite syncs what is in its files; that the folder names them is for us to make last.
-    RealDisk.sync_folder(layout.data()).map_err(Error::io("sync", layout.data()))?;
+    let folder = RealDisk.open_folder(layout.data());
+    folder.and_then(|folder| folder.sync()).map_err(Error::io("sync", layout.data()))?;
     let last = truth.last()?;
     if reached > last {
         return Err(Error::SegmentsAhead { segments: reached, truth: last });

@@ -190,6 +190,25 @@ async fn after_a_failed_sync_nothing_is_written_until_a_restart() {
 }
 
 #[tokio::test]
+async fn a_folder_that_cannot_be_opened_is_an_error_and_nothing_is_in_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = SimDisk::new(folder.path());
+    let store = open(folder.path(), &disk).unwrap();
+    let renames = || disk.trace().iter().filter(|point| **point == Failpoint::Rename).count();
+    keep(&store, b"before").await.unwrap();
+    let before = renames();
+    disk.fail_next(Failpoint::OpenFolder);
+    assert!(matches!(keep(&store, b"before").await, Err(Error::Io { what: "open", .. })));
+    assert_eq!(renames(), before, "nothing has a name that may not last");
+    // In a folder that is new, too.
+    disk.fail_next(Failpoint::OpenFolder);
+    assert!(matches!(keep(&store, b"another").await, Err(Error::Io { what: "open", .. })));
+    let (bytes, publish) = publication("rack", 1);
+    keep(&store, &bytes).await.unwrap();
+    store.commit(batch(vec![], vec![publish]), &mut job()).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_commit_that_fails_before_its_end_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let disk = SimDisk::new(folder.path());

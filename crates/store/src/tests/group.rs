@@ -1,7 +1,7 @@
 //! Commits that wait together are one transaction, and nobody sees it before its end.
 
 use super::{job, options};
-use crate::disk::{Disk, DiskFile, Failpoint, RealDisk, SpaceBytes};
+use crate::disk::{Disk, DiskFile, DiskFolder, Failpoint, RealDisk, SpaceBytes};
 use crate::suite::{R, batch, publish};
 use crate::{Seq, Store, StoreOptions};
 use std::fs::File;
@@ -27,8 +27,8 @@ impl Disk for Gate {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         RealDisk.rename(from, to)
     }
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        RealDisk.sync_folder(path)
+    fn open_folder(&self, path: &Path) -> io::Result<Box<dyn DiskFolder>> {
+        RealDisk.open_folder(path)
     }
     fn unlink(&self, path: &Path) -> io::Result<()> {
         RealDisk.unlink(path)
