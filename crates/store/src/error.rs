@@ -145,7 +145,21 @@ impl Error {
             Self::Sqlite { source, .. } if spoilt(source) => {
                 Some("run `daylight rebuild` to make the truth again from the segments".into())
             }
+            full if full.is_disk_full() => Some("free space on the disk, or make the disk larger".into()),
             _ => None,
+        }
+    }
+
+    /// Whether there is no room on the disk, by our floor or by what the machine says: what was tried has not been
+    /// done, nothing is in doubt, and the same may succeed once there is room.
+    pub fn is_disk_full(&self) -> bool {
+        use io::ErrorKind::{QuotaExceeded, StorageFull};
+        match self {
+            Self::DiskNearlyFull { .. } => true,
+            Self::Io { source, .. } => matches!(source.kind(), StorageFull | QuotaExceeded),
+            // SQLite has taken the transaction back.
+            Self::Sqlite { source, .. } => source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull),
+            _ => false,
         }
     }
 
@@ -159,11 +173,6 @@ impl Error {
 
     pub(crate) fn sqlite(what: &'static str) -> impl Fn(rusqlite::Error) -> Self {
         move |source| Self::Sqlite { what, source: Arc::new(source) }
-    }
-
-    /// SQLite could not write for want of space: it has taken the transaction back, and nothing is in doubt.
-    pub(crate) fn is_disk_full(&self) -> bool {
-        matches!(self, Self::Sqlite { source, .. } if source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull))
     }
 
     pub(crate) fn row(seq: Seq) -> impl FnOnce(serde_json::Error) -> Self {
@@ -181,4 +190,26 @@ impl From<Full> for Error {
 pub(crate) fn spoilt(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
     matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_from_other_failures_whoever_says_so() {
+        let of_machine = |kind: io::ErrorKind| Error::io("write", Path::new("a"))(kind.into());
+        let database = rusqlite::Connection::open_in_memory().unwrap();
+        database.pragma_update(None, "max_page_count", 1).unwrap();
+        let of_sqlite = database.execute("CREATE TABLE a (b)", []).map_err(Error::sqlite("write")).unwrap_err();
+        let of_floor = Error::DiskNearlyFull { free_bytes: 1, floor_bytes: 2 };
+        let full =
+            [of_machine(io::ErrorKind::StorageFull), of_machine(io::ErrorKind::QuotaExceeded), of_sqlite, of_floor];
+        for full in full {
+            assert!(full.is_disk_full() && full.hint().is_some(), "{full}");
+        }
+        for other in [of_machine(io::ErrorKind::PermissionDenied), Error::Poisoned, Error::Closed] {
+            assert!(!other.is_disk_full(), "{other}");
+        }
+    }
 }
