@@ -113,7 +113,8 @@ pub(crate) fn check_on(
     }
     for (folder, belongs) in [(layout.segments(), true), (layout.arriving(), false)] {
         let names = disk.list(&folder).map_err(Error::io("list", &folder))?;
-        let stray = names.iter().filter(|name| !belongs || Segment::parse(name).is_none());
+        let segment = |name: &str| name == segments::ARRIVING || Segment::parse(name).is_some();
+        let stray = names.iter().filter(|name| !belongs || !segment(name));
         report.problems.extend(stray.map(|name| Problem::Stray(folder.join(name))));
     }
     Ok(report)

@@ -10,6 +10,8 @@ use std::io::Read;
 
 /// Most bytes in a segment, unless one row alone has more.
 const SEGMENT_BYTES: usize = 8 << 20;
+/// The name of a segment that is being written. A killed process leaves it; the next one writes over it.
+pub(crate) const ARRIVING: &str = "arriving";
 /// Most rows in a segment.
 const SEGMENT_ROWS: usize = 4096;
 
@@ -122,7 +124,7 @@ pub(crate) fn ship(
     }
     let Some(segment) = Segment::of(&rows, text.as_bytes()) else { return Ok(None) };
     let folder = layout.segments();
-    space.put(&folder.join("arriving"), &folder.join(segment.name()), text.as_bytes())?;
+    space.put(&folder.join(ARRIVING), &folder.join(segment.name()), text.as_bytes())?;
     Ok(Some((segment.last, text.len() as u64)))
 }
 
@@ -139,7 +141,7 @@ mod tests {
         let name = segment(1, 20).name();
         assert_eq!(name, "00000000000000000001-00000000000000000020-0123456789abcdef.jsonl");
         assert_eq!(Segment::parse(&name), Some(segment(1, 20)));
-        for other in ["arriving", "1-20-0123456789abcdef.jsonl", &segment(3, 2).name(), &name[..40]] {
+        for other in [ARRIVING, "1-20-0123456789abcdef.jsonl", &segment(3, 2).name(), &name[..40]] {
             assert_eq!(Segment::parse(other), None, "{other}");
         }
     }

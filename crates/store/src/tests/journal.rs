@@ -152,6 +152,7 @@ async fn a_check_of_a_folder_names_what_is_wrong_and_mends_nothing() {
     std::fs::copy(data.join("version"), store.layout().arriving().join("77")).unwrap();
     drop(staged);
     store.close();
+    std::fs::copy(data.join("version"), store.layout().segments().join("arriving")).unwrap();
     let missing = Problem::BlobMissing(crate::blobs::hashes(b"rack-1").sha256);
     let stray = Problem::Stray(store.layout().arriving().join("77"));
     for _ in 0..2 {
