@@ -2,6 +2,7 @@
 //! up in an index.
 
 use super::invalid::quoted;
+use super::package::Limits;
 use super::yaml::{Node, Tag, Value};
 use super::{Dependency, Invalid, Kind, Op, Package, Requirement, Version, name};
 use std::collections::BTreeMap;
@@ -28,20 +29,20 @@ const LINKS: [&str; 9] = [
 ];
 
 /// A gemspec, and whether it has a certificate chain.
-pub(crate) fn read(spec: &Node) -> Result<(Package, bool), Invalid> {
+pub(crate) fn read(spec: &Node, limits: &Limits) -> Result<(Package, bool), Invalid> {
     if spec.tag != Tag::Specification {
         return Err(Invalid::BadField { field: "metadata.gz", expected: "a `Gem::Specification`" });
     }
-    let name = text(spec, "name", FIELD_MAX)?.ok_or(Invalid::MissingField("name"))?;
+    let name = spec.get("name").ok_or(Invalid::MissingField("name"))?.text("name")?.to_owned();
     name::check(&name)?;
     let number = spec.get("version").ok_or(Invalid::MissingField("version"))?;
-    let number = Version::published(&version(number, "version")?)?;
-    let authors = texts(spec, "authors", TEXT_MAX)?;
+    let number = Version::published(version(number, "version")?)?;
+    let authors = texts(spec, "authors", TEXT_MAX, limits.list_items)?;
     if authors.iter().all(|author| author.trim().is_empty()) {
         return Err(Invalid::MissingField("authors"));
     }
     let summary = text(spec, "summary", TEXT_MAX)?.ok_or(Invalid::MissingField("summary"))?;
-    let mut licenses = texts(spec, "licenses", FIELD_MAX * LICENSE_MAX)?;
+    let mut licenses = texts(spec, "licenses", FIELD_MAX * LICENSE_MAX, limits.list_items)?;
     licenses.extend(text(spec, "license", LICENSE_MAX)?);
     for license in &licenses {
         short("licenses", license, LICENSE_MAX)?;
@@ -52,21 +53,21 @@ pub(crate) fn read(spec: &Node) -> Result<(Package, bool), Invalid> {
         number,
         platform: platform(spec)?,
         authors,
-        email: texts(spec, "email", TEXT_MAX)?,
+        email: texts(spec, "email", TEXT_MAX, limits.list_items)?,
         summary,
         description: text(spec, "description", TEXT_MAX)?,
         homepage: text(spec, "homepage", FIELD_MAX)?,
         licenses,
-        metadata: metadata(spec)?,
-        dependencies: dependencies(spec)?,
-        required_ruby: requirement(spec.get("required_ruby_version"), "required_ruby_version")?,
-        required_rubygems: requirement(spec.get("required_rubygems_version"), "required_rubygems_version")?,
-        requirements: texts(spec, "requirements", TEXT_MAX)?,
-        executables: texts(spec, "executables", TEXT_MAX)?,
+        metadata: metadata(spec, limits)?,
+        dependencies: dependencies(spec, limits)?,
+        required_ruby: requirement(spec.get("required_ruby_version"), "required_ruby_version", limits)?,
+        required_rubygems: requirement(spec.get("required_rubygems_version"), "required_rubygems_version", limits)?,
+        requirements: texts(spec, "requirements", TEXT_MAX, limits.list_items)?,
+        executables: texts(spec, "executables", TEXT_MAX, limits.list_items)?,
         extensions: listed(spec, "extensions"),
         date: date(spec)?,
         rubygems_version: match spec.get("rubygems_version") {
-            Some(node) => Some(version(node, "rubygems_version")?),
+            Some(node) => Some(version(node, "rubygems_version")?.to_owned()),
             None => None,
         },
         specification_version: text(spec, "specification_version", FIELD_MAX)?
@@ -85,6 +86,10 @@ fn short(field: &'static str, text: &str, limit: usize) -> Result<(), Invalid> {
     if text.chars().count() > limit { Err(Invalid::TextTooLong { field, limit }) } else { Ok(()) }
 }
 
+fn few(field: &'static str, count: usize, limit: usize) -> Result<(), Invalid> {
+    if count > limit { Err(Invalid::TooMany { field, limit }) } else { Ok(()) }
+}
+
 fn text(spec: &Node, field: &'static str, limit: usize) -> Result<Option<String>, Invalid> {
     let Some(node) = spec.get(field) else { return Ok(None) };
     let Value::Text(text) = &node.value else { return Err(Invalid::BadField { field, expected: "a text" }) };
@@ -93,7 +98,7 @@ fn text(spec: &Node, field: &'static str, limit: usize) -> Result<Option<String>
 }
 
 /// A text, or a list of texts; older gemspecs have lists in lists and nulls among them. `limit` is for all together.
-fn texts(spec: &Node, field: &'static str, limit: usize) -> Result<Vec<String>, Invalid> {
+fn texts(spec: &Node, field: &'static str, limit: usize, items: usize) -> Result<Vec<String>, Invalid> {
     fn gather(node: &Node, into: &mut Vec<String>) -> bool {
         match &node.value {
             Value::Null => true,
@@ -112,68 +117,60 @@ fn texts(spec: &Node, field: &'static str, limit: usize) -> Result<Vec<String>, 
     if all.iter().map(|text| text.chars().count()).sum::<usize>() > limit {
         return Err(Invalid::TextTooLong { field, limit });
     }
+    few(field, all.len(), items)?;
     Ok(all)
 }
 
-/// The text of a version: a `Gem::Version`, or its text alone. Blank means `0` to RubyGems.
-fn version(node: &Node, field: &'static str) -> Result<String, Invalid> {
-    let bad = Invalid::BadField { field, expected: "a version" };
+/// The text of a version: a `Gem::Version`, or its text alone. Empty means `0` to RubyGems, and white space around it
+/// nothing; but some clients would see it.
+fn version<'a>(node: &'a Node, field: &'static str) -> Result<&'a str, Invalid> {
+    let bad = |expected| Invalid::BadField { field, expected };
     let inner = if node.tag == Tag::Version { node.get("version") } else { Some(node) };
-    let Some(Node { tag: Tag::None, value: Value::Text(text), plain }) = inner else { return Err(bad) };
-    if *plain && is_number(text) {
-        return Err(Invalid::BadField { field, expected: "in quotes, else Ruby reads it as a number" });
+    let text = inner.ok_or_else(|| bad("a version"))?.text(field)?;
+    if text.trim() != text {
+        return Err(bad("a version without white space around it"));
     }
-    let text = text.trim_matches([' ', '\n']);
-    Ok(if text.is_empty() { "0" } else { text }.to_owned())
+    Ok(if text.is_empty() { "0" } else { text })
 }
 
-/// What Ruby's YAML takes for an integer or a float, of what could be a version.
-fn is_number(text: &str) -> bool {
-    text.split('.').count() <= 2 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
-}
-
-fn requirement(node: Option<&Node>, field: &'static str) -> Result<Requirement, Invalid> {
+fn requirement(node: Option<&Node>, field: &'static str, limits: &Limits) -> Result<Requirement, Invalid> {
     let bad = || Invalid::BadField { field, expected: "a requirement" };
     let Some(node) = node else { return Ok(Requirement::default()) };
     if node.tag != Tag::Requirement {
         return Err(bad());
     }
-    // The form of RubyGems before 0.9.5 has one `version` instead, and `none` where there is nothing to require.
-    let Some(list) = node.get("requirements") else {
-        return match (node.get("version"), node.get("none")) {
-            (Some(node), _) => Requirement::parse(&version(node, field)?),
-            (None, Some(_)) => Ok(Requirement::default()),
-            (None, None) => Err(bad()),
-        };
-    };
-    let Value::List(items) = &list.value else { return Err(bad()) };
+    // RubyGems before 0.9.5 wrote `version` or `none` instead, which no client reads any more.
+    let Some(Value::List(items)) = node.get("requirements").map(|list| &list.value) else { return Err(bad()) };
+    few(field, items.len(), limits.list_items)?;
     let constraints = items.iter().map(|item| {
         let Value::List(pair) = &item.value else { return Err(bad()) };
         let [op, number] = pair.as_slice() else { return Err(bad()) };
-        let Value::Text(op) = &op.value else { return Err(bad()) };
+        let op = op.text(field)?;
         let op = Op::parse(op).ok_or_else(|| Invalid::BadRequirement(quoted(op)))?;
-        Ok((op, Version::parse(&version(number, field)?)?))
+        Ok((op, Version::parse(version(number, field)?)?))
     });
     Ok(Requirement::new(constraints.collect::<Result<_, _>>()?))
 }
 
-fn dependencies(spec: &Node) -> Result<Vec<Dependency>, Invalid> {
+fn dependencies(spec: &Node, limits: &Limits) -> Result<Vec<Dependency>, Invalid> {
     let bad = || Invalid::BadField { field: "dependencies", expected: "a list of `Gem::Dependency`" };
     let Some(node) = spec.get("dependencies") else { return Ok(Vec::new()) };
     let Value::List(items) = &node.value else { return Err(bad()) };
+    few("dependencies", items.len(), limits.dependencies)?;
     let dependency = |item: &Node| {
         if item.tag != Tag::Dependency {
             return Err(bad());
         }
-        let name = text(item, "name", FIELD_MAX)?.ok_or_else(bad)?;
+        let name = item.get("name").ok_or_else(bad)?.text("name")?.to_owned();
         name::check_dependency(&name)?;
-        let kind = match text(item, "type", FIELD_MAX)?.as_deref() {
-            None | Some(":runtime") => Kind::Runtime,
-            Some(":development") => Kind::Development,
+        let kind = match item.get("type") {
+            None => Kind::Runtime,
+            Some(node) if node.is_symbol(":runtime") => Kind::Runtime,
+            Some(node) if node.is_symbol(":development") => Kind::Development,
             Some(_) => return Err(Invalid::BadField { field: "type", expected: "`:runtime` or `:development`" }),
         };
         let asked = ["requirement", "version_requirements", "version_requirement"];
-        let requirement = requirement(asked.iter().find_map(|key| item.get(key)), "requirement")?;
+        let requirement = requirement(asked.iter().find_map(|key| item.get(key)), "requirement", limits)?;
         Ok(Dependency { name, kind, requirement })
     };
     items.iter().map(dependency).collect()
@@ -182,25 +179,27 @@ fn dependencies(spec: &Node) -> Result<Vec<Dependency>, Invalid> {
 /// As it is pushed: clients ask for the file under this name, too.
 fn platform(spec: &Node) -> Result<String, Invalid> {
     let node = ["platform", "original_platform", "new_platform"].iter().find_map(|key| spec.get(key));
-    let platform = match node.map(|node| (&node.value, node.tag, node)) {
+    let platform = match node {
         None => "ruby".to_owned(),
-        Some((Value::Text(text), Tag::None, _)) if text.is_empty() => "ruby".to_owned(),
-        Some((Value::Text(text), _, _)) => text.clone(),
-        Some((Value::Map(_), Tag::Platform, node)) => ["cpu", "os", "version"]
+        Some(node) if node.tag == Tag::Platform => ["cpu", "os", "version"]
             .iter()
-            .filter_map(|part| text(node, part, FIELD_MAX).transpose())
+            .filter_map(|part| node.get(part).map(|node| node.text("platform")))
             .collect::<Result<Vec<_>, _>>()?
             .join("-"),
-        Some(_) => return Err(Invalid::BadField { field: "platform", expected: "a platform" }),
+        Some(node) => match node.text("platform")? {
+            "" => "ruby".to_owned(),
+            text => text.to_owned(),
+        },
     };
     name::check_platform(&platform)?;
     Ok(platform)
 }
 
-fn metadata(spec: &Node) -> Result<BTreeMap<String, String>, Invalid> {
+fn metadata(spec: &Node, limits: &Limits) -> Result<BTreeMap<String, String>, Invalid> {
     let bad = || Invalid::BadField { field: "metadata", expected: "a mapping of texts to texts" };
     let Some(node) = spec.get("metadata") else { return Ok(BTreeMap::new()) };
     let Value::Map(pairs) = &node.value else { return Err(bad()) };
+    few("metadata", pairs.len(), limits.metadata_pairs)?;
     let mut metadata = BTreeMap::new();
     for (key, node) in pairs {
         let Value::Text(value) = &node.value else { return Err(bad()) };

@@ -77,6 +77,9 @@ pub enum Invalid {
     /// An alias: a few bytes of them can stand for gigabytes.
     #[error("gems with aliases in their YAML are not supported (`{0}`)")]
     Aliases(&'static str),
+    /// A directive that gives tags other names. No gem has one.
+    #[error("`{0}` has a `%TAG` directive, which is not allowed in a gem")]
+    TagDirective(&'static str),
     /// An object that no gemspec needs. Never instantiated, but clients might.
     #[error("the YAML tag {0} is not allowed in a gem")]
     ForbiddenTag(String),
@@ -114,6 +117,20 @@ pub enum Invalid {
         field: &'static str,
         /// The limit, in characters.
         limit: usize,
+    },
+    /// A list or a mapping of the gemspec passes its limit.
+    #[error("the gemspec has more than {limit} `{field}`")]
+    TooMany {
+        /// Which.
+        field: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+    /// Each part is within its limit, and all together are not.
+    #[error("what the gemspec says, but for its lists of files, is larger than {limit_bytes} bytes")]
+    FactsTooLarge {
+        /// The limit.
+        limit_bytes: usize,
     },
     /// A gem's name breaks a rule.
     #[error("the gem name {name} {why}")]

@@ -21,12 +21,29 @@ pub struct Limits {
     pub yaml_nodes: usize,
     /// Characters of one value, with its indentation.
     pub yaml_scalar_chars: usize,
+    /// Bytes of the facts as JSON: each version brings them into the journal, which is kept for ever.
+    pub facts_bytes: usize,
+    /// Pairs of metadata.
+    pub metadata_pairs: usize,
+    /// Dependencies, of each kind together. Each index of the gem has those of all versions.
+    pub dependencies: usize,
+    /// Items of every other list: authors, licences, executables, constraints of one requirement.
+    pub list_items: usize,
 }
 
 impl Default for Limits {
     /// 10 MiB, as in RubyGems; the others far above what published gems have.
     fn default() -> Self {
-        Self { member_bytes: 10 << 20, yaml_depth: 24, yaml_nodes: 200_000, yaml_scalar_chars: 128 << 10 }
+        Self {
+            member_bytes: 10 << 20,
+            yaml_depth: 24,
+            yaml_nodes: 200_000,
+            yaml_scalar_chars: 128 << 10,
+            facts_bytes: 256 << 10,
+            metadata_pairs: 128,
+            dependencies: 1000,
+            list_items: 256,
+        }
     }
 }
 
@@ -62,7 +79,7 @@ pub fn read(reader: impl Read, limits: &Limits) -> Result<Package, Invalid> {
         metadata.verify(&given)?;
         data.verify(&given)?;
     }
-    let (mut package, certified) = gemspec::read(&metadata.yaml(limits)?)?;
+    let (mut package, certified) = gemspec::read(&metadata.yaml(limits)?, limits)?;
     if checksums.is_none() && !may_lack_checksums(&package) {
         return Err(Invalid::MissingMember(CHECKSUMS));
     }
@@ -73,7 +90,10 @@ pub fn read(reader: impl Read, limits: &Limits) -> Result<Package, Invalid> {
         return Err(Invalid::SignedInPart);
     }
     package.signed = certified;
-    Ok(package)
+    match serde_json::to_vec(&package) {
+        Ok(facts) if facts.len() <= limits.facts_bytes => Ok(package),
+        _ => Err(Invalid::FactsTooLarge { limit_bytes: limits.facts_bytes }),
+    }
 }
 
 /// RubyGems writes checksums since 2.0.

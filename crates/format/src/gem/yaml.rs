@@ -11,6 +11,8 @@ use std::cell::Cell;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tag {
     None,
+    /// A value that is no text to Ruby: a date, a number.
+    Typed,
     Specification,
     Version,
     Requirement,
@@ -32,7 +34,7 @@ pub(crate) struct Node {
     pub(crate) tag: Tag,
     pub(crate) value: Value,
     /// A text that stands without quotes, so that a client may take it for a number.
-    pub(crate) plain: bool,
+    plain: bool,
 }
 
 impl Node {
@@ -42,6 +44,47 @@ impl Node {
         let node = pairs.iter().find(|(name, _)| name == key).map(|(_, node)| node)?;
         if matches!(node.value, Value::Null) { None } else { Some(node) }
     }
+
+    /// The text, where it is one to Ruby, too: it stands in quotes, or looks like nothing else.
+    pub(crate) fn text(&self, field: &'static str) -> Result<&str, Invalid> {
+        let Node { tag: Tag::None | Tag::Binary, value: Value::Text(text), plain } = self else {
+            return Err(Invalid::BadField { field, expected: "a text" });
+        };
+        if *plain && is_other(text) {
+            return Err(Invalid::BadField { field, expected: "in quotes, else Ruby does not read it as a text" });
+        }
+        Ok(text)
+    }
+
+    /// Whether Ruby reads it as this symbol. In quotes it would be a text.
+    pub(crate) fn is_symbol(&self, symbol: &str) -> bool {
+        matches!(self, Node { tag: Tag::None, value: Value::Text(text), plain: true } if text == symbol)
+    }
+}
+
+/// Whether Psych's `ScalarScanner` makes something else than a text of what could be a name, a version or a platform. May
+/// say so of a text; not of one that RubyGems writes without quotes.
+fn is_other(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let number = lower.strip_prefix('-').unwrap_or(&lower);
+    let all = |text: &str, digits: &str| text.chars().all(|c| c == '_' || digits.contains(c));
+    let day = |text: &str| (1..=2).contains(&text.len()) && all(text, "0123456789");
+    if matches!(number, "null" | "yes" | "true" | "on" | "no" | "false" | "off" | ".inf" | ".nan") {
+        return true;
+    }
+    for (base, digits) in [("0x", "0123456789abcdef"), ("0b", "01"), ("0o", "01234567")] {
+        if number.strip_prefix(base).is_some_and(|rest| all(rest, digits)) {
+            return true;
+        }
+    }
+    if let [year, month, date] = number.split('-').collect::<Vec<_>>()[..] {
+        return year.len() == 4 && all(year, "0123456789") && day(month) && day(date);
+    }
+    let (mantissa, exponent) = number.split_once("e-").unwrap_or((number, ""));
+    mantissa.starts_with(|c: char| c == '.' || c.is_ascii_digit())
+        && mantissa.split('.').count() <= 2
+        && all(mantissa, "0123456789.")
+        && all(exponent, "0123456789")
 }
 
 /// The one document in `text`.
@@ -49,6 +92,10 @@ pub(crate) fn read(member: &'static str, text: &str, limits: &Limits) -> Result<
     // The scanner keeps tokens without bound while it does not know whether a `[` begins a key. So it is given only
     // so many characters between two events, and sees the end of the text after them.
     let budget = Cell::new(limits.yaml_scalar_chars);
+    // With it a tag could be written that is not seen as what it is.
+    if text.split(|c| line_break(c) == '\n' || c == '\r').any(|line| line.starts_with("%TAG")) {
+        return Err(Invalid::TagDirective(member));
+    }
     let mut parser = Parser::new_from_iter(text.chars().map(line_break).map_while(|c| {
         budget.set(budget.get().checked_sub(1)?);
         Some(c)
@@ -72,8 +119,8 @@ pub(crate) fn read(member: &'static str, text: &str, limits: &Limits) -> Result<
             Event::DocumentStart(_) => {}
             Event::Alias(_) => return Err(Invalid::Aliases(member)),
             Event::Scalar(text, style, _, tag) => {
-                let tag = scalar_tag(tag.as_deref())?;
-                let plain = style == ScalarStyle::Plain;
+                let (tag, text_by_tag) = scalar_tag(tag.as_deref())?;
+                let plain = style == ScalarStyle::Plain && !text_by_tag;
                 tree.add(Node { tag, value: scalar(&text, plain, tag)?, plain }, line)?;
             }
             Event::SequenceStart(_, tag) => tree.begin(object_tag(tag.as_deref())?, Value::List(Vec::new()))?,
@@ -179,11 +226,14 @@ fn full(tag: Option<&saphyr_parser::Tag>) -> String {
     tag.map_or_else(String::new, |tag| format!("{}{}", tag.handle, tag.suffix))
 }
 
-fn scalar_tag(tag: Option<&saphyr_parser::Tag>) -> Result<Tag, Invalid> {
+/// What a scalar says it is, and whether that makes it a text however it stands there.
+fn scalar_tag(tag: Option<&saphyr_parser::Tag>) -> Result<(Tag, bool), Invalid> {
     let full = full(tag);
     match full.strip_prefix("tag:yaml.org,2002:").or_else(|| full.strip_prefix('!')).unwrap_or(&full) {
-        "" | "str" | "timestamp" | "int:Fixnum" | "ruby/regexp" | "null" => Ok(Tag::None),
-        "binary" => Ok(Tag::Binary),
+        "" => Ok((Tag::None, false)),
+        "str" => Ok((Tag::None, true)),
+        "timestamp" | "int:Fixnum" | "ruby/regexp" | "null" => Ok((Tag::Typed, false)),
+        "binary" => Ok((Tag::Binary, true)),
         _ => Err(Invalid::ForbiddenTag(quoted(&full))),
     }
 }

@@ -65,6 +65,22 @@ fn a_row_with_the_least_facts_can_be_read() {
 }
 
 #[test]
+fn facts_have_a_limit_though_each_part_keeps_its_own() {
+    let metadata = |count: usize| {
+        let pair = |n| format!("  k{n:03}: {}\n", "v".repeat(1024));
+        SPEC_3_6.replace("metadata: {}", &format!("metadata:\n{}", (0..count).map(pair).collect::<String>()))
+    };
+    let text = format!("summary: Plain\ndescription: {0}\nemail: {0}\nhomepage: x", "d".repeat(63_000));
+    assert!(given(&gem(&metadata(100))).is_ok());
+    assert!(given(&gem(&metadata(100).replace("summary: Plain", &text))).is_ok());
+    let text = text.replace("Plain", &"s".repeat(63_000));
+    assert_eq!(
+        said(&gem(&metadata(100).replace("summary: Plain", &text))),
+        "what the gemspec says, but for its lists of files, is larger than 262144 bytes"
+    );
+}
+
+#[test]
 fn members_are_what_gems_have_once_each() {
     let (metadata, data) = (gzip(SPEC_3_6.as_bytes()), gzip(b"x"));
     let sums = checksums(&[("metadata.gz", &metadata), ("data.tar.gz", &data)]);
