@@ -73,6 +73,7 @@ impl Opened {
         };
         let recorder = Recorder::start(options, sinks);
         recorder.report_to(log.clone());
+        back.spawn(front::heartbeat(recorder.pulse("back")));
         let classes = Classes::new(&settings.server, &recorder);
         // Each request reads one thing at a time, so whoever has a place in its class finds one in the queues behind.
         let waiting = classes.places() + SPARE;

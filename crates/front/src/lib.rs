@@ -19,6 +19,7 @@ mod error;
 mod exchange;
 mod file_part;
 mod framing;
+mod heartbeat;
 mod in_memory;
 mod ledger;
 mod limits;
@@ -34,6 +35,7 @@ mod wire;
 
 pub use error::Error;
 pub use exchange::Handler;
+pub use heartbeat::heartbeat;
 pub use limits::Limits;
 pub use listen::{Listener, Options, run};
 pub use pages::{Canon, Class, Holds, Outside, PUBLIC, Pages};

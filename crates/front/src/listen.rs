@@ -3,6 +3,7 @@
 use crate::buffers::Buffers;
 use crate::clients::{self, Clients};
 use crate::exchange::Handler;
+use crate::heartbeat::heartbeat;
 use crate::pieces::Means;
 use crate::proxies::Proxies;
 use crate::{Error, Limits, Stop, Tls, connection};
@@ -184,6 +185,7 @@ pub fn run<H: Handler>(
                 });
                 let local = LocalSet::new();
                 local.block_on(&runtime, async {
+                    tokio::task::spawn_local(heartbeat(core.recorder.pulse(&format!("core-{number}"))));
                     core.farewell.set(Some(accept(&core, socket, connections, stop).await));
                     core.stopping.notify_waiters();
                     finish(&core, options.patience).await;

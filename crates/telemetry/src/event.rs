@@ -268,11 +268,13 @@ impl Event {
         mine.nanos = mine.nanos.saturating_add(tally.nanos);
     }
 
-    /// Runs `work` and notes how long it took.
+    /// Runs `work` and notes how long it took: here, and for the loop that could do nothing else ([`crate::Pulse`]).
     pub fn time<T>(&mut self, op: Op, work: impl FnOnce() -> T) -> T {
         let began = Tick::now();
         let done = work();
-        self.add(op, Tick::now().since(began));
+        let nanos = Tick::now().since(began);
+        self.add(op, nanos);
+        crate::pulse::ran(op, nanos);
         done
     }
 

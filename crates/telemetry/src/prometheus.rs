@@ -1,7 +1,7 @@
 //! `/metrics`: the counters, histograms and bounds in Prometheus' text format.
 
 use crate::totals::STATUS_CLASSES;
-use crate::{Bound, Counter, Histogram, Layer, Op, Outcome, Reason, Recorder, SinkTotals, Totals};
+use crate::{Bound, Counter, Histogram, Layer, Op, Outcome, Pulse, Reason, Recorder, SinkTotals, Totals};
 use std::fmt::{Display, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -21,6 +21,7 @@ pub(crate) fn render(recorder: &Recorder) -> String {
     }
     about_sinks(&mut page, &totals);
     about_bounds(&mut page, &recorder.bounds());
+    about_loops(&mut page, &recorder.pulses());
     page.0
 }
 
@@ -103,6 +104,26 @@ fn about_bounds(page: &mut Page, bounds: &[Arc<Bound>]) {
     page.family("bound_wait_seconds", "histogram", "How long was waited for a place");
     for bound in bounds {
         page.histogram("bound_wait_seconds", &borrowed(&labels(bound)), &bound.waits());
+    }
+}
+
+fn about_loops(page: &mut Page, pulses: &[Arc<Pulse>]) {
+    let name = "loop_blocked_longest_seconds";
+    page.family(name, "gauge", "Longest time of the last minute or two in which a loop did nothing else, and the op");
+    for pulse in pulses {
+        let longest = pulse.longest();
+        let labels = [("loop", pulse.name()), ("op", longest.op.map_or("none", Op::as_str))];
+        page.sample(name, &labels, longest.nanos as f64 / 1e9);
+    }
+    page.family("loop_late_seconds", "histogram", "How late a loop's timer was");
+    for pulse in pulses {
+        page.histogram("loop_late_seconds", &[("loop", pulse.name())], &pulse.lateness());
+    }
+    page.family("loop_ops_total", "counter", "Work that kept a loop from everything else while it ran");
+    for pulse in pulses {
+        for op in Op::ALL.iter().filter(|op| pulse.runs(**op) > 0) {
+            page.sample("loop_ops_total", &[("loop", pulse.name()), ("op", op.as_str())], pulse.runs(*op));
+        }
     }
 }
 

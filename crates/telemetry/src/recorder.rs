@@ -4,7 +4,7 @@ use crate::desk::{Desk, Record};
 use crate::log::Log;
 use crate::shard::Shards;
 use crate::totals::{Counter, Totals};
-use crate::{Bound, BoundName, Clock, Event, Millis, Outcome, Sink};
+use crate::{Bound, BoundName, Clock, Event, Millis, Outcome, Pulse, Sink};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -29,6 +29,7 @@ pub struct Recorder {
     sinks: Vec<Arc<Record>>,
     bounds: Mutex<Vec<Arc<Bound>>>,
     gauges: Mutex<Vec<Arc<Gauge>>>,
+    pulses: Mutex<Vec<Arc<Pulse>>>,
     log: Arc<OnceLock<Log>>,
 }
 
@@ -76,6 +77,7 @@ impl Recorder {
             sinks: records,
             bounds: Mutex::new(bounds),
             gauges: Mutex::default(),
+            pulses: Mutex::default(),
             log,
         })
     }
@@ -133,6 +135,20 @@ impl Recorder {
     pub fn bounds(&self) -> Vec<Arc<Bound>> {
         self.shards.observe();
         lock(&self.bounds).clone()
+    }
+
+    /// The record of the event loop of that name, visible in metrics from now on. It replaces one of the same name.
+    pub fn pulse(&self, name: &str) -> Arc<Pulse> {
+        let pulse = Arc::new(Pulse::new(name));
+        let mut pulses = lock(&self.pulses);
+        pulses.retain(|other| other.name() != name);
+        pulses.push(pulse.clone());
+        pulse
+    }
+
+    /// The records of all event loops.
+    pub fn pulses(&self) -> Vec<Arc<Pulse>> {
+        lock(&self.pulses).clone()
     }
 
     /// A figure read when somebody asks: must be O(1). It replaces one of the same name. In metrics it is `daylight_` and
