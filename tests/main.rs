@@ -16,6 +16,7 @@ mod hostile;
 mod isolation;
 mod lifecycle;
 mod limits;
+mod loops;
 mod model;
 mod overload;
 mod pages;

@@ -11,14 +11,14 @@ use crate::signals::{Signals, Told};
 use crate::{route, sinks};
 use anyhow::Context;
 use front::{Listener, Outside, Pages, Proxies, Stop};
-use repository::Repositories;
+use repository::{Repositories, Workers};
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
-use store::{Stamp, Store, StoreOptions};
+use store::{Lane, Stamp, Store, StoreOptions};
 use telemetry::{Bound, BoundName, Clock, Event, Lines, Log, Outcome, Recorder, RecorderOptions, Sink};
 use tokio::runtime::Runtime;
 
@@ -86,7 +86,9 @@ impl Opened {
             log: log.clone(),
             ..StoreOptions::new(&settings.store.data, clock.clone(), recorder.clone())
         })?;
-        let (repositories, access, first) = back.block_on(known(settings, &store, &clock, &recorder))?;
+        let threads = vec![(); settings.server.cores + Lane::COUNT - 1];
+        let workers = Workers::start("worker", (BoundName::WorkThreads, waiting), &recorder, threads)?;
+        let (repositories, access, first) = back.block_on(known(settings, &store, workers, &clock, &recorder))?;
         let access = Arc::new(access);
         let app = Arc::new(App {
             pages: pages(settings, &store, &access, &recorder),
@@ -115,6 +117,7 @@ impl Opened {
 async fn known(
     settings: &Settings,
     store: &Arc<Store>,
+    workers: Workers,
     clock: &Clock,
     recorder: &Recorder,
 ) -> anyhow::Result<(Repositories, Access, First)> {
@@ -123,7 +126,7 @@ async fn known(
     let read = async {
         let room = Bound::new(BoundName::Indexes, "", settings.server.indexes_bytes);
         recorder.register(room.clone());
-        let repositories = Repositories::open(store.clone(), clock.clone(), room, &mut event).await?;
+        let repositories = Repositories::open(store.clone(), workers, clock.clone(), room, &mut event).await?;
         let access = Access::open(store.clone(), clock.clone(), &mut event).await?;
         let first = init::first(store, settings.admin_token.as_ref(), &repositories, &access, &mut event).await?;
         anyhow::Ok((repositories, access, first))

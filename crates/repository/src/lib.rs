@@ -11,6 +11,7 @@ mod name;
 mod protocol;
 mod repositories;
 mod visible;
+mod work;
 
 pub use ask::{Ask, Found, Index, Question};
 pub use error::{Error, store_reason};
@@ -20,3 +21,4 @@ pub use name::{BadName, RepositoryName};
 pub use protocol::Protocol;
 pub use repositories::{NewRepository, Repositories};
 pub use visible::{Rules, View, Visible, visible};
+pub use work::Workers;

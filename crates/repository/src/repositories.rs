@@ -1,6 +1,7 @@
 //! All repositories, and the one function that answers a question to one of them.
 
-use crate::{Ask, Error, Format, Found, Known, Protocol, Question, Repository, RepositoryName, Rules, Shared, hosted};
+use crate::hosted::{self, Hosted};
+use crate::{Ask, Error, Format, Found, Known, Protocol, Question, Repository, RepositoryName, Rules, Shared, Workers};
 use arc_swap::ArcSwap;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,6 +28,7 @@ pub struct NewRepository {
 #[derive(Debug)]
 pub struct Repositories {
     store: Arc<Store>,
+    workers: Workers,
     clock: Clock,
     known: ArcSwap<Known>,
     /// Room for the indexes that all their readers share, in bytes.
@@ -39,9 +41,15 @@ pub struct Repositories {
 
 impl Repositories {
     /// Reads which repositories there are. `room` bounds the bytes of their large indexes in memory.
-    pub async fn open(store: Arc<Store>, clock: Clock, room: Arc<Bound>, event: &mut Event) -> Result<Self, Error> {
+    pub async fn open(
+        store: Arc<Store>,
+        workers: Workers,
+        clock: Clock,
+        room: Arc<Bound>,
+        event: &mut Event,
+    ) -> Result<Self, Error> {
         let known = ArcSwap::from_pointee(read(&store, None, &room, event).await?);
-        Ok(Self { store, clock, known, room, reading: Mutex::new(()), changing: Mutex::new(()) })
+        Ok(Self { store, workers, clock, known, room, reading: Mutex::new(()), changing: Mutex::new(()) })
     }
 
     /// The repositories as they are set now: the list in memory while its stamp holds, else read anew. Nobody has to
@@ -85,19 +93,20 @@ impl Repositories {
     pub async fn answer(&self, ask: &Ask, upload: Option<Staged>, by: &str, event: &mut Event) -> Result<Found, Error> {
         event.layer = Layer::Hosted;
         ask.repository.understands(&ask.question)?;
-        let (store, repository, now) = (&*self.store, &*ask.repository, || self.clock.now());
+        let now = || self.clock.now();
+        let hosted = Hosted { store: &self.store, workers: &self.workers, repository: &ask.repository };
         match &ask.question {
             Question::Root => Ok(Found::Root),
-            Question::Versions => hosted::versions(store, repository, now(), event).await,
-            Question::Names => hosted::names(store, repository, now(), event).await,
-            Question::Info(name) => hosted::info(store, repository, name, now(), event).await,
-            Question::Gem(full_name) => hosted::gem(store, repository, full_name, now(), event).await,
+            Question::Versions => hosted::versions(hosted, now(), event).await,
+            Question::Names => hosted::names(hosted, now(), event).await,
+            Question::Info(name) => hosted::info(hosted, name, now(), event).await,
+            Question::Gem(full_name) => hosted::gem(hosted, full_name, now(), event).await,
             Question::Push => {
                 let staged = upload.ok_or(Error::GivenUp)?;
-                hosted::push(store, repository, staged, by, now, event).await
+                hosted::push(hosted, staged, by, now, event).await
             }
             Question::Yank { name, number, platform } => {
-                hosted::yank(store, repository, (name, number, platform), by, now, event).await
+                hosted::yank(hosted, (name, number, platform), by, now, event).await
             }
         }
     }

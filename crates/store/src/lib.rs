@@ -40,6 +40,7 @@ pub use lane::Lane;
 pub use layout::{FORM, Layout};
 pub use model::Model;
 pub use options::StoreOptions;
+pub use pool::Pool;
 pub use rebuild::{Progress, rebuild};
 pub use record::{
     Change, Digest, Entry, Hashes, RepositoryId, RepositoryKind, RepositoryRecord, Seq, State, TokenRecord,

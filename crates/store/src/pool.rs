@@ -1,4 +1,4 @@
-//! Threads that wait for disks so that runtimes need not, each with a context of its own, behind a bounded queue for
+//! Threads that wait for disks, or work for long, so that runtimes need not: each with a context of its own, behind a bounded queue for
 //! each lane.
 
 use crate::lane::Lanes;
@@ -11,8 +11,8 @@ use tokio::sync::oneshot;
 
 type Job<C> = Box<dyn FnOnce(&mut C) + Send>;
 
-/// How many of a lane wait or work at once is its bound's capacity; one more is [`Error::Busy`].
-pub(crate) struct Pool<C> {
+/// Threads, and a queue for each lane. How many of a lane wait or work at once is its bound's capacity; one more is [`Error::Busy`].
+pub struct Pool<C> {
     bounds: [Arc<Bound>; Lane::COUNT],
     queue: Arc<Queue<C>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -30,7 +30,7 @@ struct State<C> {
 
 impl<C: Send + 'static> Pool<C> {
     /// One thread for each context. Each lane has a bound of `capacity`.
-    pub(crate) fn start(
+    pub fn start(
         thread: &str,
         (name, capacity): (BoundName, u64),
         recorder: &Recorder,
@@ -51,7 +51,7 @@ impl<C: Send + 'static> Pool<C> {
 
     /// Runs `job` on one of the threads, and notes how long it waited and took. Dropping the future stops it only
     /// before its turn: whoever has left keeps nobody waiting.
-    pub(crate) async fn run<T: Send + 'static>(
+    pub async fn run<T: Send + 'static>(
         &self,
         lane: Lane,
         (waiting, working): (Op, Op),
@@ -104,7 +104,7 @@ impl<C: Send + 'static> Pool<C> {
 
 impl<C> Pool<C> {
     /// Does what is queued, and ends the threads.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         lock(&self.queue.state).closed = true;
         self.queue.changed.notify_all();
         for thread in lock(&self.threads).drain(..) {

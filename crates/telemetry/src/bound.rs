@@ -43,6 +43,7 @@ bounds! {
     TruthWriter "truth.writer" "commits" "Commits waiting for the one writer or under way";
     CacheThreads "cache.threads" "operations" "Operations on the cache database, waiting or under way";
     BlobThreads "blob.threads" "operations" "Operations on blobs, waiting or under way";
+    WorkThreads "work.threads" "jobs" "Rendering, hashing and reading of packages, waiting or under way";
     FileThreads "file.threads" "reads" "Reads of files on their way to clients; waits are for a thread";
     FileBuffers "file.buffers" "buffers" "Buffers with parts of files on their way to clients, 64 KiB each";
     EventBuffers "events.buffered" "events" "Events waiting to be handed to the sinks";

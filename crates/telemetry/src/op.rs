@@ -48,8 +48,10 @@ ops! {
     BlobOpen "blob.open" "Opening a blob";
     BlobRead "blob.read" "Reading a piece of a blob";
     SegmentShip "segment.ship" "Copying journal rows into a segment";
+    WorkWait "work.wait" "Waiting for a thread that renders, hashes or reads packages";
     PackageRead "package.read" "Reading the facts out of an uploaded package";
-    IndexRender "index.render" "Rendering an index or a piece of one";
+    FactsRead "facts.read" "Reading what is known of the versions of a package";
+    IndexRender "index.render" "Rendering an index or a piece of one, and hashing it";
     TokenCheck "token.check" "Hashing a presented token and comparing it";
     Check "store.check" "Checking rows, blobs, journal and segments against each other";
     Rebuild "store.rebuild" "Replaying segments into a new truth database";

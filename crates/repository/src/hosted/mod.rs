@@ -10,14 +10,22 @@ pub(crate) use push::push;
 pub use shared::Shared;
 pub(crate) use yank::yank;
 
-use crate::{Error, Found, Repository, visible};
+use crate::{Error, Found, Repository, Workers, visible};
+use std::sync::Arc;
 use store::Store;
 use telemetry::{Event, Millis};
 
+/// A hosted repository and what it works with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hosted<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) workers: &'a Workers,
+    pub(crate) repository: &'a Arc<Repository>,
+}
+
 /// The published gem of this full name, open for reading.
 pub(crate) async fn gem(
-    store: &Store,
-    repository: &Repository,
+    Hosted { store, repository, .. }: Hosted<'_>,
     full_name: &str,
     now: Millis,
     event: &mut Event,

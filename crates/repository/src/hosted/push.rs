@@ -1,11 +1,14 @@
 //! Publishing a gem: read it, keep its bytes, then say so in the journal. Bytes first, so that no row ever points at
 //! bytes that are not on disk; the acknowledgement last.
 
+use super::Hosted;
 use super::index::{facts, render_info};
+use crate::work::aside;
 use crate::{Error, Found, Repository, visible};
 use format::gem::{self, Package};
-use store::{Batch, Change, CommitError, Digest, Entry, Expect, Hashes, Lane, Staged, State, Store, UnitRows};
-use telemetry::{Event, Millis, Op, Tick};
+use std::sync::Arc;
+use store::{Batch, Change, CommitError, Digest, Entry, Expect, Hashes, Lane, Staged, State, UnitRows};
+use telemetry::{Event, Millis, Op};
 
 /// How often a push that lost a race for its gem's unit tries again. Each lost race means that another push of the
 /// same gem won, so only a crowd pushing one gem at once can come near it.
@@ -13,21 +16,21 @@ const TRIES: usize = 100;
 
 /// Publishes what was uploaded. `by` is the token's name.
 pub(crate) async fn push(
-    store: &Store,
-    repository: &Repository,
+    hosted: Hosted<'_>,
     staged: Staged,
     by: &str,
     now: impl Fn() -> Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
-    let package = read(&staged, event).await?;
+    let Hosted { store, repository, .. } = hosted;
+    let package = Arc::new(read(hosted, &staged, event).await?);
     let full_name = package.full_name();
     event.subject.package.clone_from(&package.name);
     event.subject.version = full_name.clone();
 
-    let mut unit = store.unit(repository.id, &package.name, Lane::Change, event).await?;
+    let mut unit = Arc::new(store.unit(repository.id, &package.name, Lane::Change, event).await?);
     let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;
-    if let Some(said) = taken(&unit, &package, sha256)? {
+    if let Some(said) = look(hosted, &unit, &package, sha256, event).await? {
         return Ok(said);
     }
     if store.entry(repository.id, &full_name, event).await?.is_some() {
@@ -35,7 +38,7 @@ pub(crate) async fn push(
     }
     let hashes = staged.keep(event).await?;
     for _ in 0..TRIES {
-        let entry = published(&unit, repository, &package, &hashes, now(), event)?;
+        let entry = enter(hosted, &unit, &package, &hashes, now(), event).await?;
         let batch = Batch {
             by: by.to_owned(),
             at: entry.published,
@@ -50,26 +53,54 @@ pub(crate) async fn push(
         match store.commit(batch, event).await {
             Ok(_) => return Ok(Found::Said(format!("Successfully registered gem: {}", spoken(&package)))),
             Err(CommitError::Conflict(conflict)) => match conflict.0 {
-                Expect::UnitAt { .. } => unit = store.unit(repository.id, &package.name, Lane::Change, event).await?,
+                Expect::UnitAt { .. } => {
+                    unit = Arc::new(store.unit(repository.id, &package.name, Lane::Change, event).await?);
+                }
                 Expect::KeyFree { .. } => return Err(Error::Taken(full_name)),
                 _ => return Err(Error::NoSuchRepository(repository.record.name.clone())),
             },
             Err(CommitError::Error(error)) => return Err(error.into()),
         }
-        if let Some(said) = taken(&unit, &package, sha256)? {
+        if let Some(said) = look(hosted, &unit, &package, sha256, event).await? {
             return Ok(said);
         }
     }
-    Err(Error::Contended(package.name))
+    Err(Error::Contended(package.name.clone()))
 }
 
 /// Takes the facts out of the package, on a thread that may take its time.
-async fn read(staged: &Staged, event: &mut Event) -> Result<Package, Error> {
+async fn read(hosted: Hosted<'_>, staged: &Staged, event: &mut Event) -> Result<Package, Error> {
     let file = staged.open()?;
-    let began = Tick::now();
-    let read = tokio::task::spawn_blocking(move || gem::package::read(file, &gem::Limits::default())).await;
-    event.add(Op::PackageRead, Tick::now().since(began));
-    Ok(read.map_err(|_| Error::GivenUp)??)
+    let read = move |(): &mut ()| gem::package::read(file, &gem::Limits::default());
+    Ok(hosted.workers.run(Lane::Change, (Op::WorkWait, Op::PackageRead), event, read).await??)
+}
+
+/// Whether the version is there already: what to say then.
+async fn look(
+    hosted: Hosted<'_>,
+    unit: &Arc<UnitRows>,
+    package: &Arc<Package>,
+    sha256: Digest,
+    event: &mut Event,
+) -> Result<Option<Found>, Error> {
+    let (unit, package) = (unit.clone(), package.clone());
+    let look = (Lane::Change, Op::FactsRead);
+    aside(hosted.workers, look, unit.entries.len(), event, move || taken(&unit, &package, sha256)).await
+}
+
+/// The entry as it will be.
+async fn enter(
+    hosted: Hosted<'_>,
+    unit: &Arc<UnitRows>,
+    package: &Arc<Package>,
+    hashes: &Hashes,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Entry, Error> {
+    let (unit, package, hashes) = (unit.clone(), package.clone(), hashes.clone());
+    let (rows, repository) = (unit.entries.len(), hosted.repository.clone());
+    let enter = move || published(&unit, &repository, &package, &hashes, now);
+    aside(hosted.workers, (Lane::Change, Op::IndexRender), rows, event, enter).await
 }
 
 /// Published versions are immutable: identical bytes again succeed, anything else is refused. `1.0` and `1.0.0` are
@@ -98,7 +129,6 @@ fn published(
     package: &Package,
     hashes: &Hashes,
     now: Millis,
-    event: &mut Event,
 ) -> Result<Entry, Error> {
     let mut entry = Entry {
         unit: package.name.clone(),
@@ -111,11 +141,9 @@ fn published(
             .map_err(|source| Error::Unreadable { key: package.full_name(), source })?,
         line: None,
     };
-    let md5 = event.time(Op::IndexRender, || {
-        let mut after = unit.entries.clone();
-        after.push(entry.clone());
-        render_info(visible(&after, repository.view(now))).map(|body| gem::info::md5_hex(&body))
-    })?;
+    let mut after = unit.entries.clone();
+    after.push(entry.clone());
+    let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.view(now)))?);
     let (number, platform) = (package.number.as_str(), &package.platform);
     entry.line = Some(gem::versions::line(&package.name, gem::versions::Op::Push, number, platform, &md5));
     Ok(entry)

@@ -1,9 +1,11 @@
 //! Withdrawing a version: a tombstone in the journal. The bytes stay until no row within the horizon refers to them.
 
+use super::Hosted;
 use super::index::{facts, render_info};
+use crate::work::aside;
 use crate::{Error, Found, Repository, visible};
 use format::gem;
-use store::{Batch, Change, CommitError, Entry, Expect, Lane, State, Store, UnitRows};
+use store::{Batch, Change, CommitError, Entry, Expect, Lane, State, UnitRows};
 use telemetry::{Event, Millis, Op};
 
 /// How often a yank that lost a race tries again.
@@ -11,24 +13,25 @@ const TRIES: usize = 100;
 
 /// Withdraws `name` in `number` for `platform`. `by` is the token's name.
 pub(crate) async fn yank(
-    store: &Store,
-    repository: &Repository,
+    hosted: Hosted<'_>,
     (name, number, platform): (&str, &str, &str),
     by: &str,
     now: impl Fn() -> Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
+    let Hosted { store, workers, repository } = hosted;
+    let id = repository.id;
     for _ in 0..TRIES {
         let unit = store.unit(repository.id, name, Lane::Change, event).await?;
-        let entry = withdrawn(&unit, repository, (name, number, platform), now(), event)?;
+        let (rows, seq, at) = (unit.entries.len(), unit.seq, now());
+        let (seen_by, what) = (repository.clone(), [name, number, platform].map(str::to_owned));
+        let withdraw = move || withdrawn(unit, &seen_by, &what, at);
+        let entry = aside(workers, (Lane::Change, Op::IndexRender), rows, event, withdraw).await?;
         let batch = Batch {
             by: by.to_owned(),
             at: entry.changed,
-            expect: vec![
-                Expect::RepositoryLives(repository.id),
-                Expect::UnitAt { repository: repository.id, unit: name.to_owned(), seq: unit.seq },
-            ],
-            changes: vec![Change::Entry { repository: repository.id, entry }],
+            expect: vec![Expect::RepositoryLives(id), Expect::UnitAt { repository: id, unit: name.to_owned(), seq }],
+            changes: vec![Change::Entry { repository: id, entry }],
         };
         match store.commit(batch, event).await {
             Ok(_) => {
@@ -45,19 +48,18 @@ pub(crate) async fn yank(
 
 /// The entry as it will be, with the line that announces it.
 fn withdrawn(
-    unit: &UnitRows,
+    unit: UnitRows,
     repository: &Repository,
-    (name, number, platform): (&str, &str, &str),
+    [name, number, platform]: &[String; 3],
     now: Millis,
-    event: &mut Event,
 ) -> Result<Entry, Error> {
     if unit.entries.is_empty() {
         return Err(Error::NoSuchPackage);
     }
-    let mut after = unit.entries.clone();
+    let mut after = unit.entries;
     for at in 0..after.len() {
         let package = facts(&after[at])?;
-        if package.number.as_str() != number || package.platform != platform {
+        if package.number.as_str() != number || package.platform != *platform {
             continue;
         }
         if after[at].state == State::Withdrawn {
@@ -65,9 +67,7 @@ fn withdrawn(
         }
         after[at].state = State::Withdrawn;
         after[at].changed = now;
-        let md5 = event.time(Op::IndexRender, || {
-            render_info(visible(&after, repository.view(now))).map(|body| gem::info::md5_hex(&body))
-        })?;
+        let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.view(now)))?);
         let line = gem::versions::line(name, gem::versions::Op::Yank, number, platform, &md5);
         return Ok(Entry { line: Some(line), ..after[at].clone() });
     }
