@@ -98,6 +98,9 @@ impl Access {
             Ok(who) => match &who.token {
                 Some(token) if token.allows(scope, Some(repository.id)) => Ok(who),
                 _ if open => Ok(who),
+                Some(token) if token.scoped(scope) => {
+                    Err(Error::RepositoryNotNamed { token: token.record.name.clone(), repository: name.clone() })
+                }
                 Some(token) => {
                     Err(Error::ScopeMissing { token: token.record.name.clone(), scope, repository: Some(name.clone()) })
                 }

@@ -43,6 +43,14 @@ pub enum Error {
         /// Where; `None`: the server as a whole.
         repository: Option<String>,
     },
+    /// The token is good for this, but not in this repository.
+    #[error("token `{token}` is not for `{repository}`")]
+    RepositoryNotNamed {
+        /// The token's name.
+        token: String,
+        /// Where.
+        repository: String,
+    },
     /// A parameter or a body does not have the right form.
     #[error("{0}")]
     Input(String),
@@ -90,7 +98,7 @@ impl Error {
             Error::CredentialsMissing { .. } => Reason::CredentialsMissing,
             Error::CredentialsUnknown => Reason::CredentialsUnknown,
             Error::CrossSite => Reason::CrossSite,
-            Error::ScopeMissing { .. } => Reason::ScopeMissing,
+            Error::ScopeMissing { .. } | Error::RepositoryNotNamed { .. } => Reason::ScopeMissing,
             Error::Input(_) | Error::NoSuchToken(_) => Reason::InputInvalid,
             Error::Upload(front::UploadError::TooLarge { .. }) => Reason::TooLarge,
             Error::Upload(front::UploadError::TooSlow) => Reason::BodyTooSlow,
@@ -111,6 +119,7 @@ impl Error {
                 Some("`daylight token create` makes one; gem takes it in GEM_HOST_API_KEY, bundle in its config for the host".into())
             }
             Error::CredentialsUnknown => Some("`daylight token list` shows which there are".into()),
+            Error::RepositoryNotNamed { .. } => Some("it is limited to others: `daylight token list` shows which".into()),
             Error::ScopeMissing { scope, .. } => Some(format!("use a token that has the scope `{scope}`")),
             Error::Busy(_) => Some("try again in a moment".into()),
             Error::Repository(error) => error.hint(),

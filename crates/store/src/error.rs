@@ -1,6 +1,6 @@
 //! What can go wrong in the store, named for the situation. One that many wait for is shared, so errors can be cloned.
 
-use crate::{Digest, Seq};
+use crate::{Digest, Layout, Seq};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fmt, io};
@@ -135,6 +135,9 @@ impl Error {
             Self::DiskNearlyFull { .. } => Some("free space on the disk, or make the disk larger".into()),
             Self::Poisoned => Some("look at the disk and the system's log, then restart".into()),
             Self::BlobMissing(_) => Some("run `daylight check` to see what else is missing".into()),
+            Self::NoTruth(data) if Layout::new(data).segments().is_dir() => {
+                Some("`daylight rebuild` makes it again from the segments".into())
+            }
             Self::NoTruth(_) | Self::NoSegments(_) => Some("name the data folder of a server with `--data`".into()),
             Self::SegmentsAhead { .. } => {
                 Some("run `daylight rebuild` to make the truth again from the segments".into())

@@ -5,7 +5,7 @@
 //!   daylight.lock    held by the one process that works on the folder
 //!   version          the form of all this: `1`
 //!   truth.sqlite     who has what, and the journal (with -wal and -shm while it is open)
-//!   truth.sqlite.old the truth that the last `rebuild` replaced
+//!   truth.sqlite.old the truth that a `rebuild` replaced (then .old2 and so on)
 //!   cache.sqlite     what upstreams said; may be deleted at any time
 //!   blobs/
 //!     sha256/ab/cd/  bytes, each file named by its whole SHA-256 in hexadecimal

@@ -21,7 +21,7 @@ pub struct Progress {
 }
 
 /// Replays every segment of the folder `data` into a new truth and puts it in place of the old one, which stays
-/// beside it as `truth.sqlite.old`. What the old one can still tell beyond the segments is shipped first, so that a
+/// beside it as `truth.sqlite.old` (or `.old2` and so on). What the old one can still tell beyond the segments is shipped first, so that a
 /// rebuild without need loses nothing. Answers with the last change that the segments hold. Parses no package.
 pub fn rebuild(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Seq, Error> {
     let layout = Layout::new(data);
@@ -37,7 +37,7 @@ pub fn rebuild(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Seq, E
     let end = segments.last().ok_or_else(|| Error::NoSegments(data.to_owned()))?.last;
 
     let new = with(&layout.truth(), ".new");
-    let old = with(&layout.truth(), ".old");
+    let old = aside(&layout.truth())?;
     remove(&new)?;
     let mut truth = Sqlite::writer(&new)?;
     let mut last = Seq(0);
@@ -53,7 +53,6 @@ pub fn rebuild(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Seq, E
     // The old write-ahead log must never meet the new database: SQLite would play it into that. So the old ones go
     // aside first, the database before its log; a crash between leaves no truth, which `Store::open` tells from an
     // empty one by the segments, and the next rebuild begins anew.
-    remove(&old)?;
     for suffix in ["", "-wal"] {
         let from = with(&layout.truth(), suffix);
         if disk.size(&from).map_err(Error::io("look at", &from))?.is_some() {
@@ -78,6 +77,19 @@ fn save(disk: &RealDisk, layout: &Layout, space: &Space) -> Result<(), Error> {
             Ok(None) | Err(Error::Sqlite { .. } | Error::Gap { .. }) => return Ok(()),
             Err(error) => return Err(error),
         }
+    }
+}
+
+/// A name that is free, so that no truth that was ever replaced is lost by rebuilding again.
+fn aside(truth: &Path) -> Result<PathBuf, Error> {
+    let mut count = 1;
+    loop {
+        let name = if count == 1 { ".old".to_owned() } else { format!(".old{count}") };
+        let path = with(truth, &name);
+        if RealDisk.size(&path).map_err(Error::io("look at", &path))?.is_none() {
+            return Ok(path);
+        }
+        count += 1;
     }
 }
 

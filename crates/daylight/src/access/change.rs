@@ -42,8 +42,8 @@ impl Access {
                 )));
             }
         }
-        if new.name.is_empty() || new.name.contains('/') {
-            return Err(Error::Input("a token needs a name without a `/`".into()));
+        if new.name.is_empty() || new.name.contains('/') || new.name == "." || new.name == ".." {
+            return Err(Error::Input("a token needs a name, without a `/` and not `.` or `..`".into()));
         }
         if new.scopes.is_empty() {
             return Err(Error::Input("a token needs at least one scope of read, write, delete, admin".into()));

@@ -70,12 +70,15 @@ impl Token {
         self.record.expires.is_none_or(|expires| now < expires)
     }
 
+    /// Whether it has `scope`, somewhere.
+    pub fn scoped(&self, scope: Scope) -> bool {
+        self.record.scopes.iter().any(|had| had == scope.as_str() || had == Scope::Admin.as_str())
+    }
+
     /// Whether it is good for `scope`, on that repository or (`None`) on the server as a whole.
     pub fn allows(&self, scope: Scope, repository: Option<RepositoryId>) -> bool {
-        let named = |wanted: Scope| self.record.scopes.iter().any(|scope| scope == wanted.as_str());
-        let scoped = named(scope) || named(Scope::Admin);
         let everywhere = self.record.repositories.is_empty();
-        scoped && (everywhere || repository.is_some_and(|id| self.record.repository_ids.contains(&id)))
+        self.scoped(scope) && (everywhere || repository.is_some_and(|id| self.record.repository_ids.contains(&id)))
     }
 }
 

@@ -18,7 +18,7 @@ use telemetry::Event;
 pub(super) struct Add {
     name: String,
     format: String,
-    kind: RepositoryKind,
+    kind: String,
     #[serde(default)]
     private: bool,
 }
@@ -60,7 +60,18 @@ pub(super) async fn show(app: &App, name: &str, event: &mut Event) -> Result<Rep
 }
 
 pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Result<Reply, Error> {
-    let new = NewRepository { name: body.name, format: body.format, kind: body.kind, private: body.private };
+    let kind = match body.kind.as_str() {
+        "hosted" => RepositoryKind::Hosted,
+        "remote" => RepositoryKind::Remote,
+        "group" => RepositoryKind::Group,
+        other => {
+            let other = Event::text(other);
+            return Err(Error::Input(format!(
+                "there is no kind `{other}` of repository; there are: hosted, remote, group"
+            )));
+        }
+    };
+    let new = NewRepository { name: body.name, format: body.format, kind, private: body.private };
     let made = app.repositories.add(new, by, event).await?;
     Ok(reply::json(StatusCode::CREATED, &shown(app, &made)))
 }

@@ -33,7 +33,11 @@ impl Rebuild {
             let all = serde_json::json!({"last": last, "seconds": took.as_secs_f64()});
             writeln!(context.out, "{all:#}")?;
         } else {
-            writeln!(context.out, "rebuilt the truth database up to change {last} in {took:.1?}")?;
+            writeln!(
+                context.out,
+                "rebuilt the truth database up to change {last} in {took:.1?}; the old one is beside it"
+            )?;
+            writeln!(context.out, "`daylight check --verify` tells whether every package is there")?;
         }
         Ok(())
     }
