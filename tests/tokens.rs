@@ -70,7 +70,7 @@ fn a_refused_push_leaves_no_bytes_behind() {
     let admin = world.admin();
     let blobs = |world: &World| {
         let files = world.files().into_iter();
-        files.filter(|path| path.iter().any(|part| part == "blobs")).count()
+        files.filter(|path| path.iter().any(|part| part == "sha256")).count()
     };
     admin.push(FIRST, &Gem::new("a", "1.0").platform("2")).expect(200);
     assert_eq!(blobs(&world), 1);

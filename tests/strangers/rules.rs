@@ -8,8 +8,8 @@ use telemetry::Millis;
 pub(super) struct Token {
     pub(super) secret: String,
     pub(super) scope: &'static str,
-    /// Numbers of repositories; none: all.
-    pub(super) repositories: BTreeSet<usize>,
+    /// Seals of the repositories it is for, and of no other that takes their names; none: all.
+    pub(super) repositories: BTreeSet<String>,
     pub(super) expires: Option<Millis>,
     pub(super) revoked: bool,
 }
@@ -19,9 +19,9 @@ impl Token {
         !self.revoked && self.expires.is_none_or(|expires| now < expires)
     }
 
-    fn allows(&self, scope: &str, repository: usize) -> bool {
+    fn allows(&self, scope: &str, repository: &Repository) -> bool {
         let everywhere = self.repositories.is_empty();
-        (self.scope == scope || self.scope == "admin") && (everywhere || self.repositories.contains(&repository))
+        (self.scope == scope || self.scope == "admin") && (everywhere || self.repositories.contains(&repository.seal))
     }
 }
 
@@ -59,7 +59,7 @@ impl Rules {
         let Some(there) = self.repositories.get(&repository) else { return Verdict::Refused(404) };
         let good = shown.iter().flatten().map(|at| &self.tokens[*at]).find(|token| token.good(self.now));
         match good {
-            Some(token) if token.allows(scope, repository) => Verdict::Allowed,
+            Some(token) if token.allows(scope, there) => Verdict::Allowed,
             _ if scope == "read" && !there.private => Verdict::Allowed,
             Some(_) => Verdict::Refused(403),
             None => Verdict::Refused(401),

@@ -90,7 +90,7 @@ impl Trial<'_> {
                 self.rules.tokens.push(Token {
                     secret: made["secret"].as_str().unwrap().to_owned(),
                     scope: SCOPES[scope],
-                    repositories: known.into_iter().collect(),
+                    repositories: known.iter().map(|at| self.rules.repositories[at].seal.clone()).collect(),
                     expires,
                     revoked: false,
                 });
