@@ -150,9 +150,14 @@ fn what_cannot_work_is_refused_and_what_will_not_work_well_is_said() {
 
 #[test]
 fn the_admin_token_is_read_and_never_printed() {
-    let (settings, loaded) = from_environment(&[("DAYLIGHT_ADMIN_TOKEN", "hush-hush-hush-hush")]).unwrap();
-    assert_eq!(settings.admin_token.as_ref().unwrap().expose(), "hush-hush-hush-hush");
-    assert!(!format!("{settings:?} {loaded:?} {:?}", environment(&[("DAYLIGHT_TOKEN", "hush")])).contains("hush"));
+    const SECRET: &str = "hush-hush-hush-hush";
+    let (settings, loaded) = from_environment(&[("DAYLIGHT_ADMIN_TOKEN", SECRET)]).unwrap();
+    assert_eq!(settings.admin_token.as_ref().unwrap().expose(), SECRET);
+    assert!(!format!("{settings:?} {loaded:?} {:?}", environment(&[("DAYLIGHT_TOKEN", SECRET)])).contains(SECRET));
+    for guessable in ["short", "with a space in the middle of it"] {
+        let error = from_environment(&[("DAYLIGHT_ADMIN_TOKEN", guessable)]).unwrap_err();
+        assert!(error.hint().is_some() && !error.to_string().contains(guessable), "{error}");
+    }
 }
 
 #[test]
