@@ -128,7 +128,8 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         let class = if public { Some(PUBLIC) } else { self.class(request, event.at) };
         let (Some(canon), Some(class)) = (self.canon(request), class) else { return };
         let wanted = canon.wanted(class);
-        if !shelf.wanted_again(&wanted) {
+        // Whoever comes once is turned away before more is done.
+        if !shelf.wanted_again(&wanted) || !admission::lets_it_be_kept(&reply.headers) {
             return;
         }
         let (subject, reason) = (event.subject.clone(), event.reason);

@@ -11,23 +11,24 @@ pub(super) fn may_be_read(request: &Request) -> bool {
     matches!(request.method, Method::GET | Method::HEAD) && request.upload.is_none()
 }
 
-/// Whether `reply` to `request`, which may be answered by a page, may become one.
+/// Whether `reply` to `request`, which may be answered by a page, is of a kind that may become one.
 pub(super) fn may_be_kept(request: &Request, reply: &Reply) -> bool {
     request.method == Method::GET
         && matches!(reply.status, StatusCode::OK | StatusCode::NOT_FOUND)
         && matches!(reply.body, Body::Bytes(_))
-        && allows_it(&reply.headers)
 }
 
 /// Whether what a reply says about itself lets it be given to everyone of the same class.
-fn allows_it(headers: &HeaderMap) -> bool {
+pub(super) fn lets_it_be_kept(headers: &HeaderMap) -> bool {
+    const VARY: [&str; 2] = ["authorization", "accept-encoding"];
     let lists = |name, wanted: fn(&str) -> bool| {
-        headers.get_all(name).iter().all(|line| {
-            line.to_str().is_ok_and(|line| line.split(',').all(|word| wanted(&word.trim().to_ascii_lowercase())))
-        })
+        headers
+            .get_all(name)
+            .iter()
+            .all(|line| line.to_str().is_ok_and(|line| line.split(',').all(|word| wanted(word.trim()))))
     };
-    lists(header::CACHE_CONTROL, |directive| directive != "no-store")
-        && lists(header::VARY, |name| matches!(name, "authorization" | "accept-encoding"))
+    lists(header::CACHE_CONTROL, |directive| !directive.eq_ignore_ascii_case("no-store"))
+        && lists(header::VARY, |name| VARY.iter().any(|known| name.eq_ignore_ascii_case(known)))
         && !headers.contains_key(header::CONTENT_ENCODING)
         && !headers.contains_key(header::SET_COOKIE)
 }
