@@ -19,6 +19,11 @@ pub struct Limits {
     pub keep_alive: Duration,
     /// Without a byte of an upload that the handler waits for: `TooSlow`.
     pub upload_idle: Duration,
+    /// Bytes per second that an upload must bring on average, over the time that the handler waited for it: below, it is
+    /// `TooSlow`. A byte now and then would hold a place for ever.
+    pub upload_rate: u64,
+    /// How long the handler waits for an upload before `upload_rate` holds: lines start slowly.
+    pub upload_grace: Duration,
     /// Without the client taking a byte of a reply that waits for it. Then the connection closes.
     pub write_stall: Duration,
     /// Connections open at once. Over it: closed at once, and counted.
@@ -45,6 +50,8 @@ impl Default for Limits {
             head_time: Duration::from_secs(15),
             keep_alive: Duration::from_secs(75),
             upload_idle: Duration::from_secs(30),
+            upload_rate: 1 << 10,
+            upload_grace: Duration::from_secs(30),
             write_stall: Duration::from_secs(60),
             connections: 10_000,
             client_connections: 5_000,

@@ -51,7 +51,7 @@ pub enum UploadError {
         /// The limit, in bytes.
         limit: u64,
     },
-    /// Nothing came for longer than the limit allows.
+    /// Nothing came for longer than the limit allows, or too little on average.
     #[error("the upload stopped arriving")]
     TooSlow,
     /// The connection ended before the body did, or its framing is broken.
@@ -81,8 +81,29 @@ pub struct Upload {
     declared: Option<u64>,
     received: u64,
     limit: u64,
-    idle: Duration,
+    pace: Pace,
     rest: Option<Rest>,
+}
+
+/// How slowly an upload may arrive.
+#[derive(Debug, Default)]
+struct Pace {
+    /// Without a byte.
+    idle: Duration,
+    /// Bytes per second on average, once it was waited for longer than `grace`.
+    rate: u64,
+    grace: Duration,
+    /// What the handler waited so far. What it spent on its own work is not the client's.
+    waited: Duration,
+}
+
+impl Pace {
+    /// Notes what was waited for, of which `received` bytes have come in all. Whether that is enough.
+    fn keeps(&mut self, waited: Duration, received: u64) -> bool {
+        self.waited += waited;
+        let due = u128::from(self.rate) * self.waited.as_nanos() / 1_000_000_000;
+        self.waited <= self.grace || u128::from(received) >= due
+    }
 }
 
 impl Upload {
@@ -101,7 +122,12 @@ impl Upload {
             declared,
             received: 0,
             limit: limits.upload,
-            idle: limits.upload_idle,
+            pace: Pace {
+                idle: limits.upload_idle,
+                rate: limits.upload_rate,
+                grace: limits.upload_grace,
+                waited: Duration::ZERO,
+            },
             rest: some.then(Rest::default),
             source: if some { Source::Wire(incoming) } else { Source::None },
         }
@@ -144,10 +170,16 @@ impl Upload {
             }
             Source::Wire(incoming) => {
                 let began = Tick::now();
-                let piece = receive(incoming, self.idle).await;
-                event.add(Op::BodyReceive, Tick::now().since(began));
+                let piece = receive(incoming, self.pace.idle).await;
+                let waited = Tick::now().since(began);
+                event.add(Op::BodyReceive, waited);
                 match piece {
-                    Some(piece) => piece,
+                    Some(Ok(bytes)) => {
+                        let received = self.received + bytes.len() as u64;
+                        let enough = self.pace.keeps(Duration::from_nanos(waited), received);
+                        if enough || incoming.is_end_stream() { Ok(bytes) } else { Err(UploadError::TooSlow) }
+                    }
+                    Some(Err(error)) => Err(error),
                     None => {
                         self.source = Source::None;
                         return None;
@@ -204,5 +236,23 @@ async fn receive(incoming: &mut Incoming, idle: Duration) -> Option<Result<Bytes
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upload_that_trickles_is_too_slow_after_its_grace_and_a_slow_line_is_not() {
+        let seconds = Duration::from_secs;
+        let pace = || Pace { idle: seconds(30), rate: 1024, grace: seconds(30), waited: Duration::ZERO };
+        let mut trickle = pace();
+        assert!(trickle.keeps(seconds(29), 1), "within the grace");
+        assert!(!trickle.keeps(seconds(29), 2));
+        let mut slow = pace();
+        assert!((1..1000).all(|second| slow.keeps(seconds(1), second * 1024)));
+        assert!(!slow.keeps(seconds(2), 1000 * 1024), "on average, not at the moment");
+        assert!(Pace { rate: 0, ..pace() }.keeps(seconds(1 << 40), 0));
     }
 }

@@ -102,3 +102,16 @@ fn an_upload_that_stops_is_too_slow_and_one_that_ends_early_is_short() {
     assert!(matches!(event.reason, Some(Reason::BodyShort)) || event.outcome == Some(Outcome::ClientGone), "{event:?}");
     assert!(front.recorder.flush(HANGS));
 }
+
+#[test]
+fn an_upload_that_brings_too_little_is_too_slow_though_it_never_stops() {
+    let front = Front::limited(Limits { upload_rate: u64::MAX, upload_grace: Duration::ZERO, ..Limits::default() });
+    let mut client = front.client();
+    client.send(post("/upload", "content-length: 5\r\n"));
+    client.send("ab");
+    assert_eq!(client.answer().status, 408);
+    assert_eq!(front.event().reason, Some(Reason::BodyTooSlow));
+    let mut client = front.client();
+    client.send(post("/upload", "content-length: 5\r\n\r\nabcde"));
+    assert_eq!(client.answer().body, b"5", "what is there is taken");
+}
