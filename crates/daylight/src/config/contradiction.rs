@@ -1,7 +1,8 @@
 //! Settings that are right one by one and wrong together, found at start rather than under load.
 
 use super::shares::{
-    CONNECTION_BYTES, EVENT_BYTES, FILE_BUFFER_BYTES, FIXED_BYTES, READER_BYTES, Shares, UPLOAD_BYTES,
+    CONNECTION_BYTES, CONNECTION_DESCRIPTORS, EVENT_BYTES, FILE_BUFFER_BYTES, FIXED_BYTES, READER_BYTES, Shares,
+    UPLOAD_BYTES,
 };
 use super::{AccessLog, Error, Machine, Settings};
 use front::ClientFrom;
@@ -12,7 +13,7 @@ const SECRET_MIN: usize = 16;
 
 /// Refuses what cannot work; returns a sentence for each thing that will not work as meant.
 pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>, Error> {
-    let Settings { server, telemetry, .. } = settings;
+    let Settings { server, store, telemetry, .. } = settings;
     let (pages, memory) = (server.pages_bytes >> 20, machine.memory_bytes >> 20);
     if server.pages_bytes > machine.memory_bytes {
         return Err(Error::Contradiction {
@@ -20,10 +21,15 @@ pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>
             hint: "leave it out: the default is a fair part of the memory there is".to_owned(),
         });
     }
-    if server.max_connections > machine.descriptors {
+    let fixed = Shares::fixed_descriptors(store.readers);
+    let wanted = server.max_connections.saturating_mul(CONNECTION_DESCRIPTORS).saturating_add(fixed);
+    if wanted > machine.descriptors {
         let (connections, descriptors) = (server.max_connections, machine.descriptors);
         return Err(Error::Contradiction {
-            text: format!("`server.max_connections` is {connections}, and only {descriptors} descriptors may be open"),
+            text: format!(
+                "`server.max_connections` is {connections}, for which {wanted} descriptors are needed (a socket and a \
+                 file each, and {fixed} for the rest), and only {descriptors} may be open"
+            ),
             hint: "raise the limit (`ulimit -n`, `LimitNOFILE=`) or leave the key out".to_owned(),
         });
     }

@@ -9,8 +9,8 @@ const BUDGET_PART: u64 = 2;
 pub(super) const FIXED_BYTES: u64 = 32 << 20;
 /// Divided even on a machine so small that less would be left.
 const DIVIDED_MIN_BYTES: u64 = 32 << 20;
-/// An open connection: its buffers and its task.
-pub(super) const CONNECTION_BYTES: u64 = 16 << 10;
+/// An open connection: its buffers and its task. 21 KiB when idle, 60 KiB with the better part of a head.
+pub(super) const CONNECTION_BYTES: u64 = 64 << 10;
 /// An upload under way: what has arrived and is not on disk yet.
 pub(super) const UPLOAD_BYTES: u64 = 256 << 10;
 /// A buffer for a part of a file on its way to a client.
@@ -21,6 +21,9 @@ pub(super) const READER_BYTES: u64 = 4 << 20;
 pub(super) const EVENT_BYTES: u64 = 2 << 10;
 /// Descriptors for databases, logs, listening sockets and whatever else is open all the time.
 const FIXED_DESCRIPTORS: u64 = 128;
+
+/// A connection's: its socket, and the file that it is sent or sends.
+pub(super) const CONNECTION_DESCRIPTORS: u64 = 2;
 
 /// There are three lanes of reads (entries, changes, indexes): one may be busy with every core, and the others begin.
 const SPARE_READERS: usize = 2;
@@ -46,6 +49,11 @@ impl Shares {
         (machine.memory_bytes / BUDGET_PART).max(FIXED_BYTES + DIVIDED_MIN_BYTES)
     }
 
+    /// Descriptors that are no connection's; a reader's database is three files.
+    pub(super) fn fixed_descriptors(readers: usize) -> u64 {
+        FIXED_DESCRIPTORS.saturating_add((readers as u64).saturating_mul(3))
+    }
+
     fn part(&self, sixteenths: u64) -> u64 {
         self.divided / 16 * sixteenths
     }
@@ -64,10 +72,11 @@ impl Shares {
 
     pub(super) fn max_connections(&self) -> Derived<u64> {
         let by_memory = self.part(4) / CONNECTION_BYTES;
-        let fixed = FIXED_DESCRIPTORS + self.max_uploads().0 + 3 * self.readers().0 as u64;
-        let by_descriptors = self.machine.descriptors.saturating_sub(fixed) / 2;
+        // An upload's file is opened a second time to be read.
+        let fixed = Self::fixed_descriptors(self.readers().0) + self.max_uploads().0;
+        let by_descriptors = self.machine.descriptors.saturating_sub(fixed) / CONNECTION_DESCRIPTORS;
         if by_memory <= by_descriptors {
-            return (by_memory.clamp(16, 100_000), self.of_memory("4/16, 16 KiB each,"));
+            return (by_memory.clamp(16, 100_000), self.of_memory("4/16, 64 KiB each,"));
         }
         let reason = format!("{} descriptors, two each: a socket and a file", self.machine.descriptors);
         (by_descriptors.clamp(16, 100_000), reason.into())

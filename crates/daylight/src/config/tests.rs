@@ -37,7 +37,7 @@ fn defaults_of_a_small_machine_are_small() {
     let (settings, loaded) = load(None, &environment(&[]), &[], SMALL).unwrap();
     assert_eq!((settings.server.cores, settings.server.pages_bytes), (1, 30 << 20));
     assert_eq!((settings.server.max_uploads, settings.store.readers), (24, 3));
-    assert_eq!(settings.server.max_connections, (1024 - 128 - 24 - 9) / 2);
+    assert_eq!(settings.server.max_connections, (24 << 20) / (64 << 10));
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     assert!(loaded.entries.iter().all(|entry| entry.origin == Origin::Default && !entry.reason.is_empty()));
 }
@@ -142,7 +142,16 @@ fn what_cannot_work_is_refused_and_what_will_not_work_well_is_said() {
     let (text, hint) = refusal(from_environment(&[("DAYLIGHT_SERVER_PAGES_BYTES", "1073741824")]));
     assert_eq!(text, "`server.pages_bytes` is 1024 MiB, and there are 256 MiB of memory");
     assert!(hint.is_some());
-    assert!(from_environment(&[("DAYLIGHT_SERVER_MAX_CONNECTIONS", "5000")]).is_err());
+    // Each may be sent a file; 128 and nine are for databases, logs and the rest.
+    let connections = |count: u64| from_environment(&[("DAYLIGHT_SERVER_MAX_CONNECTIONS", &count.to_string())]);
+    assert!(connections((1024 - 128 - 9) / 2).is_ok());
+    let (text, hint) = refusal(connections((1024 - 128 - 9) / 2 + 1));
+    assert_eq!(
+        text,
+        "`server.max_connections` is 444, for which 1025 descriptors are needed (a socket and a file each, and 137 for \
+         the rest), and only 1024 may be open"
+    );
+    assert!(hint.is_some());
     let (_, loaded) =
         from_environment(&[("DAYLIGHT_SERVER_PAGES_BYTES", "209715200"), ("DAYLIGHT_SERVER_CORES", "8")]).unwrap();
     assert_eq!(loaded.warnings.len(), 2, "{:?}", loaded.warnings);
