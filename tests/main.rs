@@ -17,6 +17,7 @@ mod isolation;
 mod lifecycle;
 mod limits;
 mod loops;
+mod marshal;
 mod model;
 mod overload;
 mod pages;

@@ -73,6 +73,14 @@ impl Ruby {
         self.run(self.0.path(), key, "bash", &["-euc", script])
     }
 
+    /// What a script prints that is given these bytes in the file `ARGV[0]`. It knows RubyGems.
+    #[track_caller]
+    pub(crate) fn judge(&self, bytes: &[u8], script: &str) -> String {
+        let file = self.0.path().join("judged");
+        std::fs::write(&file, bytes).unwrap();
+        self.run(self.0.path(), "", "ruby", &["-e", script, file.to_str().unwrap()]).good()
+    }
+
     /// Installs a gem that was written in the process, without the gems it needs.
     pub(crate) fn install_file(&self, gem: &Gem) -> Said {
         let file = self.0.path().join(gem.file());

@@ -2,7 +2,7 @@
 //!
 //! In reading order: an upload goes through [`package::read`], which takes the [`Package`] out of it: the facts that
 //! the journal keeps and from which every index is rendered. [`info`], [`versions`] and [`names`] are the three
-//! files of the compact index; [`path`] tells what a client asks for.
+//! files of the compact index, [`specs`] the older index, in Ruby's [`marshal`]; [`path`] tells what a client asks for.
 
 mod archive;
 mod facts;
@@ -11,11 +11,13 @@ mod fixture;
 mod gemspec;
 pub mod info;
 mod invalid;
+pub mod marshal;
 pub mod name;
 pub mod names;
 pub mod package;
 pub mod path;
 pub mod requirement;
+pub mod specs;
 pub mod version;
 pub mod versions;
 mod yaml;
