@@ -4,6 +4,7 @@ use crate::error::Error;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use front::conditional::Checkpoints;
 use front::{Body, Ranges, Reply};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
@@ -51,7 +52,7 @@ fn index(index: Index, private: bool) -> Reply {
     put(headers, REPR_DIGEST, format!("sha-256=:{}:", STANDARD.encode(index.sha256)));
     headers.insert(header::CACHE_CONTROL, asked_again(private));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
-    reply.ranges = Ranges::Prefix;
+    reply.ranges = Ranges::Prefix(Checkpoints::default());
     reply
 }
 

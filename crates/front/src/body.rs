@@ -1,10 +1,11 @@
-//! A reply's body on its way through hyper: memory, a part of a file that the kernel sends, or pieces of one.
+//! A reply's body on its way through hyper: memory, whole or in pieces; a part of a file that the kernel sends, or pieces of one.
 
 use crate::buffers;
 use crate::file_part::FilePart;
 use crate::ledger::{Ledger, Progress, Sent};
 use crate::pieces::{Means, Pieces};
 use crate::reply::Body;
+use crate::rope::Rope;
 use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
 use std::io;
@@ -23,6 +24,7 @@ pub(crate) struct Sending {
 
 enum Source {
     Whole(Bytes),
+    Rope(Rope),
     /// Handed out as one piece.
     Part(Option<Rc<FilePart>>, Rc<Ledger>),
     Pieces(Pieces),
@@ -34,6 +36,7 @@ impl Sending {
         let source = match body {
             Body::Empty => Source::Whole(Bytes::new()),
             Body::Bytes(bytes) => Source::Whole(bytes),
+            Body::Rope(rope) => Source::Rope(rope),
             Body::File { file, from, len } if kernel && len > SENDFILE_ABOVE => {
                 let part = FilePart::new(file, from, len, sent.clone(), means.threads.clone());
                 Source::Part(Some(part), ledger.clone())
@@ -48,6 +51,7 @@ impl Sending {
     fn left(&self) -> u64 {
         match &self.source {
             Source::Whole(bytes) => bytes.len() as u64,
+            Source::Rope(rope) => rope.len(),
             Source::Part(part, _) => part.as_ref().map_or(0, |part| part.left()),
             Source::Pieces(pieces) => pieces.left(),
         }
@@ -72,6 +76,7 @@ impl http_body::Body for Sending {
         }
         let data = match &mut body.source {
             Source::Whole(bytes) => Ok(Data::Memory(std::mem::take(bytes))),
+            Source::Rope(rope) => rope.next().map(Data::Memory).ok_or_else(|| io::ErrorKind::BrokenPipe.into()),
             Source::Part(part, ledger) => part
                 .take()
                 .inspect(|part| ledger.show(part))

@@ -5,6 +5,7 @@
 //! A range of several parts is answered whole, as the standard allows.
 
 use crate::{Body, Ranges, Reply};
+pub use checkpoints::Checkpoints;
 use http::header::{self, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 use md5::{Digest, Md5};
@@ -91,7 +92,7 @@ pub fn apply(mut reply: Reply, method: &Method, asked: &Asked) -> Reply {
         if asked.holds_it(&reply.headers) {
             return without_body(reply, StatusCode::NOT_MODIFIED);
         }
-        if reply.ranges != Ranges::None {
+        if reply.ranges.any() {
             reply.headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         }
         if method == Method::GET && asked.range.is_some() && asked.range_applies(&reply.headers) {
@@ -130,6 +131,7 @@ fn partial(mut reply: Reply, from: u64, to: u64) -> Reply {
     reply.body = match reply.body {
         Body::Empty => Body::Empty,
         Body::Bytes(bytes) => Body::Bytes(bytes.slice(index(from)..index(to))),
+        Body::Rope(rope) => Body::Rope(rope.slice(from, to)),
         Body::File { file, from: start, .. } => Body::File { file, from: start + from, len: to - from },
     };
     with_content_range(reply, range)
@@ -149,11 +151,11 @@ fn with_content_range(mut reply: Reply, range: String) -> Reply {
 
 fn part(reply: &Reply, asked: &Asked) -> Part {
     let wanted = asked.range.as_ref().and_then(|range| range.to_str().ok()).and_then(read_range);
-    match (reply.ranges, wanted) {
+    match (&reply.ranges, wanted) {
         (Ranges::None, _) | (_, None) => Part::Whole,
         (Ranges::Bytes, Some(wanted)) => of_length(wanted, reply.body.len()),
         // If-Range has shown that the client holds a part of these very bytes.
-        (Ranges::Prefix, Some(wanted))
+        (Ranges::Prefix(_), Some(wanted))
             if asked.if_range.is_some() && !reply.headers.contains_key(header::CONTENT_ENCODING) =>
         {
             match of_length(wanted, reply.body.len()) {
@@ -161,8 +163,8 @@ fn part(reply: &Reply, asked: &Asked) -> Part {
                 part => part,
             }
         }
-        (Ranges::Prefix, Some((Some(from), None))) => after_prefix(reply, asked, from),
-        (Ranges::Prefix, Some(_)) => Part::Whole,
+        (Ranges::Prefix(known), Some((Some(from), None))) => after_prefix(reply, known, asked, from),
+        (Ranges::Prefix(_), Some(_)) => Part::Whole,
     }
 }
 
@@ -198,20 +200,34 @@ fn of_length((first, last): (Option<u64>, Option<u64>), len: u64) -> Part {
 /// A compact index only grows between rewrites, and Bundler asks for `bytes=<size - 1>-` with the md5 of what it holds
 /// (1.12 to 1.14: `bytes=<size>-`). The tail alone is right only if those are our first bytes: anything else would
 /// give a file that matches no digest. A 416 sends clients to the full index, so there is none.
-fn after_prefix(reply: &Reply, asked: &Asked, from: u64) -> Part {
-    let Body::Bytes(bytes) = &reply.body else { return Part::Whole };
-    let start = index(from);
-    if start >= bytes.len() || reply.headers.contains_key(header::CONTENT_ENCODING) || !asked.tags().any(is_md5) {
+fn after_prefix(reply: &Reply, known: &Checkpoints, asked: &Asked, from: u64) -> Part {
+    let len = reply.body.len();
+    if from >= len || reply.headers.contains_key(header::CONTENT_ENCODING) || !asked.tags().any(is_md5) {
         return Part::Whole;
     }
-    let before = Md5::new_with_prefix(&bytes[..start]);
-    let with_overlap = before.clone().chain_update(&bytes[start..=start]);
-    let proofs = [hex(&with_overlap.finalize()), hex(&before.finalize())];
+    let (at, mut state) = known.before(from);
+    let Some(before) = hashed(&reply.body, at, from, &mut state)
+        .then(|| state.clone())
+        .filter(|_| hashed(&reply.body, from, from + 1, &mut state))
+    else {
+        return Part::Whole;
+    };
+    let proofs = [hex(&state.finalize()), hex(&before.finalize())];
     if asked.tags().any(|held| proofs.iter().any(|proof| proof.eq_ignore_ascii_case(held))) {
-        Part::Bytes(from, bytes.len() as u64)
+        Part::Bytes(from, len)
     } else {
         Part::Whole
     }
+}
+
+/// Hashes a part of what is in memory; whether it is.
+fn hashed(body: &Body, from: u64, to: u64, state: &mut Md5) -> bool {
+    match body {
+        Body::Bytes(bytes) => state.update(&bytes[index(from)..index(to)]),
+        Body::Rope(rope) => rope.clone().slice(from, to).for_each(|piece| state.update(&piece)),
+        Body::Empty | Body::File { .. } => return false,
+    }
+    true
 }
 
 fn is_md5(tag: &str) -> bool {
@@ -243,6 +259,7 @@ fn modified(headers: &HeaderMap) -> Option<std::time::SystemTime> {
     headers.get(header::LAST_MODIFIED).and_then(date)
 }
 
+mod checkpoints;
 mod tags;
 #[cfg(test)]
 mod tests;

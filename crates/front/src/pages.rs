@@ -11,6 +11,7 @@ mod shelf;
 
 use crate::{Body, Reply, Request};
 use gzip::Compressor;
+pub use gzip::wanted as takes_gzip;
 use http::{HeaderMap, StatusCode};
 use page::Page;
 use shelf::{Shelf, Wanted};
@@ -80,7 +81,7 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         event.reason = page.reason;
         let form = page.form(request);
         let (headers, body) = (form.headers.clone(), Body::Bytes(form.body.clone()));
-        Some(Reply { status: page.status, headers, body, ranges: page.ranges })
+        Some(Reply { status: page.status, headers, body, ranges: page.ranges.clone() })
     }
 
     /// A public page first, which needs no look at the credentials; then that of whoever asks.

@@ -1,5 +1,7 @@
 //! What a handler answers with. Which status that is, is the program's business.
 
+use crate::Rope;
+use crate::conditional::Checkpoints;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::fs::File;
@@ -26,6 +28,8 @@ pub enum Body {
     Empty,
     /// In memory.
     Bytes(Bytes),
+    /// In memory, in pieces that others send too. Never a page.
+    Rope(Rope),
     /// In a file of our own descriptor: sent by the kernel, or in pieces; read off the core if a disk has to be waited for.
     File {
         /// The file. Its cursor stays where it is. Whoever deletes it must not cut it short while it is sent.
@@ -48,6 +52,7 @@ impl Body {
         match self {
             Body::Empty => 0,
             Body::Bytes(bytes) => bytes.len() as u64,
+            Body::Rope(rope) => rope.len(),
             Body::File { len, .. } => *len,
         }
     }
@@ -59,7 +64,7 @@ impl Body {
 }
 
 /// Which ranges a reply allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub enum Ranges {
     /// None: `Range` is ignored.
     #[default]
@@ -67,7 +72,14 @@ pub enum Ranges {
     /// Single byte ranges (RFC 9110, 14).
     Bytes,
     /// The tail of an append-only index, for a client that proves that it holds what precedes it; else everything.
-    Prefix,
+    Prefix(Checkpoints),
+}
+
+impl Ranges {
+    /// Whether any may be asked for.
+    pub(crate) fn any(&self) -> bool {
+        !matches!(self, Ranges::None)
+    }
 }
 
 impl Reply {

@@ -1,12 +1,19 @@
 //! The conditions and ranges of requests, case by case: what a wrong one costs is written in the module.
 
 use super::*;
+use crate::Rope;
 use bytes::Bytes;
 use http::HeaderName;
 use proptest::prelude::*;
 
 const TAG: &str = "\"v1\"";
+const EVERY: usize = Checkpoints::EVERY as usize;
+const LONG: usize = 2 * EVERY + 100;
 const MODIFIED: &str = "Sun, 01 Nov 2026 00:00:00 GMT";
+
+fn prefix() -> Ranges {
+    Ranges::Prefix(Checkpoints::default())
+}
 
 fn reply(body: &[u8], ranges: Ranges) -> Reply {
     Reply::new(StatusCode::OK)
@@ -25,6 +32,7 @@ fn ask(reply: Reply, method: &Method, headers: &[(HeaderName, &str)]) -> (u16, V
     let body = match reply.body {
         Body::Bytes(bytes) => bytes.to_vec(),
         Body::Empty => Vec::new(),
+        Body::Rope(rope) => rope.collect::<Vec<_>>().concat(),
         Body::File { .. } => panic!("no file here"),
     };
     (reply.status.as_u16(), body, reply.headers)
@@ -82,13 +90,13 @@ fn what_a_client_says_it_has_a_part_of_must_be_what_we_have() {
 fn if_range_alone_lets_an_index_be_continued_and_never_refuses() {
     use header::{IF_RANGE, RANGE};
     let continued = ask;
-    let ask = |tag, range| get(b"abc", Ranges::Prefix, &[(IF_RANGE, tag), (RANGE, range)]);
+    let ask = |tag, range| get(b"abc", prefix(), &[(IF_RANGE, tag), (RANGE, range)]);
     assert_eq!(ask(TAG, "bytes=1-"), (206, b"bc".to_vec()));
     assert_eq!(ask(TAG, "bytes=1-1"), (206, b"b".to_vec()));
     assert_eq!(ask(TAG, "bytes=3-"), (200, b"abc".to_vec()));
     assert_eq!(ask("\"v2\"", "bytes=1-"), (200, b"abc".to_vec()));
     assert_eq!(ask("W/\"v1\"", "bytes=1-"), (200, b"abc".to_vec()));
-    let coded = reply(b"abc", Ranges::Prefix).header(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    let coded = reply(b"abc", prefix()).header(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     assert_eq!(continued(coded, &Method::GET, &[(IF_RANGE, TAG), (RANGE, "bytes=1-")]).0, 200);
 }
 
@@ -137,8 +145,7 @@ fn a_range_that_holds_nothing_is_416_with_the_length() {
 fn the_tail_of_an_index_is_sent_only_to_a_client_that_holds_the_rest() {
     let (old, new) = (b"---\na 1\n".as_slice(), b"---\na 1\nb 1\n".as_slice());
     let (whole, held) = ((200, new.to_vec()), format!("\"{}\"", md5(old)));
-    let ask =
-        |range: &str, held: &str| get(new, Ranges::Prefix, &[(header::RANGE, range), (header::IF_NONE_MATCH, held)]);
+    let ask = |range: &str, held: &str| get(new, prefix(), &[(header::RANGE, range), (header::IF_NONE_MATCH, held)]);
     assert_eq!(ask("bytes=7-", &held), (206, b"\nb 1\n".to_vec()));
     assert_eq!(ask("bytes=7-", &format!("W/{held}")), (206, b"\nb 1\n".to_vec()));
     // Bundler 1.12 to 1.14 asks without the byte of overlap.
@@ -150,14 +157,14 @@ fn the_tail_of_an_index_is_sent_only_to_a_client_that_holds_the_rest() {
     assert_eq!(ask("bytes=7-", "\"opaque\""), whole);
     assert_eq!(ask("bytes=7-9", &held), whole);
     assert_eq!(ask("bytes=-4", &held), whole);
-    assert_eq!(get(new, Ranges::Prefix, &[(header::RANGE, "bytes=7-")]), whole);
+    assert_eq!(get(new, prefix(), &[(header::RANGE, "bytes=7-")]), whole);
 }
 
 #[test]
 fn the_tail_keeps_the_identity_of_the_whole() {
     let held = format!("\"{}\"", md5(b"ab"));
     let asked = [(header::RANGE, "bytes=1-"), (header::IF_NONE_MATCH, held.as_str())];
-    let (status, body, headers) = ask(reply(b"abc", Ranges::Prefix), &Method::GET, &asked);
+    let (status, body, headers) = ask(reply(b"abc", prefix()), &Method::GET, &asked);
     assert_eq!((status, body.as_slice()), (206, b"bc".as_slice()));
     assert_eq!(headers[header::ETAG], TAG);
     assert_eq!(headers["repr-digest"], "sha-256=:eA==:");
@@ -209,7 +216,7 @@ proptest! {
     ) {
         let (range, held) = (format!("bytes={}-", old.len() as u64 - overlap), format!("\"{}\"", md5(&old)));
         let asked = [(header::RANGE, range.as_str()), (header::IF_NONE_MATCH, held.as_str())];
-        let (status, body) = get(&new, Ranges::Prefix, &asked);
+        let (status, body) = get(&new, prefix(), &asked);
         let now = match status {
             206 => [&old[..old.len() - usize::try_from(overlap).unwrap()], &body].concat(),
             _ => body,
@@ -218,9 +225,34 @@ proptest! {
         prop_assert_eq!(status == 206, new.starts_with(&old) && (overlap == 1 || new.len() > old.len()));
     }
 
+    /// However it lies in memory, and from however near the proof begins.
+    #[test]
+    fn a_rope_is_continued_where_the_same_bytes_in_one_would_be(
+        cuts in proptest::collection::vec(0..LONG, 0..5),
+        at in proptest::sample::select(vec![0, 1, EVERY - 1, EVERY, EVERY + 1, 2 * EVERY, LONG - 1, LONG, LONG + 1]),
+        overlap in 0_usize..2,
+        right in any::<bool>(),
+    ) {
+        let whole: Vec<u8> = (0..LONG).map(|at| (at * 31 % 251) as u8).collect();
+        let states = whole.chunks_exact(EVERY).scan(Md5::new(), |state, chunk| {
+            state.update(chunk);
+            Some(state.clone())
+        });
+        let ranges = Ranges::Prefix(Checkpoints::new(states.collect()));
+        let held = md5(&whole[..at.min(LONG) - usize::from(!right && at > 0)]);
+        let (range, held) = (format!("bytes={}-", at.saturating_sub(overlap)), format!("\"{held}\""));
+        let asked = [(header::RANGE, range.as_str()), (header::IF_NONE_MATCH, held.as_str())];
+        let mut ends: Vec<usize> = [cuts, vec![0, LONG]].concat();
+        ends.sort_unstable();
+        let pieces = ends.windows(2).map(|ends| Bytes::copy_from_slice(&whole[ends[0]..ends[1]]));
+        let rope = reply(b"", ranges).body(Body::Rope(Rope::new(pieces.collect())));
+        let got = ask(rope, &Method::GET, &asked);
+        prop_assert_eq!((got.0, got.1), get(&whole, prefix(), &asked));
+    }
+
     #[test]
     fn nothing_a_client_sends_breaks_it(range in "[ -~]{0,20}", tags in "[ -~]{0,20}", body in "[a-c]{0,5}") {
-        for ranges in [Ranges::None, Ranges::Bytes, Ranges::Prefix] {
+        for ranges in [Ranges::None, Ranges::Bytes, prefix()] {
             let asked = [(header::RANGE, range.as_str()), (header::IF_NONE_MATCH, tags.as_str())];
             prop_assert!(matches!(get(body.as_bytes(), ranges, &asked).0, 200 | 206 | 304 | 416));
         }

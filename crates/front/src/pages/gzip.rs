@@ -92,7 +92,7 @@ pub(super) fn fits(form: &Form) -> bool {
 }
 
 /// Whether `request` is to get the gzip form. Ranges are of identity: clients join them to what they have decoded.
-pub(super) fn wanted(request: &Request) -> bool {
+pub fn wanted(request: &Request) -> bool {
     accepted(&request.headers) && !request.headers.contains_key(header::RANGE)
 }
 

@@ -46,7 +46,7 @@ impl<S> Page<S> {
         let mut headers = reply.headers.clone();
         // Set anew on the way out. They are here so that a hit's headers need not grow, which costs more than their copy.
         headers.insert(DAYLIGHT_EVENT, HeaderValue::from_static("0000000000000000"));
-        if reply.ranges != Ranges::None {
+        if reply.ranges.any() {
             headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         }
         // A copy: the reply's may be a small part of something large that it would keep alive.
@@ -54,7 +54,7 @@ impl<S> Page<S> {
         let weight = (FIXED + key) as u64 + identity.weight();
         let fit = reply.status == StatusCode::OK && gzip::fits(&identity);
         let gzip = if fit { Gzip::Possible(AtomicBool::new(false)) } else { Gzip::Unfit };
-        let (status, ranges) = (reply.status, reply.ranges);
+        let (status, ranges) = (reply.status, reply.ranges.clone());
         Some(Self { stamp, status, identity, gzip, ranges, subject, reason, weight })
     }
 
@@ -66,7 +66,7 @@ impl<S> Page<S> {
         let gzip = self.identity.coded(HeaderValue::from_static("gzip"), body);
         let (stamp, identity, subject) = (self.stamp.clone(), self.identity.clone(), self.subject.clone());
         let weight = self.weight + gzip.weight();
-        let (status, ranges, reason) = (self.status, self.ranges, self.reason);
+        let (status, ranges, reason) = (self.status, self.ranges.clone(), self.reason);
         Self { stamp, status, identity, gzip: Gzip::Ready(gzip), ranges, subject, reason, weight }
     }
 

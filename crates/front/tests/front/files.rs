@@ -1,6 +1,6 @@
 //! Files on their way to clients: sent by the kernel or through buffers, every byte is the file's.
 
-use crate::people::{Client, Front, HANGS, pattern};
+use crate::people::{Client, Front, HANGS, ROPE, pattern};
 use front::{Limits, Options, Proxies};
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Op, Outcome, Reason};
@@ -72,6 +72,21 @@ fn a_range_of_a_file_is_that_part_of_it() {
             check(&answer.body, &whole[from..=to]);
             assert_eq!(front.event().bytes_out, (to - from + 1) as u64);
         }
+    }
+}
+
+#[test]
+fn what_lies_in_memory_in_pieces_comes_whole_and_in_part() {
+    let (front, whole) = (front(true, 2), pattern(ROPE));
+    let mut client = front.client();
+    check(&client.get("/rope").body, &whole);
+    assert_eq!(front.event().bytes_out, ROPE as u64);
+    for (from, to) in [(0, 0), (70_000, 70_001), (3, 4_000_000), (5_000_000, 5_000_002)] {
+        client.send(format!("GET /rope HTTP/1.1\r\nhost: a\r\nrange: bytes={from}-{to}\r\n\r\n"));
+        let answer = client.answer();
+        assert_eq!(answer.status, 206);
+        check(&answer.body, &whole[from..=to]);
+        assert_eq!(front.event().bytes_out, (to - from + 1) as u64);
     }
 }
 

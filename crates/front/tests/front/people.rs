@@ -1,6 +1,8 @@
 //! A running front, and clients that speak raw bytes to it.
 
-use front::{Body, ClientFrom, Handler, Limits, Listener, Options, Proxies, Ranges, Reply, Request, Stop, UploadError};
+use front::{
+    Body, ClientFrom, Handler, Limits, Listener, Options, Proxies, Ranges, Reply, Request, Rope, Stop, UploadError,
+};
 use http::{HeaderValue, StatusCode, header};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -224,6 +226,7 @@ impl Client {
 
 /// Longer than any socket's buffers on both sides together.
 pub(crate) const BIG: usize = 64 << 20;
+pub(crate) const ROPE: usize = 5_000_003;
 
 /// Answers by path.
 pub(crate) struct House;
@@ -236,6 +239,10 @@ impl Handler for House {
             "/tagged" => ok.header(header::ETAG, HeaderValue::from_static("\"v1\"")).ranges(Ranges::Bytes),
             "/nothing" => Reply::new(StatusCode::NO_CONTENT),
             "/big" => ok.body(Body::Bytes(vec![b'b'; BIG].into())),
+            "/rope" => {
+                let pieces = pattern(ROPE).chunks(70_001).map(bytes::Bytes::copy_from_slice).collect();
+                ok.body(Body::Rope(Rope::new(pieces))).ranges(Ranges::Bytes)
+            }
             "/file" => ok.body(Body::file(file_of(BIG as u64), BIG as u64)).ranges(Ranges::Bytes),
             path if path.starts_with("/files/") => {
                 let (said, there) = path["/files/".len()..].split_once('/').unwrap();

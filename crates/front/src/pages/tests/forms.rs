@@ -11,7 +11,7 @@ pub(super) fn index(body: impl AsRef<[u8]>) -> Reply {
     Reply::text(StatusCode::OK, Bytes::copy_from_slice(body.as_ref()))
         .header(header::ETAG, HeaderValue::from_static("\"md5\""))
         .header(header::VARY, HeaderValue::from_static("Accept-Encoding"))
-        .ranges(Ranges::Prefix)
+        .ranges(Ranges::Prefix(Checkpoints::default()))
 }
 
 /// A request by somebody who takes gzip, or says nothing of codings.

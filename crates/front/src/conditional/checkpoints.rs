@@ -1,0 +1,27 @@
+//! How far into a body its MD5 is known, so that proving a prefix never means hashing all of it.
+
+use md5::{Digest as _, Md5};
+use std::sync::Arc;
+
+/// MD5 states of a body, one for each [`Checkpoints::EVERY`] bytes from its beginning. Without any, a proof hashes from
+/// the beginning, which is right for what is small.
+#[derive(Debug, Clone, Default)]
+pub struct Checkpoints(Option<Arc<[Md5]>>);
+
+impl Checkpoints {
+    /// Bytes between two of them, and so the most that a proof hashes.
+    pub const EVERY: u64 = 64 << 10;
+
+    /// The first of `states` has hashed the first [`Checkpoints::EVERY`] bytes, the second twice as many, and so on.
+    pub fn new(states: Arc<[Md5]>) -> Self {
+        Self(Some(states).filter(|states| !states.is_empty()))
+    }
+
+    /// The last one that is not beyond `at`: how many bytes it has hashed, and the state.
+    pub(super) fn before(&self, at: u64) -> (u64, Md5) {
+        let states = self.0.as_deref().unwrap_or_default();
+        let passed = usize::try_from(at / Self::EVERY).unwrap_or(usize::MAX).min(states.len());
+        let state = passed.checked_sub(1).map_or_else(Md5::new, |last| states[last].clone());
+        (passed as u64 * Self::EVERY, state)
+    }
+}
