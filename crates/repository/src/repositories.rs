@@ -128,6 +128,7 @@ impl Repositories {
             private: new.private,
             members: Vec::new(),
             protocols_off: Vec::new(),
+            index_base: None,
             created,
             removed: None,
         };

@@ -1,11 +1,13 @@
 //! Bytes by their SHA-256: written once under a temporary name, synced, renamed, and the folder synced, so that a
 //! row never points at bytes that are not on disk.
 
+use crate::derived;
 use crate::disk::{Disk, DiskFile};
 use crate::layout::Layout;
 use crate::pool::lock;
 use crate::space::Space;
-use crate::{Digest, Error, Hashes};
+use crate::{Digest, Error, Hashes, RepositoryId};
+use bytes::Bytes;
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256, Sha512};
@@ -25,12 +27,21 @@ pub(crate) struct Blobs {
     /// Folders whose names are known to last. One that merely exists may be another's that is not synced yet.
     lasting: Mutex<HashSet<PathBuf>>,
     next: AtomicU64,
+    /// Held by the one that writes a derived file.
+    deriving: Mutex<()>,
 }
 
 impl Blobs {
     /// Makes the folders, and removes what was arriving when the last process ended.
     pub(crate) fn open(disk: Arc<dyn Disk>, layout: Layout, space: Arc<Space>) -> Result<Self, Error> {
-        let blobs = Self { disk, layout, space, lasting: Mutex::default(), next: AtomicU64::new(0) };
+        let blobs = Self {
+            disk,
+            layout,
+            space,
+            lasting: Mutex::default(),
+            next: AtomicU64::new(0),
+            deriving: Mutex::default(),
+        };
         for folder in [blobs.layout.blobs(), blobs.layout.blobs_by_digest(), blobs.layout.arriving()] {
             blobs.make_lasting(&folder)?;
         }
@@ -64,6 +75,15 @@ impl Blobs {
     /// Opens a file of [`Writing::path`] for reading.
     pub(crate) fn open_staged(&self, path: &Path) -> Result<File, Error> {
         self.disk.open(path).map_err(Error::io("open", path))
+    }
+
+    pub(crate) fn keep_derived(&self, repository: RepositoryId, name: &str, parts: &[Bytes]) -> Result<(), Error> {
+        let _turn = lock(&self.deriving);
+        derived::keep(&*self.disk, &self.space, &self.layout, (repository, name), parts)
+    }
+
+    pub(crate) fn derived(&self, repository: RepositoryId, name: &str) -> Option<Bytes> {
+        derived::read(&*self.disk, &self.layout, (repository, name))
     }
 
     /// Makes a folder and syncs its name, once per process.

@@ -126,6 +126,9 @@ pub trait Catalog: Send {
     /// One unit.
     fn unit(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitRows, Error>;
 
+    /// The entries of the units after `after` up to `through`, withdrawn ones too: by unit in byte order, then as in a unit.
+    fn entries(&mut self, repository: RepositoryId, after: &str, through: &str) -> Result<Vec<Entry>, Error>;
+
     /// One entry.
     fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error>;
 

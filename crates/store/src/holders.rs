@@ -53,6 +53,7 @@ mod tests {
             private: false,
             members: members.iter().map(|member| (*member).into()).collect(),
             protocols_off: Vec::new(),
+            index_base: None,
             created: Millis(0),
             removed: None,
         }

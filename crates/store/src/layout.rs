@@ -12,12 +12,14 @@
 //!     tmp/           bytes that are arriving; emptied at start
 //!   segments/        the journal as files, a second behind at most: FIRST-LAST-HASH.jsonl, where FIRST and LAST
 //!                    are numbers of 20 digits and HASH the first 16 digits of the file's SHA-256
+//!   indexes/ID/      what large indexes of the repository of this number are put together from, each file with its
+//!                    SHA-256 in front: derived, never believed when wrong, may be deleted at any time
 //!   events/          recorded events; not the store's
 //! ```
 
 use crate::disk::Disk;
 use crate::space::Space;
-use crate::{Digest, Error};
+use crate::{Digest, Error, RepositoryId};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -63,6 +65,14 @@ impl Layout {
     /// Recorded events.
     pub fn events(&self) -> PathBuf {
         self.data.join("events")
+    }
+
+    /// The two folders above a derived file, outer first, and the file.
+    pub(crate) fn derived(&self, repository: RepositoryId, name: &str) -> (PathBuf, PathBuf, PathBuf) {
+        let outer = self.data.join("indexes");
+        let inner = outer.join(repository.0.to_string());
+        let file = inner.join(name);
+        (outer, inner, file)
     }
 
     pub(crate) fn blobs(&self) -> PathBuf {

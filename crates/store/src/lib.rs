@@ -6,6 +6,7 @@ mod blobs;
 mod cache;
 mod catalog;
 mod check;
+mod derived;
 mod desk;
 pub mod disk;
 mod error;
@@ -43,7 +44,7 @@ pub use options::StoreOptions;
 pub use pool::Pool;
 pub use rebuild::{Progress, rebuild};
 pub use record::{
-    Change, Digest, Entry, Hashes, RepositoryId, RepositoryKind, RepositoryRecord, Seq, State, TokenRecord,
+    Change, Digest, Entry, Hashes, IndexBase, RepositoryId, RepositoryKind, RepositoryRecord, Seq, State, TokenRecord,
 };
 pub use revision::{Revisions, Stamp, Unit};
 pub use sqlite::Sqlite;

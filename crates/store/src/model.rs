@@ -102,6 +102,14 @@ impl Catalog for Model {
         Ok(UnitRows { seq, entries })
     }
 
+    fn entries(&mut self, repository: RepositoryId, after: &str, through: &str) -> Result<Vec<Entry>, Error> {
+        let here = self.entries.iter().filter(|((id, _), _)| *id == repository).map(|(_, entry)| entry);
+        let within = here.filter(|entry| entry.unit.as_str() > after && entry.unit.as_str() <= through);
+        let mut entries: Vec<Entry> = within.cloned().collect();
+        entries.sort_by(|a, b| (&a.unit, a.published, &a.key).cmp(&(&b.unit, b.published, &b.key)));
+        Ok(entries)
+    }
+
     fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
         Ok(self.entries.get(&(repository, key.to_owned())).cloned())
     }

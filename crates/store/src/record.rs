@@ -147,11 +147,23 @@ pub struct RepositoryRecord {
     /// Names of index protocols that are switched off; opaque here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub protocols_off: Vec<String>,
+    /// Where its index of lines was last begun anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index_base: Option<IndexBase>,
     /// When it was made.
     pub created: Millis,
     /// Set when it was removed: the name is free again, the content stays until the horizon.
     #[serde(default)]
     pub removed: Option<Millis>,
+}
+
+/// An index of lines that was begun anew: with what its lines up to a change come to, which they tell for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexBase {
+    /// The last change whose line is in what it begins with; those after it follow as they are.
+    pub through: Seq,
+    /// The moment that the index says it was begun.
+    pub created: Millis,
 }
 
 /// A token, after a change. Only the hash of its secret is ever known here.

@@ -135,6 +135,10 @@ impl Catalog for Sqlite {
         self.read_unit(repository, unit)
     }
 
+    fn entries(&mut self, repository: RepositoryId, after: &str, through: &str) -> Result<Vec<Entry>, Error> {
+        self.read_entries(repository, after, through)
+    }
+
     fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
         self.read_entry(repository, key)
     }

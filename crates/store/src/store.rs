@@ -16,6 +16,7 @@ use crate::{
     Batch, Catalog, CommitError, Digest, Entry, Error, Fact, JournalRow, Lane, RepositoryId, RepositoryRecord,
 };
 use crate::{Revisions, Seq, Sqlite, TokenRecord, UnitRows};
+use bytes::Bytes;
 use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -56,6 +57,18 @@ impl Store {
     ) -> Result<UnitRows, Error> {
         let unit = unit.to_owned();
         self.read(lane, event, move |truth| truth.unit(repository, &unit)).await
+    }
+
+    /// The entries of the units after `after` up to `through`, withdrawn ones too: by unit, then as in a unit.
+    pub async fn entries(
+        &self,
+        repository: RepositoryId,
+        after: &str,
+        through: &str,
+        event: &mut Event,
+    ) -> Result<Vec<Entry>, Error> {
+        let (after, through) = (after.to_owned(), through.to_owned());
+        self.read(Lane::Index, event, move |truth| truth.entries(repository, &after, &through)).await
     }
 
     /// One entry.
@@ -128,6 +141,30 @@ impl Store {
     pub async fn open_blob(&self, digest: Digest, event: &mut Event) -> Result<(File, u64), Error> {
         let open = move |blobs: &mut Arc<Blobs>| blobs.open_blob(&digest);
         self.blob_threads.run(Lane::Single, (Op::BlobWait, Op::BlobOpen), event, open).await?
+    }
+
+    /// Writes a file that is derived from the truth, in place of the one that has its name. Durable enough for what can be
+    /// made again, and less work for the disk: a crash may lose it or leave a part, which is noticed when it is read.
+    pub async fn keep_derived(
+        &self,
+        repository: RepositoryId,
+        name: &'static str,
+        parts: Vec<Bytes>,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let keep = move |blobs: &mut Arc<Blobs>| blobs.keep_derived(repository, name, &parts);
+        self.blob_threads.run(Lane::Index, (Op::BlobWait, Op::IndexKeep), event, keep).await?
+    }
+
+    /// What was last written with [`Store::keep_derived`], if it is there byte for byte.
+    pub async fn derived(
+        &self,
+        repository: RepositoryId,
+        name: &'static str,
+        event: &mut Event,
+    ) -> Result<Option<Bytes>, Error> {
+        let read = move |blobs: &mut Arc<Blobs>| blobs.derived(repository, name);
+        self.blob_threads.run(Lane::Index, (Op::BlobWait, Op::IndexRead), event, read).await
     }
 
     /// Notes what `member` was proven to have. May be forgotten: by a crash, or when the cache is deleted.

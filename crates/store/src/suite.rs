@@ -55,6 +55,7 @@ pub(crate) fn repository(id: u64, name: &str, members: &[&str], removed: bool) -
         private: false,
         members: members.iter().map(|member| (*member).into()).collect(),
         protocols_off: Vec::new(),
+        index_base: None,
         created: Millis(1),
         removed: removed.then_some(Millis(2)),
     };
@@ -136,6 +137,9 @@ fn a_withdrawn_entry_stays_and_its_unit_is_no_longer_named(mut catalog: impl Cat
 
 fn lines_and_names_come_in_pieces(mut catalog: impl Catalog) {
     made(&mut catalog, vec![publish("b", 1), publish("a", 1), publish("B", 1), publish("é", 1)]);
+    let units = |entries: Vec<Entry>| entries.into_iter().map(|entry| entry.unit).collect::<Vec<_>>();
+    assert_eq!(units(catalog.entries(R, "", "a").unwrap()), ["B", "a"]);
+    assert_eq!(units(catalog.entries(R, "a", "z").unwrap()), ["b"]);
     assert_eq!(catalog.units(R, "", 2).unwrap(), ["B", "a"]);
     assert_eq!(catalog.units(R, "a", 9).unwrap(), ["b", "é"]);
     assert_eq!(catalog.lines(R, Seq(1), 2).unwrap(), [(Seq(2), "a 1 Live".into()), (Seq(3), "B 1 Live".into())]);
@@ -239,6 +243,7 @@ pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
         for id in (0..8).map(RepositoryId) {
             assert_eq!(one.units(id, "", limit).unwrap(), other.units(id, "", limit).unwrap());
             assert_eq!(one.lines(id, Seq(2), limit).unwrap(), other.lines(id, Seq(2), limit).unwrap());
+            assert_eq!(one.entries(id, "", "é").unwrap(), other.entries(id, "", "é").unwrap());
         }
     }
     for row in &journal {

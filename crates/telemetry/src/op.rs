@@ -47,6 +47,8 @@ ops! {
     BlobSync "blob.sync" "Syncing a blob and its folder, and giving it its name";
     BlobOpen "blob.open" "Opening a blob";
     BlobRead "blob.read" "Reading a piece of a blob";
+    IndexKeep "index.keep" "Writing what an index is put together from into the data folder, where no client waits";
+    IndexRead "index.read" "Reading what an index is put together from, and checking that it is whole";
     SegmentShip "segment.ship" "Copying journal rows into a segment";
     WorkWait "work.wait" "Waiting for a thread that renders, hashes or reads packages";
     PackageRead "package.read" "Reading the facts out of an uploaded package";

@@ -18,6 +18,12 @@ impl Sqlite {
         Ok(rows)
     }
 
+    pub(super) fn read_entries(&self, id: RepositoryId, after: &str, through: &str) -> Result<Vec<Entry>, Error> {
+        let sql =
+            "SELECT body FROM entry WHERE repository = ? AND unit > ? AND unit <= ? ORDER BY unit, published, key";
+        self.bodies(sql, params![int(id.0), after, through])
+    }
+
     pub(super) fn read_entry(&self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
         let sql = "SELECT body FROM entry WHERE repository = ? AND key = ?";
         Ok(self.bodies(sql, params![int(repository.0), key])?.pop())
