@@ -28,6 +28,7 @@ mod refusals;
 mod restart;
 mod sinks;
 mod soak;
+mod spellings;
 mod strangers;
 mod tidy;
 mod tls;

@@ -1,6 +1,6 @@
 //! What Ruby makes of the Marshal that we write: it is the judge of every form.
 
-use crate::world::Ruby;
+use crate::world::{FIRST, Ruby, World};
 use format::gem::specs;
 
 #[test]
@@ -24,4 +24,86 @@ fn ruby_reads_the_elements_of_the_older_index_wherever_they_stand() {
         "lamp Gem::Version 1.0 ruby\noil-x Gem::Version 2.0.0.rc1 x86_64-linux-gnu\na Gem::Version 0.10 java\n600\n\
          lamp-1.0 oil-x-2.0.0.rc1-x86_64-linux-gnu a-0.10-java\n"
     );
+}
+
+/// Gems of all sorts, written by RubyGems itself.
+const ALL_SORTS: &str = r#"
+  require 'rubygems/package'
+  def built(name, version)
+    spec = Gem::Specification.new(name, version) do |s|
+      s.summary, s.authors, s.files = 'One of all sorts', ['Somebody'], []
+      yield s
+    end
+    Gem::Package.build(spec, true)
+  end
+  built('plain', '1.0') {}
+  built('early', '2.0.0.rc1') { |s| s.add_dependency 'plain', '>= 0.a' }
+  built('java-only', '1.2.3') { |s| s.platform = 'java' }
+  built('musl', '0.1') { |s| s.platform = Gem::Platform.new('x86_64-linux-musl') }
+  built('windows', '0.1') { |s| s.platform = 'x64-mingw-ucrt' }
+  built('old-mac', '0.1') { |s| s.platform = 'universal-darwin9' }
+  built('full', '10.20.30.40') do |s|
+    s.authors = ['Zoë Ångström', '作者', 'Ω']
+    s.email = %w[zoe@example.org other@example.org]
+    s.description = "Mehrere
+Zeilen: “größer” als 1 kB.
+" + 'ü' * 1000
+    s.homepage = 'https://example.org/full'
+    s.licenses = %w[MIT Apache-2.0]
+    s.metadata = { 'source_code_uri' => 'https://example.org/src', 'schlüssel' => 'wért', 'empty' => '' }
+    s.required_ruby_version = ['>= 2.7', '< 4']
+    s.required_rubygems_version = '>= 1.3.1'
+    s.date = '1999-12-31'
+    s.add_dependency 'plain', '~> 1.0', '>= 1.0.2', '!= 1.0.3'
+    s.add_dependency 'other', '= 1.0.0-beta'
+    s.add_development_dependency 'rake', '>= 12'
+    s.executables, s.extensions = [], []
+  end
+  built('one-mail', '1') { |s| s.email = 'one@example.org'; s.license = 'MIT' }
+"#;
+
+#[test]
+fn ruby_reads_the_gemspec_of_every_sort_of_gem_as_it_was_built() {
+    let world = World::start();
+    let desk = Ruby::new();
+    desk.judge(b"", ALL_SORTS);
+    let mut judged = 0;
+    for file in std::fs::read_dir(desk.home()).unwrap() {
+        let file = file.unwrap().path();
+        if file.extension().is_none_or(|ending| ending != "gem") {
+            continue;
+        }
+        let bytes = std::fs::read(&file).unwrap();
+        world.admin().push_on(&mut world.admin().connect().unwrap(), FIRST, &bytes).unwrap().expect(200);
+        let full_name = file.file_stem().unwrap().to_str().unwrap();
+        let spec = world.anon().get(&format!("/repository/{FIRST}/quick/Marshal.4.8/{full_name}.gemspec.rz"));
+        std::fs::write(file.with_extension("gemspec.rz"), spec.expect(200).body).unwrap();
+        judged += 1;
+    }
+    let said = desk.judge(
+        b"",
+        r##"
+         require 'rubygems/package'
+         # What is in the file: RubyGems 3.3 loses the licences when it makes a specification of it.
+         class << Gem::Specification
+           alias read _load
+           def _load(fields) = read($fields = fields)
+         end
+         def fields(dumped)
+           all = Marshal.load(dumped)
+           all[11] = Array(all[11]) # one address, or several
+           all
+         end
+         Dir['*.gem'].sort.each do |file|
+           built = Gem::Package.new(file).spec
+           read = Marshal.load(Gem::Util.inflate(File.binread(file.sub(/gem$/, 'gemspec.rz'))))
+           fields(built._dump(-1)).zip(fields($fields)).each_with_index do |(one, other), at|
+             abort "#{file}: field #{at} is #{other.inspect}, not #{one.inspect}" unless one == other
+           end
+           abort "#{file}: #{read.to_ruby}" unless read.full_name == built.full_name && read.files.empty?
+           puts read.full_name
+         end"##,
+    );
+    assert_eq!(said.lines().count(), judged, "{said}");
+    assert_eq!(judged, 8);
 }

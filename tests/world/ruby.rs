@@ -60,6 +60,11 @@ impl Ruby {
         Said { succeeded: output.status.success(), text: text.into_owned() }
     }
 
+    /// Its home folder.
+    pub(crate) fn home(&self) -> &Path {
+        self.0.path()
+    }
+
     /// Builds a gem with `gem build`.
     pub(crate) fn build(&self, gem: &Gem) -> PathBuf {
         let folder = self.0.path().join(format!("{}-{}", gem.name, gem.version));

@@ -16,7 +16,7 @@ use telemetry::{Bound, BoundName, Recorder, Slot};
 pub enum Class {
     /// What is said from memory: roots, the front page, health; and what there is not.
     Pages,
-    /// A file: one entry is read, one blob opened.
+    /// A file, or what is said of one: one entry is read, one blob opened.
     Downloads,
     /// A change of a repository: bytes come in, are hashed and synced.
     Uploads,
@@ -63,8 +63,8 @@ impl Class {
             Route::Content(url) if url.scope != Scope::Read => Class::Uploads,
             Route::Content(url) => match path::read(&url.path) {
                 Some(Question::Versions | Question::Names | Question::Info(_)) => Class::DynamicIndex,
-                Some(Question::Gem(_)) => Class::Downloads,
-                Some(Question::Root | Question::Push | Question::Yank) | None => Class::Pages,
+                Some(Question::Gem(_) | Question::Gemspec(_)) => Class::Downloads,
+                Some(Question::Root | Question::Download(_) | Question::Push | Question::Yank) | None => Class::Pages,
             },
         }
     }
@@ -123,6 +123,8 @@ mod tests {
             ("/repository/gems//info/lamp", Class::DynamicIndex),
             ("/repository/gems/names", Class::DynamicIndex),
             ("/repository/gems/gems/lamp-1.0.0.gem", Class::Downloads),
+            ("/repository/gems/quick/Marshal.4.8/lamp-1.0.0.gemspec.rz", Class::Downloads),
+            ("/repository/gems/downloads/lamp-1.0.0.gem", Class::Pages),
             ("/metrics", Class::Admin),
             ("/api/v1/tokens", Class::Admin),
         ] {

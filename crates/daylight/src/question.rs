@@ -29,6 +29,8 @@ pub(crate) async fn read(
         Path::Names => ("GET, HEAD", Question::Names),
         Path::Info(name) => ("GET, HEAD", Question::Info(name.to_owned())),
         Path::Gem(full_name) => ("GET, HEAD", Question::Gem(full_name.to_owned())),
+        Path::Gemspec(full_name) => ("GET, HEAD", Question::Gemspec(full_name.to_owned())),
+        Path::Download(full_name) => ("GET, HEAD", Question::Download(full_name.to_owned())),
         Path::Push => ("POST", Question::Push),
         Path::Yank if url.method == Method::DELETE => return yank(request, event).await,
         Path::Yank => ("DELETE", Question::Root),

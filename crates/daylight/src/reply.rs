@@ -25,6 +25,14 @@ pub(crate) fn found(found: Found, ask: &Ask) -> Reply {
         Found::Root => text("Daylight\n"),
         Found::Said(said) => text(said),
         Found::Index(made) => index(made, private),
+        Found::Packed(made) => packed(made, private),
+        // Relative, so that it is right below whatever prefix the repository is reached.
+        Found::Elsewhere(path) => {
+            let mut reply = Reply::new(StatusCode::FOUND);
+            put(&mut reply.headers, header::LOCATION, path);
+            reply.headers.insert(header::CACHE_CONTROL, asked_again(private));
+            reply
+        }
         Found::File { name, file, hashes } => {
             let mut reply = Reply::new(StatusCode::OK).body(Body::file(file, hashes.size_bytes));
             let headers = &mut reply.headers;
@@ -53,6 +61,18 @@ fn index(index: Index, private: bool) -> Reply {
     headers.insert(header::CACHE_CONTROL, asked_again(private));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     reply.ranges = Ranges::Prefix(Checkpoints::default());
+    reply
+}
+
+/// An index that is compressed as it is: clients unpack it themselves, so it gets no coding on its way.
+fn packed(index: Index, private: bool) -> Reply {
+    let mut reply = Reply::new(StatusCode::OK).body(Body::Bytes(index.bytes));
+    let headers = &mut reply.headers;
+    headers.insert(header::CONTENT_TYPE, OCTETS);
+    put(headers, header::ETAG, format!("\"{}\"", index.md5));
+    put(headers, REPR_DIGEST, format!("sha-256=:{}:", STANDARD.encode(index.sha256)));
+    headers.insert(header::CACHE_CONTROL, asked_again(private));
+    reply.ranges = Ranges::Bytes;
     reply
 }
 

@@ -32,6 +32,10 @@ pub enum Question {
     Info(String),
     /// The gem of this full name.
     Gem(String),
+    /// The gemspec of the gem of this full name.
+    Gemspec(String),
+    /// The gem of this full name, asked for where it no longer is.
+    Download(String),
     /// Publish what is uploaded.
     Push,
     /// Withdraw a version.
@@ -53,7 +57,8 @@ impl Ask {
             Question::Versions => ("versions", "", ""),
             Question::Names => ("names", "", ""),
             Question::Info(name) => ("info", name.as_str(), ""),
-            Question::Gem(full_name) => ("gem", "", full_name.as_str()),
+            Question::Gem(full_name) | Question::Download(full_name) => ("gem", "", full_name.as_str()),
+            Question::Gemspec(full_name) => ("gemspec", "", full_name.as_str()),
             Question::Push => ("push", "", ""),
             Question::Yank { name, number, .. } => ("yank", name.as_str(), number.as_str()),
         };
@@ -90,6 +95,8 @@ pub enum Found {
     Root,
     /// An index, whole.
     Index(Index),
+    /// An index that is compressed as it is, whole.
+    Packed(Index),
     /// A published file.
     File {
         /// Its name for people who save it.
@@ -99,6 +106,8 @@ pub enum Found {
         /// What is known of its bytes.
         hashes: Hashes,
     },
+    /// It is elsewhere, seen from the folder of what was asked.
+    Elsewhere(String),
     /// A change was made; the sentence is for the client's user.
     Said(String),
 }

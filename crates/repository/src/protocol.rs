@@ -33,7 +33,12 @@ impl Protocol {
     fn of(question: &Question) -> Option<Self> {
         match question {
             Question::Versions | Question::Names | Question::Info(_) => Some(Protocol::CompactIndex),
-            Question::Root | Question::Gem(_) | Question::Push | Question::Yank { .. } => None,
+            Question::Root
+            | Question::Gem(_)
+            | Question::Download(_)
+            | Question::Gemspec(_)
+            | Question::Push
+            | Question::Yank { .. } => None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::hosted::{self, Hosted};
 use crate::{Ask, Error, Format, Found, Known, Protocol, Question, Repository, RepositoryName, Rules, Shared, Workers};
 use arc_swap::ArcSwap;
+use format::gem::spelling;
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{
@@ -84,9 +85,17 @@ impl Repositories {
             Question::Root => return Some(ask.settings),
             Question::Versions | Question::Names => Unit::All(id),
             Question::Info(name) => Unit::Of(id, name),
-            Question::Gem(_) | Question::Push | Question::Yank { .. } => return None,
+            Question::Gemspec(full_name) => return self.any_of(id, full_name)?.join(&ask.settings),
+            Question::Gem(_) | Question::Download(_) | Question::Push | Question::Yank { .. } => return None,
         };
         self.store.revisions().stamp(&[unit], Millis(i64::MAX))?.join(&ask.settings)
+    }
+
+    /// The stamp of what is known by a full name: it may be a version of any of a few gems.
+    fn any_of(&self, id: RepositoryId, full_name: &str) -> Option<Stamp> {
+        let units: Vec<_> = spelling::readings(full_name).map(|reading| Unit::Of(id, reading.name)).collect();
+        let few = (1..=spelling::READINGS).contains(&units.len());
+        few.then(|| self.store.revisions().stamp(&units, Millis(i64::MAX)))?
     }
 
     /// Answers one question. `upload` is what a push brings; `by` is the token's name.
@@ -101,6 +110,8 @@ impl Repositories {
             Question::Names => hosted::names(hosted, now(), event).await,
             Question::Info(name) => hosted::info(hosted, name, now(), event).await,
             Question::Gem(full_name) => hosted::gem(hosted, full_name, now(), event).await,
+            Question::Gemspec(full_name) => hosted::gemspec(hosted, full_name, now(), event).await,
+            Question::Download(full_name) => Ok(Found::Elsewhere(format!("../gems/{full_name}.gem"))),
             Question::Push => {
                 let staged = upload.ok_or(Error::GivenUp)?;
                 hosted::push(hosted, staged, by, now, event).await

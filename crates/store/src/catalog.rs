@@ -132,6 +132,9 @@ pub trait Catalog: Send {
     /// One entry.
     fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error>;
 
+    /// Entries whose keys begin with `prefix`, in byte order of those, `limit` at most.
+    fn entries_beginning(&mut self, repository: RepositoryId, prefix: &str, limit: usize) -> Result<Vec<Entry>, Error>;
+
     /// Names of the units that have at least one live entry, after `after`, in byte order, `limit` at most.
     fn units(&mut self, repository: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error>;
 

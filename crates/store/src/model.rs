@@ -114,6 +114,12 @@ impl Catalog for Model {
         Ok(self.entries.get(&(repository, key.to_owned())).cloned())
     }
 
+    fn entries_beginning(&mut self, repository: RepositoryId, prefix: &str, limit: usize) -> Result<Vec<Entry>, Error> {
+        let begin = |(id, key): &(RepositoryId, String)| *id == repository && key.starts_with(prefix);
+        let found = self.entries.iter().filter(|(place, _)| begin(place));
+        Ok(found.take(limit).map(|(_, entry)| entry.clone()).collect())
+    }
+
     fn units(&mut self, repository: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error> {
         let live = self.entries.iter().filter(|((id, _), entry)| *id == repository && entry.state == State::Live);
         let names: BTreeSet<&str> = live.map(|(_, entry)| entry.unit.as_str()).filter(|unit| *unit > after).collect();

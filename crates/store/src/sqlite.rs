@@ -143,6 +143,10 @@ impl Catalog for Sqlite {
         self.read_entry(repository, key)
     }
 
+    fn entries_beginning(&mut self, repository: RepositoryId, prefix: &str, limit: usize) -> Result<Vec<Entry>, Error> {
+        self.read_entries_beginning(repository, prefix, limit)
+    }
+
     fn units(&mut self, repository: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error> {
         self.read_units(repository, after, limit)
     }

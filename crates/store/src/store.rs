@@ -77,6 +77,18 @@ impl Store {
         self.read(Lane::Single, event, move |truth| truth.entry(id, &key)).await
     }
 
+    /// Entries whose keys begin with `prefix`, in byte order of those, `limit` at most.
+    pub async fn entries_beginning(
+        &self,
+        id: RepositoryId,
+        prefix: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Vec<Entry>, Error> {
+        let prefix = prefix.to_owned();
+        self.read(Lane::Single, event, move |truth| truth.entries_beginning(id, &prefix, limit)).await
+    }
+
     /// Names of units with a live entry, after `after`, in byte order, `limit` at most.
     pub async fn units(
         &self,

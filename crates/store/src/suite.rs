@@ -13,6 +13,7 @@ pub(crate) fn run<C: Catalog>(make: impl Fn() -> C) {
     a_unit_has_its_entries_by_date_and_the_number_of_its_last_change(make());
     a_withdrawn_entry_stays_and_its_unit_is_no_longer_named(make());
     lines_and_names_come_in_pieces(make());
+    entries_are_found_by_what_their_keys_begin_with(make());
     a_refused_batch_changes_nothing_and_uses_no_number(make());
     batches_of_one_group_see_each_other(make());
     every_expectation_is_decided(make());
@@ -146,6 +147,19 @@ fn lines_and_names_come_in_pieces(mut catalog: impl Catalog) {
     assert_eq!(catalog.journal(Seq(2), 9).unwrap().len(), 2);
 }
 
+fn entries_are_found_by_what_their_keys_begin_with(mut catalog: impl Catalog) {
+    made(&mut catalog, vec![publish("a", 2), publish("a-1", 1), publish("a", 1), publish("b", 1), publish("é", 1)]);
+    let keys = |catalog: &mut _, prefix, limit| -> Vec<String> {
+        let found = Catalog::entries_beginning(catalog, R, prefix, limit).unwrap();
+        found.into_iter().map(|entry| entry.key).collect()
+    };
+    assert_eq!(keys(&mut catalog, "a-1", 9), ["a-1", "a-1-1"]);
+    assert_eq!(keys(&mut catalog, "a-", 2), ["a-1", "a-1-1"]);
+    assert_eq!(keys(&mut catalog, "é", 9), ["é-1"]);
+    assert_eq!(keys(&mut catalog, "A", 9), [""; 0]);
+    assert!(catalog.entries_beginning(RepositoryId(2), "a", 9).unwrap().is_empty());
+}
+
 fn a_refused_batch_changes_nothing_and_uses_no_number(mut catalog: impl Catalog) {
     let stale = Expect::UnitAt { repository: R, unit: "rack".into(), seq: Seq(0) };
     let first = batch(vec![stale.clone()], vec![publish("rack", 1)]);
@@ -244,6 +258,12 @@ pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
             assert_eq!(one.units(id, "", limit).unwrap(), other.units(id, "", limit).unwrap());
             assert_eq!(one.lines(id, Seq(2), limit).unwrap(), other.lines(id, Seq(2), limit).unwrap());
             assert_eq!(one.entries(id, "", "é").unwrap(), other.entries(id, "", "é").unwrap());
+            for prefix in ["", "a", "a\0", "é-"] {
+                assert_eq!(
+                    one.entries_beginning(id, prefix, limit).unwrap(),
+                    other.entries_beginning(id, prefix, limit).unwrap()
+                );
+            }
         }
     }
     for row in &journal {

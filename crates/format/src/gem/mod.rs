@@ -2,7 +2,8 @@
 //!
 //! In reading order: an upload goes through [`package::read`], which takes the [`Package`] out of it: the facts that
 //! the journal keeps and from which every index is rendered. [`info`], [`versions`] and [`names`] are the three
-//! files of the compact index, [`specs`] the older index, in Ruby's [`marshal`]; [`path`] tells what a client asks for.
+//! files of the compact index; [`specs`] and [`quick`] are of the index before it, in Ruby's [`marshal`]. [`path`]
+//! tells what a client asks for, and [`spelling`] what it may mean by a full name.
 
 mod archive;
 mod facts;
@@ -16,8 +17,11 @@ pub mod name;
 pub mod names;
 pub mod package;
 pub mod path;
+mod platform;
+pub mod quick;
 pub mod requirement;
 pub mod specs;
+pub mod spelling;
 pub mod version;
 pub mod versions;
 mod yaml;
@@ -25,5 +29,6 @@ mod yaml;
 pub use facts::{Dependency, Kind, Package, full_name};
 pub use invalid::Invalid;
 pub use package::Limits;
+pub use platform::Platform;
 pub use requirement::{Op, Requirement};
 pub use version::Version;

@@ -15,6 +15,10 @@ pub enum Question<'a> {
     Info(&'a str),
     /// The package with this full name.
     Gem(&'a str),
+    /// The gemspec of the package with this full name, for `gem install`.
+    Gemspec(&'a str),
+    /// The package, where it was before 2010: it is under `gems` now.
+    Download(&'a str),
     /// Where packages are pushed to.
     Push,
     /// Where versions are yanked.
@@ -34,10 +38,25 @@ pub fn read(path: &str) -> Option<Question<'_>> {
         "api/v1/gems/yank" => Some(Question::Yank),
         _ => match path.split_once('/')? {
             ("info", name) if safe(name, MAX) => Some(Question::Info(name)),
-            ("gems", file) => file.strip_suffix(".gem").filter(|name| safe(name, FULL_NAME_MAX)).map(Question::Gem),
+            ("gems", file) => full_name(file, ".gem").map(Question::Gem),
+            ("downloads", file) => full_name(file, ".gem").map(Question::Download),
+            ("quick", file) => file.strip_prefix("Marshal.4.8/").and_then(gemspec),
+            // Bundler before 1.12 knows both by this name.
+            ("fetch", file) => {
+                let file = file.strip_prefix("actual/gem/")?;
+                gemspec(file).or_else(|| full_name(file, ".gem").map(Question::Gem))
+            }
             _ => None,
         },
     }
+}
+
+fn gemspec(file: &str) -> Option<Question<'_>> {
+    full_name(file, ".gemspec.rz").map(Question::Gemspec)
+}
+
+fn full_name<'a>(file: &'a str, ending: &str) -> Option<&'a str> {
+    file.strip_suffix(ending).filter(|name| safe(name, FULL_NAME_MAX))
 }
 
 fn safe(name: &str, max: usize) -> bool {
@@ -56,6 +75,10 @@ mod tests {
             ("names", Question::Names),
             ("info/net-http", Question::Info("net-http")),
             ("gems/nokogiri-1.18.9-x86_64-linux.gem", Question::Gem("nokogiri-1.18.9-x86_64-linux")),
+            ("downloads/rack-3.0.gem", Question::Download("rack-3.0")),
+            ("fetch/actual/gem/rack-3.0.gem", Question::Gem("rack-3.0")),
+            ("fetch/actual/gem/rack-3.0.gemspec.rz", Question::Gemspec("rack-3.0")),
+            ("quick/Marshal.4.8/rack-3.0.gemspec.rz", Question::Gemspec("rack-3.0")),
             ("api/v1/gems", Question::Push),
             ("api/v1/gems/yank", Question::Yank),
         ] {
@@ -83,6 +106,10 @@ mod tests {
             "gems/../a-1.gem",
             "gems/a-1.gem/",
             "api/v1",
+            "quick/rack-3.0.gemspec.rz",
+            "quick/Marshal.4.8/rack-3.0.gemspec",
+            "quick/Marshal.4.8/a/rack-3.0.gemspec.rz",
+            "fetch/actual/gem/.gem",
             "info/a%2fb",
             "info\\a",
             "info/a\0",

@@ -23,7 +23,7 @@ pub(crate) async fn info(hosted: Hosted<'_>, name: &str, now: Millis, event: &mu
 }
 
 /// Renders an index of `rows` rows, and hashes it.
-async fn make(
+pub(super) async fn make(
     hosted: Hosted<'_>,
     rows: usize,
     event: &mut Event,

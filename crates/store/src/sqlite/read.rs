@@ -29,6 +29,18 @@ impl Sqlite {
         Ok(self.bodies(sql, params![int(repository.0), key])?.pop())
     }
 
+    pub(super) fn read_entries_beginning(
+        &self,
+        id: RepositoryId,
+        prefix: &str,
+        limit: usize,
+    ) -> Result<Vec<Entry>, Error> {
+        let sql = "SELECT body FROM entry WHERE repository = ? AND key >= ? AND key < ? ORDER BY key LIMIT ?";
+        // Behind all that begin with it: no key has the last character of Unicode.
+        let end = format!("{prefix}{}", char::MAX);
+        self.bodies(sql, params![int(id.0), prefix, end, int(limit as u64)])
+    }
+
     pub(super) fn read_units(&self, id: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error> {
         let sql = "SELECT unit FROM unit WHERE repository = ? AND unit > ? AND live > 0 ORDER BY unit LIMIT ?";
         self.rows(sql, params![int(id.0), after, int(limit as u64)], |row| row.get(0))

@@ -1,0 +1,62 @@
+//! One version: its gem, and its gemspec for `gem install`.
+
+use super::Hosted;
+use super::index::{facts, make};
+use crate::{Error, Found, View, visible};
+use format::gem::{quick, spelling};
+use store::Entry;
+use telemetry::{Event, Millis};
+
+/// How many builds of one version are looked at for one that a client calls otherwise.
+const BUILDS: usize = 64;
+
+/// The published gem of this full name, open for reading.
+pub(crate) async fn gem(hosted: Hosted<'_>, full_name: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
+    let entry = find(hosted, full_name, now, event).await?;
+    let (file, _) = hosted.store.open_blob(entry.hashes.sha256, event).await?;
+    Ok(Found::File { name: format!("{full_name}.gem"), file, hashes: entry.hashes })
+}
+
+/// The gemspec of the published gem of this full name.
+pub(crate) async fn gemspec(
+    hosted: Hosted<'_>,
+    full_name: &str,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    let entry = find(hosted, full_name, now, event).await?;
+    let render = move || Ok(quick::render(&facts(&entry)?, entry.published.seconds()));
+    make(hosted, 1, event, render).await.map(Found::Packed)
+}
+
+/// The version of this full name, as far as it is to be seen.
+async fn find(hosted: Hosted<'_>, full_name: &str, now: Millis, event: &mut Event) -> Result<Entry, Error> {
+    let Hosted { store, repository, .. } = hosted;
+    let view = repository.view(now);
+    let found = match store.entry(repository.id, full_name, event).await? {
+        Some(entry) => entry,
+        None => build(hosted, full_name, view, event).await?,
+    };
+    event.subject.package.clone_from(&found.unit);
+    let seen = visible(std::slice::from_ref(&found), view).next().is_some();
+    if seen { Ok(found) } else { Err(Error::Withdrawn(full_name.to_owned())) }
+}
+
+/// The one build that a client calls so, though it was pushed under another name: RubyGems asks for the name that it
+/// makes of the platform first, and for the other when there is nothing. So where two builds would be meant, none is.
+async fn build(hosted: Hosted<'_>, full_name: &str, view: View<'_>, event: &mut Event) -> Result<Entry, Error> {
+    let mut meant = Vec::new();
+    for reading in spelling::readings(full_name).take(spelling::READINGS) {
+        let Some(prefix) = reading.prefix() else { continue };
+        let rows = hosted.store.entries_beginning(hosted.repository.id, &prefix, BUILDS, event).await?;
+        for seen in visible(&rows, view).filter(|seen| seen.entry().unit == reading.name) {
+            if reading.is_of(&facts(seen.entry())?.platform) {
+                meant.push(seen.entry().clone());
+            }
+        }
+    }
+    match <[Entry; 1]>::try_from(meant) {
+        Ok([one]) => Ok(one),
+        Err(_) => Err(Error::NoSuchPackage),
+    }
+}
