@@ -25,7 +25,7 @@ pub(crate) fn found(found: Found, ask: &Ask) -> Reply {
         Found::Root => text("Daylight\n"),
         Found::Said(said) => text(said),
         Found::Index(made) => index(made, private),
-        Found::Packed(made) => packed(made, private),
+        Found::Gemspec(made) => gemspec(made, private),
         // Relative, so that it is right below whatever prefix the repository is reached.
         Found::Elsewhere(path) => {
             let mut reply = Reply::new(StatusCode::FOUND);
@@ -64,8 +64,8 @@ fn index(index: Index, private: bool) -> Reply {
     reply
 }
 
-/// An index that is compressed as it is: clients unpack it themselves, so it gets no coding on its way.
-fn packed(index: Index, private: bool) -> Reply {
+/// A gemspec, which is compressed as it is: clients unpack it themselves, so it gets no coding on its way.
+fn gemspec(index: Index, private: bool) -> Reply {
     let mut reply = Reply::new(StatusCode::OK).body(Body::Bytes(index.bytes));
     let headers = &mut reply.headers;
     headers.insert(header::CONTENT_TYPE, OCTETS);

@@ -95,8 +95,8 @@ pub enum Found {
     Root,
     /// An index, whole.
     Index(Index),
-    /// An index that is compressed as it is, whole.
-    Packed(Index),
+    /// A gemspec, compressed as it is.
+    Gemspec(Index),
     /// A published file.
     File {
         /// Its name for people who save it.

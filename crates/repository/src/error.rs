@@ -107,7 +107,10 @@ impl Error {
             Error::BadName(error) => Some(error.hint().into()),
             Error::Store(error) => error.hint(),
             Error::NoSuchFormat(_) => Some("there is: gem".into()),
-            Error::NoSuchProtocol(_) => Some("there is: compact_index".into()),
+            Error::NoSuchProtocol(_) => {
+                let names: Vec<_> = crate::Protocol::ALL.iter().map(|protocol| protocol.as_str()).collect();
+                Some(format!("there are: {}", names.join(", ")))
+            }
             Error::Contended(_) => Some("try again".into()),
             _ => None,
         }

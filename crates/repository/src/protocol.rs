@@ -10,16 +10,20 @@ use telemetry::Event;
 pub enum Protocol {
     /// `/versions`, `/info/NAME` and `/names`: Bundler since 1.12, RubyGems since 3.5.
     CompactIndex,
+    /// `specs.4.8.gz` and its like, and a gemspec for each version under `quick/`: `gem` up to the newest, and every
+    /// Bundler where nothing better is answered.
+    FullIndex,
 }
 
 impl Protocol {
     /// All of them.
-    pub const ALL: &'static [Protocol] = &[Protocol::CompactIndex];
+    pub const ALL: &'static [Protocol] = &[Protocol::CompactIndex, Protocol::FullIndex];
 
     /// Its name in settings, journal rows and the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Protocol::CompactIndex => "compact_index",
+            Protocol::FullIndex => "full_index",
         }
     }
 
@@ -33,12 +37,8 @@ impl Protocol {
     fn of(question: &Question) -> Option<Self> {
         match question {
             Question::Versions | Question::Names | Question::Info(_) => Some(Protocol::CompactIndex),
-            Question::Root
-            | Question::Gem(_)
-            | Question::Download(_)
-            | Question::Gemspec(_)
-            | Question::Push
-            | Question::Yank { .. } => None,
+            Question::Gemspec(_) => Some(Protocol::FullIndex),
+            Question::Root | Question::Gem(_) | Question::Download(_) | Question::Push | Question::Yank { .. } => None,
         }
     }
 }

@@ -51,7 +51,7 @@ enum Verb {
     Set {
         /// Its name
         name: String,
-        /// An index protocol, and whether it is answered: compact_index=off, compact_index=on
+        /// An index protocol, and whether it is answered: compact_index=off, full_index=on
         #[arg(long, value_name = "PROTOCOL=on|off", required = true, value_parser = switch)]
         protocol: Vec<(String, bool)>,
     },

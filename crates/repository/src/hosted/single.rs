@@ -26,7 +26,7 @@ pub(crate) async fn gemspec(
 ) -> Result<Found, Error> {
     let entry = find(hosted, full_name, now, event).await?;
     let render = move || Ok(quick::render(&facts(&entry)?, entry.published.seconds()));
-    make(hosted, 1, event, render).await.map(Found::Packed)
+    make(hosted, 1, event, render).await.map(Found::Gemspec)
 }
 
 /// The version of this full name, as far as it is to be seen.
