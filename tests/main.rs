@@ -13,6 +13,7 @@ mod crash;
 mod freshness;
 mod gem_and_bundle;
 mod hostile;
+mod info_format;
 mod isolation;
 mod lifecycle;
 mod limits;

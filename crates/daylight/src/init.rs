@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::serve::{Extra, Opened};
 use crate::sinks;
 use anyhow::Context;
+use format::gem::info::FormatVersion;
 use repository::{NewRepository, Repositories};
 use std::path::PathBuf;
 use store::{RepositoryKind, Seq, Store};
@@ -65,7 +66,8 @@ pub async fn first(
     let mut made = First::default();
     if store.last() == Seq(0) {
         let name = FIRST_REPOSITORY.to_owned();
-        let hosted = NewRepository { name, format: "gem".into(), kind: RepositoryKind::Hosted, private: false };
+        let (format, kind, info_format) = ("gem".into(), RepositoryKind::Hosted, FormatVersion::default());
+        let hosted = NewRepository { name, format, kind, private: false, info_format };
         let repository = repositories.add(hosted, BY, event).await.context("cannot make the first repository")?;
         made.repositories.push(repository.record.name.clone());
     }

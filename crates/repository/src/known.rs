@@ -1,6 +1,7 @@
 //! Which repositories there are, read whole, and again when its stamp no longer holds.
 
 use crate::{Rules, Shared, View};
+use format::gem::info::FormatVersion;
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{RepositoryId, RepositoryRecord, Stamp};
@@ -49,6 +50,11 @@ impl Repository {
     /// The repository seen at `now`.
     pub fn view(&self, now: Millis) -> View<'_> {
         View { as_of: None, now, rules: &self.rules }
+    }
+
+    /// What the lines of its `/info` tell.
+    pub fn info_format(&self) -> FormatVersion {
+        self.record.info_format.as_deref().and_then(FormatVersion::named).unwrap_or_default()
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::hosted::{self, Hosted};
 use crate::{Ask, Error, Format, Found, Known, Protocol, Question, Repository, RepositoryName, Rules, Shared, Workers};
 use arc_swap::ArcSwap;
+use format::gem::info::FormatVersion;
 use format::gem::spelling;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,6 +24,8 @@ pub struct NewRepository {
     pub kind: RepositoryKind,
     /// Whether reading needs a token.
     pub private: bool,
+    /// What the lines of its `/info` tell.
+    pub info_format: FormatVersion,
 }
 
 /// All repositories of this server.
@@ -78,6 +81,13 @@ impl Repositories {
         Ok((found.clone(), known.stamp))
     }
 
+    /// The same repository as it is set now, for a change that was made from settings that no longer hold.
+    async fn again(&self, before: &Repository, event: &mut Event) -> Result<Arc<Repository>, Error> {
+        let (found, _) = self.find(&before.record.name, event).await?;
+        // Its name may have gone to another.
+        (found.id == before.id).then_some(found).ok_or_else(|| Error::NoSuchRepository(before.record.name.clone()))
+    }
+
     /// What the answer to `ask` will be made from, or `None` where it is never a page. Taken before the work.
     pub fn stamp(&self, ask: &Ask) -> Option<Stamp> {
         let id = ask.repository.id;
@@ -114,10 +124,12 @@ impl Repositories {
             Question::Download(full_name) => Ok(Found::Elsewhere(format!("../gems/{full_name}.gem"))),
             Question::Push => {
                 let staged = upload.ok_or(Error::GivenUp)?;
-                hosted::push(hosted, staged, by, now, event).await
+                let now_set = async |event: &mut Event| self.again(&ask.repository, event).await;
+                hosted::push(hosted, staged, (by, now), now_set, event).await
             }
             Question::Yank { name, number, platform } => {
-                hosted::yank(hosted, (name, number, platform), by, now, event).await
+                let now_set = async |event: &mut Event| self.again(&ask.repository, event).await;
+                hosted::yank(hosted, (name, number, platform), (by, now), now_set, event).await
             }
         }
     }
@@ -140,6 +152,7 @@ impl Repositories {
             members: Vec::new(),
             protocols_off: Vec::new(),
             index_base: None,
+            info_format: form(new.info_format),
             created,
             removed: None,
         };
@@ -211,6 +224,11 @@ impl Repositories {
         let batch = Batch { by: by.to_owned(), at, expect, changes: vec![change] };
         self.store.commit(batch, event).await.map(|_| ())
     }
+}
+
+/// The form as settings keep it: only what is not the usual one.
+fn form(format: FormatVersion) -> Option<String> {
+    (format != FormatVersion::default()).then(|| format.as_str().to_owned())
 }
 
 /// The list as the truth has it. The stamp comes first: see [`Known::stamp`].

@@ -25,6 +25,13 @@ pub enum Expect {
     },
     /// The repository exists under this id and has not been removed.
     RepositoryLives(RepositoryId),
+    /// The settings of the repository are these: what is written was made from them.
+    RepositoryIs {
+        /// Which.
+        id: RepositoryId,
+        /// Its settings as they were read.
+        record: Box<RepositoryRecord>,
+    },
     /// No living repository has this name.
     RepositoryNameFree(String),
     /// No token that is not revoked has this name.

@@ -54,6 +54,7 @@ mod tests {
             members: members.iter().map(|member| (*member).into()).collect(),
             protocols_off: Vec::new(),
             index_base: None,
+            info_format: None,
             created: Millis(0),
             removed: None,
         }

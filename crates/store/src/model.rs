@@ -30,6 +30,7 @@ impl Model {
             }
             Expect::KeyFree { repository, key } => !self.entries.contains_key(&(*repository, key.clone())),
             Expect::RepositoryLives(id) => self.repositories.get(id).is_some_and(|record| record.removed.is_none()),
+            Expect::RepositoryIs { id, record } => self.repositories.get(id) == Some(&**record),
             Expect::RepositoryNameFree(name) => {
                 !self.repositories.values().any(|record| record.removed.is_none() && record.name == *name)
             }

@@ -150,6 +150,9 @@ pub struct RepositoryRecord {
     /// Where its index of lines was last begun anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_base: Option<IndexBase>,
+    /// Name of the form its index lines have, where that is not the usual one; opaque here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub info_format: Option<String>,
     /// When it was made.
     pub created: Millis,
     /// Set when it was removed: the name is free again, the content stays until the horizon.

@@ -57,6 +57,7 @@ pub(crate) fn repository(id: u64, name: &str, members: &[&str], removed: bool) -
         members: members.iter().map(|member| (*member).into()).collect(),
         protocols_off: Vec::new(),
         index_base: None,
+        info_format: None,
         created: Millis(1),
         removed: removed.then_some(Millis(2)),
     };
@@ -193,6 +194,12 @@ fn every_expectation_is_decided(mut catalog: impl Catalog) {
     assert!(refused(&mut catalog, key("rack-1")), "a tombstone keeps its key");
     assert!(!refused(&mut catalog, Expect::RepositoryLives(RepositoryId(1))));
     assert!(refused(&mut catalog, Expect::RepositoryLives(RepositoryId(2))));
+    let is = |private| {
+        let Change::Repository { record, .. } = repository(1, "gems", &[], false) else { unreachable!() };
+        Expect::RepositoryIs { id: RepositoryId(1), record: Box::new(RepositoryRecord { private, ..record }) }
+    };
+    assert!(!refused(&mut catalog, is(false)));
+    assert!(refused(&mut catalog, is(true)));
     assert!(refused(&mut catalog, Expect::RepositoryNameFree("gems".into())));
     assert!(!refused(&mut catalog, Expect::RepositoryNameFree("Gems".into())));
     assert!(refused(&mut catalog, Expect::TokenNameFree("ci".into())));
@@ -307,6 +314,10 @@ pub(crate) fn any_batch() -> impl Strategy<Value = Batch> {
             key: format!("{unit}-{number}")
         }),
         (1..5u64).prop_map(|id| Expect::RepositoryLives(RepositoryId(id))),
+        (1..5u64, name()).prop_map(|(id, name)| {
+            let Change::Repository { record, .. } = repository(id, name, &[], false) else { unreachable!() };
+            Expect::RepositoryIs { id: RepositoryId(id), record: Box::new(record) }
+        }),
         name().prop_map(|name| Expect::RepositoryNameFree(name.into())),
         name().prop_map(|name| Expect::TokenNameFree(name.into())),
     ];

@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::error::Error;
 use crate::reply;
+use format::gem::info::FormatVersion;
 use front::Reply;
 use http::StatusCode;
 use repository::{NewRepository, Protocol, Repository};
@@ -21,6 +22,8 @@ pub(super) struct Add {
     kind: String,
     #[serde(default)]
     private: bool,
+    #[serde(default)]
+    info_format: Option<String>,
 }
 
 /// The body of a PATCH: what is not named stays as it is.
@@ -42,6 +45,7 @@ fn shown(app: &App, repository: &Repository) -> Value {
         "private": record.private,
         "members": record.members,
         "protocols": repository.protocols(),
+        "info_format": repository.info_format().as_str(),
         "created": record.created.to_string(),
     })
 }
@@ -71,9 +75,15 @@ pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Re
             )));
         }
     };
-    let new = NewRepository { name: body.name, format: body.format, kind, private: body.private };
+    let info_format = body.info_format.as_deref().map(info_format).transpose()?.unwrap_or_default();
+    let new = NewRepository { name: body.name, format: body.format, kind, private: body.private, info_format };
     let made = app.repositories.add(new, by, event).await?;
     Ok(reply::json(StatusCode::CREATED, &shown(app, &made)))
+}
+
+fn info_format(name: &str) -> Result<FormatVersion, Error> {
+    let there_is_none = || Error::Input(format!("there is no info format `{}`; there are: v1, v2", Event::text(name)));
+    FormatVersion::named(name).ok_or_else(there_is_none)
 }
 
 pub(super) async fn change(app: &App, name: &str, body: Change, by: &str, event: &mut Event) -> Result<Reply, Error> {

@@ -39,6 +39,9 @@ enum Verb {
         /// Reading needs a token, too
         #[arg(long)]
         private: bool,
+        /// What the lines of its index tell: v2, or v1 without the moments of publication
+        #[arg(long, value_name = "FORMAT", default_value = "v2")]
+        info_format: String,
     },
     /// Show one repository
     Show {
@@ -76,6 +79,8 @@ struct Repository {
     #[serde(default)]
     protocols: BTreeMap<String, bool>,
     #[serde(default)]
+    info_format: String,
+    #[serde(default)]
     created: String,
 }
 
@@ -92,8 +97,9 @@ impl Repo {
                 let rows = shape::<Repositories>(answer)?.repositories.into_iter().map(row).collect();
                 table::write(context.out, HEAD, rows)?;
             }
-            Verb::Add { name, format, kind, private } => {
-                let body = serde_json::json!({"name": name, "format": format, "kind": kind, "private": private});
+            Verb::Add { name, format, kind, private, info_format } => {
+                let mut body = serde_json::json!({"name": name, "format": format, "kind": kind, "private": private});
+                body["info_format"] = info_format.into();
                 let answer = api.post(PATH, &body)?;
                 if self.json {
                     writeln!(context.out, "{answer:#}")?;
@@ -106,10 +112,14 @@ impl Repo {
                     writeln!(context.out, "{answer:#}")?;
                     return Ok(());
                 }
-                let shown: Repository = shape(answer)?;
+                let mut shown: Repository = shape(answer)?;
                 let off: Vec<_> =
                     shown.protocols.iter().filter(|(_, on)| !**on).map(|(name, _)| name.clone()).collect();
+                let form = std::mem::take(&mut shown.info_format);
                 table::write(context.out, HEAD, vec![row(shown)])?;
+                if form == "v1" {
+                    writeln!(context.out, "info format: v1")?;
+                }
                 if !off.is_empty() {
                     writeln!(context.out, "switched off: {}", failure::plain(&off.join(", ")))?;
                 }

@@ -18,6 +18,24 @@ pub enum FormatVersion {
     V2,
 }
 
+impl FormatVersion {
+    /// All of them.
+    pub const ALL: &'static [FormatVersion] = &[FormatVersion::V1, FormatVersion::V2];
+
+    /// Its name in settings, journal rows and the API.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FormatVersion::V1 => "v1",
+            FormatVersion::V2 => "v2",
+        }
+    }
+
+    /// The form of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|format| format.as_str() == name)
+    }
+}
+
 /// The line of one version, without a newline. `sha256` is that of the package in hexadecimal; `created_at` is when
 /// it was published, in seconds since the epoch.
 pub fn line(package: &Package, sha256: &str, created_at: i64, format: FormatVersion) -> String {

@@ -18,7 +18,7 @@ pub(crate) async fn info(hosted: Hosted<'_>, name: &str, now: Millis, event: &mu
         return Err(Error::NoSuchPackage);
     }
     let (rows, repository) = (unit.entries.len(), hosted.repository.clone());
-    let render = move || render_info(visible(&unit.entries, repository.view(now)));
+    let render = move || render_info(visible(&unit.entries, repository.view(now)), repository.info_format());
     make(hosted, rows, event, render).await.map(Found::Index)
 }
 
@@ -33,12 +33,15 @@ pub(super) async fn make(
 }
 
 /// The body of `/info/NAME` that offers exactly `seen`.
-pub(super) fn render_info<'a>(seen: impl Iterator<Item = Visible<'a>>) -> Result<Vec<u8>, Error> {
+pub(super) fn render_info<'a>(
+    seen: impl Iterator<Item = Visible<'a>>,
+    format: FormatVersion,
+) -> Result<Vec<u8>, Error> {
     let mut versions = seen.map(|seen| Ok((facts(seen.entry())?, seen.entry()))).collect::<Result<Vec<_>, Error>>()?;
     // By milliseconds, though seconds are shown: a push appends, also the second one of a second, so ranges fit.
     versions.sort_by(|a, b| gem::info::order(&a.0, a.1.published.0).cmp(&gem::info::order(&b.0, b.1.published.0)));
     Ok(gem::info::render(versions.iter().map(|(package, entry)| {
-        gem::info::line(package, &entry.hashes.sha256.to_string(), entry.published.seconds(), FormatVersion::V2)
+        gem::info::line(package, &entry.hashes.sha256.to_string(), entry.published.seconds(), format)
     })))
 }
 

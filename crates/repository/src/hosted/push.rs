@@ -14,12 +14,12 @@ use telemetry::{Event, Millis, Op};
 /// same gem won, so only a crowd pushing one gem at once can come near it.
 const TRIES: usize = 100;
 
-/// Publishes what was uploaded. `by` is the token's name.
+/// Publishes what was uploaded. `by` is the token's name; `now_set` finds the repository as it is set by now.
 pub(crate) async fn push(
     hosted: Hosted<'_>,
     staged: Staged,
-    by: &str,
-    now: impl Fn() -> Millis,
+    (by, now): (&str, impl Fn() -> Millis),
+    now_set: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     event: &mut Event,
 ) -> Result<Found, Error> {
     let Hosted { store, repository, .. } = hosted;
@@ -37,13 +37,16 @@ pub(crate) async fn push(
         return Err(Error::Taken(full_name));
     }
     let hashes = staged.keep(event).await?;
+    let mut repository = repository.clone();
     for _ in 0..TRIES {
-        let entry = enter(hosted, &unit, &package, &hashes, now(), event).await?;
+        let set = Hosted { repository: &repository, ..hosted };
+        let entry = enter(set, &unit, &package, &hashes, now(), event).await?;
         let batch = Batch {
             by: by.to_owned(),
             at: entry.published,
             expect: vec![
-                Expect::RepositoryLives(repository.id),
+                // The line holds the MD5 of an `/info` in the form that was set.
+                Expect::RepositoryIs { id: repository.id, record: Box::new(repository.record.clone()) },
                 Expect::UnitAt { repository: repository.id, unit: package.name.clone(), seq: unit.seq },
                 // `a` 1.0 for platform `2` and `a-1.0` 2 have one full name, and so one URL.
                 Expect::KeyFree { repository: repository.id, key: full_name.clone() },
@@ -57,7 +60,7 @@ pub(crate) async fn push(
                     unit = Arc::new(store.unit(repository.id, &package.name, Lane::Change, event).await?);
                 }
                 Expect::KeyFree { .. } => return Err(Error::Taken(full_name)),
-                _ => return Err(Error::NoSuchRepository(repository.record.name.clone())),
+                _ => repository = now_set(event).await?,
             },
             Err(CommitError::Error(error)) => return Err(error.into()),
         }
@@ -143,7 +146,7 @@ fn published(
     };
     let mut after = unit.entries.clone();
     after.push(entry.clone());
-    let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.view(now)))?);
+    let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.view(now)), repository.info_format())?);
     let (number, platform) = (package.number.as_str(), &package.platform);
     entry.line = Some(gem::versions::line(&package.name, gem::versions::Op::Push, number, platform, &md5));
     Ok(entry)

@@ -5,22 +5,24 @@ use super::index::{facts, render_info};
 use crate::work::aside;
 use crate::{Error, Found, Repository, visible};
 use format::gem;
+use std::sync::Arc;
 use store::{Batch, Change, CommitError, Entry, Expect, Lane, State, UnitRows};
 use telemetry::{Event, Millis, Op};
 
 /// How often a yank that lost a race tries again.
 const TRIES: usize = 100;
 
-/// Withdraws `name` in `number` for `platform`. `by` is the token's name.
+/// Withdraws `name` in `number` for `platform`. `by` is the token's name; `now_set` finds the
+/// repository as it is set by now.
 pub(crate) async fn yank(
     hosted: Hosted<'_>,
     (name, number, platform): (&str, &str, &str),
-    by: &str,
-    now: impl Fn() -> Millis,
+    (by, now): (&str, impl Fn() -> Millis),
+    now_set: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     event: &mut Event,
 ) -> Result<Found, Error> {
     let Hosted { store, workers, repository } = hosted;
-    let id = repository.id;
+    let (id, mut repository) = (repository.id, repository.clone());
     for _ in 0..TRIES {
         let unit = store.unit(repository.id, name, Lane::Change, event).await?;
         let (rows, seq, at) = (unit.entries.len(), unit.seq, now());
@@ -30,7 +32,10 @@ pub(crate) async fn yank(
         let batch = Batch {
             by: by.to_owned(),
             at: entry.changed,
-            expect: vec![Expect::RepositoryLives(id), Expect::UnitAt { repository: id, unit: name.to_owned(), seq }],
+            expect: vec![
+                Expect::RepositoryIs { id, record: Box::new(repository.record.clone()) },
+                Expect::UnitAt { repository: id, unit: name.to_owned(), seq },
+            ],
             changes: vec![Change::Entry { repository: id, entry }],
         };
         match store.commit(batch, event).await {
@@ -39,7 +44,7 @@ pub(crate) async fn yank(
                 return Ok(Found::Said(format!("Successfully deleted gem: {name} ({version})")));
             }
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::UnitAt { .. }) => {}
-            Err(CommitError::Conflict(_)) => return Err(Error::NoSuchRepository(repository.record.name.clone())),
+            Err(CommitError::Conflict(_)) => repository = now_set(event).await?,
             Err(CommitError::Error(error)) => return Err(error.into()),
         }
     }
@@ -67,7 +72,7 @@ fn withdrawn(
         }
         after[at].state = State::Withdrawn;
         after[at].changed = now;
-        let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.view(now)))?);
+        let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.view(now)), repository.info_format())?);
         let line = gem::versions::line(name, gem::versions::Op::Yank, number, platform, &md5);
         return Ok(Entry { line: Some(line), ..after[at].clone() });
     }

@@ -58,6 +58,11 @@ impl Sqlite {
         rows.iter().map(|(id, body)| Ok((RepositoryId(id.cast_unsigned()), parse(body)?))).collect()
     }
 
+    /// The settings of one repository, also of one that was removed.
+    pub(super) fn read_record(&self, id: RepositoryId) -> Result<Option<RepositoryRecord>, Error> {
+        Ok(self.bodies("SELECT body FROM repository WHERE id = ?", [int(id.0)])?.pop())
+    }
+
     pub(super) fn read_tokens(&self) -> Result<Vec<TokenRecord>, Error> {
         self.bodies("SELECT body FROM token WHERE lives ORDER BY name, hash", [])
     }

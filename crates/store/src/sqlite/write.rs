@@ -78,6 +78,7 @@ impl Sqlite {
                 Expect::RepositoryLives(id) => {
                     self.exists("SELECT 1 FROM repository WHERE id = ? AND lives", [int(id.0)])?
                 }
+                Expect::RepositoryIs { id, record } => self.read_record(*id)?.as_ref() == Some(&**record),
                 Expect::RepositoryNameFree(name) => {
                     !self.exists("SELECT 1 FROM repository WHERE name = ? AND lives", [name])?
                 }

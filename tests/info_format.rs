@@ -1,0 +1,58 @@
+//! What the lines of `/info` tell is a setting of a repository, and `/versions` goes by it.
+
+use crate::world::{FIRST, Gem, Index, World};
+use serde_json::json;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+#[test]
+fn a_repository_of_the_older_form_tells_no_moments_and_its_sums_are_those_of_that_form() {
+    let world = World::start();
+    let admin = world.admin();
+    let wanted = json!({ "name": "old", "format": "gem", "kind": "hosted", "info_format": "v1" });
+    let made = admin.post_json("/api/v1/repositories", &wanted).expect(201).json();
+    assert_eq!(made["info_format"], "v1");
+    for repository in ["old", FIRST] {
+        for gem in [Gem::new("lamp", "1.0.0"), Gem::new("lamp", "1.1.0"), Gem::new("oil", "1.0.0")] {
+            admin.push(repository, &gem).expect(200);
+        }
+        admin.yank(repository, "lamp", "1.0.0").expect(200);
+        Index::read(&world.anon(), repository).download(&world.anon(), repository);
+    }
+    let told = |repository: &str| {
+        let info = world.anon().get(&format!("/repository/{repository}/info/lamp")).expect(200);
+        info.text().contains("created_at:")
+    };
+    assert!(!told("old") && told(FIRST));
+}
+
+#[test]
+fn a_form_that_does_not_exist_is_refused() {
+    let world = World::start();
+    let wanted = json!({ "name": "odd", "format": "gem", "kind": "hosted", "info_format": "v3" });
+    let refused = world.admin().post_json("/api/v1/repositories", &wanted).expect(400).json();
+    assert_eq!(refused["detail"], "there is no info format `v3`; there are: v1, v2");
+    world.admin().get("/api/v1/repositories/odd").expect(404);
+}
+
+/// A change is made from settings, and is made again where those no longer hold.
+#[test]
+fn a_push_succeeds_however_often_the_settings_change_meanwhile() {
+    let world = World::start();
+    let (admin, done) = (world.admin(), AtomicBool::new(false));
+    let path = format!("/api/v1/repositories/{FIRST}");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for on in [false, true].into_iter().cycle().take_while(|_| !done.load(SeqCst)) {
+                admin.patch_json(&path, &json!({ "protocols": { "compact_index": on } })).expect(200);
+            }
+        });
+        for number in 0..30 {
+            let version = format!("1.0.{number}");
+            admin.push(FIRST, &Gem::new("lamp", &version)).expect(200);
+            admin.yank(FIRST, "lamp", &version).expect(200);
+        }
+        done.store(true, SeqCst);
+    });
+    admin.patch_json(&path, &json!({ "protocols": { "compact_index": true } })).expect(200);
+    Index::read(&world.anon(), FIRST);
+}
