@@ -84,15 +84,33 @@ pub enum Error {
         /// The limit.
         limit_bytes: u64,
     },
+    /// The file that was to be sent cannot be read.
+    #[error("cannot read what was to be sent to `{host}`")]
+    NotRead {
+        /// Who was meant.
+        host: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Whoever called could not take what came.
+    #[error("cannot write what `{host}` answered")]
+    NotTaken {
+        /// Who was meant.
+        host: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
 }
 
 impl Error {
     /// Whose doing it is.
     pub fn side(&self) -> Side {
         match self {
-            Error::NotAUrl { .. } | Error::HttpsUnsupported { .. } | Error::CredentialsUnsendable { .. } => {
-                Side::Caller
-            }
+            Error::NotAUrl { .. }
+            | Error::HttpsUnsupported { .. }
+            | Error::CredentialsUnsendable { .. }
+            | Error::NotRead { .. }
+            | Error::NotTaken { .. } => Side::Caller,
             _ => Side::Upstream,
         }
     }
@@ -109,7 +127,9 @@ impl Error {
             | Error::HttpsUnsupported { .. }
             | Error::CredentialsUnsendable { .. }
             | Error::NotHttp { .. }
-            | Error::TooLarge { .. } => false,
+            | Error::TooLarge { .. }
+            | Error::NotRead { .. }
+            | Error::NotTaken { .. } => false,
         }
     }
 
@@ -126,6 +146,8 @@ impl Error {
             Error::Cut { .. } => "cut",
             Error::NotHttp { .. } => "not_http",
             Error::TooLarge { .. } => "too_large",
+            Error::NotRead { .. } => "not_read",
+            Error::NotTaken { .. } => "not_taken",
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Side;
+use crate::target::Target;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread::JoinHandle;
@@ -57,7 +58,8 @@ fn label(answer: &'static [u8]) -> &'static str {
 fn an_answer_comes_back_whole_whatever_its_status() {
     let (url, heard) = stand_in(b"HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\nX-A: b\r\n\r\nhello");
     let token = Some(Secret::new("hush".to_owned()));
-    let request = Request { method: Method::POST, url: url.clone(), token, body: "body".into(), ..Request::default() };
+    let request =
+        Request { method: Method::POST, url: url.clone(), token, body: "body".to_owned().into(), ..Request::default() };
     assert!(!format!("{request:?}").contains("hush"));
     let response = call_with(OPTIONS, request).unwrap();
     assert_eq!(
@@ -68,6 +70,60 @@ fn an_answer_comes_back_whole_whatever_its_status() {
     assert!(heard.starts_with("POST /path?query=1 HTTP/1.1\r\n"), "{heard}");
     assert!(heard.contains("authorization: Bearer hush\r\n") && heard.contains("content-length: 4\r\n"), "{heard}");
     assert!(heard.contains(&format!("host: {}\r\n", url[7..].trim_end_matches("/path?query=1"))), "{heard}");
+}
+
+/// Accepts as often as there are lists of answers, and says one answer of a list for each head that comes.
+fn keeping(answers: &'static [&'static [&'static [u8]]]) -> (String, JoinHandle<Vec<String>>) {
+    let listener = listener();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let heard = std::thread::spawn(move || {
+        let mut all = Vec::new();
+        for answers in answers {
+            let (mut socket, _) = listener.accept().unwrap();
+            for answer in *answers {
+                let (mut heard, mut piece) = (Vec::new(), [0; 1024]);
+                while !heard.ends_with(b"\r\n\r\n") && !heard.ends_with(b"end of the file") {
+                    let read = socket.read(&mut piece).unwrap();
+                    assert!(read > 0, "the client left");
+                    heard.extend_from_slice(&piece[..read]);
+                }
+                socket.write_all(answer).unwrap();
+                all.push(String::from_utf8(heard).unwrap());
+            }
+        }
+        all
+    });
+    (url, heard)
+}
+
+#[test]
+fn a_connection_is_kept_and_one_that_ended_while_it_rested_is_made_again() {
+    const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+    let (url, heard) = keeping(&[&[OK, OK], &[OK]]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut connection = Connection::new(OPTIONS);
+    for _ in 0..3 {
+        let request = Request { url: url.clone(), ..Request::default() };
+        assert_eq!(runtime.block_on(connection.call(request)).unwrap().body, "hello");
+    }
+    assert_eq!(heard.join().unwrap().len(), 3);
+}
+
+#[test]
+fn a_file_is_sent_as_it_is_and_a_body_is_given_away_piece_by_piece() {
+    let (url, heard) = keeping(&[&[b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"]]);
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&[b'x'; 200_000]).unwrap();
+    file.write_all(b"end of the file").unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let body = Content::File(file.path().to_owned());
+    let request = Request { method: Method::POST, url, body, ..Request::default() };
+    let mut taken = Vec::new();
+    let mut take = |piece: &[u8]| taken.write_all(piece);
+    let response = runtime.block_on(Connection::new(OPTIONS).call_into(request, &mut take)).unwrap();
+    assert_eq!((response.body.len(), taken.as_slice()), (0, &b"hello"[..]));
+    let heard = heard.join().unwrap().remove(0);
+    assert!(heard.contains("content-length: 200015\r\n") && heard.ends_with("xend of the file"));
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod fixture;
 mod gemspec;
 pub mod info;
 mod invalid;
+pub mod listing;
 pub mod marshal;
 pub mod name;
 pub mod names;

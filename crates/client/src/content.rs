@@ -1,0 +1,92 @@
+//! What a request brings: nothing, bytes, or a file that is read as it is sent and never whole in memory.
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, SizeHint};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Bytes of a file that are read at a time.
+const PIECE: usize = 64 << 10;
+
+/// The body of a request.
+#[derive(Debug, Clone)]
+pub enum Content {
+    /// These bytes, with their length.
+    Bytes(Bytes),
+    /// The file's bytes, with its length. Read in passing: for programs that wait for nothing else on this thread.
+    File(PathBuf),
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Content::Bytes(Bytes::new())
+    }
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Content::Bytes(text.into())
+    }
+}
+
+impl From<Bytes> for Content {
+    fn from(bytes: Bytes) -> Self {
+        Content::Bytes(bytes)
+    }
+}
+
+/// A body on its way.
+#[derive(Debug)]
+pub(crate) enum Sending {
+    Bytes(Option<Bytes>),
+    File { file: File, left: u64 },
+}
+
+impl Sending {
+    pub(crate) fn of(content: Content) -> io::Result<Self> {
+        match content {
+            Content::Bytes(bytes) => Ok(Self::Bytes((!bytes.is_empty()).then_some(bytes))),
+            Content::File(path) => {
+                let file = File::open(path)?;
+                let left = file.metadata()?.len();
+                Ok(Self::File { file, left })
+            }
+        }
+    }
+}
+
+impl Body for Sending {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let next = match &mut *self {
+            Self::Bytes(bytes) => bytes.take().map(Ok),
+            Self::File { left: 0, .. } => None,
+            Self::File { file, left } => Some(piece(file, left)),
+        };
+        Poll::Ready(next.map(|piece| piece.map(Frame::data)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Bytes(None) | Self::File { left: 0, .. })
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(match self {
+            Self::Bytes(bytes) => bytes.as_ref().map_or(0, |bytes| bytes.len() as u64),
+            Self::File { left, .. } => *left,
+        })
+    }
+}
+
+/// The next bytes. A file that has become shorter meanwhile is an error: its length has been announced.
+fn piece(file: &mut File, left: &mut u64) -> io::Result<Bytes> {
+    let mut piece = vec![0; usize::try_from(*left).unwrap_or(PIECE).min(PIECE)];
+    file.read_exact(&mut piece)?;
+    *left -= piece.len() as u64;
+    Ok(piece.into())
+}

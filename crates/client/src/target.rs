@@ -1,0 +1,57 @@
+//! Where a call goes, and the request as it is sent there.
+
+use crate::content::Sending;
+use crate::{Error, Request};
+use http::Uri;
+use http::header::{AUTHORIZATION, HOST, HeaderValue, USER_AGENT};
+
+/// A URL that can be called.
+#[derive(Debug)]
+pub(crate) struct Target {
+    /// `name:port`, as in `Host` and in messages.
+    pub(crate) authority: String,
+    /// For the resolver, without the brackets of an IPv6 address.
+    pub(crate) name: String,
+    pub(crate) port: u16,
+    /// Path and query.
+    path: Uri,
+}
+
+impl Target {
+    pub(crate) fn of(url: &str) -> Result<Self, Error> {
+        // Behind an `@` stands the host; before it may stand a password, which is in no message.
+        let shown = url.rsplit_once('@').map_or(url, |(_, host)| host);
+        let refused = || Error::NotAUrl { url: shown.to_owned() };
+        let uri: Uri = url.parse().map_err(|_| refused())?;
+        let authority = uri.authority().filter(|authority| !authority.as_str().contains('@')).ok_or_else(refused)?;
+        match uri.scheme_str() {
+            Some("http") => {}
+            Some("https") => return Err(Error::HttpsUnsupported { host: authority.to_string() }),
+            _ => return Err(refused()),
+        }
+        let port = authority.port_u16().unwrap_or(80);
+        let name = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
+        let path = uri.path_and_query().map_or("/", |path| path.as_str()).parse().map_err(|_| refused())?;
+        Ok(Self { authority: authority.to_string(), name, port, path })
+    }
+
+    pub(crate) fn request(&self, request: Request) -> Result<http::Request<Sending>, Error> {
+        let unsendable = || Error::CredentialsUnsendable { host: self.authority.clone() };
+        let body =
+            Sending::of(request.body).map_err(|source| Error::NotRead { host: self.authority.clone(), source })?;
+        let mut out = http::Request::new(body);
+        *out.method_mut() = request.method;
+        *out.uri_mut() = self.path.clone();
+        *out.headers_mut() = request.headers;
+        let host =
+            HeaderValue::from_str(&self.authority).map_err(|_| Error::NotAUrl { url: self.authority.clone() })?;
+        out.headers_mut().insert(HOST, host);
+        out.headers_mut().insert(USER_AGENT, HeaderValue::from_static("daylight"));
+        if let Some(token) = request.token {
+            let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose())).map_err(|_| unsendable())?;
+            value.set_sensitive(true);
+            out.headers_mut().insert(AUTHORIZATION, value);
+        }
+        Ok(out)
+    }
+}
