@@ -2,6 +2,7 @@
 //! Loopback only; bounded in count and time; writes nothing but to a temporary folder; ends only what it started.
 #![expect(
     clippy::print_stdout,
+    clippy::print_stderr,
     clippy::disallowed_methods,
     reason = "a program that prints measurements, and needs sockets, files and time to make them"
 )]
@@ -9,6 +10,7 @@
 mod bodies;
 mod caller;
 mod contest;
+mod corpus;
 mod hit;
 mod idle;
 mod load;
@@ -46,6 +48,9 @@ fn main() -> Result<()> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     if wanted.first().is_some_and(|first| first == "recording-loop") {
         return recording::run(&wanted[1..]);
+    }
+    if wanted.first().is_some_and(|first| first == "corpus") {
+        return corpus::run(&wanted[1..]);
     }
     if let Some(unknown) = wanted.iter().find(|name| ROWS.iter().all(|(row, _)| row != name)) {
         let names: Vec<&str> = ROWS.iter().map(|(row, _)| *row).collect();

@@ -156,7 +156,8 @@ fn cpu_ticks(id: u32) -> Result<u64> {
     Ok(fields[11].parse::<u64>()? + fields[12].parse::<u64>()?)
 }
 
-fn beside(name: &str) -> Result<PathBuf> {
+/// A program of the same build.
+pub(crate) fn beside(name: &str) -> Result<PathBuf> {
     Ok(std::env::current_exe()?.with_file_name(name))
 }
 

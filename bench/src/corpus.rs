@@ -1,0 +1,81 @@
+//! An index of rubygems.org's size, made up: the same gems for the same seed, written through the store's own code into a
+//! data folder that `daylight serve --data` opens.
+
+mod fill;
+mod gem;
+mod names;
+mod random;
+
+use crate::process::TOKEN;
+use anyhow::{Context, Result, ensure};
+use random::Random;
+use std::path::Path;
+
+/// Gems of a corpus when none are asked for, as many as rubygems.org had in 2026; with their versions they make a
+/// `/versions` of about 22 MB.
+pub(crate) const GEMS: usize = 192_000;
+/// What the corpus is made from when nothing else is asked for.
+pub(crate) const SEED: u64 = 1;
+
+/// Names, and how much each is wanted.
+pub(crate) struct Corpus {
+    seed: u64,
+    /// In byte order.
+    names: Vec<String>,
+    /// Places in `names`, the most wanted first.
+    wanted: Vec<usize>,
+    /// Where each name of `names` is in `wanted`.
+    rank: Vec<usize>,
+    /// Sums of the weights of all that are wanted as much or more.
+    weights: Vec<f64>,
+}
+
+impl Corpus {
+    /// So many gems, from this seed.
+    pub(crate) fn new(gems: usize, seed: u64) -> Self {
+        let mut random = Random::new(seed, 0);
+        let names = names::make(gems, &mut random);
+        let mut wanted: Vec<usize> = (0..gems).collect();
+        for last in (1..gems).rev() {
+            wanted.swap(last, random.below(last + 1));
+        }
+        let mut rank = vec![0; gems];
+        wanted.iter().enumerate().for_each(|(place, name)| rank[*name] = place);
+        // Zipf's law: the second is wanted half as much as the first, the third a third.
+        let weights = (1..=gems).scan(0.0, |sum, place| {
+            *sum += 1.0 / place as f64;
+            Some(*sum)
+        });
+        Self { seed, rank, weights: weights.collect(), names, wanted }
+    }
+
+    /// A name as clients want them: few of them often.
+    pub(crate) fn popular(&self, random: &mut Random) -> &str {
+        let at = random.unit() * self.weights.last().copied().unwrap_or_default();
+        let place = self.weights.partition_point(|sum| *sum < at).min(self.wanted.len() - 1);
+        &self.names[self.wanted[place]]
+    }
+
+    /// The name that is wanted most but for so many. The first have the most versions, too.
+    pub(crate) fn most_wanted(&self, place: usize) -> &str {
+        &self.names[self.wanted[place]]
+    }
+}
+
+/// `corpus DIR [GEMS [SEED]]`.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let folder = Path::new(arguments.first().context("corpus DIR [GEMS [SEED]]: into which folder?")?);
+    let number = |at: usize, default: u64| match arguments.get(at) {
+        Some(text) => text.parse::<u64>().with_context(|| format!("`{text}` is not a number")),
+        None => Ok(default),
+    };
+    let gems = usize::try_from(number(1, GEMS as u64)?)?;
+    ensure!((1..=1_000_000).contains(&gems), "from 1 to 1000000 gems can be made up, not {gems}");
+    let corpus = Corpus::new(gems, number(2, SEED)?);
+    let versions = fill::folder(folder, &corpus)?;
+    println!("{gems} gems with {versions} versions in `{}`", folder.display());
+    println!("serve it:    daylight serve --data {}", folder.display());
+    println!("admin token: {TOKEN}");
+    println!("most wanted: {}", (0..gems.min(3)).map(|place| corpus.most_wanted(place)).collect::<Vec<_>>().join(", "));
+    Ok(())
+}
