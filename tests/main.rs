@@ -19,6 +19,7 @@ mod lifecycle;
 mod limits;
 mod loops;
 mod marshal;
+mod migration;
 mod model;
 mod overload;
 mod pages;

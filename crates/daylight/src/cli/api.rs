@@ -48,10 +48,17 @@ struct Problem {
 
 impl Server {
     pub(super) fn api(&self, context: &Context<'_>) -> Result<Api, anyhow::Error> {
-        let url = self.server.as_deref().or_else(|| context.environment.server()).unwrap_or(DEFAULT_SERVER);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (url, token) = (url.trim_end_matches('/').to_owned(), context.environment.token());
+        let (url, token) = self.target(context);
         Ok(Api { runtime, client: Client::new(OPTIONS), url, token })
+    }
+}
+
+impl Server {
+    /// Its URL without a slash at the end, and the token that is shown there.
+    pub(super) fn target(&self, context: &Context<'_>) -> (String, Option<client::Secret>) {
+        let url = self.server.as_deref().or_else(|| context.environment.server()).unwrap_or(DEFAULT_SERVER);
+        (url.trim_end_matches('/').to_owned(), context.environment.token())
     }
 }
 
@@ -108,7 +115,7 @@ impl Api {
     }
 }
 
-fn unanswered(error: client::Error) -> anyhow::Error {
+pub(super) fn unanswered(error: client::Error) -> anyhow::Error {
     match error {
         client::Error::NotListening { .. } => {
             let hint = "start it with `daylight serve`, or name another with `--server URL`";

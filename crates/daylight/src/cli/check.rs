@@ -1,74 +1,91 @@
-//! `daylight check`: whether everything that the data folder claims is so.
+//! `daylight check`: whether what is claimed is so, in a data folder or in the index that a server gives out.
+
+mod folder;
+mod index;
 
 use super::Context;
+use super::api::{Server, shape};
 use super::failure::{Failure, plain};
 use super::folder::Folder;
-use super::progress::Bar;
-use std::time::Duration;
-use store::{Problem, Report};
-use telemetry::{Clock, Event, Op};
+use serde::Deserialize;
+use telemetry::Tick;
 
 /// Check a data folder: rows, blobs, journal and segments against each other
 ///
-/// Mends nothing. No server may be using the folder.
+/// Mends nothing. No server may be using the folder. With --index it asks a running server instead, and compares what
+/// its indexes say with each other.
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
     #[command(flatten)]
     folder: Folder,
     /// Read every byte of every blob and compare its digest, too
-    #[arg(long)]
+    #[arg(long, conflicts_with = "index")]
     verify: bool,
+    /// Ask a running server: is each /info what /versions says, and do they offer the same?
+    #[arg(long, conflicts_with_all = ["data", "config"])]
+    index: bool,
+    /// With --index: these repositories [default: all gem repositories]
+    #[arg(value_name = "REPO", requires = "index")]
+    repositories: Vec<String>,
+    #[command(flatten)]
+    server: Server,
+    /// With --index: requests at once
+    #[arg(long, value_name = "N", requires = "index", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
+    jobs: u8,
     /// One JSON object instead of text
     #[arg(long)]
     json: bool,
 }
 
-impl Check {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let (settings, _) = self.folder.load(context)?;
-        let data = &settings.store.data;
-        let mut event = Event::job("check", Clock::default().now());
-        let bar = Bar::new();
-        let report = event.time(Op::Check, || store::check(data, self.verify, &mut |progress| bar.show(progress)));
-        drop(bar);
-        let (report, took) = (report?, Duration::from_nanos(event.tally(Op::Check).nanos));
-        if self.json {
-            let problems: Vec<String> = report.problems.iter().map(Problem::to_string).collect();
-            let all = serde_json::json!({
-                "rows": report.rows, "blobs": report.blobs, "segments": report.segments, "problems": problems,
-                "seconds": took.as_secs_f64(),
-            });
-            writeln!(context.out, "{all:#}")?;
-        } else {
-            for problem in &report.problems {
-                writeln!(context.out, "{}", plain(&problem.to_string()))?;
-            }
-            let Report { rows, blobs, segments, .. } = report;
-            writeln!(context.out, "checked {rows} rows, {blobs} blobs and {segments} segments in {took:.1?}")?;
-        }
-        match report.problems.len() {
-            0 => Ok(()),
-            many => {
-                let text = format!("{many} things in `{}` are not as they must be", data.display());
-                Err(Failure::new(text, Some(advice(&report))).into())
-            }
-        }
-    }
+#[derive(Deserialize)]
+struct Repositories {
+    repositories: Vec<Repository>,
 }
 
-/// What to do about the worst of it.
-fn advice(report: &Report) -> String {
-    let any = |is: fn(&Problem) -> bool| report.problems.iter().any(is);
-    let blobs = any(|problem| {
-        matches!(problem, Problem::BlobMissing(_) | Problem::BlobSize { .. } | Problem::BlobDamaged { .. })
-    });
-    if blobs {
-        "restore these blobs from a copy of the folder: each file is named by its SHA-256".to_owned()
-    } else if any(|problem| matches!(problem, Problem::Journal(_))) {
-        "`daylight rebuild` makes the truth database again from the segments".to_owned()
-    } else if any(|problem| !matches!(problem, Problem::Stray(_))) {
-        "packages are served as before; restore these segments from a copy of the folder before a rebuild".to_owned()
-    } else {
-        "nothing uses these files; move them away".to_owned()
+#[derive(Deserialize)]
+struct Repository {
+    name: String,
+    format: String,
+}
+
+impl Check {
+    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        if self.index { self.indexes(context) } else { folder::check(&self.folder, self.verify, self.json, context) }
+    }
+
+    fn indexes(mut self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let began = Tick::now();
+        if self.repositories.is_empty() {
+            let all: Repositories = shape(self.server.api(context)?.get("/api/v1/repositories")?)?;
+            let gems = all.repositories.into_iter().filter(|repository| repository.format == "gem");
+            self.repositories = gems.map(|repository| repository.name).collect();
+        }
+        let (mut reports, mut problems) = (Vec::new(), 0);
+        for repository in &self.repositories {
+            let report = index::walk(&self.server.site(repository, context)?, usize::from(self.jobs))?;
+            problems += report.problems.len();
+            let index::Report { names, versions, beside, .. } = &report;
+            if self.json {
+                reports.push(serde_json::json!({
+                    "name": repository, "names": names, "versions": versions, "compared_too": beside,
+                    "problems": report.problems,
+                }));
+                continue;
+            }
+            for problem in &report.problems {
+                writeln!(context.out, "{repository}: {}", plain(problem))?;
+            }
+            let too = if beside.is_empty() { String::new() } else { format!(", and /{}", beside.join(", /")) };
+            writeln!(context.out, "{repository}: checked {names} names with {versions} versions{too}")?;
+        }
+        if self.json {
+            let seconds = Tick::now().since(began) as f64 / 1e9;
+            writeln!(context.out, "{:#}", serde_json::json!({ "repositories": reports, "seconds": seconds }))?;
+        }
+        if problems == 0 {
+            return Ok(());
+        }
+        let hint = "clients fall back to slower ways: keep this output, and report it as a defect";
+        Err(Failure::new(format!("the indexes disagree in {problems} places"), Some(hint.to_owned())).into())
     }
 }

@@ -6,14 +6,18 @@
 mod api;
 mod check;
 mod config;
+mod crew;
 mod duration;
+mod export;
 mod failure;
 mod folder;
+mod import;
 mod init;
 mod progress;
 mod rebuild;
 mod repo;
 mod serve;
+mod site;
 mod table;
 mod token;
 
@@ -39,6 +43,8 @@ enum Verb {
     Config(config::Config),
     Repo(repo::Repo),
     Token(token::Token),
+    Import(import::Import),
+    Export(export::Export),
     Check(check::Check),
     Rebuild(rebuild::Rebuild),
 }
@@ -83,6 +89,8 @@ fn dispatch(verb: Verb, context: &mut Context<'_>) -> Result<(), anyhow::Error> 
         Verb::Config(config) => config.run(context),
         Verb::Repo(repo) => repo.run(context),
         Verb::Token(token) => token.run(context),
+        Verb::Import(import) => import.run(context),
+        Verb::Export(export) => export.run(context),
         Verb::Check(check) => check.run(context),
         Verb::Rebuild(rebuild) => rebuild.run(context),
     }

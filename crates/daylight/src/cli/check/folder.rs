@@ -1,0 +1,58 @@
+//! `daylight check` of a folder: whether everything that it claims is so.
+
+use crate::cli::Context;
+use crate::cli::failure::{Failure, plain};
+use crate::cli::folder::Folder;
+use crate::cli::progress::Bar;
+use std::time::Duration;
+use store::{Problem, Report};
+use telemetry::{Clock, Event, Op};
+
+/// Checks the folder and says what is wrong.
+pub(super) fn check(folder: &Folder, verify: bool, json: bool, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    let (settings, _) = folder.load(context)?;
+    let data = &settings.store.data;
+    let mut event = Event::job("check", Clock::default().now());
+    let bar = Bar::new();
+    let report = event.time(Op::Check, || store::check(data, verify, &mut |progress| bar.show(progress)));
+    drop(bar);
+    let (report, took) = (report?, Duration::from_nanos(event.tally(Op::Check).nanos));
+    if json {
+        let problems: Vec<String> = report.problems.iter().map(Problem::to_string).collect();
+        let all = serde_json::json!({
+            "rows": report.rows, "blobs": report.blobs, "segments": report.segments, "problems": problems,
+            "seconds": took.as_secs_f64(),
+        });
+        writeln!(context.out, "{all:#}")?;
+    } else {
+        for problem in &report.problems {
+            writeln!(context.out, "{}", plain(&problem.to_string()))?;
+        }
+        let Report { rows, blobs, segments, .. } = report;
+        writeln!(context.out, "checked {rows} rows, {blobs} blobs and {segments} segments in {took:.1?}")?;
+    }
+    match report.problems.len() {
+        0 => Ok(()),
+        many => {
+            let text = format!("{many} things in `{}` are not as they must be", data.display());
+            Err(Failure::new(text, Some(advice(&report))).into())
+        }
+    }
+}
+
+/// What to do about the worst of it.
+fn advice(report: &Report) -> String {
+    let any = |is: fn(&Problem) -> bool| report.problems.iter().any(is);
+    let blobs = any(|problem| {
+        matches!(problem, Problem::BlobMissing(_) | Problem::BlobSize { .. } | Problem::BlobDamaged { .. })
+    });
+    if blobs {
+        "restore these blobs from a copy of the folder: each file is named by its SHA-256".to_owned()
+    } else if any(|problem| matches!(problem, Problem::Journal(_))) {
+        "`daylight rebuild` makes the truth database again from the segments".to_owned()
+    } else if any(|problem| !matches!(problem, Problem::Stray(_))) {
+        "packages are served as before; restore these segments from a copy of the folder before a rebuild".to_owned()
+    } else {
+        "nothing uses these files; move them away".to_owned()
+    }
+}

@@ -1,0 +1,152 @@
+//! `daylight export`: every gem of a repository as a file.
+
+use super::api::Server;
+use super::failure::{Failure, plain};
+use super::progress::Bar;
+use super::site::Link;
+use super::{Context, crew};
+use anyhow::Context as _;
+use format::gem::listing::{self, Listing};
+use sha2::{Digest as _, Sha256};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use store::Progress;
+use store::disk::{Disk, RealDisk};
+use telemetry::Tick;
+
+/// Write every gem of a repository that is not yanked into a folder, under its file name
+///
+/// Each is compared with the SHA-256 that the index promises before it gets its name. What is in the folder already is
+/// not fetched again, so an export that was interrupted goes on where it was when it is started again.
+#[derive(Debug, clap::Args)]
+pub(super) struct Export {
+    /// The repository
+    repo: String,
+    /// The folder; made where it does not exist
+    dir: PathBuf,
+    /// Downloads at once
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
+    jobs: u8,
+    #[command(flatten)]
+    server: Server,
+    /// One JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+/// What became of a gem.
+enum Outcome {
+    Written,
+    There,
+    /// A file of its name has other bytes.
+    Other(PathBuf),
+}
+
+impl Export {
+    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let (began, jobs) = (Tick::now(), usize::from(self.jobs));
+        let site = self.server.site(&self.repo, context)?;
+        let versions = site.link()?.text("versions")?;
+        let off = || {
+            let hint = "switch it on: daylight repo set REPO --protocol compact_index=on";
+            Failure::new("the repository has no `/versions`", Some(hint.to_owned()))
+        };
+        let listing = Listing::read(&versions.ok_or_else(off)?)?;
+        std::fs::create_dir_all(&self.dir).with_context(|| format!("cannot make `{}`", self.dir.display()))?;
+        let bar = Bar::new();
+        let gems = listing.gems.into_iter().filter(|(_, gem)| !gem.offered.is_empty()).map(|(name, _)| name);
+        let gems: Vec<String> = gems.collect();
+        let total = gems.len() as u64;
+        let work = |link: &mut Link, name: String| gem(link, &name, &self.dir);
+        let all = crew::each(jobs, gems, || site.link(), work, |done| bar.show(Progress { done, total, of: "gems" }));
+        drop(bar);
+        let all: Vec<Outcome> = all?.into_iter().flatten().collect();
+        sync(&self.dir)?;
+        self.report(&all, began, context)
+    }
+
+    fn report(&self, all: &[Outcome], began: Tick, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let written = all.iter().filter(|outcome| matches!(outcome, Outcome::Written)).count();
+        let there = all.iter().filter(|outcome| matches!(outcome, Outcome::There)).count();
+        let other = |outcome: &Outcome| {
+            if let Outcome::Other(path) = outcome { Some(path.display().to_string()) } else { None }
+        };
+        let other: Vec<String> = all.iter().filter_map(other).collect();
+        let seconds = Tick::now().since(began) as f64 / 1e9;
+        if self.json {
+            let all = serde_json::json!({ "written": written, "there": there, "other": other, "seconds": seconds });
+            writeln!(context.out, "{all:#}")?;
+        } else {
+            for path in &other {
+                writeln!(context.out, "left alone, it has other bytes: {}", plain(path))?;
+            }
+            writeln!(context.out, "wrote {written} gems, {there} were there already, in {seconds:.1} s")?;
+        }
+        match other.len() {
+            0 => Ok(()),
+            many => {
+                let hint = "move them away and export again, or export into another folder";
+                Err(Failure::new(format!("{many} gems were not written"), Some(hint.to_owned())).into())
+            }
+        }
+    }
+}
+
+/// All versions of one gem, as its index has them now.
+fn gem(link: &mut Link, name: &str, folder: &Path) -> Result<Vec<Outcome>, anyhow::Error> {
+    let info = link.text(&format!("info/{name}"))?.unwrap_or_else(|| "---\n".to_owned());
+    let sums = listing::checksums(&info).with_context(|| format!("the index of `{name}` cannot be read"))?;
+    sums.iter().map(|(version, sum)| file(link, &format!("{name}-{version}.gem"), sum, folder)).collect()
+}
+
+/// One file: under another name while it arrives, so that what has its name is whole and what the index promises.
+fn file(link: &mut Link, name: &str, sum: &str, folder: &Path) -> Result<Outcome, anyhow::Error> {
+    let path = folder.join(name);
+    match File::open(&path) {
+        Ok(there) => {
+            let found = sha256(there).with_context(|| format!("cannot read `{}`", path.display()))?;
+            return Ok(if found == sum { Outcome::There } else { Outcome::Other(path) });
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error).with_context(|| format!("cannot read `{}`", path.display())),
+    }
+    let arriving = folder.join(format!(".{name}.arriving"));
+    let failed = || format!("cannot write `{}`", arriving.display());
+    let (mut out, mut sha256) = (RealDisk.create(&arriving).with_context(failed)?, Sha256::new());
+    let fetched = link.fetch(&format!("gems/{name}"), &mut |piece| {
+        sha256.update(piece);
+        out.write(piece)
+    });
+    let found = hex(&sha256.finalize());
+    if fetched.is_ok() && found == sum {
+        out.sync().with_context(failed)?;
+        RealDisk.rename(&arriving, &path).with_context(failed)?;
+        return Ok(Outcome::Written);
+    }
+    RealDisk.unlink(&arriving).with_context(failed)?;
+    fetched.with_context(|| format!("`{name}` was not fetched"))?;
+    let hint = "the server's disk may be damaged: stop it, and run `daylight check --verify` there";
+    let text = format!("the bytes of `{name}` have the SHA-256 {found}, and the index promises {sum}");
+    Err(Failure::new(text, Some(hint.to_owned())).into())
+}
+
+fn sha256(mut file: File) -> io::Result<String> {
+    let (mut sha256, mut piece) = (Sha256::new(), vec![0; 64 << 10]);
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hex(&sha256.finalize())),
+            read => sha256.update(&piece[..read]),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Makes the names last.
+fn sync(folder: &Path) -> Result<(), anyhow::Error> {
+    let synced = RealDisk.open_folder(folder).and_then(|folder| folder.sync());
+    synced.with_context(|| format!("cannot sync `{}`", folder.display()))
+}

@@ -1,0 +1,87 @@
+//! In which order: each gem's versions one after the other, the lower first, so that the index tells them in the order in
+//! which they came to be. When the files were made is not asked: a copy of a folder often has forgotten it.
+
+use super::upload::Outcome;
+use format::gem::{Limits, Package, package};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::PathBuf;
+
+/// A version to bring in.
+#[derive(Debug)]
+pub(super) struct Version {
+    pub(super) file: PathBuf,
+    /// Of the file, hexadecimal.
+    pub(super) sha256: String,
+    pub(super) package: Package,
+}
+
+/// All versions of one gem, in the order in which they are uploaded.
+#[derive(Debug)]
+pub(super) struct Gem {
+    pub(super) name: String,
+    pub(super) versions: Vec<Version>,
+}
+
+/// Reads a file to its end, once: the facts and the digest.
+pub(super) fn read(file: PathBuf) -> Result<Version, Outcome> {
+    let opened = match File::open(&file) {
+        Ok(opened) => opened,
+        Err(error) => return Err(Outcome::Refused { reason: error.to_string(), file }),
+    };
+    let mut bytes = Hashed { inner: BufReader::with_capacity(64 << 10, opened), sha256: Sha256::new() };
+    let read = package::read(&mut bytes, &Limits::default());
+    // What stands behind the end of the archive belongs to the bytes, too.
+    let rest = io::copy(&mut bytes, &mut io::sink());
+    match (read, rest) {
+        (Ok(package), Ok(_)) => {
+            let sha256 = bytes.sha256.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+            Ok(Version { file, sha256, package })
+        }
+        (Err(invalid), _) => {
+            let hint = invalid.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+            Err(Outcome::Refused { reason: format!("{invalid}{hint}"), file })
+        }
+        (_, Err(error)) => Err(Outcome::Refused { reason: error.to_string(), file }),
+    }
+}
+
+/// Puts the versions in order. What could not be read is refused already.
+pub(super) fn plan(read: Vec<Result<Version, Outcome>>) -> (Vec<Gem>, Vec<Outcome>) {
+    let (mut gems, mut refused): (BTreeMap<String, Vec<Version>>, Vec<Outcome>) = Default::default();
+    for version in read {
+        match version {
+            Ok(version) => gems.entry(version.package.name.clone()).or_default().push(version),
+            Err(outcome) => refused.push(outcome),
+        }
+    }
+    let gem = |(name, mut versions): (String, Vec<Version>)| {
+        // `ruby` before the platforms of the same number, which name it as what they fall back to.
+        versions.sort_by(|a, b| {
+            let platform = |version: &Version| (version.package.platform != "ruby", version.package.platform.clone());
+            a.package
+                .number
+                .cmp(&b.package.number)
+                .then_with(|| platform(a).cmp(&platform(b)))
+                .then(a.file.cmp(&b.file))
+        });
+        Gem { name, versions }
+    };
+    (gems.into_iter().map(gem).collect(), refused)
+}
+
+/// Hashes what is read through it.
+struct Hashed<R> {
+    inner: R,
+    sha256: Sha256,
+}
+
+impl<R: Read> Read for Hashed<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(into)?;
+        self.sha256.update(&into[..read]);
+        Ok(read)
+    }
+}

@@ -1,0 +1,175 @@
+//! Which server a folder comes from, and the files of its gems.
+
+use crate::cli::failure::Failure;
+use anyhow::Context as _;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Folders within each other that are looked into.
+const DEPTH: usize = 16;
+
+/// What a folder turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Files called `*.gem`, at any depth.
+    Files,
+    /// The data of a geminabox: `gems/*.gem` beside the indexes that it makes.
+    Geminabox,
+    /// The data of a Gemstash: a folder for each gem, in a tree.
+    Gemstash,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Files => "a folder of .gem files",
+            Kind::Geminabox => "the data of a geminabox",
+            Kind::Gemstash => "the data of a Gemstash",
+        })
+    }
+}
+
+/// A folder, read.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) kind: Kind,
+    pub(super) files: Vec<PathBuf>,
+    /// Left out because they were yanked there.
+    pub(super) yanked: u64,
+}
+
+/// Reads which gems a folder has.
+pub(super) fn find(folder: &Path, with_yanked: bool) -> Result<Source, anyhow::Error> {
+    let found = if let Some(private) = gemstash(folder) {
+        resources(&private, with_yanked)?
+    } else if let Some(gems) = geminabox(folder) {
+        Source { kind: Kind::Geminabox, files: files(&gems, 1, &|path| ends_in_gem(path))?, yanked: 0 }
+    } else {
+        Source { kind: Kind::Files, files: files(folder, DEPTH, &|path| ends_in_gem(path))?, yanked: 0 }
+    };
+    if found.files.is_empty() && found.yanked == 0 {
+        let text = format!("there are no gems in `{}`", folder.display());
+        let hint = "name a folder of .gem files, the data folder of a geminabox, or the base folder of a Gemstash";
+        return Err(Failure::new(text, Some(hint.to_owned())).into());
+    }
+    Ok(found)
+}
+
+/// Where a Gemstash keeps what was pushed to it: `BASE/private/gems`, beside a `metadata.yml`. The copies of other
+/// servers' gems are elsewhere (`BASE/gem_cache`), and stay there.
+fn gemstash(folder: &Path) -> Option<PathBuf> {
+    let private = folder.join("private/gems");
+    (folder.join("metadata.yml").is_file() && private.is_dir()).then_some(private)
+}
+
+/// Where a geminabox keeps its gems: a folder `gems` beside what it renders, in its data folder.
+fn geminabox(folder: &Path) -> Option<PathBuf> {
+    let rendered = ["specs.4.8", "specs.4.8.gz", "latest_specs.4.8.gz", "quick", "_cache"];
+    [folder.to_owned(), folder.join("data")].into_iter().find_map(|data| {
+        let gems = data.join("gems");
+        (gems.is_dir() && rendered.iter().any(|name| data.join(name).exists())).then_some(gems)
+    })
+}
+
+/// A Gemstash's gems: `A/B/C/NAME-MD5/gem` each, with its properties beside it. What was yanked is kept, and marked
+/// as not indexed. https://github.com/rubygems/gemstash, `storage.rb` and `gem_yanker.rb`
+fn resources(private: &Path, with_yanked: bool) -> Result<Source, anyhow::Error> {
+    let mut all = files(private, DEPTH, &|path| path.file_name().is_some_and(|name| name == "gem"))?;
+    let before = all.len();
+    if !with_yanked {
+        let mut kept = Vec::with_capacity(before);
+        for gem in all {
+            if indexed(&gem)? {
+                kept.push(gem);
+            }
+        }
+        all = kept;
+    }
+    Ok(Source { kind: Kind::Gemstash, yanked: (before - all.len()) as u64, files: all })
+}
+
+/// Whether a Gemstash offers it: its properties have a line for each, the keys being Ruby's symbols.
+fn indexed(gem: &Path) -> Result<bool, anyhow::Error> {
+    let properties = gem.with_file_name("properties.yaml");
+    let text = match std::fs::read_to_string(&properties) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        read => read.with_context(|| format!("cannot read `{}`", properties.display()))?,
+    };
+    Ok(!text.lines().any(|line| line.trim_end() == ":indexed: false"))
+}
+
+fn ends_in_gem(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "gem")
+}
+
+/// The files that `wanted` says yes to, in the order of their paths. Links to folders are not followed: they may lead
+/// back.
+fn files(folder: &Path, depth: usize, wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>, anyhow::Error> {
+    let (mut found, mut folders) = (Vec::new(), vec![(folder.to_owned(), depth)]);
+    while let Some((folder, depth)) = folders.pop() {
+        let unread = || format!("cannot read the folder `{}`", folder.display());
+        for entry in std::fs::read_dir(&folder).with_context(unread)? {
+            let entry = entry.with_context(unread)?;
+            let (path, kind) = (entry.path(), entry.file_type().with_context(unread)?);
+            if kind.is_dir() && depth > 1 {
+                folders.push((path, depth - 1));
+            } else if !kind.is_dir() && wanted(&path) && path.is_file() {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "folders of other servers")]
+mod tests {
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        folder
+    }
+
+    fn names(folder: &tempfile::TempDir, with_yanked: bool) -> (Kind, Vec<String>, u64) {
+        let Source { kind, files, yanked } = find(folder.path(), with_yanked).unwrap();
+        let name = |path: &PathBuf| path.strip_prefix(folder.path()).unwrap().display().to_string();
+        (kind, files.iter().map(name).collect(), yanked)
+    }
+
+    #[test]
+    fn a_folder_is_known_by_what_is_beside_its_gems() {
+        let files = tree(&[("b/c/x-1.gem", ""), ("a-1.gem", ""), ("a-1.gem.asc", ""), ("gems/y-1.gem", "")]);
+        assert_eq!(
+            names(&files, false),
+            (Kind::Files, ["a-1.gem", "b/c/x-1.gem", "gems/y-1.gem"].map(String::from).into(), 0)
+        );
+        let geminabox = tree(&[("data/gems/a-1.gem", ""), ("data/specs.4.8.gz", ""), ("data/_cache/b-1.gem", "")]);
+        assert_eq!(names(&geminabox, false), (Kind::Geminabox, vec!["data/gems/a-1.gem".to_owned()], 0));
+        let nothing = find(tree(&[("a.txt", "")]).path(), false).unwrap_err();
+        assert!(nothing.to_string().starts_with("there are no gems in"));
+    }
+
+    #[test]
+    fn what_was_yanked_from_a_gemstash_stays_away_unless_it_is_asked_for() {
+        let gemstash = tree(&[
+            ("metadata.yml", "---\n:storage_version: 1\n:gemstash_version: 2.8.0\n"),
+            ("gemstash.db", ""),
+            ("private/gems/a/_/1/a_1-0cc1/gem", ""),
+            ("private/gems/a/_/1/a_1-0cc1/spec", ""),
+            ("private/gems/a/_/1/a_1-0cc1/properties.yaml", "---\n:gemstash_resource_version: 1\n:indexed: true\n"),
+            ("private/gems/a/_/2/a_2-0cc2/gem", ""),
+            ("private/gems/a/_/2/a_2-0cc2/properties.yaml", "---\n:gemstash_resource_version: 1\n:indexed: false\n"),
+            ("gem_cache/rubygems.org_abc/r/a/c/rack_1-0cc3/gem", ""),
+        ]);
+        let (live, gone) = ("private/gems/a/_/1/a_1-0cc1/gem".to_owned(), "private/gems/a/_/2/a_2-0cc2/gem".to_owned());
+        assert_eq!(names(&gemstash, false), (Kind::Gemstash, vec![live.clone()], 1));
+        assert_eq!(names(&gemstash, true), (Kind::Gemstash, vec![live, gone], 0));
+    }
+}

@@ -1,0 +1,93 @@
+//! One gem's versions to the server: those that the index has with the same bytes are there already.
+
+use super::plan::{Gem, Version};
+use crate::cli::site::{Link, Site, said};
+use anyhow::Context as _;
+use client::Content;
+use format::gem::listing;
+use http::StatusCode;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What the server says of bytes that it has.
+const AGAIN: &str = "Gem was already pushed";
+
+/// What became of a file.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// It is there now.
+    Uploaded,
+    /// It was there already.
+    There,
+    /// It is not there, and why.
+    Refused {
+        /// Which.
+        file: PathBuf,
+        /// In the words of who refused it.
+        reason: String,
+    },
+}
+
+impl Outcome {
+    /// Which file was refused, and why.
+    pub(super) fn refusal(&self) -> Option<(&Path, &str)> {
+        match self {
+            Outcome::Refused { file, reason } => Some((file, reason)),
+            Outcome::Uploaded | Outcome::There => None,
+        }
+    }
+}
+
+/// A thread's way to upload.
+pub(super) struct Upload {
+    site: Site,
+    link: Link,
+}
+
+impl Upload {
+    pub(super) fn new(site: &Site) -> Result<Self, anyhow::Error> {
+        Ok(Self { site: site.clone(), link: site.link()? })
+    }
+
+    /// Uploads what is missing of a gem, and says `done` after each file. Fails where nothing else could be uploaded
+    /// either.
+    pub(super) fn gem(&mut self, gem: Gem, done: &dyn Fn()) -> Result<Vec<Outcome>, anyhow::Error> {
+        // Asked for the whole gem at once: where all is there, this is the only request.
+        let info = self.link.text(&format!("info/{}", gem.name))?;
+        let there = info.map(|info| listing::checksums(&info)).transpose();
+        let there = there.with_context(|| format!("the index of `{}` cannot be read", gem.name))?.unwrap_or_default();
+        let one = |version| {
+            let outcome = self.version(&gem.name, version, &there);
+            done();
+            outcome
+        };
+        gem.versions.into_iter().map(one).collect()
+    }
+
+    fn version(
+        &mut self,
+        name: &str,
+        version: Version,
+        there: &BTreeMap<String, String>,
+    ) -> Result<Outcome, anyhow::Error> {
+        let full_name = version.package.full_name();
+        if there.get(&full_name[name.len() + 1..]).is_some_and(|sum| *sum == version.sha256) {
+            return Ok(Outcome::There);
+        }
+        let answer = self.link.post("api/v1/gems", Content::File(version.file.clone()));
+        let answer = answer.with_context(|| format!("`{full_name}` was not uploaded"))?;
+        match answer.status {
+            StatusCode::OK if said(&answer).starts_with(AGAIN) => Ok(Outcome::There),
+            StatusCode::OK => Ok(Outcome::Uploaded),
+            // About this gem, not about us.
+            StatusCode::BAD_REQUEST
+            | StatusCode::CONFLICT
+            | StatusCode::FORBIDDEN
+            | StatusCode::PAYLOAD_TOO_LARGE
+            | StatusCode::UNPROCESSABLE_ENTITY => Ok(Outcome::Refused { file: version.file, reason: said(&answer) }),
+            _ => {
+                Err(anyhow::Error::from(self.site.refused(&answer)).context(format!("`{full_name}` was not uploaded")))
+            }
+        }
+    }
+}
