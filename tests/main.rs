@@ -10,6 +10,7 @@
 mod accounts;
 mod contract;
 mod crash;
+mod dependencies;
 mod freshness;
 mod gem_and_bundle;
 mod hostile;

@@ -9,8 +9,11 @@ use format::gem::{
 use front::Request;
 use http::Method;
 use repository::{Question, Repository};
+use std::collections::HashSet;
 use telemetry::Event;
 
+/// Most gems in one question for dependencies, as clients know it. Bundler asks for 50 at once.
+const NAMES_MAX: usize = 200;
 /// Longest form, in bytes.
 const FORM_MAX: u64 = 64 * 1024;
 
@@ -31,6 +34,7 @@ pub(crate) async fn read(
         Path::Gem(full_name) => ("GET, HEAD", Question::Gem(full_name.to_owned())),
         Path::Gemspec(full_name) => ("GET, HEAD", Question::Gemspec(full_name.to_owned())),
         Path::Download(full_name) => ("GET, HEAD", Question::Download(full_name.to_owned())),
+        Path::Dependencies(form) => ("GET, HEAD", Question::Dependencies(names(request)?, form)),
         Path::Push => ("POST", Question::Push),
         Path::Yank if url.method == Method::DELETE => return yank(request, event).await,
         Path::Yank => ("DELETE", Question::Root),
@@ -40,6 +44,25 @@ pub(crate) async fn read(
     } else {
         Err(Error::MethodNotAllowed { method: Event::text(url.method.as_str()), allow })
     }
+}
+
+/// The gems whose dependencies are asked for, each once. `None` where none are named.
+fn names(request: &Request) -> Result<Option<Vec<String>>, Error> {
+    let list = form_value(request.query().unwrap_or_default(), "gems").filter(|list| !list.is_empty());
+    let Some(list) = list else { return Ok(None) };
+    let mut names: Vec<String> = Vec::new();
+    let mut seen = HashSet::new();
+    for name in list.split(',').filter(|name| !name.is_empty()) {
+        let new = seen.insert(name);
+        if seen.len() > NAMES_MAX {
+            return Err(repository::Error::TooManyNames.into());
+        }
+        // What no gem can be called has no versions.
+        if new && gem::name::check(name).is_ok() {
+            names.push(name.to_owned());
+        }
+    }
+    Ok(Some(names))
 }
 
 /// `gem yank` sends its parameters as a form in the body of a DELETE; others put them into the query.

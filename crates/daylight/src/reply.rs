@@ -4,6 +4,7 @@ use crate::error::Error;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use format::gem::dependencies::Form;
 use front::conditional::Checkpoints;
 use front::{Body, Ranges, Reply};
 use http::header::{self, HeaderName, HeaderValue};
@@ -26,6 +27,7 @@ pub(crate) fn found(found: Found, ask: &Ask) -> Reply {
         Found::Said(said) => text(said),
         Found::Index(made) => index(made, private),
         Found::Gemspec(made) => gemspec(made, private),
+        Found::Dependencies(list, form) => dependencies(list, form, private),
         // Relative, so that it is right below whatever prefix the repository is reached.
         Found::Elsewhere(path) => {
             let mut reply = Reply::new(StatusCode::FOUND);
@@ -61,6 +63,18 @@ fn index(index: Index, private: bool) -> Reply {
     headers.insert(header::CACHE_CONTROL, asked_again(private));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     reply.ranges = Ranges::Prefix(Checkpoints::default());
+    reply
+}
+
+/// A list that was put together for whoever asked, and hardly ever is asked for again.
+fn dependencies(list: Bytes, form: Form, private: bool) -> Reply {
+    let mut reply = Reply::new(StatusCode::OK).body(Body::Bytes(list));
+    let kind = match form {
+        Form::Marshal => OCTETS,
+        Form::Json => JSON,
+    };
+    reply.headers.insert(header::CONTENT_TYPE, kind);
+    reply.headers.insert(header::CACHE_CONTROL, asked_again(private));
     reply
 }
 
@@ -179,7 +193,10 @@ fn status(error: &Error) -> StatusCode {
         R::CredentialsMissing | R::CredentialsUnknown => StatusCode::UNAUTHORIZED,
         R::PackageInvalid => StatusCode::UNPROCESSABLE_ENTITY,
         R::VersionTaken | R::Conflict => StatusCode::CONFLICT,
-        R::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        R::TooLarge => match error {
+            Error::Repository(repository::Error::TooManyNames) => StatusCode::UNPROCESSABLE_ENTITY,
+            _ => StatusCode::PAYLOAD_TOO_LARGE,
+        },
         R::BodyTooSlow | R::HeadTooSlow => StatusCode::REQUEST_TIMEOUT,
         R::BodyShort | R::InputInvalid => match error {
             Error::NoSuchToken(_) => StatusCode::NOT_FOUND,

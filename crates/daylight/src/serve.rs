@@ -126,7 +126,16 @@ async fn known(
     let read = async {
         let room = Bound::new(BoundName::Indexes, "", settings.server.indexes_bytes);
         recorder.register(room.clone());
-        let repositories = Repositories::open(store.clone(), workers, clock.clone(), room, &mut event).await?;
+        let repositories = Repositories::open(
+            store.clone(),
+            workers,
+            clock.clone(),
+            room,
+            settings.server.dependencies_bytes,
+            &mut event,
+        )
+        .await?;
+        recorder.register(repositories.bound().clone());
         let access = Access::open(store.clone(), clock.clone(), &mut event).await?;
         let first = init::first(store, settings.admin_token.as_ref(), &repositories, &access, &mut event).await?;
         anyhow::Ok((repositories, access, first))

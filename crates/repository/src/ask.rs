@@ -2,6 +2,7 @@
 
 use crate::Repository;
 use bytes::Bytes;
+use format::gem::dependencies::Form;
 use sha2::{Digest as _, Sha256};
 use std::fs::File;
 use std::sync::Arc;
@@ -36,6 +37,8 @@ pub enum Question {
     Gemspec(String),
     /// The gem of this full name, asked for where it no longer is.
     Download(String),
+    /// What the versions of these gems need. `None`: whether that can be asked at all.
+    Dependencies(Option<Vec<String>>, Form),
     /// Publish what is uploaded.
     Push,
     /// Withdraw a version.
@@ -59,6 +62,7 @@ impl Ask {
             Question::Info(name) => ("info", name.as_str(), ""),
             Question::Gem(full_name) | Question::Download(full_name) => ("gem", "", full_name.as_str()),
             Question::Gemspec(full_name) => ("gemspec", "", full_name.as_str()),
+            Question::Dependencies(..) => ("dependencies", "", ""),
             Question::Push => ("push", "", ""),
             Question::Yank { name, number, .. } => ("yank", name.as_str(), number.as_str()),
         };
@@ -106,6 +110,8 @@ pub enum Found {
         /// What is known of its bytes.
         hashes: Hashes,
     },
+    /// What versions need, in this form.
+    Dependencies(Bytes, Form),
     /// It is elsewhere, seen from the folder of what was asked.
     Elsewhere(String),
     /// A change was made; the sentence is for the client's user.

@@ -55,6 +55,9 @@ pub enum Error {
     /// The protocol is switched off in this repository.
     #[error("the index protocol `{}` is switched off here", .0.as_str())]
     ProtocolOff(crate::Protocol),
+    /// The list of gems is longer than is answered. The words are those that Bundler's users know.
+    #[error("Too many gems (use --full-index instead)")]
+    TooManyNames,
     /// This version cannot do that yet.
     #[error("{0}")]
     Unsupported(String),
@@ -91,6 +94,7 @@ impl Error {
             Error::Taken(_) | Error::TakenByWithdrawn(_) => Reason::VersionTaken,
             Error::ProtocolOff(_) => Reason::ProtocolOff,
             Error::BadName(_) | Error::NoSuchFormat(_) | Error::NoSuchProtocol(_) => Reason::InputInvalid,
+            Error::TooManyNames => Reason::TooLarge,
             Error::NameTaken(_) | Error::Contended(_) => Reason::Conflict,
             Error::Unsupported(_) => Reason::Unsupported,
             Error::Unreadable { .. } => Reason::Io,

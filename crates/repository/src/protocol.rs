@@ -10,6 +10,8 @@ use telemetry::Event;
 pub enum Protocol {
     /// `/versions`, `/info/NAME` and `/names`: Bundler since 1.12, RubyGems since 3.5.
     CompactIndex,
+    /// `/api/v1/dependencies`: Bundler before 1.12 and RubyGems before 3.2.3, and whoever is refused the compact index.
+    Dependencies,
     /// `specs.4.8.gz` and its like, and a gemspec for each version under `quick/`: `gem` up to the newest, and every
     /// Bundler where nothing better is answered.
     FullIndex,
@@ -17,12 +19,13 @@ pub enum Protocol {
 
 impl Protocol {
     /// All of them.
-    pub const ALL: &'static [Protocol] = &[Protocol::CompactIndex, Protocol::FullIndex];
+    pub const ALL: &'static [Protocol] = &[Protocol::CompactIndex, Protocol::Dependencies, Protocol::FullIndex];
 
     /// Its name in settings, journal rows and the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Protocol::CompactIndex => "compact_index",
+            Protocol::Dependencies => "dependencies",
             Protocol::FullIndex => "full_index",
         }
     }
@@ -37,6 +40,7 @@ impl Protocol {
     fn of(question: &Question) -> Option<Self> {
         match question {
             Question::Versions | Question::Names | Question::Info(_) => Some(Protocol::CompactIndex),
+            Question::Dependencies(..) => Some(Protocol::Dependencies),
             Question::Gemspec(_) => Some(Protocol::FullIndex),
             Question::Root | Question::Gem(_) | Question::Download(_) | Question::Push | Question::Yank { .. } => None,
         }

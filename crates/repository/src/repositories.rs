@@ -1,6 +1,6 @@
 //! All repositories, and the one function that answers a question to one of them.
 
-use crate::hosted::{self, Hosted};
+use crate::hosted::{self, Hosted, Pieces};
 use crate::{Ask, Error, Format, Found, Known, Protocol, Question, Repository, RepositoryName, Rules, Shared, Workers};
 use arc_swap::ArcSwap;
 use format::gem::info::FormatVersion;
@@ -37,6 +37,8 @@ pub struct Repositories {
     known: ArcSwap<Known>,
     /// Room for the indexes that all their readers share, in bytes.
     room: Arc<Bound>,
+    /// What the dependency API says of gems.
+    pieces: Pieces,
     /// Held while the list is read anew, so that an older list never replaces a newer one.
     reading: Mutex<()>,
     /// Held while the settings of a repository are changed from what they are.
@@ -44,16 +46,24 @@ pub struct Repositories {
 }
 
 impl Repositories {
-    /// Reads which repositories there are. `room` bounds the bytes of their large indexes in memory.
+    /// Reads which repositories there are. `room` bounds the bytes of their large indexes in memory, `pieces` those of what
+    /// the dependency API says of their gems.
     pub async fn open(
         store: Arc<Store>,
         workers: Workers,
         clock: Clock,
         room: Arc<Bound>,
+        pieces: u64,
         event: &mut Event,
     ) -> Result<Self, Error> {
+        let pieces = Pieces::new(pieces);
         let known = ArcSwap::from_pointee(read(&store, None, &room, event).await?);
-        Ok(Self { store, workers, clock, known, room, reading: Mutex::new(()), changing: Mutex::new(()) })
+        Ok(Self { store, workers, clock, known, room, pieces, reading: Mutex::new(()), changing: Mutex::new(()) })
+    }
+
+    /// What fills up here, for the recorder.
+    pub fn bound(&self) -> &Arc<Bound> {
+        self.pieces.bound()
     }
 
     /// The repositories as they are set now: the list in memory while its stamp holds, else read anew. Nobody has to
@@ -96,7 +106,11 @@ impl Repositories {
             Question::Versions | Question::Names => Unit::All(id),
             Question::Info(name) => Unit::Of(id, name),
             Question::Gemspec(full_name) => return self.any_of(id, full_name)?.join(&ask.settings),
-            Question::Gem(_) | Question::Download(_) | Question::Push | Question::Yank { .. } => return None,
+            Question::Gem(_)
+            | Question::Download(_)
+            | Question::Dependencies(..)
+            | Question::Push
+            | Question::Yank { .. } => return None,
         };
         self.store.revisions().stamp(&[unit], Millis(i64::MAX))?.join(&ask.settings)
     }
@@ -121,6 +135,9 @@ impl Repositories {
             Question::Info(name) => hosted::info(hosted, name, now(), event).await,
             Question::Gem(full_name) => hosted::gem(hosted, full_name, now(), event).await,
             Question::Gemspec(full_name) => hosted::gemspec(hosted, full_name, now(), event).await,
+            Question::Dependencies(names, form) => {
+                hosted::dependencies(hosted, &self.pieces, (names.as_deref(), *form), now(), event).await
+            }
             Question::Download(full_name) => Ok(Found::Elsewhere(format!("../gems/{full_name}.gem"))),
             Question::Push => {
                 let staged = upload.ok_or(Error::GivenUp)?;

@@ -3,7 +3,7 @@
 //! Indexes, metadata, downloads and lists are all made from [`Visible`] entries, and only [`visible`] makes them: so
 //! a policy that is added here holds on every route at once (invariant 4 of ARCHITECTURE.md).
 
-use store::{Entry, State};
+use store::{Entry, Outline, State};
 use telemetry::Millis;
 
 /// From where, and when, a repository is looked at.
@@ -21,24 +21,51 @@ pub struct View<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {}
 
-/// An entry that the view shows.
-#[derive(Debug, Clone, Copy)]
-pub struct Visible<'a>(&'a Entry);
+/// What is looked at, whole or in outline.
+pub trait Row {
+    /// Whether it is offered, when it was published, and when it last changed.
+    fn standing(&self) -> (State, Millis, Millis);
+}
 
-impl<'a> Visible<'a> {
+impl Row for Entry {
+    fn standing(&self) -> (State, Millis, Millis) {
+        (self.state, self.published, self.changed)
+    }
+}
+
+impl Row for Outline {
+    fn standing(&self) -> (State, Millis, Millis) {
+        (self.state, self.published, self.changed)
+    }
+}
+
+/// An entry that the view shows.
+#[derive(Debug)]
+pub struct Visible<'a, R = Entry>(&'a R);
+
+impl<R> Clone for Visible<'_, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Visible<'_, R> {}
+
+impl<'a, R> Visible<'a, R> {
     /// The entry.
-    pub fn entry(self) -> &'a Entry {
+    pub fn entry(self) -> &'a R {
         self.0
     }
 }
 
 /// Those of `rows` that the view shows, in their order.
-pub fn visible<'a>(rows: &'a [Entry], view: View<'_>) -> impl Iterator<Item = Visible<'a>> {
+pub fn visible<'a, R: Row>(rows: &'a [R], view: View<'_>) -> impl Iterator<Item = Visible<'a, R>> {
     let as_of = view.as_of.unwrap_or(Millis(i64::MAX));
     rows.iter()
-        .filter(move |entry| {
-            let withdrawn = entry.state == State::Withdrawn && entry.changed <= as_of;
-            entry.published <= as_of && !withdrawn
+        .filter(move |row| {
+            let (state, published, changed) = row.standing();
+            let withdrawn = state == State::Withdrawn && changed <= as_of;
+            published <= as_of && !withdrawn
         })
         .map(Visible)
 }

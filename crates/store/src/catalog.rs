@@ -1,7 +1,8 @@
 //! The closed set of operations on the truth. One suite runs against every implementation (SQLite, the model in memory).
 
-use crate::{Change, Digest, Entry, Error, RepositoryId, RepositoryRecord, Seq, TokenRecord};
+use crate::{Change, Digest, Entry, Error, RepositoryId, RepositoryRecord, Seq, State, TokenRecord};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use telemetry::Millis;
 
 /// What must still be so when the transaction decides, else nothing of the batch happens.
@@ -102,6 +103,19 @@ pub struct UnitRows {
     pub entries: Vec<Entry>,
 }
 
+/// Of an entry what those need to know who read many.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Outline {
+    /// Whether it is offered.
+    pub state: State,
+    /// When it was first published.
+    pub published: Millis,
+    /// When it last changed.
+    pub changed: Millis,
+    /// What the format took out of it, as JSON.
+    pub facts: Box<RawValue>,
+}
+
 /// Why a batch was not made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("somebody else changed it first: {0:?} no longer holds")]
@@ -135,6 +149,9 @@ pub trait Catalog: Send {
 
     /// The entries of the units after `after` up to `through`, withdrawn ones too: by unit in byte order, then as in a unit.
     fn entries(&mut self, repository: RepositoryId, after: &str, through: &str) -> Result<Vec<Entry>, Error>;
+
+    /// The entries of one unit in outline, withdrawn ones too, in the order of [`Catalog::unit`].
+    fn outlines(&mut self, repository: RepositoryId, unit: &str) -> Result<Vec<Outline>, Error>;
 
     /// One entry.
     fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error>;

@@ -2,7 +2,7 @@
 //! other crates' property tests.
 
 use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, Expect, JournalRow, RepositoryId};
-use crate::{RepositoryRecord, Seq, State, TokenRecord, UnitRows};
+use crate::{Outline, RepositoryRecord, Seq, State, TokenRecord, UnitRows};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A catalog in memory.
@@ -113,6 +113,15 @@ impl Catalog for Model {
 
     fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
         Ok(self.entries.get(&(repository, key.to_owned())).cloned())
+    }
+
+    fn outlines(&mut self, repository: RepositoryId, unit: &str) -> Result<Vec<Outline>, Error> {
+        let outline = |entry: Entry| {
+            let Entry { state, published, changed, facts, .. } = entry;
+            let facts = serde_json::value::to_raw_value(&facts).map_err(Error::row(Seq(0)))?;
+            Ok(Outline { state, published, changed, facts })
+        };
+        self.unit(repository, unit)?.entries.into_iter().map(outline).collect()
     }
 
     fn entries_beginning(&mut self, repository: RepositoryId, prefix: &str, limit: usize) -> Result<Vec<Entry>, Error> {

@@ -4,7 +4,7 @@ mod read;
 mod write;
 
 use crate::{Batch, Catalog, Conflict, Digest, Entry, Error, JournalRow, RepositoryId, RepositoryRecord, Seq};
-use crate::{TokenRecord, UnitRows};
+use crate::{Outline, TokenRecord, UnitRows};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
@@ -141,6 +141,10 @@ impl Catalog for Sqlite {
 
     fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
         self.read_entry(repository, key)
+    }
+
+    fn outlines(&mut self, repository: RepositoryId, unit: &str) -> Result<Vec<Outline>, Error> {
+        self.read_outlines(repository, unit)
     }
 
     fn entries_beginning(&mut self, repository: RepositoryId, prefix: &str, limit: usize) -> Result<Vec<Entry>, Error> {

@@ -123,6 +123,8 @@ fn a_unit_has_its_entries_by_date_and_the_number_of_its_last_change(mut catalog:
     assert_eq!(rack.seq, Seq(4));
     assert_eq!(rack.entries, [entry("rack", 2, State::Live), entry("rack", 1, State::Withdrawn)]);
     assert_eq!(catalog.unit(R, "rake").unwrap().seq, Seq(3));
+    let outline = |entry: &Entry| (entry.state, entry.published, entry.changed, entry.facts.to_string());
+    assert_eq!(outlines(&mut catalog, R, "rack"), rack.entries.iter().map(outline).collect::<Vec<_>>());
     assert_eq!(catalog.entry(R, "rack-1").unwrap(), Some(entry("rack", 1, State::Withdrawn)));
     assert_eq!(catalog.unit(RepositoryId(2), "rack").unwrap().seq, Seq(0));
 }
@@ -252,6 +254,11 @@ fn a_gap_and_a_later_form_are_not_replayed(mut catalog: impl Catalog) {
     assert_eq!(catalog.setting("a").unwrap(), None);
 }
 
+fn outlines(catalog: &mut impl Catalog, id: RepositoryId, unit: &str) -> Vec<(State, Millis, Millis, String)> {
+    let outlines = catalog.outlines(id, unit).unwrap().into_iter();
+    outlines.map(|one| (one.state, one.published, one.changed, one.facts.get().to_owned())).collect()
+}
+
 /// Compares every read.
 pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
     assert_eq!(one.last().unwrap(), other.last().unwrap());
@@ -277,6 +284,7 @@ pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
         match &row.change {
             Change::Entry { repository, entry } => {
                 assert_eq!(one.unit(*repository, &entry.unit).unwrap(), other.unit(*repository, &entry.unit).unwrap());
+                assert_eq!(outlines(one, *repository, &entry.unit), outlines(other, *repository, &entry.unit));
                 assert_eq!(one.entry(*repository, &entry.key).unwrap(), other.entry(*repository, &entry.key).unwrap());
             }
             Change::Setting { key, .. } => assert_eq!(one.setting(key).unwrap(), other.setting(key).unwrap()),

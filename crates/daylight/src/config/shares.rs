@@ -63,11 +63,15 @@ impl Shares {
     }
 
     pub(super) fn pages_bytes(&self) -> Derived<u64> {
-        (self.part(5), self.of_memory("5/16"))
+        (self.part(4), self.of_memory("4/16"))
     }
 
     pub(super) fn indexes_bytes(&self) -> Derived<u64> {
         (self.part(2), self.of_memory("2/16"))
+    }
+
+    pub(super) fn dependencies_bytes(&self) -> Derived<u64> {
+        (self.part(1), self.of_memory("1/16"))
     }
 
     pub(super) fn max_connections(&self) -> Derived<u64> {

@@ -6,6 +6,7 @@
 //! tells what a client asks for, and [`spelling`] what it may mean by a full name.
 
 mod archive;
+pub mod dependencies;
 mod facts;
 #[cfg(test)]
 mod fixture;

@@ -1,5 +1,6 @@
 //! What a path below a gem repository's root asks for.
 
+use super::dependencies::Form;
 use super::name::{MAX, plain};
 
 /// What a client asks for. Which methods make sense is not decided here.
@@ -19,6 +20,8 @@ pub enum Question<'a> {
     Gemspec(&'a str),
     /// The package, where it was before 2010: it is under `gems` now.
     Download(&'a str),
+    /// What the versions of the gems in the query need.
+    Dependencies(Form),
     /// Where packages are pushed to.
     Push,
     /// Where versions are yanked.
@@ -34,6 +37,8 @@ pub fn read(path: &str) -> Option<Question<'_>> {
         "" => Some(Question::Root),
         "versions" => Some(Question::Versions),
         "names" => Some(Question::Names),
+        "api/v1/dependencies" => Some(Question::Dependencies(Form::Marshal)),
+        "api/v1/dependencies.json" => Some(Question::Dependencies(Form::Json)),
         "api/v1/gems" => Some(Question::Push),
         "api/v1/gems/yank" => Some(Question::Yank),
         _ => match path.split_once('/')? {
@@ -75,6 +80,8 @@ mod tests {
             ("names", Question::Names),
             ("info/net-http", Question::Info("net-http")),
             ("gems/nokogiri-1.18.9-x86_64-linux.gem", Question::Gem("nokogiri-1.18.9-x86_64-linux")),
+            ("api/v1/dependencies", Question::Dependencies(Form::Marshal)),
+            ("api/v1/dependencies.json", Question::Dependencies(Form::Json)),
             ("downloads/rack-3.0.gem", Question::Download("rack-3.0")),
             ("fetch/actual/gem/rack-3.0.gem", Question::Gem("rack-3.0")),
             ("fetch/actual/gem/rack-3.0.gemspec.rz", Question::Gemspec("rack-3.0")),

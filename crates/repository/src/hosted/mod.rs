@@ -1,11 +1,13 @@
 //! A repository that holds packages of its own. The catalog is the truth, so nothing is remembered as missing.
 
+mod dependencies;
 mod index;
 mod push;
 mod shared;
 mod single;
 mod yank;
 
+pub(crate) use dependencies::{Pieces, dependencies};
 pub(crate) use index::{info, names, versions};
 pub(crate) use push::push;
 pub use shared::Shared;

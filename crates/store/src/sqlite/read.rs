@@ -1,7 +1,7 @@
 //! The reads of the closed set.
 
 use super::{Sqlite, int, seq};
-use crate::{Digest, Entry, Error, JournalRow, RepositoryId, RepositoryRecord, Seq, TokenRecord, UnitRows};
+use crate::{Digest, Entry, Error, JournalRow, Outline, RepositoryId, RepositoryRecord, Seq, TokenRecord, UnitRows};
 use rusqlite::{Params, Row, params};
 use serde::de::DeserializeOwned;
 
@@ -27,6 +27,11 @@ impl Sqlite {
     pub(super) fn read_entry(&self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
         let sql = "SELECT body FROM entry WHERE repository = ? AND key = ?";
         Ok(self.bodies(sql, params![int(repository.0), key])?.pop())
+    }
+
+    pub(super) fn read_outlines(&self, repository: RepositoryId, unit: &str) -> Result<Vec<Outline>, Error> {
+        let sql = "SELECT body FROM entry WHERE repository = ? AND unit = ? ORDER BY published, key";
+        self.bodies(sql, params![int(repository.0), unit])
     }
 
     pub(super) fn read_entries_beginning(
