@@ -37,7 +37,7 @@ async fn content(app: &App, request: &mut Request, url: Content, event: &mut Eve
     let stamp = app.repositories.stamp(&ask); // before the work
     let upload = upload::receive(app, &ask, request, event).await?;
     let reply = match app.repositories.answer(&ask, upload, who.name(), event).await {
-        Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask)),
+        Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask, request)),
         Err(error) => app.missing(error, &ask, event)?, // proven, that is an answer like another
     };
     app.keep(request, &reply, &ask, &who, stamp, event); // only what may be a page

@@ -62,9 +62,13 @@ impl Class {
             Route::Admin(_) | Route::Metrics => Class::Admin,
             Route::Content(url) if url.scope != Scope::Read => Class::Uploads,
             Route::Content(url) => match path::read(&url.path) {
-                Some(Question::Versions | Question::Names | Question::Info(_) | Question::Dependencies(_)) => {
-                    Class::DynamicIndex
-                }
+                Some(
+                    Question::Versions
+                    | Question::Names
+                    | Question::Info(_)
+                    | Question::Specs(_)
+                    | Question::Dependencies(_),
+                ) => Class::DynamicIndex,
                 Some(Question::Gem(_) | Question::Gemspec(_)) => Class::Downloads,
                 Some(Question::Root | Question::Download(_) | Question::Push | Question::Yank) | None => Class::Pages,
             },
@@ -125,6 +129,7 @@ mod tests {
             ("/repository/gems//info/lamp", Class::DynamicIndex),
             ("/repository/gems/names", Class::DynamicIndex),
             ("/repository/gems/api/v1/dependencies.json", Class::DynamicIndex),
+            ("/repository/gems/specs.4.8.gz", Class::DynamicIndex),
             ("/repository/gems/gems/lamp-1.0.0.gem", Class::Downloads),
             ("/repository/gems/quick/Marshal.4.8/lamp-1.0.0.gemspec.rz", Class::Downloads),
             ("/repository/gems/downloads/lamp-1.0.0.gem", Class::Pages),

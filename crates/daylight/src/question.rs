@@ -31,6 +31,7 @@ pub(crate) async fn read(
         Path::Versions => ("GET, HEAD", Question::Versions),
         Path::Names => ("GET, HEAD", Question::Names),
         Path::Info(name) => ("GET, HEAD", Question::Info(name.to_owned())),
+        Path::Specs(file) => ("GET, HEAD", Question::Specs(file)),
         Path::Gem(full_name) => ("GET, HEAD", Question::Gem(full_name.to_owned())),
         Path::Gemspec(full_name) => ("GET, HEAD", Question::Gemspec(full_name.to_owned())),
         Path::Download(full_name) => ("GET, HEAD", Question::Download(full_name.to_owned())),

@@ -6,10 +6,12 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use format::gem::dependencies::Form;
 use front::conditional::Checkpoints;
-use front::{Body, Ranges, Reply};
+use front::{Body, Ranges, Reply, Request, Rope, takes_gzip};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
-use repository::{Ask, Found, Index};
+use repository::{Ask, Found, Index, Packed};
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 
 const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -19,13 +21,20 @@ const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json"
 /// The challenge that makes `gem`, `bundle` and browsers send what they have (RFC 7617 section 2).
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Daylight\", charset=\"UTF-8\"");
 
+/// How much later than the last change a client of the older index must have its file from, to hear that it is unchanged:
+/// it says when by its own clock.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(120);
+// What the repository hashes up to is what a proof begins from.
+const _: () = assert!(repository::PIECE as u64 == Checkpoints::EVERY);
+
 /// What was found, for the client.
-pub(crate) fn found(found: Found, ask: &Ask) -> Reply {
+pub(crate) fn found(found: Found, ask: &Ask, request: &Request) -> Reply {
     let private = ask.repository.record.private;
     match found {
         Found::Root => text("Daylight\n"),
         Found::Said(said) => text(said),
-        Found::Index(made) => index(made, private),
+        Found::Index(made) => index(made, private, request),
+        Found::Packed(file) => packed(file, private),
         Found::Gemspec(made) => gemspec(made, private),
         Found::Dependencies(list, form) => dependencies(list, form, private),
         // Relative, so that it is right below whatever prefix the repository is reached.
@@ -54,15 +63,43 @@ pub(crate) fn found(found: Found, ask: &Ask) -> Reply {
 /// An index of the compact kind. The ETag must be the MD5 of the body: Bundler before 2.5 compares it with its own MD5
 /// of the file, and computes If-None-Match from its local copy. Bundler 2.5 and later throws a 206 away that has no
 /// Repr-Digest. Clients must ask again each time: what is acknowledged is visible. It may come compressed.
-fn index(index: Index, private: bool) -> Reply {
-    let mut reply = Reply::new(StatusCode::OK).body(Body::Bytes(index.bytes));
+///
+/// What is one piece may be a page, and pages are compressed elsewhere.
+fn index(index: Index, private: bool, request: &Request) -> Reply {
+    let gzip = index.gzip.filter(|_| takes_gzip(request));
+    let weak = if gzip.is_some() { "W/" } else { "" };
+    let mut reply = Reply::new(StatusCode::OK);
     let headers = &mut reply.headers;
+    if gzip.is_some() {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
     headers.insert(header::CONTENT_TYPE, TEXT);
-    put(headers, header::ETAG, format!("\"{}\"", index.md5));
+    put(headers, header::ETAG, format!("{weak}\"{}\"", index.md5));
     put(headers, REPR_DIGEST, format!("sha-256=:{}:", STANDARD.encode(index.sha256)));
     headers.insert(header::CACHE_CONTROL, asked_again(private));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
-    reply.ranges = Ranges::Prefix(Checkpoints::default());
+    reply.ranges = Ranges::Prefix(Checkpoints::new(index.states));
+    reply.body(body(gzip.unwrap_or(index.pieces)))
+}
+
+fn body(pieces: Arc<[Bytes]>) -> Body {
+    match &pieces[..] {
+        [whole] => Body::Bytes(whole.clone()),
+        _ => Body::Rope(Rope::new(pieces)),
+    }
+}
+
+/// A file of the older index: gzip is what it is, and no coding of it. `gem` asks for it with the moment of its own copy.
+fn packed(file: Packed, private: bool) -> Reply {
+    let mut reply = Reply::new(StatusCode::OK).body(Body::Rope(Rope::new(file.pieces)));
+    let headers = &mut reply.headers;
+    headers.insert(header::CONTENT_TYPE, OCTETS);
+    headers.insert(header::CACHE_CONTROL, asked_again(private));
+    let modified = UNIX_EPOCH + Duration::from_millis(file.modified.0.max(0).cast_unsigned());
+    // To the second after: one that changes within a second must not seem unchanged.
+    let modified = modified + Duration::from_millis(999);
+    put(headers, header::LAST_MODIFIED, httpdate::fmt_http_date(modified));
+    reply.margin = CLOCKS_DIFFER;
     reply
 }
 
@@ -80,7 +117,7 @@ fn dependencies(list: Bytes, form: Form, private: bool) -> Reply {
 
 /// A gemspec, which is compressed as it is: clients unpack it themselves, so it gets no coding on its way.
 fn gemspec(index: Index, private: bool) -> Reply {
-    let mut reply = Reply::new(StatusCode::OK).body(Body::Bytes(index.bytes));
+    let mut reply = Reply::new(StatusCode::OK).body(body(index.pieces));
     let headers = &mut reply.headers;
     headers.insert(header::CONTENT_TYPE, OCTETS);
     put(headers, header::ETAG, format!("\"{}\"", index.md5));

@@ -46,6 +46,8 @@ pub enum Admin {
     Repository(String),
     /// Change its settings.
     ChangeRepository(String),
+    /// Begin its list of versions anew.
+    CompactRepository(String),
     /// Remove one.
     RemoveRepository(String),
     /// List the tokens.
@@ -103,6 +105,8 @@ fn admin(method: &Method, segments: &[&str]) -> Result<Admin, Error> {
         ["repositories", name] if got => Ok(Admin::Repository((*name).to_owned())),
         ["repositories", name] if method == Method::DELETE => Ok(Admin::RemoveRepository((*name).to_owned())),
         ["repositories", name] if method == Method::PATCH => Ok(Admin::ChangeRepository((*name).to_owned())),
+        ["repositories", name, "compact"] if method == Method::POST => Ok(Admin::CompactRepository((*name).to_owned())),
+        ["repositories", _, "compact"] => Err(not_allowed(method, "POST")),
         ["repositories", _] => Err(not_allowed(method, "GET, HEAD, PATCH, DELETE")),
         ["tokens"] if got => Ok(Admin::Tokens),
         ["tokens"] => Ok(Admin::AddToken),

@@ -107,6 +107,7 @@ impl Opened {
 
     /// Ships what is journaled and hands on what is recorded.
     pub fn close(self) {
+        self.back.block_on(self.app.repositories.close());
         self.app.store.close();
         self.app.recorder.stop(PATIENCE);
         self.back.shutdown_timeout(PATIENCE);
@@ -119,7 +120,7 @@ async fn known(
     store: &Arc<Store>,
     workers: Workers,
     clock: &Clock,
-    recorder: &Recorder,
+    recorder: &Arc<Recorder>,
 ) -> anyhow::Result<(Repositories, Access, First)> {
     recorder.attempt();
     let mut event = Event::job("start", clock.now());
@@ -129,13 +130,11 @@ async fn known(
         let repositories = Repositories::open(
             store.clone(),
             workers,
-            clock.clone(),
-            room,
-            settings.server.dependencies_bytes,
+            recorder.clone(),
+            (room, settings.server.dependencies_bytes),
             &mut event,
         )
         .await?;
-        recorder.register(repositories.bound().clone());
         let access = Access::open(store.clone(), clock.clone(), &mut event).await?;
         let first = init::first(store, settings.admin_token.as_ref(), &repositories, &access, &mut event).await?;
         anyhow::Ok((repositories, access, first))

@@ -9,6 +9,7 @@ pub use checkpoints::Checkpoints;
 use http::header::{self, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 use md5::{Digest, Md5};
+use std::time::Duration;
 use tags::{Tag, Tags};
 
 /// The conditions of a request, kept while the handler has the rest of it.
@@ -51,13 +52,13 @@ impl Asked {
         until.is_none_or(|until| modified(headers).is_none_or(|modified| modified <= until))
     }
 
-    fn holds_it(&self, headers: &HeaderMap) -> bool {
+    fn holds_it(&self, headers: &HeaderMap, margin: Duration) -> bool {
         if !self.none_match.is_empty() {
             let ours = tag(headers).map(|tag| tag.opaque);
             return self.tags().any(|held| held == "*" || Some(held) == ours);
         }
         let since = self.modified_since.as_ref().and_then(date);
-        since.is_some_and(|since| modified(headers).is_some_and(|modified| modified <= since))
+        since.is_some_and(|since| modified(headers).is_some_and(|modified| modified + margin <= since))
     }
 
     /// Whether what the client has a part of is what we have: a strong comparison (RFC 9110, 13.1.5). A date is strong
@@ -89,7 +90,7 @@ pub fn apply(mut reply: Reply, method: &Method, asked: &Asked) -> Reply {
         if !asked.expects_it(&reply.headers) {
             return without_body(reply, StatusCode::PRECONDITION_FAILED);
         }
-        if asked.holds_it(&reply.headers) {
+        if asked.holds_it(&reply.headers, reply.margin) {
             return without_body(reply, StatusCode::NOT_MODIFIED);
         }
         if reply.ranges.any() {

@@ -18,6 +18,7 @@ use shelf::{Shelf, Wanted};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use telemetry::{Event, Layer, Millis, Op, Recorder};
 
 /// The access class of pages that anyone may have.
@@ -81,7 +82,7 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         event.reason = page.reason;
         let form = page.form(request);
         let (headers, body) = (form.headers.clone(), Body::Bytes(form.body.clone()));
-        Some(Reply { status: page.status, headers, body, ranges: page.ranges.clone() })
+        Some(Reply { status: page.status, headers, body, ranges: page.ranges.clone(), margin: Duration::ZERO })
     }
 
     /// A public page first, which needs no look at the credentials; then that of whoever asks.

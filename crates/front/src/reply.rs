@@ -5,6 +5,7 @@ use crate::conditional::Checkpoints;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::fs::File;
+use std::time::Duration;
 
 /// A complete answer, as if nobody had asked conditionally: [`crate::conditional`] turns it into a 304, a 206 or a
 /// 416 and takes the body off a `HEAD`.
@@ -18,6 +19,9 @@ pub struct Reply {
     pub body: Body,
     /// Which ranges of the body may be asked for.
     pub ranges: Ranges,
+    /// How much later than `Last-Modified` the client must have its copy from to be told that it is unchanged. For those
+    /// who say when by their own clock, and nothing else.
+    pub margin: Duration,
 }
 
 /// The bytes of a reply.
@@ -85,7 +89,7 @@ impl Ranges {
 impl Reply {
     /// A reply with neither headers nor body.
     pub fn new(status: StatusCode) -> Self {
-        Self { status, headers: HeaderMap::new(), body: Body::Empty, ranges: Ranges::None }
+        Self { status, headers: HeaderMap::new(), body: Body::Empty, ranges: Ranges::None, margin: Duration::ZERO }
     }
 
     /// A reply of plain text.

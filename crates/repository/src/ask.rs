@@ -1,9 +1,11 @@
 //! The question and what is found.
 
-use crate::Repository;
+use crate::rope::Sums;
+use crate::{Packed, Repository};
 use bytes::Bytes;
 use format::gem::dependencies::Form;
-use sha2::{Digest as _, Sha256};
+use format::gem::specs;
+use md5::Md5;
 use std::fs::File;
 use std::sync::Arc;
 use store::{Hashes, Stamp};
@@ -31,6 +33,8 @@ pub enum Question {
     Names,
     /// The versions of one gem with their dependencies.
     Info(String),
+    /// A file of the older index.
+    Specs(specs::File),
     /// The gem of this full name.
     Gem(String),
     /// The gemspec of the gem of this full name.
@@ -60,6 +64,7 @@ impl Ask {
             Question::Versions => ("versions", "", ""),
             Question::Names => ("names", "", ""),
             Question::Info(name) => ("info", name.as_str(), ""),
+            Question::Specs(file) => (file.name(), "", ""),
             Question::Gem(full_name) | Question::Download(full_name) => ("gem", "", full_name.as_str()),
             Question::Gemspec(full_name) => ("gemspec", "", full_name.as_str()),
             Question::Dependencies(..) => ("dependencies", "", ""),
@@ -78,17 +83,23 @@ impl Ask {
 /// An index, whole, with the digests that clients compare. Clones share the bytes.
 #[derive(Debug, Clone)]
 pub struct Index {
-    /// The index.
-    pub bytes: Bytes,
+    /// The index, one piece after the other.
+    pub pieces: Arc<[Bytes]>,
+    /// The same as one gzip stream, where that was made with it.
+    pub gzip: Option<Arc<[Bytes]>>,
     /// Its MD5, hexadecimal.
     pub md5: String,
     /// Its SHA-256.
     pub sha256: [u8; 32],
+    /// The MD5 of each multiple of [`crate::PIECE`] bytes from its beginning, unfinished.
+    pub states: Arc<[Md5]>,
 }
 
 impl Index {
     pub(crate) fn of(bytes: Vec<u8>) -> Self {
-        Self { md5: format::gem::info::md5_hex(&bytes), sha256: Sha256::digest(&bytes).into(), bytes: bytes.into() }
+        let mut sums = Sums::default();
+        sums.add(&bytes);
+        sums.index([Bytes::from(bytes)].into(), None)
     }
 }
 
@@ -101,6 +112,8 @@ pub enum Found {
     Index(Index),
     /// A gemspec, compressed as it is.
     Gemspec(Index),
+    /// A file of the older index, whole.
+    Packed(Packed),
     /// A published file.
     File {
         /// Its name for people who save it.

@@ -10,15 +10,17 @@ mod known;
 mod name;
 mod protocol;
 mod repositories;
+mod rope;
 mod visible;
 mod work;
 
 pub use ask::{Ask, Found, Index, Question};
 pub use error::{Error, store_reason};
-pub use hosted::Shared;
+pub use hosted::{Packed, Shared};
 pub use known::{Format, Known, Repository};
 pub use name::{BadName, RepositoryName};
 pub use protocol::Protocol;
 pub use repositories::{NewRepository, Repositories};
+pub use rope::PIECE;
 pub use visible::{Rules, View, Visible, visible};
 pub use work::Workers;

@@ -41,7 +41,7 @@ impl Protocol {
         match question {
             Question::Versions | Question::Names | Question::Info(_) => Some(Protocol::CompactIndex),
             Question::Dependencies(..) => Some(Protocol::Dependencies),
-            Question::Gemspec(_) => Some(Protocol::FullIndex),
+            Question::Specs(_) | Question::Gemspec(_) => Some(Protocol::FullIndex),
             Question::Root | Question::Gem(_) | Question::Download(_) | Question::Push | Question::Yank { .. } => None,
         }
     }

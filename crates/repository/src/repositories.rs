@@ -1,6 +1,6 @@
 //! All repositories, and the one function that answers a question to one of them.
 
-use crate::hosted::{self, Hosted, Pieces};
+use crate::hosted::{self, Heads, Hosted, Keeper, Pieces};
 use crate::{Ask, Error, Format, Found, Known, Protocol, Question, Repository, RepositoryName, Rules, Shared, Workers};
 use arc_swap::ArcSwap;
 use format::gem::info::FormatVersion;
@@ -8,9 +8,11 @@ use format::gem::spelling;
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{
-    Batch, Change, CommitError, Expect, RepositoryId, RepositoryKind, RepositoryRecord, Staged, Stamp, Store, Unit,
+    Batch, Change, CommitError, Expect, IndexBase, RepositoryId, RepositoryKind, RepositoryRecord, Staged, Stamp,
+    Store, Unit,
 };
-use telemetry::{Bound, Clock, Event, Layer, Millis};
+use telemetry::{Bound, Clock, Event, Layer, Millis, Recorder};
+use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
 /// What a new repository is to be.
@@ -32,7 +34,8 @@ pub struct NewRepository {
 #[derive(Debug)]
 pub struct Repositories {
     store: Arc<Store>,
-    workers: Workers,
+    keeper: Keeper,
+    heads: Heads,
     clock: Clock,
     known: ArcSwap<Known>,
     /// Room for the indexes that all their readers share, in bytes.
@@ -47,23 +50,34 @@ pub struct Repositories {
 
 impl Repositories {
     /// Reads which repositories there are. `room` bounds the bytes of their large indexes in memory, `pieces` those of what
-    /// the dependency API says of their gems.
+    /// the dependency API says of their gems. What no client waits for is done on the runtime that this is called on.
     pub async fn open(
         store: Arc<Store>,
         workers: Workers,
-        clock: Clock,
-        room: Arc<Bound>,
-        pieces: u64,
+        recorder: Arc<Recorder>,
+        (room, pieces): (Arc<Bound>, u64),
         event: &mut Event,
     ) -> Result<Self, Error> {
         let pieces = Pieces::new(pieces);
         let known = ArcSwap::from_pointee(read(&store, None, &room, event).await?);
-        Ok(Self { store, workers, clock, known, room, pieces, reading: Mutex::new(()), changing: Mutex::new(()) })
+        let (clock, heads) = (recorder.clock().clone(), Heads::new());
+        recorder.register(heads.bound().clone());
+        recorder.register(pieces.bound().clone());
+        let keeper = Keeper { store: store.clone(), workers: Arc::new(workers), recorder, back: Handle::current() };
+        let (reading, changing) = (Mutex::new(()), Mutex::new(()));
+        Ok(Self { store, keeper, heads, clock, known, room, pieces, reading, changing })
     }
 
-    /// What fills up here, for the recorder.
-    pub fn bound(&self) -> &Arc<Bound> {
-        self.pieces.bound()
+    /// Writes of the large indexes what the data folder does not have yet. Before the store is closed.
+    pub async fn close(&self) {
+        let known = self.known.load_full();
+        for repository in known.by_name.values() {
+            repository.shared.keep(repository.id, &self.keeper).await;
+        }
+    }
+
+    fn hosted<'a>(&'a self, repository: &'a Arc<Repository>) -> Hosted<'a> {
+        Hosted { store: &self.store, keeper: &self.keeper, heads: &self.heads, repository }
     }
 
     /// The repositories as they are set now: the list in memory while its stamp holds, else read anew. Nobody has to
@@ -106,11 +120,8 @@ impl Repositories {
             Question::Versions | Question::Names => Unit::All(id),
             Question::Info(name) => Unit::Of(id, name),
             Question::Gemspec(full_name) => return self.any_of(id, full_name)?.join(&ask.settings),
-            Question::Gem(_)
-            | Question::Download(_)
-            | Question::Dependencies(..)
-            | Question::Push
-            | Question::Yank { .. } => return None,
+            Question::Specs(_) | Question::Gem(_) | Question::Download(_) | Question::Dependencies(..) => return None,
+            Question::Push | Question::Yank { .. } => return None,
         };
         self.store.revisions().stamp(&[unit], Millis(i64::MAX))?.join(&ask.settings)
     }
@@ -127,12 +138,13 @@ impl Repositories {
         event.layer = Layer::Hosted;
         ask.repository.understands(&ask.question)?;
         let now = || self.clock.now();
-        let hosted = Hosted { store: &self.store, workers: &self.workers, repository: &ask.repository };
+        let hosted = self.hosted(&ask.repository);
         match &ask.question {
             Question::Root => Ok(Found::Root),
             Question::Versions => hosted::versions(hosted, now(), event).await,
             Question::Names => hosted::names(hosted, now(), event).await,
             Question::Info(name) => hosted::info(hosted, name, now(), event).await,
+            Question::Specs(file) => hosted::specs(hosted, *file, now(), event).await,
             Question::Gem(full_name) => hosted::gem(hosted, full_name, now(), event).await,
             Question::Gemspec(full_name) => hosted::gemspec(hosted, full_name, now(), event).await,
             Question::Dependencies(names, form) => {
@@ -202,6 +214,23 @@ impl Repositories {
         if record != repository.record {
             self.change(repository.id, record, by, event).await?;
         }
+        Ok(self.find(name, event).await?.0)
+    }
+
+    /// Begins `/versions` anew with what it comes to, as of `created_at`. When this returns, that is what is answered.
+    pub async fn rebuild_versions(
+        &self,
+        name: &str,
+        created_at: Millis,
+        by: &str,
+        event: &mut Event,
+    ) -> Result<Arc<Repository>, Error> {
+        let _turn = self.changing.lock().await;
+        let (repository, _) = self.find(name, event).await?;
+        let base = IndexBase { through: self.store.last(), created: created_at };
+        let record = RepositoryRecord { index_base: Some(base), ..repository.record.clone() };
+        let commit = async |event: &mut Event| self.change(repository.id, record, by, event).await;
+        hosted::compact(self.hosted(&repository), base, commit, event).await?;
         Ok(self.find(name, event).await?.0)
     }
 

@@ -38,6 +38,7 @@ bounds! {
     Pages "pages" "bytes" "Complete answers in memory";
     Indexes "indexes" "bytes" "Large indexes in memory, each shared by all who read it";
     Dependencies "dependencies" "bytes" "What the dependency API says of gems, in memory";
+    Heads "heads" "bytes" "What a push needs to know of its gem, for gems that were pushed of late";
     PageCompression "pages.compression" "pages" "Pages waiting to be compressed, or being compressed";
     Requests "requests" "requests" "Requests of a cost class under way, until they are answered";
     TruthReaders "truth.readers" "reads" "Reads of the truth database, waiting or under way";

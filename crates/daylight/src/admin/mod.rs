@@ -25,6 +25,7 @@ pub(crate) async fn answer(app: &App, ask: Admin, request: &mut Request, event: 
         Admin::ChangeRepository(name) => {
             repositories::change(app, &name, body(request, event).await?, who.name(), event).await
         }
+        Admin::CompactRepository(name) => repositories::compact(app, &name, who.name(), event).await,
         Admin::RemoveRepository(name) => repositories::remove(app, &name, who.name(), event).await,
         Admin::Tokens => tokens::list(app, event).await,
         Admin::AddToken => tokens::add(app, body(request, event).await?, who.name(), event).await,

@@ -93,6 +93,12 @@ pub(super) async fn change(app: &App, name: &str, body: Change, by: &str, event:
     Ok(reply::json(StatusCode::OK, &shown(app, &changed)))
 }
 
+pub(super) async fn compact(app: &App, name: &str, by: &str, event: &mut Event) -> Result<Reply, Error> {
+    let now = app.clock.now();
+    let compacted = app.repositories.rebuild_versions(name, now, by, event).await?;
+    Ok(reply::json(StatusCode::OK, &shown(app, &compacted)))
+}
+
 pub(super) async fn remove(app: &App, name: &str, by: &str, event: &mut Event) -> Result<Reply, Error> {
     app.repositories.remove(name, by, event).await?;
     Ok(reply::no_content())

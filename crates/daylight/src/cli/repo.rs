@@ -58,6 +58,13 @@ enum Verb {
         #[arg(long, value_name = "PROTOCOL=on|off", required = true, value_parser = switch)]
         protocol: Vec<(String, bool)>,
     },
+    /// Begin the list of versions anew, with a line for each gem
+    ///
+    /// Clients read it whole once more, and then again what is added to it. For one that has grown by many yanks.
+    Compact {
+        /// Its name
+        name: String,
+    },
     /// Remove a repository; its name is free again
     Remove {
         /// Its name
@@ -132,6 +139,13 @@ impl Repo {
                     writeln!(context.out, "{answer:#}")?;
                 }
                 writeln!(context.err, "changed `{}`", failure::plain(&name))?;
+            }
+            Verb::Compact { name } => {
+                let answer = api.post(&format!("{PATH}/{}/compact", segment(&name)), &serde_json::json!({}))?;
+                if self.json {
+                    writeln!(context.out, "{answer:#}")?;
+                }
+                writeln!(context.err, "compacted `{}`", failure::plain(&name))?;
             }
             Verb::Remove { name } => {
                 api.delete(&format!("{PATH}/{}", segment(&name)))?;

@@ -68,6 +68,15 @@ pub struct Package {
     pub signed: bool,
 }
 
+/// What of the facts tells a version from the gem's others: the rest is not read.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Identity {
+    /// Its version.
+    pub number: Version,
+    /// Its platform as it was pushed.
+    pub platform: String,
+}
+
 /// When a dependency is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

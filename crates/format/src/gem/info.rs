@@ -72,6 +72,29 @@ pub fn render<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> Vec<u8> {
     })
 }
 
+/// The MD5 of a file that goes on: a line more costs that line.
+#[derive(Debug, Clone)]
+pub struct Sum(md5::Md5);
+
+impl Default for Sum {
+    fn default() -> Self {
+        Self(md5::Md5::new_with_prefix(render([""; 0])))
+    }
+}
+
+impl Sum {
+    /// A line more.
+    pub fn add(&mut self, line: &str) {
+        self.0.update(line);
+        self.0.update("\n");
+    }
+
+    /// In hexadecimal, of the lines so far.
+    pub fn hex(&self) -> String {
+        hex(&self.0.clone().finalize())
+    }
+}
+
 /// The MD5 of a file in hexadecimal: its `ETag`, and what `/versions` says about it.
 pub fn md5_hex(body: &[u8]) -> String {
     hex(&md5::Md5::digest(body))
@@ -138,5 +161,9 @@ mod tests {
         assert_eq!(render(["a", "b"]), b"---\na\nb\n");
         assert_eq!(render([""; 0]), b"---\n");
         assert_eq!(md5_hex(b"---\n"), "6105347ebb9825ac754615ca55ff3b0c");
+        let mut sum = Sum::default();
+        assert_eq!(sum.hex(), md5_hex(b"---\n"));
+        ["a", "b"].iter().for_each(|line| sum.add(line));
+        assert_eq!(sum.hex(), md5_hex(&render(["a", "b"])));
     }
 }

@@ -28,7 +28,7 @@ pub mod version;
 pub mod versions;
 mod yaml;
 
-pub use facts::{Dependency, Kind, Package, full_name};
+pub use facts::{Dependency, Identity, Kind, Package, full_name};
 pub use invalid::Invalid;
 pub use package::Limits;
 pub use platform::Platform;

@@ -2,6 +2,7 @@
 
 use super::dependencies::Form;
 use super::name::{MAX, plain};
+use super::specs;
 
 /// What a client asks for. Which methods make sense is not decided here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub enum Question<'a> {
     Names,
     /// The versions of the gem of this name.
     Info(&'a str),
+    /// A file of the older index.
+    Specs(specs::File),
     /// The package with this full name.
     Gem(&'a str),
     /// The gemspec of the package with this full name, for `gem install`.
@@ -41,6 +44,7 @@ pub fn read(path: &str) -> Option<Question<'_>> {
         "api/v1/dependencies.json" => Some(Question::Dependencies(Form::Json)),
         "api/v1/gems" => Some(Question::Push),
         "api/v1/gems/yank" => Some(Question::Yank),
+        _ if !path.contains('/') => specs::File::at(path).map(Question::Specs),
         _ => match path.split_once('/')? {
             ("info", name) if safe(name, MAX) => Some(Question::Info(name)),
             ("gems", file) => full_name(file, ".gem").map(Question::Gem),
@@ -79,6 +83,9 @@ mod tests {
             ("versions", Question::Versions),
             ("names", Question::Names),
             ("info/net-http", Question::Info("net-http")),
+            ("specs.4.8.gz", Question::Specs(specs::File::Released)),
+            ("latest_specs.4.8.gz", Question::Specs(specs::File::Latest)),
+            ("prerelease_specs.4.8.gz", Question::Specs(specs::File::Prerelease)),
             ("gems/nokogiri-1.18.9-x86_64-linux.gem", Question::Gem("nokogiri-1.18.9-x86_64-linux")),
             ("api/v1/dependencies", Question::Dependencies(Form::Marshal)),
             ("api/v1/dependencies.json", Question::Dependencies(Form::Json)),
@@ -100,6 +107,8 @@ mod tests {
             "/versions",
             "versions/",
             "Versions",
+            "specs.4.8",
+            "a/specs.4.8.gz",
             "info",
             "info/",
             "info/a/b",

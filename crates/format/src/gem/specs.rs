@@ -11,6 +11,37 @@ use std::collections::HashMap;
 /// The symbols of an element, in the order in which the first one defines them.
 const SYMBOLS: &[&str] = &["E", "Gem::Version"];
 
+/// One of the three files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum File {
+    /// Every version that is no prerelease.
+    Released,
+    /// Of those the highest of each gem and platform.
+    Latest,
+    /// The prereleases.
+    Prerelease,
+}
+
+impl File {
+    /// All of them, in the order of declaration.
+    pub const ALL: &'static [File] = &[File::Released, File::Latest, File::Prerelease];
+
+    /// Its name, without what says that it is Marshal and packed.
+    pub fn name(self) -> &'static str {
+        match self {
+            File::Released => "specs",
+            File::Latest => "latest_specs",
+            File::Prerelease => "prerelease_specs",
+        }
+    }
+
+    /// The file of this path.
+    pub(super) fn at(path: &str) -> Option<Self> {
+        let name = path.strip_suffix(".4.8.gz")?;
+        Self::ALL.iter().copied().find(|file| file.name() == name)
+    }
+}
+
 /// What a file of `count` elements begins with.
 pub fn opening(count: usize) -> Vec<u8> {
     let mut out = marshal::OPENING.to_vec();

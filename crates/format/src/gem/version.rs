@@ -5,6 +5,7 @@ use super::invalid::quoted;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// A version, kept as it was written. Equal and ordered as in RubyGems: `1.0` and `1.0.0` are equal, `1.0.rc1` is
 /// before `1.0`. Compare [`Version::as_str`] where the spelling matters.
@@ -13,7 +14,7 @@ use std::fmt;
 pub struct Version(String);
 
 /// A run of letters or of digits. Letters are before numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Segment<'a> {
     Letters(&'a [u8]),
     /// How many digits, and the digits: without leading zeros, so that the longer number is the larger.
@@ -136,6 +137,13 @@ impl PartialEq for Version {
 
 impl Eq for Version {}
 
+impl Hash for Version {
+    /// Equal for those that are equal, however they are written.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.canonical().hash(state);
+    }
+}
+
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -160,6 +168,7 @@ impl TryFrom<String> for Version {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
     fn version(text: &str) -> Version {
         Version::parse(text).unwrap()
@@ -196,6 +205,8 @@ mod tests {
             [("1", "1.0.0"), ("1.0.a", "1.a"), ("1.a.0", "1.a"), ("01.2", "1.02"), ("1-1", "1.pre.1"), ("0", "0.0")]
         {
             assert_eq!(version(a), version(b));
+            let hash = |text| BuildHasherDefault::<DefaultHasher>::default().hash_one(version(text));
+            assert_eq!(hash(a), hash(b));
         }
         assert!(version("1.0.rc1").prerelease() && version("1-2").prerelease() && !version("1.0").prerelease());
     }

@@ -2,6 +2,7 @@
 
 use super::facts::slug;
 use super::info::seconds;
+use std::collections::BTreeMap;
 
 /// What happened to a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,11 +26,84 @@ pub fn line(name: &str, op: Op, number: &str, platform: &str, md5: &str) -> Stri
 
 /// The file: its header and lines.
 pub fn render<T: AsRef<str>>(created_at: i64, lines: impl IntoIterator<Item = T>) -> Vec<u8> {
-    lines.into_iter().fold(header(created_at).into_bytes(), |mut body, line| {
+    append(header(created_at).into_bytes(), lines)
+}
+
+/// What lines add to it.
+pub fn lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> Vec<u8> {
+    append(Vec::new(), lines)
+}
+
+fn append<T: AsRef<str>>(body: Vec<u8>, lines: impl IntoIterator<Item = T>) -> Vec<u8> {
+    lines.into_iter().fold(body, |mut body, line| {
         body.extend_from_slice(line.as_ref().as_bytes());
         body.push(b'\n');
         body
     })
+}
+
+/// The gem that a line is about, and what happened to it last.
+pub fn subject(line: &str) -> Option<(&str, Op)> {
+    let (name, versions, _) = split(line)?;
+    let last = versions.rsplit(',').next()?;
+    Some((name, if last.starts_with('-') { Op::Yank } else { Op::Push }))
+}
+
+/// Its name, versions and MD5.
+fn split(line: &str) -> Option<(&str, &str, &str)> {
+    let (name, rest) = line.split_once(' ')?;
+    let (versions, md5) = rest.split_once(' ')?;
+    Some((name, versions, md5))
+}
+
+/// What lines come to: a line for each gem that has a version to offer, in byte order, with these in the order in which
+/// they came and the MD5 that was said last. A file is begun anew with it.
+#[derive(Debug, Default)]
+pub struct Sum(BTreeMap<String, Gem>);
+
+#[derive(Debug, Default)]
+struct Gem {
+    /// Each with a comma before it.
+    versions: String,
+    md5: String,
+}
+
+impl Sum {
+    /// A line more. What is none is left out: clients make nothing of it either.
+    pub fn add(&mut self, line: &str) {
+        let Some((name, versions, md5)) = split(line) else { return };
+        if !self.0.contains_key(name) {
+            self.0.insert(name.to_owned(), Gem::default());
+        }
+        let Some(gem) = self.0.get_mut(name) else { return };
+        md5.clone_into(&mut gem.md5);
+        for version in versions.split(',') {
+            match version.strip_prefix('-') {
+                None => gem.versions.extend([",", version]),
+                Some(gone) => gem.remove(gone),
+            }
+        }
+    }
+
+    /// The lines.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        let offered = self.0.iter().filter(|(_, gem)| !gem.versions.is_empty());
+        offered.map(|(name, gem)| format!("{name} {} {}", &gem.versions[1..], gem.md5))
+    }
+}
+
+impl Gem {
+    fn remove(&mut self, version: &str) {
+        let mut from = 0;
+        for held in self.versions.split(',').skip(1) {
+            let to = from + 1 + held.len();
+            if held == version {
+                self.versions.replace_range(from..to, "");
+                return;
+            }
+            from = to;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -48,5 +122,26 @@ mod tests {
     fn the_file_begins_with_the_moment_it_was_begun() {
         assert_eq!(header(1_780_017_037), "created_at: 2026-05-29T01:10:37Z\n---\n");
         assert_eq!(render(0, ["a 1 x", "b 2 y"]), b"created_at: 1970-01-01T00:00:00Z\n---\na 1 x\nb 2 y\n");
+        assert_eq!(lines(["a 1 x", "b 2 y"]), b"a 1 x\nb 2 y\n");
+    }
+
+    #[test]
+    fn what_lines_come_to_is_a_line_for_each_gem_with_what_it_still_offers() {
+        let mut sum = Sum::default();
+        let happened =
+            ["b 1 m1", "a 1.0 m2", "b 1.1-java m3", "b 1.1 m4", "c 1 m5", "b -1.1 m6", "c -1 m7", "B 1,2,-1 m8", ""];
+        happened.iter().for_each(|line| sum.add(line));
+        assert_eq!(sum.lines().collect::<Vec<_>>(), ["B 2 m8", "a 1.0 m2", "b 1,1.1-java m6"]);
+        // Said of what it comes to, it comes to the same.
+        let mut again = Sum::default();
+        sum.lines().for_each(|line| again.add(&line));
+        assert!(again.lines().eq(sum.lines()));
+    }
+
+    #[test]
+    fn a_line_tells_whom_it_is_about_and_what_happened() {
+        assert_eq!(subject("rack 3.1.2 m"), Some(("rack", Op::Push)));
+        assert_eq!(subject("rack -3.1.2-java m"), Some(("rack", Op::Yank)));
+        assert_eq!(subject("rack"), None);
     }
 }

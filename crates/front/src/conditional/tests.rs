@@ -60,6 +60,10 @@ fn a_held_tag_in_any_form_is_304_and_goes_before_date_and_range() {
     }
     assert_eq!(get(b"abc", Ranges::None, &[(IF_MODIFIED_SINCE, MODIFIED)]).0, 304);
     assert_eq!(get(b"abc", Ranges::None, &[(IF_MODIFIED_SINCE, "Sat, 31 Oct 2026 23:59:59 GMT")]).0, 200);
+    for (since, status) in [("Sun, 01 Nov 2026 00:01:00 GMT", 304), ("Sun, 01 Nov 2026 00:00:59 GMT", 200)] {
+        let reply = Reply { margin: Duration::from_secs(60), ..reply(b"abc", Ranges::None) };
+        assert_eq!(ask(reply, &Method::GET, &[(IF_MODIFIED_SINCE, since)]).0, status, "{since}");
+    }
 }
 
 #[test]

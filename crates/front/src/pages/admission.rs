@@ -16,6 +16,7 @@ pub(super) fn may_be_kept(request: &Request, reply: &Reply) -> bool {
     request.method == Method::GET
         && matches!(reply.status, StatusCode::OK | StatusCode::NOT_FOUND)
         && matches!(reply.body, Body::Bytes(_))
+        && reply.margin.is_zero()
 }
 
 /// Whether what a reply says about itself lets it be given to everyone of the same class.

@@ -116,7 +116,7 @@ pub(crate) async fn dependencies(
     }
     let rows = found.iter().flatten().map(|kept| kept.piece.size()).sum::<usize>() / BYTES_A_ROW;
     let join = move || Ok(dependencies::list(form, found.iter().flatten().map(|kept| &kept.piece)).into());
-    let list = aside(hosted.workers, (Lane::Index, Op::IndexRender), rows, event, join).await?;
+    let list = aside(&hosted.keeper.workers, (Lane::Index, Op::IndexRender), rows, event, join).await?;
     Ok(Found::Dependencies(list, form))
 }
 

@@ -1,14 +1,11 @@
-//! The compact index of a hosted repository, from rows and journaled lines.
+//! `/info` of the compact index of a hosted repository, from the rows of a gem.
 
 use super::Hosted;
 use crate::work::aside;
 use crate::{Error, Found, Index, Visible, visible};
 use format::gem::{self, Package, info::FormatVersion};
-use store::{Entry, Lane, Seq, Stamp, Unit};
+use store::{Entry, Hashes, Lane};
 use telemetry::{Event, Millis, Op};
-
-/// Rows asked of the store at once.
-const PAGE: usize = 10_000;
 
 /// `/info/NAME`. A gem whose versions were all yanked is still there, with none: Bundler 2.4 to 4.0 drops the whole
 /// index when a name in `/versions` has no `/info`.
@@ -29,7 +26,7 @@ pub(super) async fn make(
     event: &mut Event,
     render: impl FnOnce() -> Result<Vec<u8>, Error> + Send + 'static,
 ) -> Result<Index, Error> {
-    aside(hosted.workers, (Lane::Index, Op::IndexRender), rows, event, move || render().map(Index::of)).await
+    aside(&hosted.keeper.workers, (Lane::Index, Op::IndexRender), rows, event, move || render().map(Index::of)).await
 }
 
 /// The body of `/info/NAME` that offers exactly `seen`.
@@ -37,59 +34,34 @@ pub(super) fn render_info<'a>(
     seen: impl Iterator<Item = Visible<'a>>,
     format: FormatVersion,
 ) -> Result<Vec<u8>, Error> {
+    Ok(gem::info::render(info_lines(seen, format)?.0))
+}
+
+/// What the last line of `/info` is ordered by: the moment, the number, the platform.
+pub(super) type Order = (i64, String, String);
+
+/// The lines of `/info/NAME`, and what the last is ordered by.
+pub(super) fn info_lines<'a>(
+    seen: impl Iterator<Item = Visible<'a>>,
+    format: FormatVersion,
+) -> Result<(Vec<String>, Option<Order>), Error> {
     let mut versions = seen.map(|seen| Ok((facts(seen.entry())?, seen.entry()))).collect::<Result<Vec<_>, Error>>()?;
     // By milliseconds, though seconds are shown: a push appends, also the second one of a second, so ranges fit.
     versions.sort_by(|a, b| gem::info::order(&a.0, a.1.published.0).cmp(&gem::info::order(&b.0, b.1.published.0)));
-    Ok(gem::info::render(versions.iter().map(|(package, entry)| {
-        gem::info::line(package, &entry.hashes.sha256.to_string(), entry.published.seconds(), format)
-    })))
+    let last = versions.last().map(|(package, entry)| {
+        let (at, number, platform) = gem::info::order(package, entry.published.0);
+        (at, number.to_owned(), platform.to_owned())
+    });
+    let line = |(package, entry): &(Package, &Entry)| info_line(package, &entry.hashes, entry.published, format);
+    Ok((versions.iter().map(line).collect(), last))
+}
+
+/// The line of one version.
+pub(super) fn info_line(package: &Package, hashes: &Hashes, published: Millis, format: FormatVersion) -> String {
+    gem::info::line(package, &hashes.sha256.to_string(), published.seconds(), format)
 }
 
 /// What was taken out of the package when it was pushed.
 pub(super) fn facts(entry: &Entry) -> Result<Package, Error> {
     serde::Deserialize::deserialize(&entry.facts).map_err(|source| Error::Unreadable { key: entry.key.clone(), source })
-}
-
-/// `/versions`: every change so far, a line each, as it was rendered when it was made.
-pub(crate) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
-    let make = async {
-        // In pages as they were read: what is long is put together elsewhere.
-        let mut pages: Vec<Vec<(Seq, String)>> = Vec::new();
-        loop {
-            let after = pages.last().and_then(|page| page.last()).map_or(Seq(0), |(seq, _)| *seq);
-            pages.push(hosted.store.lines(hosted.repository.id, after, PAGE, event).await?);
-            if pages.last().is_none_or(|page| page.len() < PAGE) {
-                break;
-            }
-        }
-        let (rows, created) = (pages.iter().map(Vec::len).sum(), hosted.repository.record.created.seconds());
-        let render = move || Ok(gem::versions::render(created, pages.iter().flatten().map(|(_, line)| line)));
-        make(hosted, rows, event, render).await
-    };
-    let (holds, stamp) = freshness(hosted, now);
-    hosted.repository.shared.versions.get(holds, stamp, make).await.map(Found::Index)
-}
-
-/// `/names`: every gem that has a version to offer.
-pub(crate) async fn names(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
-    let make = async {
-        let mut pages: Vec<Vec<String>> = Vec::new();
-        loop {
-            let after = pages.last().and_then(|page| page.last()).cloned().unwrap_or_default();
-            pages.push(hosted.store.units(hosted.repository.id, &after, PAGE, event).await?);
-            if pages.last().is_none_or(|page| page.len() < PAGE) {
-                break;
-            }
-        }
-        let rows = pages.iter().map(Vec::len).sum();
-        make(hosted, rows, event, move || Ok(gem::names::render(pages.iter().flatten()))).await
-    };
-    let (holds, stamp) = freshness(hosted, now);
-    hosted.repository.shared.names.get(holds, stamp, make).await.map(Found::Index)
-}
-
-/// Whether an index of the whole repository still holds, and the stamp of one that is about to be made.
-fn freshness(hosted: Hosted<'_>, now: Millis) -> (impl Fn(&Stamp) -> bool + '_, impl FnOnce() -> Option<Stamp> + '_) {
-    let (revisions, id) = (hosted.store.revisions(), hosted.repository.id);
-    (move |stamp: &Stamp| revisions.holds(stamp, now), move || revisions.stamp(&[Unit::All(id)], Millis(i64::MAX)))
 }

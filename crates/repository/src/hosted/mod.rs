@@ -1,20 +1,33 @@
 //! A repository that holds packages of its own. The catalog is the truth, so nothing is remembered as missing.
 
+mod compact;
 mod dependencies;
+mod heads;
 mod index;
+mod names;
 mod push;
 mod shared;
 mod single;
+mod slot;
+mod specs;
+mod versions;
 mod yank;
 
+pub(crate) use compact::compact;
 pub(crate) use dependencies::{Pieces, dependencies};
-pub(crate) use index::{info, names, versions};
+pub(crate) use heads::Heads;
+pub(crate) use index::info;
+pub(crate) use names::names;
 pub(crate) use push::push;
 pub use shared::Shared;
 pub(crate) use single::{gem, gemspec};
+pub(crate) use slot::Keeper;
+pub use specs::Packed;
+pub(crate) use specs::specs;
+pub(crate) use versions::versions;
 pub(crate) use yank::yank;
 
-use crate::{Repository, Workers};
+use crate::Repository;
 use std::sync::Arc;
 use store::Store;
 
@@ -22,6 +35,7 @@ use store::Store;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hosted<'a> {
     pub(crate) store: &'a Store,
-    pub(crate) workers: &'a Workers,
+    pub(crate) keeper: &'a Keeper,
+    pub(crate) heads: &'a Heads,
     pub(crate) repository: &'a Arc<Repository>,
 }

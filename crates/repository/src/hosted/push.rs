@@ -2,12 +2,13 @@
 //! bytes that are not on disk; the acknowledgement last.
 
 use super::Hosted;
-use super::index::{facts, render_info};
+use super::heads::Head;
+use super::index::{facts, info_line, render_info};
 use crate::work::aside;
 use crate::{Error, Found, Repository, visible};
 use format::gem::{self, Package};
 use std::sync::Arc;
-use store::{Batch, Change, CommitError, Digest, Entry, Expect, Hashes, Lane, Staged, State, UnitRows};
+use store::{Batch, Change, CommitError, Digest, Entry, Expect, Hashes, Lane, Seq, Staged, State, UnitRows};
 use telemetry::{Event, Millis, Op};
 
 /// How often a push that lost a race for its gem's unit tries again. Each lost race means that another push of the
@@ -28,11 +29,12 @@ pub(crate) async fn push(
     event.subject.package.clone_from(&package.name);
     event.subject.version = full_name.clone();
 
-    let mut unit = Arc::new(store.unit(repository.id, &package.name, Lane::Change, event).await?);
     let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;
-    if let Some(said) = look(hosted, &unit, &package, sha256, event).await? {
-        return Ok(said);
-    }
+    let mut at = now();
+    let mut from = match next(hosted, &package, sha256, at, event).await? {
+        Ok(from) => from,
+        Err(said) => return Ok(said),
+    };
     if store.entry(repository.id, &full_name, event).await?.is_some() {
         return Err(Error::Taken(full_name));
     }
@@ -40,42 +42,72 @@ pub(crate) async fn push(
     let mut repository = repository.clone();
     for _ in 0..TRIES {
         let set = Hosted { repository: &repository, ..hosted };
-        let entry = enter(set, &unit, &package, &hashes, now(), event).await?;
+        let (entry, seq, head) = enter(set, from, &package, &hashes, at, event).await?;
         let batch = Batch {
             by: by.to_owned(),
             at: entry.published,
             expect: vec![
                 // The line holds the MD5 of an `/info` in the form that was set.
                 Expect::RepositoryIs { id: repository.id, record: Box::new(repository.record.clone()) },
-                Expect::UnitAt { repository: repository.id, unit: package.name.clone(), seq: unit.seq },
+                Expect::UnitAt { repository: repository.id, unit: package.name.clone(), seq },
                 // `a` 1.0 for platform `2` and `a-1.0` 2 have one full name, and so one URL.
                 Expect::KeyFree { repository: repository.id, key: full_name.clone() },
             ],
             changes: vec![Change::Entry { repository: repository.id, entry }],
         };
         match store.commit(batch, event).await {
-            Ok(_) => return Ok(Found::Said(format!("Successfully registered gem: {}", spoken(&package)))),
-            Err(CommitError::Conflict(conflict)) => match conflict.0 {
-                Expect::UnitAt { .. } => {
-                    unit = Arc::new(store.unit(repository.id, &package.name, Lane::Change, event).await?);
+            Ok(seq) => {
+                if let Some(head) = head {
+                    hosted.heads.put(repository.id, &package.name, head.made_by(seq));
                 }
+                return Ok(Found::Said(format!("Successfully registered gem: {}", spoken(&package))));
+            }
+            Err(CommitError::Conflict(conflict)) => match conflict.0 {
+                Expect::UnitAt { .. } => hosted.heads.forget(repository.id, &package.name),
                 Expect::KeyFree { .. } => return Err(Error::Taken(full_name)),
                 _ => repository = now_set(event).await?,
             },
             Err(CommitError::Error(error)) => return Err(error.into()),
         }
-        if let Some(said) = look(hosted, &unit, &package, sha256, event).await? {
-            return Ok(said);
-        }
+        at = now();
+        from = match next(Hosted { repository: &repository, ..hosted }, &package, sha256, at, event).await? {
+            Ok(from) => from,
+            Err(said) => return Ok(said),
+        };
     }
     Err(Error::Contended(package.name.clone()))
+}
+
+/// What a push goes on from: what is kept of the gem, where that is enough, else all its versions.
+enum Next {
+    Head(Arc<Head>),
+    Unit(Arc<UnitRows>),
+}
+
+/// From where the version can be published at `at`; or what to say where it is there already.
+async fn next(
+    hosted: Hosted<'_>,
+    package: &Arc<Package>,
+    sha256: Digest,
+    at: Millis,
+    event: &mut Event,
+) -> Result<Result<Next, Found>, Error> {
+    let id = hosted.repository.id;
+    if let Some(head) = hosted.heads.for_push(hosted.repository, package, at) {
+        return Ok(Ok(Next::Head(head)));
+    }
+    let unit = Arc::new(hosted.store.unit(id, &package.name, Lane::Change, event).await?);
+    Ok(match look(hosted, &unit, package, sha256, event).await? {
+        Some(said) => Err(said),
+        None => Ok(Next::Unit(unit)),
+    })
 }
 
 /// Takes the facts out of the package, on a thread that may take its time.
 async fn read(hosted: Hosted<'_>, staged: &Staged, event: &mut Event) -> Result<Package, Error> {
     let file = staged.open()?;
     let read = move |(): &mut ()| gem::package::read(file, &gem::Limits::default());
-    Ok(hosted.workers.run(Lane::Change, (Op::WorkWait, Op::PackageRead), event, read).await??)
+    Ok(hosted.keeper.workers.run(Lane::Change, (Op::WorkWait, Op::PackageRead), event, read).await??)
 }
 
 /// Whether the version is there already: what to say then.
@@ -88,22 +120,32 @@ async fn look(
 ) -> Result<Option<Found>, Error> {
     let (unit, package) = (unit.clone(), package.clone());
     let look = (Lane::Change, Op::FactsRead);
-    aside(hosted.workers, look, unit.entries.len(), event, move || taken(&unit, &package, sha256)).await
+    aside(&hosted.keeper.workers, look, unit.entries.len(), event, move || taken(&unit, &package, sha256)).await
 }
 
-/// The entry as it will be.
+/// The entry as it will be, the change of its gem that it expects to be the last, and what the gem is then.
 async fn enter(
     hosted: Hosted<'_>,
-    unit: &Arc<UnitRows>,
+    next: Next,
     package: &Arc<Package>,
     hashes: &Hashes,
-    now: Millis,
+    at: Millis,
     event: &mut Event,
-) -> Result<Entry, Error> {
-    let (unit, package, hashes) = (unit.clone(), package.clone(), hashes.clone());
+) -> Result<(Entry, Seq, Option<Head>), Error> {
+    let unit = match next {
+        Next::Head(head) => return event.time(Op::IndexRender, || published(&head, package, hashes, at)),
+        Next::Unit(unit) => unit,
+    };
     let (rows, repository) = (unit.entries.len(), hosted.repository.clone());
-    let enter = move || published(&unit, &repository, &package, &hashes, now);
-    aside(hosted.workers, (Lane::Change, Op::IndexRender), rows, event, enter).await
+    let (package, hashes) = (package.clone(), hashes.clone());
+    let enter = move || {
+        let head = Head::of(&unit, &repository, at)?;
+        if head.ends_before(&package, at) {
+            return published(&head, &package, &hashes, at);
+        }
+        Ok((inserted(&unit, &repository, &package, &hashes, at)?, unit.seq, None))
+    };
+    aside(&hosted.keeper.workers, (Lane::Change, Op::IndexRender), rows, event, enter).await
 }
 
 /// Published versions are immutable: identical bytes again succeed, anything else is refused. `1.0` and `1.0.0` are
@@ -125,31 +167,39 @@ fn taken(unit: &UnitRows, package: &Package, sha256: Digest) -> Result<Option<Fo
     Ok(None)
 }
 
-/// The entry as it will be, with the line that announces it: the line carries the MD5 of `/info` after this push.
-fn published(
+/// The entry as it will be, where its line in `/info` comes after all others.
+fn published(head: &Head, package: &Package, hashes: &Hashes, at: Millis) -> Result<(Entry, Seq, Option<Head>), Error> {
+    let after = head.after(package, at, &info_line(package, hashes, at, head.format));
+    let entry = announced(entry(package, hashes, at)?, package, &after.md5());
+    Ok((entry, head.seq, Some(after)))
+}
+
+/// The entry as it will be, where its line in `/info` comes between others: the clock was put back, or two came at once.
+fn inserted(
     unit: &UnitRows,
     repository: &Repository,
     package: &Package,
     hashes: &Hashes,
-    now: Millis,
+    at: Millis,
 ) -> Result<Entry, Error> {
-    let mut entry = Entry {
-        unit: package.name.clone(),
-        key: package.full_name(),
-        state: State::Live,
-        published: now,
-        changed: now,
-        hashes: hashes.clone(),
-        facts: serde_json::to_value(package)
-            .map_err(|source| Error::Unreadable { key: package.full_name(), source })?,
-        line: None,
-    };
-    let mut after = unit.entries.clone();
-    after.push(entry.clone());
-    let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.view(now)), repository.info_format())?);
+    let entry = entry(package, hashes, at)?;
+    let after = [unit.entries.as_slice(), std::slice::from_ref(&entry)].concat();
+    let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.view(at)), repository.info_format())?);
+    Ok(announced(entry, package, &md5))
+}
+
+fn entry(package: &Package, hashes: &Hashes, at: Millis) -> Result<Entry, Error> {
+    let key = package.full_name();
+    let facts = serde_json::to_value(package).map_err(|source| Error::Unreadable { key: key.clone(), source })?;
+    let (unit, hashes) = (package.name.clone(), hashes.clone());
+    Ok(Entry { unit, key, state: State::Live, published: at, changed: at, hashes, facts, line: None })
+}
+
+/// With the line that announces it: the line carries the MD5 of `/info` after this push.
+fn announced(entry: Entry, package: &Package, md5: &str) -> Entry {
     let (number, platform) = (package.number.as_str(), &package.platform);
-    entry.line = Some(gem::versions::line(&package.name, gem::versions::Op::Push, number, platform, &md5));
-    Ok(entry)
+    let line = gem::versions::line(&package.name, gem::versions::Op::Push, number, platform, md5);
+    Entry { line: Some(line), ..entry }
 }
 
 /// The gem as `gem push` names it: `rack (3.0.0)`, `nokogiri (1.18.9-java)`.

@@ -21,14 +21,14 @@ pub(crate) async fn yank(
     now_set: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     event: &mut Event,
 ) -> Result<Found, Error> {
-    let Hosted { store, workers, repository } = hosted;
+    let Hosted { store, keeper, heads, repository } = hosted;
     let (id, mut repository) = (repository.id, repository.clone());
     for _ in 0..TRIES {
         let unit = store.unit(repository.id, name, Lane::Change, event).await?;
         let (rows, seq, at) = (unit.entries.len(), unit.seq, now());
         let (seen_by, what) = (repository.clone(), [name, number, platform].map(str::to_owned));
         let withdraw = move || withdrawn(unit, &seen_by, &what, at);
-        let entry = aside(workers, (Lane::Change, Op::IndexRender), rows, event, withdraw).await?;
+        let entry = aside(&keeper.workers, (Lane::Change, Op::IndexRender), rows, event, withdraw).await?;
         let batch = Batch {
             by: by.to_owned(),
             at: entry.changed,
@@ -40,6 +40,7 @@ pub(crate) async fn yank(
         };
         match store.commit(batch, event).await {
             Ok(_) => {
+                heads.forget(id, name);
                 let version = if platform == "ruby" { number.to_owned() } else { format!("{number}-{platform}") };
                 return Ok(Found::Said(format!("Successfully deleted gem: {name} ({version})")));
             }

@@ -1,0 +1,206 @@
+//! The older index: `specs.4.8.gz`, `latest_specs.4.8.gz` and `prerelease_specs.4.8.gz`. A change renders its gem again and
+//! codes the chunk that it is in; the rest stays as it was made the first time, which takes long and is done once.
+
+use super::Hosted;
+use super::slot::{Made, Slot};
+use super::versions::touched;
+use crate::rope::chunks::{UNITS, Written};
+use crate::rope::form::{self, Mark};
+use crate::rope::{Chunks, Coded, Part, gzip};
+use crate::{Error, Found, Repository, View, visible};
+use bytes::Bytes;
+use format::gem::{Identity, specs};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use store::{Entry, Lane, Seq};
+use telemetry::{Event, Millis};
+use tokio::sync::Mutex;
+
+/// Units whose entries are read at once.
+const AT_ONCE: usize = 50;
+
+/// The three files, and up to where they go.
+#[derive(Debug)]
+pub(crate) struct Specs {
+    chunks: Chunks<3>,
+    through: Seq,
+    /// When they last became others.
+    modified: Millis,
+    /// While they are made for the first time, the last name that was read.
+    at: Option<String>,
+    /// Gems.
+    unwritten: u64,
+}
+
+/// A file as it is sent: gzip, which is no coding of it but what it is.
+#[derive(Debug, Clone)]
+pub struct Packed {
+    /// Its bytes.
+    pub pieces: Arc<[Bytes]>,
+    /// When it last became another, or later.
+    pub modified: Millis,
+}
+
+/// What the file in the data folder says of itself.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    mark: Mark,
+    modified: i64,
+    at: Option<String>,
+    chunks: Vec<Written>,
+}
+
+/// One of the three files.
+pub(crate) async fn specs(
+    hosted: Hosted<'_>,
+    file: specs::File,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    let found = |files: [Packed; 3]| Found::Packed(files[file as usize].clone());
+    let mut turn = hosted.repository.shared.specs.clone().lock_owned().await;
+    if let Some(files) = turn.current(hosted, now) {
+        return Ok(found(files));
+    }
+    let stamp = hosted.stamp()?;
+    turn = hosted.found(turn, event).await?;
+    if turn.made.is_none() {
+        let (through, at) = (hosted.store.last(), Some(String::new()));
+        turn.replace(Specs { chunks: Chunks::new(), through, modified: now, at, unwritten: 0 });
+    }
+    while let Some(after) = turn.made.as_ref().and_then(|made| made.at.clone()) {
+        let (units, rest) = read(hosted, &after, now, event).await?;
+        (turn, ()) = hosted.work(turn, event, move |made| made.append(units, rest)).await?;
+    }
+    loop {
+        let made = turn.made.as_ref().ok_or(Error::GivenUp)?;
+        let (touched, through, last) = touched(hosted, made.through, event).await?;
+        let mut changes = BTreeMap::new();
+        for name in touched.into_keys() {
+            let unit = hosted.store.unit(hosted.repository.id, &name, Lane::Index, event).await?;
+            let parts = parts(&unit.entries, hosted.repository.view(now))?;
+            changes.insert(name, parts);
+        }
+        (turn, ()) = hosted.work(turn, event, move |made| made.change(changes, through, now)).await?;
+        if last {
+            break;
+        }
+    }
+    let files;
+    (turn, files) = hosted.work(turn, event, |made| made.files()).await?;
+    Ok(found(hosted.settle(turn, stamp, files)))
+}
+
+/// The next chunk after a name, and the last name that was read, unless there are no more.
+async fn read(
+    hosted: Hosted<'_>,
+    after: &str,
+    now: Millis,
+    event: &mut Event,
+) -> Result<(Vec<(String, [Part; 3])>, Option<String>), Error> {
+    let id = hosted.repository.id;
+    let names = hosted.store.units(id, after, UNITS, event).await?;
+    let (mut units, mut after) = (Vec::with_capacity(names.len()), after.to_owned());
+    for names in names.chunks(AT_ONCE) {
+        let Some(through) = names.last() else { break };
+        let entries = hosted.store.entries(id, &after, through, event).await?;
+        after.clone_from(through);
+        let repository = hosted.repository.clone();
+        let render = move |(): &mut ()| {
+            let units = entries.chunk_by(|a, b| a.unit == b.unit);
+            units.map(|unit| Ok((unit[0].unit.clone(), parts(unit, repository.view(now))?))).collect()
+        };
+        let ops = (telemetry::Op::WorkWait, telemetry::Op::IndexRender);
+        let rendered: Result<Vec<_>, Error> = hosted.keeper.workers.run(Lane::Index, ops, event, render).await?;
+        units.extend(rendered?);
+    }
+    Ok((units, (names.len() == UNITS).then_some(after)))
+}
+
+/// What one gem has in each of the three files, newest first. Its first element defines the symbols again, so that it may
+/// stand anywhere; all others link to those of the first in the file.
+fn parts(entries: &[Entry], view: View<'_>) -> Result<[Part; 3], Error> {
+    let identity = |entry: &Entry| {
+        Identity::deserialize(&entry.facts).map_err(|source| Error::Unreadable { key: entry.key.clone(), source })
+    };
+    let name = entries.first().map_or("", |entry| &entry.unit);
+    let mut versions = visible(entries, view).map(|seen| identity(seen.entry())).collect::<Result<Vec<_>, _>>()?;
+    versions.sort_by(|a, b| (&b.number, &b.platform).cmp(&(&a.number, &a.platform)));
+    let latest = specs::latest(versions.iter().map(|version| (&version.number, version.platform.as_str())));
+    let file = |these: Vec<&Identity>| {
+        let mut part = Part::default();
+        for version in these {
+            let first = part.count == 0;
+            specs::tuple(&mut part.bytes, name, version.number.as_str(), &version.platform, first);
+            part.count += 1;
+        }
+        part
+    };
+    let (young, released) = versions.iter().partition(|version| version.number.prerelease());
+    Ok([file(released), file(latest.into_iter().map(|at| &versions[at]).collect()), file(young)])
+}
+
+impl Specs {
+    fn append(&mut self, units: Vec<(String, [Part; 3])>, at: Option<String>) -> Result<(), Error> {
+        self.unwritten += units.len() as u64;
+        self.chunks.append(units)?;
+        self.at = at;
+        Ok(())
+    }
+
+    fn change(&mut self, changes: BTreeMap<String, [Part; 3]>, through: Seq, now: Millis) -> Result<(), Error> {
+        self.unwritten += changes.len() as u64;
+        if self.chunks.change(changes)? {
+            self.modified = self.modified.max(now);
+        }
+        self.through = through;
+        Ok(())
+    }
+
+    fn files(&self) -> Result<[Packed; 3], Error> {
+        let file = |at| -> Result<Packed, Error> {
+            let (count, chunks) = self.chunks.file(at);
+            let opening = Coded::of(&specs::opening(count))?;
+            Ok(Packed { pieces: gzip([&opening].into_iter().chain(chunks)), modified: self.modified })
+        };
+        Ok([file(0)?, file(1)?, file(2)?])
+    }
+}
+
+impl Made for Specs {
+    const FILE: &'static str = "specs";
+    const MUCH: u64 = 10_000;
+    type Whole = [Packed; 3];
+
+    fn slot(repository: &Repository) -> &Arc<Mutex<Slot<Self>>> {
+        &repository.shared.specs
+    }
+
+    fn through(&self) -> Seq {
+        self.through
+    }
+
+    fn weight(&self) -> u64 {
+        self.chunks.weight()
+    }
+
+    fn unwritten(&mut self) -> &mut u64 {
+        &mut self.unwritten
+    }
+
+    fn write(&self, mark: Mark) -> Option<Vec<Bytes>> {
+        let (chunks, body) = self.chunks.parts();
+        form::write(&Head { mark, modified: self.modified.0, at: self.at.clone(), chunks }, body)
+    }
+
+    fn read(bytes: Bytes) -> Option<(Self, Mark)> {
+        let (Head { mark, modified, at, chunks }, body) = form::read(bytes)?;
+        let chunks = Chunks::read(chunks, body)?;
+        let (through, modified) = (mark.through, Millis(modified));
+        Some((Self { chunks, through, modified, at, unwritten: 0 }, mark))
+    }
+}
+
+#[cfg(test)]
+mod tests;
