@@ -24,6 +24,21 @@ pub enum Expect {
         /// Which key.
         key: String,
     },
+    /// The repository has no entry whose key is this one but for the case of ASCII letters, in whichever unit.
+    KeyFreeInAnyCase {
+        /// Where.
+        repository: RepositoryId,
+        /// Which key.
+        key: String,
+    },
+    /// The repository has no other unit with a live entry that is called like this one but for the case of ASCII
+    /// letters.
+    UnitSpeltOneWay {
+        /// Where.
+        repository: RepositoryId,
+        /// Which unit.
+        unit: String,
+    },
     /// The repository exists under this id and has not been removed.
     RepositoryLives(RepositoryId),
     /// The settings of the repository are these: what is written was made from them.
@@ -158,6 +173,12 @@ pub trait Catalog: Send {
 
     /// Entries whose keys begin with `prefix`, in byte order of those, `limit` at most.
     fn entries_beginning(&mut self, repository: RepositoryId, prefix: &str, limit: usize) -> Result<Vec<Entry>, Error>;
+
+    /// The entry whose key is `key` but for the case of ASCII letters: the first in byte order.
+    fn entry_in_any_case(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error>;
+
+    /// Another unit with a live entry that is called `unit` but for the case of ASCII letters: the first in byte order.
+    fn unit_in_other_case(&mut self, repository: RepositoryId, unit: &str) -> Result<Option<String>, Error>;
 
     /// Names of the units that have at least one live entry, after `after`, in byte order, `limit` at most.
     fn units(&mut self, repository: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error>;

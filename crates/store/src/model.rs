@@ -29,6 +29,8 @@ impl Model {
                 self.units.get(&(*repository, unit.clone())).copied().unwrap_or_default() == *seq
             }
             Expect::KeyFree { repository, key } => !self.entries.contains_key(&(*repository, key.clone())),
+            Expect::KeyFreeInAnyCase { repository, key } => self.like(*repository, key).is_none(),
+            Expect::UnitSpeltOneWay { repository, unit } => self.other(*repository, unit).is_none(),
             Expect::RepositoryLives(id) => self.repositories.get(id).is_some_and(|record| record.removed.is_none()),
             Expect::RepositoryIs { id, record } => self.repositories.get(id) == Some(&**record),
             Expect::RepositoryNameFree(name) => {
@@ -38,6 +40,17 @@ impl Model {
                 !self.tokens.values().any(|record| record.revoked.is_none() && record.name == *name)
             }
         }
+    }
+
+    fn like(&self, repository: RepositoryId, key: &str) -> Option<&Entry> {
+        let like = |(id, there): &(RepositoryId, String)| *id == repository && there.eq_ignore_ascii_case(key);
+        self.entries.iter().find(|(there, _)| like(there)).map(|(_, entry)| entry)
+    }
+
+    fn other(&self, repository: RepositoryId, unit: &str) -> Option<&String> {
+        let live = self.entries.iter().filter(|((id, _), entry)| *id == repository && entry.state == State::Live);
+        let units = live.map(|(_, entry)| &entry.unit);
+        units.filter(|there| *there != unit && there.eq_ignore_ascii_case(unit)).min()
     }
 
     fn apply(&mut self, row: JournalRow) {
@@ -128,6 +141,14 @@ impl Catalog for Model {
         let begin = |(id, key): &(RepositoryId, String)| *id == repository && key.starts_with(prefix);
         let found = self.entries.iter().filter(|(place, _)| begin(place));
         Ok(found.take(limit).map(|(_, entry)| entry.clone()).collect())
+    }
+
+    fn entry_in_any_case(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
+        Ok(self.like(repository, key).cloned())
+    }
+
+    fn unit_in_other_case(&mut self, repository: RepositoryId, unit: &str) -> Result<Option<String>, Error> {
+        Ok(self.other(repository, unit).cloned())
     }
 
     fn units(&mut self, repository: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error> {

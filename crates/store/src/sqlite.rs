@@ -41,6 +41,13 @@ const SCHEMA: &str = "
     CREATE TABLE blob (sha256 BLOB PRIMARY KEY, size_bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 ";
 
+/// Indexes that came later. A version that does not know them keeps them all the same, so they are no new form.
+/// `lower` folds ASCII letters alone, and sees what stands behind a NUL, which `COLLATE NOCASE` does not.
+const LATER: &str = "
+    CREATE INDEX IF NOT EXISTS entry_folded ON entry (repository, lower(key));
+    CREATE INDEX IF NOT EXISTS unit_folded ON unit (repository, lower(unit)) WHERE live > 0;
+";
+
 /// One connection to the truth.
 #[derive(Debug)]
 pub struct Sqlite {
@@ -74,6 +81,7 @@ impl Sqlite {
                 return Err(Error::TooNew { data, found: format!("truth {found}"), known: FORM as u32 });
             }
         }
+        connection.execute_batch(&format!("BEGIN IMMEDIATE; {LATER} COMMIT;")).map_err(&failed)?;
         Ok(Self::with(connection))
     }
 
@@ -151,6 +159,14 @@ impl Catalog for Sqlite {
         self.read_entries_beginning(repository, prefix, limit)
     }
 
+    fn entry_in_any_case(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
+        self.read_entry_in_any_case(repository, key)
+    }
+
+    fn unit_in_other_case(&mut self, repository: RepositoryId, unit: &str) -> Result<Option<String>, Error> {
+        self.read_unit_in_other_case(repository, unit)
+    }
+
     fn units(&mut self, repository: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error> {
         self.read_units(repository, after, limit)
     }
@@ -205,6 +221,26 @@ mod tests {
         let reader = Sqlite::reader(&path).unwrap().connection;
         assert_eq!(pragma(&reader, "query_only").unwrap(), 1);
         reader.execute("DELETE FROM counter", []).unwrap_err();
+    }
+
+    #[test]
+    fn a_truth_without_the_later_indexes_gets_them_and_uses_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("truth.sqlite");
+        let old = Connection::open(&path).unwrap();
+        let insert = "INSERT INTO unit VALUES (1, 'Rack', 1, 1)";
+        let form = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORM};");
+        old.execute_batch(&format!("{SCHEMA} {form} {insert};")).unwrap();
+        old.close().unwrap();
+        let truth = Sqlite::writer(&path).unwrap();
+        let found = truth.read_unit_in_other_case(RepositoryId(1), "rack").unwrap();
+        assert_eq!(found.as_deref(), Some("Rack"));
+        for (sql, index) in [(write::KEY_IN_ANY_CASE, "entry_folded"), (write::UNIT_IN_OTHER_CASE, "unit_folded")] {
+            let mut plan = truth.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+            let parameters = vec!["1"; plan.parameter_count()];
+            let row: String = plan.query_row(rusqlite::params_from_iter(parameters), |row| row.get(3)).unwrap();
+            assert!(row.contains(index), "{row}");
+        }
     }
 
     #[test]

@@ -103,6 +103,28 @@ impl Store {
         self.read(Lane::Single, event, move |truth| truth.entries_beginning(id, &prefix, limit)).await
     }
 
+    /// The entry whose key is `key` but for the case of ASCII letters.
+    pub async fn entry_in_any_case(
+        &self,
+        id: RepositoryId,
+        key: &str,
+        event: &mut Event,
+    ) -> Result<Option<Entry>, Error> {
+        let key = key.to_owned();
+        self.read(Lane::Change, event, move |truth| truth.entry_in_any_case(id, &key)).await
+    }
+
+    /// Another unit with a live entry that is called `unit` but for the case of ASCII letters.
+    pub async fn unit_in_other_case(
+        &self,
+        id: RepositoryId,
+        unit: &str,
+        event: &mut Event,
+    ) -> Result<Option<String>, Error> {
+        let unit = unit.to_owned();
+        self.read(Lane::Change, event, move |truth| truth.unit_in_other_case(id, &unit)).await
+    }
+
     /// Names of units with a live entry, after `after`, in byte order, `limit` at most.
     pub async fn units(
         &self,

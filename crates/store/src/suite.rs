@@ -17,6 +17,7 @@ pub(crate) fn run<C: Catalog>(make: impl Fn() -> C) {
     a_refused_batch_changes_nothing_and_uses_no_number(make());
     batches_of_one_group_see_each_other(make());
     every_expectation_is_decided(make());
+    what_differs_only_in_case_is_found(make());
     removed_and_revoked_ones_are_not_listed_and_their_names_are_free(make());
     a_setting_of_null_is_back_to_its_default(make());
     blobs_are_known_for_ever(make());
@@ -208,6 +209,26 @@ fn every_expectation_is_decided(mut catalog: impl Catalog) {
     assert!(!refused(&mut catalog, Expect::TokenNameFree("dev".into())));
 }
 
+fn what_differs_only_in_case_is_found(mut catalog: impl Catalog) {
+    made(&mut catalog, vec![publish("Rack", 1), publish("é", 1), publish("a\0B", 1)]);
+    let key = |key: &str| Expect::KeyFreeInAnyCase { repository: R, key: key.into() };
+    let unit = |unit: &str| Expect::UnitSpeltOneWay { repository: R, unit: unit.into() };
+    for (spelt, taken) in [("Rack-1", true), ("rACK-1", true), ("rack-2", false), ("É-1", false), ("a\0b-1", true)] {
+        assert_eq!(refused(&mut catalog, key(spelt)), taken, "{spelt:?}");
+        assert_eq!(catalog.entry_in_any_case(R, spelt).unwrap().is_some(), taken, "{spelt:?}");
+    }
+    for (spelt, taken) in [("Rack", false), ("rack", true), ("rac", false), ("É", false), ("a\0b", true)] {
+        assert_eq!(refused(&mut catalog, unit(spelt)), taken, "{spelt:?}");
+        assert_eq!(catalog.unit_in_other_case(R, spelt).unwrap().is_some(), taken, "{spelt:?}");
+    }
+    let other = RepositoryId(2);
+    assert_eq!(catalog.unit_in_other_case(other, "rack").unwrap(), None);
+    assert_eq!(catalog.entry_in_any_case(other, "rack-1").unwrap(), None);
+    made(&mut catalog, vec![withdraw("Rack", 1)]);
+    assert!(!refused(&mut catalog, unit("rack")), "a unit without anything to offer leaves its name");
+    assert!(refused(&mut catalog, key("rack-1")), "a tombstone keeps its key in any case");
+}
+
 fn removed_and_revoked_ones_are_not_listed_and_their_names_are_free(mut catalog: impl Catalog) {
     made(&mut catalog, vec![repository(0, "z", &[], false), repository(0, "a", &["z"], false), token(1, "ci", false)]);
     let names = |catalog: &mut _| -> Vec<String> {
@@ -286,6 +307,11 @@ pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
                 assert_eq!(one.unit(*repository, &entry.unit).unwrap(), other.unit(*repository, &entry.unit).unwrap());
                 assert_eq!(outlines(one, *repository, &entry.unit), outlines(other, *repository, &entry.unit));
                 assert_eq!(one.entry(*repository, &entry.key).unwrap(), other.entry(*repository, &entry.key).unwrap());
+                let (key, unit) = (entry.key.to_ascii_uppercase(), entry.unit.to_ascii_uppercase());
+                let like = |catalog: &mut dyn Catalog| catalog.entry_in_any_case(*repository, &key).unwrap();
+                assert_eq!(like(one), like(other));
+                let like = |catalog: &mut dyn Catalog| catalog.unit_in_other_case(*repository, &unit).unwrap();
+                assert_eq!(like(one), like(other));
             }
             Change::Setting { key, .. } => assert_eq!(one.setting(key).unwrap(), other.setting(key).unwrap()),
             Change::Repository { .. } | Change::Token { .. } => {}
@@ -321,6 +347,12 @@ pub(crate) fn any_batch() -> impl Strategy<Value = Batch> {
             repository: RepositoryId(id),
             key: format!("{unit}-{number}")
         }),
+        (1..5u64, name(), 0..4u32).prop_map(|(id, unit, number)| Expect::KeyFreeInAnyCase {
+            repository: RepositoryId(id),
+            key: format!("{unit}-{number}").to_uppercase()
+        }),
+        (1..5u64, name())
+            .prop_map(|(id, unit)| Expect::UnitSpeltOneWay { repository: RepositoryId(id), unit: unit.into() }),
         (1..5u64).prop_map(|id| Expect::RepositoryLives(RepositoryId(id))),
         (1..5u64, name()).prop_map(|(id, name)| {
             let Change::Repository { record, .. } = repository(id, name, &[], false) else { unreachable!() };

@@ -1,5 +1,6 @@
 //! The reads of the closed set.
 
+use super::write::{KEY_IN_ANY_CASE, UNIT_IN_OTHER_CASE};
 use super::{Sqlite, int, seq};
 use crate::{Digest, Entry, Error, JournalRow, Outline, RepositoryId, RepositoryRecord, Seq, TokenRecord, UnitRows};
 use rusqlite::{Params, Row, params};
@@ -44,6 +45,14 @@ impl Sqlite {
         // Behind all that begin with it: no key has the last character of Unicode.
         let end = format!("{prefix}{}", char::MAX);
         self.bodies(sql, params![int(id.0), prefix, end, int(limit as u64)])
+    }
+
+    pub(super) fn read_entry_in_any_case(&self, id: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
+        Ok(self.bodies(KEY_IN_ANY_CASE, params![int(id.0), key])?.pop())
+    }
+
+    pub(super) fn read_unit_in_other_case(&self, id: RepositoryId, unit: &str) -> Result<Option<String>, Error> {
+        Ok(self.rows(UNIT_IN_OTHER_CASE, params![int(id.0), unit], |row| row.get(0))?.pop())
     }
 
     pub(super) fn read_units(&self, id: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error> {

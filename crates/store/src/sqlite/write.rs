@@ -4,6 +4,16 @@ use super::{Sqlite, int, json, seq};
 use crate::{Batch, Change, Conflict, Entry, Error, Expect, JournalRow, RepositoryId, Seq, State};
 use rusqlite::{OptionalExtension, Params, params};
 
+/// The entry of a key that may be spelt otherwise: asked for by readers, and again when an expectation is decided. The
+/// `+` keeps the planner from walking the whole table in the order of its keys.
+pub(super) const KEY_IN_ANY_CASE: &str =
+    "SELECT body FROM entry WHERE repository = ?1 AND lower(key) = lower(?2) ORDER BY +key LIMIT 1";
+
+/// A unit that is spelt otherwise and has something to offer.
+pub(super) const UNIT_IN_OTHER_CASE: &str =
+    "SELECT unit FROM unit WHERE repository = ?1 AND lower(unit) = lower(?2) AND unit <> ?2 AND live > 0
+     ORDER BY +unit LIMIT 1";
+
 impl Sqlite {
     /// Begins a transaction and puts every batch into it whose expectations hold. [`Sqlite::finish`] makes it last.
     pub(crate) fn begin(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
@@ -74,6 +84,12 @@ impl Sqlite {
                 Expect::KeyFree { repository, key } => {
                     let sql = "SELECT 1 FROM entry WHERE repository = ? AND key = ?";
                     !self.exists(sql, params![int(repository.0), key])?
+                }
+                Expect::KeyFreeInAnyCase { repository, key } => {
+                    !self.exists(KEY_IN_ANY_CASE, params![int(repository.0), key])?
+                }
+                Expect::UnitSpeltOneWay { repository, unit } => {
+                    !self.exists(UNIT_IN_OTHER_CASE, params![int(repository.0), unit])?
                 }
                 Expect::RepositoryLives(id) => {
                     self.exists("SELECT 1 FROM repository WHERE id = ? AND lives", [int(id.0)])?
