@@ -57,6 +57,9 @@ pub enum Error {
     /// The upload did not arrive as it should.
     #[error(transparent)]
     Upload(#[from] front::UploadError),
+    /// The upload is not the form that it says it is.
+    #[error(transparent)]
+    Form(#[from] crate::multipart::Malformed),
     /// Too many of its kind at once.
     #[error("too many {} are under way", .0.doc())]
     Busy(Class),
@@ -99,7 +102,7 @@ impl Error {
             Error::CredentialsUnknown => Reason::CredentialsUnknown,
             Error::CrossSite => Reason::CrossSite,
             Error::ScopeMissing { .. } | Error::RepositoryNotNamed { .. } => Reason::ScopeMissing,
-            Error::Input(_) | Error::NoSuchToken(_) => Reason::InputInvalid,
+            Error::Input(_) | Error::Form(_) | Error::NoSuchToken(_) => Reason::InputInvalid,
             Error::Upload(front::UploadError::TooLarge { .. }) => Reason::TooLarge,
             Error::Upload(front::UploadError::TooSlow) => Reason::BodyTooSlow,
             Error::Upload(front::UploadError::Short) => Reason::BodyShort,

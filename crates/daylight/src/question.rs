@@ -1,6 +1,7 @@
 //! From a path below a repository, and for a yank the form that comes with it, to a question.
 
 use crate::error::Error;
+use crate::form;
 use crate::route::Content;
 use format::gem::{
     self,
@@ -49,7 +50,7 @@ pub(crate) async fn read(
 
 /// The gems whose dependencies are asked for, each once. `None` where none are named.
 fn names(request: &Request) -> Result<Option<Vec<String>>, Error> {
-    let list = form_value(request.query().unwrap_or_default(), "gems").filter(|list| !list.is_empty());
+    let list = form::value(request.query().unwrap_or_default(), "gems").filter(|list| !list.is_empty());
     let Some(list) = list else { return Ok(None) };
     let mut names: Vec<String> = Vec::new();
     let mut seen = HashSet::new();
@@ -71,54 +72,18 @@ async fn yank(request: &mut Request, event: &mut Event) -> Result<Question, Erro
     let body = request.upload.collect(FORM_MAX, event).await?;
     let query = request.query().unwrap_or_default().to_owned();
     let form = std::str::from_utf8(&body).map_err(|_| Error::Input("the form is not UTF-8".into()))?;
-    let value = |key: &str| form_value(form, key).or_else(|| form_value(&query, key));
+    let value = |key: &str| form::value(form, key).or_else(|| form::value(&query, key));
     let required = |key: &str| value(key).ok_or_else(|| Error::Input(format!("`{key}` is missing")));
     let (name, number) = (required("gem_name")?, required("version")?);
     let platform = value("platform").filter(|platform| !platform.is_empty()).unwrap_or_else(|| "ruby".into());
     // What no gem can be called is not looked for, and not written into an event.
-    let valid = gem::name::check(&name)
-        .and_then(|()| gem::Version::published(&number).map(drop))
-        .and_then(|()| gem::name::check_platform(&platform));
-    valid.map_err(repository::Error::Invalid)?;
+    if gem::name::check(&name).is_err() {
+        return Err(repository::Error::NoSuchGem.into());
+    }
+    // A gem for one Ruby alone is found by its content, and there is none here (RubyGems 4.1 names `ruby_abi`).
+    let plain = value("ruby_abi").is_none_or(|abi| abi.is_empty());
+    if !plain || gem::Version::published(&number).is_err() || gem::name::check_platform(&platform).is_err() {
+        return Err(repository::Error::NoSuchVersion(Event::text(&number)).into());
+    }
     Ok(Question::Yank { name, number, platform })
-}
-
-/// The first value of `key` in an `application/x-www-form-urlencoded` text.
-fn form_value(form: &str, key: &str) -> Option<String> {
-    form.split('&').find_map(|pair| {
-        let (name, value) = pair.split_once('=')?;
-        (decode(name)? == key).then(|| decode(value))?
-    })
-}
-
-fn decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let digits = [rest.next()?, rest.next()?];
-                let digits = std::str::from_utf8(&digits).ok()?;
-                u8::from_str_radix(digits, 16).ok()?
-            }
-            plain => plain,
-        });
-    }
-    String::from_utf8(bytes).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn forms_are_read_as_gem_writes_them() {
-        let form = "gem_name=a%2Db&version=1.0+x&platform=";
-        assert_eq!(form_value(form, "gem_name").as_deref(), Some("a-b"));
-        assert_eq!(form_value(form, "version").as_deref(), Some("1.0 x"));
-        assert_eq!(form_value(form, "platform").as_deref(), Some(""));
-        assert_eq!(form_value(form, "nothing"), None);
-        assert_eq!(form_value("version=%zz", "version"), None);
-    }
 }

@@ -212,6 +212,11 @@ fn problem(status: StatusCode, error: &Error) -> Reply {
 /// What the client is told. The cause of a failure of ours goes into the event, never to the client.
 fn said(status: StatusCode, error: &Error) -> String {
     match status {
+        StatusCode::INTERNAL_SERVER_ERROR if matches!(error, Error::Repository(repository::Error::Unsaved(_))) => {
+            "There was a problem saving your gem. Please try again.\nThe server's log says why under this answer's \
+             Daylight-Event"
+                .into()
+        }
         StatusCode::INTERNAL_SERVER_ERROR => {
             "Daylight failed; its log says why under this answer's Daylight-Event".into()
         }
@@ -225,11 +230,11 @@ fn status(error: &Error) -> StatusCode {
         R::ProtocolOff | R::NoSuchRoute | R::NoSuchRepository | R::NoSuchPackage | R::NoSuchVersion | R::Withdrawn => {
             StatusCode::NOT_FOUND
         }
-        R::HiddenByPolicy | R::CrossSite | R::ScopeMissing => StatusCode::FORBIDDEN,
+        R::HiddenByPolicy | R::CrossSite | R::ScopeMissing | R::RuleBroken => StatusCode::FORBIDDEN,
         R::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         R::CredentialsMissing | R::CredentialsUnknown => StatusCode::UNAUTHORIZED,
         R::PackageInvalid => StatusCode::UNPROCESSABLE_ENTITY,
-        R::VersionTaken | R::Conflict => StatusCode::CONFLICT,
+        R::VersionTaken | R::Conflict | R::PlatformUnclear => StatusCode::CONFLICT,
         R::TooLarge => match error {
             Error::Repository(repository::Error::TooManyNames) => StatusCode::UNPROCESSABLE_ENTITY,
             _ => StatusCode::PAYLOAD_TOO_LARGE,

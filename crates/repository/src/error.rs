@@ -1,5 +1,6 @@
 //! Why a question has no answer: named by situation; only `reply` knows what HTTP calls it.
 
+use format::gem::{Fault, Invalid};
 use telemetry::Reason;
 
 /// Why a question has no answer.
@@ -19,6 +20,9 @@ pub enum Error {
     /// The repository has nothing of that name. The words are those that `gem` users know.
     #[error("This gem could not be found")]
     NoSuchPackage,
+    /// There is no such gem to change. The words are those that `gem` users know, and not the same as above.
+    #[error("This rubygem could not be found.")]
+    NoSuchGem,
     /// The package has no such version.
     #[error("The version {0} does not exist.")]
     NoSuchVersion(String),
@@ -26,8 +30,21 @@ pub enum Error {
     #[error("`{0}` was yanked")]
     Withdrawn(String),
     /// The uploaded bytes are not a package that can be served.
-    #[error("{0}")]
+    #[error("{}", refused(.0))]
     Invalid(#[from] format::gem::Invalid),
+    /// The name is taken in another spelling: clients that keep files by name would mix up the two.
+    #[error(
+        "There was a problem saving your gem: `{name}` differs only in case from `{there}`, which has versions here"
+    )]
+    OtherCase {
+        /// The name that was pushed.
+        name: String,
+        /// The name that is there.
+        there: String,
+    },
+    /// The package is good, and keeping it failed.
+    #[error("{0}")]
+    Unsaved(#[source] store::Error),
     /// The version is there with other bytes.
     #[error(
         "Repushing of gem versions is not allowed.\nPlease bump the version number and push a new different release \
@@ -80,26 +97,47 @@ pub enum Error {
     Store(#[from] store::Error),
 }
 
+/// Why an upload is refused, in the words that begin such answers since `gem` prints them.
+fn refused(invalid: &Invalid) -> String {
+    match invalid.fault() {
+        Fault::Package => format!(
+            "Daylight cannot process this gem.\nPlease try rebuilding it and installing it locally to make sure it's \
+             valid.\nError:\n{invalid}"
+        ),
+        Fault::Aliases => {
+            format!("Pushing gems where there are aliases in the YAML gemspec is no longer supported.\n{invalid}")
+        }
+        Fault::Rule => format!("There was a problem saving your gem: {invalid}"),
+        Fault::Platform => {
+            format!("There was a problem saving your gem: the uploaded spec has {invalid}")
+        }
+    }
+}
+
 impl Error {
     /// For the event.
     pub fn reason(&self) -> Reason {
         match self {
             Error::NoSuchRepository(_) => Reason::NoSuchRepository,
             Error::NoSuchPath { .. } => Reason::NoSuchRoute,
-            Error::NoSuchPackage => Reason::NoSuchPackage,
+            Error::NoSuchPackage | Error::NoSuchGem => Reason::NoSuchPackage,
             Error::NoSuchVersion(_) => Reason::NoSuchVersion,
             Error::Withdrawn(_) => Reason::Withdrawn,
             Error::Invalid(error) if error.is_ours() => Reason::Io,
-            Error::Invalid(_) => Reason::PackageInvalid,
+            Error::Invalid(error) => match error.fault() {
+                Fault::Package | Fault::Aliases => Reason::PackageInvalid,
+                Fault::Rule => Reason::RuleBroken,
+                Fault::Platform => Reason::PlatformUnclear,
+            },
             Error::Taken(_) | Error::TakenByWithdrawn(_) => Reason::VersionTaken,
             Error::ProtocolOff(_) => Reason::ProtocolOff,
             Error::BadName(_) | Error::NoSuchFormat(_) | Error::NoSuchProtocol(_) => Reason::InputInvalid,
             Error::TooManyNames => Reason::TooLarge,
-            Error::NameTaken(_) | Error::Contended(_) => Reason::Conflict,
+            Error::NameTaken(_) | Error::Contended(_) | Error::OtherCase { .. } => Reason::Conflict,
             Error::Unsupported(_) => Reason::Unsupported,
             Error::Unreadable { .. } => Reason::Io,
             Error::GivenUp => Reason::Panicked,
-            Error::Store(error) => store_reason(error),
+            Error::Store(error) | Error::Unsaved(error) => store_reason(error),
         }
     }
 
@@ -109,7 +147,8 @@ impl Error {
             Error::NoSuchRepository(_) => Some("`daylight repo list` shows which there are".into()),
             Error::Invalid(error) => error.hint().map(Into::into),
             Error::BadName(error) => Some(error.hint().into()),
-            Error::Store(error) => error.hint(),
+            Error::Store(error) | Error::Unsaved(error) => error.hint(),
+            Error::OtherCase { there, .. } => Some(format!("publish it as `{there}`, or under another name")),
             Error::NoSuchFormat(_) => Some("there is: gem".into()),
             Error::NoSuchProtocol(_) => {
                 let names: Vec<_> = crate::Protocol::ALL.iter().map(|protocol| protocol.as_str()).collect();

@@ -58,7 +58,9 @@ closed! {
         CredentialsUnknown "credentials_unknown" "The token is not known, expired or revoked";
         CrossSite "cross_site" "A browser sent it for a page of another site";
         ScopeMissing "scope_missing" "The token lacks the scope";
-        PackageInvalid "package_invalid" "The uploaded package breaks a rule";
+        PackageInvalid "package_invalid" "What was uploaded is not a package that can be read";
+        RuleBroken "rule_broken" "The uploaded package breaks a rule";
+        PlatformUnclear "platform_unclear" "Clients would disagree about the platform of the uploaded package";
         VersionTaken "version_taken" "The version exists with other bytes";
         TooLarge "too_large" "Something sent is over its limit";
         BodyTooSlow "body_too_slow" "An upload stopped arriving";

@@ -41,7 +41,9 @@ pub(crate) fn read(spec: &Node, limits: &Limits) -> Result<(Package, bool), Inva
     if authors.iter().all(|author| author.trim().is_empty()) {
         return Err(Invalid::MissingField("authors"));
     }
-    let summary = text(spec, "summary", TEXT_MAX)?.ok_or(Invalid::MissingField("summary"))?;
+    let summary = text(spec, "summary", TEXT_MAX)?
+        .filter(|text| !text.trim().is_empty())
+        .ok_or(Invalid::MissingField("summary"))?;
     let mut licenses = texts(spec, "licenses", FIELD_MAX * LICENSE_MAX, limits.list_items)?;
     licenses.extend(text(spec, "license", LICENSE_MAX)?);
     for license in &licenses {
@@ -75,7 +77,8 @@ pub(crate) fn read(spec: &Node, limits: &Limits) -> Result<(Package, bool), Inva
             .map_err(|_| Invalid::BadField { field: "specification_version", expected: "a number" })?,
         signed: false,
     };
-    Ok((package, listed(spec, "cert_chain")))
+    let certificates = texts(spec, "cert_chain", TEXT_MAX, limits.list_items)?;
+    Ok((package, !certificates.is_empty()))
 }
 
 fn listed(spec: &Node, field: &str) -> bool {
@@ -83,7 +86,13 @@ fn listed(spec: &Node, field: &str) -> bool {
 }
 
 fn short(field: &'static str, text: &str, limit: usize) -> Result<(), Invalid> {
-    if text.chars().count() > limit { Err(Invalid::TextTooLong { field, limit }) } else { Ok(()) }
+    if text.chars().count() > limit { Err(Invalid::TextTooLong { field, limit }) } else { printable(field, text) }
+}
+
+/// Clients print texts on a terminal, which obeys control characters; newer ones take them out (`clean_text`).
+fn printable(field: &'static str, text: &str) -> Result<(), Invalid> {
+    let drives = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}');
+    if text.contains(drives) { Err(Invalid::ControlCharacters(field)) } else { Ok(()) }
 }
 
 fn few(field: &'static str, count: usize, limit: usize) -> Result<(), Invalid> {
@@ -118,6 +127,7 @@ fn texts(spec: &Node, field: &'static str, limit: usize, items: usize) -> Result
         return Err(Invalid::TextTooLong { field, limit });
     }
     few(field, all.len(), items)?;
+    all.iter().try_for_each(|text| printable(field, text))?;
     Ok(all)
 }
 
@@ -176,23 +186,31 @@ fn dependencies(spec: &Node, limits: &Limits) -> Result<Vec<Dependency>, Invalid
     items.iter().map(dependency).collect()
 }
 
-/// As it is pushed: clients ask for the file under this name, too.
+/// As it is pushed: clients ask for the file under this name, too. RubyGems reads `platform` alone, so a gemspec that
+/// says something else under the older keys is two gems.
 fn platform(spec: &Node) -> Result<String, Invalid> {
-    let node = ["platform", "original_platform", "new_platform"].iter().find_map(|key| spec.get(key));
-    let platform = match node {
-        None => "ruby".to_owned(),
-        Some(node) if node.tag == Tag::Platform => ["cpu", "os", "version"]
-            .iter()
-            .filter_map(|part| node.get(part).map(|node| node.text("platform")))
-            .collect::<Result<Vec<_>, _>>()?
-            .join("-"),
-        Some(node) => match node.text("platform")? {
-            "" => "ruby".to_owned(),
-            text => text.to_owned(),
-        },
+    let read = |key| match spec.get(key) {
+        None => Ok(None),
+        Some(node) if node.tag == Tag::Platform => {
+            let parts = ["cpu", "os", "version"].iter().filter_map(|part| node.get(part));
+            let parts = parts.map(|part| part.text("platform")).collect::<Result<Vec<_>, _>>()?;
+            Ok(Some(parts.join("-")))
+        }
+        Some(node) => node.text("platform").map(|text| Some(text.to_owned())),
     };
+    let platform = read("platform")?.filter(|platform| !platform.is_empty()).unwrap_or_else(|| "ruby".to_owned());
     name::check_platform(&platform)?;
-    Ok(platform)
+    for older in ["original_platform", "new_platform"] {
+        if read(older)?.is_some_and(|other| !other.is_empty() && other != platform) {
+            return Err(Invalid::UnclearPlatform("the gemspec names more than one platform"));
+        }
+    }
+    // `current` is whatever machine reads it, and any other spelling of `ruby` a processor of that name.
+    match platform.to_ascii_lowercase().as_str() {
+        "current" => Err(Invalid::UnclearPlatform("`current` is another platform on each machine")),
+        "ruby" if platform != "ruby" => Err(Invalid::UnclearPlatform("`ruby` is written in small letters")),
+        _ => Ok(platform),
+    }
 }
 
 fn metadata(spec: &Node, limits: &Limits) -> Result<BTreeMap<String, String>, Invalid> {

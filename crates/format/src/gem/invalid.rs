@@ -61,9 +61,15 @@ pub enum Invalid {
         /// Which checksum.
         algorithm: &'static str,
     },
+    /// A checksum of nothing: the client stops at it.
+    #[error("`checksums.yaml.gz` has a checksum for {0}, which is no checksummed member of the package")]
+    UnknownChecksum(String),
     /// Signed means: a certificate chain, and a signature of each member.
     #[error("the package is signed only in part: a signed gem has a certificate chain and a signature of each member")]
     SignedInPart,
+    /// A certificate chain, and nothing that was signed with it.
+    #[error("the gemspec has a `cert_chain`, and the package has no signatures")]
+    Unsigned,
     /// Not YAML.
     #[error("line {line} of `{member}` is not valid YAML: {why}")]
     BadYaml {
@@ -75,7 +81,7 @@ pub enum Invalid {
         why: String,
     },
     /// An alias: a few bytes of them can stand for gigabytes.
-    #[error("gems with aliases in their YAML are not supported (`{0}`)")]
+    #[error("`{0}` has YAML aliases")]
     Aliases(&'static str),
     /// A directive that gives tags other names. No gem has one.
     #[error("`{0}` has a `%TAG` directive, which is not allowed in a gem")]
@@ -118,6 +124,9 @@ pub enum Invalid {
         /// The limit, in characters.
         limit: usize,
     },
+    /// A text of the gemspec could drive the terminal of who reads it.
+    #[error("`{0}` of the gemspec has control characters")]
+    ControlCharacters(&'static str),
     /// A list or a mapping of the gemspec passes its limit.
     #[error("the gemspec has more than {limit} `{field}`")]
     TooMany {
@@ -146,6 +155,9 @@ pub enum Invalid {
     /// Not a platform.
     #[error("{0} is not a valid platform")]
     BadPlatform(String),
+    /// A platform that clients would take for another one.
+    #[error("malformed platform attributes: {0}")]
+    UnclearPlatform(&'static str),
     /// Not a requirement.
     #[error("{0} is not a valid requirement")]
     BadRequirement(String),
@@ -154,7 +166,39 @@ pub enum Invalid {
     BadLink(&'static str),
 }
 
+/// What an upload fails at, which decides how it is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The file is not a gem, is damaged, or cannot be read in one way only.
+    Package,
+    /// Its gemspec has YAML aliases, which RubyGems wrote for years: a fault with words of its own.
+    Aliases,
+    /// It is a gem, and what its gemspec says breaks a rule.
+    Rule,
+    /// It is a gem, and clients would disagree about its platform.
+    Platform,
+}
+
 impl Invalid {
+    /// What the upload fails at.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Invalid::Aliases(_) => Fault::Aliases,
+            Invalid::UnclearPlatform(_) => Fault::Platform,
+            Invalid::Unsigned
+            | Invalid::MissingField(_)
+            | Invalid::TextTooLong { .. }
+            | Invalid::ControlCharacters(_)
+            | Invalid::TooMany { .. }
+            | Invalid::FactsTooLarge { .. }
+            | Invalid::BadName { .. }
+            | Invalid::BadPlatform(_)
+            | Invalid::BadRequirement(_)
+            | Invalid::BadLink(_) => Fault::Rule,
+            _ => Fault::Package,
+        }
+    }
+
     /// What to do about it, where there is something to do.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
@@ -162,14 +206,23 @@ impl Invalid {
             Invalid::BadHeader(_) | Invalid::NotAFile(_) | Invalid::UnknownMember(_) | Invalid::DuplicateMember(_) => {
                 "build the package with `gem build`"
             }
-            Invalid::Truncated(_) | Invalid::BadGzip(_) | Invalid::WrongChecksum { .. } | Invalid::TrailingBytes => {
+            Invalid::Truncated(_)
+            | Invalid::BadGzip(_)
+            | Invalid::WrongChecksum { .. }
+            | Invalid::UnknownChecksum(_)
+            | Invalid::TrailingBytes => {
                 "the file may have been damaged on its way: build it again, and try `gem install --local` on it"
             }
             Invalid::MissingMember(_) | Invalid::MissingChecksum(_) | Invalid::OldLayout | Invalid::Aliases(_) => {
                 "rebuild the gem with a current RubyGems"
             }
-            Invalid::SignedInPart => "build the gem with its signing key at hand, or without `cert_chain`",
+            Invalid::SignedInPart | Invalid::Unsigned => {
+                "build the gem with its signing key at hand, or without `cert_chain`"
+            }
             Invalid::BadVersion(_) => "a version is numbers and letters between dots, such as `1.0.2` or `2.0.0.rc1`",
+            Invalid::UnclearPlatform(_) => {
+                "name the platform it was built for, such as `x86_64-linux`, or `ruby` for all"
+            }
             Invalid::BadRequirement(_) => "a requirement is an operator and a version, such as `~> 1.2`",
             _ => return None,
         })

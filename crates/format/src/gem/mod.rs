@@ -29,7 +29,7 @@ pub mod versions;
 mod yaml;
 
 pub use facts::{Dependency, Identity, Kind, Package, full_name};
-pub use invalid::Invalid;
+pub use invalid::{Fault, Invalid};
 pub use package::Limits;
 pub use platform::Platform;
 pub use requirement::{Op, Requirement};

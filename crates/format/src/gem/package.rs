@@ -3,6 +3,7 @@
 //! The content (`data.tar.gz`) only flows through the checksums and is never unpacked; everything else is small.
 
 use super::archive::Archive;
+use super::invalid::quoted;
 use super::yaml::{self, Node, Value};
 use super::{Invalid, Package, Version, gemspec};
 use flate2::bufread::GzDecoder;
@@ -76,6 +77,7 @@ pub fn read(reader: impl Read, limits: &Limits) -> Result<Package, Invalid> {
     let checksums = find(CHECKSUMS);
     if let Some(checksums) = checksums {
         let given = checksums.yaml(limits)?;
+        of_members(&given)?;
         metadata.verify(&given)?;
         data.verify(&given)?;
     }
@@ -86,8 +88,11 @@ pub fn read(reader: impl Read, limits: &Limits) -> Result<Package, Invalid> {
     let signatures = SIGNATURES.into_iter().filter(|name| find(name).is_some()).count();
     // A gem of RubyGems before 2.0 has no checksums that could be signed.
     let complete = if checksums.is_some() { SIGNATURES.len() } else { SIGNATURES.len() - 1 };
-    if signatures != if certified { complete } else { 0 } {
-        return Err(Invalid::SignedInPart);
+    match (certified, signatures) {
+        (false, 0) => {}
+        (true, 0) => return Err(Invalid::Unsigned),
+        (true, count) if count == complete => {}
+        _ => return Err(Invalid::SignedInPart),
     }
     package.signed = certified;
     match serde_json::to_vec(&package) {
@@ -100,6 +105,18 @@ pub fn read(reader: impl Read, limits: &Limits) -> Result<Package, Invalid> {
 fn may_lack_checksums(package: &Package) -> bool {
     let built_by = package.rubygems_version.as_deref().and_then(|text| Version::parse(text).ok());
     built_by.zip(Version::parse("2.0.0.a").ok()).is_some_and(|(built_by, since)| built_by < since)
+}
+
+/// Nothing but the two members may be checksummed: RubyGems looks for whatever is named.
+fn of_members(given: &Node) -> Result<(), Invalid> {
+    let Value::Map(algorithms) = &given.value else { return Err(Invalid::BadChecksums) };
+    for (_, sums) in algorithms {
+        let Value::Map(sums) = &sums.value else { return Err(Invalid::BadChecksums) };
+        if let Some((name, _)) = sums.iter().find(|(name, _)| name != METADATA && name != DATA) {
+            return Err(Invalid::UnknownChecksum(quoted(name)));
+        }
+    }
+    Ok(())
 }
 
 /// A member that was read to its end.
@@ -134,9 +151,6 @@ impl Member {
     /// Checks the member against each checksum that is given for it; one must be. RubyGems 2.0 gave SHA1, which
     /// proves nothing, beside SHA512.
     fn verify(&self, given: &Node) -> Result<(), Invalid> {
-        if !matches!(given.value, Value::Map(_)) {
-            return Err(Invalid::BadChecksums);
-        }
         let mut verified = false;
         for (algorithm, computed) in [("SHA256", &self.sha256), ("SHA512", &self.sha512)] {
             let Some(sums) = given.get(algorithm) else { continue };

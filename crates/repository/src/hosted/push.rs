@@ -35,10 +35,14 @@ pub(crate) async fn push(
         Ok(from) => from,
         Err(said) => return Ok(said),
     };
-    if store.entry(repository.id, &full_name, event).await?.is_some() {
-        return Err(Error::Taken(full_name));
+    // `a` 1.0 for platform `2` and `a-1.0` 2 have one full name, and so one URL.
+    if let Some(there) = store.entry_in_any_case(repository.id, &full_name, event).await? {
+        return Err(stays_taken(&there));
     }
-    let hashes = staged.keep(event).await?;
+    if let Some(there) = store.unit_in_other_case(repository.id, &package.name, event).await? {
+        return Err(Error::OtherCase { name: package.name.clone(), there });
+    }
+    let hashes = staged.keep(event).await.map_err(Error::Unsaved)?;
     let mut repository = repository.clone();
     for _ in 0..TRIES {
         let set = Hosted { repository: &repository, ..hosted };
@@ -50,8 +54,9 @@ pub(crate) async fn push(
                 // The line holds the MD5 of an `/info` in the form that was set.
                 Expect::RepositoryIs { id: repository.id, record: Box::new(repository.record.clone()) },
                 Expect::UnitAt { repository: repository.id, unit: package.name.clone(), seq },
-                // `a` 1.0 for platform `2` and `a-1.0` 2 have one full name, and so one URL.
-                Expect::KeyFree { repository: repository.id, key: full_name.clone() },
+                // Looked at before; but others push, too.
+                Expect::KeyFreeInAnyCase { repository: repository.id, key: full_name.clone() },
+                Expect::UnitSpeltOneWay { repository: repository.id, unit: package.name.clone() },
             ],
             changes: vec![Change::Entry { repository: repository.id, entry }],
         };
@@ -64,10 +69,14 @@ pub(crate) async fn push(
             }
             Err(CommitError::Conflict(conflict)) => match conflict.0 {
                 Expect::UnitAt { .. } => hosted.heads.forget(repository.id, &package.name),
-                Expect::KeyFree { .. } => return Err(Error::Taken(full_name)),
+                Expect::KeyFreeInAnyCase { .. } => return Err(Error::Taken(full_name)),
+                Expect::UnitSpeltOneWay { unit, .. } => {
+                    let there = store.unit_in_other_case(repository.id, &unit, event).await?;
+                    return Err(Error::OtherCase { name: unit.clone(), there: there.unwrap_or(unit) });
+                }
                 _ => repository = now_set(event).await?,
             },
-            Err(CommitError::Error(error)) => return Err(error.into()),
+            Err(CommitError::Error(error)) => return Err(Error::Unsaved(error)),
         }
         at = now();
         from = match next(Hosted { repository: &repository, ..hosted }, &package, sha256, at, event).await? {
@@ -156,15 +165,19 @@ fn taken(unit: &UnitRows, package: &Package, sha256: Digest) -> Result<Option<Fo
         if there.platform != package.platform || there.number != package.number {
             continue;
         }
-        return match entry.state {
-            State::Withdrawn => Err(Error::TakenByWithdrawn(entry.key.clone())),
-            State::Live if entry.hashes.sha256 == sha256 => {
-                Ok(Some(Found::Said(format!("Gem was already pushed: {}", spoken(package)))))
-            }
-            State::Live => Err(Error::Taken(entry.key.clone())),
-        };
+        if entry.state == State::Live && entry.hashes.sha256 == sha256 {
+            return Ok(Some(Found::Said(format!("Gem was already pushed: {}", spoken(package)))));
+        }
+        return Err(stays_taken(entry));
     }
     Ok(None)
+}
+
+fn stays_taken(entry: &Entry) -> Error {
+    match entry.state {
+        State::Live => Error::Taken(entry.key.clone()),
+        State::Withdrawn => Error::TakenByWithdrawn(entry.key.clone()),
+    }
 }
 
 /// The entry as it will be, where its line in `/info` comes after all others.

@@ -60,7 +60,7 @@ fn withdrawn(
     now: Millis,
 ) -> Result<Entry, Error> {
     if unit.entries.is_empty() {
-        return Err(Error::NoSuchPackage);
+        return Err(Error::NoSuchGem);
     }
     let mut after = unit.entries;
     for at in 0..after.len() {

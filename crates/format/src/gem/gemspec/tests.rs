@@ -57,7 +57,7 @@ fn a_requirement_cannot_forge_a_line() {
 #[test]
 fn aliases_are_refused_in_their_own_words() {
     let bomb = "a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]";
-    assert_eq!(said("test_files: []", bomb), "gems with aliases in their YAML are not supported (`metadata.gz`)");
+    assert_eq!(said("test_files: []", bomb), "`metadata.gz` has YAML aliases");
     assert_eq!(
         said("test_files: []", "x: *nobody"),
         r#"line 36 of `metadata.gz` is not valid YAML: while parsing node, found unknown anchor"#
@@ -166,6 +166,11 @@ fn fields_have_limits_and_what_is_required_is_there() {
     );
     assert!(with("summary: Plain", &format!("summary: {}", &long[1..])).is_ok());
     assert_eq!(said("summary: Plain", "x: y"), "the gemspec has no `summary`");
+    assert_eq!(said("summary: Plain", "summary: ' '"), "the gemspec has no `summary`");
+    assert_eq!(
+        said("cert_chain: []", &format!("cert_chain: [{long}]")),
+        "`cert_chain` of the gemspec is longer than 64000 characters"
+    );
     assert_eq!(said("authors:\n- Ann", "authors: []"), "the gemspec has no `authors`");
     assert_eq!(said(VERSION, "x: y"), "the gemspec has no `version`");
     assert_eq!(
@@ -179,6 +184,48 @@ fn fields_have_limits_and_what_is_required_is_there() {
     assert_eq!(metadata("homepage_uri: javascript:x"), "metadata `homepage_uri` must be an http or https link");
     assert_eq!(metadata("wiki_uri: 'https://a b'"), "metadata `wiki_uri` must be an http or https link");
     assert_eq!(said("date: 1980-01-02", "date: someday"), "`date` of the gemspec must be a date");
+}
+
+#[test]
+fn a_text_that_would_drive_a_terminal_is_refused() {
+    for (line, field) in [
+        ("summary: Plain", "summary"),
+        ("authors:\n- Ann", "authors"),
+        ("licenses: []", "licenses"),
+        ("requirements: []", "requirements"),
+    ] {
+        let other = format!("{field}: \"a\\e]0;b\\a\"");
+        assert_eq!(said(line, &other), format!("`{field}` of the gemspec has control characters"));
+    }
+    for escape in ["\\0", "\\b", "\\x7f", "\\u009b"] {
+        assert!(with("summary: Plain", &format!("summary: \"a{escape}\"")).is_err(), "{escape}");
+        assert!(with("metadata: {}", &format!("metadata: {{\"a{escape}\": b}}")).is_err(), "{escape}");
+    }
+    assert!(with("summary: Plain", "summary: \"a\\tb\\r\\nc\"").is_ok());
+}
+
+#[test]
+fn a_platform_that_clients_would_take_for_another_is_refused() {
+    let unclear = |platform: &str| {
+        let error = with("platform: ruby", platform).unwrap_err();
+        assert_eq!(error.fault(), crate::gem::Fault::Platform);
+        error.to_string()
+    };
+    assert_eq!(
+        unclear("platform: current"),
+        "malformed platform attributes: `current` is another platform on each machine"
+    );
+    assert_eq!(unclear("platform: Ruby"), "malformed platform attributes: `ruby` is written in small letters");
+    for older in
+        ["original_platform: java", "new_platform: java", "new_platform: !ruby/object:Gem::Platform {os: java}"]
+    {
+        assert_eq!(
+            unclear(&format!("platform: ruby\n{older}")),
+            "malformed platform attributes: the gemspec names more than one platform"
+        );
+        assert!(with("platform: ruby", &format!("platform: java\n{older}")).is_ok(), "{older}");
+    }
+    assert!(with("platform: ruby", "original_platform:").is_ok_and(|package| package.platform == "ruby"));
 }
 
 #[test]

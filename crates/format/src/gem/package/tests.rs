@@ -114,6 +114,12 @@ fn each_given_checksum_must_match_and_one_must_be_given() {
         "the SHA256 checksum of `data.tar.gz` does not match `checksums.yaml.gz`"
     );
     assert_eq!(said(&checksums(&[m])), "`checksums.yaml.gz` has no SHA256 or SHA512 checksum for `data.tar.gz`");
+    for algorithm in ["SHA256", "SHA512", "SHA1", "MD9"] {
+        assert_eq!(
+            said(&gzip(format!("{algorithm}:\n  x.rb: y\n").as_bytes())),
+            "`checksums.yaml.gz` has a checksum for `x.rb`, which is no checksummed member of the package"
+        );
+    }
     assert_eq!(said(&gzip(b"SHA1:\n  metadata.gz: x\n")), Invalid::MissingChecksum("metadata.gz").to_string());
     assert_eq!(
         said(&gzip(b"SHA512:\n  metadata.gz: x\n")),
@@ -137,10 +143,14 @@ fn a_gem_is_signed_wholly_or_not_at_all() {
     };
     assert!(build(&spec, &SIGNATURES).unwrap().signed);
     for (spec, signatures) in
-        [(&*spec, &[][..]), (&spec, &SIGNATURES[..2]), (SPEC_3_6, &SIGNATURES), (SPEC_3_6, &SIGNATURES[..1])]
+        [(&*spec, &SIGNATURES[..2]), (&spec, &SIGNATURES[1..]), (SPEC_3_6, &SIGNATURES), (SPEC_3_6, &SIGNATURES[..1])]
     {
         assert_eq!(build(spec, signatures).unwrap_err().to_string(), Invalid::SignedInPart.to_string());
     }
+    assert_eq!(
+        build(&spec, &[]).unwrap_err().to_string(),
+        "the gemspec has a `cert_chain`, and the package has no signatures"
+    );
 }
 
 #[test]
