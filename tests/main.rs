@@ -14,6 +14,7 @@ mod dependencies;
 mod freshness;
 mod gem_and_bundle;
 mod hostile;
+mod hostile_gems;
 mod info_format;
 mod isolation;
 mod lifecycle;

@@ -148,6 +148,11 @@ impl World {
         self.server().memory()
     }
 
+    /// The most memory that it ever held, in bytes.
+    pub(crate) fn peak(&self) -> u64 {
+        self.server().peak()
+    }
+
     /// Descriptors that it has open.
     pub(crate) fn descriptors(&self) -> usize {
         self.server().count("fd")

@@ -99,6 +99,13 @@ impl Ruby {
         self.run(self.0.path(), key, "gem", &["push", "--host", host, file.to_str().unwrap()])
     }
 
+    /// Publishes a file with `gem push`, whatever is in it.
+    pub(crate) fn push_file(&self, host: &str, key: &str, bytes: &[u8]) -> Said {
+        let file = self.0.path().join("pushed.gem");
+        std::fs::write(&file, bytes).unwrap();
+        self.run(self.0.path(), key, "gem", &["push", "--host", host, file.to_str().unwrap()])
+    }
+
     /// Withdraws a version with `gem yank`.
     pub(crate) fn yank(&self, host: &str, key: &str, name: &str, version: &str) -> Said {
         self.run(self.0.path(), key, "gem", &["yank", name, "--version", version, "--host", host])

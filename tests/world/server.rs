@@ -134,8 +134,17 @@ impl Server {
 
     /// Its resident set, in bytes.
     pub(crate) fn memory(&self) -> u64 {
+        self.status("VmRSS:")
+    }
+
+    /// The most memory that it ever held, in bytes.
+    pub(crate) fn peak(&self) -> u64 {
+        self.status("VmHWM:")
+    }
+
+    fn status(&self, key: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(key)).unwrap();
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
     }
 
