@@ -5,6 +5,8 @@ DENY  := $(TOOLS)/bin/cargo-deny --locked check --hide-inclusion-graph
 
 # Requests of the soak: to warm up, and then to see that nothing grows.
 SOAK := 1000000,9000000
+# For each of the fuzz targets.
+FUZZ_SECONDS := 600
 
 .PHONY: help build run test check check-advisories bench torture
 
@@ -15,7 +17,7 @@ help:
 	@echo 'make check             format, lints and the fast tests, for while you work'
 	@echo 'make check-advisories  known vulnerabilities of dependencies (fetches the advisory database from the network)'
 	@echo 'make bench             Daylight against its peers, on this machine'
-	@echo 'make torture           the crash tests, and ten million mixed requests; long (SOAK=20000,100000 is a short soak)'
+	@echo 'make torture           crash tests, ten million mixed requests, fuzzing; long (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
 
 build:
 	@scripts/setup build
@@ -51,3 +53,4 @@ torture:
 	@scripts/setup test
 	DAYLIGHT_TORTURE=500 cargo test --release --locked --test suite crash:: -- --nocapture
 	DAYLIGHT_SOAK=$(SOAK) cargo test --release --locked --test suite soak:: -- --nocapture
+	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz

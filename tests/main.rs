@@ -12,6 +12,7 @@ mod contract;
 mod crash;
 mod dependencies;
 mod freshness;
+mod fuzzed;
 mod gem_and_bundle;
 mod hostile;
 mod hostile_gems;

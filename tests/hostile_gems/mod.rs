@@ -1,6 +1,7 @@
 //! Gems from people who mean harm, pushed to the real program: each is refused in words that a person understands, and
 //! leaves nothing behind.
 
+mod ambiguous;
 mod corpus;
 mod cut;
 mod made;

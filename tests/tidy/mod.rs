@@ -42,7 +42,7 @@ fn sources(folders: &[&str], ending: &str) -> Vec<Source> {
 
 /// All Rust files of the tree.
 fn rust() -> Vec<Source> {
-    sources(&["crates", "tests", "bench"], "rs")
+    sources(&["crates", "tests", "bench", "fuzz"], "rs")
 }
 
 /// Fails with all that is wrong, not only with the first.

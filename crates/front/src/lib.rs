@@ -40,7 +40,7 @@ pub use heartbeat::heartbeat;
 pub use limits::Limits;
 pub use listen::{Listener, Options, run};
 pub use pages::{Canon, Class, Holds, Outside, PUBLIC, Pages, takes_gzip};
-pub use proxies::{ClientFrom, Network, Proxies};
+pub use proxies::{ClientFrom, Network, Proxies, announced};
 pub use reply::{Body, Ranges, Reply};
 pub use request::{Request, Upload, UploadError};
 pub use rope::Rope;

@@ -5,6 +5,7 @@ pub(crate) mod announced;
 mod forwarded;
 mod network;
 
+pub use announced::announced;
 pub use network::Network;
 
 use http::HeaderMap;
@@ -61,7 +62,7 @@ impl Proxies {
 
     /// Who asks in a request that `peer` sent: the last of those it names who is not a trusted proxy. `None` where that
     /// is the peer itself.
-    pub(crate) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Option<IpAddr> {
+    pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Option<IpAddr> {
         let chain = match self.client_from {
             ClientFrom::XForwardedFor if self.trust(peer) => forwarded::x_forwarded_for(headers),
             ClientFrom::Forwarded if self.trust(peer) => forwarded::forwarded(headers),

@@ -47,6 +47,7 @@ pub use record::{
     Change, Digest, Entry, Hashes, IndexBase, RepositoryId, RepositoryKind, RepositoryRecord, Seq, State, TokenRecord,
 };
 pub use revision::{Revisions, Stamp, Unit};
+pub use segments::segment;
 pub use sqlite::Sqlite;
 pub use staged::Staged;
 pub use store::Store;

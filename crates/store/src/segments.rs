@@ -15,6 +15,8 @@ pub(crate) const ARRIVING: &str = "arriving";
 /// Most rows in a segment.
 const SEGMENT_ROWS: usize = 4096;
 
+const OTHER_HASH: &str = "its bytes do not have the hash that its name says";
+
 /// What the name of a segment says.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Segment {
@@ -46,7 +48,7 @@ impl Segment {
         let mut text = Vec::new();
         disk.open(&path).and_then(|mut file| file.read_to_end(&mut text)).map_err(Error::io("read", &path))?;
         if hash(&text) != self.hash {
-            return Err(self.damaged("its bytes do not have the hash that its name says"));
+            return Err(self.damaged(OTHER_HASH));
         }
         String::from_utf8(text).map_err(|_| self.damaged("it is not UTF-8"))
     }
@@ -70,6 +72,13 @@ impl Segment {
     fn damaged(&self, why: &str) -> Error {
         Error::Segment { name: self.name(), why: why.to_owned() }
     }
+}
+
+/// The rows of a segment that was copied somewhere. `None`: the name is not a segment's.
+pub fn segment(name: &str, text: &str) -> Option<Result<Vec<JournalRow>, Error>> {
+    let segment = Segment::parse(name)?;
+    let whole = hash(text.as_bytes()) == segment.hash;
+    Some(if whole { segment.rows(text) } else { Err(segment.damaged(OTHER_HASH)) })
 }
 
 fn hash(bytes: &[u8]) -> String {

@@ -3,6 +3,8 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// What both versions have at least; so nothing of the request after it is read.
@@ -43,6 +45,15 @@ pub(crate) async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Option<I
     }
     from.read_exact(&mut first[1..]).await?;
     if first == SIGNATURE { binary(from).await } else { line(first, from).await }
+}
+
+/// Reads a header that has arrived as a whole, and gives what stands behind it. `None`: it is none, or not all of one.
+pub fn announced(bytes: &[u8]) -> Option<(Option<IpAddr>, &[u8])> {
+    let mut rest = bytes;
+    // Bytes in memory are never waited for.
+    let read = pin!(read(&mut rest)).poll(&mut Context::from_waker(Waker::noop()));
+    let Poll::Ready(Ok(client)) = read else { return None };
+    Some((client, rest))
 }
 
 async fn line(first: [u8; FIRST], from: &mut (impl AsyncRead + Unpin)) -> Result<Option<IpAddr>, Unannounced> {

@@ -1,0 +1,137 @@
+//! What stands in requests: URLs, forms, headers, and what a proxy says before them.
+
+use super::text;
+use daylight::access::Presented;
+use daylight::multipart::{Form, Piece};
+use daylight::route::{self, Route};
+use front::conditional::{self, Asked, Checkpoints};
+use front::{Body, ClientFrom, Network, Proxies, Ranges, Reply};
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, StatusCode};
+use std::net::IpAddr;
+
+const BODY: &[u8] = b"---\na 1.0 |checksum:x\n";
+const MD5: &str = "\"9c1ce9009611cd1f70ec8884088938b8\"";
+
+/// A path: what is content stays below its repository, and is a question or nothing.
+pub(crate) fn route(bytes: &[u8]) {
+    let Some(raw) = text(bytes) else { return };
+    for method in [Method::GET, Method::POST, Method::DELETE, Method::PATCH] {
+        let Ok(Route::Content(content)) = route::read(&method, raw) else { continue };
+        assert!(!content.repository.is_empty() && !content.repository.contains('/'));
+        let plain = |segment: &str| !segment.is_empty() && segment != "." && segment != "..";
+        assert!(content.path.is_empty() || content.path.split('/').all(plain), "{:?}", content.path);
+        assert!(!content.path.contains(|c: char| c.is_ascii_control() || c == '\\'));
+        if let Some(question) = format::gem::path::read(&content.path) {
+            assert!(!format!("{question:?}").contains(".."), "{question:?}");
+        }
+    }
+}
+
+/// A form in a body: a value that is found is in it.
+pub(crate) fn form(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    for key in ["gem_name", "version", "platform", ""] {
+        let found = daylight::form::value(text, key);
+        assert!(found.is_none_or(|value| value.len() <= text.len()));
+    }
+}
+
+/// A form of parts: it says the same however it arrives. The first byte says in which pieces it does.
+pub(crate) fn multipart(bytes: &[u8]) {
+    let Some((first, body)) = bytes.split_first() else { return };
+    let read = |length: usize| {
+        let (mut form, mut told) = (Form::new("b"), Vec::<(String, Vec<u8>)>::new());
+        for piece in body.chunks(length) {
+            for piece in form.take(piece).ok()? {
+                match piece {
+                    Piece::Field(name) => told.push((name, Vec::new())),
+                    Piece::Bytes(bytes) => told.last_mut().expect("a field begins first").1.extend_from_slice(&bytes),
+                }
+            }
+        }
+        form.end().ok().map(|()| told)
+    };
+    let whole = read(body.len().max(1));
+    assert_eq!(read(usize::from(*first) + 1), whole);
+    let content = whole.iter().flatten().map(|(_, bytes)| bytes.len()).sum::<usize>();
+    assert!(content <= body.len());
+}
+
+/// Lines of headers.
+fn headers(bytes: &[u8], names: &[HeaderName]) -> HeaderMap {
+    let lines = bytes.split(|byte| *byte == b'\n').zip(names.iter().cycle());
+    let mut headers = HeaderMap::new();
+    for (line, name) in lines.take(32) {
+        if let Ok(value) = HeaderValue::from_bytes(line) {
+            headers.append(name, value);
+        }
+    }
+    headers
+}
+
+/// Conditions and ranges: a reply is a part of the whole, or says that there is none.
+pub(crate) fn conditions(bytes: &[u8]) {
+    let names = [header::RANGE, header::IF_NONE_MATCH, header::IF_RANGE, header::IF_MODIFIED_SINCE, header::IF_MATCH];
+    let asked = Asked::new(&headers(bytes, &names));
+    for ranges in [Ranges::None, Ranges::Bytes, Ranges::Prefix(Checkpoints::default())] {
+        for method in [Method::GET, Method::HEAD] {
+            let whole = Reply::text(StatusCode::OK, BODY)
+                .header(header::ETAG, HeaderValue::from_static(MD5))
+                .header(header::LAST_MODIFIED, HeaderValue::from_static("Sat, 21 Nov 2026 12:00:00 GMT"))
+                .ranges(ranges.clone());
+            let reply = conditional::apply(whole, &method, &asked);
+            let length = reply.body.len();
+            match reply.status.as_u16() {
+                200 => assert!(length == BODY.len() as u64 || method == Method::HEAD),
+                206 => {
+                    assert!(method == Method::GET && length > 0 && length <= BODY.len() as u64);
+                    let Body::Bytes(part) = &reply.body else { panic!("a part of bytes is bytes") };
+                    assert!(BODY.windows(part.len()).any(|window| window == part));
+                    // An index is continued to its end, or not at all.
+                    assert!(!matches!(ranges, Ranges::Prefix(_)) || BODY.ends_with(part));
+                }
+                304 | 412 => assert_eq!(length, 0),
+                416 => assert!(matches!(ranges, Ranges::Bytes)),
+                other => panic!("{other}"),
+            }
+        }
+    }
+}
+
+/// What is shown in `Authorization`: read, and never printed.
+pub(crate) fn credentials(bytes: &[u8]) {
+    let Ok(value) = HeaderValue::from_bytes(bytes) else { return };
+    let headers = HeaderMap::from_iter([(header::AUTHORIZATION, value)]);
+    assert_eq!(format!("{:?}", Presented::read(&headers)), "Some(Presented(***))");
+}
+
+/// Whom a proxy speaks for in its headers: nobody whom the nearest who is not trusted could have invented.
+pub(crate) fn forwarded(bytes: &[u8]) {
+    let networks: Result<Vec<Network>, _> = ["10.0.0.0/8", "fd00::/8"].into_iter().map(str::parse).collect();
+    let trusted = networks.expect("networks");
+    let near: IpAddr = [10, 0, 0, 1].into();
+    let far: IpAddr = [192, 0, 2, 1].into();
+    for (client_from, name) in [
+        (ClientFrom::XForwardedFor, HeaderName::from_static("x-forwarded-for")),
+        (ClientFrom::Forwarded, header::FORWARDED),
+    ] {
+        let mut sent = headers(bytes, std::slice::from_ref(&name));
+        let proxies = Proxies { trusted: trusted.clone(), client_from };
+        assert_eq!(proxies.client(far, &sent), None, "a stranger speaks for nobody");
+        proxies.client(near, &sent);
+        sent.append(
+            &name,
+            HeaderValue::from_static(if name == header::FORWARDED { "for=192.0.2.1" } else { "192.0.2.1" }),
+        );
+        assert_eq!(proxies.client(near, &sent), Some(far), "what a proxy appends is what counts");
+    }
+}
+
+/// The PROXY header, and nothing behind it.
+pub(crate) fn proxy(bytes: &[u8]) {
+    let Some((client, rest)) = front::announced(bytes) else { return };
+    let taken = &bytes[..bytes.len() - rest.len()];
+    assert_eq!(front::announced(taken), Some((client, &b""[..])));
+    assert_eq!(front::announced(&taken[..taken.len() - 1]), None, "all of it is needed");
+}

@@ -1,0 +1,39 @@
+//! Every parser of bytes that a stranger may send, as a function that panics when what must hold does not. The suite
+//! runs the same functions over the corpora.
+
+#[path = "packages.rs"]
+mod packages;
+#[path = "requests.rs"]
+mod requests;
+#[path = "rows.rs"]
+mod rows;
+
+/// A parser with what must hold of it.
+pub(crate) type Target = fn(&[u8]);
+
+/// Each target and its name, which is that of the folder of its corpus.
+pub(crate) const ALL: &[(&str, Target)] = &[
+    ("package", packages::package),
+    ("archive", packages::archive),
+    ("gzip", packages::gzip),
+    ("gemspec", packages::gemspec),
+    ("checksums", packages::checksums),
+    ("version", packages::version),
+    ("requirement", packages::requirement),
+    ("route", requests::route),
+    ("form", requests::form),
+    ("multipart", requests::multipart),
+    ("conditions", requests::conditions),
+    ("credentials", requests::credentials),
+    ("forwarded", requests::forwarded),
+    ("proxy", requests::proxy),
+    ("config", rows::config),
+    ("journal", rows::journal),
+    ("segment", rows::segment),
+    ("facts", rows::facts),
+];
+
+/// The bytes, if they are text.
+fn text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok()
+}
