@@ -1,7 +1,7 @@
 //! From a path below a repository, and for a yank the form that comes with it, to a question.
 
 use crate::error::Error;
-use crate::form;
+use crate::percent::Form;
 use crate::route::Content;
 use format::gem::{
     self,
@@ -50,7 +50,7 @@ pub(crate) async fn read(
 
 /// The gems whose dependencies are asked for, each once. `None` where none are named.
 fn names(request: &Request) -> Result<Option<Vec<String>>, Error> {
-    let list = form::value(request.query().unwrap_or_default(), "gems").filter(|list| !list.is_empty());
+    let list = Form(request.query().unwrap_or_default()).value("gems").filter(|list| !list.is_empty());
     let Some(list) = list else { return Ok(None) };
     let mut names: Vec<String> = Vec::new();
     let mut seen = HashSet::new();
@@ -72,7 +72,7 @@ async fn yank(request: &mut Request, event: &mut Event) -> Result<Question, Erro
     let body = request.upload.collect(FORM_MAX, event).await?;
     let query = request.query().unwrap_or_default().to_owned();
     let form = std::str::from_utf8(&body).map_err(|_| Error::Input("the form is not UTF-8".into()))?;
-    let value = |key: &str| form::value(form, key).or_else(|| form::value(&query, key));
+    let value = |key: &str| Form(form).value(key).or_else(|| Form(&query).value(key));
     let required = |key: &str| value(key).ok_or_else(|| Error::Input(format!("`{key}` is missing")));
     let (name, number) = (required("gem_name")?, required("version")?);
     let platform = value("platform").filter(|platform| !platform.is_empty()).unwrap_or_else(|| "ruby".into());

@@ -2,6 +2,7 @@
 
 use crate::access::Scope;
 use crate::error::Error;
+use crate::percent;
 use front::Canon;
 use http::Method;
 
@@ -120,28 +121,14 @@ fn not_allowed(method: &Method, allow: &'static str) -> Error {
     Error::MethodNotAllowed { method: telemetry::Event::text(method.as_str()), allow }
 }
 
-/// The path with its percent-escapes read (RFC 3986 section 2.1). `None` for what could be understood in two ways
-/// further on: broken escapes, an escaped slash or control character, a `.` or `..` segment, bytes that are not UTF-8.
+/// The path with its percent-escapes read. `None` for what could be understood in two ways further on: broken escapes,
+/// an escaped slash, a control character, a `.` or `..` segment, bytes that are not UTF-8.
 fn decode(raw: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(raw.len());
-    let mut rest = raw.bytes();
-    while let Some(byte) = rest.next() {
-        let byte = match byte {
-            b'%' => {
-                let digits = [rest.next()?, rest.next()?];
-                let digits =
-                    std::str::from_utf8(&digits).ok().filter(|text| text.bytes().all(|b| b.is_ascii_hexdigit()))?;
-                u8::from_str_radix(digits, 16).ok().filter(|byte| *byte != b'/')?
-            }
-            plain => plain,
-        };
-        if byte.is_ascii_control() || byte == b'\\' {
-            return None;
-        }
-        bytes.push(byte);
-    }
-    let path = String::from_utf8(bytes).ok()?;
-    path.split('/').all(|segment| segment != "." && segment != "..").then_some(path)
+    let path = String::from_utf8(percent::decode(raw)?).ok()?;
+    let odd = path.bytes().any(|byte| byte.is_ascii_control() || byte == b'\\');
+    let slashes = |text: &str| text.bytes().filter(|byte| *byte == b'/').count();
+    let straight = path.split('/').all(|segment| segment != "." && segment != "..");
+    (straight && !odd && slashes(&path) == slashes(raw)).then_some(path)
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub(super) struct Add {
     expires: Option<String>,
 }
 
-fn shown(record: &TokenRecord) -> Value {
+fn shown(record: &TokenRecord, now: Millis) -> Value {
     json!({
         "name": record.name,
         "owner": record.owner,
@@ -34,12 +34,13 @@ fn shown(record: &TokenRecord) -> Value {
         "repositories": record.repositories,
         "created": record.created.to_string(),
         "expires": record.expires.map(|at| at.to_string()),
+        "expired": record.expires.is_some_and(|at| at <= now),
     })
 }
 
 pub(super) async fn list(app: &App, event: &mut Event) -> Result<Reply, Error> {
     let table = app.access.table(event).await?;
-    let all: Vec<Value> = table.tokens().iter().map(|token| shown(&token.record)).collect();
+    let all: Vec<Value> = table.tokens().iter().map(|token| shown(&token.record, app.clock.now())).collect();
     Ok(reply::json(StatusCode::OK, &json!({ "tokens": all })))
 }
 
@@ -53,7 +54,7 @@ pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Re
     let new =
         NewToken { name: body.name, owner: body.owner, scopes: scopes.map_err(Error::Input)?, repositories, expires };
     let (secret, record) = app.access.create(new, None, by, event).await?;
-    let mut value = shown(&record);
+    let mut value = shown(&record, app.clock.now());
     value["secret"] = secret.expose().into();
     Ok(reply::json(StatusCode::CREATED, &value))
 }

@@ -29,12 +29,23 @@ pub(super) struct Server {
     server: Option<String>,
 }
 
+/// Flags of the verbs that are calls of the admin API.
+#[derive(Debug, clap::Args)]
+pub(super) struct ApiFlags {
+    #[command(flatten)]
+    server: Server,
+    /// JSON instead of text, as the server's API gives it
+    #[arg(long, global = true)]
+    json: bool,
+}
+
 /// The admin API of one server.
 pub(super) struct Api {
     runtime: tokio::runtime::Runtime,
     client: Client,
     url: String,
     token: Option<client::Secret>,
+    json: bool,
 }
 
 /// RFC 9457, as far as people are told.
@@ -46,15 +57,19 @@ struct Problem {
     hint: Option<String>,
 }
 
-impl Server {
+impl ApiFlags {
     pub(super) fn api(&self, context: &Context<'_>) -> Result<Api, anyhow::Error> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (url, token) = self.target(context);
-        Ok(Api { runtime, client: Client::new(OPTIONS), url, token })
+        Ok(Api { json: self.json, ..self.server.api(context)? })
     }
 }
 
 impl Server {
+    pub(super) fn api(&self, context: &Context<'_>) -> Result<Api, anyhow::Error> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (url, token) = self.target(context);
+        Ok(Api { runtime, client: Client::new(OPTIONS), url, token, json: false })
+    }
+
     /// Its URL without a slash at the end, and the token that is shown there.
     pub(super) fn target(&self, context: &Context<'_>) -> (String, Option<client::Secret>) {
         let url = self.server.as_deref().or_else(|| context.environment.server()).unwrap_or(DEFAULT_SERVER);
@@ -63,6 +78,14 @@ impl Server {
 }
 
 impl Api {
+    /// Prints the answer as it is where that is asked for, and says whether it did.
+    pub(super) fn printed(&self, answer: &Value, context: &mut Context<'_>) -> std::io::Result<bool> {
+        if self.json {
+            writeln!(context.out, "{answer:#}")?;
+        }
+        Ok(self.json)
+    }
+
     /// Reads what is at `path`, which begins with `/api/`.
     pub(super) fn get(&self, path: &str) -> Result<Value, anyhow::Error> {
         read(&self.call(Method::GET, path, None)?)
@@ -133,15 +156,4 @@ fn read(response: &Response) -> Result<Value, anyhow::Error> {
 /// The answer as what it ought to be.
 pub(super) fn shape<T: DeserializeOwned>(answer: Value) -> Result<T, anyhow::Error> {
     serde_json::from_value(answer).context("the server's answer has another form: is it a much newer Daylight?")
-}
-
-/// `text` as one segment of a URL's path.
-pub(super) fn segment(text: &str) -> String {
-    let one = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => char::from(byte).to_string(),
-        // A segment of dots alone would be taken for a way up.
-        b'.' if text.bytes().any(|byte| byte != b'.') => ".".to_owned(),
-        _ => format!("%{byte:02X}"),
-    };
-    text.bytes().map(one).collect()
 }

@@ -1,7 +1,8 @@
 //! `daylight repo`: the repositories of a running server.
 
-use super::api::{Server, segment, shape};
+use super::api::{ApiFlags, shape};
 use super::{Context, failure, table};
+use crate::percent::segment;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -14,10 +15,7 @@ pub(super) struct Repo {
     #[command(subcommand)]
     verb: Verb,
     #[command(flatten)]
-    server: Server,
-    /// JSON instead of text, as the server's API gives it
-    #[arg(long, global = true)]
-    json: bool,
+    flags: ApiFlags,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -93,12 +91,11 @@ struct Repository {
 
 impl Repo {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let api = self.server.api(context)?;
+        let api = self.flags.api(context)?;
         match self.verb {
             Verb::List => {
                 let answer = api.get(PATH)?;
-                if self.json {
-                    writeln!(context.out, "{answer:#}")?;
+                if api.printed(&answer, context)? {
                     return Ok(());
                 }
                 let rows = shape::<Repositories>(answer)?.repositories.into_iter().map(row).collect();
@@ -108,15 +105,12 @@ impl Repo {
                 let mut body = serde_json::json!({"name": name, "format": format, "kind": kind, "private": private});
                 body["info_format"] = info_format.into();
                 let answer = api.post(PATH, &body)?;
-                if self.json {
-                    writeln!(context.out, "{answer:#}")?;
-                }
+                api.printed(&answer, context)?;
                 writeln!(context.err, "added `{}`", failure::plain(&name))?;
             }
             Verb::Show { name } => {
                 let answer = api.get(&format!("{PATH}/{}", segment(&name)))?;
-                if self.json {
-                    writeln!(context.out, "{answer:#}")?;
+                if api.printed(&answer, context)? {
                     return Ok(());
                 }
                 let mut shown: Repository = shape(answer)?;
@@ -135,20 +129,17 @@ impl Repo {
                 let protocols: BTreeMap<_, _> = protocol.into_iter().collect();
                 let body = serde_json::json!({ "protocols": protocols });
                 let answer = api.patch(&format!("{PATH}/{}", segment(&name)), &body)?;
-                if self.json {
-                    writeln!(context.out, "{answer:#}")?;
-                }
+                api.printed(&answer, context)?;
                 writeln!(context.err, "changed `{}`", failure::plain(&name))?;
             }
             Verb::Compact { name } => {
                 let answer = api.post(&format!("{PATH}/{}/compact", segment(&name)), &serde_json::json!({}))?;
-                if self.json {
-                    writeln!(context.out, "{answer:#}")?;
-                }
+                api.printed(&answer, context)?;
                 writeln!(context.err, "compacted `{}`", failure::plain(&name))?;
             }
             Verb::Remove { name } => {
                 api.delete(&format!("{PATH}/{}", segment(&name)))?;
+                api.printed(&serde_json::json!({ "removed": name }), context)?;
                 writeln!(context.err, "removed `{}`", failure::plain(&name))?;
             }
         }

@@ -1,8 +1,9 @@
 //! The content of a repository on a running server, as clients see it: one kept connection for each thread that asks.
 
 use super::Context;
-use super::api::{Server, segment};
+use super::api::Server;
 use super::failure::{self, Failure};
+use crate::percent::segment;
 use anyhow::Context as _;
 use client::{ClientOptions, Connection, Content, Request, Response, Take};
 use http::{HeaderMap, Method, StatusCode};

@@ -159,6 +159,14 @@ fn a_repository_is_added_shown_and_removed() {
     let said = say(&[], &format!("repo remove .. --server {url}"));
     assert_eq!(said.err, "removed `..`\n");
     assert_eq!(heard.join().unwrap().0, "DELETE /api/v1/repositories/%2E%2E HTTP/1.1");
+
+    for (line, expected) in
+        [("repo remove a", "{\n  \"removed\": \"a\"\n}\n"), ("token revoke a", "{\n  \"revoked\": \"a\"\n}\n")]
+    {
+        let (url, heard) = server("204 No Content", "");
+        assert_eq!(say(&[], &format!("{line} --json --server {url}")).out, expected);
+        heard.join().unwrap();
+    }
 }
 
 #[test]
@@ -197,6 +205,13 @@ fn a_new_token_s_secret_is_alone_on_standard_output() {
     let (url, heard) = server("200 OK", LIST);
     let said = say(&[], &format!("token list --server {url}"));
     assert!(said.out.ends_with("ci    build  read,write  all           c        never\n"), "{said:?}");
+    heard.join().unwrap();
+
+    const OLD: &str =
+        r#"{"tokens":[{"name":"ci","owner":"b","scopes":[],"repositories":[],"expires":"e","expired":true}]}"#;
+    let (url, heard) = server("200 OK", OLD);
+    let said = say(&[], &format!("token list --server {url}"));
+    assert!(said.out.ends_with(" e (expired)\n"), "{said:?}");
     heard.join().unwrap();
 }
 

@@ -1,7 +1,8 @@
 //! `daylight token`: the tokens of a running server.
 
-use super::api::{Server, segment, shape};
+use super::api::{ApiFlags, shape};
 use super::{Context, duration, failure, table};
+use crate::percent::segment;
 use serde::Deserialize;
 use std::time::Duration;
 use telemetry::Clock;
@@ -16,10 +17,7 @@ pub(super) struct Token {
     #[command(subcommand)]
     verb: Verb,
     #[command(flatten)]
-    server: Server,
-    /// JSON instead of text, as the server's API gives it
-    #[arg(long, global = true)]
-    json: bool,
+    flags: ApiFlags,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -70,11 +68,13 @@ struct Listed {
     #[serde(default)]
     created: String,
     expires: Option<String>,
+    #[serde(default)]
+    expired: bool,
 }
 
 impl Token {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let api = self.server.api(context)?;
+        let api = self.flags.api(context)?;
         match self.verb {
             Verb::Create { name, owner, scope, repositories, expires } => {
                 let expires = expires.map(|after| Clock::default().now().plus(after).to_string());
@@ -85,9 +85,7 @@ impl Token {
                         "name": name, "owner": owner, "scopes": scope, "repositories": repositories, "expires": expires,
                     }),
                 )?;
-                if self.json {
-                    writeln!(context.out, "{answer:#}")?;
-                } else {
+                if !api.printed(&answer, context)? {
                     writeln!(context.out, "{}", failure::plain(&shape::<Created>(answer)?.secret))?;
                 }
                 let until = expires.map_or_else(String::new, |at| format!(" until {at}"));
@@ -95,8 +93,7 @@ impl Token {
             }
             Verb::List => {
                 let answer = api.get(PATH)?;
-                if self.json {
-                    writeln!(context.out, "{answer:#}")?;
+                if api.printed(&answer, context)? {
                     return Ok(());
                 }
                 let rows = shape::<Tokens>(answer)?.tokens.into_iter().map(row).collect();
@@ -104,6 +101,7 @@ impl Token {
             }
             Verb::Revoke { name } => {
                 api.delete(&format!("{PATH}/{}", segment(&name)))?;
+                api.printed(&serde_json::json!({ "revoked": name }), context)?;
                 writeln!(context.err, "revoked `{}`", failure::plain(&name))?;
             }
         }
@@ -113,6 +111,9 @@ impl Token {
 
 fn row(token: Listed) -> [String; 6] {
     let repositories = if token.repositories.is_empty() { "all".to_owned() } else { token.repositories.join(",") };
-    let expires = token.expires.unwrap_or_else(|| "never".to_owned());
+    let expires = match token.expires {
+        Some(at) if token.expired => format!("{at} (expired)"),
+        at => at.unwrap_or_else(|| "never".to_owned()),
+    };
     [token.name, token.owner, token.scopes.join(","), repositories, token.created, expires]
 }
