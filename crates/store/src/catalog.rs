@@ -52,6 +52,8 @@ pub enum Expect {
     RepositoryNameFree(String),
     /// No token that is not revoked has this name.
     TokenNameFree(String),
+    /// The token with this hash exists and is not revoked.
+    TokenLives(Digest),
 }
 
 /// Changes that happen together or not at all.

@@ -39,6 +39,7 @@ impl Model {
             Expect::TokenNameFree(name) => {
                 !self.tokens.values().any(|record| record.revoked.is_none() && record.name == *name)
             }
+            Expect::TokenLives(hash) => self.tokens.get(hash).is_some_and(|record| record.revoked.is_none()),
         }
     }
 

@@ -186,6 +186,16 @@ pub struct TokenRecord {
     /// Those repositories for ever, whatever their names become: a token is not good for another that takes a name.
     #[serde(default)]
     pub repository_ids: Vec<RepositoryId>,
+    /// The one unit it may change; `None`: any. A key for one gem alone, say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// The hash of the token that it was made with. It ends with that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maker: Option<Digest>,
+    /// The key of its one-time passwords (RFC 6238) in base64; `None`: it demands none. To check a password the key
+    /// itself must be known, so this is the one secret that the journal holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub otp: Option<String>,
     /// When it was made.
     pub created: Millis,
     /// When it stops to work.

@@ -73,6 +73,9 @@ fn token(number: u8, name: &str, revoked: bool) -> Change {
         scopes: vec!["read".into()],
         repository_ids: Vec::new(),
         repositories: vec![],
+        unit: None,
+        maker: None,
+        otp: None,
         created: Millis(1),
         expires: None,
         revoked: revoked.then_some(Millis(2)),
@@ -207,6 +210,10 @@ fn every_expectation_is_decided(mut catalog: impl Catalog) {
     assert!(!refused(&mut catalog, Expect::RepositoryNameFree("Gems".into())));
     assert!(refused(&mut catalog, Expect::TokenNameFree("ci".into())));
     assert!(!refused(&mut catalog, Expect::TokenNameFree("dev".into())));
+    assert!(!refused(&mut catalog, Expect::TokenLives(Digest([1; 32]))));
+    assert!(refused(&mut catalog, Expect::TokenLives(Digest([2; 32]))));
+    made(&mut catalog, vec![token(1, "ci", true)]);
+    assert!(refused(&mut catalog, Expect::TokenLives(Digest([1; 32]))), "a revoked token does not live");
 }
 
 fn what_differs_only_in_case_is_found(mut catalog: impl Catalog) {
@@ -360,6 +367,7 @@ pub(crate) fn any_batch() -> impl Strategy<Value = Batch> {
         }),
         name().prop_map(|name| Expect::RepositoryNameFree(name.into())),
         name().prop_map(|name| Expect::TokenNameFree(name.into())),
+        (0u8..4).prop_map(|number| Expect::TokenLives(Digest([number; 32]))),
     ];
     (prop::collection::vec(expect, 0..2), prop::collection::vec(any_change(), 0..4))
         .prop_map(|(expect, changes)| batch(expect, changes))

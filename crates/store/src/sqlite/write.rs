@@ -99,6 +99,7 @@ impl Sqlite {
                     !self.exists("SELECT 1 FROM repository WHERE name = ? AND lives", [name])?
                 }
                 Expect::TokenNameFree(name) => !self.exists("SELECT 1 FROM token WHERE name = ? AND lives", [name])?,
+                Expect::TokenLives(hash) => self.exists("SELECT 1 FROM token WHERE hash = ? AND lives", [hash.0])?,
             };
             if !holds {
                 return Ok(Some(expect.clone()));
