@@ -32,6 +32,7 @@ mod rebuild;
 mod refusals;
 mod restart;
 mod ropes;
+mod signin;
 mod sinks;
 mod soak;
 mod specs;

@@ -86,6 +86,35 @@ impl Ruby {
         self.run(self.0.path(), "", "ruby", &["-e", script, file.to_str().unwrap()]).good()
     }
 
+    /// Runs a command on a terminal, in the home folder, and answers each prompt when it stands there. No key is shown
+    /// but the one that the client has itself.
+    pub(crate) fn asked(&self, command: &[&str], answers: &[(&str, &str)]) -> Said {
+        let answers: Vec<[&str; 2]> = answers.iter().map(|(prompt, answer)| [*prompt, *answer]).collect();
+        let script = format!(
+            "require 'pty'; require 'expect'; $expect_verbose = true; ENV.delete('GEM_HOST_API_KEY')\n\
+             out, into, pid = PTY.spawn(*{command:?})\n\
+             {answers:?}.each {{ |prompt, answer| out.expect(prompt, 60) or abort(\"no prompt #{{prompt}}\"); into.puts answer }}\n\
+             begin; loop {{ print out.readpartial(4096) }}; rescue EOFError, Errno::EIO; end\n\
+             Process.wait(pid); exit($?.exitstatus)"
+        );
+        self.run(self.0.path(), "", "ruby", &["-e", &script])
+    }
+
+    /// Builds a gem, and pushes it on a terminal.
+    pub(crate) fn push_asked(&self, host: &str, gem: &Gem, more: &[&str], answers: &[(&str, &str)]) -> Said {
+        let file = self.build(gem);
+        let command = ["gem", "push", "--host", host, file.to_str().unwrap()];
+        self.asked(&[&command[..], more].concat(), answers)
+    }
+
+    /// What the client remembers of its keys.
+    pub(crate) fn credentials(&self) -> Option<String> {
+        let home = self.0.path();
+        [".gem/credentials", ".local/share/gem/credentials"]
+            .iter()
+            .find_map(|file| std::fs::read_to_string(home.join(file)).ok())
+    }
+
     /// Installs a gem that was written in the process, without the gems it needs.
     pub(crate) fn install_file(&self, gem: &Gem) -> Said {
         let file = self.0.path().join(gem.file());

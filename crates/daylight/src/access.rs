@@ -2,16 +2,19 @@
 
 mod change;
 mod credentials;
+mod otp;
 mod table;
 
-pub use change::NewToken;
+pub use change::{Made, NewToken};
 pub use credentials::{Presented, new_secret};
+pub use otp::Refused;
 pub use table::{Scope, Table, Token};
 
 use crate::error::Error;
 use arc_swap::ArcSwap;
 use http::HeaderMap;
-use repository::Repository;
+use otp::Codes;
+use repository::{Actor, Repository};
 use std::sync::Arc;
 use store::{Stamp, Store};
 use telemetry::{Clock, Event, Millis, Op};
@@ -27,6 +30,17 @@ pub struct Who {
 }
 
 impl Who {
+    /// As repositories know them.
+    pub fn actor(&self) -> Actor<'_> {
+        let token = self.token.as_deref();
+        Actor {
+            name: self.name(),
+            owner: token.map_or("", Token::owner),
+            only: token.and_then(|token| token.record.unit.as_deref()),
+            admin: token.is_some_and(|token| token.scoped(Scope::Admin)),
+        }
+    }
+
     /// The name changes are journaled under.
     pub fn name(&self) -> &str {
         self.token.as_ref().map_or("anyone", |token| &token.record.name)
@@ -41,13 +55,15 @@ pub struct Access {
     table: ArcSwap<Table>,
     /// Held while the table is read anew.
     reading: Mutex<()>,
+    codes: Codes,
 }
 
 impl Access {
     /// Reads which tokens there are.
     pub async fn open(store: Arc<Store>, clock: Clock, event: &mut Event) -> Result<Self, Error> {
         let table = Table::read(&store, event).await?;
-        Ok(Self { store, clock, table: ArcSwap::from_pointee(table), reading: Mutex::new(()) })
+        let codes = Codes::new(clock.now());
+        Ok(Self { store, clock, table: ArcSwap::from_pointee(table), reading: Mutex::new(()), codes })
     }
 
     /// The tokens as they are now: those in memory while their stamp holds, else read anew.
@@ -81,7 +97,8 @@ impl Access {
         Some((token.class, token.record.expires.unwrap_or(Millis(i64::MAX))))
     }
 
-    /// Who asks for `scope` on `repository`. Anyone may read what is not private; everything else needs a good token.
+    /// Who asks for `scope` on `repository`. Anyone may read what is not private; everything else needs a good token,
+    /// and the password of the moment where the token demands one.
     pub async fn content(
         &self,
         headers: &HeaderMap,
@@ -96,7 +113,12 @@ impl Access {
         let name = &repository.record.name;
         match self.who(headers, event).await {
             Ok(who) => match &who.token {
-                Some(token) if token.allows(scope, Some(repository.id)) => Ok(who),
+                Some(token) if token.allows(scope, Some(repository.id)) => {
+                    if scope != Scope::Read {
+                        self.password(token, headers)?;
+                    }
+                    Ok(who)
+                }
                 _ if open => Ok(who),
                 Some(token) if token.scoped(scope) => {
                     Err(Error::RepositoryNotNamed { token: token.record.name.clone(), repository: name.clone() })
@@ -111,19 +133,55 @@ impl Access {
         }
     }
 
+    /// Whose account this is about: a token that is good for something in `repository`. What changes the account also
+    /// demands the password of the moment.
+    pub async fn account(
+        &self,
+        headers: &HeaderMap,
+        repository: &Repository,
+        changes: bool,
+        event: &mut Event,
+    ) -> Result<Arc<Token>, Error> {
+        if changes && credentials::from_elsewhere(headers) {
+            return Err(Error::CrossSite);
+        }
+        let token = self.who(headers, event).await?.token.ok_or(Error::AccountMissing)?;
+        if !token.is_for(repository.id) {
+            let (token, repository) = (token.record.name.clone(), repository.record.name.clone());
+            return Err(Error::RepositoryNotNamed { token, repository });
+        }
+        if changes {
+            self.password(&token, headers)?;
+        }
+        Ok(token)
+    }
+
     /// Who asks for something of the server as a whole.
-    pub async fn server(&self, headers: &HeaderMap, event: &mut Event) -> Result<Who, Error> {
+    pub async fn server(&self, headers: &HeaderMap, changes: bool, event: &mut Event) -> Result<Who, Error> {
         if credentials::from_elsewhere(headers) {
             return Err(Error::CrossSite);
         }
         let who = self.who(headers, event).await?;
         match &who.token {
-            Some(token) if token.allows(Scope::Admin, None) => Ok(who),
+            Some(token) if token.allows(Scope::Admin, None) => {
+                if changes {
+                    self.password(token, headers)?;
+                }
+                Ok(who)
+            }
             Some(token) => {
                 Err(Error::ScopeMissing { token: token.record.name.clone(), scope: Scope::Admin, repository: None })
             }
             None => Err(Error::CredentialsMissing { scope: Scope::Admin, repository: None }),
         }
+    }
+
+    /// Takes the one-time password that comes with a request, where `token` demands one.
+    fn password(&self, token: &Token, headers: &HeaderMap) -> Result<(), Error> {
+        let Some(key) = token.record.otp.as_deref() else { return Ok(()) };
+        let shown = headers.get("otp").map(|value| value.as_bytes());
+        let taken = self.codes.take(key, token.record.created, shown, self.clock.now());
+        taken.map_err(|why| Error::Password { token: token.record.name.clone(), why })
     }
 
     /// Whether this secret is a token with every right.

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::class::Class;
 use crate::error::Error;
 use crate::route::{self, Content, Route};
-use crate::{admin, question, reply, upload};
+use crate::{accounts, admin, question, reply, upload};
 use front::{Reply, Request};
 use repository::Ask;
 use telemetry::{Event, Op};
@@ -19,6 +19,7 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
     // Boxed where there is much to do: else each hit, too, would be moved about with all the room that takes.
     match route {
         Route::Content(url) => Box::pin(content(app, request, url, event)).await,
+        Route::Account(ask) => Box::pin(accounts::answer(app, ask, request, event)).await,
         Route::Admin(ask) => Box::pin(admin::answer(app, ask, request, event)).await,
         Route::Live => Ok(reply::text("alive\n")),
         Route::Ready => Box::pin(app.ready(event)).await,
@@ -36,7 +37,7 @@ async fn content(app: &App, request: &mut Request, url: Content, event: &mut Eve
     event.subject = ask.subject();
     let stamp = app.repositories.stamp(&ask); // before the work
     let upload = upload::receive(app, &ask, request, event).await?;
-    let reply = match app.repositories.answer(&ask, upload, who.name(), event).await {
+    let reply = match app.repositories.answer(&ask, upload, who.actor(), event).await {
         Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask, request)),
         Err(error) => app.missing(error, &ask, event)?, // proven, that is an answer like another
     };

@@ -22,7 +22,7 @@ pub enum Class {
     Uploads,
     /// An index that is not in memory: many rows are read and rendered.
     DynamicIndex,
-    /// The admin API and metrics.
+    /// The admin API, accounts and metrics.
     Admin,
 }
 
@@ -59,7 +59,7 @@ impl Class {
     pub fn of(route: &Route) -> Self {
         match route {
             Route::Live | Route::Ready | Route::Welcome => Class::Pages,
-            Route::Admin(_) | Route::Metrics => Class::Admin,
+            Route::Admin(_) | Route::Account(_) | Route::Metrics => Class::Admin,
             Route::Content(url) if url.scope != Scope::Read => Class::Uploads,
             Route::Content(url) => match path::read(&url.path) {
                 Some(
@@ -135,6 +135,7 @@ mod tests {
             ("/repository/gems/downloads/lamp-1.0.0.gem", Class::Pages),
             ("/metrics", Class::Admin),
             ("/api/v1/tokens", Class::Admin),
+            ("/repository/gems/api/v1/api_key", Class::Admin),
         ] {
             assert_eq!(class(Method::GET, path), expected, "{path}");
         }

@@ -1,7 +1,7 @@
 //! Why a request has no answer. One type with four readers: the client, the operator, the metric, the page. Only
 //! `reply` knows what HTTP calls it.
 
-use crate::access::Scope;
+use crate::access::{Refused, Scope};
 use crate::class::Class;
 use telemetry::Reason;
 
@@ -33,8 +33,19 @@ pub enum Error {
     /// A browser sends what it remembers of a person for somebody else's page.
     #[error("this was sent by a page of another site")]
     CrossSite,
-    /// The token is good, but not for this.
-    #[error("token `{token}` may not {scope}{}", .repository.as_ref().map(|name| format!(" in `{name}`")).unwrap_or_default())]
+    /// The token demands a password of the moment. `gem` prompts for it when the first words are these.
+    #[error("You have enabled multifactor authentication: {}", wanted(.token, *.why))]
+    Password {
+        /// The token's name.
+        token: String,
+        /// What is wrong with what was shown.
+        why: Refused,
+    },
+    /// Nobody can sign in without showing who it is.
+    #[error("nobody is signed in: show a token as user name or password, or use one that has the scope already")]
+    AccountMissing,
+    /// The token is good, but not for this. `gem` asks for a password and adds the scope when the first words are these.
+    #[error("The API key doesn't have access: token `{token}` may not {scope}{}", .repository.as_ref().map(|name| format!(" in `{name}`")).unwrap_or_default())]
     ScopeMissing {
         /// The token's name.
         token: String,
@@ -51,6 +62,25 @@ pub enum Error {
         /// Where.
         repository: String,
     },
+    /// A key would be good for more than the token it is made with.
+    #[error("token `{token}` cannot make a key with the scope `{scope}`, which it does not have itself")]
+    Wider {
+        /// The token's name.
+        token: String,
+        /// What it lacks.
+        scope: Scope,
+    },
+    /// A key can only be changed by the token it was made with.
+    #[error("key `{key}` was not made with token `{token}`")]
+    NotItsMaker {
+        /// The key's name.
+        key: String,
+        /// The token's name.
+        token: String,
+    },
+    /// There is nothing to touch or look into; `gem` then asks for a code.
+    #[error("there are no security devices here, only one-time passwords")]
+    NoDevice,
     /// A parameter or a body does not have the right form.
     #[error("{0}")]
     Input(String),
@@ -83,11 +113,24 @@ pub enum Error {
     GivenUp,
 }
 
+fn wanted(token: &str, why: Refused) -> String {
+    match why {
+        Refused::Missing => format!("token `{token}` demands a one-time password"),
+        Refused::Wrong => format!("this one-time password of token `{token}` is wrong, or was used"),
+        Refused::TooMany(seconds) => {
+            format!("too many wrong one-time passwords of token `{token}`; try again in {seconds} seconds")
+        }
+    }
+}
+
 fn needed(scope: Scope, repository: Option<&str>) -> String {
     match (scope, repository) {
         (Scope::Read, Some(name)) => format!("`{name}` is private: a token is needed to read it"),
         (Scope::Write, Some(name)) => format!("a token is needed to publish to `{name}`"),
         (Scope::Delete, Some(name)) => format!("a token is needed to withdraw from `{name}`"),
+        (Scope::AddOwner | Scope::RemoveOwner | Scope::UpdateOwner, Some(name)) => {
+            format!("a token is needed to change owners in `{name}`")
+        }
         _ => "a token with the scope `admin` is needed".to_owned(),
     }
 }
@@ -96,12 +139,18 @@ impl Error {
     /// For the event and the metrics.
     pub fn reason(&self) -> Reason {
         match self {
-            Error::NoSuchRoute(_) => Reason::NoSuchRoute,
+            Error::NoSuchRoute(_) | Error::NoDevice => Reason::NoSuchRoute,
             Error::MethodNotAllowed { .. } => Reason::MethodNotAllowed,
-            Error::CredentialsMissing { .. } => Reason::CredentialsMissing,
+            Error::CredentialsMissing { .. } | Error::AccountMissing => Reason::CredentialsMissing,
+            Error::Password { why: Refused::Missing, .. } => Reason::PasswordMissing,
+            Error::Password { why: Refused::Wrong, .. } => Reason::PasswordWrong,
+            Error::Password { why: Refused::TooMany(_), .. } => Reason::TooManyPasswords,
             Error::CredentialsUnknown => Reason::CredentialsUnknown,
             Error::CrossSite => Reason::CrossSite,
-            Error::ScopeMissing { .. } | Error::RepositoryNotNamed { .. } => Reason::ScopeMissing,
+            Error::ScopeMissing { .. }
+            | Error::RepositoryNotNamed { .. }
+            | Error::Wider { .. }
+            | Error::NotItsMaker { .. } => Reason::ScopeMissing,
             Error::Input(_) | Error::Form(_) | Error::NoSuchToken(_) => Reason::InputInvalid,
             Error::Upload(front::UploadError::TooLarge { .. }) => Reason::TooLarge,
             Error::Upload(front::UploadError::TooSlow) => Reason::BodyTooSlow,
@@ -124,6 +173,9 @@ impl Error {
             Error::CredentialsUnknown => Some("`daylight token list` shows which there are".into()),
             Error::RepositoryNotNamed { .. } => Some("it is limited to others: `daylight token list` shows which".into()),
             Error::ScopeMissing { scope, .. } => Some(format!("use a token that has the scope `{scope}`")),
+            Error::AccountMissing => Some("`daylight token create` makes one".into()),
+            Error::Wider { .. } => Some("sign in with a token that has it, or ask for less".into()),
+            Error::NotItsMaker { .. } => Some("sign in with the token the key was made with, or anew".into()),
             Error::Busy(_) => Some("try again in a moment".into()),
             Error::Repository(error) => error.hint(),
             Error::Store(error) => error.hint(),

@@ -86,16 +86,9 @@ async fn replace(secret: Option<Secret>, access: &Access, event: &mut Event) -> 
         Ok(()) | Err(Error::NoSuchToken(_)) => {}
         Err(error) => return Err(error).context("cannot replace the admin token"),
     }
-    let (secret, _) = access.create(admin(), secret, BY, event).await.context("cannot make the admin token")?;
-    Ok(secret)
+    Ok(access.create(admin(), secret, BY, event).await.context("cannot make the admin token")?.secret)
 }
 
 fn admin() -> NewToken {
-    NewToken {
-        name: ADMIN.into(),
-        owner: BY.into(),
-        scopes: vec![Scope::Admin],
-        repositories: Vec::new(),
-        expires: None,
-    }
+    NewToken { name: ADMIN.into(), owner: BY.into(), scopes: vec![Scope::Admin], ..NewToken::default() }
 }

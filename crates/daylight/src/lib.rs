@@ -1,6 +1,7 @@
 //! Daylight: a package repository server you can see through.
 
 pub mod access;
+mod accounts;
 mod admin;
 mod answer;
 pub mod app;

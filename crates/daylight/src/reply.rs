@@ -1,10 +1,12 @@
 //! The only place that turns what was found, or an error, into a status, headers and a body.
 
+use crate::access::Refused;
 use crate::error::Error;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use format::gem::dependencies::Form;
+use format::gem::dependencies;
+use format::gem::{Form, document};
 use front::conditional::Checkpoints;
 use front::{Body, Ranges, Reply, Request, Rope, takes_gzip};
 use http::header::{self, HeaderName, HeaderValue};
@@ -17,6 +19,8 @@ const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// RFC 9512.
+const YAML: HeaderValue = HeaderValue::from_static("application/yaml");
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 /// The challenge that makes `gem`, `bundle` and browsers send what they have (RFC 7617 section 2).
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Daylight\", charset=\"UTF-8\"");
@@ -104,11 +108,11 @@ fn packed(file: Packed, private: bool) -> Reply {
 }
 
 /// A list that was put together for whoever asked, and hardly ever is asked for again.
-fn dependencies(list: Bytes, form: Form, private: bool) -> Reply {
+fn dependencies(list: Bytes, form: dependencies::Form, private: bool) -> Reply {
     let mut reply = Reply::new(StatusCode::OK).body(Body::Bytes(list));
     let kind = match form {
-        Form::Marshal => OCTETS,
-        Form::Json => JSON,
+        dependencies::Form::Marshal => OCTETS,
+        dependencies::Form::Json => JSON,
     };
     reply.headers.insert(header::CONTENT_TYPE, kind);
     reply.headers.insert(header::CACHE_CONTROL, asked_again(private));
@@ -147,6 +151,20 @@ pub(crate) fn text(text: impl Into<Bytes>) -> Reply {
     reply
 }
 
+/// An answer for programs that is for whoever asks alone.
+pub(crate) fn data(value: &serde_json::Value, form: Form) -> Reply {
+    let mut reply = text(document::render(value, form));
+    reply.headers.insert(header::CONTENT_TYPE, media(form));
+    reply
+}
+
+fn media(form: Form) -> HeaderValue {
+    match form {
+        Form::Text | Form::Json => JSON,
+        Form::Yaml => YAML,
+    }
+}
+
 /// An answer of the admin API.
 pub(crate) fn json(status: StatusCode, value: &impl serde::Serialize) -> Reply {
     let body = serde_json::to_vec(value).unwrap_or_default();
@@ -168,7 +186,10 @@ pub(crate) fn refusal(error: &Error, api: bool) -> Reply {
     let headers = &mut reply.headers;
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     match error {
-        Error::CredentialsMissing { .. } | Error::CredentialsUnknown => {
+        Error::Password { why: Refused::TooMany(seconds), .. } => {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
+        }
+        _ if status == StatusCode::UNAUTHORIZED => {
             headers.insert(header::WWW_AUTHENTICATE, CHALLENGE);
         }
         Error::MethodNotAllowed { allow, .. } => {
@@ -232,7 +253,10 @@ fn status(error: &Error) -> StatusCode {
         }
         R::HiddenByPolicy | R::CrossSite | R::ScopeMissing | R::RuleBroken => StatusCode::FORBIDDEN,
         R::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-        R::CredentialsMissing | R::CredentialsUnknown => StatusCode::UNAUTHORIZED,
+        R::CredentialsMissing | R::CredentialsUnknown | R::PasswordMissing | R::PasswordWrong => {
+            StatusCode::UNAUTHORIZED
+        }
+        R::TooManyPasswords => StatusCode::TOO_MANY_REQUESTS,
         R::PackageInvalid => StatusCode::UNPROCESSABLE_ENTITY,
         R::VersionTaken | R::Conflict | R::PlatformUnclear => StatusCode::CONFLICT,
         R::TooLarge => match error {

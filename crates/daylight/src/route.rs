@@ -3,6 +3,7 @@
 use crate::access::Scope;
 use crate::error::Error;
 use crate::percent;
+use format::gem::call::{self, Call, Form};
 use front::Canon;
 use http::Method;
 
@@ -11,6 +12,8 @@ use http::Method;
 pub enum Route {
     /// Something of a repository.
     Content(Content),
+    /// The account of whoever asks, as a repository's clients see it.
+    Account(Account),
     /// The admin API.
     Admin(Admin),
     /// Is the process alive?
@@ -34,6 +37,34 @@ pub struct Content {
     pub scope: Scope,
     /// The method.
     pub method: Method,
+}
+
+/// What is asked of an account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// The repository that the client knows the account by.
+    pub repository: String,
+    /// What to do.
+    pub verb: AccountVerb,
+    /// How the answer is to be written.
+    pub form: Form,
+}
+
+/// What can be asked of an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccountVerb {
+    /// Make a key.
+    MakeKey,
+    /// Make a key with all rights of who asks, as RubyGems before 3.2 does when it signs in.
+    MakeFullKey,
+    /// Add scopes to a key.
+    WidenKey,
+    /// Tell whose it is.
+    Profile,
+    /// Use a security device instead of a code.
+    Device,
+    /// Anything about calls to others.
+    Hooks,
 }
 
 /// A noun of the admin API and what to do with it.
@@ -65,12 +96,7 @@ pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
     let mut segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
     let got = matches!(*method, Method::GET | Method::HEAD);
     match segments.as_slice() {
-        ["repository", name, below @ ..] => Ok(Route::Content(Content {
-            repository: (*name).to_owned(),
-            path: below.join("/"),
-            scope: scope(method)?,
-            method: method.clone(),
-        })),
+        ["repository", name, below @ ..] => below_repository(method, name, below.join("/")),
         ["api", "v1", ..] => admin(method, &segments.split_off(2)).map(Route::Admin),
         ["health", "live"] if got => Ok(Route::Live),
         ["health", "ready"] if got => Ok(Route::Ready),
@@ -86,6 +112,32 @@ pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
 pub(crate) fn canon<'a>(path: &'a str, query: Option<&'a str>) -> Canon<'a> {
     let content = path.starts_with("/repository/") && !path.contains("/api/");
     Canon { path: path.into(), query: query.filter(|_| !content), build: None }
+}
+
+fn below_repository(method: &Method, name: &str, path: String) -> Result<Route, Error> {
+    let repository = name.to_owned();
+    if let Some((call, form)) = call::read(&path)
+        && let Some(verb) = account(method, call)?
+    {
+        return Ok(Route::Account(Account { repository, verb, form }));
+    }
+    let scope = scope(method)?;
+    Ok(Route::Content(Content { repository, path, scope, method: method.clone() }))
+}
+
+/// What is asked of an account; `None` where the call is about content.
+fn account(method: &Method, call: Call<'_>) -> Result<Option<AccountVerb>, Error> {
+    Ok(Some(match (call, method.as_str()) {
+        (Call::Key, "POST") => AccountVerb::MakeKey,
+        (Call::Key, "GET") => AccountVerb::MakeFullKey,
+        (Call::Key, "PUT" | "PATCH") => AccountVerb::WidenKey,
+        (Call::Key, _) => return Err(not_allowed(method, "GET, POST, PUT, PATCH")),
+        (Call::Profile, "GET" | "HEAD") => AccountVerb::Profile,
+        (Call::Profile, _) => return Err(not_allowed(method, "GET, HEAD")),
+        (Call::Device, _) => AccountVerb::Device,
+        (Call::Hooks, _) => AccountVerb::Hooks,
+        _ => return Ok(None),
+    }))
 }
 
 fn scope(method: &Method) -> Result<Scope, Error> {

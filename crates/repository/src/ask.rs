@@ -1,7 +1,7 @@
 //! The question and what is found.
 
 use crate::rope::Sums;
-use crate::{Packed, Repository};
+use crate::{Error, Packed, Repository};
 use bytes::Bytes;
 use format::gem::dependencies::Form;
 use format::gem::specs;
@@ -20,6 +20,29 @@ pub struct Ask {
     pub settings: Stamp,
     /// What is asked of it.
     pub question: Question,
+}
+
+/// Who asks, as far as repositories care.
+#[derive(Debug, Clone, Copy)]
+pub struct Actor<'a> {
+    /// The name that changes are journaled under: the token's.
+    pub name: &'a str,
+    /// Whose token it is.
+    pub owner: &'a str,
+    /// The one package that the token may change; `None`: any.
+    pub only: Option<&'a str>,
+    /// Whether they may do everything.
+    pub admin: bool,
+}
+
+impl Actor<'_> {
+    /// Refuses a change of another package than the one that the token is for.
+    pub(crate) fn may_change(&self, package: &str) -> Result<(), Error> {
+        match self.only.filter(|only| *only != package) {
+            Some(only) => Err(Error::OnlyFor { token: self.name.to_owned(), package: only.to_owned() }),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What can be asked of a gem repository.

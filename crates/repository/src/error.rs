@@ -29,6 +29,14 @@ pub enum Error {
     /// The version was yanked.
     #[error("`{0}` was yanked")]
     Withdrawn(String),
+    /// The token is for one package, and this is about another.
+    #[error("This API key cannot perform the specified action on this gem: token `{token}` is for `{package}` alone")]
+    OnlyFor {
+        /// The token's name.
+        token: String,
+        /// The package.
+        package: String,
+    },
     /// The uploaded bytes are not a package that can be served.
     #[error("{}", refused(.0))]
     Invalid(#[from] format::gem::Invalid),
@@ -123,6 +131,7 @@ impl Error {
             Error::NoSuchPackage | Error::NoSuchGem => Reason::NoSuchPackage,
             Error::NoSuchVersion(_) => Reason::NoSuchVersion,
             Error::Withdrawn(_) => Reason::Withdrawn,
+            Error::OnlyFor { .. } => Reason::ScopeMissing,
             Error::Invalid(error) if error.is_ours() => Reason::Io,
             Error::Invalid(error) => match error.fault() {
                 Fault::Package | Fault::Aliases => Reason::PackageInvalid,

@@ -14,7 +14,7 @@ mod rope;
 mod visible;
 mod work;
 
-pub use ask::{Ask, Found, Index, Question};
+pub use ask::{Actor, Ask, Found, Index, Question};
 pub use error::{Error, store_reason};
 pub use hosted::{Packed, Shared};
 pub use known::{Format, Known, Repository};

@@ -1,7 +1,9 @@
 //! All repositories, and the one function that answers a question to one of them.
 
 use crate::hosted::{self, Heads, Hosted, Keeper, Pieces};
-use crate::{Ask, Error, Format, Found, Known, Protocol, Question, Repository, RepositoryName, Rules, Shared, Workers};
+use crate::{
+    Actor, Ask, Error, Format, Found, Known, Protocol, Question, Repository, RepositoryName, Rules, Shared, Workers,
+};
 use arc_swap::ArcSwap;
 use format::gem::info::FormatVersion;
 use format::gem::spelling;
@@ -133,8 +135,14 @@ impl Repositories {
         few.then(|| self.store.revisions().stamp(&units, Millis(i64::MAX)))?
     }
 
-    /// Answers one question. `upload` is what a push brings; `by` is the token's name.
-    pub async fn answer(&self, ask: &Ask, upload: Option<Staged>, by: &str, event: &mut Event) -> Result<Found, Error> {
+    /// Answers one question. `upload` is what a push brings; `by` is who asks.
+    pub async fn answer(
+        &self,
+        ask: &Ask,
+        upload: Option<Staged>,
+        by: Actor<'_>,
+        event: &mut Event,
+    ) -> Result<Found, Error> {
         event.layer = Layer::Hosted;
         ask.repository.understands(&ask.question)?;
         let now = || self.clock.now();

@@ -56,6 +56,9 @@ closed! {
         MethodNotAllowed "method_not_allowed" "The URL does not take that method";
         CredentialsMissing "credentials_missing" "A token is needed and none was sent";
         CredentialsUnknown "credentials_unknown" "The token is not known, expired or revoked";
+        PasswordMissing "password_missing" "The token demands a one-time password and none was sent";
+        PasswordWrong "password_wrong" "The one-time password is not that of this moment, or was used";
+        TooManyPasswords "too_many_passwords" "Too many one-time passwords were wrong, so none is looked at for a while";
         CrossSite "cross_site" "A browser sent it for a page of another site";
         ScopeMissing "scope_missing" "The token lacks the scope";
         PackageInvalid "package_invalid" "What was uploaded is not a package that can be read";

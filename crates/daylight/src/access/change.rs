@@ -1,7 +1,7 @@
-//! Making and revoking tokens.
+//! Making, widening and revoking tokens.
 
 use super::credentials::hash;
-use super::{Access, Scope};
+use super::{Access, Scope, Token, otp};
 use crate::error::Error;
 use client::Secret;
 use store::{Batch, Change, CommitError, Expect, RepositoryId, TokenRecord};
@@ -11,7 +11,7 @@ use telemetry::{Event, Millis};
 const NAME_MAX: usize = 128;
 
 /// What a new token is to be.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct NewToken {
     /// Its name.
     pub name: String,
@@ -21,8 +21,23 @@ pub struct NewToken {
     pub scopes: Vec<Scope>,
     /// Which repositories it is for, with the names they have now; empty: all.
     pub repositories: Vec<(RepositoryId, String)>,
+    /// The one unit it may change; `None`: any.
+    pub unit: Option<String>,
     /// When it stops to work.
     pub expires: Option<Millis>,
+    /// Whether it is to demand one-time passwords.
+    pub otp: bool,
+}
+
+/// A token that was made, and what is told about it only now.
+#[derive(Debug)]
+pub struct Made {
+    /// Its secret.
+    pub secret: Secret,
+    /// Where it demands one-time passwords of its own: what an app needs to show them.
+    pub otp: Option<Secret>,
+    /// As it was journaled.
+    pub record: TokenRecord,
 }
 
 impl Access {
@@ -33,7 +48,65 @@ impl Access {
         secret: Option<Secret>,
         by: &str,
         event: &mut Event,
-    ) -> Result<(Secret, TokenRecord), Error> {
+    ) -> Result<Made, Error> {
+        let otp = new.otp.then(otp::new_key).transpose()?;
+        let uri = otp.as_deref().map(|key| otp::uri(key, &new.name));
+        let (secret, record) = self.record(new, secret)?;
+        let record = TokenRecord { otp, ..record };
+        self.write(vec![Expect::TokenNameFree(record.name.clone())], vec![record.clone()], by, event).await?;
+        Ok(Made { secret, otp: uri, record })
+    }
+
+    /// Makes a key with a token: one that may no more than its maker, demands the same passwords, and ends with it.
+    pub async fn derive(&self, maker: &Token, mut new: NewToken, event: &mut Event) -> Result<Secret, Error> {
+        let made_by = &maker.record;
+        if let Some(unit) = made_by.unit.as_deref().filter(|unit| new.unit.as_deref() != Some(unit)) {
+            let (token, package) = (made_by.name.clone(), unit.to_owned());
+            return Err(repository::Error::OnlyFor { token, package }.into());
+        }
+        if new.otp && made_by.otp.is_none() {
+            let token = &made_by.name;
+            return Err(Error::Input(format!("token `{token}` has no one-time passwords that the key could demand")));
+        }
+        new.expires = [new.expires, made_by.expires].into_iter().flatten().min();
+        let (secret, record) = self.record(new, None)?;
+        let record = TokenRecord { maker: Some(made_by.hash), otp: made_by.otp.clone(), ..record };
+        let expect = vec![Expect::TokenNameFree(record.name.clone()), Expect::TokenLives(made_by.hash)];
+        self.write(expect, vec![record], &made_by.name, event).await?;
+        Ok(secret)
+    }
+
+    /// Adds scopes to a key that was made with `maker`. Nobody else can: what a key may is never more than its maker may.
+    pub async fn widen(&self, key: &Token, scopes: &[Scope], maker: &Token, event: &mut Event) -> Result<(), Error> {
+        if key.record.maker != Some(maker.record.hash) {
+            return Err(Error::NotItsMaker { key: key.record.name.clone(), token: maker.record.name.clone() });
+        }
+        let mut record = key.record.clone();
+        record.scopes.extend(scopes.iter().filter(|scope| !key.scoped(**scope)).map(|scope| scope.as_str().to_owned()));
+        let expect = vec![Expect::TokenLives(record.hash), Expect::TokenLives(maker.record.hash)];
+        self.write(expect, vec![record], &maker.record.name, event).await
+    }
+
+    /// Revokes the token of that name and the keys that were made with it: they stop to work before this returns.
+    pub async fn revoke(&self, name: &str, by: &str, event: &mut Event) -> Result<(), Error> {
+        let table = self.table(event).await?;
+        let named = |token: &Token| token.record.name == name;
+        let mut gone: Vec<_> = table.tokens().into_iter().filter(|token| named(token)).collect();
+        if gone.is_empty() {
+            return Err(Error::NoSuchToken(Event::text(name)));
+        }
+        while !gone.is_empty() {
+            let now = self.clock.now();
+            let revoked = |token: &Token| TokenRecord { revoked: Some(now), ..token.record.clone() };
+            self.write(Vec::new(), gone.iter().map(|token| revoked(token)).collect(), by, event).await?;
+            // Also those that were made meanwhile. Without its maker none can be made any more.
+            gone = self.table(event).await?.orphans();
+        }
+        Ok(())
+    }
+
+    /// A new token's record, and its secret.
+    fn record(&self, new: NewToken, secret: Option<Secret>) -> Result<(Secret, TokenRecord), Error> {
         let now = self.clock.now();
         for (what, text) in [("name", &new.name), ("owner", &new.owner)] {
             if text.len() > NAME_MAX || text.chars().any(char::is_control) {
@@ -46,7 +119,7 @@ impl Access {
             return Err(Error::Input("a token needs a name, without a `/` and not `.` or `..`".into()));
         }
         if new.scopes.is_empty() {
-            return Err(Error::Input("a token needs at least one scope of read, write, delete, admin".into()));
+            return Err(Error::Input(format!("a token needs at least one scope of {}", Scope::list())));
         }
         if new.expires.is_some_and(|at| at <= now) {
             return Err(Error::Input("the token would have expired already".into()));
@@ -62,32 +135,32 @@ impl Access {
             scopes: new.scopes.iter().map(|scope| scope.as_str().to_owned()).collect(),
             repository_ids: new.repositories.iter().map(|(id, _)| *id).collect(),
             repositories: new.repositories.into_iter().map(|(_, name)| name).collect(),
-            unit: None,
+            unit: new.unit,
             maker: None,
             otp: None,
             created: now,
             expires: new.expires,
             revoked: None,
         };
-        self.commit(vec![Expect::TokenNameFree(record.name.clone())], record.clone(), by, event).await?;
         Ok((secret, record))
     }
 
-    /// Revokes the token of that name: it stops to work before this returns.
-    pub async fn revoke(&self, name: &str, by: &str, event: &mut Event) -> Result<(), Error> {
-        let table = self.table(event).await?;
-        let token = table.tokens().into_iter().find(|token| token.record.name == name);
-        let token = token.ok_or_else(|| Error::NoSuchToken(Event::text(name)))?;
-        let record = TokenRecord { revoked: Some(self.clock.now()), ..token.record.clone() };
-        self.commit(Vec::new(), record, by, event).await
-    }
-
-    async fn commit(&self, expect: Vec<Expect>, record: TokenRecord, by: &str, event: &mut Event) -> Result<(), Error> {
-        let name = record.name.clone();
-        let batch = Batch { by: by.to_owned(), at: self.clock.now(), expect, changes: vec![Change::Token { record }] };
+    async fn write(
+        &self,
+        expect: Vec<Expect>,
+        records: Vec<TokenRecord>,
+        by: &str,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let changes = records.into_iter().map(|record| Change::Token { record }).collect();
+        let batch = Batch { by: by.to_owned(), at: self.clock.now(), expect, changes };
         match self.store.commit(batch, event).await {
             Ok(_) => Ok(()),
-            Err(CommitError::Conflict(_)) => Err(Error::TokenNameTaken(name)),
+            Err(CommitError::Conflict(conflict)) => match conflict.0 {
+                Expect::TokenNameFree(name) => Err(Error::TokenNameTaken(name)),
+                // Revoked since it was shown.
+                _ => Err(Error::CredentialsUnknown),
+            },
             Err(CommitError::Error(error)) => Err(error.into()),
         }
     }

@@ -38,6 +38,9 @@ impl Presented {
         };
         let candidates = if scheme.eq_ignore_ascii_case(b"basic") {
             let pair = STANDARD.decode(rest).unwrap_or_default();
+            if pair == b":" {
+                return None; // what `gem` sends that has nobody to ask for a name and a password
+            }
             let colon = pair.iter().position(|byte| *byte == b':').unwrap_or(pair.len());
             let (user, password) = (&pair[..colon], pair.get(colon + 1..).unwrap_or_default());
             [password, user].into_iter().filter(|text| !text.is_empty()).map(hash).collect()
@@ -107,6 +110,8 @@ mod tests {
     #[test]
     fn nothing_shown_is_not_the_same_as_something_unknown() {
         assert!(Presented::read(&HeaderMap::new()).is_none());
+        let nobody = HeaderMap::from_iter([(header::AUTHORIZATION, "Basic Og==".parse().unwrap())]);
+        assert!(Presented::read(&nobody).is_none());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::Presented;
 use crate::error::Error;
+use client::Secret;
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
@@ -19,13 +20,27 @@ pub enum Scope {
     Write,
     /// Withdrawing.
     Delete,
+    /// Adding owners of a package.
+    AddOwner,
+    /// Removing owners of a package.
+    RemoveOwner,
+    /// Changing what an owner of a package may do.
+    UpdateOwner,
     /// Everything, and the API.
     Admin,
 }
 
 impl Scope {
     /// All of them.
-    pub const ALL: &'static [Scope] = &[Scope::Read, Scope::Write, Scope::Delete, Scope::Admin];
+    pub const ALL: &'static [Scope] = &[
+        Scope::Read,
+        Scope::Write,
+        Scope::Delete,
+        Scope::AddOwner,
+        Scope::RemoveOwner,
+        Scope::UpdateOwner,
+        Scope::Admin,
+    ];
 
     /// Its name in commands, the API and journal rows.
     pub fn as_str(self) -> &'static str {
@@ -33,8 +48,29 @@ impl Scope {
             Scope::Read => "read",
             Scope::Write => "write",
             Scope::Delete => "delete",
+            Scope::AddOwner => "add_owner",
+            Scope::RemoveOwner => "remove_owner",
+            Scope::UpdateOwner => "update_owner",
             Scope::Admin => "admin",
         }
+    }
+
+    /// What `gem signin` calls it. A key never gets [`Scope::Admin`].
+    pub fn of_gem(name: &str) -> Option<Self> {
+        match name {
+            "index_rubygems" => Some(Scope::Read),
+            "push_rubygem" => Some(Scope::Write),
+            "yank_rubygem" => Some(Scope::Delete),
+            "add_owner" => Some(Scope::AddOwner),
+            "remove_owner" => Some(Scope::RemoveOwner),
+            "update_owner" => Some(Scope::UpdateOwner),
+            _ => None,
+        }
+    }
+
+    /// Their names, for people.
+    pub fn list() -> String {
+        Self::ALL.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -49,9 +85,7 @@ impl FromStr for Scope {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.iter().find(|scope| scope.as_str() == text);
-        found
-            .copied()
-            .ok_or_else(|| format!("there is no scope `{}`; there are: read, write, delete, admin", Event::text(text)))
+        found.copied().ok_or_else(|| format!("there is no scope `{}`; there are: {}", Event::text(text), Self::list()))
     }
 }
 
@@ -65,6 +99,11 @@ pub struct Token {
 }
 
 impl Token {
+    /// Whose it is: a person or a machine.
+    pub fn owner(&self) -> &str {
+        if self.record.owner.is_empty() { &self.record.name } else { &self.record.owner }
+    }
+
     /// Whether it has not expired at `now`.
     pub fn lives(&self, now: Millis) -> bool {
         self.record.expires.is_none_or(|expires| now < expires)
@@ -75,10 +114,15 @@ impl Token {
         self.record.scopes.iter().any(|had| had == scope.as_str() || had == Scope::Admin.as_str())
     }
 
+    /// Whether it is for that repository.
+    pub fn is_for(&self, repository: RepositoryId) -> bool {
+        self.record.repositories.is_empty() || self.record.repository_ids.contains(&repository)
+    }
+
     /// Whether it is good for `scope`, on that repository or (`None`) on the server as a whole.
     pub fn allows(&self, scope: Scope, repository: Option<RepositoryId>) -> bool {
         let everywhere = self.record.repositories.is_empty();
-        self.scoped(scope) && (everywhere || repository.is_some_and(|id| self.record.repository_ids.contains(&id)))
+        self.scoped(scope) && (everywhere || repository.is_some_and(|id| self.is_for(id)))
     }
 }
 
@@ -111,6 +155,17 @@ impl Table {
             let same: bool = token.record.hash.0.ct_eq(&hash.0).into();
             (same && token.lives(now)).then(|| token.clone())
         })
+    }
+
+    /// The living token with this secret.
+    pub fn of_secret(&self, secret: &Secret, now: Millis) -> Option<Arc<Token>> {
+        self.find(&Presented::secret(secret), now)
+    }
+
+    /// Those whose maker is gone.
+    pub(super) fn orphans(&self) -> Vec<Arc<Token>> {
+        let orphan = |token: &&Arc<Token>| token.record.maker.is_some_and(|maker| !self.by_hash.contains_key(&maker));
+        self.by_hash.values().filter(orphan).cloned().collect()
     }
 
     /// All of them, by name.

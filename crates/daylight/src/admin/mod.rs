@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::route::Admin;
 use front::{Reply, Request};
+use http::Method;
 use serde::de::DeserializeOwned;
 use telemetry::{Event, Layer};
 
@@ -17,7 +18,8 @@ const BODY_MAX: u64 = 64 * 1024;
 pub(crate) async fn answer(app: &App, ask: Admin, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
     event.layer = Layer::Admin;
     event.subject.kind = "api";
-    let who = app.access.server(&request.headers, event).await?;
+    let changes = !matches!(request.method, Method::GET | Method::HEAD);
+    let who = app.access.server(&request.headers, changes, event).await?;
     match ask {
         Admin::Repositories => repositories::list(app, event).await,
         Admin::AddRepository => repositories::add(app, body(request, event).await?, who.name(), event).await,

@@ -24,6 +24,9 @@ pub(super) struct Add {
     /// RFC 3339.
     #[serde(default)]
     expires: Option<String>,
+    /// Whether it is to demand one-time passwords.
+    #[serde(default)]
+    otp: bool,
 }
 
 fn shown(record: &TokenRecord, now: Millis) -> Value {
@@ -32,6 +35,8 @@ fn shown(record: &TokenRecord, now: Millis) -> Value {
         "owner": record.owner,
         "scopes": record.scopes,
         "repositories": record.repositories,
+        "package": record.unit,
+        "otp": record.otp.is_some(),
         "created": record.created.to_string(),
         "expires": record.expires.map(|at| at.to_string()),
         "expired": record.expires.is_some_and(|at| at <= now),
@@ -51,11 +56,15 @@ pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Re
     for name in body.repositories {
         repositories.push((app.repositories.find(&name, event).await?.0.id, name));
     }
-    let new =
-        NewToken { name: body.name, owner: body.owner, scopes: scopes.map_err(Error::Input)?, repositories, expires };
-    let (secret, record) = app.access.create(new, None, by, event).await?;
-    let mut value = shown(&record, app.clock.now());
-    value["secret"] = secret.expose().into();
+    let scopes = scopes.map_err(Error::Input)?;
+    let (name, owner, otp) = (body.name, body.owner, body.otp);
+    let new = NewToken { name, owner, scopes, repositories, unit: None, expires, otp };
+    let made = app.access.create(new, None, by, event).await?;
+    let mut value = shown(&made.record, app.clock.now());
+    value["secret"] = made.secret.expose().into();
+    if let Some(uri) = made.otp {
+        value["otp_uri"] = uri.expose().into();
+    }
     Ok(reply::json(StatusCode::CREATED, &value))
 }
 

@@ -2,6 +2,7 @@
 
 use super::api::{ApiFlags, shape};
 use super::{Context, duration, failure, table};
+use crate::access::Scope;
 use crate::percent::segment;
 use serde::Deserialize;
 use std::time::Duration;
@@ -29,9 +30,9 @@ enum Verb {
         /// Whose it is: a person or a machine [default: its name]
         #[arg(long, value_name = "OWNER")]
         owner: Option<String>,
-        /// What it may do: read, write (push), delete (yank), admin (everything)
+        /// What it may do: read, write (push), delete (yank), add_owner, remove_owner, update_owner, admin (everything)
         #[arg(long, value_name = "SCOPES", value_delimiter = ',', default_value = "read",
-              value_parser = ["read", "write", "delete", "admin"])]
+              value_parser = clap::builder::PossibleValuesParser::new(Scope::ALL.iter().map(|scope| scope.as_str())))]
         scope: Vec<String>,
         /// For this repository only; can be repeated [default: all]
         #[arg(long = "repository", value_name = "REPOSITORY")]
@@ -39,6 +40,9 @@ enum Verb {
         /// Stops to work after this time: 12h, 30d, 1y [default: never]
         #[arg(long, value_name = "TIME", value_parser = duration::parse)]
         expires: Option<Duration>,
+        /// Changes with it need a one-time password; the key for the app that shows them is printed only now
+        #[arg(long)]
+        otp: bool,
     },
     /// List the tokens; their secrets are known to nobody
     List,
@@ -52,6 +56,7 @@ enum Verb {
 #[derive(Deserialize)]
 struct Created {
     secret: String,
+    otp_uri: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -76,17 +81,22 @@ impl Token {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let api = self.flags.api(context)?;
         match self.verb {
-            Verb::Create { name, owner, scope, repositories, expires } => {
+            Verb::Create { name, owner, scope, repositories, expires, otp } => {
                 let expires = expires.map(|after| Clock::default().now().plus(after).to_string());
                 let owner = owner.unwrap_or_else(|| name.clone());
                 let answer = api.post(
                     PATH,
                     &serde_json::json!({
                         "name": name, "owner": owner, "scopes": scope, "repositories": repositories, "expires": expires,
+                        "otp": otp,
                     }),
                 )?;
                 if !api.printed(&answer, context)? {
-                    writeln!(context.out, "{}", failure::plain(&shape::<Created>(answer)?.secret))?;
+                    let made: Created = shape(answer)?;
+                    writeln!(context.out, "{}", failure::plain(&made.secret))?;
+                    if let Some(uri) = made.otp_uri {
+                        writeln!(context.err, "one-time passwords: {}", failure::plain(&uri))?;
+                    }
                 }
                 let until = expires.map_or_else(String::new, |at| format!(" until {at}"));
                 writeln!(context.err, "created `{}`{until}; the secret is shown only now", failure::plain(&name))?;

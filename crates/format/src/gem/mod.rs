@@ -6,7 +6,9 @@
 //! tells what a client asks for, and [`spelling`] what it may mean by a full name.
 
 mod archive;
+pub mod call;
 pub mod dependencies;
+pub mod document;
 mod facts;
 #[cfg(test)]
 mod fixture;
@@ -28,6 +30,7 @@ pub mod version;
 pub mod versions;
 mod yaml;
 
+pub use call::{Call, Form};
 pub use facts::{Dependency, Identity, Kind, Package, full_name};
 pub use invalid::{Fault, Invalid};
 pub use package::Limits;

@@ -5,7 +5,7 @@ use super::Hosted;
 use super::heads::Head;
 use super::index::{facts, info_line, render_info};
 use crate::work::aside;
-use crate::{Error, Found, Repository, visible};
+use crate::{Actor, Error, Found, Repository, visible};
 use format::gem::{self, Package};
 use std::sync::Arc;
 use store::{Batch, Change, CommitError, Digest, Entry, Expect, Hashes, Lane, Seq, Staged, State, UnitRows};
@@ -15,11 +15,11 @@ use telemetry::{Event, Millis, Op};
 /// same gem won, so only a crowd pushing one gem at once can come near it.
 const TRIES: usize = 100;
 
-/// Publishes what was uploaded. `by` is the token's name; `now_set` finds the repository as it is set by now.
+/// Publishes what was uploaded. `now_set` finds the repository as it is set by now.
 pub(crate) async fn push(
     hosted: Hosted<'_>,
     staged: Staged,
-    (by, now): (&str, impl Fn() -> Millis),
+    (by, now): (Actor<'_>, impl Fn() -> Millis),
     now_set: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     event: &mut Event,
 ) -> Result<Found, Error> {
@@ -28,6 +28,7 @@ pub(crate) async fn push(
     let full_name = package.full_name();
     event.subject.package.clone_from(&package.name);
     event.subject.version = full_name.clone();
+    by.may_change(&package.name)?;
 
     let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;
     let mut at = now();
@@ -48,7 +49,7 @@ pub(crate) async fn push(
         let set = Hosted { repository: &repository, ..hosted };
         let (entry, seq, head) = enter(set, from, &package, &hashes, at, event).await?;
         let batch = Batch {
-            by: by.to_owned(),
+            by: by.name.to_owned(),
             at: entry.published,
             expect: vec![
                 // The line holds the MD5 of an `/info` in the form that was set.

@@ -3,7 +3,7 @@
 use super::Hosted;
 use super::index::{facts, render_info};
 use crate::work::aside;
-use crate::{Error, Found, Repository, visible};
+use crate::{Actor, Error, Found, Repository, visible};
 use format::gem;
 use std::sync::Arc;
 use store::{Batch, Change, CommitError, Entry, Expect, Lane, State, UnitRows};
@@ -12,16 +12,16 @@ use telemetry::{Event, Millis, Op};
 /// How often a yank that lost a race tries again.
 const TRIES: usize = 100;
 
-/// Withdraws `name` in `number` for `platform`. `by` is the token's name; `now_set` finds the
-/// repository as it is set by now.
+/// Withdraws `name` in `number` for `platform`. `now_set` finds the repository as it is set by now.
 pub(crate) async fn yank(
     hosted: Hosted<'_>,
     (name, number, platform): (&str, &str, &str),
-    (by, now): (&str, impl Fn() -> Millis),
+    (by, now): (Actor<'_>, impl Fn() -> Millis),
     now_set: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     event: &mut Event,
 ) -> Result<Found, Error> {
     let Hosted { store, keeper, heads, repository } = hosted;
+    by.may_change(name)?;
     let (id, mut repository) = (repository.id, repository.clone());
     for _ in 0..TRIES {
         let unit = store.unit(repository.id, name, Lane::Change, event).await?;
@@ -30,7 +30,7 @@ pub(crate) async fn yank(
         let withdraw = move || withdrawn(unit, &seen_by, &what, at);
         let entry = aside(&keeper.workers, (Lane::Change, Op::IndexRender), rows, event, withdraw).await?;
         let batch = Batch {
-            by: by.to_owned(),
+            by: by.name.to_owned(),
             at: entry.changed,
             expect: vec![
                 Expect::RepositoryIs { id, record: Box::new(repository.record.clone()) },

@@ -1,0 +1,188 @@
+//! One-time passwords (RFC 6238), as the apps on telephones show them: six digits that change each half minute.
+//!
+//! A code is good once. What was used is remembered in memory; after a start no code is taken that may have been used
+//! before it, which costs whoever pushes at that very moment half a minute.
+
+use super::credentials::hash;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use client::Secret;
+use hmac::{Hmac, KeyInit, Mac};
+use sha1::Sha1;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use store::Digest;
+use subtle::ConstantTimeEq;
+use telemetry::Millis;
+
+/// How long a code is shown, in seconds.
+const STEP: i64 = 30;
+/// Clocks may differ by as many steps, either way.
+const DRIFT: i64 = 1;
+/// How many wrong codes are looked at within [`WINDOW`]: who guesses has one chance in 500 in a day.
+const TRIES: u32 = 5;
+/// In milliseconds.
+const WINDOW: i64 = 600_000;
+/// Bytes of a key (RFC 4226 section 4 recommends 20).
+const KEY: usize = 20;
+
+/// Why a code is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// None was shown.
+    Missing,
+    /// It is not the code of this time, or was used.
+    Wrong,
+    /// Too many were wrong lately; the seconds until another is looked at.
+    TooMany(u64),
+}
+
+/// A new key, as records hold it.
+pub(super) fn new_key() -> Result<String, getrandom::Error> {
+    let mut bytes = [0; KEY];
+    getrandom::fill(&mut bytes)?;
+    Ok(STANDARD.encode(bytes))
+}
+
+/// What an app is told once, to show the codes of `key` under this label.
+pub(super) fn uri(key: &str, label: &str) -> Secret {
+    let key = base32(&STANDARD.decode(key).unwrap_or_default());
+    Secret::new(format!("otpauth://totp/Daylight:{}?secret={key}&issuer=Daylight", crate::percent::segment(label)))
+}
+
+/// What was shown for the keys lately. As many entries as there are keys, which admins make.
+#[derive(Debug)]
+pub(super) struct Codes {
+    lately: Mutex<HashMap<Digest, Lately>>,
+    began: Millis,
+}
+
+#[derive(Debug, Default)]
+struct Lately {
+    /// The last step whose code was used.
+    used: Option<i64>,
+    wrong: u32,
+    window: Millis,
+}
+
+impl Codes {
+    /// Knows of no code since `began`.
+    pub(super) fn new(began: Millis) -> Self {
+        Self { lately: Mutex::default(), began }
+    }
+
+    /// Takes a code of `key`, which was made at `made`, and never again.
+    pub(super) fn take(&self, key: &str, made: Millis, shown: Option<&[u8]>, now: Millis) -> Result<(), Refused> {
+        let shown = shown.ok_or(Refused::Missing)?;
+        let mut lately = self.lately.lock().unwrap_or_else(PoisonError::into_inner);
+        let lately = lately.entry(hash(key.as_bytes())).or_default();
+        if now.0.saturating_sub(lately.window.0) >= WINDOW {
+            (lately.wrong, lately.window) = (0, now);
+        }
+        if lately.wrong >= TRIES {
+            let left = lately.window.0 + WINDOW - now.0;
+            return Err(Refused::TooMany(u64::try_from(left).unwrap_or_default().div_ceil(1000)));
+        }
+        let step = now.seconds().div_euclid(STEP);
+        // A key that is younger than this process has no codes from before it.
+        let before = (made < self.began).then(|| self.began.seconds().div_euclid(STEP));
+        let floor = lately.used.max(before).unwrap_or(i64::MIN);
+        let key = STANDARD.decode(key).unwrap_or_default();
+        let found = (step - DRIFT..=step + DRIFT)
+            .filter(|step| *step > floor)
+            .find(|step| code(&key, *step).is_some_and(|code| bool::from(code.as_bytes().ct_eq(shown.trim_ascii()))));
+        match found {
+            Some(step) => lately.used = Some(step),
+            None => lately.wrong += 1,
+        }
+        found.map(drop).ok_or(Refused::Wrong)
+    }
+}
+
+/// The code of a step (RFC 4226 section 5.3).
+fn code(key: &[u8], step: i64) -> Option<String> {
+    let mut mac = Hmac::<Sha1>::new_from_slice(key).ok()?;
+    mac.update(&step.to_be_bytes());
+    let digest = mac.finalize().into_bytes();
+    let at = usize::from(digest[19] & 15);
+    let four: [u8; 4] = digest.get(at..at + 4)?.try_into().ok()?;
+    Some(format!("{:06}", (u32::from_be_bytes(four) & 0x7fff_ffff) % 1_000_000))
+}
+
+/// RFC 4648 section 6, without padding: what people may have to type.
+fn base32(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    let digit = |group: &[u8], at: usize| {
+        let bits = group.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte)) << (8 * (5 - group.len()));
+        char::from(DIGITS[(bits >> (35 - 5 * at)) as usize & 31])
+    };
+    bytes.chunks(5).flat_map(|group| (0..(8 * group.len()).div_ceil(5)).map(move |at| digit(group, at))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RFC: &[u8] = b"12345678901234567890";
+
+    #[test]
+    fn codes_are_those_of_the_rfc() {
+        // RFC 6238 appendix B, the last six of eight digits.
+        for (seconds, expected) in
+            [(59, "287082"), (1_111_111_109, "081804"), (1_234_567_890, "005924"), (20_000_000_000, "353130")]
+        {
+            assert_eq!(code(RFC, seconds / STEP).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn keys_are_written_as_apps_read_them() {
+        // RFC 4648 section 10.
+        for (bytes, expected) in [("", ""), ("f", "MY"), ("fo", "MZXQ"), ("foo", "MZXW6"), ("foobar", "MZXW6YTBOI")] {
+            assert_eq!(base32(bytes.as_bytes()), expected);
+        }
+        let uri = uri(&STANDARD.encode(RFC), "ci/1 x");
+        let expected = "otpauth://totp/Daylight:ci%2F1%20x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Daylight";
+        assert_eq!(uri.expose(), expected);
+        assert!(!format!("{uri:?}").contains("GEZD"));
+    }
+
+    #[test]
+    fn a_code_is_good_once_and_around_its_time() {
+        let (key, made) = (STANDARD.encode(RFC), Millis(1_000_000));
+        let codes = Codes::new(Millis(0));
+        let now = |step: i64| Millis(step * STEP * 1000);
+        let shown = |step| code(RFC, step).unwrap().into_bytes();
+        let take = |step, at| codes.take(&key, made, Some(&shown(step)), now(at));
+        assert_eq!(codes.take(&key, made, None, now(100)), Err(Refused::Missing));
+        assert_eq!(take(100, 100), Ok(()));
+        assert_eq!(take(100, 100), Err(Refused::Wrong), "used");
+        assert_eq!(take(99, 100), Err(Refused::Wrong), "older than the one that was used");
+        assert_eq!(take(101, 100), Ok(()), "a clock that is ahead");
+        assert_eq!(take(104, 102), Err(Refused::Wrong), "too far ahead");
+        assert_eq!(take(102, 103), Ok(()), "a slow typist");
+    }
+
+    #[test]
+    fn after_a_start_no_code_is_taken_that_may_have_been_used_before() {
+        let key = STANDARD.encode(RFC);
+        let shown = |step| code(RFC, step).unwrap().into_bytes();
+        let codes = Codes::new(Millis(100 * STEP * 1000 + 7));
+        let now = Millis(100 * STEP * 1000 + 8);
+        assert_eq!(codes.take(&key, Millis(5), Some(&shown(100)), now), Err(Refused::Wrong));
+        assert_eq!(codes.take(&key, now, Some(&shown(100)), now), Ok(()), "a key that was made since");
+    }
+
+    #[test]
+    fn who_guesses_is_stopped_and_the_owner_goes_on_later() {
+        let key = STANDARD.encode(RFC);
+        let codes = Codes::new(Millis(0));
+        let at = |seconds: i64| Millis(3_000_000 + seconds * 1000);
+        for _ in 0..TRIES {
+            assert_eq!(codes.take(&key, at(0), Some(b"nonsense"), at(0)), Err(Refused::Wrong));
+        }
+        let right = |seconds| code(RFC, at(seconds).seconds() / STEP).unwrap().into_bytes();
+        assert_eq!(codes.take(&key, at(0), Some(&right(1)), at(1)), Err(Refused::TooMany(599)));
+        assert_eq!(codes.take(&key, at(0), Some(&right(600)), at(600)), Ok(()));
+    }
+}

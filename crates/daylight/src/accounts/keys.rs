@@ -1,0 +1,149 @@
+//! `api/v1/api_key`: signing in, and adding scopes to a key.
+
+use crate::access::{NewToken, Scope, Token};
+use crate::app::App;
+use crate::error::Error;
+use crate::percent::Form as Fields;
+use crate::reply;
+use client::Secret;
+use format::gem::{self, Form};
+use front::{Reply, Request};
+use repository::Repository;
+use serde_json::json;
+use telemetry::{Event, Millis};
+
+/// Longest form, in bytes.
+const FORM_MAX: u64 = 16 * 1024;
+/// Scopes of RubyGems for what is not here.
+const NOT_HERE: [&str; 3] = ["access_webhooks", "show_dashboard", "configure_trusted_publishers"];
+
+/// `POST`: RubyGems since 3.2.
+pub(super) async fn make(
+    app: &App,
+    repository: &Repository,
+    form: Form,
+    request: &mut Request,
+    event: &mut Event,
+) -> Result<Reply, Error> {
+    let maker = app.access.account(&request.headers, repository, true, event).await?;
+    let fields = fields(request, event).await?;
+    let fields = Fields(&fields);
+    let unit = fields.value("rubygem_name").filter(|name| !name.is_empty());
+    if let Some(name) = &unit {
+        gem::name::check(name).map_err(repository::Error::Invalid)?;
+    }
+    let new = NewToken {
+        name: fields.value("name").unwrap_or_default(),
+        owner: maker.owner().to_owned(),
+        scopes: scopes(fields, &maker, repository)?,
+        repositories: vec![(repository.id, repository.record.name.clone())],
+        unit: unit.or_else(|| maker.record.unit.clone()),
+        expires: fields.value("expires_at").filter(|at| !at.is_empty()).map(|at| moment(&at)).transpose()?,
+        otp: said(fields, "mfa"),
+    };
+    let secret = app.access.derive(&maker, new, event).await?;
+    Ok(key(&secret, form))
+}
+
+/// `GET`: RubyGems before 3.2 asks for the key of the account. All rights of the token, but for those of an admin.
+pub(super) async fn make_full(
+    app: &App,
+    repository: &Repository,
+    form: Form,
+    request: &mut Request,
+    event: &mut Event,
+) -> Result<Reply, Error> {
+    let maker = app.access.account(&request.headers, repository, true, event).await?;
+    let all = Scope::ALL.iter().copied().filter(|scope| *scope != Scope::Admin && maker.scoped(*scope));
+    let new = NewToken {
+        name: format!("{}-gem-{}", maker.record.name, event.id),
+        owner: maker.owner().to_owned(),
+        scopes: all.collect(),
+        repositories: vec![(repository.id, repository.record.name.clone())],
+        unit: maker.record.unit.clone(),
+        ..NewToken::default()
+    };
+    let secret = app.access.derive(&maker, new, event).await?;
+    Ok(key(&secret, form))
+}
+
+/// `PUT`: what `gem` sends after a refusal that begins "The API key doesn't have access".
+pub(super) async fn widen(
+    app: &App,
+    repository: &Repository,
+    request: &mut Request,
+    event: &mut Event,
+) -> Result<Reply, Error> {
+    let maker = app.access.account(&request.headers, repository, true, event).await?;
+    let fields = fields(request, event).await?;
+    let fields = Fields(&fields);
+    let secret = Secret::new(fields.value("api_key").unwrap_or_default());
+    let key = app.access.table(event).await?.of_secret(&secret, app.clock.now());
+    let key = key.ok_or_else(|| Error::Input("`api_key` is not a key that works here".into()))?;
+    app.access.widen(&key, &scopes(fields, &maker, repository)?, &maker, event).await?;
+    Ok(reply::text(format!("Scopes for the API key {} updated", key.record.name)))
+}
+
+/// The form in the body, or what stands in the query for who sends none.
+async fn fields(request: &mut Request, event: &mut Event) -> Result<String, Error> {
+    let body = request.upload.collect(FORM_MAX, event).await?;
+    let form = std::str::from_utf8(&body).map_err(|_| Error::Input("the form is not UTF-8".into()))?;
+    Ok(format!("{form}&{}", request.query().unwrap_or_default()))
+}
+
+fn said(fields: Fields<'_>, name: &str) -> bool {
+    fields.value(name).is_some_and(|value| matches!(value.as_str(), "true" | "1" | "y" | "yes"))
+}
+
+/// The scopes that are asked for. Nobody gets one that they do not have themselves; reading what anyone may read is
+/// none to give.
+fn scopes(fields: Fields<'_>, maker: &Token, repository: &Repository) -> Result<Vec<Scope>, Error> {
+    if let Some(name) = NOT_HERE.into_iter().find(|name| said(fields, name)) {
+        return Err(Error::Input(format!("there is no scope `{name}` here; ask for the others")));
+    }
+    let gem = ["index_rubygems", "push_rubygem", "yank_rubygem", "add_owner", "remove_owner", "update_owner"];
+    let wanted = gem.into_iter().filter(|name| said(fields, name)).filter_map(Scope::of_gem);
+    wanted
+        .map(|scope| {
+            let open = scope == Scope::Read && !repository.record.private;
+            let has = open || maker.allows(scope, Some(repository.id));
+            has.then_some(scope).ok_or_else(|| Error::Wider { token: maker.record.name.clone(), scope })
+        })
+        .collect()
+}
+
+/// `2026-11-01T12:00:00Z`, or without a zone or a time of day: then in UTC.
+fn moment(text: &str) -> Result<Millis, Error> {
+    let zoned = text.parse::<jiff::Timestamp>();
+    let at = zoned.or_else(|_| {
+        let civil = text.parse::<jiff::civil::DateTime>()?;
+        civil.to_zoned(jiff::tz::TimeZone::UTC).map(|at| at.timestamp())
+    });
+    let at = at.map_err(|_| Error::Input(format!("`{}` is not an ISO 8601 moment", Event::text(text))))?;
+    Ok(Millis(at.as_millisecond()))
+}
+
+fn key(secret: &Secret, form: Form) -> Reply {
+    match form {
+        Form::Text => reply::text(secret.expose().to_owned()),
+        form => reply::data(&json!({ "rubygems_api_key": secret.expose(), "status": "ok" }), form),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_read_with_and_without_a_zone() {
+        for (text, at) in [
+            ("2026-11-01T12:00:00Z", 1_793_534_400_000),
+            ("2026-11-01T14:00:00+02:00", 1_793_534_400_000),
+            ("2026-11-01T12:00", 1_793_534_400_000),
+            ("2026-11-01", 1_793_491_200_000),
+        ] {
+            assert_eq!(moment(text).unwrap(), Millis(at), "{text}");
+        }
+        assert!(moment("tomorrow").is_err());
+    }
+}

@@ -1,0 +1,217 @@
+//! Signing in with the real client: keys made of tokens, asked for more, ended; and passwords of the moment.
+
+use crate::world::{FIRST, Gem, Person, Ruby, World};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Value, json};
+use sha1::Sha1;
+
+const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
+
+fn path(repository: &str, below: &str) -> String {
+    format!("/repository/{repository}/api/v1/{below}")
+}
+
+/// Shows an owner and a token as user name and password.
+fn basic(token: &Person) -> String {
+    format!("Basic {}", BASE64_STANDARD.encode(format!("mira@example.com:{}", token.secret())))
+}
+
+/// Signs in as RubyGems does, without its prompts.
+fn sign_in(world: &World, token: &Person, form: &str) -> crate::world::Answer {
+    let headers = [("Authorization", &*basic(token)), FORM];
+    world.anon().ask("POST", &path(FIRST, "api_key"), &headers, form.as_bytes())
+}
+
+fn names(world: &World) -> Vec<String> {
+    let all = world.admin().get("/api/v1/tokens").expect(200).json();
+    all["tokens"].as_array().unwrap().iter().map(|token| token["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn gem_signs_in_and_pushes_and_yanks_with_the_key_it_was_given() {
+    let world = World::start();
+    let (url, desk) = (world.url(FIRST), Ruby::new());
+    let mira = world.person("mira", &["read", "write", "delete"], &[]);
+    let answers = [
+        ("Email:", "mira@example.com"),
+        ("Password:", mira.secret()),
+        ("API Key name", "laptop"),
+        ("index_rubygems", "y"),
+        ("push_rubygem", "y"),
+        ("yank_rubygem", "n"),
+        ("add_owner", "n"),
+        ("remove_owner", "n"),
+        ("access_webhooks", "n"),
+        ("show_dashboard", "n"),
+    ];
+    // With `--host` alone, RubyGems 3.3 asks another host than that one for the profile.
+    let host = format!("RUBYGEMS_HOST={url}");
+    let said = desk.asked(&["env", &host, "gem", "signin"], &answers).good();
+    assert!(said.contains("Signed in with API key: laptop."), "{said}");
+    let kept = desk.credentials().unwrap();
+    assert!(kept.contains("daylight_") && !kept.contains(mira.secret()), "{kept}");
+
+    let said = desk.push_asked(&url, &Gem::new("lamp", "1.0.0"), &[], &[]).good();
+    assert!(said.contains("Successfully registered gem: lamp (1.0.0)"), "{said}");
+
+    // The key may not withdraw: the client is told so in words it acts upon, asks who it is, and adds the scope.
+    let yank = ["gem", "yank", "lamp", "--version", "1.0.0", "--host", &url];
+    let said = desk.asked(&yank, &[("Email:", "mira@example.com"), ("Password:", mira.secret())]).good();
+    assert!(said.contains("Added yank_rubygem scope to the existing API key"), "{said}");
+    assert!(said.contains("Successfully deleted gem: lamp (1.0.0)"), "{said}");
+
+    let said = desk.asked(&["gem", "signout"], &[]).good();
+    assert!(said.contains("signed out") && desk.credentials().is_none(), "{said}");
+    assert_eq!(names(&world), ["admin", "laptop", "mira"]);
+}
+
+#[test]
+fn a_key_is_never_good_for_more_than_the_token_it_was_made_with() {
+    let world = World::start();
+    world.repository("other", false);
+    let mira = world.person("mira", &["write", "add_owner"], &[]);
+    let refused = sign_in(&world, &mira, "name=k&yank_rubygem=true").expect(403);
+    assert!(!refused.text().starts_with("The API key doesn't have access"), "the client would ask for ever");
+    sign_in(&world, &mira, "name=k").expect(400);
+    sign_in(&world, &mira, "name=k&access_webhooks=true&push_rubygem=true").expect(400);
+    sign_in(&world, &mira, "push_rubygem=true").expect(400);
+    sign_in(&world, &world.holder("nobody"), "name=k&push_rubygem=true").expect(401);
+
+    // Reading what anyone may read is nothing that a token must have.
+    let made = sign_in(&world, &mira, "name=k&index_rubygems=true&push_rubygem=true").expect(200);
+    assert_eq!(made.header("cache-control"), Some("no-store"));
+    let key = world.holder(made.text());
+    sign_in(&world, &mira, "name=k&push_rubygem=true").expect(409);
+    key.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    key.push("other", &Gem::new("lamp", "1.0.0")).expect(403);
+    let refused = key.yank(FIRST, "lamp", "1.0.0").expect(403);
+    assert!(refused.text().starts_with("The API key doesn't have access"), "{}", refused.text());
+
+    let widen = |by: &Person, more: &str| {
+        let form = format!("api_key={}&{more}", key.secret());
+        by.ask("PUT", &path(FIRST, "api_key"), &[FORM], form.as_bytes())
+    };
+    widen(&mira, "yank_rubygem=true").expect(403);
+    widen(&world.admin(), "yank_rubygem=true").expect(403);
+    assert_eq!(widen(&mira, "add_owner=true").expect(200).text(), "Scopes for the API key k updated");
+
+    // A key can make keys too, and so on; all of them end with the first.
+    let second = world.holder(sign_in(&world, &key, "name=k2&push_rubygem=true").expect(200).text());
+    second.push(FIRST, &Gem::new("lamp", "1.1.0")).expect(200);
+    world.admin().ask("DELETE", "/api/v1/tokens/mira", &[], b"").expect(204);
+    second.push(FIRST, &Gem::new("lamp", "1.2.0")).expect(401);
+    assert_eq!(names(&world), ["admin"]);
+}
+
+#[test]
+fn a_key_may_be_for_one_gem_and_for_a_time() {
+    let world = World::start();
+    let mira = world.person("mira", &["write", "delete"], &[]);
+    let form = "name=k&push_rubygem=true&yank_rubygem=true&rubygem_name=lamp&expires_at=2999-01-01T00%3A00";
+    let key = world.holder(sign_in(&world, &mira, form).expect(200).text());
+    key.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    let refused = key.push(FIRST, &Gem::new("oil", "1.0.0")).expect(403);
+    assert!(refused.text().starts_with("This API key cannot perform the specified action on this gem"));
+    mira.push(FIRST, &Gem::new("oil", "1.0.0")).expect(200);
+    key.yank(FIRST, "oil", "1.0.0").expect(403);
+    key.yank(FIRST, "lamp", "1.0.0").expect(200);
+    sign_in(&world, &key, "name=k2&push_rubygem=true&rubygem_name=oil").expect(403);
+    sign_in(&world, &key, "name=k2&push_rubygem=true").expect(200);
+    sign_in(&world, &mira, "name=k3&push_rubygem=true&rubygem_name=a%2Fb").expect(422);
+    sign_in(&world, &mira, "name=k3&push_rubygem=true&expires_at=2001-01-01").expect(400);
+    sign_in(&world, &mira, "name=k3&push_rubygem=true&expires_at=soon").expect(400);
+    let all = world.admin().get("/api/v1/tokens").expect(200).json();
+    let told: Vec<&Value> =
+        all["tokens"].as_array().unwrap().iter().filter(|token| token["package"] == "lamp").collect();
+    assert_eq!(told.len(), 2);
+    assert!(told.iter().all(|token| token["expires"] == "2999-01-01T00:00:00.000Z" || token["name"] == "k2"), "{all}");
+}
+
+#[test]
+fn older_clients_and_programs_get_their_key_in_the_form_they_ask_for() {
+    let world = World::start();
+    let mira = world.person("mira", &["write", "admin"], &[FIRST]);
+    let ask = |below: &str| world.anon().ask("GET", &path(FIRST, below), &[("Authorization", &basic(&mira))], b"");
+    let old = world.holder(ask("api_key").expect(200).text());
+    old.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    old.get("/api/v1/tokens").expect(403);
+    let json = ask("api_key.json").expect(200);
+    assert!(json.json()["rubygems_api_key"].as_str().unwrap().starts_with("daylight_"));
+    assert!(ask("api_key.yaml").expect(200).text().starts_with("---\n\"rubygems_api_key\": \"daylight_"));
+    world.anon().get(&path(FIRST, "api_key")).expect(401).header("www-authenticate").unwrap();
+    assert_eq!(
+        ask("profile/me.yaml").expect(200).text(),
+        "---\n\"email\": null\n\"handle\": \"mira\"\n\"id\": \"mira\"\n\"mfa\": \"disabled\"\n"
+    );
+    assert_eq!(ask("profile/me.json").expect(200).json()["handle"], "mira");
+    world.anon().ask("POST", &path(FIRST, "webauthn_verification"), &[], b"").expect(404);
+    world.admin().get(&path(FIRST, "web_hooks.json")).expect(501);
+    let elsewhere = [("Authorization", &*basic(&mira)), ("Sec-Fetch-Site", "cross-site")];
+    world.anon().ask("GET", &path(FIRST, "api_key"), &elsewhere, b"").expect(403);
+}
+
+/// The code of a key at the server's time, and the one after it.
+fn codes(uri: &str) -> [String; 2] {
+    let digits = uri.split("secret=").nth(1).unwrap().split('&').next().unwrap();
+    let value = |digit: u8| b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".iter().position(|known| *known == digit).unwrap();
+    let bits: Vec<bool> =
+        digits.bytes().flat_map(|digit| (0..5).rev().map(move |at| value(digit) >> at & 1 == 1)).collect();
+    let key: Vec<u8> =
+        bits.chunks_exact(8).map(|bits| bits.iter().fold(0, |byte, bit| byte << 1 | u8::from(*bit))).collect();
+    let step = telemetry::Clock::default().now().seconds() / 30;
+    [step, step + 1].map(|step| {
+        let mut mac = Hmac::<Sha1>::new_from_slice(&key).unwrap();
+        mac.update(&step.to_be_bytes());
+        let digest = mac.finalize().into_bytes();
+        let at = usize::from(digest[19] & 15);
+        let number = u32::from_be_bytes(digest[at..at + 4].try_into().unwrap()) & 0x7fff_ffff;
+        format!("{:06}", number % 1_000_000)
+    })
+}
+
+/// A token that demands one-time passwords, and what its app is told.
+fn guarded(world: &World, name: &str) -> (Person, String) {
+    let wanted = json!({ "name": name, "scopes": ["write", "delete"], "otp": true });
+    let made = world.admin().post_json("/api/v1/tokens", &wanted).expect(201).json();
+    (world.holder(made["secret"].as_str().unwrap()), made["otp_uri"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn a_push_with_a_guarded_token_takes_its_code_from_the_command_line_or_a_prompt() {
+    let mut world = World::start();
+    let (url, desk) = (world.url(FIRST), Ruby::new());
+    let (token, uri) = guarded(&world, "mira");
+    let refused = token.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(401);
+    assert!(refused.text().starts_with("You have enabled multifactor authentication"), "{}", refused.text());
+    token.get(&format!("/repository/{FIRST}/names")).expect(200);
+    token.ask("POST", &path(FIRST, "webauthn_verification"), &[], b"").expect(404);
+
+    let [now, next] = codes(&uri);
+    let file = desk.build(&Gem::new("lamp", "1.0.0"));
+    let push = ["push", "--host", &url, "--otp", &now, file.to_str().unwrap()];
+    let said = desk.run(file.parent().unwrap(), token.secret(), "gem", &push).good();
+    assert!(said.contains("Successfully registered gem: lamp (1.0.0)"), "{said}");
+    let again = token.ask("DELETE", &path(FIRST, "gems/yank?gem_name=lamp&version=1.0.0"), &[("OTP", &now)], b"");
+    assert!(again.expect(401).text().starts_with("You have enabled multifactor authentication"), "a code is good once");
+
+    // The same code signs in, and its key wants the next: the client asks.
+    let (other, uri) = guarded(&world, "olaf");
+    let [now, after] = codes(&uri);
+    let answers = [("Email:", "olaf"), ("Password:", other.secret()), ("Code:", &*now), ("Code:", &*after)];
+    let said = desk.push_asked(&url, &Gem::new("oil", "1.0.0"), &[], &answers).good();
+    assert!(said.contains("Signed in with API key: ") && said.contains("Successfully registered gem: oil"), "{said}");
+
+    for wrong in ["12345", "nonsense", ""] {
+        token.ask("POST", &path(FIRST, "gems"), &[("OTP", wrong)], b"x").expect(401);
+    }
+    token.ask("POST", &path(FIRST, "gems"), &[("OTP", "000")], b"x").expect(401);
+    let shut = token.ask("POST", &path(FIRST, "gems"), &[("OTP", &next)], b"x").expect(429);
+    assert!(shut.header("retry-after").unwrap().parse::<u64>().unwrap() <= 600);
+    let listed = world.admin().get("/api/v1/tokens").expect(200);
+    assert!(!listed.text().contains("otpauth") && listed.text().contains("\"otp\":true"), "{}", listed.text());
+    world.stop();
+    let key = uri.split("secret=").nth(1).unwrap().split('&').next().unwrap();
+    let logged = world.files().into_iter().filter(|path| path.iter().any(|part| part == "events" || part == "log"));
+    assert!(logged.map(|path| std::fs::read_to_string(path).unwrap()).all(|text| !text.contains(key)));
+}
