@@ -10,6 +10,8 @@ pub(crate) struct Reply {
     pub(crate) status: u16,
     /// It says when to come again.
     pub(crate) retry: bool,
+    /// Of its body.
+    pub(crate) bytes: usize,
 }
 
 /// A connection that is kept.
@@ -43,13 +45,14 @@ impl Caller {
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).context("a status")?;
         let retry = head.contains("\r\nretry-after:");
         let length = head.split("\r\ncontent-length: ").nth(1).and_then(|rest| rest.split("\r\n").next());
-        let mut left = length.context("a length")?.parse::<usize>()?.saturating_sub(filled - end);
+        let bytes = length.context("a length")?.parse::<usize>()?;
+        let mut left = bytes.saturating_sub(filled - end);
         while left > 0 {
             let room = left.min(self.buffer.len());
             let read = self.stream.read(&mut self.buffer[..room])?;
             ensure!(read > 0, "the connection ended");
             left -= read;
         }
-        Ok(Reply { status, retry })
+        Ok(Reply { status, retry, bytes })
     }
 }

@@ -6,10 +6,10 @@ mod gem;
 mod names;
 mod random;
 
-use crate::process::TOKEN;
+use crate::process::{TOKEN, beside};
 use anyhow::{Context, Result, ensure};
-use random::Random;
-use std::path::Path;
+pub(crate) use random::Random;
+use std::path::{Path, PathBuf};
 
 /// Gems of a corpus when none are asked for, as many as rubygems.org had in 2026; with their versions they make a
 /// `/versions` of about 22 MB.
@@ -60,6 +60,23 @@ impl Corpus {
     pub(crate) fn most_wanted(&self, place: usize) -> &str {
         &self.names[self.wanted[place]]
     }
+}
+
+/// A data folder with so many gems, kept beside the programs for the next run: `corpora/GEMS`.
+pub(crate) fn made(gems: usize) -> Result<PathBuf> {
+    let folder = beside("corpora")?.join(gems.to_string());
+    if !folder.exists() {
+        println!("making {} once", folder.display());
+        // Under another name until it is whole.
+        let arriving = folder.with_extension("arriving");
+        std::fs::create_dir_all(beside("corpora")?)?;
+        if arriving.exists() {
+            std::fs::remove_dir_all(&arriving)?;
+        }
+        fill::folder(&arriving, &Corpus::new(gems, SEED))?;
+        std::fs::rename(&arriving, &folder)?;
+    }
+    Ok(folder)
 }
 
 /// `corpus DIR [GEMS [SEED]]`.

@@ -1,6 +1,7 @@
 //! Load without pause: as many requests for one URL as are answered, by wrk.
 
 use anyhow::{Context, Result, ensure};
+use std::path::Path;
 use std::process::Command;
 
 /// What wrk did.
@@ -22,7 +23,17 @@ pub(crate) fn arguments(connections: usize, seconds: u32, url: &str) -> Vec<Stri
 
 /// Runs it. Fails when a single reply was not a success.
 pub(crate) fn run(connections: usize, seconds: u32, url: &str) -> Result<Load> {
-    let output = Command::new("wrk").args(arguments(connections, seconds, url)).output().context("running wrk")?;
+    wrk(&arguments(connections, seconds, url))
+}
+
+/// Runs it with a script in Lua that makes the requests.
+pub(crate) fn scripted(connections: usize, seconds: u32, url: &str, script: &Path) -> Result<Load> {
+    let script = ["-s".to_owned(), script.display().to_string()];
+    wrk(&[script.to_vec(), arguments(connections, seconds, url)].concat())
+}
+
+fn wrk(arguments: &[String]) -> Result<Load> {
+    let output = Command::new("wrk").args(arguments).output().context("running wrk")?;
     let text = String::from_utf8_lossy(&output.stdout);
     ensure!(output.status.success() && !text.contains("Non-2xx") && !text.contains("Socket errors"), "wrk: {text}");
     let before = |mark: &str| text.split(mark).next().and_then(|head| head.split_whitespace().last());

@@ -11,13 +11,16 @@ mod bodies;
 mod caller;
 mod contest;
 mod corpus;
+mod dependencies;
 mod hit;
 mod idle;
+mod index;
 mod load;
 mod open;
 mod overload;
 mod process;
 mod push;
+mod queries;
 mod recording;
 mod spread;
 
@@ -42,6 +45,9 @@ const ROWS: &[Row] = &[
     ("overload", overload::row),
     ("push", push::row),
     ("recording", recording::row),
+    ("index", index::row),
+    ("dependencies", dependencies::row),
+    ("queries", queries::row),
 ];
 
 fn main() -> Result<()> {

@@ -93,7 +93,7 @@ impl Stream {
             }
             match caller.call(&self.requests[count % self.requests.len()]) {
                 Ok(Reply { status: 200, .. }) => told.micros.push(micros(intended)),
-                Ok(Reply { status: 503, retry: true }) => told.shed += 1,
+                Ok(Reply { status: 503, retry: true, .. }) => told.shed += 1,
                 Ok(_) => told.errors += 1,
                 Err(_) => {
                     told.errors += 1;

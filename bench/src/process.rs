@@ -28,8 +28,12 @@ pub(crate) struct Server {
 impl Server {
     /// Starts Daylight's release build on an empty folder, with these settings in its environment.
     pub(crate) fn daylight(folder: &Path, settings: &[(&str, &str)]) -> Result<Self> {
+        Self::daylight_on(&folder.join("data"), folder, settings)
+    }
+
+    /// Starts it on this data folder, and with its log in another.
+    pub(crate) fn daylight_on(data: &Path, folder: &Path, settings: &[(&str, &str)]) -> Result<Self> {
         let program = beside("daylight")?;
-        let data = folder.join("data");
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--data", &data.to_string_lossy()];
         let shown: String = settings.iter().map(|(key, value)| format!("{key}={value} ")).collect();
         println!("command: {shown}{} {}", program.display(), arguments.join(" "));
@@ -89,10 +93,19 @@ impl Server {
 
     /// Anonymous memory, in bytes: of all workers.
     pub(crate) fn memory(&self) -> Result<u64> {
+        self.status("RssAnon:")
+    }
+
+    /// All that it has in memory, what it maps of files included, in bytes.
+    pub(crate) fn resident(&self) -> Result<u64> {
+        self.status("VmRSS:")
+    }
+
+    fn status(&self, field: &'static str) -> Result<u64> {
         let mut kilobytes = 0;
         for id in family(self.child.id())? {
             let status = fs::read_to_string(format!("/proc/{id}/status"))?;
-            let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).context("RssAnon")?;
+            let line = status.lines().find_map(|line| line.strip_prefix(field)).context(field)?;
             kilobytes += line.trim().trim_end_matches(" kB").parse::<u64>()?;
         }
         Ok(kilobytes << 10)

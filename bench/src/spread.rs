@@ -13,6 +13,16 @@ impl Spread {
         self.0.sort_by(f64::total_cmp);
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The largest.
+    pub(crate) fn most(&self) -> f64 {
+        self.0.last().copied().unwrap_or(f64::NAN)
+    }
+
     /// The middle one.
     pub(crate) fn median(&self) -> f64 {
         self.0.get(self.0.len() / 2).copied().unwrap_or(f64::NAN)

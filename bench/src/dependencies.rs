@@ -1,0 +1,79 @@
+//! The dependency API: what 50 gems of an index of rubygems.org's size need, as Bundler asked before 1.12. Lists of what
+//! is wanted most, and lists of anything.
+
+use crate::caller::Caller;
+use crate::corpus::{self, Corpus, GEMS, Random, SEED};
+use crate::open::{Stream, Told};
+use crate::process::{Server, load_average};
+use crate::spread::Spread;
+use anyhow::{Result, ensure};
+use std::collections::BTreeSet;
+
+const NAMES: usize = 50;
+/// Different lists; each is asked for a few times in all.
+const LISTS: usize = 2000;
+const ROUNDS: usize = 3;
+const PER_SECOND: f64 = 1000.0;
+
+/// Measures and prints the row.
+pub(crate) fn row() -> Result<()> {
+    println!("\n## Dependency API, {NAMES} gems of {GEMS}");
+    let folder = tempfile::tempdir()?;
+    let server = Server::daylight_on(&corpus::made(GEMS)?, folder.path(), &[])?;
+    let corpus = Corpus::new(GEMS, SEED);
+    println!(
+        "\n{ROUNDS} rounds, median (least to most): {LISTS} requests one after the other, then {PER_SECOND} a second, open loop"
+    );
+    println!(
+        "\n| lists | bytes of a reply | server CPU per request, us | at {PER_SECOND}/s: p50, us | p99, us | errors | \
+         shed | generator late, p99, us |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    let random = &mut Random::new(SEED, u64::MAX);
+    let popular: Vec<_> = (0..LISTS).map(|_| request(&mut || corpus.popular(random))).collect();
+    let uniform: Vec<_> = (0..LISTS).map(|_| request(&mut || corpus.most_wanted(random.below(GEMS)))).collect();
+    for (name, requests) in [("wanted by Zipf's law", popular), ("anything", uniform)] {
+        measure(&server, name, requests)?;
+    }
+    println!("\nload average after it: {}", load_average()?);
+    Ok(())
+}
+
+/// Sorted, as Bundler asks.
+fn request<'a>(name: &mut dyn FnMut() -> &'a str) -> Vec<u8> {
+    let mut names = BTreeSet::new();
+    while names.len() < NAMES {
+        names.insert(name());
+    }
+    let names: Vec<&str> = names.into_iter().collect();
+    let path = format!("/repository/gems-private/api/v1/dependencies?gems={}", names.join(","));
+    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes()
+}
+
+fn measure(server: &Server, name: &str, requests: Vec<Vec<u8>>) -> Result<()> {
+    let mut caller = Caller::open(&server.address)?;
+    let (mut cpu, mut size) = (Spread::default(), Spread::default());
+    for _ in 0..ROUNDS {
+        let before = server.cpu_seconds()?;
+        for request in &requests {
+            let reply = caller.call(request)?;
+            ensure!(reply.status == 200, "the dependency API answered {}", reply.status);
+            size.add(reply.bytes as f64);
+        }
+        cpu.add((server.cpu_seconds()? - before) * 1e6 / requests.len() as f64);
+    }
+    let address = server.address.clone();
+    let stream = Stream { address, requests, connections: 64, per_second: PER_SECOND, seconds: 5.0 };
+    let [mut p50, mut p99, mut late] = [Spread::default(), Spread::default(), Spread::default()];
+    let (mut errors, mut shed) = (0, 0);
+    for _ in 0..ROUNDS {
+        let told = stream.run()?;
+        p50.add(Told::quantile(&told.micros, 0.5));
+        p99.add(Told::quantile(&told.micros, 0.99));
+        late.add(Told::quantile(&told.late, 0.99));
+        errors += told.errors;
+        shed += told.shed;
+    }
+    println!("| {name} | {size} | {cpu} | {p50} | {p99} | {errors} | {shed} | {late} |");
+    Ok(())
+}
