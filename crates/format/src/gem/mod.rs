@@ -26,6 +26,7 @@ pub mod quick;
 pub mod requirement;
 pub mod specs;
 pub mod spelling;
+pub mod unmarshal;
 pub mod version;
 pub mod versions;
 mod yaml;

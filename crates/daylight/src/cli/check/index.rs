@@ -11,11 +11,14 @@ use crate::cli::site::{Link, Site};
 use anyhow::Context as _;
 use format::gem::info::md5_hex;
 use format::gem::listing::{self, Listed, Listing};
+use format::gem::{full_name, unmarshal};
 use std::collections::BTreeSet;
 use store::Progress;
 
 /// How often what differs is asked again.
 const AGAIN: usize = 5;
+/// What the older index may decompress to: some hundred bytes for each version of rubygems.org.
+const OLDER_MAX_BYTES: u64 = 1 << 30;
 
 /// What was looked at in one repository, and what disagreed.
 #[derive(Debug, Default)]
@@ -94,27 +97,55 @@ fn info(link: &mut Link, name: &str, listed: &Listed) -> Result<Option<String>, 
     })
 }
 
-/// Compares `/names`, where there is one, with `/versions`: again and again while others change both.
+/// Compares the files beside `/versions` with it, where they are: again and again while others change both.
 fn beside(link: &mut Link, report: &mut Report) -> Result<(), anyhow::Error> {
     for round in 0..=AGAIN {
         let before = versions(link)?;
-        let Some(names) = link.text("names")? else { return Ok(()) };
+        let (names, older) = (names(link)?, older(link)?);
         let after = versions(link)?;
         if before != after && round < AGAIN {
             continue;
         }
-        let names = names.strip_prefix("---\n").context("/names does not begin with `---`")?;
-        let told: BTreeSet<&str> = names.lines().filter(|name| !name.is_empty()).collect();
-        let live = after.gems.iter().filter(|(_, gem)| !gem.offered.is_empty()).map(|(name, _)| name.as_str());
-        let live: BTreeSet<&str> = live.collect();
-        report
-            .problems
-            .extend(live.difference(&told).map(|name| format!("`{name}` is in /versions, and not in /names")));
-        report
-            .problems
-            .extend(told.difference(&live).map(|name| format!("`{name}` is in /names, and not in /versions")));
-        report.beside.push("names");
-        return Ok(());
+        let live = after.gems.iter().filter(|(_, gem)| !gem.offered.is_empty());
+        if let Some(names) = names {
+            let live: BTreeSet<String> = live.clone().map(|(name, _)| name.clone()).collect();
+            report.compare("names", &live, &names);
+        }
+        if let Some(older) = older {
+            let live = live.flat_map(|(name, gem)| gem.offered.iter().map(move |version| format!("{name}-{version}")));
+            report.compare("specs.4.8.gz", &live.collect(), &older);
+        }
+        break;
     }
     Ok(())
+}
+
+/// The names in `/names`; `None` where there is none.
+fn names(link: &mut Link) -> Result<Option<BTreeSet<String>>, anyhow::Error> {
+    let Some(text) = link.text("names")? else { return Ok(None) };
+    let names = text.strip_prefix("---\n").context("/names does not begin with `---`")?;
+    Ok(Some(names.lines().filter(|name| !name.is_empty()).map(str::to_owned).collect()))
+}
+
+/// The full names in the older index, releases and prereleases; `None` where there is none.
+fn older(link: &mut Link) -> Result<Option<BTreeSet<String>>, anyhow::Error> {
+    let mut all = BTreeSet::new();
+    for file in ["specs.4.8.gz", "prerelease_specs.4.8.gz"] {
+        let Some(bytes) = link.bytes(file)? else { return Ok(None) };
+        let tuples = unmarshal::specs(&bytes, OLDER_MAX_BYTES).with_context(|| format!("`{file}`"))?;
+        all.extend(tuples.iter().map(|(name, number, platform)| full_name(name, number, platform)));
+    }
+    Ok(Some(all))
+}
+
+impl Report {
+    /// Takes down what is in `/versions` or in the other file alone.
+    fn compare(&mut self, file: &'static str, live: &BTreeSet<String>, told: &BTreeSet<String>) {
+        let only = |these: &BTreeSet<String>, those: &BTreeSet<String>, say: &dyn Fn(&String) -> String| {
+            these.difference(those).map(say).collect::<Vec<_>>()
+        };
+        self.problems.extend(only(live, told, &|what| format!("`{what}` is in /versions, and not in /{file}")));
+        self.problems.extend(only(told, live, &|what| format!("`{what}` is in /{file}, and not in /versions")));
+        self.beside.push(file);
+    }
 }
