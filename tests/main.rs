@@ -16,6 +16,7 @@ mod fuzzed;
 mod gem_and_bundle;
 mod hostile;
 mod hostile_gems;
+mod http2;
 mod info_format;
 mod isolation;
 mod lifecycle;

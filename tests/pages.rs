@@ -40,7 +40,7 @@ fn shelf() -> World {
 }
 
 /// Every event of a server that has stopped.
-fn events(world: &World) -> Vec<Value> {
+pub(crate) fn events(world: &World) -> Vec<Value> {
     let files = world.files().into_iter().filter(|path| path.iter().any(|part| part == "events"));
     let lines: String = files.map(|path| std::fs::read_to_string(path).unwrap()).collect();
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

@@ -71,3 +71,25 @@ fn gems_are_pushed_and_fetched_through_tls_and_a_renewed_certificate_is_shown_wi
     assert_eq!(curl(&world, &certificate.file(), &path, &[]).stdout, gem);
     world.stop();
 }
+
+#[test]
+fn http_2_is_agreed_on_with_who_offers_it_and_http_1_with_who_does_not() {
+    let certificate = Certificate::new();
+    let world = World::start_with_file(&certificate.settings());
+    let gem = Gem::new("lamp", "1.0.0").payload(&vec![7; 3 << 20]).bytes();
+    let file = certificate.0.path().join("lamp.gem");
+    std::fs::write(&file, &gem).unwrap();
+    let spoken = ["--output", "/dev/null", "--write-out", "%{http_version} %{http_code}"];
+    let told = |path: &str, more: &[&str]| {
+        let told = curl(&world, &certificate.file(), path, &[&spoken, more].concat());
+        String::from_utf8(told.stdout).unwrap()
+    };
+    let (token, body) = (format!("Authorization: {}", world.admin().secret()), format!("@{}", file.display()));
+    let push = ["--data-binary", &body, "-H", "Content-Type: application/octet-stream", "-H", &token];
+    assert_eq!(told(&format!("/repository/{FIRST}/api/v1/gems"), &push), "2 200");
+    let path = format!("/repository/{FIRST}/gems/lamp-1.0.0.gem");
+    assert_eq!(told(&path, &["--http2"]), "2 200");
+    assert_eq!(told(&path, &["--http1.1"]), "1.1 200");
+    assert_eq!(told(&path, &["--no-alpn"]), "1.1 200");
+    assert_eq!(curl(&world, &certificate.file(), &path, &["--http2"]).stdout, gem);
+}

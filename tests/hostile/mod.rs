@@ -3,6 +3,9 @@
 
 mod floods;
 mod framing;
+mod http2_floods;
+mod http2_frames;
+mod http2_slow;
 mod ranges;
 mod slow;
 

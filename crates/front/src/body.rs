@@ -2,10 +2,11 @@
 
 use crate::buffers;
 use crate::file_part::FilePart;
-use crate::ledger::{Ledger, Progress, Sent};
+use crate::ledger::Ledger;
 use crate::pieces::{Means, Pieces};
 use crate::reply::Body;
 use crate::rope::Rope;
+use crate::sent::{Progress, Sent};
 use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
 use std::io;
@@ -44,11 +45,24 @@ impl Sending {
             Body::File { file, from, len } => Source::Pieces(Pieces::new(file, from, len, means.clone())),
         };
         let body = Self { source, sent };
+        body.sent.expect(body.left());
         body.note_end();
         body
     }
 
-    fn left(&self) -> u64 {
+    pub(crate) fn sent(&self) -> &Rc<Sent> {
+        &self.sent
+    }
+
+    /// All of it, if it is in memory.
+    pub(crate) fn whole(&mut self) -> Option<Piece> {
+        let Source::Whole(bytes) = &mut self.source else { return None };
+        let piece = Piece::new(Data::Memory(std::mem::take(bytes)), self.sent.clone());
+        self.note_end();
+        Some(piece)
+    }
+
+    pub(crate) fn left(&self) -> u64 {
         match &self.source {
             Source::Whole(bytes) => bytes.len() as u64,
             Source::Rope(rope) => rope.len(),

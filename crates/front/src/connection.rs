@@ -1,51 +1,45 @@
-//! One connection from its first byte to its last: hyper's machine, with a watch over every deadline.
+//! One connection from its first byte to its last: the machine of its protocol, with a watch over every deadline.
 
-use crate::exchange::{Connection, Handler, exchange};
+use crate::Tls;
+use crate::exchange::{Connection, Handler};
+use crate::http1;
+use crate::http2::Http2;
 use crate::ledger::Ledger;
 use crate::listen::{Core, Late, turn_away};
+use crate::opening::Opening;
 use crate::proxies::announced::{self, Unannounced};
 use crate::wire::{Stream, Wire};
-use crate::{Limits, Tls};
-use hyper::server::conn::http1::Builder;
-use hyper::service::service_fn;
 use std::cell::RefCell;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::rc::Rc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use telemetry::{Event, Outcome, Reason, Recorder, Tick};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::server::TlsStream;
 
-/// hyper takes no smaller one.
-const SMALLEST_BUFFER: usize = 8192;
-
-/// The header lines that hyper takes when it is told nothing.
-const HYPERS_HEADERS: usize = 100;
-
 /// Why a connection ended.
 enum End {
-    /// hyper saw its end, good or bad.
-    Closed(hyper::Result<()>),
+    /// The machine saw its end, good or bad.
+    Closed(Result<(), Fault>),
     /// A deadline passed.
     TimedOut,
 }
 
-pub(crate) fn builder(limits: &Limits) -> Builder {
-    let mut builder = Builder::new();
-    if limits.headers != HYPERS_HEADERS {
-        // Told a number, hyper clears tables of that size for each head, which costs more than a page's lookup.
-        builder.max_headers(limits.headers);
+/// What a machine could not go on from.
+pub(crate) struct Fault {
+    /// The client sent what is not to be read on from: the status it was told, if any, and why.
+    pub(crate) malformed: Option<(u16, Reason)>,
+    pub(crate) detail: String,
+}
+
+impl Fault {
+    /// Frame after frame that asks for nothing.
+    pub(crate) fn flood() -> Self {
+        Self { malformed: Some((0, Reason::Flooded)), detail: String::new() }
     }
-    builder
-        .max_header_size(limits.head)
-        // Also what hyper queues of a body before it insists on a flush: one piece, where its default takes several.
-        .max_buf_size(limits.head.max(SMALLEST_BUFFER))
-        // hyper's own timer would start anew for each head and count idle time with it; ours tells them apart.
-        .header_read_timeout(None);
-    builder
 }
 
 /// Serves a connection until either side ends it.
@@ -64,13 +58,34 @@ pub(crate) async fn serve<H: Handler>(core: Rc<Core<H>>, mut stream: TcpStream, 
             None => return,
         },
     };
-    let (stream, ledger) = (Rc::new(stream), Ledger::new(core.recorder.clone()));
-    ledger.handshake.set(core.tls.is_some().then(|| Tick::now().since(began)));
-    let end = drive(&core, &stream, client, &ledger).await;
+    let handshake = core.tls.is_some().then(|| Tick::now().since(began));
+    let ledger = Ledger::new(core.recorder.clone());
+    ledger.handshake.set(handshake);
+    let Some(opening) = opened(&core, &stream, client, &ledger).await else { return };
+    let ledger = Rc::new(if opening.http2 { ledger.of_many() } else { ledger });
+    let stream = Rc::new(stream);
+    let end = drive(&core, &stream, client, &ledger, opening).await;
     ledger.close();
     let malformed = account(&ledger, client, end);
     if malformed || ledger.unread.get() {
         let _ = timeout(core.limits.linger, stream.linger()).await;
+    }
+}
+
+/// What the client speaks. `None`: it says nothing, or goes, and the connection ends.
+async fn opened<H>(core: &Core<H>, stream: &Stream, client: IpAddr, ledger: &Ledger) -> Option<Opening> {
+    if core.tls.is_some() {
+        return Some(Opening::agreed(stream.agreed().as_deref()));
+    }
+    match core.in_time(Opening::read(stream, ledger)).await {
+        Ok(opening) => opening.ok(),
+        Err(late) => {
+            if let (Late::Slow, Some(began)) = (late, ledger.abandoned_head()) {
+                let end = (0, Outcome::TurnedAway, Some(Reason::HeadTooSlow), String::new());
+                release(&core.recorder, client, began, end);
+            }
+            None
+        }
     }
 }
 
@@ -107,7 +122,13 @@ async fn secured<H>(core: &Core<H>, tls: &Tls, tcp: TcpStream, client: IpAddr) -
     None
 }
 
-async fn drive<H: Handler>(core: &Rc<Core<H>>, stream: &Rc<Stream>, client: IpAddr, ledger: &Rc<Ledger>) -> End {
+async fn drive<H: Handler>(
+    core: &Rc<Core<H>>,
+    stream: &Rc<Stream>,
+    client: IpAddr,
+    ledger: &Rc<Ledger>,
+    opening: Opening,
+) -> End {
     let state = Rc::new(Connection {
         handler: core.handler.clone(),
         limits: core.limits.clone(),
@@ -118,27 +139,43 @@ async fn drive<H: Handler>(core: &Rc<Core<H>>, stream: &Rc<Stream>, client: IpAd
         client_text: client.to_string(),
         ledger: ledger.clone(),
     });
-    let service = service_fn(move |request| exchange(state.clone(), request));
-    let wire = Wire::new(stream.clone(), ledger.clone());
-    let mut machine = pin!(core.builder.serve_connection(wire, service));
+    let wire = Wire::new(stream.clone(), ledger.clone(), opening.ahead);
+    if opening.http2 {
+        let mut machine = Http2::new(core, wire, state, ledger);
+        watch(core, ledger, |cx| machine.poll(cx)).await
+    } else {
+        let mut machine = pin!(http1::serve(&core.builder, wire, state));
+        watch(core, ledger, |cx| machine.as_mut().poll(cx)).await
+    }
+}
+
+/// Has a machine work until it ends or a deadline passes.
+async fn watch<H>(
+    core: &Core<H>,
+    ledger: &Ledger,
+    mut work: impl FnMut(&mut Context<'_>) -> Poll<Result<(), Fault>>,
+) -> End {
     let mut stopping = pin!(core.stopping.notified());
     // One timer for all deadlines. It is moved only when a deadline comes nearer than it stands; when it fires early,
     // it is set again. A busy connection never touches it.
     let mut timer = pin!(sleep(core.limits.head_time));
     std::future::poll_fn(|cx| {
-        // A connection accepted just before the stop begins to listen for it too late: hence the flag.
-        if !ledger.parting()
-            && (stopping.as_mut().poll(cx).is_ready() || core.farewell.get().is_some())
-            && let Some(farewell) = core.farewell.get()
-        {
-            ledger.part(farewell);
-        }
-        if let Poll::Ready(end) = machine.as_mut().poll(cx) {
-            return Poll::Ready(End::Closed(end));
-        }
         loop {
+            // A connection accepted just before the stop begins to listen for it too late: hence the flag.
+            if !ledger.parting()
+                && (stopping.as_mut().poll(cx).is_ready() || core.farewell.get().is_some())
+                && let Some(farewell) = core.farewell.get()
+            {
+                ledger.part(farewell);
+            }
+            if let Poll::Ready(end) = work(cx) {
+                return Poll::Ready(End::Closed(end));
+            }
             let patience = ledger.patience(&core.limits);
             if patience == Some(0) {
+                if ledger.goes_on(&core.limits) {
+                    continue;
+                }
                 return Poll::Ready(End::TimedOut);
             }
             let wanted = patience.map(|nanos| Instant::now() + Duration::from_nanos(nanos));
@@ -156,22 +193,20 @@ async fn drive<H: Handler>(core: &Rc<Core<H>>, stream: &Rc<Stream>, client: IpAd
 }
 
 /// Counts what ended before it became a request. Whatever did become one is released by its exchange or the ledger.
-/// Returns whether the client sent something that hyper refused to read on from.
+/// Returns whether the client sent something that was not read to its end, and may be told so.
 fn account(ledger: &Ledger, client: IpAddr, end: End) -> bool {
     let head = ledger.abandoned_head();
     let (status, outcome, reason, detail) = match (end, head) {
-        (End::Closed(Err(error)), _) if error.is_parse_too_large() => {
-            (431, Outcome::Malformed, Some(Reason::TooLarge), error.to_string())
-        }
-        (End::Closed(Err(error)), _) if error.is_parse() => {
-            (400, Outcome::Malformed, Some(Reason::InputInvalid), error.to_string())
+        (End::Closed(Err(Fault { malformed: Some((status, reason)), detail })), _) => {
+            (status, Outcome::Malformed, Some(reason), detail)
         }
         (End::TimedOut, Some(_)) => (0, Outcome::TurnedAway, Some(Reason::HeadTooSlow), String::new()),
-        (End::Closed(Err(error)), Some(_)) => (0, Outcome::ClientGone, None, error.to_string()),
+        (End::Closed(Err(fault)), Some(_)) => (0, Outcome::ClientGone, None, fault.detail),
         _ => return false,
     };
     release(ledger.recorder(), client, head.unwrap_or_else(Tick::now), (status, outcome, reason, detail));
-    outcome == Outcome::Malformed
+    // Who floods is not listened to any more.
+    outcome == Outcome::Malformed && reason != Some(Reason::Flooded)
 }
 
 /// Records what never became a request.

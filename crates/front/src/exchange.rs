@@ -1,21 +1,18 @@
 //! One request and its reply. The exchange owns the event; the handler borrows it; the ledger ends it.
 
 use crate::body::Sending;
-use crate::ledger::{Ledger, Sent};
+use crate::ledger::Ledger;
 use crate::pieces::Means;
 use crate::proxies::Proxies;
-use crate::request::Rest;
-use crate::{Limits, Reply, Request, Upload, conditional, framing};
+use crate::sent::Sent;
+use crate::{Limits, Reply, Request, Upload, conditional, framing, leftover};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
-use std::convert::Infallible;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Version, header};
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::rc::Rc;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::task::Poll;
 use telemetry::{Event, Op, Outcome, Reason};
 
@@ -63,6 +60,7 @@ impl Attempt {
             event.add(Op::TlsHandshake, nanos);
         }
         event.method = name(&head.method);
+        event.protocol = protocol(head.version);
         event.path = Event::text(head.uri.path());
         let forwarded = connection.proxies.client(connection.client, &head.headers);
         match forwarded {
@@ -93,27 +91,26 @@ impl Drop for Attempt {
     }
 }
 
-/// Takes one request through the handler. The attempt counts from the call, not from the first poll: between them hyper
-/// may find that the client has left.
+/// Takes one request through the handler. The attempt counts from the call, not from the first poll: between them the
+/// machine may find that the client has left.
 pub(crate) fn exchange<H: Handler>(
     connection: Rc<Connection<H>>,
-    request: hyper::Request<Incoming>,
-) -> impl Future<Output = Result<hyper::Response<Sending>, Infallible>> {
-    let (head, incoming) = request.into_parts();
+    head: Parts,
+    upload: Upload,
+) -> impl Future<Output = Response<Sending>> {
     let attempt = Attempt::begin(&connection, &head);
-    async move { Ok(answer(&connection, attempt, head, incoming).await) }
+    async move { answer(&connection, attempt, head, upload).await }
 }
 
 async fn answer<H: Handler>(
     connection: &Connection<H>,
     mut attempt: Attempt,
     head: Parts,
-    incoming: Incoming,
-) -> hyper::Response<Sending> {
+    upload: Upload,
+) -> Response<Sending> {
     let Connection { handler, limits, means, ledger, .. } = connection;
     let client = attempt.client;
     let Some(event) = attempt.event.as_mut() else { unreachable!("an attempt holds its event until it leaves") };
-    let upload = Upload::wire(incoming, limits);
     // HTTP/2 cuts bodies into frames, which takes their bytes.
     let sendfile = connection.sendfile && head.version < Version::HTTP_2;
     let (method, asked) = (head.method.clone(), conditional::Asked::new(&head.headers));
@@ -122,6 +119,10 @@ async fn answer<H: Handler>(
         drop(upload);
         event.reason = Some(Reason::TooLarge);
         Reply::text(StatusCode::URI_TOO_LONG, "the URL is too long\n")
+    } else if head.headers.len() > limits.headers {
+        drop(upload);
+        event.reason = Some(Reason::TooLarge);
+        Reply::text(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "there are too many headers\n")
     } else if let Some((status, why)) = framing::doubt(&head) {
         drop(upload);
         (event.outcome, event.reason) = (Some(Outcome::Malformed), Some(Reason::InputInvalid));
@@ -136,7 +137,7 @@ async fn answer<H: Handler>(
         guarded(handler.as_ref(), &mut request, event).await
     };
     let mut reply = conditional::apply(reply, &method, &asked);
-    if rest.is_some_and(|rest| !discard(rest, expects, limits, ledger)) {
+    if rest.is_some_and(|rest| !leftover::discard(&rest, expects, limits, ledger)) {
         reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     event.status = reply.status.as_u16();
@@ -148,7 +149,7 @@ async fn answer<H: Handler>(
         reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     let body = Sending::new(reply.body, attempt.leave(), ledger, means, sendfile);
-    let mut response = hyper::Response::new(body);
+    let mut response = Response::new(body);
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
     response
@@ -174,36 +175,6 @@ async fn guarded<H: Handler>(handler: &H, request: &mut Request, event: &mut Eve
     })
 }
 
-/// Sees to an upload that the handler did not read to its end: a little is thrown away so that the connection can be
-/// used again. Returns false when it is too much for that, and the connection ends with the reply.
-fn discard(rest: Rest, expects: bool, limits: &Limits, ledger: &Rc<Ledger>) -> bool {
-    let Some(mut incoming) = rest.lock().unwrap_or_else(PoisonError::into_inner).take() else { return true };
-    if expects || http_body::Body::size_hint(&incoming).lower() > limits.drain {
-        // The client waits to be told to go on, or has too much to send: it is not asked for.
-        ledger.unread.set(true);
-        return false;
-    }
-    let (ledger, mut left, idle) = (ledger.clone(), limits.drain, limits.linger);
-    ledger.draining.set(true);
-    tokio::task::spawn_local(async move {
-        let drained = tokio::time::timeout(idle, async {
-            while let Some(frame) = incoming.frame().await {
-                let Ok(frame) = frame else { return false };
-                left = match left.checked_sub(frame.data_ref().map_or(0, |data| data.len() as u64)) {
-                    Some(left) => left,
-                    None => return false,
-                };
-            }
-            true
-        });
-        if drained.await != Ok(true) {
-            ledger.unread.set(true);
-        }
-        ledger.draining.set(false);
-    });
-    true
-}
-
 /// Methods as events name them: a closed set, whatever clients send.
 fn name(method: &Method) -> &'static str {
     match *method {
@@ -215,6 +186,15 @@ fn name(method: &Method) -> &'static str {
         Method::PATCH => "PATCH",
         Method::OPTIONS => "OPTIONS",
         _ => "OTHER",
+    }
+}
+
+/// Protocols as events name them.
+fn protocol(version: Version) -> &'static str {
+    match version {
+        Version::HTTP_2 => "HTTP/2",
+        Version::HTTP_11 => "HTTP/1.1",
+        _ => "HTTP/1.0",
     }
 }
 

@@ -6,7 +6,7 @@
 //! cannot reach a client.
 
 use crate::in_memory::{in_memory, read_ahead};
-use crate::ledger::{Progress, Sent};
+use crate::sent::{Progress, Sent};
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io;

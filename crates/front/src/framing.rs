@@ -2,12 +2,12 @@
 //! other may take for somebody's next request. hyper refuses most of them; this is the rest.
 
 use http::request::Parts;
-use http::{StatusCode, Version, header};
+use http::{HeaderValue, Method, StatusCode, Version, header};
 
 /// Why a request is not to be answered: the status, and a sentence for the client.
 pub(crate) fn doubt(head: &Parts) -> Option<(StatusCode, &'static str)> {
     if head.version > Version::HTTP_11 {
-        return None; // frames have lengths, and an authority takes the place of `Host`
+        return doubt_of_frames(head); // which have lengths, so that only who and what is asked can be in doubt
     }
     let mut hosts = head.headers.get_all(header::HOST).iter();
     // RFC 9112, 3.2: exactly one. HTTP/1.0 knew none.
@@ -21,6 +21,27 @@ pub(crate) fn doubt(head: &Parts) -> Option<(StatusCode, &'static str)> {
         (Some(coding), None) if coding.as_bytes().eq_ignore_ascii_case(b"chunked") => None,
         _ => Some((StatusCode::NOT_IMPLEMENTED, "the only `Transfer-Encoding` here is one `chunked`\n")),
     }
+}
+
+/// Of HTTP/2. Its machine refuses what belongs to one connection or is written as it must not be; this is the rest of RFC 9113,
+/// 8.3.1.
+fn doubt_of_frames(head: &Parts) -> Option<(StatusCode, &'static str)> {
+    let (authority, mut hosts) = (head.uri.authority(), head.headers.get_all(header::HOST).iter());
+    let (host, second) = (hosts.next(), hosts.next());
+    let differ = |host: &HeaderValue| {
+        authority.is_some_and(|name| !host.as_bytes().eq_ignore_ascii_case(name.as_str().as_bytes()))
+    };
+    if second.is_some() || host.is_some_and(differ) || (host.is_none() && authority.is_none()) {
+        return Some((StatusCode::BAD_REQUEST, "a request names one `:authority`, or one `Host`\n"));
+    }
+    if authority.is_some_and(|name| name.as_str().contains('@')) {
+        return Some((StatusCode::BAD_REQUEST, "`:authority` holds no credentials\n"));
+    }
+    let path = head.uri.path();
+    if path.starts_with('/') || head.method == Method::CONNECT || (path == "*" && head.method == Method::OPTIONS) {
+        return None;
+    }
+    Some((StatusCode::BAD_REQUEST, "`:path` begins with `/`\n"))
 }
 
 #[cfg(test)]
@@ -42,7 +63,6 @@ mod tests {
         assert_eq!(doubted(&[], Version::HTTP_11), Some(400));
         assert_eq!(doubted(&[("host", "a"), ("host", "a")], Version::HTTP_11), Some(400));
         assert_eq!(doubted(&[], Version::HTTP_10), None);
-        assert_eq!(doubted(&[], Version::HTTP_2), None);
     }
 
     #[test]
@@ -56,6 +76,31 @@ mod tests {
         assert_eq!(coded(&["Chunked"]), None);
         for codings in [&["gzip, chunked"][..], &["chunked, chunked"], &["chunked", "chunked"], &["", "chunked"]] {
             assert_eq!(coded(codings), Some(501), "{codings:?}");
+        }
+    }
+
+    #[test]
+    fn a_request_in_frames_names_one_host_without_credentials_and_a_path_from_the_root() {
+        let doubted = |method: &str, uri: &str, hosts: &[&str]| {
+            let mut request = Request::builder().version(Version::HTTP_2).method(method).uri(uri);
+            for host in hosts {
+                request = request.header("host", *host);
+            }
+            doubt(&request.body(()).unwrap().into_parts().0).map(|(status, _)| status.as_u16())
+        };
+        assert_eq!(doubted("GET", "http://a/b", &[]), None);
+        assert_eq!(doubted("GET", "http://a/b", &["A"]), None);
+        assert_eq!(doubted("GET", "/b", &["a"]), None);
+        assert_eq!(doubted("OPTIONS", "*", &["a"]), None);
+        assert_eq!(doubted("CONNECT", "a:1", &[]), None);
+        for (method, uri, hosts) in [
+            ("GET", "/b", &[][..]),
+            ("GET", "/b", &["a", "a"]),
+            ("GET", "http://a/b", &["c"]),
+            ("GET", "http://user@a/b", &[]),
+            ("GET", "*", &["a"]),
+        ] {
+            assert_eq!(doubted(method, uri, hosts), Some(400), "{method} {uri} {hosts:?}");
         }
     }
 }

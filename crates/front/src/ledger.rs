@@ -6,75 +6,24 @@
 
 use crate::Limits;
 use crate::file_part::FilePart;
+use crate::http2::Stream;
+use crate::sent::{Progress, Sent};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use telemetry::{Event, Op, Outcome, Reason, Recorder, Tally, Tick};
-
-/// How far a reply's body has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Progress {
-    /// There may be more.
-    #[default]
-    Going,
-    /// Everything was handed to hyper.
-    Ended,
-    /// We could not read on.
-    Broken,
-}
-
-/// The only thing a reply's body touches.
-#[derive(Default)]
-pub(crate) struct Sent {
-    pub(crate) progress: Cell<Progress>,
-    /// Bytes of body that the wire has taken.
-    pub(crate) bytes: Cell<u64>,
-    /// Reads of a file for it.
-    reads: Cell<Tally>,
-    /// hyper holds a piece.
-    held: Cell<bool>,
-    /// The body waits for it to go.
-    waiting: Cell<Option<Waker>>,
-}
-
-impl Sent {
-    /// A file was read for so long.
-    pub(crate) fn read(&self, nanos: u64) {
-        let Tally { count, nanos: before } = self.reads.get();
-        self.reads.set(Tally { count: count + 1, nanos: before + nanos });
-    }
-
-    /// A piece is on its way.
-    pub(crate) fn hold(&self) {
-        self.held.set(true);
-    }
-
-    /// The piece has gone.
-    pub(crate) fn let_go(&self) {
-        self.held.set(false);
-        if let Some(waiting) = self.waiting.take() {
-            waiting.wake();
-        }
-    }
-
-    /// Waits until no piece is on its way.
-    pub(crate) fn poll_gone(&self, cx: &Context<'_>) -> Poll<()> {
-        if self.held.get() {
-            self.waiting.set(Some(cx.waker().clone()));
-            return Poll::Pending;
-        }
-        Poll::Ready(())
-    }
-}
+use telemetry::{Event, Op, Outcome, Reason, Recorder, Tick};
 
 /// A reply on its way out.
 struct Leaving {
     event: Box<Event>,
     sent: Rc<Sent>,
     first_byte: Option<Tick>,
+    /// On HTTP/2, where its client may keep it waiting.
+    stream: Option<Stream>,
+    /// How much had gone when somebody last looked, and since when it is no more.
+    seen: (u64, Option<Tick>),
 }
 
 /// One connection's state, shared by its wire, its exchanges and the watch over its deadlines. One thread only.
@@ -101,11 +50,17 @@ pub(crate) struct Ledger {
     parting: Cell<Option<(Tick, Duration)>>,
     /// The client may still be sending what we will not read.
     pub(crate) unread: Cell<bool>,
+    /// Many exchanges at a time: HTTP/2.
+    many: bool,
+    /// HTTP/2: the client sends frames that ask for nothing, and too many.
+    pub(crate) flooded: Cell<bool>,
+    /// Why the request that is given up next is.
+    refused: Cell<Option<Reason>>,
 }
 
 impl Ledger {
-    pub(crate) fn new(recorder: Arc<Recorder>) -> Rc<Self> {
-        Rc::new(Self {
+    pub(crate) fn new(recorder: Arc<Recorder>) -> Self {
+        Self {
             recorder,
             leaving: RefCell::default(),
             parts: RefCell::default(),
@@ -118,7 +73,18 @@ impl Ledger {
             handshake: Cell::new(None),
             parting: Cell::new(None),
             unread: Cell::new(false),
-        })
+            many: false,
+            flooded: Cell::new(false),
+            refused: Cell::new(None),
+        }
+    }
+
+    /// For HTTP/2, where many exchanges are under way at a time and end in any order.
+    pub(crate) fn of_many(mut self) -> Self {
+        self.many = true;
+        // What comes on such a connection is frames, and the machine bounds what a head may be.
+        self.head_since.set(None);
+        self
     }
 
     pub(crate) fn recorder(&self) -> &Recorder {
@@ -142,7 +108,7 @@ impl Ledger {
 
     /// Bytes came from the client.
     pub(crate) fn arrived(&self) {
-        if self.head_since.get().is_none() && self.quiet() && !self.draining.get() {
+        if !self.many && self.head_since.get().is_none() && self.quiet() && !self.draining.get() {
             self.head_since.set(Some(Tick::now()));
         }
     }
@@ -163,14 +129,60 @@ impl Ledger {
     pub(crate) fn leave(&self, event: Box<Event>) -> Rc<Sent> {
         self.working.set(self.working.get() - 1);
         let sent = Rc::new(Sent::default());
-        self.leaving.borrow_mut().push_back(Leaving { event, sent: sent.clone(), first_byte: None });
+        let leaving = Leaving { event, sent: sent.clone(), first_byte: None, stream: None, seen: (0, None) };
+        self.leaving.borrow_mut().push_back(leaving);
         sent
+    }
+
+    /// The reply that `sent` belongs to leaves on this stream.
+    pub(crate) fn carry(&self, sent: &Rc<Sent>, stream: Stream) {
+        // It is one of the last to have come.
+        let mut leaving = self.leaving.borrow_mut();
+        if let Some(one) = leaving.iter_mut().rev().find(|one| Rc::ptr_eq(&one.sent, sent)) {
+            one.stream = Some(stream);
+        }
+    }
+
+    /// The rest of the reply that `sent` belongs to will never leave: the client does not want it, or we cannot.
+    pub(crate) fn cut(&self, sent: &Rc<Sent>, why: Option<Reason>) {
+        let at = self.leaving.borrow().iter().position(|one| Rc::ptr_eq(&one.sent, sent));
+        let one = at.and_then(|at| self.leaving.borrow_mut().remove(at));
+        if let Some(mut one) = one {
+            if why.is_some() {
+                (one.event.outcome, one.event.reason) = (Some(Outcome::TurnedAway), why);
+            }
+            self.end(one, Tick::now(), why.is_some());
+        }
+    }
+
+    /// The request that is given up next is turned away, and not left by its client.
+    pub(crate) fn refuse(&self, why: Reason) {
+        self.refused.set(Some(why));
+    }
+
+    /// HTTP/2: the machine has written all that it could.
+    pub(crate) fn settled(&self) {
+        if self.stalled() {
+            return;
+        }
+        let bare = self.leaving.borrow().iter().filter(|one| one.sent.is_head()).map(|one| one.sent.let_go()).count();
+        if bare > 0 {
+            self.flushed();
+        }
+    }
+
+    /// The kernel takes nothing more.
+    pub(crate) fn stalled(&self) -> bool {
+        self.stalled_since.get().is_some()
     }
 
     /// The request was given up before there was a reply.
     pub(crate) fn give_up(&self, mut event: Box<Event>) {
         self.working.set(self.working.get() - 1);
         event.outcome = Some(Outcome::ClientGone);
+        if let Some(why) = self.refused.take() {
+            (event.outcome, event.reason) = (Some(Outcome::TurnedAway), Some(why));
+        }
         event.duration = Tick::now().since(event.began);
         self.recorder.release(event);
     }
@@ -204,7 +216,7 @@ impl Ledger {
     }
 
     /// The kernel takes nothing more for now.
-    pub(crate) fn stalled(&self) {
+    pub(crate) fn stalls(&self) {
         if self.stalled_since.get().is_none() {
             self.stalled_since.set(Some(Tick::now()));
         }
@@ -215,16 +227,14 @@ impl Ledger {
         self.stalled_since.set(None);
         loop {
             // Not held while the event is released.
-            let one = match self.leaving.borrow_mut() {
-                mut leaving if leaving.front().is_some_and(|one| one.sent.progress.get() == Progress::Ended) => {
-                    leaving.pop_front()
-                }
-                _ => None,
+            let one = {
+                let mut leaving = self.leaving.borrow_mut();
+                // One at a time on HTTP/1, in whatever order on HTTP/2.
+                let at = leaving.iter().position(|one| one.sent.gone());
+                at.and_then(|at| leaving.remove(at))
             };
             let Some(one) = one else { return };
-            let now = Tick::now();
-            self.release(one, now, true);
-            self.quiet_since.set(now);
+            self.end(one, Tick::now(), true);
         }
     }
 
@@ -236,11 +246,18 @@ impl Ledger {
         }
     }
 
+    fn end(&self, one: Leaving, now: Tick, complete: bool) {
+        self.release(one, now, complete);
+        self.quiet_since.set(now);
+    }
+
     fn release(&self, one: Leaving, now: Tick, complete: bool) {
-        let Leaving { mut event, sent, first_byte } = one;
+        let Leaving { mut event, sent, first_byte, .. } = one;
+        // On HTTP/2 a client resets a stream, and what waits on it is gone too.
+        let complete = complete && (!self.many || sent.bytes.get() == sent.expected());
         event.duration = now.since(event.began);
         event.bytes_out = sent.bytes.get();
-        event.add_all(Op::BlobRead, sent.reads.get());
+        event.add_all(Op::BlobRead, sent.reads());
         if let Some(first_byte) = first_byte {
             event.first_byte = first_byte.since(event.began);
             event.add(Op::BodySend, now.since(first_byte));
@@ -248,19 +265,19 @@ impl Ledger {
         if sent.progress.get() == Progress::Broken {
             event.outcome = Some(Outcome::Failed);
             event.reason = Some(Reason::Io);
-        } else if !complete {
+        } else if !complete && event.outcome != Some(Outcome::TurnedAway) {
             event.outcome = Some(Outcome::ClientGone);
         }
         self.recorder.release(event);
     }
 
-    /// Nanoseconds until the connection must close if nothing happens until then; `None` while that is somebody
-    /// else's to watch (the handler's, or the upload's own limit).
+    /// Nanoseconds until something must end if nothing happens until then; `None` while that is somebody else's to watch (the
+    /// handler's, or the upload's own limit).
     pub(crate) fn patience(&self, limits: &Limits) -> Option<u64> {
         let (since, limit) = if let Some(since) = self.stalled_since.get() {
             (since, limits.write_stall)
         } else if !self.quiet() {
-            return None;
+            (self.longest_stall()?, limits.write_stall)
         } else if let Some(since) = self.head_since.get() {
             (since, limits.head_time)
         } else if let Some((since, farewell)) = self.parting.get() {
@@ -271,6 +288,57 @@ impl Ledger {
             (self.quiet_since.get(), limits.head_time)
         };
         Some(nanos(limit).saturating_sub(Tick::now().since(since)))
+    }
+
+    /// HTTP/2: since when the client lets the reply that waits longest wait.
+    fn longest_stall(&self) -> Option<Tick> {
+        if !self.many {
+            return None;
+        }
+        let (now, mut leaving) = (Tick::now(), self.leaving.borrow_mut());
+        leaving.iter_mut().filter_map(|one| one.stalled_since(now)).min()
+    }
+
+    /// The time of something has come. Returns whether the connection goes on: HTTP/2 resets the streams whose clients let
+    /// them wait, and says that it ends before it does.
+    pub(crate) fn goes_on(&self, limits: &Limits) -> bool {
+        if !self.many || self.stalled() {
+            return false;
+        }
+        if self.quiet() {
+            let says = self.greeted.get() && !self.parting();
+            if says {
+                self.part(limits.linger);
+            }
+            return says;
+        }
+        let (now, stall) = (Tick::now(), nanos(limits.write_stall));
+        let stalled = |one: &mut Leaving| one.stalled_since(now).is_some_and(|since| now.since(since) >= stall);
+        loop {
+            let mut leaving = self.leaving.borrow_mut();
+            let at = leaving.iter_mut().position(stalled);
+            let Some(one) = at.and_then(|at| leaving.remove(at)) else { return true };
+            drop(leaving);
+            if let Some(stream) = &one.stream {
+                stream.reset();
+            }
+            self.end(one, now, false);
+        }
+    }
+}
+
+impl Leaving {
+    /// Since when nothing of it has left, though it could.
+    fn stalled_since(&mut self, now: Tick) -> Option<Tick> {
+        if !self.sent.is_held() || self.stream.is_none() {
+            self.seen.1 = None;
+            return None;
+        }
+        let bytes = self.sent.bytes.get();
+        if self.seen.0 != bytes || self.seen.1.is_none() {
+            self.seen = (bytes, Some(now));
+        }
+        self.seen.1
     }
 }
 

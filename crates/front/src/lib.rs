@@ -1,7 +1,7 @@
 //! HTTP in: from the socket to the handler and back, for every client.
 //!
 //! [`run`] accepts on every core from one [`Listener`]. Each connection is a `wire` (the socket, counted and
-//! timed) under hyper's HTTP/1 machine; each request on it is an `exchange`, which owns the request's event. A
+//! timed) under a machine for HTTP/1 (hyper) or HTTP/2 (h2); each request on it is an `exchange`, which owns the request's event. A
 //! [`Handler`] turns a [`Request`] into a [`Reply`]; [`conditional`] alone decides about 304, ranges and
 //! `HEAD`; the event is released when the last byte of the reply has been handed to the kernel.
 //!
@@ -20,16 +20,21 @@ mod exchange;
 mod file_part;
 mod framing;
 mod heartbeat;
+mod http1;
+mod http2;
 mod in_memory;
 mod ledger;
+mod leftover;
 mod limits;
 mod listen;
+mod opening;
 mod pages;
 mod pieces;
 mod proxies;
 mod reply;
 mod request;
 mod rope;
+mod sent;
 mod stop;
 mod tls;
 mod wire;

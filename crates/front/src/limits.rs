@@ -30,6 +30,13 @@ pub struct Limits {
     pub connections: u64,
     /// Connections open at once from one address (IPv6: one network of 64 bits). Over it: closed at once, and counted.
     pub client_connections: u64,
+    /// Requests under way at once on a connection of HTTP/2. What goes on beyond its turn counts as a connection too, but
+    /// for one each: over it, the stream is refused, and the client may ask again.
+    pub streams: u32,
+    /// Bytes of one upload on HTTP/2 that may come before the handler asks for them.
+    pub stream_window: u32,
+    /// The same for all uploads of a connection together.
+    pub connection_window: u32,
     /// Buffers of 64 KiB for parts of files that the kernel cannot send itself. When all are taken, replies
     /// go on in pieces of 4 KiB.
     pub file_buffers: u64,
@@ -55,6 +62,9 @@ impl Default for Limits {
             write_stall: Duration::from_secs(60),
             connections: 10_000,
             client_connections: 5_000,
+            streams: 100,
+            stream_window: 256 << 10,
+            connection_window: 512 << 10,
             file_buffers: 256,
             drain: 256 << 10,
             linger: Duration::from_secs(2),

@@ -6,7 +6,7 @@ use crate::exchange::Handler;
 use crate::heartbeat::heartbeat;
 use crate::pieces::Means;
 use crate::proxies::Proxies;
-use crate::{Error, Limits, Stop, Tls, connection};
+use crate::{Error, Limits, Stop, Tls, connection, http1};
 use hyper::server::conn::http1::Builder;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::cell::Cell;
@@ -109,7 +109,9 @@ pub(crate) struct Core<H> {
     /// What all cores read files with.
     pub(crate) means: Means,
     pub(crate) builder: Builder,
-    /// Connections of all cores, by client.
+    /// Connections of all cores, and what is under way beyond one request each.
+    pub(crate) connections: Arc<Bound>,
+    /// The same, by client.
     pub(crate) clients: Arc<Clients>,
     pub(crate) proxies: Arc<Proxies>,
     pub(crate) tls: Option<Arc<Tls>>,
@@ -167,14 +169,15 @@ pub fn run<H: Handler>(
         for (number, (runtime, socket)) in cores.into_iter().enumerate() {
             let (handler, limits, recorder, means, clients) =
                 (handler.clone(), limits.clone(), recorder.clone(), means.clone(), clients.clone());
-            let (connections, stop, proxies, tls) = (&connections, &stop, proxies.clone(), tls.clone());
+            let (connections, stop, proxies, tls) = (connections.clone(), &stop, proxies.clone(), tls.clone());
             let serve = move || {
                 let core = Rc::new(Core {
-                    builder: connection::builder(&limits),
+                    builder: http1::builder(&limits),
                     handler,
                     limits,
                     recorder,
                     means,
+                    connections,
                     clients,
                     proxies,
                     tls,
@@ -186,7 +189,7 @@ pub fn run<H: Handler>(
                 let local = LocalSet::new();
                 local.block_on(&runtime, async {
                     tokio::task::spawn_local(heartbeat(core.recorder.pulse(&format!("core-{number}"))));
-                    core.farewell.set(Some(accept(&core, socket, connections, stop).await));
+                    core.farewell.set(Some(accept(&core, socket, stop).await));
                     core.stopping.notify_waiters();
                     finish(&core, options.patience).await;
                 });
@@ -204,12 +207,7 @@ pub fn run<H: Handler>(
 }
 
 /// Accepts until it is told to stop. Returns how long idle connections may stay.
-async fn accept<H: Handler>(
-    core: &Rc<Core<H>>,
-    socket: TcpListener,
-    connections: &Arc<Bound>,
-    stop: &Stop,
-) -> Duration {
+async fn accept<H: Handler>(core: &Rc<Core<H>>, socket: TcpListener, stop: &Stop) -> Duration {
     let mut asked = pin!(stop.asked());
     loop {
         let accepted = poll_fn(|cx| match asked.as_mut().poll(cx) {
@@ -221,7 +219,7 @@ async fn accept<H: Handler>(
             Ok(Ok((stream, peer))) => {
                 core.recorder.count(Counter::Connections);
                 let client = peer.ip().to_canonical();
-                match (connections.enter(), core.enter(client)) {
+                match (core.connections.enter(), core.enter(client)) {
                     (Ok(slot), Ok(place)) => open(core, stream, client, (slot, place)),
                     (Err(_), _) => turn_away(&core.recorder, client, Reason::TooManyConnections),
                     (_, Err(_)) => turn_away(&core.recorder, client, Reason::TooManyOfClient),

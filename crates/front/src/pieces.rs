@@ -2,7 +2,7 @@
 
 use crate::buffers::{Buffer, Buffers};
 use crate::in_memory::{read_ahead, read_now};
-use crate::ledger::Sent;
+use crate::sent::Sent;
 use bytes::Bytes;
 use std::fs::File;
 use std::io;

@@ -2,10 +2,12 @@
 
 use crate::Limits;
 use bytes::Bytes;
-use http::{HeaderMap, Method, Uri};
+use h2::RecvStream;
+use http::{HeaderMap, Method, Uri, header};
 use http_body::Body as _;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
+use std::future::poll_fn;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -61,15 +63,29 @@ pub enum UploadError {
 
 /// Where the bytes of an upload come from.
 #[derive(Debug, Default)]
-enum Source {
+pub(crate) enum Source {
     #[default]
     None,
     Whole(Bytes),
     Wire(Incoming),
+    /// HTTP/2, whose machine holds no more than the windows we grant.
+    Stream(RecvStream),
+}
+
+impl Source {
+    /// Nothing more comes.
+    fn is_ended(&self) -> bool {
+        match self {
+            Source::None => true,
+            Source::Whole(bytes) => bytes.is_empty(),
+            Source::Wire(incoming) => incoming.is_end_stream(),
+            Source::Stream(stream) => stream.is_end_stream(),
+        }
+    }
 }
 
 /// Takes back what a handler did not read: the exchange decides what becomes of it.
-pub(crate) type Rest = Arc<Mutex<Option<Incoming>>>;
+pub(crate) type Rest = Arc<Mutex<Option<Source>>>;
 
 /// The body of a request, read piece by piece and never held as a whole.
 ///
@@ -118,19 +134,31 @@ impl Upload {
 
     pub(crate) fn wire(incoming: Incoming, limits: &Limits) -> Self {
         let (declared, some) = (incoming.size_hint().exact(), !incoming.is_end_stream());
-        Self {
-            declared,
-            received: 0,
-            limit: limits.upload,
-            pace: Pace {
-                idle: limits.upload_idle,
-                rate: limits.upload_rate,
-                grace: limits.upload_grace,
-                waited: Duration::ZERO,
-            },
-            rest: some.then(Rest::default),
-            source: if some { Source::Wire(incoming) } else { Source::None },
+        let source = if some { Source::Wire(incoming) } else { Source::None };
+        let mut upload = Self::from(source, declared, limits);
+        upload.rest = some.then(Rest::default);
+        upload
+    }
+
+    /// The body of a request of HTTP/2. What of it nobody reads is thrown away by the machine.
+    pub(crate) fn stream(stream: RecvStream, headers: &HeaderMap, limits: &Limits) -> Self {
+        if stream.is_end_stream() {
+            return Self::from(Source::None, Some(0), limits);
         }
+        let declared = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        let mut upload = Self::from(Source::Stream(stream), declared, limits);
+        upload.rest = Some(Rest::default());
+        upload
+    }
+
+    fn from(source: Source, declared: Option<u64>, limits: &Limits) -> Self {
+        let pace = Pace {
+            idle: limits.upload_idle,
+            rate: limits.upload_rate,
+            grace: limits.upload_grace,
+            waited: Duration::ZERO,
+        };
+        Self { source, declared, received: 0, limit: limits.upload, pace, rest: None }
     }
 
     pub(crate) fn rest(&self) -> Option<Rest> {
@@ -168,16 +196,16 @@ impl Upload {
                 }
                 Ok(bytes)
             }
-            Source::Wire(incoming) => {
+            from => {
                 let began = Tick::now();
-                let piece = receive(incoming, self.pace.idle).await;
+                let piece = receive(from, self.pace.idle).await;
                 let waited = Tick::now().since(began);
                 event.add(Op::BodyReceive, waited);
                 match piece {
                     Some(Ok(bytes)) => {
                         let received = self.received + bytes.len() as u64;
                         let enough = self.pace.keeps(Duration::from_nanos(waited), received);
-                        if enough || incoming.is_end_stream() { Ok(bytes) } else { Err(UploadError::TooSlow) }
+                        if enough || from.is_ended() { Ok(bytes) } else { Err(UploadError::TooSlow) }
                     }
                     Some(Err(error)) => Err(error),
                     None => {
@@ -209,10 +237,9 @@ impl Upload {
     }
 
     fn give_back(&mut self) {
-        if let Source::Wire(incoming) = std::mem::take(&mut self.source)
-            && let Some(rest) = &self.rest
-        {
-            *rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(incoming);
+        let source = std::mem::take(&mut self.source);
+        if let Some(rest) = self.rest.as_ref().filter(|_| !source.is_ended()) {
+            *rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(source);
         }
     }
 }
@@ -224,17 +251,29 @@ impl Drop for Upload {
 }
 
 /// The next bytes, trailers skipped.
-async fn receive(incoming: &mut Incoming, idle: Duration) -> Option<Result<Bytes, UploadError>> {
+async fn receive(from: &mut Source, idle: Duration) -> Option<Result<Bytes, UploadError>> {
     loop {
-        match tokio::time::timeout(idle, incoming.frame()).await {
+        let piece = tokio::time::timeout(idle, async {
+            match from {
+                Source::Wire(incoming) => {
+                    let frame = incoming.frame().await?;
+                    Some(frame.map(|frame| frame.into_data().ok()).map_err(|_| UploadError::Short))
+                }
+                Source::Stream(stream) => {
+                    let data = poll_fn(|cx| stream.poll_data(cx)).await?;
+                    // Room for as much again; where the stream has ended, nobody needs it.
+                    let _ = data.as_ref().map(|data| stream.flow_control().release_capacity(data.len()));
+                    Some(data.map(Some).map_err(|_| UploadError::Short))
+                }
+                Source::None | Source::Whole(_) => None,
+            }
+        });
+        match piece.await {
             Err(_) => return Some(Err(UploadError::TooSlow)),
             Ok(None) => return None,
-            Ok(Some(Err(_))) => return Some(Err(UploadError::Short)),
-            Ok(Some(Ok(frame))) => {
-                if let Ok(bytes) = frame.into_data() {
-                    return Some(Ok(bytes));
-                }
-            }
+            Ok(Some(Err(error))) => return Some(Err(error)),
+            Ok(Some(Ok(Some(bytes)))) => return Some(Ok(bytes)),
+            Ok(Some(Ok(None))) => {}
         }
     }
 }

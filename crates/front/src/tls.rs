@@ -1,6 +1,7 @@
 //! TLS: the certificate that is shown, which may change while we serve, and the handshake.
 
 use crate::Error;
+use crate::opening::HTTP2;
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
@@ -11,7 +12,7 @@ use tokio_rustls::rustls::{self, ServerConfig};
 use tokio_rustls::server::TlsStream;
 
 /// What clients may agree with us to speak, the best first.
-const PROTOCOLS: [&[u8]; 1] = [b"http/1.1"];
+const PROTOCOLS: [&[u8]; 2] = [HTTP2, b"http/1.1"];
 
 /// The certificate and its key, as they are now. Connections that are open keep what they were opened with.
 #[derive(Debug)]

@@ -74,6 +74,26 @@ impl Stream {
         }
     }
 
+    /// Adds what comes next to `into`, one read of it. Returns how much that was; 0 at the end.
+    pub(crate) async fn read_more(&self, into: &mut Vec<u8>) -> io::Result<usize> {
+        std::future::poll_fn(|cx| {
+            SCRATCH.with_borrow_mut(|scratch| {
+                let read = ready!(self.poll_read(cx, scratch))?;
+                into.extend_from_slice(&scratch[..read]);
+                Poll::Ready(Ok(read))
+            })
+        })
+        .await
+    }
+
+    /// What both sides agreed to speak, through TLS.
+    pub(crate) fn agreed(&self) -> Option<Vec<u8>> {
+        match self {
+            Stream::Plain(_) => None,
+            Stream::Tls(tls) => tls.borrow().get_ref().1.alpn_protocol().map(<[u8]>::to_vec),
+        }
+    }
+
     /// Whether [`Stream::poll_send`] works.
     pub(crate) fn sends_files(&self) -> bool {
         matches!(self, Stream::Plain(_))
@@ -145,24 +165,46 @@ fn when_writable(
 pub(crate) struct Wire {
     stream: Rc<Stream>,
     ledger: Rc<Ledger>,
+    /// What was read before it was known who reads.
+    ahead: Vec<u8>,
 }
 
 impl Wire {
-    pub(crate) fn new(stream: Rc<Stream>, ledger: Rc<Ledger>) -> Self {
-        Self { stream, ledger }
+    pub(crate) fn new(stream: Rc<Stream>, ledger: Rc<Ledger>, ahead: Vec<u8>) -> Self {
+        Self { stream, ledger, ahead }
+    }
+
+    /// Reads up to `room` bytes, once, and hands them to `take`.
+    pub(crate) fn poll_take(
+        &mut self,
+        cx: &mut Context<'_>,
+        room: usize,
+        take: impl FnOnce(&mut [u8]),
+    ) -> Poll<io::Result<()>> {
+        if !self.ahead.is_empty() {
+            let mut rest = self.ahead.split_off(room.min(self.ahead.len()));
+            std::mem::swap(&mut rest, &mut self.ahead);
+            take(&mut rest);
+            return Poll::Ready(Ok(()));
+        }
+        SCRATCH.with_borrow_mut(|scratch| {
+            let room = room.min(scratch.len());
+            let read = ready!(self.stream.poll_read(cx, &mut scratch[..room]))?;
+            take(&mut scratch[..read]);
+            Poll::Ready(Ok(()))
+        })
     }
 }
 
 impl Read for Wire {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, mut into: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        SCRATCH.with_borrow_mut(|scratch| {
-            let room = into.remaining().min(scratch.len());
-            let read = ready!(self.stream.poll_read(cx, &mut scratch[..room]))?;
-            if read > 0 {
-                self.ledger.arrived();
-                into.put_slice(&scratch[..read]);
+        let wire = self.get_mut();
+        let ledger = wire.ledger.clone();
+        wire.poll_take(cx, into.remaining(), |bytes| {
+            if !bytes.is_empty() {
+                ledger.arrived();
+                into.put_slice(bytes);
             }
-            Poll::Ready(Ok(()))
         })
     }
 }
@@ -200,7 +242,7 @@ impl Write for Wire {
         match &poll {
             Poll::Ready(Ok(_)) => self.ledger.wrote(),
             Poll::Ready(Err(_)) => {}
-            Poll::Pending => self.ledger.stalled(),
+            Poll::Pending => self.ledger.stalls(),
         }
         poll
     }
@@ -211,7 +253,7 @@ impl Write for Wire {
         match &poll {
             Poll::Ready(Ok(())) => self.ledger.flushed(),
             Poll::Ready(Err(_)) => {}
-            Poll::Pending => self.ledger.stalled(),
+            Poll::Pending => self.ledger.stalls(),
         }
         poll
     }

@@ -33,8 +33,8 @@ macro_rules! bounds {
 }
 
 bounds! {
-    Connections "connections" "connections" "Open client connections";
-    ClientConnections "client.connections" "connections" "Open connections of the one client that has most";
+    Connections "connections" "connections" "Open client connections, and what is under way on those of HTTP/2 beyond one request each";
+    ClientConnections "client.connections" "connections" "The same of the one client that has most";
     Pages "pages" "bytes" "Complete answers in memory";
     Indexes "indexes" "bytes" "Large indexes in memory, each shared by all who read it";
     Dependencies "dependencies" "bytes" "What the dependency API says of gems, in memory";

@@ -180,6 +180,8 @@ pub struct Event {
     pub began: Tick,
     /// `GET`; a job's name.
     pub method: &'static str,
+    /// `HTTP/1.1`, `HTTP/2`; empty for jobs, and where nothing was read.
+    pub protocol: &'static str,
     /// Path as asked, without the query, at most [`Event::TEXT_MAX`] bytes.
     pub path: String,
     /// What was asked for.
@@ -236,6 +238,7 @@ impl Event {
             at,
             began,
             method,
+            protocol: "",
             path: String::new(),
             subject: Subject::default(),
             client: String::new(),

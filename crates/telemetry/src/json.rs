@@ -11,6 +11,8 @@ struct Record<'a> {
     kind: &'static str,
     method: &'static str,
     #[serde(skip_serializing_if = "str::is_empty")]
+    protocol: &'static str,
+    #[serde(skip_serializing_if = "str::is_empty")]
     path: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     repository: &'a str,
@@ -101,6 +103,7 @@ pub(crate) fn write(event: &Event, lines: &mut Vec<u8>) -> io::Result<()> {
         at: event.at.to_string(),
         kind: event.kind.as_str(),
         method: event.method,
+        protocol: event.protocol,
         path: &event.path,
         repository: &event.subject.repository,
         package: &event.subject.package,

@@ -76,8 +76,9 @@ closed! {
         BlobMissing "blob_missing" "A row points at bytes that are not on disk";
         Io "io" "The machine refused an input or output";
         Panicked "panicked" "A defect of ours: the request was given up";
-        TooManyConnections "too_many_connections" "The limit of open connections was reached";
-        TooManyOfClient "too_many_of_client" "The limit of open connections from one address was reached";
+        TooManyConnections "too_many_connections" "The limit of open connections, and of requests under way on HTTP/2, was reached";
+        TooManyOfClient "too_many_of_client" "The same limit for one address was reached";
+        Flooded "flooded" "The connection brought frame after frame that asks for nothing";
         TlsFailed "tls_failed" "The client and this server did not come to a TLS connection";
         HeadTooSlow "head_too_slow" "The head of a request did not arrive in time";
         Unsupported "unsupported" "This version of Daylight does not do that yet";

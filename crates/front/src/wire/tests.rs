@@ -1,7 +1,7 @@
 //! The bytes of a stand-in never reach a client, whatever is asked of the wire.
 
 use super::*;
-use crate::ledger::Sent;
+use crate::sent::Sent;
 use proptest::prelude::*;
 use std::io::{Read as _, Write as _};
 use std::sync::Arc;
@@ -35,9 +35,9 @@ fn received(work: impl AsyncFnOnce(Wire, Rc<Ledger>)) -> Vec<u8> {
     runtime.block_on(async {
         let stream = socket.accept().unwrap().0;
         stream.set_nonblocking(true).unwrap();
-        let ledger = Ledger::new(recorder.clone());
+        let ledger = Rc::new(Ledger::new(recorder.clone()));
         let stream = Rc::new(Stream::Plain(TcpStream::from_std(stream.into()).unwrap()));
-        work(Wire::new(stream, ledger.clone()), ledger).await;
+        work(Wire::new(stream, ledger.clone(), Vec::new()), ledger).await;
     });
     let received = client.join().unwrap();
     recorder.stop(std::time::Duration::from_secs(20));

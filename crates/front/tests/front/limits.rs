@@ -37,9 +37,9 @@ fn what_is_not_http_is_answered_counted_and_closed() {
         let event = front.event();
         assert_eq!((event.status, event.outcome), (400, Some(Outcome::Malformed)));
     }
-    // HTTP/2 without TLS is not spoken.
+    // This is no preface of HTTP/2, and no request of HTTP/1 either.
     let mut client = front.client();
-    client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    client.send("PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n");
     client.rest();
     assert_eq!(front.event().outcome, Some(Outcome::Malformed));
 }

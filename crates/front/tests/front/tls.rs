@@ -13,13 +13,13 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 /// A certificate for 127.0.0.1 that signs itself, and its key.
-struct Certificate {
-    certificate: Vec<u8>,
-    key: Vec<u8>,
+pub(crate) struct Certificate {
+    pub(crate) certificate: Vec<u8>,
+    pub(crate) key: Vec<u8>,
 }
 
 impl Certificate {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let made = Command::new("openssl")
             .args("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=daylight".split(' '))
@@ -33,12 +33,12 @@ impl Certificate {
         Self { certificate: read("certificate"), key: read("key") }
     }
 
-    fn tls(&self) -> Arc<Tls> {
+    pub(crate) fn tls(&self) -> Arc<Tls> {
         Tls::new(&self.certificate, &self.key).unwrap()
     }
 }
 
-fn serve(tls: &Arc<Tls>, limits: Limits) -> Front {
+pub(crate) fn serve(tls: &Arc<Tls>, limits: Limits) -> Front {
     let (proxies, tls) = (Proxies::default(), Some(tls.clone()));
     Front::with(Options { cores: 2, limits, proxies, tls, patience: HANGS, sendfile: true }, Vec::new())
 }

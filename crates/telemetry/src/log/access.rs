@@ -44,7 +44,7 @@ fn combined(event: &Event, lines: &mut Vec<u8>) -> io::Result<()> {
         or_dash(&event.client),
         or_dash(&event.token),
         time(event),
-        clean(&format!("{} {}", event.method, event.path)),
+        clean(format!("{} {} {}", event.method, event.path, event.protocol).trim_end()),
         event.status,
         event.bytes_out,
         if event.agent.is_empty() { "-".to_owned() } else { clean(&event.agent) },

@@ -35,6 +35,7 @@ fn said(level: Level, format: LineFormat, say: impl FnOnce(Log)) -> String {
 fn event() -> Box<Event> {
     let mut event = Event::request(NOON, Tick(0));
     event.method = "GET";
+    event.protocol = "HTTP/1.1";
     event.path = "/repository/gems/info/rack\" \u{1b}[2J\n".to_owned();
     event.subject.repository = "gems".to_owned();
     event.subject.kind = "info";
@@ -108,7 +109,7 @@ fn an_access_line_is_in_the_combined_form_with_id_and_duration() {
     access.write(&[event, Event::job("sweep", NOON)]).unwrap();
     let lines = String::from_utf8(written.try_iter().flatten().collect()).unwrap();
     let expected = format!(
-        "127.0.0.1 - ci_bot [01/Nov/2026:12:00:00 +0000] \"GET /repository/gems/info/rack\\\" \u{fffd}[2J\u{fffd}\" 404 12 \
+        "127.0.0.1 - ci_bot [01/Nov/2026:12:00:00 +0000] \"GET /repository/gems/info/rack\\\" \u{fffd}[2J\u{fffd} HTTP/1.1\" 404 12 \
          \"-\" \"bundler/2 \\\"x\\\\\" {id} 1.235ms not_found\n"
     );
     assert_eq!(lines, expected);
@@ -133,7 +134,7 @@ fn an_event_as_json_has_stable_names() {
     let line: Vec<u8> = written.try_iter().flatten().collect();
     let value: serde_json::Value = serde_json::from_slice(&line).unwrap();
     let expected = serde_json::json!({
-        "id": id, "at": "2026-11-01T12:00:00.000Z", "kind": "request", "method": "GET",
+        "id": id, "at": "2026-11-01T12:00:00.000Z", "kind": "request", "method": "GET", "protocol": "HTTP/1.1",
         "path": "/repository/gems/info/rack\" \u{1b}[2J\n", "repository": "gems", "file": "info",
         "client": "127.0.0.1", "agent": "bundler/2 \"x\\", "token": "ci bot",
         "status": 404, "outcome": "not_found", "reason": "no_such_package", "layer": "group",

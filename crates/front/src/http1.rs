@@ -1,0 +1,62 @@
+//! HTTP/1 on one connection: hyper's machine, one exchange after the other.
+
+use crate::Limits;
+use crate::connection::Fault;
+use crate::exchange::{Connection, Handler, exchange};
+use crate::request::Upload;
+use crate::wire::Wire;
+use hyper::server::conn::http1::Builder;
+use hyper::service::service_fn;
+use std::convert::Infallible;
+use std::rc::Rc;
+use telemetry::Reason;
+
+/// hyper takes no smaller one.
+const SMALLEST_BUFFER: usize = 8192;
+
+/// The header lines that hyper takes when it is told nothing.
+const HYPERS_HEADERS: usize = 100;
+
+pub(crate) fn builder(limits: &Limits) -> Builder {
+    let mut builder = Builder::new();
+    if limits.headers != HYPERS_HEADERS {
+        // Told a number, hyper clears tables of that size for each head, which costs more than a page's lookup.
+        builder.max_headers(limits.headers);
+    }
+    builder
+        .max_header_size(limits.head)
+        // Also what hyper queues of a body before it insists on a flush: one piece, where its default takes several.
+        .max_buf_size(limits.head.max(SMALLEST_BUFFER))
+        // hyper's own timer would start anew for each head and count idle time with it; ours tells them apart.
+        .header_read_timeout(None);
+    builder
+}
+
+/// Serves until either side ends the connection.
+pub(crate) fn serve<H: Handler>(
+    builder: &Builder,
+    wire: Wire,
+    state: Rc<Connection<H>>,
+) -> impl Future<Output = Result<(), Fault>> {
+    let service = service_fn(move |request: hyper::Request<_>| {
+        let (head, incoming) = request.into_parts();
+        let upload = Upload::wire(incoming, &state.limits);
+        let answered = exchange(state.clone(), head, upload);
+        async move { Ok::<_, Infallible>(answered.await) }
+    });
+    let machine = builder.serve_connection(wire, service);
+    async move { machine.await.map_err(Fault::from) }
+}
+
+impl From<hyper::Error> for Fault {
+    fn from(error: hyper::Error) -> Self {
+        let malformed = if error.is_parse_too_large() {
+            Some((431, Reason::TooLarge))
+        } else if error.is_parse() {
+            Some((400, Reason::InputInvalid))
+        } else {
+            None
+        };
+        Self { malformed, detail: error.to_string() }
+    }
+}
