@@ -100,6 +100,38 @@ fn a_head_with_a_nul_without_a_host_or_with_two_is_refused() {
 }
 
 #[test]
+fn a_line_of_a_head_that_ends_without_a_cr_is_refused() {
+    let world = World::start();
+    let (line, host) = ("GET /health/live HTTP/1.1", "Host: localhost");
+    for head in [
+        format!("{line}\n{host}\n\n"),
+        format!("{line}\n{host}\r\n\r\n"),
+        format!("{line}\r\n{host}\n\r\n"),
+        format!("{line}\r\n{host}\r\n\n"),
+        format!("{line}\r\n{host}\r\nX: a\nTransfer-Encoding: chunked\r\n\r\n"),
+        format!("\n{line}\r\n{host}\r\n\r\n"),
+    ] {
+        refused(&world, &format!("{head:?}"), &head);
+        // Behind another request, and behind a body, in the same packet.
+        let (first, push) = (format!("{line}\r\n{host}\r\n\r\n"), push(&world));
+        assert_eq!(statuses(&world, format!("{first}{head}{LAST}").as_bytes()), [200, 400], "{head:?}");
+        let body = format!("{push}Content-Length: 6\r\n\r\nx\ny\r\nz");
+        assert_eq!(statuses(&world, format!("{body}{head}{LAST}").as_bytes()), [422, 400], "{head:?}");
+    }
+    // Cut anywhere.
+    let head = format!("{line}\r\n{host}\nX: y\r\n\r\n");
+    for cut in 1..head.len() {
+        let mut connection = world.anon().connect().unwrap();
+        connection.send(&head.as_bytes()[..cut]).unwrap();
+        // So that the next part comes by itself.
+        world.anon().get("/health/live").expect(200);
+        let _ = connection.send(&head.as_bytes()[cut..]);
+        connection.answer(false).unwrap().expect(400);
+    }
+    healthy(&world);
+}
+
+#[test]
 fn an_upload_that_lies_about_its_length_is_cut_there() {
     let world = World::start();
     let push = push(&world);

@@ -51,11 +51,11 @@ struct Attempt {
 }
 
 impl Attempt {
-    fn begin<H>(connection: &Connection<H>, head: &Parts) -> Self {
+    fn begin<H>(connection: &Connection<H>, head: &Parts, upload: &Upload) -> Self {
         let ledger = &connection.ledger;
         let recorder = ledger.recorder();
         recorder.attempt();
-        let mut event = Event::request(recorder.clock().now(), ledger.begin());
+        let mut event = Event::request(recorder.clock().now(), ledger.begin(!upload.is_none()));
         if let Some(nanos) = ledger.handshake.take() {
             event.add(Op::TlsHandshake, nanos);
         }
@@ -98,7 +98,7 @@ pub(crate) fn exchange<H: Handler>(
     head: Parts,
     upload: Upload,
 ) -> impl Future<Output = Response<Sending>> {
-    let attempt = Attempt::begin(&connection, &head);
+    let attempt = Attempt::begin(&connection, &head, &upload);
     async move { answer(&connection, attempt, head, upload).await }
 }
 

@@ -26,6 +26,7 @@ mod in_memory;
 mod ledger;
 mod leftover;
 mod limits;
+mod line_ends;
 mod listen;
 mod opening;
 mod pages;

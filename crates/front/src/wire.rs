@@ -2,6 +2,7 @@
 
 use crate::file_part::{FilePart, stands_in};
 use crate::ledger::Ledger;
+use crate::line_ends::LineEnds;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 use socket2::SockRef;
@@ -167,11 +168,12 @@ pub(crate) struct Wire {
     ledger: Rc<Ledger>,
     /// What was read before it was known who reads.
     ahead: Vec<u8>,
+    ends: LineEnds,
 }
 
 impl Wire {
     pub(crate) fn new(stream: Rc<Stream>, ledger: Rc<Ledger>, ahead: Vec<u8>) -> Self {
-        Self { stream, ledger, ahead }
+        Self { stream, ledger, ahead, ends: LineEnds::default() }
     }
 
     /// Reads up to `room` bytes, once, and hands them to `take`.
@@ -199,13 +201,16 @@ impl Wire {
 impl Read for Wire {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, mut into: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         let wire = self.get_mut();
-        let ledger = wire.ledger.clone();
-        wire.poll_take(cx, into.remaining(), |bytes| {
+        let (ledger, mut ends) = (wire.ledger.clone(), std::mem::take(&mut wire.ends));
+        let poll = wire.poll_take(cx, into.remaining(), |bytes| {
             if !bytes.is_empty() {
+                ends.check(bytes, ledger.within());
                 ledger.arrived();
                 into.put_slice(bytes);
             }
-        })
+        });
+        wire.ends = ends;
+        poll
     }
 }
 
