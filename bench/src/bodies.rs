@@ -4,6 +4,7 @@ use crate::contest::Contest;
 use crate::gem::Gem;
 use crate::hit::{publish, read};
 use crate::http::Connection;
+use crate::load::Generator;
 use crate::process::{Pair, TOKEN};
 use crate::push::{self, noise};
 use anyhow::{Result, ensure};
@@ -16,11 +17,12 @@ const MEGABYTES: [usize; 3] = [2, 10, 100];
 pub(crate) fn row() -> Result<()> {
     println!("\n## A page of 50 KB, and large bodies");
     let pair = Pair::start(&[])?;
-    let (daylight, nginx) = (&pair.daylight, &pair.nginx);
+    let (daylight, nginx, generator) = (&pair.daylight, &pair.nginx, Generator::Wrk);
     publish(daylight, "shelf", VERSIONS)?;
     let path = "/repository/gems-private/info/shelf";
     let size = pair.file("page", &read(daylight, path)?)?;
-    Contest { daylight, nginx, paths: [path, "/page"], size, connections: 32, seconds: 4, rounds: 5 }.run()?;
+    Contest { daylight, nginx, paths: [path, "/page"], size, generator, connections: 32, seconds: 4, rounds: 5 }
+        .run()?;
 
     for megabytes in MEGABYTES {
         let bytes =
@@ -33,7 +35,7 @@ pub(crate) fn row() -> Result<()> {
         let file = format!("crate-{megabytes}");
         let size = pair.file(&file, &bytes)?;
         let paths = [path.as_str(), &format!("/{file}")];
-        Contest { daylight, nginx, paths, size, connections: 4, seconds: 4, rounds: 5 }.run()?;
+        Contest { daylight, nginx, paths, size, generator, connections: 4, seconds: 4, rounds: 5 }.run()?;
     }
     Ok(())
 }

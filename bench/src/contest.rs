@@ -1,6 +1,6 @@
 //! Daylight and nginx with the same bytes under the same load, in turns.
 
-use crate::load;
+use crate::load::Generator;
 use crate::process::{Server, load_average};
 use crate::spread::Spread;
 use anyhow::Result;
@@ -13,6 +13,7 @@ pub(crate) struct Contest<'a> {
     pub(crate) paths: [&'a str; 2],
     /// Bytes of a body.
     pub(crate) size: usize,
+    pub(crate) generator: Generator,
     pub(crate) connections: usize,
     /// Of one round of each.
     pub(crate) seconds: u32,
@@ -31,7 +32,7 @@ impl Figures {
     /// and given for one body.
     fn measure(&mut self, contest: &Contest<'_>, server: &Server, url: &str) -> Result<f64> {
         let before = server.cpu_seconds()?;
-        let load = load::run(contest.connections, contest.seconds, url)?;
+        let load = contest.generator.run(contest.connections, contest.seconds, url)?;
         let spent = server.cpu_seconds()? - before;
         let bodies = if contest.size < 100_000 { load.requests } else { load.bytes / contest.size as f64 };
         let micros = spent * 1e6 / bodies;
@@ -45,14 +46,16 @@ impl Figures {
 impl Contest<'_> {
     /// Measures and prints the table.
     pub(crate) fn run(&self) -> Result<()> {
-        let urls = [
-            format!("http://{}{}", self.daylight.address, self.paths[0]),
-            format!("http://{}{}", self.nginx.address, self.paths[1]),
-        ];
+        let servers = [self.daylight, self.nginx];
+        let addresses = servers.map(|server| match self.generator {
+            Generator::Wrk => &server.address,
+            Generator::H2load => &server.framed,
+        });
+        let urls = [0, 1].map(|one| format!("http://{}{}", addresses[one], self.paths[one]));
         println!("\nbody: {} bytes, {}", self.size, self.paths[0]);
         for url in &urls {
-            println!("command: wrk {}", load::arguments(self.connections, self.seconds, url).join(" "));
-            load::run(self.connections, 1, url)?;
+            println!("command: {}", self.generator.command(self.connections, self.seconds, url));
+            self.generator.run(self.connections, 1, url)?;
         }
         let (mut ours, mut theirs, mut ratio) = (Figures::default(), Figures::default(), Spread::default());
         for _ in 0..self.rounds {

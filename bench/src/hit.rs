@@ -4,6 +4,7 @@
 use crate::contest::Contest;
 use crate::gem::Gem;
 use crate::http::Connection;
+use crate::load::Generator;
 use crate::process::{Pair, Server, TOKEN};
 use crate::{load, open, push};
 use anyhow::{Result, ensure};
@@ -19,7 +20,18 @@ pub(crate) fn row() -> Result<()> {
     let pair = pair()?;
     let (daylight, nginx) = (&pair.daylight, &pair.nginx);
     let size = pair.file("page", &read(daylight, PAGE)?)?;
-    Contest { daylight, nginx, paths: [PAGE, "/page"], size, connections: 32, seconds: 4, rounds: 7 }.run()
+    let (generator, paths) = (Generator::Wrk, [PAGE, "/page"]);
+    Contest { daylight, nginx, paths, size, generator, connections: 32, seconds: 4, rounds: 7 }.run()
+}
+
+/// The same page on HTTP/2, without TLS: twenty requests at a time on each of eight connections.
+pub(crate) fn framed() -> Result<()> {
+    println!("\n## Small page hit on HTTP/2");
+    let pair = pair()?;
+    let (daylight, nginx) = (&pair.daylight, &pair.nginx);
+    let size = pair.file("page", &read(daylight, PAGE)?)?;
+    let (generator, paths) = (Generator::H2load, [PAGE, "/page"]);
+    Contest { daylight, nginx, paths, size, generator, connections: 8, seconds: 4, rounds: 7 }.run()
 }
 
 /// The same page when requests come at a steady rate.

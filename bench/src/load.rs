@@ -1,4 +1,4 @@
-//! Load without pause: as many requests for one URL as are answered, by wrk.
+//! Load without pause: as many requests for one URL as are answered, by wrk, or on HTTP/2 by h2load.
 
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
@@ -14,6 +14,54 @@ pub(crate) struct Load {
     pub(crate) bytes: f64,
     /// Of these, each second.
     pub(crate) bytes_per_second: f64,
+}
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Generator {
+    /// HTTP/1.1: one request at a time on each connection.
+    Wrk,
+    /// HTTP/2: twenty at a time.
+    H2load,
+}
+
+impl Generator {
+    /// The command, for the record.
+    pub(crate) fn command(self, connections: usize, seconds: u32, url: &str) -> String {
+        match self {
+            Generator::Wrk => format!("wrk {}", arguments(connections, seconds, url).join(" ")),
+            Generator::H2load => format!("h2load {}", framed(connections, seconds, url).join(" ")),
+        }
+    }
+
+    /// Runs it. Fails when a single reply was not a success.
+    pub(crate) fn run(self, connections: usize, seconds: u32, url: &str) -> Result<Load> {
+        match self {
+            Generator::Wrk => run(connections, seconds, url),
+            Generator::H2load => run_framed(connections, seconds, url),
+        }
+    }
+}
+
+fn framed(connections: usize, seconds: u32, url: &str) -> Vec<String> {
+    ["-t1", "-m20", &format!("-c{connections}"), &format!("-D{seconds}"), url].map(str::to_owned).to_vec()
+}
+
+fn run_framed(connections: usize, seconds: u32, url: &str) -> Result<Load> {
+    let output = Command::new("h2load").args(framed(connections, seconds, url)).output().context("running h2load")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = |mark: &str| text.lines().find_map(|line| line.strip_prefix(mark)).with_context(|| text.to_string());
+    let first = |line: &str, after: &str| -> Result<f64> {
+        let number = line.split(after).next().and_then(|head| head.split_whitespace().last());
+        number.and_then(|number| number.parse().ok()).with_context(|| line.to_owned())
+    };
+    let (requests, codes) = (line("requests: ")?, line("status codes: ")?);
+    let done = first(requests, " done")?;
+    ensure!(first(codes, " 2xx")? == done && first(requests, " errored")? == 0.0, "h2load: {text}");
+    let bytes = line("traffic: ")?.split(['(', ')']).nth(1).and_then(|bytes| bytes.parse::<f64>().ok());
+    let bytes = bytes.context("bytes of traffic")?;
+    let seconds = f64::from(seconds);
+    Ok(Load { requests: done, per_second: done / seconds, bytes, bytes_per_second: bytes / seconds })
 }
 
 /// The command, for the record.

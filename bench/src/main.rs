@@ -40,6 +40,7 @@ type Row = (&'static str, fn() -> Result<()>);
 const ROWS: &[Row] = &[
     ("hit", hit::row),
     ("steady", hit::steady),
+    ("http2", hit::framed),
     ("bodies", bodies::row),
     ("idle", idle::row),
     ("overload", overload::row),

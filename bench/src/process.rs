@@ -23,6 +23,8 @@ pub(crate) struct Server {
     pub(crate) name: &'static str,
     /// Where it listens, as `127.0.0.1:PORT`.
     pub(crate) address: String,
+    /// Where it speaks HTTP/2 without TLS.
+    pub(crate) framed: String,
 }
 
 impl Server {
@@ -47,10 +49,10 @@ impl Server {
             .spawn()
             .with_context(|| format!("starting `{}`", program.display()))?;
         let stdout = child.stdout.take().context("standard output")?;
-        let mut server = Self { child, name: "Daylight", address: String::new() };
+        let mut server = Self { child, name: "Daylight", address: String::new(), framed: String::new() };
         for line in BufReader::new(stdout).lines() {
             if let Some(address) = line?.strip_prefix("listening on http://") {
-                server.address = address.to_owned();
+                (server.address, server.framed) = (address.to_owned(), address.to_owned());
                 return Ok(server);
             }
         }
@@ -59,20 +61,23 @@ impl Server {
 
     /// Starts nginx with a worker for each core on a folder of files, without an access log.
     pub(crate) fn nginx(folder: &Path) -> Result<Self> {
-        let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let free = || Ok::<_, std::io::Error>(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port());
+        let (port, framed) = (free()?, free()?);
         let workers = std::thread::available_parallelism()?;
         let configuration = format!(
             "daemon off;\nworker_processes {workers};\npid nginx.pid;\nevents {{ worker_connections 16384; }}\n\
              http {{\n  access_log off;\n  sendfile on;\n  tcp_nopush on;\n  keepalive_requests 1000000000;\n  keepalive_timeout 300s;\n  \
              open_file_cache max=1000;\n  default_type text/plain;\n  client_body_temp_path body;\n  \
              proxy_temp_path proxy;\n  fastcgi_temp_path fastcgi;\n  uwsgi_temp_path uwsgi;\n  scgi_temp_path scgi;\n  \
-             server {{ listen 127.0.0.1:{port}; root files; }}\n}}\n"
+             server {{ listen 127.0.0.1:{port}; root files; }}\n  \
+             server {{ listen 127.0.0.1:{framed} http2; root files; }}\n}}\n"
         );
         fs::write(folder.join("nginx.conf"), &configuration)?;
         let arguments = ["-p", &folder.to_string_lossy(), "-c", "nginx.conf", "-e", "nginx.log"];
         println!("command: nginx {}\n{configuration}", arguments.join(" "));
         let child = Command::new(program("nginx")).args(arguments).spawn().context("starting nginx")?;
-        let server = Self { child, name: "nginx", address: format!("127.0.0.1:{port}") };
+        let (address, framed) = (format!("127.0.0.1:{port}"), format!("127.0.0.1:{framed}"));
+        let server = Self { child, name: "nginx", address, framed };
         for _ in 0..200 {
             if std::net::TcpStream::connect(&server.address).is_ok() {
                 return Ok(server);
