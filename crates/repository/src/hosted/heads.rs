@@ -136,3 +136,6 @@ fn hash(package: &Package) -> u64 {
     (&package.number, &package.platform).hash(&mut hasher);
     hasher.finish()
 }
+
+#[cfg(test)]
+mod tests;
