@@ -161,10 +161,12 @@ impl Repositories {
             Question::Download(full_name) => Ok(Found::Elsewhere(format!("../gems/{full_name}.gem"))),
             Question::Push => {
                 let staged = upload.ok_or(Error::GivenUp)?;
+                let _place = ask.repository.shared.changing.read().await;
                 let now_set = async |event: &mut Event| self.again(&ask.repository, event).await;
                 hosted::push(hosted, staged, (by, now), now_set, event).await
             }
             Question::Yank { name, number, platform } => {
+                let _place = ask.repository.shared.changing.read().await;
                 let now_set = async |event: &mut Event| self.again(&ask.repository, event).await;
                 hosted::yank(hosted, (name, number, platform), (by, now), now_set, event).await
             }
@@ -189,7 +191,7 @@ impl Repositories {
             members: Vec::new(),
             protocols_off: Vec::new(),
             index_base: None,
-            info_format: form(new.info_format),
+            info_format: hosted::form(new.info_format),
             created,
             removed: None,
         };
@@ -221,6 +223,22 @@ impl Repositories {
         }
         if record != repository.record {
             self.change(repository.id, record, by, event).await?;
+        }
+        Ok(self.find(name, event).await?.0)
+    }
+
+    /// Has `/info` tell what `format` says. When this returns, every later answer is of that form.
+    pub async fn reform(
+        &self,
+        name: &str,
+        format: FormatVersion,
+        by: &str,
+        event: &mut Event,
+    ) -> Result<Arc<Repository>, Error> {
+        let _turn = self.changing.lock().await;
+        let (repository, _) = self.find(name, event).await?;
+        if repository.info_format() != format {
+            hosted::reform(self.hosted(&repository), format, (by, self.clock.now()), event).await?;
         }
         Ok(self.find(name, event).await?.0)
     }
@@ -278,11 +296,6 @@ impl Repositories {
         let batch = Batch { by: by.to_owned(), at, expect, changes: vec![change] };
         self.store.commit(batch, event).await.map(|_| ())
     }
-}
-
-/// The form as settings keep it: only what is not the usual one.
-fn form(format: FormatVersion) -> Option<String> {
-    (format != FormatVersion::default()).then(|| format.as_str().to_owned())
 }
 
 /// The list as the truth has it. The stamp comes first: see [`Known::stamp`].

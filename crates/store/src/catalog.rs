@@ -48,6 +48,8 @@ pub enum Expect {
         /// Its settings as they were read.
         record: Box<RepositoryRecord>,
     },
+    /// Nothing at all was changed since: this is the number of the last change.
+    JournalAt(Seq),
     /// No living repository has this name.
     RepositoryNameFree(String),
     /// No token that is not revoked has this name.

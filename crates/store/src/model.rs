@@ -33,6 +33,7 @@ impl Model {
             Expect::UnitSpeltOneWay { repository, unit } => self.other(*repository, unit).is_none(),
             Expect::RepositoryLives(id) => self.repositories.get(id).is_some_and(|record| record.removed.is_none()),
             Expect::RepositoryIs { id, record } => self.repositories.get(id) == Some(&**record),
+            Expect::JournalAt(seq) => self.seq() == *seq,
             Expect::RepositoryNameFree(name) => {
                 !self.repositories.values().any(|record| record.removed.is_none() && record.name == *name)
             }

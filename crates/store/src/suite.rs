@@ -206,6 +206,9 @@ fn every_expectation_is_decided(mut catalog: impl Catalog) {
     };
     assert!(!refused(&mut catalog, is(false)));
     assert!(refused(&mut catalog, is(true)));
+    let last = catalog.last().unwrap();
+    assert!(!refused(&mut catalog, Expect::JournalAt(last)));
+    assert!(refused(&mut catalog, Expect::JournalAt(last)), "that it held was a change too");
     assert!(refused(&mut catalog, Expect::RepositoryNameFree("gems".into())));
     assert!(!refused(&mut catalog, Expect::RepositoryNameFree("Gems".into())));
     assert!(refused(&mut catalog, Expect::TokenNameFree("ci".into())));
@@ -361,6 +364,7 @@ pub(crate) fn any_batch() -> impl Strategy<Value = Batch> {
         (1..5u64, name())
             .prop_map(|(id, unit)| Expect::UnitSpeltOneWay { repository: RepositoryId(id), unit: unit.into() }),
         (1..5u64).prop_map(|id| Expect::RepositoryLives(RepositoryId(id))),
+        (0..20u64).prop_map(|seq| Expect::JournalAt(Seq(seq))),
         (1..5u64, name()).prop_map(|(id, name)| {
             let Change::Repository { record, .. } = repository(id, name, &[], false) else { unreachable!() };
             Expect::RepositoryIs { id: RepositoryId(id), record: Box::new(record) }

@@ -79,6 +79,8 @@ impl Sum {
         md5.clone_into(&mut gem.md5);
         for version in versions.split(',') {
             match version.strip_prefix('-') {
+                // Said once more, with another MD5, it keeps its place.
+                None if gem.holds(version) => {}
                 None => gem.versions.extend([",", version]),
                 Some(gone) => gem.remove(gone),
             }
@@ -93,6 +95,10 @@ impl Sum {
 }
 
 impl Gem {
+    fn holds(&self, version: &str) -> bool {
+        self.versions.split(',').skip(1).any(|held| held == version)
+    }
+
     fn remove(&mut self, version: &str) {
         let mut from = 0;
         for held in self.versions.split(',').skip(1) {
@@ -132,6 +138,8 @@ mod tests {
             ["b 1 m1", "a 1.0 m2", "b 1.1-java m3", "b 1.1 m4", "c 1 m5", "b -1.1 m6", "c -1 m7", "B 1,2,-1 m8", ""];
         happened.iter().for_each(|line| sum.add(line));
         assert_eq!(sum.lines().collect::<Vec<_>>(), ["B 2 m8", "a 1.0 m2", "b 1,1.1-java m6"]);
+        sum.add("b 1 m9");
+        assert_eq!(sum.lines().last().unwrap(), "b 1,1.1-java m9", "a version said again");
         // Said of what it comes to, it comes to the same.
         let mut again = Sum::default();
         sum.lines().for_each(|line| again.add(&line));

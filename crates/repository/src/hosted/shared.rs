@@ -7,7 +7,7 @@ use super::versions::Lines;
 use std::sync::Arc;
 use store::RepositoryId;
 use telemetry::Bound;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, RwLock};
 
 /// The same while a repository lives, whatever its settings become.
 #[derive(Debug)]
@@ -18,12 +18,15 @@ pub struct Shared {
     pub(crate) names: Arc<Mutex<Slot<Names>>>,
     /// The three files of the older index.
     pub(crate) specs: Arc<Mutex<Slot<Specs>>>,
+    /// Held together by those who publish and withdraw, and alone by who has every line said anew: else pushes that never
+    /// end would have that begin again and again.
+    pub(crate) changing: RwLock<()>,
 }
 
 impl Shared {
     /// Holds none yet. What it will hold is counted in `room`.
     pub(crate) fn new(room: &Arc<Bound>) -> Self {
-        Self { versions: Slot::new(room), names: Slot::new(room), specs: Slot::new(room) }
+        Self { versions: Slot::new(room), names: Slot::new(room), specs: Slot::new(room), changing: RwLock::new(()) }
     }
 
     /// Writes what the data folder does not have yet.

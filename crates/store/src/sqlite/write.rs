@@ -63,7 +63,7 @@ impl Sqlite {
         let mut last = self.counter()?;
         let mut answers = Vec::with_capacity(batches.len());
         for batch in batches {
-            if let Some(broken) = self.broken(batch)? {
+            if let Some(broken) = self.broken(batch, last)? {
                 answers.push(Err(Conflict(broken)));
                 continue;
             }
@@ -77,7 +77,7 @@ impl Sqlite {
         Ok(answers)
     }
 
-    fn broken(&self, batch: &Batch) -> Result<Option<Expect>, Error> {
+    fn broken(&self, batch: &Batch, last: Seq) -> Result<Option<Expect>, Error> {
         for expect in &batch.expect {
             let holds = match expect {
                 Expect::UnitAt { repository, unit, seq } => self.unit_seq(*repository, unit)? == *seq,
@@ -95,6 +95,7 @@ impl Sqlite {
                     self.exists("SELECT 1 FROM repository WHERE id = ? AND lives", [int(id.0)])?
                 }
                 Expect::RepositoryIs { id, record } => self.read_record(*id)?.as_ref() == Some(&**record),
+                Expect::JournalAt(seq) => last == *seq,
                 Expect::RepositoryNameFree(name) => {
                     !self.exists("SELECT 1 FROM repository WHERE name = ? AND lives", [name])?
                 }
