@@ -56,3 +56,42 @@ fn a_push_succeeds_however_often_the_settings_change_meanwhile() {
     admin.patch_json(&path, &json!({ "protocols": { "compact_index": true } })).expect(200);
     Index::read(&world.anon(), FIRST);
 }
+
+/// The one thing that must never be seen is an `/info` that `/versions` does not know.
+#[test]
+fn the_form_changes_while_gems_are_pushed_and_the_index_fits_before_and_after() {
+    let mut world = World::start();
+    let path = format!("/api/v1/repositories/{FIRST}");
+    for gem in
+        [Gem::new("lamp", "1.0.0"), Gem::new("lamp", "1.1.0"), Gem::new("oil", "1.0.0"), Gem::new("wick", "1.0.0")]
+    {
+        world.admin().push(FIRST, &gem).expect(200);
+    }
+    world.admin().yank(FIRST, "wick", "1.0.0").expect(200);
+    let (admin, done) = (world.admin(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in (0..).take_while(|_| !done.load(SeqCst)) {
+                admin.push(FIRST, &Gem::new("lamp", &format!("2.{number}"))).expect(200);
+            }
+            // One that was acknowledged after the last change of the form.
+            admin.push(FIRST, &Gem::new("lamp", "3.0")).expect(200);
+        });
+        for form in ["v1", "v2", "v1"] {
+            let changed = world.admin().patch_json(&path, &json!({ "info_format": form })).expect(200).json();
+            assert_eq!(changed["info_format"], form);
+            let oil = world.anon().get(&format!("/repository/{FIRST}/info/oil")).expect(200);
+            assert_eq!(oil.text().contains("created_at:"), form == "v2");
+        }
+        done.store(true, SeqCst);
+    });
+    let before = Index::read(&world.anon(), FIRST);
+    assert!(before.offered.contains_key(&("lamp".to_owned(), "3.0".to_owned())));
+    let versions = format!("/repository/{FIRST}/versions");
+    let bytes = world.anon().get(&versions).expect(200).body;
+    world.stop();
+    world.resume();
+    assert_eq!(Index::read(&world.anon(), FIRST), before);
+    assert_eq!(world.anon().get(&versions).expect(200).body, bytes);
+    world.admin().patch_json(&path, &json!({ "info_format": "v3" })).expect(400);
+}

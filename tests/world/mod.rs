@@ -32,6 +32,7 @@ pub(crate) struct World {
     server: Option<Server>,
     folder: TempDir,
     settings: &'static [(&'static str, &'static str)],
+    flags: &'static [&'static str],
 }
 
 impl World {
@@ -42,17 +43,32 @@ impl World {
 
     /// Starts it with these settings in its environment.
     pub(crate) fn start_with(settings: &'static [(&'static str, &'static str)]) -> Self {
-        let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings };
+        let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings, flags: &[] };
         world.resume();
         world
     }
 
     /// Starts it on an empty folder, with this file of settings.
     pub(crate) fn start_with_file(text: &str) -> Self {
-        let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings: &[] };
+        let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings: &[], flags: &[] };
         world.configure(text);
         world.resume();
         world
+    }
+
+    /// Starts it on an empty folder for a conformance suite that shows this key.
+    pub(crate) fn start_in_conformance(settings: &'static [(&'static str, &'static str)]) -> Self {
+        let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings, flags: &["--conformance"] };
+        world.resume();
+        world
+    }
+
+    /// Goes on without the flags it was started with.
+    pub(crate) fn without_flags(mut self) -> Self {
+        self.stop();
+        self.flags = &[];
+        self.resume();
+        self
     }
 
     /// Writes the file of settings.
@@ -76,12 +92,12 @@ impl World {
         if file.exists() {
             settings.push(("DAYLIGHT_CONFIG", file.to_str().unwrap()));
         }
-        Server::spawn(&self.data(), ADMIN, &settings, &self.folder.path().join("log"))
+        Server::spawn((&self.data(), self.flags), ADMIN, &settings, &self.folder.path().join("log"))
     }
 
     /// Starts it on an empty folder, with a socket that listens already.
     pub(crate) fn start_on(socket: TcpListener, way: Passed) -> Self {
-        let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings: &[] };
+        let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings: &[], flags: &[] };
         let log = world.folder.path().join("log");
         world.server = Some(Server::spawn_with_socket(&world.data(), ADMIN, &log, socket, way).ready());
         world
@@ -167,6 +183,11 @@ impl World {
     /// What it printed before the address.
     pub(crate) fn said(&self) -> &[String] {
         self.server().said()
+    }
+
+    /// What its log says.
+    pub(crate) fn log(&self) -> String {
+        self.server().log()
     }
 
     /// Where it listens.

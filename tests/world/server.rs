@@ -34,9 +34,9 @@ pub(crate) struct Server {
 
 impl Server {
     /// Starts it on any free port of loopback. Its log goes to the file `log`.
-    pub(crate) fn spawn(data: &Path, admin: &str, settings: &[(&str, &str)], log: &Path) -> Self {
+    pub(crate) fn spawn((data, flags): (&Path, &[&str]), admin: &str, settings: &[(&str, &str)], log: &Path) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).stdin(Stdio::null());
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).args(flags).stdin(Stdio::null());
         Self::run(command, admin, settings, log)
     }
 
@@ -173,7 +173,8 @@ impl Server {
         self.child.wait().unwrap();
     }
 
-    fn log(&self) -> String {
+    /// What its log says.
+    pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 }

@@ -58,6 +58,11 @@ pub struct Access {
     codes: Codes,
 }
 
+/// Refuses what a browser was made to send by a page of another site.
+pub(crate) fn refuse_elsewhere(headers: &HeaderMap) -> Result<(), Error> {
+    if credentials::from_elsewhere(headers) { Err(Error::CrossSite) } else { Ok(()) }
+}
+
 impl Access {
     /// Reads which tokens there are.
     pub async fn open(store: Arc<Store>, clock: Clock, event: &mut Event) -> Result<Self, Error> {

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::class::Class;
 use crate::error::Error;
 use crate::route::{self, Content, Route};
-use crate::{accounts, admin, question, reply, upload};
+use crate::{accounts, admin, conformance, question, reply, upload};
 use front::{Reply, Request};
 use repository::Ask;
 use telemetry::{Event, Op};
@@ -21,6 +21,7 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
         Route::Content(url) => Box::pin(content(app, request, url, event)).await,
         Route::Account(ask) => Box::pin(accounts::answer(app, ask, request, event)).await,
         Route::Admin(ask) => Box::pin(admin::answer(app, ask, request, event)).await,
+        Route::Conformance(wish, name) => Box::pin(conformance::answer(app, (wish, name), request, event)).await,
         Route::Live => Ok(reply::text("alive\n")),
         Route::Ready => Box::pin(app.ready(event)).await,
         Route::Metrics => Ok(reply::text(app.recorder.prometheus())),

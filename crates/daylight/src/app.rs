@@ -33,6 +33,8 @@ pub struct App {
     pub classes: Classes,
     /// Where clients reach it, without a slash at the end.
     pub url: String,
+    /// Whether a conformance suite may have its wishes.
+    pub conformance: bool,
     /// The largest upload, in bytes.
     pub max_upload_bytes: u64,
 }

@@ -59,7 +59,7 @@ impl Class {
     pub fn of(route: &Route) -> Self {
         match route {
             Route::Live | Route::Ready | Route::Welcome => Class::Pages,
-            Route::Admin(_) | Route::Account(_) | Route::Metrics => Class::Admin,
+            Route::Admin(_) | Route::Account(_) | Route::Conformance(..) | Route::Metrics => Class::Admin,
             Route::Content(url) if url.scope != Scope::Read => Class::Uploads,
             Route::Content(url) => match path::read(&url.path) {
                 Some(

@@ -17,7 +17,7 @@ pub const FIRST_REPOSITORY: &str = "gems-private";
 /// The name of the token that a new folder gets.
 pub const ADMIN: &str = "admin";
 /// Who makes them, in the journal.
-const BY: &str = "daylight";
+pub(crate) const BY: &str = "daylight";
 
 /// What was made.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ pub struct First {
 /// in force at every start, as whoever sets `DAYLIGHT_ADMIN_TOKEN` expects.
 pub async fn first(
     store: &Store,
-    given: Option<&Secret>,
+    (given, info_format): (Option<&Secret>, FormatVersion),
     repositories: &Repositories,
     access: &Access,
     event: &mut Event,
@@ -66,7 +66,7 @@ pub async fn first(
     let mut made = First::default();
     if store.last() == Seq(0) {
         let name = FIRST_REPOSITORY.to_owned();
-        let (format, kind, info_format) = ("gem".into(), RepositoryKind::Hosted, FormatVersion::default());
+        let (format, kind) = ("gem".into(), RepositoryKind::Hosted);
         let hosted = NewRepository { name, format, kind, private: false, info_format };
         let repository = repositories.add(hosted, BY, event).await.context("cannot make the first repository")?;
         made.repositories.push(repository.record.name.clone());

@@ -9,6 +9,7 @@ mod certificate;
 pub mod class;
 pub mod cli;
 pub mod config;
+pub mod conformance;
 pub mod error;
 mod handover;
 pub mod init;

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
+const DIGEST: HeaderName = HeaderName::from_static("digest");
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -79,7 +80,10 @@ fn index(index: Index, private: bool, request: &Request) -> Reply {
     }
     headers.insert(header::CONTENT_TYPE, TEXT);
     put(headers, header::ETAG, format!("{weak}\"{}\"", index.md5));
-    put(headers, REPR_DIGEST, format!("sha-256=:{}:", STANDARD.encode(index.sha256)));
+    let sha256 = STANDARD.encode(index.sha256);
+    put(headers, REPR_DIGEST, format!("sha-256=:{sha256}:"));
+    // The header before it (RFC 3230), as the conformance suite of gem servers asks.
+    put(headers, DIGEST, format!("sha-256={sha256}"));
     headers.insert(header::CACHE_CONTROL, asked_again(private));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     reply.ranges = Ranges::Prefix(Checkpoints::new(index.states));

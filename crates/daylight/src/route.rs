@@ -1,6 +1,7 @@
 //! The only reader of URLs: from a method and a path to what is asked, without I/O.
 
 use crate::access::Scope;
+use crate::conformance::Wish;
 use crate::error::Error;
 use crate::percent;
 use format::gem::call::{self, Call, Form};
@@ -16,6 +17,8 @@ pub enum Route {
     Account(Account),
     /// The admin API.
     Admin(Admin),
+    /// What only a conformance suite asks, of the repository of that name.
+    Conformance(Wish, String),
     /// Is the process alive?
     Live,
     /// Can it answer?
@@ -95,6 +98,12 @@ pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
     let path = decode(raw).ok_or_else(|| Error::NoSuchRoute(telemetry::Event::text(raw)))?;
     let mut segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
     let got = matches!(*method, Method::GET | Method::HEAD);
+    if let ["repository", name, wish] = segments[..]
+        && *method == Method::POST
+        && let Some(wish) = Wish::read(wish)
+    {
+        return Ok(Route::Conformance(wish, name.to_owned()));
+    }
     match segments.as_slice() {
         ["repository", name, below @ ..] => below_repository(method, name, below.join("/")),
         ["api", "v1", ..] => admin(method, &segments.split_off(2)).map(Route::Admin),

@@ -8,7 +8,7 @@ use crate::config::{Loaded, Settings};
 use crate::handover::Program;
 use crate::init::{self, First};
 use crate::signals::{Signals, Told};
-use crate::{route, sinks};
+use crate::{conformance, route, sinks};
 use anyhow::Context;
 use front::{Listener, Outside, Pages, Proxies, Stop};
 use repository::{Repositories, Workers};
@@ -100,6 +100,7 @@ impl Opened {
             clock,
             classes,
             url,
+            conformance: settings.conformance,
             max_upload_bytes: settings.server.max_upload_bytes,
         });
         Ok(Self { app, first, back })
@@ -136,7 +137,9 @@ async fn known(
         )
         .await?;
         let access = Access::open(store.clone(), clock.clone(), &mut event).await?;
-        let first = init::first(store, settings.admin_token.as_ref(), &repositories, &access, &mut event).await?;
+        let given = (settings.admin_token.as_ref(), conformance::info_format(settings.conformance));
+        let first = init::first(store, given, &repositories, &access, &mut event).await?;
+        conformance::prepare(settings, &access, &repositories, &mut event).await?;
         anyhow::Ok((repositories, access, first))
     }
     .await;
@@ -189,6 +192,7 @@ type Front = std::thread::JoinHandle<Result<(), front::Error>>;
 /// Binds the socket, opens the folder and begins to serve. A taken port is told before anything is touched.
 pub fn start(settings: &Settings, log: Log, mut extra: Extra) -> anyhow::Result<Running> {
     let listener = extra.listener.take().map_or_else(|| Listener::bind(settings.server.listen), Ok)?;
+    conformance::allow(settings, listener.local_addr()?)?;
     let certificate = Certificate::open(settings)?;
     let (address, accepting) = (listener.local_addr()?, listener.try_clone()?);
     let scheme = if certificate.is_some() { "https" } else { "http" };

@@ -1,6 +1,7 @@
 //! `/api/v1/repositories`.
 
 use crate::app::App;
+use crate::conformance;
 use crate::error::Error;
 use crate::reply;
 use format::gem::info::FormatVersion;
@@ -33,6 +34,9 @@ pub(super) struct Change {
     /// Index protocols by name, and whether they are to be answered.
     #[serde(default)]
     protocols: BTreeMap<String, bool>,
+    /// What the lines of its `/info` are to tell.
+    #[serde(default)]
+    info_format: Option<String>,
 }
 
 fn shown(app: &App, repository: &Repository) -> Value {
@@ -75,7 +79,8 @@ pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Re
             )));
         }
     };
-    let info_format = body.info_format.as_deref().map(info_format).transpose()?.unwrap_or_default();
+    let info_format = body.info_format.as_deref().map(info_format).transpose()?;
+    let info_format = info_format.unwrap_or_else(|| conformance::info_format(app.conformance));
     let new = NewRepository { name: body.name, format: body.format, kind, private: body.private, info_format };
     let made = app.repositories.add(new, by, event).await?;
     Ok(reply::json(StatusCode::CREATED, &shown(app, &made)))
@@ -89,7 +94,11 @@ fn info_format(name: &str) -> Result<FormatVersion, Error> {
 pub(super) async fn change(app: &App, name: &str, body: Change, by: &str, event: &mut Event) -> Result<Reply, Error> {
     let protocols = body.protocols.iter().map(|(name, on)| Ok((Protocol::named(name)?, *on)));
     let protocols: Vec<_> = protocols.collect::<Result<_, repository::Error>>()?;
-    let changed = app.repositories.switch(name, &protocols, by, event).await?;
+    let info_format = body.info_format.as_deref().map(info_format).transpose()?;
+    let mut changed = app.repositories.switch(name, &protocols, by, event).await?;
+    if let Some(info_format) = info_format {
+        changed = app.repositories.reform(name, info_format, by, event).await?;
+    }
     Ok(reply::json(StatusCode::OK, &shown(app, &changed)))
 }
 

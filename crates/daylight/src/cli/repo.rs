@@ -37,9 +37,9 @@ enum Verb {
         /// Reading needs a token, too
         #[arg(long)]
         private: bool,
-        /// What the lines of its index tell: v2, or v1 without the moments of publication
-        #[arg(long, value_name = "FORMAT", default_value = "v2")]
-        info_format: String,
+        /// What the lines of its index tell: v2, or v1 without the moments of publication [default: v2]
+        #[arg(long, value_name = "FORMAT")]
+        info_format: Option<String>,
     },
     /// Show one repository
     Show {
@@ -53,8 +53,11 @@ enum Verb {
         /// Its name
         name: String,
         /// An index protocol, and whether it is answered: compact_index=off, full_index=on
-        #[arg(long, value_name = "PROTOCOL=on|off", required = true, value_parser = switch)]
+        #[arg(long, value_name = "PROTOCOL=on|off", required_unless_present = "info_format", value_parser = switch)]
         protocol: Vec<(String, bool)>,
+        /// What the lines of its index tell: v2, or v1 without the moments of publication
+        #[arg(long, value_name = "FORMAT")]
+        info_format: Option<String>,
     },
     /// Begin the list of versions anew, with a line for each gem
     ///
@@ -103,7 +106,9 @@ impl Repo {
             }
             Verb::Add { name, format, kind, private, info_format } => {
                 let mut body = serde_json::json!({"name": name, "format": format, "kind": kind, "private": private});
-                body["info_format"] = info_format.into();
+                if let Some(info_format) = info_format {
+                    body["info_format"] = info_format.into();
+                }
                 let answer = api.post(PATH, &body)?;
                 api.printed(&answer, context)?;
                 writeln!(context.err, "added `{}`", failure::plain(&name))?;
@@ -125,9 +130,12 @@ impl Repo {
                     writeln!(context.out, "switched off: {}", failure::plain(&off.join(", ")))?;
                 }
             }
-            Verb::Set { name, protocol } => {
+            Verb::Set { name, protocol, info_format } => {
                 let protocols: BTreeMap<_, _> = protocol.into_iter().collect();
-                let body = serde_json::json!({ "protocols": protocols });
+                let mut body = serde_json::json!({ "protocols": protocols });
+                if let Some(info_format) = info_format {
+                    body["info_format"] = info_format.into();
+                }
                 let answer = api.patch(&format!("{PATH}/{}", segment(&name)), &body)?;
                 api.printed(&answer, context)?;
                 writeln!(context.err, "changed `{}`", failure::plain(&name))?;

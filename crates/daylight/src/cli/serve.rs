@@ -19,12 +19,22 @@ pub(super) struct Serve {
     /// Address and port; port 0 takes a free one [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR", help_heading = "Settings")]
     listen: Option<String>,
+    /// For the conformance suite of gem servers, on loopback alone: anybody may set the time of day
+    ///
+    /// New repositories have the older info format, the key in DAYLIGHT_CONFORMANCE_KEY is good for everything, and below
+    /// a repository's root POST set_time (ISO 8601) and POST rebuild_versions_list are answered.
+    #[arg(long, verbatim_doc_comment)]
+    conformance: bool,
 }
 
 impl Serve {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let listen = self.listen.map(|value| Flag { key: "server.listen", flag: "--listen", value });
-        let (settings, loaded) = self.folder.read(listen, context)?;
+        let (mut settings, mut loaded) = self.folder.read(listen, context)?;
+        settings.conformance = self.conformance;
+        if settings.conformance_key.is_some() && !settings.conformance {
+            loaded.warnings.push("`DAYLIGHT_CONFORMANCE_KEY` means nothing without `--conformance`".to_owned());
+        }
         let listener = handover::socket(context.environment)?;
         crate::serve::run(settings, loaded, listener)
     }

@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// Variables that are no keys of the configuration.
-const OTHERS: [&str; 4] = [ADMIN_TOKEN, TOKEN, SERVER, CONFIG];
+const OTHERS: [&str; 5] = [ADMIN_TOKEN, CONFORMANCE_KEY, TOKEN, SERVER, CONFIG];
 /// What systemd sets: for whom it passes sockets, and how many.
 const PASSED: [&str; 2] = [PASSED_TO, PASSED_COUNT];
 const PASSED_TO: &str = "LISTEN_PID";
 const PASSED_COUNT: &str = "LISTEN_FDS";
 const ADMIN_TOKEN: &str = "DAYLIGHT_ADMIN_TOKEN";
+const CONFORMANCE_KEY: &str = "DAYLIGHT_CONFORMANCE_KEY";
 const TOKEN: &str = "DAYLIGHT_TOKEN";
 const SERVER: &str = "DAYLIGHT_SERVER";
 const CONFIG: &str = "DAYLIGHT_CONFIG";
@@ -49,6 +50,11 @@ impl Environment {
     /// `DAYLIGHT_ADMIN_TOKEN`.
     pub(super) fn admin_token(&self) -> Option<Secret> {
         self.secret(ADMIN_TOKEN)
+    }
+
+    /// `DAYLIGHT_CONFORMANCE_KEY`.
+    pub(super) fn conformance_key(&self) -> Option<Secret> {
+        self.secret(CONFORMANCE_KEY)
     }
 
     /// `DAYLIGHT_TOKEN`: what the commands that talk to a server present.

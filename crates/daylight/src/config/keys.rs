@@ -26,6 +26,10 @@ macro_rules! keys {
             $($(#[doc = $about])+ pub $section: $type,)*
             /// `DAYLIGHT_ADMIN_TOKEN`: the secret of the admin token, in place of one made at the first start.
             pub admin_token: Option<Secret>,
+            /// `serve --conformance`: for the conformance suite of gem servers, on loopback.
+            pub conformance: bool,
+            /// `DAYLIGHT_CONFORMANCE_KEY`: what that suite shows, good for everything.
+            pub conformance_key: Option<Secret>,
         }
 
         /// Every key, in this order.
@@ -51,6 +55,8 @@ macro_rules! keys {
                         },)*
                     },)*
                     admin_token: None,
+                    conformance: false,
+                    conformance_key: None,
                 })
             }
         }

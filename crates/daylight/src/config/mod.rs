@@ -47,6 +47,7 @@ pub fn load(
     let mut given = given::Given::new(flags, environment, file)?;
     let mut settings = Settings::resolve(&Shares::of(&machine), &mut given)?;
     settings.admin_token = environment.admin_token();
+    settings.conformance_key = environment.conformance_key();
     let mut warnings = given.warnings;
     warnings.extend(contradiction::find(&settings, &machine)?);
     Ok((settings, Loaded { entries: given.entries, warnings, file: file.map(Path::to_owned), machine }))
