@@ -8,12 +8,15 @@
 )]
 
 mod accounts;
+mod conformance;
 mod contract;
 mod crash;
+mod debian;
 mod dependencies;
 mod freshness;
 mod fuzzed;
 mod gem_and_bundle;
+mod gem_commands;
 mod hostile;
 mod hostile_gems;
 mod http2;

@@ -23,16 +23,16 @@ fn gem_push_shows_the_reason_and_fails() {
         ),
         (made::package(&unknown), "Daylight cannot process this gem."),
     ] {
-        let said = desk.push_file(&url, admin.secret(), &bytes).bad();
+        let said = desk.push_bytes(&url, admin.secret(), &bytes).bad();
         assert!(said.contains(words), "{words}: {said}");
     }
-    let said = desk.push_file(&url, admin.secret(), &made::gem("")).good();
+    let said = desk.push_bytes(&url, admin.secret(), &made::gem("")).good();
     assert!(said.contains("Successfully registered gem: lamp (2.0.0)"), "{said}");
-    let said = desk.push_file(&url, admin.secret(), &made::gem("")).good();
+    let said = desk.push_bytes(&url, admin.secret(), &made::gem("")).good();
     assert!(said.contains("Gem was already pushed: lamp (2.0.0)"), "{said}");
-    let said = desk.push_file(&url, admin.secret(), &made::gem("summary: Another")).bad();
+    let said = desk.push_bytes(&url, admin.secret(), &made::gem("summary: Another")).bad();
     assert!(said.contains("Repushing of gem versions is not allowed.\nPlease bump the version number"), "{said}");
-    let said = desk.push_file(&url, admin.secret(), &made::gem("version: '2.0'")).bad();
+    let said = desk.push_bytes(&url, admin.secret(), &made::gem("version: '2.0'")).bad();
     assert!(said.contains("lamp-2.0.0"), "2.0 is 2.0.0, and that is named: {said}");
 }
 

@@ -2,8 +2,10 @@
 
 use super::{Gem, write};
 use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
 /// A machine with Ruby on it, and nothing installed.
@@ -39,8 +41,16 @@ impl Ruby {
 
     /// Runs a command in a folder, showing `key` to the host of gems.
     pub(crate) fn run(&self, folder: &Path, key: &str, program: &str, arguments: &[&str]) -> Said {
+        let output = self.command(folder, key, program, arguments).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        Said { succeeded: output.status.success(), text: text.into_owned() }
+    }
+
+    /// A command to be run in a folder of this machine.
+    fn command(&self, folder: &Path, key: &str, program: &str, arguments: &[&str]) -> Command {
         let home = self.0.path();
-        let output = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .args(arguments)
             .current_dir(folder)
             .env_clear()
@@ -53,11 +63,23 @@ impl Ruby {
             .env("BUNDLE_APP_CONFIG", folder.join(".bundle"))
             .env("BUNDLE_PATH", home.join("installed"))
             .env("BUNDLE_SILENCE_ROOT_WARNING", "1")
-            .env("no_proxy", "127.0.0.1")
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-        Said { succeeded: output.status.success(), text: text.into_owned() }
+            .env("no_proxy", "127.0.0.1");
+        command
+    }
+
+    /// Builds gems out of what Debian's packages of these gems have installed, and returns their files.
+    pub(crate) fn debian(&self, names: &[&str]) -> Vec<PathBuf> {
+        let (script, folder) = (self.0.path().join("debian.rb"), self.0.path().join("debian"));
+        write(&script, include_str!("debian.rb"));
+        std::fs::create_dir(&folder).unwrap();
+        let arguments = [&[script.to_str().unwrap(), folder.to_str().unwrap()], names].concat();
+        let built = self.run(self.0.path(), "", "ruby", &arguments).good();
+        built.lines().map(PathBuf::from).collect()
+    }
+
+    /// Publishes a file with `gem push`.
+    pub(crate) fn push_file(&self, host: &str, key: &str, file: &Path) -> Said {
+        self.run(self.0.path(), key, "gem", &["push", "--host", host, file.to_str().unwrap()])
     }
 
     /// Its home folder.
@@ -124,15 +146,14 @@ impl Ruby {
 
     /// Builds a gem and publishes it with `gem push`.
     pub(crate) fn push(&self, host: &str, key: &str, gem: &Gem) -> Said {
-        let file = self.build(gem);
-        self.run(self.0.path(), key, "gem", &["push", "--host", host, file.to_str().unwrap()])
+        self.push_file(host, key, &self.build(gem))
     }
 
     /// Publishes a file with `gem push`, whatever is in it.
-    pub(crate) fn push_file(&self, host: &str, key: &str, bytes: &[u8]) -> Said {
+    pub(crate) fn push_bytes(&self, host: &str, key: &str, bytes: &[u8]) -> Said {
         let file = self.0.path().join("pushed.gem");
         std::fs::write(&file, bytes).unwrap();
-        self.run(self.0.path(), key, "gem", &["push", "--host", host, file.to_str().unwrap()])
+        self.push_file(host, key, &file)
     }
 
     /// Withdraws a version with `gem yank`.
@@ -175,9 +196,40 @@ impl App<'_> {
         self.ruby.run(&self.folder, "", "bundle", arguments)
     }
 
+    /// Writes one of its files.
+    pub(crate) fn file(&self, name: &str, text: &str) {
+        write(&self.folder.join(name), text);
+    }
+
+    /// Starts Puma with what `config.ru` says, and returns it with where it listens.
+    pub(crate) fn serve(&self) -> (Process, SocketAddr) {
+        let arguments = ["exec", "puma", "--bind", "tcp://127.0.0.1:0"];
+        let mut command = self.ruby.command(&self.folder, "", "bundle", &arguments);
+        let mut process = Process(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+        let mut said = String::new();
+        for line in BufReader::new(process.0.stdout.take().unwrap()).lines().map_while(Result::ok) {
+            if let Some((_, address)) = line.split_once("Listening on http://") {
+                return (process, address.parse().unwrap());
+            }
+            said = said + &line + "\n";
+        }
+        process.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        panic!("it did not start:\n{said}");
+    }
+
     /// Runs a line of Ruby with the application's gems.
     pub(crate) fn ruby(&self, code: &str) -> String {
         self.bundle(&["exec", "ruby", "-e", code]).good()
+    }
+}
+
+/// A process that is ended when dropped.
+pub(crate) struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

@@ -1,0 +1,127 @@
+//! Real gems, out of what Debian's packages have installed, with their own gemspecs and platforms: pushed, and an
+//! application that uses them installed and run.
+
+use crate::world::{Connection, FIRST, Index, Person, Ruby, World};
+
+/// What a Sinatra application needs, and two gems with compiled parts: one for each of several platforms.
+const GEMS: [&str; 9] =
+    ["rack", "rack-protection", "sinatra", "mustermann", "tilt", "ruby2_keywords", "rake", "puma", "nio4r"];
+const WANTED: &str = "gem 'sinatra'\ngem 'puma'\ngem 'rake'";
+/// What others call the source: nothing is there, so all of it has to come from elsewhere.
+const ELSEWHERE: &str = "https://gems.example";
+
+/// A server with all of them, published by a plain client.
+fn shelf(desk: &Ruby) -> World {
+    let world = World::start();
+    let admin = world.admin();
+    for file in desk.debian(&GEMS) {
+        let connection = &mut admin.connect().unwrap();
+        admin.push_on(connection, FIRST, &std::fs::read(file).unwrap()).unwrap().expect(200);
+    }
+    world
+}
+
+#[test]
+fn an_application_of_debians_gems_is_installed_from_an_empty_cache_and_answers() {
+    let world = World::start();
+    let (admin, desk) = (world.admin(), Ruby::new());
+    let files = desk.debian(&GEMS);
+    assert!(files.len() > GEMS.len(), "gems for platforms are among them: {files:?}");
+    for file in &files {
+        // As teams write it, with and without the slash.
+        let url = world.url(FIRST);
+        let said = desk.push_file(url.trim_end_matches('/'), admin.secret(), file).good();
+        assert!(said.contains("Successfully registered gem: "), "{said}");
+    }
+    Index::read(&world.anon(), FIRST).download(&world.anon(), FIRST);
+
+    let machine = Ruby::new();
+    let app = machine.app("app", world.url(FIRST).trim_end_matches('/'), WANTED);
+    let said = app.bundle(&["install"]).good();
+    for name in ["sinatra", "rack", "puma", "nio4r", "tilt", "mustermann"] {
+        assert!(said.contains(&format!("Installing {name} ")), "{said}");
+    }
+    let code = "class Lamp < Sinatra::Base\n  get('/lamp') { $LOADED_FEATURES.grep(/sinatra.base|puma_http11/).join(' ') }\nend";
+    app.file("config.ru", &format!("require 'sinatra/base'\n{code}\nrun Lamp\n"));
+    let (_running, address) = app.serve();
+    let answer = Connection::open(address).unwrap().call("GET", "/lamp", &[], b"").unwrap().expect(200);
+    let from: Vec<&str> = answer.text().split(' ').collect();
+    assert!(from.len() == 2 && from.iter().all(|file| file.contains("/installed/")), "{from:?}");
+}
+
+#[test]
+fn a_lock_of_another_source_stays_as_it_is_when_its_gems_come_through_a_mirror() {
+    let desk = Ruby::new();
+    let world = shelf(&desk);
+    let url = world.url(FIRST);
+    let locked = desk.app("there", &url, WANTED);
+    locked.bundle(&["lock", "--add-platform", "java", "arm64-darwin"]).good();
+    let lock = locked.lock();
+    for platform in ["java", "arm64-darwin"] {
+        assert!(lock.contains(&format!("nio4r (2.5.8-{platform})")), "{lock}");
+    }
+    let lock = lock.replace(&url, &format!("{ELSEWHERE}/"));
+
+    for mirror in [format!("mirror.{ELSEWHERE}"), "mirror.all".to_owned()] {
+        let machine = Ruby::new();
+        let app = machine.app("app", ELSEWHERE, WANTED);
+        app.file("Gemfile.lock", &lock);
+        app.bundle(&["config", "set", "--local", &mirror, url.trim_end_matches('/')]).good();
+        app.bundle(&["install"]).good();
+        assert_eq!(app.lock(), lock);
+        assert_eq!(app.ruby("require 'sinatra/base'; puts Sinatra::VERSION"), "3.0.5\n");
+    }
+}
+
+/// Bundler keeps an index under the name of the source, whoever it came from: with another server behind a mirror it
+/// asks for what follows an index that this one never had, under a tag that it never gave.
+#[test]
+fn an_index_that_a_client_has_from_another_server_is_replaced() {
+    let (first, second) = (World::start(), World::start());
+    let gem = crate::world::Gem::new;
+    for number in 0..40 {
+        first.admin().push(FIRST, &gem("lamp", &format!("1.0.{number}"))).expect(200);
+    }
+    second.admin().push(FIRST, &gem("oil", "2.0.0")).expect(200);
+    second.admin().push(FIRST, &gem("lamp", "2.0.0").needs("oil", "~> 2.0")).expect(200);
+
+    let machine = Ruby::new();
+    let app = machine.app("app", ELSEWHERE, "gem 'lamp'");
+    for (world, version) in [(&first, "1.0.39"), (&second, "2.0.0"), (&first, "1.0.39")] {
+        let mirror = format!("mirror.{ELSEWHERE}");
+        app.bundle(&["config", "set", "--local", &mirror, &world.url(FIRST)]).good();
+        let said = app.bundle(&["lock", "--verbose"]).good();
+        assert!(!said.contains("api/v1/dependencies") && !said.contains("specs.4.8"), "{said}");
+        assert!(app.lock().contains(&format!("lamp ({version})")), "{}", app.lock());
+        app.unlock();
+    }
+}
+
+/// What a talkative Bundler was answered: path and status, in their order.
+fn answered(said: &str) -> Vec<(&str, &str)> {
+    let answers = said.lines().filter_map(|line| line.strip_prefix("HTTP ")?.split_once(' '));
+    answers
+        .filter(|(status, _)| status.parse::<u16>().is_ok())
+        .map(|(status, rest)| (rest.rsplit_once("/gems-private/").unwrap().1, status))
+        .collect()
+}
+
+#[test]
+fn one_changed_gem_costs_two_requests_for_the_tails_of_two_files() {
+    let world = World::start();
+    let publish = |by: &Person, version: &str| {
+        by.push(FIRST, &crate::world::Gem::new("lamp", version)).expect(200);
+    };
+    publish(&world.admin(), "1.0.0");
+    let machine = Ruby::new();
+    let app = machine.app("app", &world.url(FIRST), "gem 'lamp'");
+    app.bundle(&["lock"]).good();
+    publish(&world.admin(), "1.1.0");
+    let said = app.bundle(&["outdated", "--verbose"]).bad();
+    assert!(said.contains("lamp") && said.contains("1.1.0"), "{said}");
+    publish(&world.admin(), "1.2.0");
+    let said = app.bundle(&["lock", "--update", "--verbose"]).good();
+    assert_eq!(answered(&said), [("versions", "206"), ("info/lamp", "206")], "{said}");
+    let said = app.bundle(&["lock", "--update", "--verbose"]).good();
+    assert_eq!(answered(&said), [("versions", "304")], "{said}");
+}

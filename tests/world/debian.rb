@@ -1,0 +1,61 @@
+# Builds .gem files out of what Debian's packages have installed, with RubyGems' own code and with the gemspecs that
+# came along: ruby debian.rb FOLDER NAME... writes them into FOLDER and names each.
+#
+# Debian keeps a gem's library beside its gemspec or among those of Ruby itself, and what was compiled apart from both.
+# A compiled gem becomes two for this platform, and one without its compiled part for each of two others.
+require "fileutils"
+require "rubygems/package"
+
+INSTALLED = ["/usr/share/rubygems-integration/all", *Dir["/usr/lib/*/rubygems-integration/*"]].freeze
+RUBY = "/usr/lib/ruby/vendor_ruby".freeze
+# This one, and the name it has for those who build for the GNU C library alone.
+NATIVE = Gem::Platform.local.to_s
+GNU = "#{NATIVE}-gnu".freeze
+ELSEWHERE = %w[java arm64-darwin].freeze
+
+# Copies what of the gem is installed in `root`, and returns its files.
+def gather(spec, root, into)
+  FileUtils.mkdir_p(into)
+  FileUtils.cp_r("#{root}/gems/#{spec.full_name}/.", into) if File.directory?("#{root}/gems/#{spec.full_name}")
+  (spec.files.grep(%r{\Alib/}) - Dir.glob("lib/**/*", base: into)).each do |file|
+    FileUtils.mkdir_p(File.dirname("#{into}/#{file}"))
+    FileUtils.cp("#{RUBY}/#{file.delete_prefix('lib/')}", "#{into}/#{file}")
+  end
+  Dir.glob("{VERSION,{bin,exe,lib}/**/*}", base: into).select { |file| File.file?("#{into}/#{file}") }
+end
+
+def build(spec, platform, files, folder, from)
+  spec = spec.dup
+  spec.platform = platform
+  spec.files = files
+  spec.executables = spec.executables.select { |name| files.include?("#{spec.bindir}/#{name}") }
+  spec.extensions = []
+  built = Dir.chdir(from) { Gem::Package.build(spec, true) }
+  FileUtils.mv("#{from}/#{built}", "#{folder}/#{spec.name}-#{spec.version}-#{platform}.gem")
+  puts "#{folder}/#{spec.name}-#{spec.version}-#{platform}.gem"
+end
+
+Gem::DefaultUserInteraction.ui = Gem::SilentUI.new
+folder, *names = ARGV
+names.each do |name|
+  root = INSTALLED.find { |place| Dir["#{place}/specifications/#{name}-[0-9]*.gemspec"].any? }
+  abort "#{name} is not installed" unless root
+  spec = Gem::Specification.load(Dir["#{root}/specifications/#{name}-[0-9]*.gemspec"].first)
+  from = "#{folder}/#{name}"
+  files = gather(spec, root, from)
+  compiled = "#{root}/extensions"
+  next build(spec, "ruby", files, folder, from) unless File.directory?(compiled) && spec.extensions.any?
+
+  ELSEWHERE.each { |platform| build(spec, platform, files, folder, from) }
+  parts = Dir["#{compiled}/*/*/#{spec.full_name}/**/*.so"]
+  parts.each do |part|
+    file = "lib/#{part.split("/#{spec.full_name}/").last}"
+    FileUtils.mkdir_p(File.dirname("#{from}/#{file}"))
+    FileUtils.cp(part, "#{from}/#{file}")
+    files += [file]
+  end
+  build(spec, NATIVE, files, folder, from)
+  # RubyGems before 3.3.22 takes that name for the plain one, so whoever publishes such gems shuts it out.
+  spec.required_rubygems_version = ">= 3.3.22"
+  build(spec, GNU, files, folder, from)
+end
