@@ -17,7 +17,7 @@ help:
 	@echo 'make check             format, lints and the fast tests, for while you work'
 	@echo 'make check-advisories  known vulnerabilities of dependencies (fetches the advisory database from the network)'
 	@echo 'make bench             Daylight against its peers, on this machine'
-	@echo 'make torture           crash tests, ten million mixed requests, fuzzing; long (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
+	@echo 'make torture           crash tests, a crowd, ten million mixed requests, fuzzing; long (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
 
 build:
 	@scripts/setup build
@@ -52,5 +52,6 @@ bench:
 torture:
 	@scripts/setup test
 	DAYLIGHT_TORTURE=500 cargo test --release --locked --test suite crash:: -- --nocapture
+	DAYLIGHT_CROWD=2000 cargo test --release --locked --test suite crowd:: -- --nocapture
 	DAYLIGHT_SOAK=$(SOAK) cargo test --release --locked --test suite soak:: -- --nocapture
 	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz

@@ -11,6 +11,7 @@ mod accounts;
 mod conformance;
 mod contract;
 mod crash;
+mod crowd;
 mod debian;
 mod dependencies;
 mod freshness;
