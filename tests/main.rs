@@ -37,6 +37,7 @@ mod rebuild;
 mod refusals;
 mod restart;
 mod ropes;
+mod rules;
 mod signin;
 mod sinks;
 mod soak;
