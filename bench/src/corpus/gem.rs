@@ -3,10 +3,11 @@
 use super::Corpus;
 use super::random::Random;
 use anyhow::Result;
+use format::gem::dependencies;
 use format::gem::info::{self, FormatVersion};
 use format::gem::{Dependency, Kind, Package, Requirement, Version};
 use std::collections::BTreeMap;
-use store::{Entry, Hashes, State};
+use store::{Entry, Facts, Hashes, State};
 use telemetry::Millis;
 
 /// 2009-01-01 and 2026-05-01, in seconds.
@@ -142,6 +143,8 @@ fn package(habits: &Habits, number: &str, platform: &str, dependencies: &[Depend
 }
 
 fn entry(package: Package, published: Millis, state: State, hashes: &Hashes) -> Result<Entry> {
+    let mut facts = serde_json::to_value(&package)?;
+    facts[Facts::BRIEF] = dependencies::brief(&package).into();
     Ok(Entry {
         unit: package.name.clone(),
         key: package.full_name(),
@@ -149,7 +152,7 @@ fn entry(package: Package, published: Millis, state: State, hashes: &Hashes) -> 
         published,
         changed: published,
         hashes: hashes.clone(),
-        facts: serde_json::to_value(&package)?,
+        facts,
         line: None,
     })
 }

@@ -123,7 +123,7 @@ pub struct UnitRows {
 }
 
 /// Of an entry what those need to know who read many.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Outline {
     /// Whether it is offered.
     pub state: State,
@@ -131,8 +131,22 @@ pub struct Outline {
     pub published: Millis,
     /// When it last changed.
     pub changed: Millis,
-    /// What the format took out of it, as JSON.
-    pub facts: Box<RawValue>,
+    /// What the format took out of it.
+    pub facts: Facts,
+}
+
+/// The facts of an [`Outline`].
+#[derive(Debug, Clone)]
+pub enum Facts {
+    /// What the format says in short: the text that it put among the facts under [`Facts::BRIEF`].
+    Brief(String),
+    /// All of them, as JSON, where it put none.
+    Whole(Box<RawValue>),
+}
+
+impl Facts {
+    /// Where the format puts what lists need of an entry. It is kept at hand, apart from the rest.
+    pub const BRIEF: &'static str = "brief";
 }
 
 /// Why a batch was not made.

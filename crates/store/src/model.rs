@@ -2,7 +2,7 @@
 //! other crates' property tests.
 
 use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, Expect, JournalRow, RepositoryId};
-use crate::{Outline, RepositoryRecord, Seq, State, TokenRecord, UnitRows};
+use crate::{Facts, Outline, RepositoryRecord, Seq, State, TokenRecord, UnitRows};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A catalog in memory.
@@ -133,7 +133,10 @@ impl Catalog for Model {
     fn outlines(&mut self, repository: RepositoryId, unit: &str) -> Result<Vec<Outline>, Error> {
         let outline = |entry: Entry| {
             let Entry { state, published, changed, facts, .. } = entry;
-            let facts = serde_json::value::to_raw_value(&facts).map_err(Error::row(Seq(0)))?;
+            let facts = match facts[Facts::BRIEF].as_str() {
+                Some(brief) => Facts::Brief(brief.to_owned()),
+                None => Facts::Whole(serde_json::value::to_raw_value(&facts).map_err(Error::row(Seq(0)))?),
+            };
             Ok(Outline { state, published, changed, facts })
         };
         self.unit(repository, unit)?.entries.into_iter().map(outline).collect()

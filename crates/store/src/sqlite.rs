@@ -1,5 +1,6 @@
 //! The truth in SQLite: the journal, and tables derived from it in the same transaction.
 
+mod outline;
 mod read;
 mod write;
 
@@ -82,6 +83,7 @@ impl Sqlite {
             }
         }
         connection.execute_batch(&format!("BEGIN IMMEDIATE; {LATER} COMMIT;")).map_err(&failed)?;
+        outline::prepare(&connection).map_err(&failed)?;
         Ok(Self::with(connection))
     }
 

@@ -29,13 +29,17 @@ pub(crate) const R: RepositoryId = RepositoryId(1);
 
 pub(crate) fn entry(unit: &str, number: u32, state: State) -> Entry {
     let key = format!("{unit}-{number}");
+    let mut facts = json!({ "number": number, "of": unit, "ü\0": [1.5, null] });
+    if number.is_multiple_of(2) {
+        facts[crate::Facts::BRIEF] = format!("{unit} in short").into();
+    }
     Entry {
         unit: unit.into(),
         state,
         published: Millis(i64::from(100 - number)),
         changed: Millis(0),
         hashes: crate::blobs::hashes(key.as_bytes()),
-        facts: json!({ "number": number, "of": unit, "ü\0": [1.5, null] }),
+        facts,
         line: Some(format!("{unit} {number} {state:?}")),
         key,
     }
@@ -127,8 +131,12 @@ fn a_unit_has_its_entries_by_date_and_the_number_of_its_last_change(mut catalog:
     assert_eq!(rack.seq, Seq(4));
     assert_eq!(rack.entries, [entry("rack", 2, State::Live), entry("rack", 1, State::Withdrawn)]);
     assert_eq!(catalog.unit(R, "rake").unwrap().seq, Seq(3));
-    let outline = |entry: &Entry| (entry.state, entry.published, entry.changed, entry.facts.to_string());
-    assert_eq!(outlines(&mut catalog, R, "rack"), rack.entries.iter().map(outline).collect::<Vec<_>>());
+    let outline = |entry: &Entry, facts: &str| (entry.state, entry.published, entry.changed, facts.to_owned());
+    let [short, whole] = &rack.entries[..] else { unreachable!() };
+    assert_eq!(
+        outlines(&mut catalog, R, "rack"),
+        [outline(short, "rack in short"), outline(whole, &whole.facts.to_string())]
+    );
     assert_eq!(catalog.entry(R, "rack-1").unwrap(), Some(entry("rack", 1, State::Withdrawn)));
     assert_eq!(catalog.unit(RepositoryId(2), "rack").unwrap().seq, Seq(0));
 }
@@ -285,9 +293,17 @@ fn a_gap_and_a_later_form_are_not_replayed(mut catalog: impl Catalog) {
     assert_eq!(catalog.setting("a").unwrap(), None);
 }
 
-fn outlines(catalog: &mut impl Catalog, id: RepositoryId, unit: &str) -> Vec<(State, Millis, Millis, String)> {
+pub(crate) fn outlines(
+    catalog: &mut impl Catalog,
+    id: RepositoryId,
+    unit: &str,
+) -> Vec<(State, Millis, Millis, String)> {
     let outlines = catalog.outlines(id, unit).unwrap().into_iter();
-    outlines.map(|one| (one.state, one.published, one.changed, one.facts.get().to_owned())).collect()
+    let facts = |facts| match facts {
+        crate::Facts::Brief(brief) => brief,
+        crate::Facts::Whole(facts) => facts.get().to_owned(),
+    };
+    outlines.map(|one| (one.state, one.published, one.changed, facts(one.facts))).collect()
 }
 
 /// Compares every read.

@@ -7,13 +7,12 @@ use super::Hosted;
 use crate::work::aside;
 use crate::{Error, Found, Repository, visible};
 use bytes::Bytes;
-use format::gem::Package;
 use format::gem::dependencies::{self, Form, Piece};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, Equivalent, Weighter};
-use serde::Deserialize;
+use std::borrow::Cow;
 use std::sync::Arc;
-use store::{Lane, Outline, RepositoryId, Stamp, Unit};
+use store::{Facts, Lane, Outline, RepositoryId, Stamp, Unit};
 use telemetry::{Bound, BoundName, Event, Millis, Op};
 
 /// Joining so many bytes costs about what a row does that is rendered.
@@ -121,12 +120,19 @@ pub(crate) async fn dependencies(
 }
 
 fn piece(repository: &Repository, name: &str, rows: &[Outline], form: Form, now: Millis) -> Result<Piece, Error> {
-    let brief = |facts: &str| {
-        let package = Package::deserialize(&mut serde_json::Deserializer::from_str(facts));
-        let unreadable = |source| Error::Unreadable { key: name.to_owned(), source };
-        Ok(dependencies::brief(&package.map_err(unreadable)?))
-    };
-    let seen = visible(rows, repository.view(now)).map(|seen| brief(seen.entry().facts.get()));
-    let briefs = seen.collect::<Result<Vec<String>, Error>>()?;
-    Ok(Piece::new(form, name, briefs.iter().map(String::as_str)))
+    let seen = visible(rows, repository.view(now)).map(|seen| brief(name, &seen.entry().facts));
+    let briefs = seen.collect::<Result<Vec<_>, Error>>()?;
+    Ok(Piece::new(form, name, briefs.iter().map(|brief| &**brief)))
+}
+
+/// A version in short. One that was pushed by a version that kept nothing of the kind is read whole.
+fn brief<'a>(name: &str, facts: &'a Facts) -> Result<Cow<'a, str>, Error> {
+    match facts {
+        Facts::Brief(brief) => Ok(Cow::Borrowed(brief)),
+        Facts::Whole(facts) => {
+            let unreadable = |source| Error::Unreadable { key: name.to_owned(), source };
+            let package = serde_json::from_str(facts.get()).map_err(unreadable)?;
+            Ok(Cow::Owned(dependencies::brief(&package)))
+        }
+    }
 }

@@ -8,7 +8,7 @@ use crate::work::aside;
 use crate::{Actor, Error, Found, Repository, visible};
 use format::gem::{self, Package};
 use std::sync::Arc;
-use store::{Batch, Change, CommitError, Digest, Entry, Expect, Hashes, Lane, Seq, Staged, State, UnitRows};
+use store::{Batch, Change, CommitError, Digest, Entry, Expect, Facts, Hashes, Lane, Seq, Staged, State, UnitRows};
 use telemetry::{Event, Millis, Op};
 
 /// How often a push that lost a race for its gem's unit tries again. Each lost race means that another push of the
@@ -204,7 +204,8 @@ fn inserted(
 
 fn entry(package: &Package, hashes: &Hashes, at: Millis) -> Result<Entry, Error> {
     let key = package.full_name();
-    let facts = serde_json::to_value(package).map_err(|source| Error::Unreadable { key: key.clone(), source })?;
+    let mut facts = serde_json::to_value(package).map_err(|source| Error::Unreadable { key: key.clone(), source })?;
+    facts[Facts::BRIEF] = gem::dependencies::brief(package).into();
     let (unit, hashes) = (package.name.clone(), hashes.clone());
     Ok(Entry { unit, key, state: State::Live, published: at, changed: at, hashes, facts, line: None })
 }

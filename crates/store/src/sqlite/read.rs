@@ -2,7 +2,7 @@
 
 use super::write::{KEY_IN_ANY_CASE, UNIT_IN_OTHER_CASE};
 use super::{Sqlite, int, seq};
-use crate::{Digest, Entry, Error, JournalRow, Outline, RepositoryId, RepositoryRecord, Seq, TokenRecord, UnitRows};
+use crate::{Digest, Entry, Error, JournalRow, RepositoryId, RepositoryRecord, Seq, TokenRecord, UnitRows};
 use rusqlite::{Params, Row, params};
 use serde::de::DeserializeOwned;
 
@@ -28,11 +28,6 @@ impl Sqlite {
     pub(super) fn read_entry(&self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
         let sql = "SELECT body FROM entry WHERE repository = ? AND key = ?";
         Ok(self.bodies(sql, params![int(repository.0), key])?.pop())
-    }
-
-    pub(super) fn read_outlines(&self, repository: RepositoryId, unit: &str) -> Result<Vec<Outline>, Error> {
-        let sql = "SELECT body FROM entry WHERE repository = ? AND unit = ? ORDER BY published, key";
-        self.bodies(sql, params![int(repository.0), unit])
     }
 
     pub(super) fn read_entries_beginning(
@@ -124,7 +119,7 @@ impl Sqlite {
         Ok(count.first().copied().unwrap_or_default().cast_unsigned())
     }
 
-    fn bodies<T: DeserializeOwned>(&self, sql: &str, values: impl Params) -> Result<Vec<T>, Error> {
+    pub(super) fn bodies<T: DeserializeOwned>(&self, sql: &str, values: impl Params) -> Result<Vec<T>, Error> {
         let bodies: Vec<String> = self.rows(sql, values, |row| row.get(0))?;
         bodies.iter().map(|body| parse(body)).collect()
     }
