@@ -5,14 +5,15 @@ use crate::{Batch, Change, Conflict, Entry, Error, Expect, JournalRow, Repositor
 use rusqlite::{OptionalExtension, Params, params};
 
 /// The entry of a key that may be spelt otherwise: asked for by readers, and again when an expectation is decided. The
-/// `+` keeps the planner from walking the whole table in the order of its keys.
+/// index is named, as the planner, which has no figures, would rather walk the whole repository.
 pub(super) const KEY_IN_ANY_CASE: &str =
-    "SELECT body FROM entry WHERE repository = ?1 AND lower(key) = lower(?2) ORDER BY +key LIMIT 1";
+    "SELECT body FROM entry INDEXED BY entry_folded WHERE repository = ?1 AND lower(key) = lower(?2)
+     ORDER BY key LIMIT 1";
 
 /// A unit that is spelt otherwise and has something to offer.
 pub(super) const UNIT_IN_OTHER_CASE: &str =
-    "SELECT unit FROM unit WHERE repository = ?1 AND lower(unit) = lower(?2) AND unit <> ?2 AND live > 0
-     ORDER BY +unit LIMIT 1";
+    "SELECT unit FROM unit INDEXED BY unit_folded WHERE repository = ?1 AND lower(unit) = lower(?2)
+     AND unit <> ?2 AND live > 0 ORDER BY unit LIMIT 1";
 
 impl Sqlite {
     /// Begins a transaction and puts every batch into it whose expectations hold. [`Sqlite::finish`] makes it last.
