@@ -105,6 +105,45 @@ fn a_key_is_never_good_for_more_than_the_token_it_was_made_with() {
 }
 
 #[test]
+fn a_key_of_who_may_only_publish_never_reads_what_is_private() {
+    let world = World::start();
+    world.repository("secret", true);
+    let machine = world.person("machine", &["write"], &[]);
+    world.admin().push("secret", &Gem::new("lamp", "1.0.0")).expect(200);
+    let ask = |method: &str, repository: &str, form: String| {
+        machine.ask(method, &path(repository, "api_key"), &[FORM], form.as_bytes())
+    };
+    ask("POST", "secret", "name=a&push_rubygem=true&index_rubygems=true".into()).expect(403);
+    let key = ask("POST", "secret", "name=k&push_rubygem=true".into()).expect(200).text().to_owned();
+    // Where anyone may read, reading is nothing that could be given to it.
+    for repository in ["secret", FIRST] {
+        ask("PUT", repository, format!("api_key={key}&index_rubygems=true"));
+        world.holder(&key).get("/repository/secret/info/lamp").expect(403);
+    }
+}
+
+#[test]
+fn nobody_fills_the_table_of_tokens_with_keys() {
+    let world = World::start();
+    let mira = world.person("mira", &["write"], &[FIRST]);
+    let mut connection = mira.connect().unwrap();
+    let mut made = 0;
+    let refused = loop {
+        let form = format!("name=k{made}&push_rubygem=true");
+        let answer = mira.on(&mut connection, "POST", &path(FIRST, "api_key"), &[FORM], form.as_bytes()).unwrap();
+        if answer.status != 200 {
+            break answer;
+        }
+        made += 1;
+        assert!(made < 1_000, "there is no end");
+    };
+    assert!(refused.status < 500 && refused.text().contains("keys"), "{}", refused.text());
+    // Not through one of them either; and others have theirs.
+    let last = sign_in(&world, &world.person("otto", &["write"], &[FIRST]), "name=o&push_rubygem=true").expect(200);
+    assert!(!last.text().is_empty());
+}
+
+#[test]
 fn a_key_may_be_for_one_gem_and_for_a_time() {
     let world = World::start();
     let mira = world.person("mira", &["write", "delete"], &[]);

@@ -119,7 +119,8 @@ pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
 /// The page that a path and a query stand for. What repositories serve below their name depends on no query, but for
 /// the calls under `api`: one that is made up changes nothing, so it makes no page of its own.
 pub(crate) fn canon<'a>(path: &'a str, query: Option<&'a str>) -> Canon<'a> {
-    let content = path.starts_with("/repository/") && !path.contains("/api/");
+    // An escape may hide an `api`.
+    let content = path.starts_with("/repository/") && !path.contains("/api/") && !path.contains('%');
     Canon { path: path.into(), query: query.filter(|_| !content), build: None }
 }
 
@@ -216,6 +217,7 @@ mod tests {
         let canon = |path, query| canon(path, Some(query)).query;
         assert_eq!(canon("/repository/gems/info/rack", "x=1"), None);
         assert_eq!(canon("/repository/gems/api/v1/dependencies", "gems=rack"), Some("gems=rack"));
+        assert_eq!(canon("/repository/gems/%61pi/v1/dependencies", "gems=rack"), Some("gems=rack"));
         assert_eq!(canon("/api/v1/repositories", "after=a"), Some("after=a"));
     }
 

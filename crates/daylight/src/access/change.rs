@@ -9,6 +9,10 @@ use telemetry::{Event, Millis};
 
 /// Longest name of a token or an owner, in bytes.
 const NAME_MAX: usize = 128;
+/// Keys of one owner that work, or were made within [`RECENT`]. Each is a row for ever, and all of them are in memory.
+const KEYS_MAX: usize = 100;
+/// A day, in milliseconds.
+const RECENT: i64 = 86_400_000;
 
 /// What a new token is to be.
 #[derive(Debug, Clone, Default)]
@@ -68,12 +72,26 @@ impl Access {
             let token = &made_by.name;
             return Err(Error::Input(format!("token `{token}` has no one-time passwords that the key could demand")));
         }
+        if self.keys(&new.owner, event).await? >= KEYS_MAX {
+            let owner = &new.owner;
+            return Err(Error::Input(format!(
+                "`{owner}` has {KEYS_MAX} keys, or made so many within a day: revoke the token they were made with, or wait"
+            )));
+        }
         new.expires = [new.expires, made_by.expires].into_iter().flatten().min();
         let (secret, record) = self.record(new, None)?;
         let record = TokenRecord { maker: Some(made_by.hash), otp: made_by.otp.clone(), ..record };
         let expect = vec![Expect::TokenNameFree(record.name.clone()), Expect::TokenLives(made_by.hash)];
         self.write(expect, vec![record], &made_by.name, event).await?;
         Ok(secret)
+    }
+
+    /// How many keys an owner has.
+    async fn keys(&self, owner: &str, event: &mut Event) -> Result<usize, Error> {
+        let (now, tokens) = (self.clock.now(), self.table(event).await?.tokens());
+        let recent = |token: &Token| now.0.saturating_sub(token.record.created.0) < RECENT;
+        let counts = |token: &Token| token.record.maker.is_some() && (token.lives(now) || recent(token));
+        Ok(tokens.iter().filter(|token| token.owner() == owner && counts(token)).count())
     }
 
     /// Adds scopes to a key that was made with `maker`. Nobody else can: what a key may is never more than its maker may.

@@ -79,7 +79,8 @@ pub(super) async fn widen(
     let fields = Fields(&fields);
     let secret = Secret::new(fields.value("api_key").unwrap_or_default());
     let key = app.access.table(event).await?.of_secret(&secret, app.clock.now());
-    let key = key.ok_or_else(|| Error::Input("`api_key` is not a key that works here".into()))?;
+    let here = key.filter(|key| key.is_for(repository.id));
+    let key = here.ok_or_else(|| Error::Input("`api_key` is not a key that works here".into()))?;
     app.access.widen(&key, &scopes(fields, &maker, repository)?, &maker, event).await?;
     Ok(reply::text(format!("Scopes for the API key {} updated", key.record.name)))
 }
@@ -95,21 +96,24 @@ fn said(fields: Fields<'_>, name: &str) -> bool {
     fields.value(name).is_some_and(|value| matches!(value.as_str(), "true" | "1" | "y" | "yes"))
 }
 
-/// The scopes that are asked for. Nobody gets one that they do not have themselves; reading what anyone may read is
-/// none to give.
+/// The scopes that are asked for. Nobody gets one that they do not have themselves. To read what anyone may read takes
+/// none, so none is given: a key would have it still when the repository is no longer open.
 fn scopes(fields: Fields<'_>, maker: &Token, repository: &Repository) -> Result<Vec<Scope>, Error> {
     if let Some(name) = NOT_HERE.into_iter().find(|name| said(fields, name)) {
         return Err(Error::Input(format!("there is no scope `{name}` here; ask for the others")));
     }
     let gem = ["index_rubygems", "push_rubygem", "yank_rubygem", "add_owner", "remove_owner", "update_owner"];
     let wanted = gem.into_iter().filter(|name| said(fields, name)).filter_map(Scope::of_gem);
-    wanted
-        .map(|scope| {
-            let open = scope == Scope::Read && !repository.record.private;
-            let has = open || maker.allows(scope, Some(repository.id));
-            has.then_some(scope).ok_or_else(|| Error::Wider { token: maker.record.name.clone(), scope })
-        })
-        .collect()
+    let mut given = Vec::new();
+    for scope in wanted {
+        let open = scope == Scope::Read && !repository.record.private;
+        if maker.allows(scope, Some(repository.id)) {
+            given.push(scope);
+        } else if !open {
+            return Err(Error::Wider { token: maker.record.name.clone(), scope });
+        }
+    }
+    Ok(given)
 }
 
 /// `2026-11-01T12:00:00Z`, or without a zone or a time of day: then in UTC.
