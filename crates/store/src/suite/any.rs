@@ -1,0 +1,54 @@
+//! Whatever may happen to a catalog: changes and batches, made up.
+
+use super::{batch, entry, repository, setting, token};
+use crate::{Batch, Change, Digest, Expect, RepositoryId, Seq, State};
+use proptest::prelude::*;
+use serde_json::json;
+
+fn any_change() -> impl Strategy<Value = Change> {
+    let name = || prop::sample::select(vec!["a", "b", "B", "é", "a\0b", ""]);
+    let state = prop::sample::select(vec![State::Live, State::Withdrawn]);
+    let an_entry = (1..5u64, name(), 0..4u32, state, any::<bool>()).prop_map(|(id, unit, number, state, line)| {
+        let mut entry = entry(unit, number, state);
+        entry.line = entry.line.filter(|_| line);
+        Change::Entry { repository: RepositoryId(id), entry }
+    });
+    let a_repository = (0..5u64, name(), prop::collection::vec(name(), 0..3), prop::bool::weighted(0.3))
+        .prop_map(|(id, name, members, removed)| repository(id, name, &members, removed));
+    let a_token = (0..4u8, name(), any::<bool>()).prop_map(|(number, name, revoked)| token(number, name, revoked));
+    let a_setting = (name(), prop::sample::select(vec![json!(null), json!(1), json!({"a": []})]))
+        .prop_map(|(key, value)| setting(key, value));
+    prop_oneof![4 => an_entry, 2 => a_repository, 1 => a_token, 1 => a_setting]
+}
+
+pub(crate) fn any_batch() -> impl Strategy<Value = Batch> {
+    let name = || prop::sample::select(vec!["a", "b", "é"]);
+    let expect = prop_oneof![
+        (1..5u64, name(), 0..9u64).prop_map(|(id, unit, seq)| Expect::UnitAt {
+            repository: RepositoryId(id),
+            unit: unit.into(),
+            seq: Seq(seq)
+        }),
+        (1..5u64, name(), 0..4u32).prop_map(|(id, unit, number)| Expect::KeyFree {
+            repository: RepositoryId(id),
+            key: format!("{unit}-{number}")
+        }),
+        (1..5u64, name(), 0..4u32).prop_map(|(id, unit, number)| Expect::KeyFreeInAnyCase {
+            repository: RepositoryId(id),
+            key: format!("{unit}-{number}").to_uppercase()
+        }),
+        (1..5u64, name())
+            .prop_map(|(id, unit)| Expect::UnitSpeltOneWay { repository: RepositoryId(id), unit: unit.into() }),
+        (1..5u64).prop_map(|id| Expect::RepositoryLives(RepositoryId(id))),
+        (0..20u64).prop_map(|seq| Expect::JournalAt(Seq(seq))),
+        (1..5u64, name()).prop_map(|(id, name)| {
+            let Change::Repository { record, .. } = repository(id, name, &[], false) else { unreachable!() };
+            Expect::RepositoryIs { id: RepositoryId(id), record: Box::new(record) }
+        }),
+        name().prop_map(|name| Expect::RepositoryNameFree(name.into())),
+        name().prop_map(|name| Expect::TokenNameFree(name.into())),
+        (0u8..4).prop_map(|number| Expect::TokenLives(Digest([number; 32]))),
+    ];
+    (prop::collection::vec(expect, 0..2), prop::collection::vec(any_change(), 0..4))
+        .prop_map(|(expect, changes)| batch(expect, changes))
+}
