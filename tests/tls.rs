@@ -1,6 +1,6 @@
 //! The program with a certificate, and curl as its client.
 
-use crate::world::{FIRST, Gem, World};
+use crate::world::{FIRST, Gem, Ruby, World};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -92,4 +92,30 @@ fn http_2_is_agreed_on_with_who_offers_it_and_http_1_with_who_does_not() {
     assert_eq!(told(&path, &["--http1.1"]), "1.1 200");
     assert_eq!(told(&path, &["--no-alpn"]), "1.1 200");
     assert_eq!(curl(&world, &certificate.file(), &path, &["--http2"]).stdout, gem);
+}
+
+#[test]
+fn gem_and_bundle_push_resolve_and_install_through_tls() {
+    let certificate = Certificate::new();
+    let mut world = World::start_with_file(&certificate.settings());
+    let ruby = Ruby::new();
+    let file = ruby.build(&Gem::new("lamp", "1.0.0"));
+    let host = format!("https://{}/repository/{FIRST}/", world.address());
+    let script = format!(
+        "export SSL_CERT_FILE={}; gem push --host {host} {}; mkdir app; cd app\n\
+         printf 'source \"{host}\"\\ngem \"lamp\"\\n' > Gemfile; bundle install; bundle exec ruby -e 'require \"lamp\"'",
+        certificate.file().display(),
+        file.display()
+    );
+    ruby.shell(world.admin().secret(), &script).good();
+    world.stop();
+    let events = crate::pages::events(&world);
+    let of = |agent: &str| {
+        let theirs = |event: &&serde_json::Value| event["agent"].as_str().is_some_and(|name| name.contains(agent));
+        events.iter().filter(theirs).collect::<Vec<_>>()
+    };
+    for agent in ["RubyGems/", "bundler/"] {
+        // They know no HTTP/2.
+        assert!(!of(agent).is_empty() && of(agent).iter().all(|event| event["protocol"] == "HTTP/1.1"), "{agent}");
+    }
 }

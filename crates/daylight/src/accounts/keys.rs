@@ -30,7 +30,7 @@ pub(super) async fn make(
     let fields = Fields(&fields);
     let unit = fields.value("rubygem_name").filter(|name| !name.is_empty());
     if let Some(name) = &unit {
-        gem::name::check(name).map_err(repository::Error::Invalid)?;
+        gem::name::check(name).map_err(|why| Error::Input(format!("`rubygem_name`: {why}")))?;
     }
     let new = NewToken {
         name: fields.value("name").unwrap_or_default(),
