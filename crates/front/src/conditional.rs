@@ -26,14 +26,27 @@ pub struct Asked {
 impl Asked {
     /// Reads them.
     pub fn new(headers: &HeaderMap) -> Self {
-        Self {
-            matches: headers.get_all(header::IF_MATCH).iter().cloned().collect(),
-            unmodified_since: headers.get(header::IF_UNMODIFIED_SINCE).cloned(),
-            none_match: headers.get_all(header::IF_NONE_MATCH).iter().cloned().collect(),
-            modified_since: headers.get(header::IF_MODIFIED_SINCE).cloned(),
-            range: headers.get(header::RANGE).cloned(),
-            if_range: headers.get(header::IF_RANGE).cloned(),
+        let mut asked = Self::default();
+        // Once through all, as most requests have few headers and none of these.
+        for (name, value) in headers {
+            let first = match *name {
+                header::IF_MATCH => {
+                    asked.matches.push(value.clone());
+                    continue;
+                }
+                header::IF_NONE_MATCH => {
+                    asked.none_match.push(value.clone());
+                    continue;
+                }
+                header::IF_UNMODIFIED_SINCE => &mut asked.unmodified_since,
+                header::IF_MODIFIED_SINCE => &mut asked.modified_since,
+                header::RANGE => &mut asked.range,
+                header::IF_RANGE => &mut asked.if_range,
+                _ => continue,
+            };
+            first.get_or_insert_with(|| value.clone());
         }
+        asked
     }
 
     /// Opaque parts of the tags in `If-None-Match`: it is a weak comparison.

@@ -9,13 +9,14 @@ use crate::listen::{Core, Late, turn_away};
 use crate::opening::Opening;
 use crate::proxies::announced::{self, Unannounced};
 use crate::wire::{Stream, Wire};
+use http::HeaderValue;
 use std::cell::RefCell;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use telemetry::{Event, Outcome, Reason, Recorder, Tick};
+use telemetry::{Event, Outcome, Reason, Recorder, Text, Tick};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::server::TlsStream;
@@ -136,55 +137,75 @@ async fn drive<H: Handler>(
         sendfile: core.means.sendfile && stream.sends_files(),
         proxies: core.proxies.clone(),
         client,
-        client_text: client.to_string(),
+        client_text: client.to_string().into(),
+        agent: RefCell::new((HeaderValue::from_static(""), Text::default())),
         ledger: ledger.clone(),
     });
     let wire = Wire::new(stream.clone(), ledger.clone(), opening.ahead);
     if opening.http2 {
-        let mut machine = Http2::new(core, wire, state, ledger);
-        watch(core, ledger, |cx| machine.poll(cx)).await
+        watch(core, ledger, Http2::new(core, wire, state, ledger)).await
     } else {
-        let mut machine = pin!(http1::serve(&core.builder, wire, state));
-        watch(core, ledger, |cx| machine.as_mut().poll(cx)).await
+        watch(core, ledger, http1::machine(&core.builder, wire, state)).await
     }
 }
 
+/// What does the work of a connection.
+pub(crate) trait Machine {
+    /// Works until the connection has ended.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>>;
+
+    /// Whether it holds memory that it could give back while nothing is under way.
+    fn may_rest(&self) -> bool {
+        false
+    }
+
+    /// Gives that back.
+    fn rest(&mut self) {}
+}
+
 /// Has a machine work until it ends or a deadline passes.
-async fn watch<H>(
-    core: &Core<H>,
-    ledger: &Ledger,
-    mut work: impl FnMut(&mut Context<'_>) -> Poll<Result<(), Fault>>,
-) -> End {
+async fn watch<H>(core: &Core<H>, ledger: &Ledger, mut machine: impl Machine) -> End {
     let mut stopping = pin!(core.stopping.notified());
+    let mut listening = false;
     // One timer for all deadlines. It is moved only when a deadline comes nearer than it stands; when it fires early,
-    // it is set again. A busy connection never touches it.
+    // it is set again. A busy connection touches neither it nor the clock.
     let mut timer = pin!(sleep(core.limits.head_time));
+    let mut set_to = Tick(u64::MAX);
     std::future::poll_fn(|cx| {
         loop {
-            // A connection accepted just before the stop begins to listen for it too late: hence the flag.
-            if !ledger.parting()
-                && (stopping.as_mut().poll(cx).is_ready() || core.farewell.get().is_some())
-                && let Some(farewell) = core.farewell.get()
+            if !listening {
+                listening = true;
+                // What it tells is looked up in `farewell`: a connection accepted just before the stop listens too late.
+                let _ = stopping.as_mut().poll(cx);
+            }
+            if let Some(farewell) = core.farewell.get()
+                && !ledger.parting()
             {
                 ledger.part(farewell);
             }
-            if let Poll::Ready(end) = work(cx) {
+            if let Poll::Ready(end) = machine.poll(cx) {
                 return Poll::Ready(End::Closed(end));
             }
-            let patience = ledger.patience(&core.limits);
-            if patience == Some(0) {
+            let Some(end) = ledger.due(&core.limits) else { return Poll::Pending };
+            let idle = if machine.may_rest() { ledger.idle_since() } else { None };
+            let due = idle.map_or(end, |since| since.plus(core.limits.rest).min(end));
+            if set_to <= due && !timer.is_elapsed() {
+                return Poll::Pending;
+            }
+            let now = Tick::now();
+            if end <= now {
                 if ledger.goes_on(&core.limits) {
                     continue;
                 }
                 return Poll::Ready(End::TimedOut);
             }
-            let wanted = patience.map(|nanos| Instant::now() + Duration::from_nanos(nanos));
-            if let Some(wanted) = wanted
-                && (wanted < timer.deadline() || timer.is_elapsed())
-            {
-                timer.as_mut().reset(wanted);
+            if due <= now {
+                machine.rest();
+                continue;
             }
-            if timer.as_mut().poll(cx).is_pending() || wanted.is_none() {
+            set_to = due;
+            timer.as_mut().reset(Instant::now() + Duration::from_nanos(due.since(now)));
+            if timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
         }
@@ -213,7 +234,7 @@ fn account(ledger: &Ledger, client: IpAddr, end: End) -> bool {
 fn release(recorder: &Recorder, client: IpAddr, began: Tick, end: (u16, Outcome, Option<Reason>, String)) {
     recorder.attempt();
     let mut event = Event::request(recorder.clock().now(), began);
-    event.client = client.to_string();
+    event.client = client.to_string().into();
     event.status = end.0;
     event.outcome = Some(end.1);
     event.reason = end.2;

@@ -8,13 +8,14 @@ use crate::sent::Sent;
 use crate::{Limits, Reply, Request, Upload, conditional, framing, leftover};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Version, header};
+use std::cell::RefCell;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
-use telemetry::{Event, Op, Outcome, Reason};
+use telemetry::{Event, Op, Outcome, Reason, Text};
 
 /// What answers requests. One for all cores; each request's future stays on its core, so it need not be `Send`.
 pub trait Handler: Send + Sync + 'static {
@@ -38,7 +39,9 @@ pub(crate) struct Connection<H> {
     /// Who is at the other end, or whom a proxy announced.
     pub(crate) client: IpAddr,
     /// The client as events name it.
-    pub(crate) client_text: String,
+    pub(crate) client_text: Text,
+    /// What the last request said of its user agent, and how events tell it: all of a connection say the same.
+    pub(crate) agent: RefCell<(HeaderValue, Text)>,
     pub(crate) ledger: Rc<Ledger>,
 }
 
@@ -55,7 +58,8 @@ impl Attempt {
         let ledger = &connection.ledger;
         let recorder = ledger.recorder();
         recorder.attempt();
-        let mut event = Event::request(recorder.clock().now(), ledger.begin(!upload.is_none()));
+        let (began, now) = ledger.begin(!upload.is_none());
+        let mut event = Event::request(recorder.clock().at_tick(now), began);
         if let Some(nanos) = ledger.handshake.take() {
             event.add(Op::TlsHandshake, nanos);
         }
@@ -64,14 +68,15 @@ impl Attempt {
         event.path = Event::text(head.uri.path());
         let forwarded = connection.proxies.client(connection.client, &head.headers);
         match forwarded {
-            Some(client) => event.client = client.to_string(),
-            None => event.client.clone_from(&connection.client_text),
+            Some(client) => event.client = client.to_string().into(),
+            None => event.client = connection.client_text.clone(),
         }
         if let Some(agent) = head.headers.get(header::USER_AGENT) {
-            event.agent = match std::str::from_utf8(agent.as_bytes()) {
-                Ok(agent) => Event::text(agent),
-                Err(_) => Event::text(&String::from_utf8_lossy(agent.as_bytes())),
-            };
+            let mut known = connection.agent.borrow_mut();
+            if known.0 != agent {
+                *known = (agent.clone(), Event::text(&String::from_utf8_lossy(agent.as_bytes())).into());
+            }
+            event.agent = known.1.clone();
         }
         let client = forwarded.unwrap_or(connection.client);
         Self { event: Some(event), client, ledger: ledger.clone() }

@@ -1,9 +1,10 @@
 //! HTTP/1 on one connection: hyper's machine, one exchange after the other.
 
 use crate::Limits;
-use crate::connection::Fault;
+use crate::connection::{Fault, Machine};
 use crate::exchange::{Connection, Handler, exchange};
 use crate::request::Upload;
+use crate::rest::Resting;
 use crate::wire::Wire;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
@@ -32,20 +33,18 @@ pub(crate) fn builder(limits: &Limits) -> Builder {
     builder
 }
 
-/// Serves until either side ends the connection.
-pub(crate) fn serve<H: Handler>(
-    builder: &Builder,
-    wire: Wire,
-    state: Rc<Connection<H>>,
-) -> impl Future<Output = Result<(), Fault>> {
-    let service = service_fn(move |request: hyper::Request<_>| {
-        let (head, incoming) = request.into_parts();
-        let upload = Upload::wire(incoming, &state.limits);
-        let answered = exchange(state.clone(), head, upload);
-        async move { Ok::<_, Infallible>(answered.await) }
-    });
-    let machine = builder.serve_connection(wire, service);
-    async move { machine.await.map_err(Fault::from) }
+/// What serves a connection until either side ends it.
+pub(crate) fn machine<H: Handler>(builder: &Builder, wire: Wire, state: Rc<Connection<H>>) -> impl Machine {
+    Resting::new(wire, move |wire| {
+        let state = state.clone();
+        let service = service_fn(move |request: hyper::Request<_>| {
+            let (head, incoming) = request.into_parts();
+            let upload = Upload::wire(incoming, &state.limits);
+            let answered = exchange(state.clone(), head, upload);
+            async move { Ok::<_, Infallible>(answered.await) }
+        });
+        builder.serve_connection(wire, service)
+    })
 }
 
 impl From<hyper::Error> for Fault {

@@ -10,7 +10,7 @@ mod socket;
 use crate::Limits;
 use crate::body::Piece;
 use crate::clients;
-use crate::connection::Fault;
+use crate::connection::{Fault, Machine};
 use crate::exchange::{Connection, Handler, exchange};
 use crate::ledger::Ledger;
 use crate::listen::{Core, turn_away};
@@ -111,9 +111,10 @@ impl<H: Handler> Http2<H> {
             parted: false,
         }
     }
+}
 
-    /// Serves until either side ends the connection.
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+impl<H: Handler> Machine for Http2<H> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         if let Stage::Opening(opening) = &mut self.stage {
             let opened = ready!(Pin::new(opening.as_mut()).poll(cx)).map_err(Fault::from)?;
             self.stage = Stage::Open(Box::new(opened));
@@ -142,7 +143,9 @@ impl<H: Handler> Http2<H> {
         self.ledger.settled();
         Poll::Pending
     }
+}
 
+impl<H: Handler> Http2<H> {
     fn begin(&mut self, request: Request<RecvStream>, mut respond: SendResponse<Piece>, cx: &mut Context<'_>) {
         let (mut head, body) = request.into_parts();
         named(&mut head.headers, head.uri.authority());

@@ -39,6 +39,10 @@ pub(crate) struct Ledger {
     pub(crate) draining: Cell<bool>,
     /// First byte of a head that is not complete.
     head_since: Cell<Option<Tick>>,
+    /// The last that came of it.
+    head_until: Cell<Tick>,
+    /// When the kernel took the first bytes of a reply, if that was the last thing that happened.
+    wrote_at: Cell<Option<Tick>>,
     /// Since when nothing is under way.
     quiet_since: Cell<Tick>,
     /// Whether any request was read.
@@ -70,6 +74,8 @@ impl Ledger {
             working: Cell::new(0),
             draining: Cell::new(false),
             head_since: Cell::new(None),
+            head_until: Cell::new(Tick(0)),
+            wrote_at: Cell::new(None),
             quiet_since: Cell::new(Tick::now()),
             greeted: Cell::new(false),
             stalled_since: Cell::new(None),
@@ -112,8 +118,15 @@ impl Ledger {
 
     /// Bytes came from the client.
     pub(crate) fn arrived(&self) {
-        if !self.many && self.head_since.get().is_none() && self.quiet() && !self.draining.get() {
-            self.head_since.set(Some(Tick::now()));
+        if self.many {
+            return;
+        }
+        if self.head_since.get().is_some() {
+            self.head_until.set(Tick::now());
+        } else if self.quiet() && !self.draining.get() {
+            let now = Tick::now();
+            self.head_since.set(Some(now));
+            self.head_until.set(now);
         }
     }
 
@@ -127,12 +140,19 @@ impl Ledger {
         }
     }
 
-    /// A head is complete. Returns when its first byte was there; a pipelined request's came with an earlier one's.
-    pub(crate) fn begin(&self, uploading: bool) -> Tick {
+    /// A head is complete. Returns when its first byte was there, and its last; a pipelined request's came with an
+    /// earlier one's, and it begins now.
+    pub(crate) fn begin(&self, uploading: bool) -> (Tick, Tick) {
         self.uploading.set(uploading);
         self.working.set(self.working.get() + 1);
         self.greeted.set(true);
-        self.head_since.take().unwrap_or_else(Tick::now)
+        match self.head_since.take() {
+            Some(since) => (since, self.head_until.get()),
+            None => {
+                let now = Tick::now();
+                (now, now)
+            }
+        }
     }
 
     /// The head that is under way and will never be complete.
@@ -221,17 +241,20 @@ impl Ledger {
     /// The kernel took bytes.
     pub(crate) fn wrote(&self) {
         self.stalled_since.set(None);
+        self.wrote_at.set(None);
         let mut leaving = self.leaving.borrow_mut();
         if leaving.iter().any(|one| one.first_byte.is_none()) {
             let now = Tick::now();
             for one in leaving.iter_mut().filter(|one| one.first_byte.is_none()) {
                 one.first_byte = Some(now);
             }
+            self.wrote_at.set(Some(now));
         }
     }
 
     /// The kernel takes nothing more for now.
     pub(crate) fn stalls(&self) {
+        self.wrote_at.set(None);
         if self.stalled_since.get().is_none() {
             self.stalled_since.set(Some(Tick::now()));
         }
@@ -249,7 +272,9 @@ impl Ledger {
                 at.and_then(|at| leaving.remove(at))
             };
             let Some(one) = one else { return };
-            self.end(one, Tick::now(), true);
+            // A small reply leaves with its first bytes: it is flushed where they were taken, with nothing in between.
+            let now = self.wrote_at.take().unwrap_or_else(Tick::now);
+            self.end(one, now, true);
         }
     }
 
@@ -286,9 +311,15 @@ impl Ledger {
         self.recorder.release(event);
     }
 
-    /// Nanoseconds until something must end if nothing happens until then; `None` while that is somebody else's to watch (the
-    /// handler's, or the upload's own limit).
-    pub(crate) fn patience(&self, limits: &Limits) -> Option<u64> {
+    /// Since when the client has nothing to wait for, and we wait for it to begin with a request.
+    pub(crate) fn idle_since(&self) -> Option<Tick> {
+        let idle = self.quiet() && self.head_since.get().is_none() && !self.draining.get();
+        (idle && !self.stalled()).then(|| self.quiet_since.get())
+    }
+
+    /// When something must end if nothing happens until then; `None` while that is somebody else's to watch (the handler's,
+    /// or the upload's own limit).
+    pub(crate) fn due(&self, limits: &Limits) -> Option<Tick> {
         let (since, limit) = if let Some(since) = self.stalled_since.get() {
             (since, limits.write_stall)
         } else if !self.quiet() {
@@ -302,7 +333,7 @@ impl Ledger {
         } else {
             (self.quiet_since.get(), limits.head_time)
         };
-        Some(nanos(limit).saturating_sub(Tick::now().since(since)))
+        Some(since.plus(limit))
     }
 
     /// HTTP/2: since when the client lets the reply that waits longest wait.
@@ -327,8 +358,9 @@ impl Ledger {
             }
             return says;
         }
-        let (now, stall) = (Tick::now(), nanos(limits.write_stall));
-        let stalled = |one: &mut Leaving| one.stalled_since(now).is_some_and(|since| now.since(since) >= stall);
+        let now = Tick::now();
+        let stalled =
+            |one: &mut Leaving| one.stalled_since(now).is_some_and(|since| since.plus(limits.write_stall) <= now);
         loop {
             let mut leaving = self.leaving.borrow_mut();
             let at = leaving.iter_mut().position(stalled);
@@ -361,8 +393,4 @@ impl Drop for Ledger {
     fn drop(&mut self) {
         self.close();
     }
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

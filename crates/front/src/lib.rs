@@ -34,6 +34,7 @@ mod pieces;
 mod proxies;
 mod reply;
 mod request;
+mod rest;
 mod rope;
 mod sent;
 mod stop;

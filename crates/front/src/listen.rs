@@ -290,7 +290,7 @@ async fn finish<H>(core: &Core<H>, patience: Duration) {
 pub(crate) fn turn_away(recorder: &Recorder, client: IpAddr, reason: Reason) {
     recorder.attempt();
     let mut event = Event::request(recorder.clock().now(), Tick::now());
-    event.client = client.to_string();
+    event.client = client.to_string().into();
     event.outcome = Some(Outcome::TurnedAway);
     event.reason = Some(reason);
     recorder.release(event);

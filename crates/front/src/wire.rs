@@ -47,6 +47,11 @@ impl Stream {
             ready!(tcp.poll_read_ready(cx))?;
             match tcp.try_read(into) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Ok(read) if (1..into.len()).contains(&read) => {
+                    // That was all. The kernel tells when more comes: there is no need to ask it first, at each request.
+                    let _ = tcp.try_io(Interest::READABLE, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
+                    return Poll::Ready(Ok(read));
+                }
                 done => return Poll::Ready(done),
             }
         }
@@ -166,14 +171,34 @@ fn when_writable(
 pub(crate) struct Wire {
     stream: Rc<Stream>,
     ledger: Rc<Ledger>,
-    /// What was read before it was known who reads.
+    /// What was read before it was known who reads, or while nobody did.
     ahead: Vec<u8>,
+    /// So much of that was looked through before.
+    again: usize,
     ends: LineEnds,
 }
 
 impl Wire {
     pub(crate) fn new(stream: Rc<Stream>, ledger: Rc<Ledger>, ahead: Vec<u8>) -> Self {
-        Self { stream, ledger, ahead, ends: LineEnds::default() }
+        Self { stream, ledger, ahead, again: 0, ends: LineEnds::default() }
+    }
+
+    /// These bytes were read and come back: they are to be read again before all others.
+    pub(crate) fn take_back(&mut self, bytes: &[u8]) {
+        self.ahead.splice(..0, bytes.iter().copied());
+        self.again += bytes.len();
+    }
+
+    /// Waits for the client to say something, and keeps it. False: it never will.
+    pub(crate) fn poll_heard(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        if !self.ahead.is_empty() {
+            return Poll::Ready(true);
+        }
+        SCRATCH.with_borrow_mut(|scratch| {
+            let read = ready!(self.stream.poll_read(cx, scratch)).unwrap_or(0);
+            self.ahead.extend_from_slice(&scratch[..read]);
+            Poll::Ready(read > 0)
+        })
     }
 
     /// Reads up to `room` bytes, once, and hands them to `take`.
@@ -202,14 +227,18 @@ impl Read for Wire {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, mut into: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         let wire = self.get_mut();
         let (ledger, mut ends) = (wire.ledger.clone(), std::mem::take(&mut wire.ends));
+        let again = std::mem::take(&mut wire.again);
+        let mut taken = 0;
         let poll = wire.poll_take(cx, into.remaining(), |bytes| {
+            taken = bytes.len();
             if !bytes.is_empty() {
-                ends.check(bytes, ledger.within());
+                ends.check(&mut bytes[again.min(taken)..], ledger.within());
                 ledger.arrived();
                 into.put_slice(bytes);
             }
         });
         wire.ends = ends;
+        wire.again = again.saturating_sub(taken);
         poll
     }
 }

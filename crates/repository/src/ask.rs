@@ -95,9 +95,9 @@ impl Ask {
             Question::Yank { name, number, .. } => ("yank", name.as_str(), number.as_str()),
         };
         Subject {
-            repository: self.repository.record.name.clone(),
-            package: package.to_owned(),
-            version: version.to_owned(),
+            repository: self.repository.record.name.as_str().into(),
+            package: package.into(),
+            version: version.into(),
             kind,
         }
     }

@@ -5,7 +5,9 @@
 //! first completed flush after the body's end.
 
 use crate::scrub::scrub;
-use crate::{Millis, Op, Outcome, Reason, Tick};
+use crate::{Millis, Op, Outcome, Reason, Text, Tick};
+use smallvec::SmallVec;
+use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,13 +16,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct EventId(pub u64);
 
 impl EventId {
+    /// A thread takes so many at once, so that threads do not wait for each other's.
+    const BLOCK: u64 = 256;
+
     /// The next id: 42 bits of milliseconds at the first call in this process, 22 bits counting on from there.
     pub fn next(now: Millis) -> Self {
+        thread_local!(static MINE: Cell<(u64, u64)> = const { Cell::new((0, 0)) });
+        let (mut next, mut end) = MINE.get();
+        if next == end {
+            next = Self::block(now);
+            end = next + Self::BLOCK;
+        }
+        MINE.set((next + 1, end));
+        Self(next)
+    }
+
+    fn block(now: Millis) -> u64 {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let first = u64::try_from(now.0).unwrap_or(0) << 22;
-        match NEXT.compare_exchange(0, first + 1, Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(_) => Self(first),
-            Err(_) => Self(NEXT.fetch_add(1, Ordering::Relaxed)),
+        match NEXT.compare_exchange(0, first + Self::BLOCK, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => first,
+            Err(_) => NEXT.fetch_add(Self::BLOCK, Ordering::Relaxed),
         }
     }
 }
@@ -100,11 +116,11 @@ impl Layer {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Subject {
     /// The repository's name.
-    pub repository: String,
+    pub repository: Text,
     /// The package: a gem's name, a Maven `G:A`.
-    pub package: String,
+    pub package: Text,
     /// The version, with its platform or classifier.
-    pub version: String,
+    pub version: Text,
     /// The kind of file or operation: `gem`, `info`, `versions`, `push`.
     pub kind: &'static str,
 }
@@ -187,9 +203,9 @@ pub struct Event {
     /// What was asked for.
     pub subject: Subject,
     /// The client's address; empty for jobs.
-    pub client: String,
+    pub client: Text,
     /// User agent, scrubbed of credentials, at most [`Event::TEXT_MAX`] bytes.
-    pub agent: String,
+    pub agent: Text,
     /// Name of the token that was used; never the token.
     pub token: String,
     /// Status sent; 0 when none was.
@@ -214,7 +230,8 @@ pub struct Event {
     pub members: Vec<MemberRecord>,
     /// How many events this one stands for once stored.
     pub weight: u32,
-    ops: [Tally; Op::COUNT],
+    /// Few run for one event, and those of a page hit have room in it.
+    ops: SmallVec<[(Op, Tally); 3]>,
 }
 
 impl Event {
@@ -241,8 +258,8 @@ impl Event {
             protocol: "",
             path: String::new(),
             subject: Subject::default(),
-            client: String::new(),
-            agent: String::new(),
+            client: Text::default(),
+            agent: Text::default(),
             token: String::new(),
             status: 0,
             outcome: None,
@@ -255,7 +272,7 @@ impl Event {
             duration: 0,
             members: Vec::new(),
             weight: 1,
-            ops: [Tally::default(); Op::COUNT],
+            ops: SmallVec::new(),
         })
     }
 
@@ -266,9 +283,14 @@ impl Event {
 
     /// Notes several runs of `op` that were tallied elsewhere.
     pub fn add_all(&mut self, op: Op, tally: Tally) {
-        let mine = &mut self.ops[op as usize];
-        mine.count = mine.count.saturating_add(tally.count);
-        mine.nanos = mine.nanos.saturating_add(tally.nanos);
+        match self.ops.iter_mut().find(|(ran, _)| *ran == op) {
+            Some((_, mine)) => {
+                mine.count = mine.count.saturating_add(tally.count);
+                mine.nanos = mine.nanos.saturating_add(tally.nanos);
+            }
+            None if tally.count > 0 => self.ops.push((op, tally)),
+            None => {}
+        }
     }
 
     /// Runs `work` and notes how long it took: here, and for the loop that could do nothing else ([`crate::Pulse`]).
@@ -283,12 +305,12 @@ impl Event {
 
     /// What `op` has cost so far.
     pub fn tally(&self, op: Op) -> Tally {
-        self.ops[op as usize]
+        self.tallies().find(|(ran, _)| *ran == op).map(|(_, tally)| tally).unwrap_or_default()
     }
 
-    /// Every op that ran, in the order of the list.
+    /// Every op that ran, in the order in which they first did.
     pub fn tallies(&self) -> impl Iterator<Item = (Op, Tally)> + '_ {
-        Op::ALL.iter().map(|op| (*op, self.tally(*op))).filter(|(_, tally)| tally.count > 0)
+        self.ops.iter().copied()
     }
 
     /// Takes over a member's part: its record, and its costs into this event's.

@@ -23,6 +23,7 @@ mod recorder;
 mod scrub;
 mod shard;
 mod sink;
+mod text;
 mod totals;
 
 pub use bound::{Bound, BoundName, Full, Slot, Waiting};
@@ -36,4 +37,5 @@ pub use outcome::{Outcome, Reason};
 pub use pulse::{Blocked, Pulse};
 pub use recorder::{Recorder, RecorderOptions};
 pub use sink::{JsonLines, Sink};
+pub use text::Text;
 pub use totals::{Counter, SinkTotals, Totals};

@@ -115,6 +115,10 @@ fn about_loops(page: &mut Page, pulses: &[Arc<Pulse>]) {
         let labels = [("loop", pulse.name()), ("op", longest.op.map_or("none", Op::as_str))];
         page.sample(name, &labels, longest.nanos as f64 / 1e9);
     }
+    page.family("loop_starved_seconds_total", "counter", "How long a loop was ready to work and had no processor");
+    for pulse in pulses {
+        page.sample("loop_starved_seconds_total", &[("loop", pulse.name())], pulse.starved() as f64 / 1e9);
+    }
     page.family("loop_late_seconds", "histogram", "How late a loop's timer was");
     for pulse in pulses {
         page.histogram("loop_late_seconds", &[("loop", pulse.name())], &pulse.lateness());

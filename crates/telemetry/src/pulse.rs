@@ -37,6 +37,8 @@ pub struct Blocked {
 pub struct Pulse {
     name: String,
     runs: [AtomicU64; Op::COUNT],
+    /// Nanoseconds that the loop was ready to work and had no processor.
+    starved: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -55,7 +57,8 @@ impl Pulse {
 
     pub(crate) fn new(name: &str) -> Self {
         let state = State { since: Tick::now(), ..State::default() };
-        Self { name: name.to_owned(), runs: [const { AtomicU64::new(0) }; Op::COUNT], state: Mutex::new(state) }
+        let runs = [const { AtomicU64::new(0) }; Op::COUNT];
+        Self { name: name.to_owned(), runs, starved: AtomicU64::new(0), state: Mutex::new(state) }
     }
 
     /// The loop's name.
@@ -63,8 +66,10 @@ impl Pulse {
         &self.name
     }
 
-    /// The loop's timer fired `late` nanoseconds after its time. Call it on the loop's own thread.
-    pub fn beat(&self, late: u64) {
+    /// The loop's timer fired `late` nanoseconds after its time; for `starved` of those since the last beat its thread was
+    /// ready and had no processor, which is not the loop's doing. Call it on the loop's own thread.
+    pub fn beat(&self, late: u64, starved: u64) {
+        self.starved.fetch_add(starved, Relaxed);
         RUNS.with(|runs| {
             for (run, total) in runs.iter().zip(&self.runs).filter(|(run, _)| run.get() > 0) {
                 total.fetch_add(u64::from(run.take()), Relaxed);
@@ -76,7 +81,7 @@ impl Pulse {
         let mut state = self.lock();
         state.lateness.record(late);
         state.turn(now);
-        let blocked = late.max(ran.nanos);
+        let blocked = late.max(ran.nanos).saturating_sub(starved);
         if blocked > state.longest[0].nanos {
             // What took less than half of it did not cause it.
             state.longest[0] = Blocked { nanos: blocked, op: ran.op.filter(|_| ran.nanos >= blocked / 2) };
@@ -89,6 +94,11 @@ impl Pulse {
         state.turn(Tick::now());
         let [now, before] = state.longest;
         if now.nanos >= before.nanos { now } else { before }
+    }
+
+    /// Nanoseconds in all that the loop was ready to work and had no processor: others on the machine had.
+    pub fn starved(&self) -> u64 {
+        self.starved.load(Relaxed)
     }
 
     /// How late the timer was.
@@ -133,10 +143,10 @@ mod tests {
         event.time(Op::Route, || ());
         // A wait is no work: it keeps nobody from anything.
         event.add(Op::TruthWait, u64::MAX / 2);
-        pulse.beat(7);
+        pulse.beat(7, 0);
         assert_eq!([Op::Route, Op::PackageRead, Op::TruthWait].map(|op| pulse.runs(op)), [2, 0, 0]);
         assert_eq!(pulse.lateness().count(), 1);
-        pulse.beat(0);
+        pulse.beat(0, 0);
         assert_eq!(pulse.runs(Op::Route), 2);
     }
 
@@ -145,9 +155,9 @@ mod tests {
         let pulse = Pulse::new("test");
         ran(Op::Route, 5);
         ran(Op::IndexRender, 9_000_000);
-        pulse.beat(8_000_000);
+        pulse.beat(8_000_000, 0);
         ran(Op::Route, 4);
-        pulse.beat(2);
+        pulse.beat(2, 0);
         let longest = Blocked { nanos: 9_000_000, op: Some(Op::IndexRender) };
         assert_eq!(pulse.longest(), longest);
         let mut state = pulse.lock();
@@ -163,7 +173,17 @@ mod tests {
     fn lateness_without_an_op_is_nobodys() {
         let pulse = Pulse::new("test");
         LONGEST.take();
-        pulse.beat(3);
+        pulse.beat(3, 0);
         assert_eq!(pulse.longest(), Blocked { nanos: 3, op: None });
+    }
+
+    #[test]
+    fn who_had_no_processor_blocked_nobody() {
+        let pulse = Pulse::new("test");
+        LONGEST.take();
+        pulse.beat(9_000, 7_000);
+        pulse.beat(1_000, 4_000);
+        assert_eq!(pulse.longest(), Blocked { nanos: 2_000, op: None });
+        assert_eq!(pulse.starved(), 11_000);
     }
 }

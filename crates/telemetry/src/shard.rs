@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Events as they are handed from hand to hand: an event is 800 bytes, so it is moved and never copied.
+/// Events as they are handed from hand to hand: an event is 400 bytes, so it is moved and never copied.
 pub(crate) type Events = Vec<Box<Event>>;
 
 /// All shards, and the bound over what is buffered in them.
@@ -33,13 +33,17 @@ struct State {
 }
 
 impl Shards {
+    /// So many are handed on at once: waking the collector costs little for each of them, and what the sinks read is still
+    /// in the processor's caches.
+    const BATCH: usize = 512;
+
     /// `count` shards that together buffer as many events as fit into `bound`.
     pub(crate) fn new(count: usize, bound: Arc<Bound>) -> Self {
-        let count = count.max(1);
+        let count = count.max(1).next_power_of_two();
         let room = usize::try_from(bound.capacity()).unwrap_or(usize::MAX).div_ceil(count);
         let shard = |_| Shard {
             counters: [const { AtomicU64::new(0) }; Counter::COUNT],
-            state: Mutex::new(State { counts: Counts::default(), events: Vec::with_capacity(room) }),
+            state: Mutex::new(State { counts: Counts::default(), events: Events::new() }),
         };
         Self { all: (0..count).map(shard).collect(), room, bound }
     }
@@ -59,7 +63,7 @@ impl Shards {
             return false;
         }
         state.events.push(event);
-        state.events.len() == self.room.div_ceil(2)
+        state.events.len() == self.room.div_ceil(2).min(Self::BATCH)
     }
 
     /// Takes what is buffered, a batch for each shard that has any.
@@ -68,7 +72,7 @@ impl Shards {
         let mut batches = Vec::new();
         for shard in &self.all {
             if !shard.lock().events.is_empty() {
-                let empty = Vec::with_capacity(self.room);
+                let empty = Vec::with_capacity(self.room.min(2 * Self::BATCH));
                 batches.push(std::mem::replace(&mut shard.lock().events, empty));
             }
         }
@@ -101,7 +105,8 @@ impl Shards {
     }
 
     fn mine(&self) -> usize {
-        thread_number() % self.all.len()
+        // Their number is a power of two.
+        thread_number() & (self.all.len() - 1)
     }
 }
 

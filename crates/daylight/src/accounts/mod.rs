@@ -18,7 +18,7 @@ pub(crate) async fn answer(app: &App, ask: Account, request: &mut Request, event
     event.layer = Layer::Admin;
     event.subject.kind = "account";
     let (repository, _) = app.repositories.find(&ask.repository, event).await?;
-    event.subject.repository = ask.repository;
+    event.subject.repository = ask.repository.into();
     match ask.verb {
         Verb::MakeKey => keys::make(app, &repository, ask.form, request, event).await,
         Verb::MakeFullKey => keys::make_full(app, &repository, ask.form, request, event).await,

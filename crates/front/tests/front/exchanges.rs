@@ -74,6 +74,25 @@ fn a_part_of_a_file_comes_from_its_middle() {
 }
 
 #[test]
+fn a_connection_that_rests_between_any_two_bytes_answers_like_one_that_never_does() {
+    let front = Front::limited(Limits { rest: Duration::ZERO, ..Limits::default() });
+    let mut client = front.client();
+    for _ in 0..3 {
+        assert_eq!(client.get("/fine").status, 200);
+    }
+    // What came with the request before it is not lost.
+    client.send("GET /a HTTP/1.1\r\nhost: a\r\n\r\nPOST /upl");
+    assert_eq!(client.answer().status, 200);
+    client.send("oad HTTP/1.1\r\nhost: a\r\ncontent-le");
+    client.send("ngth: 3\r\n\r\na");
+    client.send("bc");
+    assert_eq!(client.answer().status, 200);
+    assert_eq!(client.get("/fine").status, 200);
+    let paths: Vec<_> = (0..6).map(|_| front.event().path).collect();
+    assert_eq!(paths, ["/fine", "/fine", "/fine", "/a", "/upload", "/fine"]);
+}
+
+#[test]
 fn a_client_that_leaves_within_the_reply_is_recorded_as_gone() {
     for path in ["/big", "/file"] {
         let front = Front::new();

@@ -26,8 +26,8 @@ pub(crate) async fn push(
     let Hosted { store, repository, .. } = hosted;
     let package = Arc::new(read(hosted, &staged, event).await?);
     let full_name = package.full_name();
-    event.subject.package.clone_from(&package.name);
-    event.subject.version = full_name.clone();
+    event.subject.package = package.name.as_str().into();
+    event.subject.version = full_name.as_str().into();
     by.may_change(&package.name)?;
 
     let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;

@@ -37,7 +37,7 @@ async fn find(hosted: Hosted<'_>, full_name: &str, now: Millis, event: &mut Even
         Some(entry) => entry,
         None => build(hosted, full_name, view, event).await?,
     };
-    event.subject.package.clone_from(&found.unit);
+    event.subject.package = found.unit.as_str().into();
     let seen = visible(std::slice::from_ref(&found), view).next().is_some();
     if seen { Ok(found) } else { Err(Error::Withdrawn(full_name.to_owned())) }
 }

@@ -37,10 +37,10 @@ fn event() -> Box<Event> {
     event.method = "GET";
     event.protocol = "HTTP/1.1";
     event.path = "/repository/gems/info/rack\" \u{1b}[2J\n".to_owned();
-    event.subject.repository = "gems".to_owned();
+    event.subject.repository = "gems".into();
     event.subject.kind = "info";
-    event.client = "127.0.0.1".to_owned();
-    event.agent = "bundler/2 \"x\\".to_owned();
+    event.client = "127.0.0.1".into();
+    event.agent = "bundler/2 \"x\\".into();
     event.token = "ci bot".to_owned();
     (event.status, event.outcome, event.layer) = (404, Some(Outcome::NotFound), Layer::Group);
     event.reason = Some(Reason::NoSuchPackage);
