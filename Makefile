@@ -16,8 +16,8 @@ help:
 	@echo 'make test              everything that must hold: licences, format, lints, all tests, real clients'
 	@echo 'make check             format, lints and the fast tests, for while you work'
 	@echo 'make check-advisories  known vulnerabilities of dependencies (fetches the advisory database from the network)'
-	@echo 'make bench             Daylight against its peers, on this machine'
-	@echo 'make torture           crash tests, a crowd, ten million mixed requests, fuzzing; long (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
+	@echo 'make bench             Daylight against its peers, on this machine (ARGS="instructions idle": these rows alone)'
+	@echo 'make torture           crash tests, a crowd, a hundred restarts, ten million mixed requests, fuzzing; long (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
 
 build:
 	@scripts/setup build
@@ -53,5 +53,6 @@ torture:
 	@scripts/setup test
 	DAYLIGHT_TORTURE=500 cargo test --release --locked --test suite crash:: -- --nocapture
 	DAYLIGHT_CROWD=2000 cargo test --release --locked --test suite crowd:: -- --nocapture
+	DAYLIGHT_RESTARTS=100 cargo test --release --locked --test suite restart::a_restart_under_load -- --nocapture
 	DAYLIGHT_SOAK=$(SOAK) cargo test --release --locked --test suite soak:: -- --nocapture
 	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz

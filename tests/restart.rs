@@ -45,6 +45,8 @@ impl Keeper {
 
 #[test]
 fn a_restart_under_load_refuses_nobody_and_loses_no_reply() {
+    // `make torture` restarts it more often.
+    let restarts = std::env::var("DAYLIGHT_RESTARTS").map_or(3, |restarts| restarts.parse().unwrap());
     const READERS: usize = 4;
     const PUSHERS: usize = 2;
     let mut world = World::start();
@@ -79,7 +81,7 @@ fn a_restart_under_load_refuses_nobody_and_loses_no_reply() {
         });
         let pushing: Vec<_> = pushing.collect();
         let ends = Over(&over);
-        for _ in 0..3 {
+        for _ in 0..restarts {
             let before = (reads.load(Relaxed), pushes.load(Relaxed));
             while reads.load(Relaxed) < before.0 + 50 || pushes.load(Relaxed) < before.1 + 3 {
                 // One that fails ends, and would be waited for in vain.

@@ -15,6 +15,7 @@ mod dependencies;
 mod hit;
 mod idle;
 mod index;
+mod instructions;
 mod load;
 mod open;
 mod overload;
@@ -22,6 +23,7 @@ mod process;
 mod push;
 mod queries;
 mod recording;
+mod slow;
 mod spread;
 
 #[path = "../../tests/world/gem.rs"]
@@ -33,6 +35,10 @@ mod http;
 
 use anyhow::{Context, Result, bail};
 use std::fs;
+
+/// The program's, as rows measure parts of it in this process.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// A row: the name that asks for it alone, and what measures it.
 type Row = (&'static str, fn() -> Result<()>);
@@ -49,6 +55,8 @@ const ROWS: &[Row] = &[
     ("index", index::row),
     ("dependencies", dependencies::row),
     ("queries", queries::row),
+    ("instructions", instructions::row),
+    ("slow", slow::row),
 ];
 
 fn main() -> Result<()> {

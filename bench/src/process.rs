@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::thread::{CpuSet, sched_setaffinity};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
@@ -35,19 +36,29 @@ impl Server {
 
     /// Starts it on this data folder, and with its log in another.
     pub(crate) fn daylight_on(data: &Path, folder: &Path, settings: &[(&str, &str)]) -> Result<Self> {
-        let program = beside("daylight")?;
-        let arguments = ["serve", "--listen", "127.0.0.1:0", "--data", &data.to_string_lossy()];
+        Self::start_daylight(Command::new(beside("daylight")?), data, folder, settings)
+    }
+
+    /// Under callgrind, which leaves the instructions of each thread in files `counted-NUMBER` of the folder.
+    pub(crate) fn daylight_counted(folder: &Path, settings: &[(&str, &str)]) -> Result<Self> {
+        let mut command = Command::new("valgrind");
+        command.args(["--tool=callgrind", "--separate-threads=yes"]);
+        command.arg(format!("--callgrind-out-file={}", folder.join("counted").display())).arg(beside("daylight")?);
+        Self::start_daylight(command, &folder.join("data"), folder, settings)
+    }
+
+    fn start_daylight(mut command: Command, data: &Path, folder: &Path, settings: &[(&str, &str)]) -> Result<Self> {
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data", &data.to_string_lossy()]);
         let shown: String = settings.iter().map(|(key, value)| format!("{key}={value} ")).collect();
-        println!("command: {shown}{} {}", program.display(), arguments.join(" "));
-        let mut child = Command::new(&program)
-            .args(arguments)
+        println!("command: {shown}{command:?}");
+        let mut child = command
             .env_clear()
             .env("DAYLIGHT_ADMIN_TOKEN", TOKEN)
             .envs(settings.iter().copied())
             .stdout(Stdio::piped())
             .stderr(fs::File::create(folder.join("daylight.log"))?)
             .spawn()
-            .with_context(|| format!("starting `{}`", program.display()))?;
+            .with_context(|| format!("starting {command:?}"))?;
         let stdout = child.stdout.take().context("standard output")?;
         let mut server = Self { child, name: "Daylight", address: String::new(), framed: String::new() };
         for line in BufReader::new(stdout).lines() {
@@ -141,6 +152,13 @@ impl Pair {
         fs::write(self.folder.path().join("files").join(name), bytes)?;
         Ok(bytes.len())
     }
+}
+
+/// From here on this thread, and whatever it starts, runs on these processors only.
+pub(crate) fn only_on(processors: std::ops::Range<usize>) -> Result<()> {
+    let mut set = CpuSet::new();
+    processors.for_each(|processor| set.set(processor));
+    sched_setaffinity(None, &set).context("choosing processors")
 }
 
 /// How busy the machine was in the last minute: what else ran blurs every figure.

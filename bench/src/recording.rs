@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use telemetry::{Clock, Event, JsonLines, Layer, Op, Outcome, Recorder, RecorderOptions, Subject, Target, Tick};
+use telemetry::{Clock, Event, JsonLines, Layer, Op, Outcome, Recorder, RecorderOptions, Subject, Target, Text, Tick};
 
 /// Events under callgrind, and natively.
 const COUNTED: usize = 20_000;
@@ -69,15 +69,17 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let options = RecorderOptions { clock: Clock::default(), shards: 4, buffered_events: 10_000 };
     let recorder = Recorder::start(options, vec![Box::new(sink)]);
     let subject =
-        Subject { repository: "gems-private".into(), package: "lamp".into(), version: String::new(), kind: "info" };
+        Subject { repository: "gems-private".into(), package: "lamp".into(), kind: "info", ..Subject::default() };
     let (count, before) = (count.parse::<usize>()?, busy_nanos()?);
+    // As the front has them for each connection.
+    let connection = (Text::from("127.0.0.1"), Text::from(Event::text(AGENT)));
     for number in 0..count {
         if number % BATCH == 0 {
             ensure!(recorder.flush(Duration::from_secs(30)), "the events were not written");
         }
         match kind.as_str() {
-            "hit" => event(&recorder, &subject, Layer::Page, &[Op::PageLookup, Op::BodySend]),
-            "miss" => event(&recorder, &subject, Layer::Hosted, MISS),
+            "hit" => event(&recorder, &connection, &subject, Layer::Page, &[Op::PageLookup]),
+            "miss" => event(&recorder, &connection, &subject, Layer::Hosted, MISS),
             _ => {}
         }
     }
@@ -98,17 +100,16 @@ const MISS: &[Op] = &[
     Op::IndexRender,
     Op::ReplyMake,
     Op::PageKeep,
-    Op::BodySend,
 ];
 
 /// One request's event, from its attempt to its release.
-fn event(recorder: &Recorder, subject: &Subject, layer: Layer, ops: &[Op]) {
+fn event(recorder: &Recorder, connection: &(Text, Text), subject: &Subject, layer: Layer, ops: &[Op]) {
     recorder.attempt();
-    let mut event = Event::request(recorder.clock().now(), Tick::now());
+    let began = Tick::now();
+    let mut event = Event::request(recorder.clock().at_tick(began), began);
     event.method = "GET";
     event.path = Event::text("/repository/gems-private/info/lamp");
-    event.client = "127.0.0.1".into();
-    event.agent = Event::text(AGENT);
+    (event.client, event.agent) = connection.clone();
     event.subject.clone_from(subject);
     event.layer = layer;
     for op in ops {
@@ -117,7 +118,10 @@ fn event(recorder: &Recorder, subject: &Subject, layer: Layer, ops: &[Op]) {
     event.status = 200;
     event.outcome = Some(Outcome::Answered);
     event.bytes_out = 500;
-    event.duration = Tick::now().since(event.began);
+    let left = Tick::now();
+    event.first_byte = left.since(event.began);
+    event.add(Op::BodySend, left.since(left));
+    event.duration = left.since(event.began);
     recorder.release(event);
 }
 

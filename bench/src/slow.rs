@@ -1,0 +1,185 @@
+//! Everything slow at once, on an index of rubygems.org's size: how long the server's event loops were kept from their other
+//! clients, by its own count, and by what.
+
+use crate::corpus;
+use crate::gem::Gem;
+use crate::hit::read;
+use crate::http::Connection;
+use crate::process::{Server, TOKEN, beside, load_average};
+use crate::push::{self, noise};
+use anyhow::{Context, Result, ensure};
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Clients that take a kilobyte a second.
+const READERS: usize = 500;
+/// Of a body that no buffer of the kernel's holds.
+const BODY: usize = 8 << 20;
+/// No longer than that, whatever is still under way.
+const PATIENCE: Duration = Duration::from_secs(180);
+const REPOSITORY: &str = "/repository/gems-private";
+/// What is asked for while it was not asked for before, and again after each push.
+const COLD: [&str; 3] = ["versions", "names", "specs.4.8.gz"];
+
+/// Measures and prints the row.
+pub(crate) fn row() -> Result<()> {
+    println!("\n## All slow things at once");
+    let folder = tempfile::tempdir()?;
+    let (data, copy) = (folder.path().join("data"), folder.path().join("copy"));
+    corpus::run(&[data.to_string_lossy().into_owned()])?;
+    let copied = Command::new("cp").arg("-a").args([&data, &copy]).status()?;
+    ensure!(copied.success(), "the folder could not be copied");
+
+    let settings = [("DAYLIGHT_SERVER_MAX_CONNECTIONS_PER_CLIENT", "1000")];
+    let server = Server::daylight(folder.path(), &settings)?;
+    let over = AtomicBool::new(false);
+    publish(&server, "brick", BODY)?;
+    let longest = std::thread::scope(|scope| {
+        let watch = scope.spawn(|| watch(&server, &over));
+        let crowd = scope.spawn(|| crowd(&server, &over));
+        let upload = scope.spawn(|| trickle(&server, &over));
+        let done = busy(&server, &copy);
+        over.store(true, Relaxed);
+        for thread in [crowd, upload] {
+            thread.join().ok().context("a client panicked")??;
+        }
+        done?;
+        watch.join().ok().context("the watch panicked")?
+    })?;
+    println!(
+        "\n| loop | longest time in which it did nothing else, ms | op | ready and without a processor, ms in all |"
+    );
+    println!("|---|---|---|---|");
+    for (name, Seen { millis, op, starved }) in &longest {
+        println!("| {name} | {millis:.2} | {op} | {starved:.0} |");
+    }
+    println!("\nload average after it: {}", load_average()?);
+    Ok(())
+}
+
+/// What ends by itself: whole indexes, pushes, checks of a copy, and the removal of the repository at last.
+fn busy(server: &Server, copy: &Path) -> Result<()> {
+    let mut checks = vec![verb(&["check", "--verify"], copy)?];
+    let began = Instant::now();
+    let mut round = 0;
+    while began.elapsed() < PATIENCE {
+        for name in COLD {
+            read(server, &format!("{REPOSITORY}/{name}"))?;
+        }
+        round += 1;
+        publish(server, &format!("brick-{round}"), 10_000)?;
+        let all = checks.len();
+        if checks[all - 1].try_wait()?.is_some() {
+            if all == 2 {
+                break;
+            }
+            checks.push(verb(&["rebuild"], copy)?);
+        }
+    }
+    println!(
+        "indexes were read {round} times, and {} s had passed when all checks were done",
+        began.elapsed().as_secs()
+    );
+    for mut check in checks {
+        if check.try_wait()?.is_none() {
+            check.kill()?;
+        }
+        check.wait()?;
+    }
+    let mut connection = Connection::open(server.address.parse()?)?;
+    let removed = connection.call("DELETE", "/api/v1/repositories/gems-private", &[("Authorization", TOKEN)], b"")?;
+    println!("removing the repository: {} after {:.1} s", removed.status, began.elapsed().as_secs_f64());
+    ensure!(removed.status < 300, "{}", removed.text());
+    // The loops' next beats tell of it.
+    sleep(Duration::from_secs(2));
+    Ok(())
+}
+
+fn verb(arguments: &[&str], copy: &Path) -> Result<Child> {
+    let mut command = Command::new(beside("daylight")?);
+    command.args(arguments).arg("--data").arg(copy).env_clear().stdout(Stdio::null()).stderr(Stdio::null());
+    Ok(command.spawn()?)
+}
+
+fn publish(server: &Server, name: &str, bytes: usize) -> Result<()> {
+    let gem = Gem::new(name, "1.0.0").payload(&noise(bytes as u64, bytes)).bytes();
+    let reply =
+        Connection::open(server.address.parse()?)?.call("POST", push::PATH, &[("Authorization", TOKEN)], &gem)?;
+    ensure!(reply.status == 200, "push: {}", reply.text());
+    Ok(())
+}
+
+/// Many who read a large body, a kilobyte a second each.
+fn crowd(server: &Server, over: &AtomicBool) -> Result<()> {
+    let request = format!("GET {REPOSITORY}/gems/brick-1.0.0.gem HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    let open = |_| -> Result<TcpStream> {
+        let mut stream = TcpStream::connect(&server.address)?;
+        stream.write_all(request.as_bytes())?;
+        Ok(stream)
+    };
+    let mut readers = (0..READERS).map(open).collect::<Result<Vec<_>>>()?;
+    let mut kilobyte = [0; 1 << 10];
+    while !over.load(Relaxed) {
+        for reader in &mut readers {
+            let read = reader.read(&mut kilobyte)?;
+            ensure!(read > 0, "a slow reader was cut off");
+        }
+        sleep(Duration::from_secs(1));
+    }
+    Ok(())
+}
+
+/// An upload that comes slowly.
+fn trickle(server: &Server, over: &AtomicBool) -> Result<()> {
+    let mut stream = TcpStream::connect(&server.address)?;
+    let path = push::PATH;
+    let head =
+        format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {TOKEN}\r\nContent-Length: {BODY}\r\n\r\n");
+    stream.write_all(head.as_bytes())?;
+    while !over.load(Relaxed) {
+        stream.write_all(&[0; 2 << 10])?;
+        sleep(Duration::from_millis(500));
+    }
+    Ok(())
+}
+
+/// What one loop told.
+#[derive(Default)]
+struct Seen {
+    millis: f64,
+    op: String,
+    starved: f64,
+}
+
+/// Asks the server for the longest blockings, until it is over; they are kept for a minute there.
+fn watch(server: &Server, over: &AtomicBool) -> Result<BTreeMap<String, Seen>> {
+    let mut seen: BTreeMap<String, Seen> = BTreeMap::new();
+    loop {
+        let last = over.load(Relaxed);
+        let mut connection = Connection::open(server.address.parse()?)?;
+        let metrics = connection.call("GET", "/metrics", &[("Authorization", TOKEN)], b"")?;
+        for line in metrics.text().lines() {
+            let Some((name, value)) = line.rsplit_once(' ') else { continue };
+            let label = |key: &str| name.split(&format!("{key}=\"")).nth(1).and_then(|rest| rest.split('"').next());
+            let Some(millis) = label("loop").and_then(|_| value.parse::<f64>().ok()).map(|value| value * 1e3) else {
+                continue;
+            };
+            let one = seen.entry(label("loop").unwrap_or_default().to_owned()).or_default();
+            if name.starts_with("daylight_loop_starved_seconds_total") {
+                one.starved = millis;
+            } else if name.starts_with("daylight_loop_blocked_longest_seconds") && millis > one.millis {
+                (one.millis, one.op) = (millis, label("op").unwrap_or_default().to_owned());
+            }
+        }
+        if last {
+            return Ok(seen);
+        }
+        sleep(Duration::from_secs(1));
+    }
+}
