@@ -29,6 +29,7 @@ mod loops;
 mod marshal;
 mod migration;
 mod model;
+mod oldest_index;
 mod overload;
 mod pages;
 mod protocols;
