@@ -4,7 +4,7 @@
 //! What it says of a gem is a piece, the same bytes in whichever list; lists are made by joining pieces.
 
 use super::marshal::{self, Writer};
-use super::{Kind, Package};
+use super::{Identity, Invalid, Kind, Package, Version};
 use std::fmt::Write as _;
 
 /// How a list is written.
@@ -31,6 +31,12 @@ pub fn brief(package: &Package) -> String {
         }
     }
     brief
+}
+
+/// What of a version in short tells it from the gem's others.
+pub fn identity(brief: &str) -> Result<Identity, Invalid> {
+    let (number, platform, _) = read(brief);
+    Ok(Identity { number: Version::parse(number)?, platform: platform.to_owned() })
 }
 
 /// Number, platform, and what is needed: names and requirements.
@@ -150,6 +156,8 @@ mod tests {
         assert_eq!((number, platform), ("1.0", "java"));
         assert_eq!(needed.collect::<Vec<_>>(), [("b", ">= 1.0, < 2".to_owned()), ("c", ">= 0".to_owned())]);
         assert_eq!(read("1.1").1, "ruby");
+        let told = identity(&brief(&built)).unwrap();
+        assert_eq!((told.number.as_str(), told.platform), ("1.2.0.pre1", built.platform));
     }
 
     #[test]

@@ -9,16 +9,13 @@ use crate::rope::form::{self, Mark};
 use crate::rope::{Chunks, Coded, Part, gzip};
 use crate::{Error, Found, Repository, View, visible};
 use bytes::Bytes;
-use format::gem::{Identity, specs};
+use format::gem::{Identity, dependencies, specs};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use store::{Entry, Lane, Seq};
+use store::{Facts, Outline, Seq};
 use telemetry::{Event, Millis};
 use tokio::sync::Mutex;
-
-/// Units whose entries are read at once.
-const AT_ONCE: usize = 50;
 
 /// The three files, and up to where they go.
 #[derive(Debug)]
@@ -76,12 +73,7 @@ pub(crate) async fn specs(
     loop {
         let made = turn.made.as_ref().ok_or(Error::GivenUp)?;
         let (touched, through, last) = touched(hosted, made.through, event).await?;
-        let mut changes = BTreeMap::new();
-        for name in touched.into_keys() {
-            let unit = hosted.store.unit(hosted.repository.id, &name, Lane::Index, event).await?;
-            let parts = parts(&unit.entries, hosted.repository.view(now))?;
-            changes.insert(name, parts);
-        }
+        let changes = rendered(hosted, touched.into_keys().collect(), now, event).await?.into_iter().collect();
         (turn, ()) = hosted.work(turn, event, move |made| made.change(changes, through, now)).await?;
         if last {
             break;
@@ -99,33 +91,28 @@ async fn read(
     now: Millis,
     event: &mut Event,
 ) -> Result<(Vec<(String, [Part; 3])>, Option<String>), Error> {
-    let id = hosted.repository.id;
-    let names = hosted.store.units(id, after, UNITS, event).await?;
-    let (mut units, mut after) = (Vec::with_capacity(names.len()), after.to_owned());
-    for names in names.chunks(AT_ONCE) {
-        let Some(through) = names.last() else { break };
-        let entries = hosted.store.entries(id, &after, through, event).await?;
-        after.clone_from(through);
-        let repository = hosted.repository.clone();
-        let render = move |(): &mut ()| {
-            let units = entries.chunk_by(|a, b| a.unit == b.unit);
-            units.map(|unit| Ok((unit[0].unit.clone(), parts(unit, repository.view(now))?))).collect()
-        };
-        let ops = (telemetry::Op::WorkWait, telemetry::Op::IndexRender);
-        let rendered: Result<Vec<_>, Error> = hosted.keeper.workers.run(Lane::Index, ops, event, render).await?;
-        units.extend(rendered?);
-    }
-    Ok((units, (names.len() == UNITS).then_some(after)))
+    let names = hosted.store.units(hosted.repository.id, after, UNITS, event).await?;
+    let last = names.last().filter(|_| names.len() == UNITS).cloned();
+    Ok((rendered(hosted, names, now, event).await?, last))
+}
+
+/// What these gems say, from their versions in outline, where those are read.
+async fn rendered(
+    hosted: Hosted<'_>,
+    names: Vec<String>,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Vec<(String, [Part; 3])>, Error> {
+    let repository = hosted.repository.clone();
+    let render = move |name: &str, rows: Vec<Outline>| Ok((name.to_owned(), parts(name, &rows, repository.view(now))?));
+    hosted.store.outlines(hosted.repository.id, names, render, event).await?.into_iter().collect()
 }
 
 /// What one gem has in each of the three files, newest first. Its first element defines the symbols again, so that it may
 /// stand anywhere; all others link to those of the first in the file.
-fn parts(entries: &[Entry], view: View<'_>) -> Result<[Part; 3], Error> {
-    let identity = |entry: &Entry| {
-        Identity::deserialize(&entry.facts).map_err(|source| Error::Unreadable { key: entry.key.clone(), source })
-    };
-    let name = entries.first().map_or("", |entry| &entry.unit);
-    let mut versions = visible(entries, view).map(|seen| identity(seen.entry())).collect::<Result<Vec<_>, _>>()?;
+fn parts(name: &str, rows: &[Outline], view: View<'_>) -> Result<[Part; 3], Error> {
+    let seen = visible(rows, view).map(|seen| identity(name, &seen.entry().facts));
+    let mut versions = seen.collect::<Result<Vec<_>, Error>>()?;
     versions.sort_by(|a, b| (&b.number, &b.platform).cmp(&(&a.number, &a.platform)));
     let latest = specs::latest(versions.iter().map(|version| (&version.number, version.platform.as_str())));
     let file = |these: Vec<&Identity>| {
@@ -139,6 +126,17 @@ fn parts(entries: &[Entry], view: View<'_>) -> Result<[Part; 3], Error> {
     };
     let (young, released) = versions.iter().partition(|version| version.number.prerelease());
     Ok([file(released), file(latest.into_iter().map(|at| &versions[at]).collect()), file(young)])
+}
+
+/// One that was pushed by a version that kept nothing in short is read whole.
+fn identity(name: &str, facts: &Facts) -> Result<Identity, Error> {
+    match facts {
+        Facts::Brief(brief) => Ok(dependencies::identity(brief)?),
+        Facts::Whole(facts) => {
+            let unreadable = |source| Error::Unreadable { key: name.to_owned(), source };
+            serde_json::from_str(facts.get()).map_err(unreadable)
+        }
+    }
 }
 
 impl Specs {
