@@ -54,6 +54,7 @@ ops! {
     PackageRead "package.read" "Reading the facts out of an uploaded package";
     FactsRead "facts.read" "Reading what is known of the versions of a package";
     IndexRender "index.render" "Rendering an index or a piece of one, and hashing it";
+    IndexExtend "index.extend" "Adding what changed to an index, which costs the same whatever is in it";
     TokenCheck "token.check" "Hashing a presented token and comparing it";
     Check "store.check" "Checking rows, blobs, journal and segments against each other";
     Rebuild "store.rebuild" "Replaying segments into a new truth database";

@@ -143,7 +143,7 @@ async fn enter(
     event: &mut Event,
 ) -> Result<(Entry, Seq, Option<Head>), Error> {
     let unit = match next {
-        Next::Head(head) => return event.time(Op::IndexRender, || published(&head, package, hashes, at)),
+        Next::Head(head) => return event.time(Op::IndexExtend, || published(&head, package, hashes, at)),
         Next::Unit(unit) => unit,
     };
     let (rows, repository) = (unit.entries.len(), hosted.repository.clone());

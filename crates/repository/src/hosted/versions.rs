@@ -62,14 +62,14 @@ pub(crate) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event)
         if made.log.seals(bytes) {
             (turn, ()) = hosted.work(turn, event, move |made| made.add(&lines)).await?;
         } else {
-            event.time(Op::IndexRender, || made.add(&lines))?;
+            event.time(Op::IndexExtend, || made.add(&lines))?;
         }
         if last {
             break;
         }
     }
     let made = turn.made.as_mut().ok_or(Error::GivenUp)?;
-    let index = event.time(Op::IndexRender, || made.log.index())?;
+    let index = event.time(Op::IndexExtend, || made.log.index())?;
     Ok(Found::Index(hosted.settle(turn, stamp, index)))
 }
 
