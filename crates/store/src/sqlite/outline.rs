@@ -34,8 +34,9 @@ pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
 
 impl Sqlite {
     pub(super) fn read_outlines(&self, repository: RepositoryId, unit: &str) -> Result<Vec<Outline>, Error> {
-        let sql = "SELECT live, published, changed, brief, key FROM outline WHERE repository = ? AND unit = ?
-                   ORDER BY published, key";
+        // In the order of the key, as they stand. The moments are put in order here: SQLite would make a table for that.
+        let sql =
+            "SELECT live, published, changed, brief, key FROM outline WHERE repository = ? AND unit = ? ORDER BY key";
         let failed = Error::sqlite("read entries in outline");
         let mut statement = self.connection.prepare_cached(sql).map_err(&failed)?;
         let mut rows = statement.query(params![int(repository.0), unit]).map_err(&failed)?;
@@ -50,6 +51,7 @@ impl Sqlite {
             let state = if live { State::Live } else { State::Withdrawn };
             outlines.push(Outline { state, published: Millis(published), changed: Millis(changed), facts });
         }
+        outlines.sort_by_key(|outline| outline.published);
         Ok(outlines)
     }
 
