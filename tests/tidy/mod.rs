@@ -1,6 +1,7 @@
 //! The rules about the tree that no compiler checks: edges between crates, sizes, names, and absences.
 
 mod edges;
+mod locks;
 mod registry;
 mod sources;
 
