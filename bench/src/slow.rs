@@ -166,7 +166,8 @@ fn watch(server: &Server, over: &AtomicBool) -> Result<BTreeMap<String, Seen>> {
         let metrics = connection.call("GET", "/metrics", &[("Authorization", TOKEN)], b"")?;
         for line in metrics.text().lines() {
             let Some((name, value)) = line.rsplit_once(' ') else { continue };
-            let label = |key: &str| name.split(&format!("{key}=\"")).nth(1).and_then(|rest| rest.split('"').next());
+            let labels = || name.split(['{', ',']).map(|label| label.trim_end_matches('}').trim_end_matches('"'));
+            let label = |key: &str| labels().find_map(|label| label.strip_prefix(key)?.strip_prefix("=\""));
             let Some(millis) = label("loop").and_then(|_| value.parse::<f64>().ok()).map(|value| value * 1e3) else {
                 continue;
             };
