@@ -190,6 +190,7 @@ impl Repositories {
             private: new.private,
             members: Vec::new(),
             protocols_off: Vec::new(),
+            owners_enforced: false,
             index_base: None,
             info_format: hosted::form(new.info_format),
             created,

@@ -149,6 +149,28 @@ impl Facts {
     pub const BRIEF: &'static str = "brief";
 }
 
+/// What is known of a unit beside its entries, with the number of the unit's last change.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UnitFacts {
+    /// The number of the last change in it.
+    pub seq: Seq,
+    /// As it was last set; null: nothing.
+    pub facts: serde_json::Value,
+}
+
+/// A time, and which of what was published in it is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// The first moment.
+    pub from: Millis,
+    /// The last moment.
+    pub until: Millis,
+    /// How many of the newest to leave out.
+    pub skip: usize,
+    /// How many to tell at most.
+    pub limit: usize,
+}
+
 /// Why a batch was not made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("somebody else changed it first: {0:?} no longer holds")]
@@ -185,6 +207,20 @@ pub trait Catalog: Send {
 
     /// The entries of one unit in outline, withdrawn ones too, in the order of [`Catalog::unit`].
     fn outlines(&mut self, repository: RepositoryId, unit: &str) -> Result<Vec<Outline>, Error>;
+
+    /// What is known of a unit beside its entries.
+    fn facts(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitFacts, Error>;
+
+    /// Units of which something is known beside their entries, after `after`, in byte order, `limit` at most.
+    fn known(
+        &mut self,
+        repository: RepositoryId,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, serde_json::Value)>, Error>;
+
+    /// The live entries published in a time, newest first.
+    fn published(&mut self, repository: RepositoryId, span: Span) -> Result<Vec<Entry>, Error>;
 
     /// One entry.
     fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error>;

@@ -87,6 +87,11 @@ impl Desk {
                         self.revisions.raise(Unit::All(holder), seq);
                     }
                 }
+                Change::Unit { repository, unit, .. } => {
+                    for holder in self.holders.of(*repository) {
+                        self.revisions.raise(Unit::Of(holder, unit), seq);
+                    }
+                }
                 Change::Repository { id, .. } => {
                     let id = if id.0 == 0 { RepositoryId(number) } else { *id };
                     self.holders.of(id).into_iter().for_each(|holder| self.revisions.raise(Unit::All(holder), seq));

@@ -53,6 +53,7 @@ mod tests {
             private: false,
             members: members.iter().map(|member| (*member).into()).collect(),
             protocols_off: Vec::new(),
+            owners_enforced: false,
             index_base: None,
             info_format: None,
             created: Millis(0),

@@ -34,7 +34,9 @@ mod tests;
 mod writer;
 
 pub use cache::Fact;
-pub use catalog::{Batch, Catalog, CommitError, Conflict, Expect, Facts, JournalRow, Outline, UnitRows};
+pub use catalog::{
+    Batch, Catalog, CommitError, Conflict, Expect, Facts, JournalRow, Outline, Span, UnitFacts, UnitRows,
+};
 pub use check::{Problem, Report, check};
 pub use error::Error;
 pub use lane::Lane;

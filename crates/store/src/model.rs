@@ -2,7 +2,7 @@
 //! other crates' property tests.
 
 use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, Expect, JournalRow, RepositoryId};
-use crate::{Facts, Outline, RepositoryRecord, Seq, State, TokenRecord, UnitRows};
+use crate::{Facts, Outline, RepositoryRecord, Seq, Span, State, TokenRecord, UnitFacts, UnitRows};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A catalog in memory.
@@ -12,6 +12,7 @@ pub struct Model {
     entries: BTreeMap<(RepositoryId, String), Entry>,
     units: BTreeMap<(RepositoryId, String), Seq>,
     lines: BTreeMap<(RepositoryId, Seq), String>,
+    facts: BTreeMap<(RepositoryId, String), serde_json::Value>,
     repositories: BTreeMap<RepositoryId, RepositoryRecord>,
     tokens: BTreeMap<Digest, TokenRecord>,
     settings: BTreeMap<String, serde_json::Value>,
@@ -64,6 +65,13 @@ impl Model {
                     self.lines.insert((repository, row.seq), line.clone());
                 }
                 self.entries.insert((repository, entry.key.clone()), entry);
+            }
+            Change::Unit { repository, unit, facts } => {
+                self.units.insert((repository, unit.clone()), row.seq);
+                match facts.is_null() {
+                    true => self.facts.remove(&(repository, unit)),
+                    false => self.facts.insert((repository, unit), facts),
+                };
             }
             Change::Repository { id, record } => {
                 self.repositories.insert(id, record);
@@ -124,6 +132,30 @@ impl Catalog for Model {
         let mut entries: Vec<Entry> = within.cloned().collect();
         entries.sort_by(|a, b| (&a.unit, a.published, &a.key).cmp(&(&b.unit, b.published, &b.key)));
         Ok(entries)
+    }
+
+    fn facts(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitFacts, Error> {
+        let place = (repository, unit.to_owned());
+        let seq = self.units.get(&place).copied().unwrap_or_default();
+        Ok(UnitFacts { seq, facts: self.facts.get(&place).cloned().unwrap_or_default() })
+    }
+
+    fn known(
+        &mut self,
+        repository: RepositoryId,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, serde_json::Value)>, Error> {
+        let here = self.facts.iter().filter(|((id, unit), _)| *id == repository && unit.as_str() > after);
+        Ok(here.take(limit).map(|((_, unit), facts)| (unit.clone(), facts.clone())).collect())
+    }
+
+    fn published(&mut self, repository: RepositoryId, span: Span) -> Result<Vec<Entry>, Error> {
+        let live = self.entries.iter().filter(|((id, _), entry)| *id == repository && entry.state == State::Live);
+        let within = live.map(|(_, entry)| entry).filter(|e| (span.from..=span.until).contains(&e.published));
+        let mut entries: Vec<Entry> = within.cloned().collect();
+        entries.sort_by(|a, b| (b.published, &b.key).cmp(&(a.published, &a.key)));
+        Ok(entries.into_iter().skip(span.skip).take(span.limit).collect())
     }
 
     fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {

@@ -147,6 +147,9 @@ pub struct RepositoryRecord {
     /// Names of index protocols that are switched off; opaque here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub protocols_off: Vec<String>,
+    /// Whether only the owners of a package may change it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub owners_enforced: bool,
     /// Where its index of lines was last begun anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_base: Option<IndexBase>,
@@ -222,6 +225,15 @@ pub enum Change {
         repository: RepositoryId,
         /// Its state now.
         entry: Entry,
+    },
+    /// What is known of a unit beside its entries became another: who owns a package, say.
+    Unit {
+        /// Where.
+        repository: RepositoryId,
+        /// Which unit.
+        unit: String,
+        /// What is known now; null: nothing. Written and read by who keeps repositories.
+        facts: serde_json::Value,
     },
     /// A repository was made (`id` 0: takes this change's number), changed or removed.
     Repository {

@@ -5,14 +5,21 @@ mod read;
 mod write;
 
 use crate::{Batch, Catalog, Conflict, Digest, Entry, Error, JournalRow, RepositoryId, RepositoryRecord, Seq};
-use crate::{Outline, TokenRecord, UnitRows};
+use crate::{Outline, Span, TokenRecord, UnitFacts, UnitRows};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
 /// `application_id` of a truth database: `DayT`.
 const APPLICATION: i64 = 0x4461_7954;
 /// `user_version`: the form of the schema below.
-const FORM: i64 = 1;
+const FORM: i64 = 2;
+
+/// What form 2 has more than form 1, whose versions know no change that would have filled it.
+const SINCE_2: &str = "
+    CREATE TABLE unit_facts (
+        repository INTEGER NOT NULL, unit TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (repository, unit)
+    ) STRICT, WITHOUT ROWID;
+";
 
 /// Every table but `counter` and `journal` is derived from the journal by [`write`]. Bodies are JSON.
 const SCHEMA: &str = "
@@ -46,6 +53,7 @@ const SCHEMA: &str = "
 /// `lower` folds ASCII letters alone, and sees what stands behind a NUL, which `COLLATE NOCASE` does not.
 const LATER: &str = "
     CREATE INDEX IF NOT EXISTS entry_folded ON entry (repository, lower(key));
+    CREATE INDEX IF NOT EXISTS entry_published ON entry (repository, live, published, key);
     CREATE INDEX IF NOT EXISTS unit_folded ON unit (repository, lower(unit)) WHERE live > 0;
 ";
 
@@ -73,10 +81,13 @@ impl Sqlite {
         match (application, form, tables) {
             (0, 0, 0) => connection
                 .execute_batch(&format!(
-                    "BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORM}; COMMIT;"
+                    "BEGIN IMMEDIATE; {SCHEMA} {SINCE_2} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORM}; COMMIT;"
                 ))
                 .map_err(&failed)?,
             (APPLICATION, FORM, _) => {}
+            (APPLICATION, 1, _) => connection
+                .execute_batch(&format!("BEGIN IMMEDIATE; {SINCE_2} PRAGMA user_version = {FORM}; COMMIT;"))
+                .map_err(&failed)?,
             (_, found, _) => {
                 let data = path.parent().unwrap_or(path).to_owned();
                 return Err(Error::TooNew { data, found: format!("truth {found}"), known: FORM as u32 });
@@ -147,6 +158,23 @@ impl Catalog for Sqlite {
 
     fn entries(&mut self, repository: RepositoryId, after: &str, through: &str) -> Result<Vec<Entry>, Error> {
         self.read_entries(repository, after, through)
+    }
+
+    fn facts(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitFacts, Error> {
+        self.read_unit_facts(repository, unit)
+    }
+
+    fn known(
+        &mut self,
+        repository: RepositoryId,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, serde_json::Value)>, Error> {
+        self.read_known(repository, after, limit)
+    }
+
+    fn published(&mut self, repository: RepositoryId, span: Span) -> Result<Vec<Entry>, Error> {
+        self.read_published(repository, span)
     }
 
     fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
@@ -226,18 +254,24 @@ mod tests {
     }
 
     #[test]
-    fn a_truth_without_the_later_indexes_gets_them_and_uses_them() {
+    fn a_truth_of_the_first_form_gets_what_came_later_and_uses_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("truth.sqlite");
         let old = Connection::open(&path).unwrap();
         let insert = "INSERT INTO unit VALUES (1, 'Rack', 1, 1)";
-        let form = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORM};");
+        let form = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = 1;");
         old.execute_batch(&format!("{SCHEMA} {form} {insert};")).unwrap();
         old.close().unwrap();
         let truth = Sqlite::writer(&path).unwrap();
         let found = truth.read_unit_in_other_case(RepositoryId(1), "rack").unwrap();
         assert_eq!(found.as_deref(), Some("Rack"));
-        for (sql, index) in [(write::KEY_IN_ANY_CASE, "entry_folded"), (write::UNIT_IN_OTHER_CASE, "unit_folded")] {
+        assert_eq!(truth.read_unit_facts(RepositoryId(1), "Rack").unwrap().seq, Seq(1));
+        assert_eq!(pragma(&truth.connection, "user_version").unwrap(), FORM);
+        for (sql, index) in [
+            (write::KEY_IN_ANY_CASE, "entry_folded"),
+            (write::UNIT_IN_OTHER_CASE, "unit_folded"),
+            (read::PUBLISHED, "entry_published"),
+        ] {
             let mut plan = truth.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
             let parameters = vec!["1"; plan.parameter_count()];
             let row: String = plan.query_row(rusqlite::params_from_iter(parameters), |row| row.get(3)).unwrap();
@@ -249,7 +283,7 @@ mod tests {
     fn a_truth_of_a_later_form_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("truth.sqlite");
-        Sqlite::writer(&path).unwrap().connection.execute_batch("PRAGMA user_version = 2").unwrap();
+        Sqlite::writer(&path).unwrap().connection.execute_batch("PRAGMA user_version = 3").unwrap();
         assert!(matches!(Sqlite::writer(&path).unwrap_err(), Error::TooNew { .. }));
     }
 }

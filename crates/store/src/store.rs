@@ -15,7 +15,7 @@ use crate::writer::Writer;
 use crate::{
     Batch, Catalog, CommitError, Digest, Entry, Error, Fact, JournalRow, Lane, Outline, RepositoryId, RepositoryRecord,
 };
-use crate::{Revisions, Seq, Sqlite, TokenRecord, UnitRows};
+use crate::{Revisions, Seq, Span, Sqlite, TokenRecord, UnitFacts, UnitRows};
 use bytes::Bytes;
 use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -83,6 +83,29 @@ impl Store {
             units.iter().map(|unit| Ok(read(unit, truth.outlines(id, unit)?))).collect::<Result<_, _>>()
         };
         self.read(Lane::Index, event, all).await
+    }
+
+    /// What is known of a unit beside its entries.
+    pub async fn facts(&self, repository: RepositoryId, unit: &str, event: &mut Event) -> Result<UnitFacts, Error> {
+        let unit = unit.to_owned();
+        self.read(Lane::Single, event, move |truth| truth.facts(repository, &unit)).await
+    }
+
+    /// Units of which something is known beside their entries, after `after`, in byte order, `limit` at most.
+    pub async fn known(
+        &self,
+        repository: RepositoryId,
+        after: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Vec<(String, serde_json::Value)>, Error> {
+        let after = after.to_owned();
+        self.read(Lane::Index, event, move |truth| truth.known(repository, &after, limit)).await
+    }
+
+    /// The live entries published in a time, newest first.
+    pub async fn published(&self, id: RepositoryId, span: Span, event: &mut Event) -> Result<Vec<Entry>, Error> {
+        self.read(Lane::Index, event, move |truth| truth.published(id, span)).await
     }
 
     /// One entry.

@@ -4,6 +4,7 @@ mod any;
 
 pub(crate) use any::any_batch;
 
+use crate::tests::same::assert_same;
 use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, Expect, JournalRow, Model};
 use crate::{RepositoryId, RepositoryKind, RepositoryRecord, Seq, Sqlite, State, TokenRecord};
 use proptest::prelude::*;
@@ -23,6 +24,7 @@ pub(crate) fn run<C: Catalog>(make: impl Fn() -> C) {
     every_expectation_is_decided(make());
     what_differs_only_in_case_is_found(make());
     removed_and_revoked_ones_are_not_listed_and_their_names_are_free(make());
+    crate::tests::facts::facts_of_a_unit_are_a_change_of_it(make());
     a_setting_of_null_is_back_to_its_default(make());
     blobs_are_known_for_ever(make());
     the_journal_replayed_makes_the_same(make(), make());
@@ -65,6 +67,7 @@ pub(crate) fn repository(id: u64, name: &str, members: &[&str], removed: bool) -
         private: false,
         members: members.iter().map(|member| (*member).into()).collect(),
         protocols_off: Vec::new(),
+        owners_enforced: false,
         index_base: None,
         info_format: None,
         created: Millis(1),
@@ -99,11 +102,11 @@ pub(crate) fn batch(expect: Vec<Expect>, changes: Vec<Change>) -> Batch {
     Batch { by: "tester".into(), at: Millis(5), expect, changes }
 }
 
-fn made(catalog: &mut impl Catalog, changes: Vec<Change>) -> Seq {
+pub(crate) fn made(catalog: &mut impl Catalog, changes: Vec<Change>) -> Seq {
     catalog.commit(&[batch(vec![], changes)]).unwrap().remove(0).unwrap()
 }
 
-fn refused(catalog: &mut impl Catalog, expect: Expect) -> bool {
+pub(crate) fn refused(catalog: &mut impl Catalog, expect: Expect) -> bool {
     let answers = catalog.commit(&[batch(vec![expect.clone()], vec![setting("x", json!(1))])]).unwrap();
     assert!(answers[0].is_ok() || answers[0] == Err(Conflict(expect)));
     answers[0].is_err()
@@ -310,43 +313,6 @@ pub(crate) fn outlines(
     outlines.map(|one| (one.state, one.published, one.changed, facts(one.facts))).collect()
 }
 
-/// Compares every read.
-pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
-    assert_eq!(one.last().unwrap(), other.last().unwrap());
-    assert_eq!(one.repositories().unwrap(), other.repositories().unwrap());
-    assert_eq!(one.tokens().unwrap(), other.tokens().unwrap());
-    let journal = one.journal(Seq(0), usize::MAX >> 1).unwrap();
-    assert_eq!(journal, other.journal(Seq(0), usize::MAX >> 1).unwrap());
-    for limit in [1, 1000] {
-        assert_eq!(one.blobs(None, limit).unwrap(), other.blobs(None, limit).unwrap());
-        for id in (0..8).map(RepositoryId) {
-            assert_eq!(one.units(id, "", limit).unwrap(), other.units(id, "", limit).unwrap());
-            assert_eq!(one.lines(id, Seq(2), limit).unwrap(), other.lines(id, Seq(2), limit).unwrap());
-            assert_eq!(one.entries(id, "", "é").unwrap(), other.entries(id, "", "é").unwrap());
-            for prefix in ["", "a", "a\0", "é-"] {
-                assert_eq!(
-                    one.entries_beginning(id, prefix, limit).unwrap(),
-                    other.entries_beginning(id, prefix, limit).unwrap()
-                );
-            }
-        }
-    }
-    for row in &journal {
-        match &row.change {
-            Change::Entry { repository, entry } => {
-                assert_eq!(one.unit(*repository, &entry.unit).unwrap(), other.unit(*repository, &entry.unit).unwrap());
-                assert_eq!(outlines(one, *repository, &entry.unit), outlines(other, *repository, &entry.unit));
-                assert_eq!(one.entry(*repository, &entry.key).unwrap(), other.entry(*repository, &entry.key).unwrap());
-                let (key, unit) = (entry.key.to_ascii_uppercase(), entry.unit.to_ascii_uppercase());
-                let like = |catalog: &mut dyn Catalog| catalog.entry_in_any_case(*repository, &key).unwrap();
-                assert_eq!(like(one), like(other));
-                let like = |catalog: &mut dyn Catalog| catalog.unit_in_other_case(*repository, &unit).unwrap();
-                assert_eq!(like(one), like(other));
-            }
-            Change::Setting { key, .. } => assert_eq!(one.setting(key).unwrap(), other.setting(key).unwrap()),
-            Change::Repository { .. } | Change::Token { .. } => {}
-        }
-    }
 }
 
 #[test]

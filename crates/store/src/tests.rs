@@ -2,9 +2,11 @@
 
 mod crash;
 mod facade;
+pub(crate) mod facts;
 mod fresh;
 mod group;
 mod journal;
+pub(crate) mod same;
 
 use crate::{Change, Error, Hashes, Store, StoreOptions};
 use bytes::Bytes;

@@ -56,6 +56,8 @@ closed! {
         MethodNotAllowed "method_not_allowed" "The URL does not take that method";
         CredentialsMissing "credentials_missing" "A token is needed and none was sent";
         CredentialsUnknown "credentials_unknown" "The token is not known, expired or revoked";
+        NoSuchOwner "no_such_owner" "Nobody of that name has a token, or owns the package";
+        NotAnOwner "not_an_owner" "Only owners of the package may do that, and one must stay";
         PasswordMissing "password_missing" "The token demands a one-time password and none was sent";
         PasswordWrong "password_wrong" "The one-time password is not that of this moment, or was used";
         TooManyPasswords "too_many_passwords" "Too many one-time passwords were wrong, so none is looked at for a while";

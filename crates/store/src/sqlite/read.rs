@@ -2,9 +2,16 @@
 
 use super::write::{KEY_IN_ANY_CASE, UNIT_IN_OTHER_CASE};
 use super::{Sqlite, int, seq};
-use crate::{Digest, Entry, Error, JournalRow, RepositoryId, RepositoryRecord, Seq, TokenRecord, UnitRows};
+use crate::{
+    Digest, Entry, Error, JournalRow, RepositoryId, RepositoryRecord, Seq, Span, TokenRecord, UnitFacts, UnitRows,
+};
 use rusqlite::{Params, Row, params};
 use serde::de::DeserializeOwned;
+
+/// Answered from an index, whatever the repository holds.
+pub(super) const PUBLISHED: &str =
+    "SELECT body FROM entry WHERE repository = ? AND live = 1 AND published BETWEEN ? AND ?
+    ORDER BY published DESC, key DESC LIMIT ? OFFSET ?";
 
 impl Sqlite {
     /// Its number and its entries come from one snapshot, or a change between the two reads could be lost.
@@ -23,6 +30,33 @@ impl Sqlite {
         let sql =
             "SELECT body FROM entry WHERE repository = ? AND unit > ? AND unit <= ? ORDER BY unit, published, key";
         self.bodies(sql, params![int(id.0), after, through])
+    }
+
+    /// Both from one snapshot, as for a unit.
+    pub(super) fn read_unit_facts(&self, repository: RepositoryId, unit: &str) -> Result<UnitFacts, Error> {
+        let snapshot = self.connection.unchecked_transaction().map_err(Error::sqlite("read a unit"))?;
+        let sql = "SELECT body FROM unit_facts WHERE repository = ? AND unit = ?";
+        let facts = self.bodies(sql, params![int(repository.0), unit])?.pop().unwrap_or_default();
+        let found = UnitFacts { seq: self.unit_seq(repository, unit)?, facts };
+        snapshot.finish().map_err(Error::sqlite("read a unit"))?;
+        Ok(found)
+    }
+
+    pub(super) fn read_known(
+        &self,
+        id: RepositoryId,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, serde_json::Value)>, Error> {
+        let sql = "SELECT unit, body FROM unit_facts WHERE repository = ? AND unit > ? ORDER BY unit LIMIT ?";
+        let values = params![int(id.0), after, int(limit as u64)];
+        let rows = self.rows(sql, values, |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+        rows.into_iter().map(|(unit, body)| Ok((unit, parse(&body)?))).collect()
+    }
+
+    pub(super) fn read_published(&self, id: RepositoryId, span: Span) -> Result<Vec<Entry>, Error> {
+        let (limit, skip) = (int(span.limit as u64), int(span.skip as u64));
+        self.bodies(PUBLISHED, params![int(id.0), span.from.0, span.until.0, limit, skip])
     }
 
     pub(super) fn read_entry(&self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {

@@ -114,6 +114,7 @@ impl Sqlite {
         self.run("INSERT INTO journal VALUES (?, ?)", params![int(row.seq.0), json(row)?])?;
         match &row.change {
             Change::Entry { repository, entry } => self.apply_entry(row.seq, *repository, entry),
+            Change::Unit { repository, unit, facts } => self.apply_unit(row.seq, *repository, unit, facts),
             Change::Repository { id, record } => {
                 let values = params![int(id.0), record.name, record.removed.is_none(), json(record)?];
                 self.run("INSERT OR REPLACE INTO repository VALUES (?, ?, ?, ?)", values)
@@ -148,6 +149,18 @@ impl Sqlite {
         }
         let blob = params![entry.hashes.sha256.0, int(entry.hashes.size_bytes)];
         self.run("INSERT OR IGNORE INTO blob VALUES (?, ?)", blob)
+    }
+
+    fn apply_unit(&self, seq: Seq, id: RepositoryId, unit: &str, facts: &serde_json::Value) -> Result<(), Error> {
+        self.run(
+            "INSERT INTO unit VALUES (?, ?, ?, 0) ON CONFLICT DO UPDATE SET seq = excluded.seq",
+            params![int(id.0), unit, int(seq.0)],
+        )?;
+        if facts.is_null() {
+            return self.run("DELETE FROM unit_facts WHERE repository = ? AND unit = ?", params![int(id.0), unit]);
+        }
+        let values = params![int(id.0), unit, json(facts)?];
+        self.run("INSERT OR REPLACE INTO unit_facts VALUES (?, ?, ?)", values)
     }
 
     pub(super) fn counter(&self) -> Result<Seq, Error> {

@@ -18,7 +18,13 @@ fn any_change() -> impl Strategy<Value = Change> {
     let a_token = (0..4u8, name(), any::<bool>()).prop_map(|(number, name, revoked)| token(number, name, revoked));
     let a_setting = (name(), prop::sample::select(vec![json!(null), json!(1), json!({"a": []})]))
         .prop_map(|(key, value)| setting(key, value));
-    prop_oneof![4 => an_entry, 2 => a_repository, 1 => a_token, 1 => a_setting]
+    let values = || prop::sample::select(vec![json!(null), json!({"a": 1}), json!([])]);
+    let a_unit = (1..5u64, name(), values()).prop_map(|(id, unit, facts)| Change::Unit {
+        repository: RepositoryId(id),
+        unit: unit.into(),
+        facts,
+    });
+    prop_oneof![4 => an_entry, 1 => a_unit, 2 => a_repository, 1 => a_token, 1 => a_setting]
 }
 
 pub(crate) fn any_batch() -> impl Strategy<Value = Batch> {

@@ -28,6 +28,10 @@ fn touched(store: &Store, model: &mut Model, batch: &Batch) -> Vec<(String, Stam
                     stamp(Unit::Of(holder, &entry.unit));
                 }
             }
+            Change::Unit { repository, unit, .. } => {
+                let holders = (1..40).map(RepositoryId).filter(|holder| holds(model, *holder, *repository, 6));
+                holders.for_each(|holder| stamp(Unit::Of(holder, unit)));
+            }
             Change::Repository { .. } | Change::Setting { .. } => stamp(Unit::Settings),
             Change::Token { .. } => stamp(Unit::Tokens),
         }

@@ -1,8 +1,9 @@
 //! Segments, and the truth made again from them.
 
+use super::same::assert_same;
 use super::{job, open, options};
 use crate::disk::{Disk, RealDisk};
-use crate::suite::{any_batch, assert_same, batch, publish};
+use crate::suite::{any_batch, batch, publish};
 use crate::{Catalog, Error, Problem, Seq, Sqlite, Store, StoreOptions, check, rebuild};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;

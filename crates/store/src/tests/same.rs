@@ -1,0 +1,50 @@
+//! Two catalogs that went through the same answer the same.
+
+use crate::suite::outlines;
+use crate::{Catalog, Change, RepositoryId, Seq, Span};
+use telemetry::Millis;
+
+/// Compares every read.
+pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
+    assert_eq!(one.last().unwrap(), other.last().unwrap());
+    assert_eq!(one.repositories().unwrap(), other.repositories().unwrap());
+    assert_eq!(one.tokens().unwrap(), other.tokens().unwrap());
+    let journal = one.journal(Seq(0), usize::MAX >> 1).unwrap();
+    assert_eq!(journal, other.journal(Seq(0), usize::MAX >> 1).unwrap());
+    for limit in [1, 1000] {
+        assert_eq!(one.blobs(None, limit).unwrap(), other.blobs(None, limit).unwrap());
+        for id in (0..8).map(RepositoryId) {
+            assert_eq!(one.units(id, "", limit).unwrap(), other.units(id, "", limit).unwrap());
+            assert_eq!(one.lines(id, Seq(2), limit).unwrap(), other.lines(id, Seq(2), limit).unwrap());
+            assert_eq!(one.known(id, "a", limit).unwrap(), other.known(id, "a", limit).unwrap());
+            let span = Span { from: Millis(97), until: Millis(99), skip: limit / 500, limit };
+            assert_eq!(one.published(id, span).unwrap(), other.published(id, span).unwrap());
+            assert_eq!(one.entries(id, "", "é").unwrap(), other.entries(id, "", "é").unwrap());
+            for prefix in ["", "a", "a\0", "é-"] {
+                assert_eq!(
+                    one.entries_beginning(id, prefix, limit).unwrap(),
+                    other.entries_beginning(id, prefix, limit).unwrap()
+                );
+            }
+        }
+    }
+    for row in &journal {
+        match &row.change {
+            Change::Entry { repository, entry } => {
+                assert_eq!(one.unit(*repository, &entry.unit).unwrap(), other.unit(*repository, &entry.unit).unwrap());
+                assert_eq!(outlines(one, *repository, &entry.unit), outlines(other, *repository, &entry.unit));
+                assert_eq!(one.entry(*repository, &entry.key).unwrap(), other.entry(*repository, &entry.key).unwrap());
+                let (key, unit) = (entry.key.to_ascii_uppercase(), entry.unit.to_ascii_uppercase());
+                let like = |catalog: &mut dyn Catalog| catalog.entry_in_any_case(*repository, &key).unwrap();
+                assert_eq!(like(one), like(other));
+                let like = |catalog: &mut dyn Catalog| catalog.unit_in_other_case(*repository, &unit).unwrap();
+                assert_eq!(like(one), like(other));
+            }
+            Change::Unit { repository, unit, .. } => {
+                assert_eq!(one.facts(*repository, unit).unwrap(), other.facts(*repository, unit).unwrap());
+            }
+            Change::Setting { key, .. } => assert_eq!(one.setting(key).unwrap(), other.setting(key).unwrap()),
+            Change::Repository { .. } | Change::Token { .. } => {}
+        }
+    }
+}
