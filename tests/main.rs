@@ -8,6 +8,7 @@
 )]
 
 mod accounts;
+mod api;
 mod conformance;
 mod contract;
 mod crash;
@@ -31,6 +32,7 @@ mod migration;
 mod model;
 mod oldest_index;
 mod overload;
+mod owners;
 mod pages;
 mod protocols;
 mod readme;

@@ -6,7 +6,16 @@ const REPOSITORIES: usize = 2;
 /// Scopes that a token may have.
 pub(super) const SCOPES: [&str; 4] = ["read", "write", "delete", "admin"];
 /// What may be read of a repository.
-pub(super) const WHAT: [&str; 5] = ["info/lamp", "names", "versions", "gems/lamp-1.0.gem", "gems/lamp-1.1.gem"];
+pub(super) const WHAT: [&str; 8] = [
+    "info/lamp",
+    "names",
+    "versions",
+    "gems/lamp-1.0.gem",
+    "gems/lamp-1.1.gem",
+    "api/v1/versions/lamp.json",
+    "api/v1/search.json?query=lamp",
+    "api/v1/gems/lamp/owners.json",
+];
 
 /// What somebody shows. Numbers choose among the tokens that were made, modulo their count.
 #[derive(Debug, Clone, Copy)]

@@ -177,7 +177,8 @@ impl Trial<'_> {
         let asked = what.strip_prefix("gems/lamp-1.").and_then(|rest| rest.strip_suffix(".gem"));
         let asked: Option<u8> = asked.map(|version| version.parse().unwrap());
         let exists = match what {
-            "info/lamp" => !there.pushed.is_empty(),
+            "info/lamp" | "api/v1/gems/lamp/owners.json" => !there.pushed.is_empty(),
+            "api/v1/versions/lamp.json" => !live.is_empty(),
             _ => asked.is_none_or(|version| live.contains(&version)),
         };
         let answer = answer.expect(if !exists {
@@ -196,6 +197,17 @@ impl Trial<'_> {
         } else if what == "info/lamp" {
             let told: Vec<&str> = answer.text().lines().skip(1).map(|line| line.split(' ').next().unwrap()).collect();
             assert_eq!(told, live.iter().map(|version| format!("1.{version}")).collect::<Vec<_>>());
+        } else if what == "api/v1/versions/lamp.json" {
+            let told = answer.json();
+            let mut told: Vec<&str> =
+                told.as_array().unwrap().iter().map(|one| one["number"].as_str().unwrap()).collect();
+            told.sort_unstable();
+            let mut live: Vec<_> = live.iter().map(|version| format!("1.{version}")).collect();
+            live.sort_unstable();
+            assert_eq!(told, live);
+        } else if what.starts_with("api/") {
+            let found = answer.json().as_array().is_some_and(|found| !found.is_empty());
+            assert_eq!(found, what.ends_with("owners.json") || !live.is_empty(), "{path}: {}", answer.text());
         } else {
             let known = if what == "names" { !live.is_empty() } else { !there.pushed.is_empty() };
             assert_eq!(answer.text().contains("\nlamp"), known, "{path}: {}", answer.text());

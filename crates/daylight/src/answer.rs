@@ -33,7 +33,7 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
 async fn content(app: &App, request: &mut Request, url: Content, event: &mut Event) -> Result<Reply, Error> {
     let (repository, settings) = app.repositories.find(&url.repository, event).await?;
     let who = app.access.content(&request.headers, url.scope, &repository, event).await?;
-    let question = question::read(&url, &repository, request, event).await?;
+    let question = question::read(app, &who, (&url, &repository), request, event).await?;
     let ask = Ask { repository, settings, question };
     event.subject = ask.subject();
     let stamp = app.repositories.stamp(&ask); // before the work

@@ -7,6 +7,7 @@ use crate::access::Scope;
 use crate::config;
 use crate::error::Error;
 use crate::route::Route;
+use format::gem::call;
 use format::gem::path::{self, Question};
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Recorder, Slot};
@@ -61,6 +62,7 @@ impl Class {
             Route::Live | Route::Ready | Route::Welcome => Class::Pages,
             Route::Admin(_) | Route::Account(_) | Route::Conformance(..) | Route::Metrics => Class::Admin,
             Route::Content(url) if url.scope != Scope::Read => Class::Uploads,
+            Route::Content(url) if call::read(&url.path).is_some() => Class::DynamicIndex,
             Route::Content(url) => match path::read(&url.path) {
                 Some(
                     Question::Versions
@@ -128,6 +130,7 @@ mod tests {
             ("/repository/gems/versions", Class::DynamicIndex),
             ("/repository/gems//info/lamp", Class::DynamicIndex),
             ("/repository/gems/names", Class::DynamicIndex),
+            ("/repository/gems/api/v1/search.json", Class::DynamicIndex),
             ("/repository/gems/api/v1/dependencies.json", Class::DynamicIndex),
             ("/repository/gems/specs.4.8.gz", Class::DynamicIndex),
             ("/repository/gems/gems/lamp-1.0.0.gem", Class::Downloads),

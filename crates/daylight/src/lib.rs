@@ -13,6 +13,7 @@ pub mod conformance;
 pub mod error;
 mod handover;
 pub mod init;
+mod moment;
 pub mod multipart;
 pub mod percent;
 mod question;

@@ -1,5 +1,9 @@
 //! From a path below a repository, and for a yank the form that comes with it, to a question.
 
+mod program;
+
+use crate::access::Who;
+use crate::app::App;
 use crate::error::Error;
 use crate::percent::Form;
 use crate::route::Content;
@@ -20,12 +24,16 @@ const FORM_MAX: u64 = 64 * 1024;
 
 /// What the URL asks of the repository.
 pub(crate) async fn read(
-    url: &Content,
-    repository: &Repository,
+    app: &App,
+    who: &Who,
+    (url, repository): (&Content, &Repository),
     request: &mut Request,
     event: &mut Event,
 ) -> Result<Question, Error> {
     let nothing = || repository::Error::NoSuchPath { path: Event::text(&url.path), format: repository.format.as_str() };
+    if let Some((call, form)) = gem::call::read(&url.path) {
+        return program::read(app, who, (call, form), (url, repository), request, event).await;
+    }
     let path = path::read(&url.path).ok_or_else(nothing)?;
     let (allow, question) = match path {
         Path::Root => ("GET, HEAD", Question::Root),

@@ -40,6 +40,12 @@ pub(crate) fn found(found: Found, ask: &Ask, request: &Request) -> Reply {
         Found::Said(said) => text(said),
         Found::Index(made) => index(made, private, request),
         Found::Packed(file) => packed(file, private),
+        Found::Document(made, form) => {
+            let mut reply = index(made, private, request);
+            reply.headers.insert(header::CONTENT_TYPE, media(form));
+            reply.ranges = Ranges::None;
+            reply
+        }
         Found::Gemspec(made) => gemspec(made, private),
         Found::Dependencies(list, form) => dependencies(list, form, private),
         // Relative, so that it is right below whatever prefix the repository is reached.
@@ -252,10 +258,14 @@ fn said(status: StatusCode, error: &Error) -> String {
 fn status(error: &Error) -> StatusCode {
     use telemetry::Reason as R;
     match error.reason() {
-        R::ProtocolOff | R::NoSuchRoute | R::NoSuchRepository | R::NoSuchPackage | R::NoSuchVersion | R::Withdrawn => {
-            StatusCode::NOT_FOUND
-        }
-        R::HiddenByPolicy | R::CrossSite | R::ScopeMissing | R::RuleBroken => StatusCode::FORBIDDEN,
+        R::NoSuchOwner
+        | R::ProtocolOff
+        | R::NoSuchRoute
+        | R::NoSuchRepository
+        | R::NoSuchPackage
+        | R::NoSuchVersion
+        | R::Withdrawn => StatusCode::NOT_FOUND,
+        R::NotAnOwner | R::HiddenByPolicy | R::CrossSite | R::ScopeMissing | R::RuleBroken => StatusCode::FORBIDDEN,
         R::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         R::CredentialsMissing | R::CredentialsUnknown | R::PasswordMissing | R::PasswordWrong => {
             StatusCode::UNAUTHORIZED

@@ -126,12 +126,16 @@ pub(crate) fn canon<'a>(path: &'a str, query: Option<&'a str>) -> Canon<'a> {
 
 fn below_repository(method: &Method, name: &str, path: String) -> Result<Route, Error> {
     let repository = name.to_owned();
-    if let Some((call, form)) = call::read(&path)
+    let call = call::read(&path);
+    if let Some((call, form)) = call
         && let Some(verb) = account(method, call)?
     {
         return Ok(Route::Account(Account { repository, verb, form }));
     }
-    let scope = scope(method)?;
+    let scope = match call.map(|(call, _)| call) {
+        Some(Call::Owners(_)) => owner_scope(method)?,
+        _ => scope(method)?,
+    };
     Ok(Route::Content(Content { repository, path, scope, method: method.clone() }))
 }
 
@@ -148,6 +152,16 @@ fn account(method: &Method, call: Call<'_>) -> Result<Option<AccountVerb>, Error
         (Call::Hooks, _) => AccountVerb::Hooks,
         _ => return Ok(None),
     }))
+}
+
+fn owner_scope(method: &Method) -> Result<Scope, Error> {
+    match *method {
+        Method::GET | Method::HEAD => Ok(Scope::Read),
+        Method::POST => Ok(Scope::AddOwner),
+        Method::DELETE => Ok(Scope::RemoveOwner),
+        Method::PATCH | Method::PUT => Ok(Scope::UpdateOwner),
+        _ => Err(not_allowed(method, "GET, HEAD, POST, DELETE, PUT, PATCH")),
+    }
 }
 
 fn scope(method: &Method) -> Result<Scope, Error> {

@@ -1,8 +1,9 @@
 //! The question and what is found.
 
 use crate::rope::Sums;
-use crate::{Error, Packed, Repository};
+use crate::{Describe, Error, OwnerChange, Packed, Repository};
 use bytes::Bytes;
+use format::gem::call;
 use format::gem::dependencies::Form;
 use format::gem::specs;
 use md5::Md5;
@@ -66,6 +67,17 @@ pub enum Question {
     Download(String),
     /// What the versions of these gems need. `None`: whether that can be asked at all.
     Dependencies(Option<Vec<String>>, Form),
+    /// What a program wants to know.
+    Describe(Describe),
+    /// Change who owns a gem.
+    Own {
+        /// The gem's name.
+        name: String,
+        /// The person that it is about, who has a token here.
+        person: String,
+        /// The change.
+        change: OwnerChange,
+    },
     /// Publish what is uploaded.
     Push,
     /// Withdraw a version.
@@ -91,6 +103,8 @@ impl Ask {
             Question::Gem(full_name) | Question::Download(full_name) => ("gem", "", full_name.as_str()),
             Question::Gemspec(full_name) => ("gemspec", "", full_name.as_str()),
             Question::Dependencies(..) => ("dependencies", "", ""),
+            Question::Describe(ask) => ("describe", ask.what.gem().unwrap_or_default(), ""),
+            Question::Own { name, .. } => ("owners", name.as_str(), ""),
             Question::Push => ("push", "", ""),
             Question::Yank { name, number, .. } => ("yank", name.as_str(), number.as_str()),
         };
@@ -148,6 +162,8 @@ pub enum Found {
     },
     /// What versions need, in this form.
     Dependencies(Bytes, Form),
+    /// An answer for a program, in this form.
+    Document(Index, call::Form),
     /// It is elsewhere, seen from the folder of what was asked.
     Elsewhere(String),
     /// A change was made; the sentence is for the client's user.

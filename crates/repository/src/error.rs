@@ -65,6 +65,27 @@ pub enum Error {
          and retry"
     )]
     TakenByWithdrawn(String),
+    /// The gem has no such version to tell of.
+    #[error("This version could not be found.")]
+    NoSuchGemVersion,
+    /// Only owners may publish it.
+    #[error("You do not have permission to push to this gem. Ask an owner to add you with: gem owner {0} --add EMAIL")]
+    NotAnOwner(String),
+    /// Only owners may withdraw it.
+    #[error("You do not have permission to delete this gem.")]
+    NotAnOwnerToWithdraw,
+    /// Nobody of that name has a token, or owns the gem.
+    #[error("Owner could not be found.")]
+    NoSuchOwner,
+    /// Nobody would be left who can name others.
+    #[error("Unable to remove owner.")]
+    LastOwner,
+    /// They own it.
+    #[error("`{0}` is an owner already")]
+    OwnerAlready(String),
+    /// More would be no help to anybody.
+    #[error("a gem has 100 owners at most")]
+    TooManyOwners,
     /// The name cannot be a repository's.
     #[error(transparent)]
     BadName(#[from] crate::BadName),
@@ -131,6 +152,10 @@ impl Error {
             Error::NoSuchPackage | Error::NoSuchGem => Reason::NoSuchPackage,
             Error::NoSuchVersion(_) => Reason::NoSuchVersion,
             Error::Withdrawn(_) => Reason::Withdrawn,
+            Error::NoSuchGemVersion => Reason::NoSuchVersion,
+            Error::NoSuchOwner => Reason::NoSuchOwner,
+            Error::NotAnOwner(_) | Error::NotAnOwnerToWithdraw | Error::LastOwner => Reason::NotAnOwner,
+            Error::OwnerAlready(_) | Error::TooManyOwners => Reason::Conflict,
             Error::OnlyFor { .. } => Reason::ScopeMissing,
             Error::Invalid(error) if error.is_ours() => Reason::Io,
             Error::Invalid(error) => match error.fault() {
@@ -158,6 +183,9 @@ impl Error {
             Error::BadName(error) => Some(error.hint().into()),
             Error::Store(error) | Error::Unsaved(error) => error.hint(),
             Error::OtherCase { there, .. } => Some(format!("publish it as `{there}`, or under another name")),
+            Error::NoSuchOwner => {
+                Some("an owner is called as their token's owner is: `daylight token list` shows them".into())
+            }
             Error::NoSuchFormat(_) => Some("there is: gem".into()),
             Error::NoSuchProtocol(_) => {
                 let names: Vec<_> = crate::Protocol::ALL.iter().map(|protocol| protocol.as_str()).collect();

@@ -42,6 +42,7 @@ impl Protocol {
             Question::Versions | Question::Names | Question::Info(_) => Some(Protocol::CompactIndex),
             Question::Dependencies(..) => Some(Protocol::Dependencies),
             Question::Specs(_) | Question::Gemspec(_) => Some(Protocol::FullIndex),
+            Question::Describe(_) | Question::Own { .. } => None,
             Question::Root | Question::Gem(_) | Question::Download(_) | Question::Push | Question::Yank { .. } => None,
         }
     }

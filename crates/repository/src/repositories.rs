@@ -121,9 +121,10 @@ impl Repositories {
             Question::Root => return Some(ask.settings),
             Question::Versions | Question::Names => Unit::All(id),
             Question::Info(name) => Unit::Of(id, name),
+            Question::Describe(ask) => Unit::Of(id, ask.what.gem()?),
             Question::Gemspec(full_name) => return self.any_of(id, full_name)?.join(&ask.settings),
             Question::Specs(_) | Question::Gem(_) | Question::Download(_) | Question::Dependencies(..) => return None,
-            Question::Push | Question::Yank { .. } => return None,
+            Question::Push | Question::Yank { .. } | Question::Own { .. } => return None,
         };
         self.store.revisions().stamp(&[unit], Millis(i64::MAX))?.join(&ask.settings)
     }
@@ -159,6 +160,10 @@ impl Repositories {
                 hosted::dependencies(hosted, &self.pieces, (names.as_deref(), *form), now(), event).await
             }
             Question::Download(full_name) => Ok(Found::Elsewhere(format!("../gems/{full_name}.gem"))),
+            Question::Describe(ask) => hosted::describe(hosted, ask, by, now(), event).await,
+            Question::Own { name, person, change } => {
+                hosted::change_owner(hosted, (name, person, *change), by, now, event).await
+            }
             Question::Push => {
                 let staged = upload.ok_or(Error::GivenUp)?;
                 let _place = ask.repository.shared.changing.read().await;
@@ -205,11 +210,11 @@ impl Repositories {
         }
     }
 
-    /// Switches index protocols on and off. When this returns, every later question is answered accordingly.
+    /// Switches index protocols on and off, and whether only owners may change a package. When this returns, every later question is answered accordingly.
     pub async fn switch(
         &self,
         name: &str,
-        protocols: &[(Protocol, bool)],
+        (protocols, owners_enforced): (&[(Protocol, bool)], Option<bool>),
         by: &str,
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
@@ -222,6 +227,7 @@ impl Repositories {
                 record.protocols_off.push(protocol.as_str().to_owned());
             }
         }
+        record.owners_enforced = owners_enforced.unwrap_or(record.owners_enforced);
         if record != repository.record {
             self.change(repository.id, record, by, event).await?;
         }

@@ -313,8 +313,6 @@ pub(crate) fn outlines(
     outlines.map(|one| (one.state, one.published, one.changed, facts(one.facts))).collect()
 }
 
-}
-
 #[test]
 fn the_model_does_what_a_catalog_must() {
     run(Model::default);

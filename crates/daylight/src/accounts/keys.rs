@@ -10,7 +10,7 @@ use format::gem::{self, Form};
 use front::{Reply, Request};
 use repository::Repository;
 use serde_json::json;
-use telemetry::{Event, Millis};
+use telemetry::Event;
 
 /// Longest form, in bytes.
 const FORM_MAX: u64 = 16 * 1024;
@@ -38,7 +38,11 @@ pub(super) async fn make(
         scopes: scopes(fields, &maker, repository)?,
         repositories: vec![(repository.id, repository.record.name.clone())],
         unit: unit.or_else(|| maker.record.unit.clone()),
-        expires: fields.value("expires_at").filter(|at| !at.is_empty()).map(|at| moment(&at)).transpose()?,
+        expires: fields
+            .value("expires_at")
+            .filter(|at| !at.is_empty())
+            .map(|at| crate::moment::read(&at))
+            .transpose()?,
         otp: said(fields, "mfa"),
     };
     let secret = app.access.derive(&maker, new, event).await?;
@@ -116,38 +120,9 @@ fn scopes(fields: Fields<'_>, maker: &Token, repository: &Repository) -> Result<
     Ok(given)
 }
 
-/// `2026-11-01T12:00:00Z`, or without a zone or a time of day: then in UTC.
-fn moment(text: &str) -> Result<Millis, Error> {
-    let zoned = text.parse::<jiff::Timestamp>();
-    let at = zoned.or_else(|_| {
-        let civil = text.parse::<jiff::civil::DateTime>()?;
-        civil.to_zoned(jiff::tz::TimeZone::UTC).map(|at| at.timestamp())
-    });
-    let at = at.map_err(|_| Error::Input(format!("`{}` is not an ISO 8601 moment", Event::text(text))))?;
-    Ok(Millis(at.as_millisecond()))
-}
-
 fn key(secret: &Secret, form: Form) -> Reply {
     match form {
         Form::Text => reply::text(secret.expose().to_owned()),
         form => reply::data(&json!({ "rubygems_api_key": secret.expose(), "status": "ok" }), form),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn moments_are_read_with_and_without_a_zone() {
-        for (text, at) in [
-            ("2026-11-01T12:00:00Z", 1_793_534_400_000),
-            ("2026-11-01T14:00:00+02:00", 1_793_534_400_000),
-            ("2026-11-01T12:00", 1_793_534_400_000),
-            ("2026-11-01", 1_793_491_200_000),
-        ] {
-            assert_eq!(moment(text).unwrap(), Millis(at), "{text}");
-        }
-        assert!(moment("tomorrow").is_err());
     }
 }

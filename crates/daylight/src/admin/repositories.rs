@@ -14,6 +14,11 @@ use std::collections::BTreeMap;
 use store::RepositoryKind;
 use telemetry::Event;
 
+/// Only the owners of a package may change it.
+const ENFORCED: &str = "enforced";
+/// Who owns a package is written down and decides nothing.
+const RECORDED: &str = "recorded";
+
 /// The body of a POST.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,6 +42,9 @@ pub(super) struct Change {
     /// What the lines of its `/info` are to tell.
     #[serde(default)]
     info_format: Option<String>,
+    /// `enforced` or `recorded`.
+    #[serde(default)]
+    owners: Option<String>,
 }
 
 fn shown(app: &App, repository: &Repository) -> Value {
@@ -50,6 +58,7 @@ fn shown(app: &App, repository: &Repository) -> Value {
         "members": record.members,
         "protocols": repository.protocols(),
         "info_format": repository.info_format().as_str(),
+        "owners": if record.owners_enforced { ENFORCED } else { RECORDED },
         "created": record.created.to_string(),
     })
 }
@@ -94,8 +103,17 @@ fn info_format(name: &str) -> Result<FormatVersion, Error> {
 pub(super) async fn change(app: &App, name: &str, body: Change, by: &str, event: &mut Event) -> Result<Reply, Error> {
     let protocols = body.protocols.iter().map(|(name, on)| Ok((Protocol::named(name)?, *on)));
     let protocols: Vec<_> = protocols.collect::<Result<_, repository::Error>>()?;
+    let enforced = match body.owners.as_deref() {
+        None => None,
+        Some(ENFORCED) => Some(true),
+        Some(RECORDED) => Some(false),
+        Some(other) => {
+            let other = Event::text(other);
+            return Err(Error::Input(format!("owners are {ENFORCED} or {RECORDED}, not `{other}`")));
+        }
+    };
     let info_format = body.info_format.as_deref().map(info_format).transpose()?;
-    let mut changed = app.repositories.switch(name, &protocols, by, event).await?;
+    let mut changed = app.repositories.switch(name, (&protocols, enforced), by, event).await?;
     if let Some(info_format) = info_format {
         changed = app.repositories.reform(name, info_format, by, event).await?;
     }

@@ -53,11 +53,14 @@ enum Verb {
         /// Its name
         name: String,
         /// An index protocol, and whether it is answered: compact_index=off, full_index=on
-        #[arg(long, value_name = "PROTOCOL=on|off", required_unless_present = "info_format", value_parser = switch)]
+        #[arg(long, value_name = "PROTOCOL=on|off", required_unless_present_any = ["info_format", "owners"], value_parser = switch)]
         protocol: Vec<(String, bool)>,
         /// What the lines of its index tell: v2, or v1 without the moments of publication
         #[arg(long, value_name = "FORMAT")]
         info_format: Option<String>,
+        /// Whether only the owners of a package may change it, or who owns it is just written down
+        #[arg(long, value_parser = ["enforced", "recorded"])]
+        owners: Option<String>,
     },
     /// Begin the list of versions anew, with a line for each gem
     ///
@@ -130,11 +133,14 @@ impl Repo {
                     writeln!(context.out, "switched off: {}", failure::plain(&off.join(", ")))?;
                 }
             }
-            Verb::Set { name, protocol, info_format } => {
+            Verb::Set { name, protocol, info_format, owners } => {
                 let protocols: BTreeMap<_, _> = protocol.into_iter().collect();
                 let mut body = serde_json::json!({ "protocols": protocols });
                 if let Some(info_format) = info_format {
                     body["info_format"] = info_format.into();
+                }
+                if let Some(owners) = owners {
+                    body["owners"] = owners.into();
                 }
                 let answer = api.patch(&format!("{PATH}/{}", segment(&name)), &body)?;
                 api.printed(&answer, context)?;

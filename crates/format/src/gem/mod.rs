@@ -15,6 +15,7 @@ mod fixture;
 mod gemspec;
 pub mod info;
 mod invalid;
+pub mod json;
 pub mod listing;
 pub mod marshal;
 pub mod name;

@@ -2,11 +2,14 @@
 
 mod compact;
 mod dependencies;
+mod describe;
 mod heads;
 mod index;
 mod names;
+mod owners;
 mod push;
 mod reform;
+mod search;
 mod shared;
 mod single;
 mod slot;
@@ -16,9 +19,11 @@ mod yank;
 
 pub(crate) use compact::compact;
 pub(crate) use dependencies::{Pieces, dependencies};
+pub(crate) use describe::describe;
 pub(crate) use heads::Heads;
 pub(crate) use index::info;
 pub(crate) use names::names;
+pub(crate) use owners::change as change_owner;
 pub(crate) use push::push;
 pub(crate) use reform::{name as form, reform};
 pub use shared::Shared;

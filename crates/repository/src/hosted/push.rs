@@ -4,6 +4,7 @@
 use super::Hosted;
 use super::heads::Head;
 use super::index::{facts, info_line, render_info};
+use super::owners::claim;
 use crate::work::aside;
 use crate::{Actor, Error, Found, Repository, visible};
 use format::gem::{self, Package};
@@ -47,6 +48,7 @@ pub(crate) async fn push(
     let mut repository = repository.clone();
     for _ in 0..TRIES {
         let set = Hosted { repository: &repository, ..hosted };
+        let claim = claim(set, (&package.name, from.is_new()), by, event).await?;
         let (entry, seq, head) = enter(set, from, &package, &hashes, at, event).await?;
         let batch = Batch {
             by: by.name.to_owned(),
@@ -59,7 +61,7 @@ pub(crate) async fn push(
                 Expect::KeyFreeInAnyCase { repository: repository.id, key: full_name.clone() },
                 Expect::UnitSpeltOneWay { repository: repository.id, unit: package.name.clone() },
             ],
-            changes: vec![Change::Entry { repository: repository.id, entry }],
+            changes: [Change::Entry { repository: repository.id, entry }].into_iter().chain(claim).collect(),
         };
         match store.commit(batch, event).await {
             Ok(seq) => {
@@ -92,6 +94,13 @@ pub(crate) async fn push(
 enum Next {
     Head(Arc<Head>),
     Unit(Arc<UnitRows>),
+}
+
+impl Next {
+    /// Whether the gem has no version yet.
+    fn is_new(&self) -> bool {
+        matches!(self, Next::Unit(unit) if unit.entries.is_empty())
+    }
 }
 
 /// From where the version can be published at `at`; or what to say where it is there already.

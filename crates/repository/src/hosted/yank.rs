@@ -2,6 +2,7 @@
 
 use super::Hosted;
 use super::index::{facts, render_info};
+use super::owners::may_withdraw;
 use crate::work::aside;
 use crate::{Actor, Error, Found, Repository, visible};
 use format::gem;
@@ -22,6 +23,7 @@ pub(crate) async fn yank(
 ) -> Result<Found, Error> {
     let Hosted { store, keeper, heads, repository } = hosted;
     by.may_change(name)?;
+    may_withdraw(hosted, name, by, event).await?;
     let (id, mut repository) = (repository.id, repository.clone());
     for _ in 0..TRIES {
         let unit = store.unit(repository.id, name, Lane::Change, event).await?;

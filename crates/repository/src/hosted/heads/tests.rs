@@ -17,6 +17,7 @@ fn repository(info_format: Option<&str>) -> Repository {
         private: false,
         members: Vec::new(),
         protocols_off: Vec::new(),
+        owners_enforced: false,
         index_base: None,
         info_format: info_format.map(str::to_owned),
         created: Millis(0),
