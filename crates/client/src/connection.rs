@@ -88,31 +88,33 @@ impl Connection {
 struct Open {
     authority: String,
     sender: http1::SendRequest<Sending>,
-    connection: Pin<Box<http1::Connection<Stream, Sending>>>,
-    ended: bool,
+    /// `None` once it has ended: only when it is dropped does the sender learn of it.
+    connection: Option<Driven>,
 }
+
+type Driven = Pin<Box<http1::Connection<Stream, Sending>>>;
 
 impl Open {
     async fn dial(target: &Target) -> Result<Self, Error> {
         let stream = connect(target).await?;
         let handshake = http1::Builder::new().max_buf_size(HEAD_MAX_BYTES).handshake(Stream(stream)).await;
         let (sender, connection) = handshake.map_err(|error| broken(&target.authority, error))?;
-        Ok(Self { authority: target.authority.clone(), sender, connection: Box::pin(connection), ended: false })
+        Ok(Self { authority: target.authority.clone(), sender, connection: Some(Box::pin(connection)) })
     }
 
     /// Whether it is good for another call.
     fn keeps(&self) -> bool {
-        !self.ended && !self.sender.is_closed()
+        self.connection.is_some() && !self.sender.is_closed()
     }
 
     async fn send(&mut self, target: &Target, request: Request) -> Result<Answer<Incoming>, Error> {
         let request = target.request(request)?;
-        let Self { authority, sender, connection, ended } = self;
+        let Self { authority, sender, connection } = self;
         let send = async {
             sender.ready().await.map_err(|error| broken(authority, error))?;
             sender.send_request(request).await.map_err(|error| broken(authority, error))
         };
-        drive(connection, ended, send).await
+        drive(connection, send).await
     }
 
     async fn collect(
@@ -121,7 +123,7 @@ impl Open {
         mut take: Option<Take<'_>>,
         limit_bytes: u64,
     ) -> Result<Bytes, Error> {
-        let Self { authority, connection, ended, .. } = self;
+        let Self { authority, connection, .. } = self;
         let too_large = || Error::TooLarge { host: authority.clone(), limit_bytes };
         if take.is_none() && hyper::body::Body::size_hint(&body).lower() > limit_bytes {
             return Err(too_large());
@@ -141,7 +143,7 @@ impl Open {
             }
             Ok(whole.freeze())
         };
-        drive(connection, ended, collect).await
+        drive(connection, collect).await
     }
 }
 
@@ -152,14 +154,12 @@ impl std::fmt::Debug for Open {
 }
 
 /// Lets the connection work until `work` is done. Its own result says nothing that the work's does not say better.
-async fn drive<T>(
-    connection: &mut Pin<Box<http1::Connection<Stream, Sending>>>,
-    ended: &mut bool,
-    work: impl Future<Output = T>,
-) -> T {
+async fn drive<T>(connection: &mut Option<Driven>, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     std::future::poll_fn(|cx| {
-        *ended = *ended || connection.as_mut().poll(cx).is_ready();
+        if connection.as_mut().is_some_and(|open| open.as_mut().poll(cx).is_ready()) {
+            *connection = None;
+        }
         work.as_mut().poll(cx)
     })
     .await
