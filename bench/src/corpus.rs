@@ -1,4 +1,4 @@
-//! An index of rubygems.org's size, made up: the same gems for the same seed, written through the store's own code into a
+//! An index of the public registry's size, made up: the same gems for the same seed, written through the store's own code into a
 //! data folder that `daylight serve --data` opens.
 
 mod fill;
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 pub(crate) use random::Random;
 use std::path::{Path, PathBuf};
 
-/// Gems of a corpus when none are asked for, as many as rubygems.org had in 2026; with their versions they make a
+/// Gems of a corpus when none are asked for, as many as the public registry had in 2026; with their versions they make a
 /// `/versions` of about 19 MB.
 pub(crate) const GEMS: usize = 192_000;
 /// What the corpus is made from when nothing else is asked for.

@@ -1,4 +1,4 @@
-//! The dependency API: what 50 gems of an index of rubygems.org's size need, as Bundler asked before 1.12. Lists of what
+//! The dependency API: what 50 gems of an index of the public registry's size need, as Bundler asked before 1.12. Lists of what
 //! is wanted most, and lists of anything.
 
 use crate::caller::Caller;

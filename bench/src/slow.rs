@@ -1,4 +1,4 @@
-//! Everything slow at once, on an index of rubygems.org's size: how long the server's event loops were kept from their other
+//! Everything slow at once, on an index of the public registry's size: how long the server's event loops were kept from their other
 //! clients, by its own count, and by what.
 
 use crate::corpus;

@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 const OPTIONS: ClientOptions = ClientOptions {
     connect_timeout: Duration::from_secs(10),
     total_timeout: Duration::from_secs(900),
-    // The index of all of rubygems.org is a tenth of it.
+    // The index of the whole public registry is a tenth of it.
     max_body_bytes: 256 << 20,
 };
 /// How often a request that was turned away for want of room is made again.

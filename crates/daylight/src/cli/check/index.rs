@@ -17,7 +17,7 @@ use store::Progress;
 
 /// How often what differs is asked again.
 const AGAIN: usize = 5;
-/// What the older index may decompress to: some hundred bytes for each version of rubygems.org.
+/// What the older index may decompress to: some hundred bytes for each version of the public registry.
 const OLDER_MAX_BYTES: u64 = 1 << 30;
 
 /// What was looked at in one repository, and what disagreed.

@@ -166,7 +166,7 @@ mod tests {
             ("private/gems/a/_/1/a_1-0cc1/properties.yaml", "---\n:gemstash_resource_version: 1\n:indexed: true\n"),
             ("private/gems/a/_/2/a_2-0cc2/gem", ""),
             ("private/gems/a/_/2/a_2-0cc2/properties.yaml", "---\n:gemstash_resource_version: 1\n:indexed: false\n"),
-            ("gem_cache/rubygems.org_abc/r/a/c/rack_1-0cc3/gem", ""),
+            ("gem_cache/upstream_abc/r/a/c/rack_1-0cc3/gem", ""),
         ]);
         let (live, gone) = ("private/gems/a/_/1/a_1-0cc1/gem".to_owned(), "private/gems/a/_/2/a_2-0cc2/gem".to_owned());
         assert_eq!(names(&gemstash, false), (Kind::Gemstash, vec![live.clone()], 1));
