@@ -91,3 +91,15 @@ fn the_tree_knows_nobodys_home() {
     }
     nothing_wrong(wrong);
 }
+
+#[test]
+fn the_tree_names_no_registry() {
+    let hosts = [concat!("rubygems", ".org"), concat!("repo1.maven", ".org"), concat!("repo.maven.apache", ".org")];
+    let mut wrong = Vec::new();
+    for source in rust().into_iter().chain(super::sources(&["docs"], "md")) {
+        for host in hosts.iter().filter(|host| source.text.contains(**host)) {
+            wrong.push(format!("{}: `{host}`", source.path));
+        }
+    }
+    nothing_wrong(wrong);
+}
