@@ -11,9 +11,6 @@ use tokio::sync::oneshot;
 
 type Job<C> = Box<dyn FnOnce(&mut C) + Send>;
 
-/// By how much the threads stand back for event loops (nice(2)).
-const NICE: i32 = 10;
-
 /// Threads, and a queue for each lane. How many of a lane wait or work at once is its bound's capacity; one more is [`Error::Busy`].
 pub struct Pool<C> {
     bounds: [Arc<Bound>; Lane::COUNT],
@@ -46,13 +43,7 @@ impl<C: Send + 'static> Pool<C> {
         let pool = Self { bounds, queue, threads: Mutex::default() };
         for context in contexts {
             let queue = pool.queue.clone();
-            let begin = move || {
-                // Loops first: what is long here must not keep who is answered at once from a processor. On Linux this
-                // is for the calling thread alone (nice(2), "C library/kernel differences"). Refused, it is as it was.
-                let _ = rustix::process::nice(NICE);
-                work(&queue, context);
-            };
-            let thread = std::thread::Builder::new().name(thread.to_owned()).spawn(begin);
+            let thread = std::thread::Builder::new().name(thread.to_owned()).spawn(move || work(&queue, context));
             lock(&pool.threads).push(thread.map_err(Error::thread)?);
         }
         Ok(pool)
