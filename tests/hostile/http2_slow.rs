@@ -50,8 +50,12 @@ fn streams_without_room_are_reset_after_their_time_and_the_others_are_answered()
     frames.send(WINDOW_UPDATE, 0, info, &1_000_u32.to_be_bytes()).unwrap();
     assert_eq!(frames.ended(info).status(), 200, "the connection lives");
     drop(frames);
-    healthy(&world);
-    assert!(world.descriptors() <= descriptors + 2, "files stay open");
+    // They are closed where they are read, which is not here.
+    let until = Instant::now() + STUCK;
+    while world.descriptors() > descriptors + 2 {
+        assert!(Instant::now() < until, "files stay open");
+        healthy(&world);
+    }
 }
 
 #[test]
