@@ -64,16 +64,17 @@ pub(crate) async fn describe(
         }
         What::Own => {
             let (mut own, mut after) = (Vec::new(), String::new());
-            loop {
+            while own.len() < OWN_MAX {
                 let known = store.known(repository.id, &after, UNITS, event).await?;
                 let Some((last, _)) = known.last() else { break };
                 after.clone_from(last);
                 for (name, facts) in known {
-                    if Owners::read(&name, facts)?.role(by.owner).is_some() && own.len() < OWN_MAX {
+                    if Owners::read(&name, facts)?.role(by.owner).is_some() {
                         own.push(name);
                     }
                 }
             }
+            own.truncate(OWN_MAX);
             gems(hosted, own, base, now, event).await?
         }
         What::Newest => {
@@ -81,8 +82,11 @@ pub(crate) async fn describe(
             let mut new = Vec::new();
             for entry in store.published(repository.id, span, event).await? {
                 let unit = store.unit(repository.id, &entry.unit, Lane::Index, event).await?;
-                if unit.entries.first().is_some_and(|first| first.key == entry.key) && new.len() < NEWEST {
+                if unit.entries.first().is_some_and(|first| first.key == entry.key) {
                     new.push(entry);
+                }
+                if new.len() == NEWEST {
+                    break;
                 }
             }
             (new.len(), Box::new(move || Ok(all(&mut published(&new, repository.view(now))?, &base))))
