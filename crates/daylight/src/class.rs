@@ -72,7 +72,9 @@ impl Class {
                     | Question::Dependencies(_),
                 ) => Class::DynamicIndex,
                 Some(Question::Gem(_) | Question::Gemspec(_)) => Class::Downloads,
-                Some(Question::Root | Question::Download(_) | Question::Push | Question::Yank) | None => Class::Pages,
+                Some(Question::Root | Question::Download(_) | Question::Push | Question::Yank) => Class::Pages,
+                // Which format the repository has is not known yet; of a tree it is a file.
+                None => Class::Downloads,
             },
         }
     }
@@ -126,7 +128,7 @@ mod tests {
             ("/", Class::Pages),
             ("/health/ready", Class::Pages),
             ("/repository/gems/", Class::Pages),
-            ("/repository/gems/nothing/here", Class::Pages),
+            ("/repository/gems/nothing/here", Class::Downloads),
             ("/repository/gems/versions", Class::DynamicIndex),
             ("/repository/gems//info/lamp", Class::DynamicIndex),
             ("/repository/gems/names", Class::DynamicIndex),

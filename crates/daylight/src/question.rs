@@ -13,7 +13,7 @@ use format::gem::{
 };
 use front::Request;
 use http::Method;
-use repository::{Question, Repository};
+use repository::{Format, Question, Repository};
 use std::collections::HashSet;
 use telemetry::Event;
 
@@ -31,8 +31,11 @@ pub(crate) async fn read(
     event: &mut Event,
 ) -> Result<Question, Error> {
     let nothing = || repository::Error::NoSuchPath { path: Event::text(&url.path), format: repository.format.as_str() };
-    if let Some((call, form)) = gem::call::read(&url.path) {
+    if let Some((call, form)) = gem::call::read(&url.path).filter(|_| repository.format == Format::Gem) {
         return program::read(app, who, (call, form), (url, repository), request, event).await;
+    }
+    if repository.format.is_tree() {
+        return tree(url, nothing);
     }
     let path = path::read(&url.path).ok_or_else(nothing)?;
     let (allow, question) = match path {
@@ -53,6 +56,18 @@ pub(crate) async fn read(
         Ok(question)
     } else {
         Err(Error::MethodNotAllowed { method: Event::text(url.method.as_str()), allow })
+    }
+}
+
+/// A file of a repository that is a tree of files.
+fn tree(url: &Content, nothing: impl Fn() -> repository::Error) -> Result<Question, Error> {
+    let path = || format::tree::check(&url.path).map(|()| url.path.clone()).map_err(|_| nothing());
+    match url.method {
+        Method::GET | Method::HEAD if url.path.is_empty() => Ok(Question::Root),
+        Method::GET | Method::HEAD => Ok(Question::Fetch(path()?)),
+        Method::PUT => Ok(Question::Deploy(path()?)),
+        Method::DELETE => Ok(Question::Delete(path()?)),
+        _ => Err(Error::MethodNotAllowed { method: Event::text(url.method.as_str()), allow: "GET, HEAD, PUT, DELETE" }),
     }
 }
 

@@ -11,12 +11,17 @@ use front::conditional::Checkpoints;
 use front::{Body, Ranges, Reply, Request, Rope, takes_gzip};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
-use repository::{Ask, Found, Index, Packed};
+use repository::{Ask, Content, Found, Index, Packed, Source};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 const DIGEST: HeaderName = HeaderName::from_static("digest");
+// Maven's resolver (1.9 on) and Gradle look for the first two, Coursier for the third too.
+const X_CHECKSUM_SHA1: HeaderName = HeaderName::from_static("x-checksum-sha1");
+const X_CHECKSUM_MD5: HeaderName = HeaderName::from_static("x-checksum-md5");
+const X_CHECKSUM_SHA256: HeaderName = HeaderName::from_static("x-checksum-sha256");
+const X_CHECKSUM_SHA512: HeaderName = HeaderName::from_static("x-checksum-sha512");
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -47,6 +52,8 @@ pub(crate) fn found(found: Found, ask: &Ask, request: &Request) -> Reply {
             reply
         }
         Found::Gemspec(made) => gemspec(made, private),
+        Found::Content(file) => content(file, private),
+        Found::Kept(new) => Reply::new(if new { StatusCode::CREATED } else { StatusCode::OK }),
         Found::Dependencies(list, form) => dependencies(list, form, private),
         // Relative, so that it is right below whatever prefix the repository is reached.
         Found::Elsewhere(path) => {
@@ -62,9 +69,7 @@ pub(crate) fn found(found: Found, ask: &Ask, request: &Request) -> Reply {
             put(headers, header::ETAG, format!("\"{}\"", hashes.sha256));
             put(headers, REPR_DIGEST, format!("sha-256=:{}:", STANDARD.encode(hashes.sha256.0)));
             put(headers, header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""));
-            let cache =
-                if private { "private, max-age=31536000, immutable" } else { "public, max-age=31536000, immutable" };
-            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+            headers.insert(header::CACHE_CONTROL, kept(private));
             reply.ranges = Ranges::Bytes;
             reply
         }
@@ -115,6 +120,42 @@ fn packed(file: Packed, private: bool) -> Reply {
     put(headers, header::LAST_MODIFIED, httpdate::fmt_http_date(modified));
     reply.margin = CLOCKS_DIFFER;
     reply
+}
+
+/// A file of a tree, with every digest that a client may look for: Maven from 3.9 on then asks for no `.sha1`, which
+/// halves its requests, and Gradle compares the ETag.
+fn content(file: Content, private: bool) -> Reply {
+    let mut reply = Reply::new(StatusCode::OK);
+    let headers = &mut reply.headers;
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.media));
+    if let Some(hashes) = &file.hashes {
+        put(headers, header::ETAG, format!("\"{}\"", hashes.sha1));
+        put(headers, X_CHECKSUM_SHA1, hashes.sha1.clone());
+        put(headers, X_CHECKSUM_MD5, hashes.md5.clone());
+        put(headers, X_CHECKSUM_SHA256, hashes.sha256.to_string());
+        put(headers, X_CHECKSUM_SHA512, hashes.sha512.clone());
+    }
+    if let Some(modified) = file.modified {
+        let modified = UNIX_EPOCH + Duration::from_millis(modified.0.max(0).cast_unsigned());
+        put(headers, header::LAST_MODIFIED, httpdate::fmt_http_date(modified));
+    }
+    headers.insert(header::CACHE_CONTROL, if file.lasting { kept(private) } else { asked_again(private) });
+    reply.ranges = Ranges::Bytes;
+    let len = file.hashes.as_ref().map(|hashes| hashes.size_bytes);
+    reply.body(match (file.source, len) {
+        (Source::Memory(bytes), _) => Body::Bytes(bytes),
+        (Source::File(file), Some(len)) => Body::file(file, len),
+        (Source::File(_) | Source::Growing(_), _) => Body::Empty,
+    })
+}
+
+/// Never to be asked for again.
+fn kept(private: bool) -> HeaderValue {
+    HeaderValue::from_static(if private {
+        "private, max-age=31536000, immutable"
+    } else {
+        "public, max-age=31536000, immutable"
+    })
 }
 
 /// A list that was put together for whoever asked, and hardly ever is asked for again.

@@ -23,11 +23,13 @@ pub(crate) async fn receive(
     request: &mut Request,
     event: &mut Event,
 ) -> Result<Option<Staged>, Error> {
-    if ask.question != Question::Push {
+    if !ask.question.brings_bytes() {
         return Ok(None);
     }
     request.upload.limit(app.max_upload_bytes);
-    if let Some(form) = Form::announced(&request.headers) {
+    if ask.question == Question::Push
+        && let Some(form) = Form::announced(&request.headers)
+    {
         return from_form(app, form?, request, event).await.map(Some);
     }
     // The first piece first: what is refused by its announced length leaves no file to put away.

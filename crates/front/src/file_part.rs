@@ -44,8 +44,8 @@ pub(crate) struct FilePart {
 }
 
 impl FilePart {
-    pub(crate) fn new(file: File, from: u64, len: u64, sent: Rc<Sent>, threads: Arc<Bound>) -> Rc<Self> {
-        let (file, at, left) = (Arc::new(file), Cell::new(from), Cell::new(len));
+    pub(crate) fn new(file: Arc<File>, from: u64, len: u64, sent: Rc<Sent>, threads: Arc<Bound>) -> Rc<Self> {
+        let (at, left) = (Cell::new(from), Cell::new(len));
         let (turn, known, reading) = (Cell::default(), Cell::default(), RefCell::default());
         Rc::new(Self { file, at, left, turn, known, reading, sent, threads })
     }

@@ -40,8 +40,8 @@ pub(crate) struct Means {
 type Read = (io::Result<Buffer>, u64);
 
 impl Pieces {
-    pub(crate) fn new(file: File, from: u64, len: u64, means: Means) -> Self {
-        Self { file: Arc::new(file), at: from, left: len, reading: None, means }
+    pub(crate) fn new(file: Arc<File>, from: u64, len: u64, means: Means) -> Self {
+        Self { file, at: from, left: len, reading: None, means }
     }
 
     pub(crate) fn left(&self) -> u64 {

@@ -5,6 +5,7 @@ use crate::conditional::Checkpoints;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::fs::File;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A complete answer, as if nobody had asked conditionally: [`crate::conditional`] turns it into a 304, a 206 or a
@@ -37,7 +38,7 @@ pub enum Body {
     /// In a file of our own descriptor: sent by the kernel, or in pieces; read off the core if a disk has to be waited for.
     File {
         /// The file. Its cursor stays where it is. Whoever deletes it must not cut it short while it is sent.
-        file: File,
+        file: Arc<File>,
         /// Where the body begins in it.
         from: u64,
         /// Its length. If the file turns out shorter, the connection breaks.
@@ -46,9 +47,9 @@ pub enum Body {
 }
 
 impl Body {
-    /// A whole file of `len` bytes.
-    pub fn file(file: File, len: u64) -> Self {
-        Body::File { file, from: 0, len }
+    /// A whole file of `len` bytes, which other replies may be made of too.
+    pub fn file(file: impl Into<Arc<File>>, len: u64) -> Self {
+        Body::File { file: file.into(), from: 0, len }
     }
 
     /// Bytes.

@@ -1,7 +1,7 @@
 //! The question and what is found.
 
 use crate::rope::Sums;
-use crate::{Describe, Error, OwnerChange, Packed, Repository};
+use crate::{Content, Describe, Error, OwnerChange, Packed, Repository};
 use bytes::Bytes;
 use format::gem::call;
 use format::gem::dependencies::Form;
@@ -46,7 +46,7 @@ impl Actor<'_> {
     }
 }
 
-/// What can be asked of a gem repository.
+/// What can be asked of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
     /// Is it there? RubyGems 3.2.3 to 3.5.18 probe the root before they ask anything else.
@@ -89,6 +89,19 @@ pub enum Question {
         /// Its platform, `ruby` when not given.
         platform: String,
     },
+    /// The file at this path of a tree.
+    Fetch(String),
+    /// Keep what is uploaded as the file at this path of a tree.
+    Deploy(String),
+    /// Take away the file at this path of a tree, or all below it.
+    Delete(String),
+}
+
+impl Question {
+    /// Whether bytes come with it.
+    pub fn brings_bytes(&self) -> bool {
+        matches!(self, Question::Push | Question::Deploy(_))
+    }
 }
 
 impl Ask {
@@ -107,6 +120,9 @@ impl Ask {
             Question::Own { name, .. } => ("owners", name.as_str(), ""),
             Question::Push => ("push", "", ""),
             Question::Yank { name, number, .. } => ("yank", name.as_str(), number.as_str()),
+            Question::Fetch(path) => ("file", path.as_str(), ""),
+            Question::Deploy(path) => ("deploy", path.as_str(), ""),
+            Question::Delete(path) => ("delete", path.as_str(), ""),
         };
         Subject {
             repository: self.repository.record.name.as_str().into(),
@@ -168,4 +184,8 @@ pub enum Found {
     Elsewhere(String),
     /// A change was made; the sentence is for the client's user.
     Said(String),
+    /// A file of a tree.
+    Content(Content),
+    /// What was uploaded to a tree is there now; `true`: it was not before.
+    Kept(bool),
 }

@@ -186,7 +186,7 @@ impl Error {
             Error::NoSuchOwner => {
                 Some("an owner is called as their token's owner is: `daylight token list` shows them".into())
             }
-            Error::NoSuchFormat(_) => Some("there is: gem".into()),
+            Error::NoSuchFormat(_) => Some("there are: gem, maven, raw".into()),
             Error::NoSuchProtocol(_) => {
                 let names: Vec<_> = crate::Protocol::ALL.iter().map(|protocol| protocol.as_str()).collect();
                 Some(format!("there are: {}", names.join(", ")))

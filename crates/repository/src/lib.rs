@@ -4,6 +4,7 @@
 //! bytes and facts, the store for rows and blobs; HTTP is unknown here.
 
 mod ask;
+mod content;
 mod describe;
 mod error;
 mod hosted;
@@ -16,6 +17,7 @@ mod visible;
 mod work;
 
 pub use ask::{Actor, Ask, Found, Index, Question};
+pub use content::{Content, Growing, Grown, Source};
 pub use describe::{Describe, OwnerChange, Role, What};
 pub use error::{Error, store_reason};
 pub use hosted::{Packed, Shared};

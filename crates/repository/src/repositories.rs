@@ -125,6 +125,7 @@ impl Repositories {
             Question::Gemspec(full_name) => return self.any_of(id, full_name)?.join(&ask.settings),
             Question::Specs(_) | Question::Gem(_) | Question::Download(_) | Question::Dependencies(..) => return None,
             Question::Push | Question::Yank { .. } | Question::Own { .. } => return None,
+            Question::Fetch(_) | Question::Deploy(_) | Question::Delete(_) => return None,
         };
         self.store.revisions().stamp(&[unit], Millis(i64::MAX))?.join(&ask.settings)
     }
@@ -144,8 +145,23 @@ impl Repositories {
         by: Actor<'_>,
         event: &mut Event,
     ) -> Result<Found, Error> {
-        event.layer = Layer::Hosted;
         ask.repository.understands(&ask.question)?;
+        if ask.question == Question::Root {
+            return Ok(Found::Root);
+        }
+        match (ask.repository.record.kind, ask.repository.format) {
+            (RepositoryKind::Hosted, Format::Gem) => Box::pin(self.gems(ask, upload, by, event)).await,
+            (kind, format) => Err(Error::Unsupported(format!(
+                "{} repositories of format {} cannot be asked yet",
+                kind.as_str(),
+                format.as_str()
+            ))),
+        }
+    }
+
+    /// Answers one question to a hosted repository of gems.
+    async fn gems(&self, ask: &Ask, upload: Option<Staged>, by: Actor<'_>, event: &mut Event) -> Result<Found, Error> {
+        event.layer = Layer::Hosted;
         let now = || self.clock.now();
         let hosted = self.hosted(&ask.repository);
         match &ask.question {
@@ -175,6 +191,9 @@ impl Repositories {
                 let now_set = async |event: &mut Event| self.again(&ask.repository, event).await;
                 hosted::yank(hosted, (name, number, platform), (by, now), now_set, event).await
             }
+            Question::Fetch(path) | Question::Deploy(path) | Question::Delete(path) => {
+                Err(Error::NoSuchPath { path: Event::text(path), format: ask.repository.format.as_str() })
+            }
         }
     }
 
@@ -198,6 +217,9 @@ impl Repositories {
             owners_enforced: false,
             index_base: None,
             info_format: hosted::form(new.info_format),
+            remote: None,
+            versions: None,
+            retention: None,
             created,
             removed: None,
         };

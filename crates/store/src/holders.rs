@@ -56,6 +56,9 @@ mod tests {
             owners_enforced: false,
             index_base: None,
             info_format: None,
+            remote: None,
+            versions: None,
+            retention: None,
             created: Millis(0),
             removed: None,
         }

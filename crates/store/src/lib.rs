@@ -46,7 +46,8 @@ pub use options::StoreOptions;
 pub use pool::Pool;
 pub use rebuild::{Progress, rebuild};
 pub use record::{
-    Change, Digest, Entry, Hashes, IndexBase, RepositoryId, RepositoryKind, RepositoryRecord, Seq, State, TokenRecord,
+    Change, Digest, Entry, Hashes, IndexBase, RemoteRecord, RepositoryId, RepositoryKind, RepositoryRecord, Retention,
+    Seq, State, TokenRecord,
 };
 pub use revision::{Revisions, Stamp, Unit};
 pub use segments::segment;

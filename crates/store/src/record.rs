@@ -156,11 +156,74 @@ pub struct RepositoryRecord {
     /// Name of the form its index lines have, where that is not the usual one; opaque here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub info_format: Option<String>,
+    /// What a remote repository stands for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<RemoteRecord>,
+    /// Names which versions a hosted repository takes, where that is not all of them; opaque here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versions: Option<String>,
+    /// How much of what is published again and again is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retention: Option<Retention>,
     /// When it was made.
     pub created: Millis,
     /// Set when it was removed: the name is free again, the content stays until the horizon.
     #[serde(default)]
     pub removed: Option<Millis>,
+}
+
+impl RepositoryKind {
+    /// Its name in settings, journal rows and the API.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RepositoryKind::Hosted => "hosted",
+            RepositoryKind::Remote => "remote",
+            RepositoryKind::Group => "group",
+        }
+    }
+}
+
+/// The upstream that a remote repository stands for, and how it is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RemoteRecord {
+    /// Its base URLs: the upstream, then its mirrors in the order in which they are asked. At least one.
+    pub urls: Vec<String>,
+    /// Where the credentials for it are, never they themselves: `env:NAME` or `file:PATH` of `user:password` or a token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credentials: Option<String>,
+    /// URL of the HTTP proxy on the way to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<String>,
+    /// Where the credentials for the proxy are, like those of the upstream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy_credentials: Option<String>,
+    /// Path of a PEM file with certificates that are trusted besides the machine's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<String>,
+    /// Path of a PEM file with the certificate shown to it, and its key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<String>,
+    /// How long what may change is good before it is asked for again, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fresh_s: Option<u64>,
+    /// How long what is proven missing counts as missing, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing_s: Option<u64>,
+    /// How many bytes of it are kept; those used least go first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_bytes: Option<u64>,
+}
+
+/// What of a version that is published again and again, as snapshots are, is kept: what satisfies any of these, and
+/// always the newest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Retention {
+    /// The newest so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub builds: Option<u64>,
+    /// Those younger than so many days.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub days: Option<u64>,
 }
 
 /// An index of lines that was begun anew: with what its lines up to a change come to, which they tell for ever.

@@ -70,6 +70,9 @@ pub(crate) fn repository(id: u64, name: &str, members: &[&str], removed: bool) -
         owners_enforced: false,
         index_base: None,
         info_format: None,
+        remote: None,
+        versions: None,
+        retention: None,
         created: Millis(1),
         removed: removed.then_some(Millis(2)),
     };

@@ -13,7 +13,13 @@ const FILE: &[u8] = &[b'f'; 3 << 20];
 fn part(from: u64, len: u64) -> Rc<FilePart> {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(FILE).unwrap();
-    FilePart::new(file, from, len, Rc::new(Sent::default()), Bound::new(BoundName::FileThreads, "", 4))
+    FilePart::new(
+        std::sync::Arc::new(file),
+        from,
+        len,
+        Rc::new(Sent::default()),
+        Bound::new(BoundName::FileThreads, "", 4),
+    )
 }
 
 /// What the client gets of what `work` writes.

@@ -20,6 +20,9 @@ fn repository(info_format: Option<&str>) -> Repository {
         owners_enforced: false,
         index_base: None,
         info_format: info_format.map(str::to_owned),
+        remote: None,
+        versions: None,
+        retention: None,
         created: Millis(0),
         removed: None,
     };

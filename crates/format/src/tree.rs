@@ -1,0 +1,74 @@
+//! Paths of repositories that are trees of files: which of them any file may have. The one place that refuses names that
+//! would mean something else to a file system, a shell or another client.
+
+/// Longest path, in bytes.
+pub const LONGEST: usize = 1024;
+/// Longest name of one file or folder, in bytes: what file systems of clients take.
+pub const LONGEST_NAME: usize = 255;
+
+/// The path is one that no file may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Hurtful {
+    /// Nothing, or longer than [`LONGEST`] or one of its names than [`LONGEST_NAME`].
+    #[error("it is empty, or too long")]
+    Length,
+    /// A name that is empty, `.` or `..`, or begins or ends with a space or ends with a dot.
+    #[error("one of its names is empty, or dots, or has spaces around it")]
+    Name,
+    /// A character that some system takes for another, or for none.
+    #[error("it has a character that cannot stand in a file's name everywhere")]
+    Character,
+}
+
+/// Whether a path, decoded and without a slash at either end, may be that of a file.
+pub fn check(path: &str) -> Result<(), Hurtful> {
+    if path.is_empty() || path.len() > LONGEST {
+        return Err(Hurtful::Length);
+    }
+    let odd = |c: char| c.is_control() || matches!(c, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' | '\u{feff}');
+    if path.contains(odd) {
+        return Err(Hurtful::Character);
+    }
+    path.split('/').try_for_each(|name| match name {
+        "" | "." | ".." => Err(Hurtful::Name),
+        _ if name.len() > LONGEST_NAME => Err(Hurtful::Length),
+        _ if name.starts_with(' ') || name.ends_with([' ', '.']) => Err(Hurtful::Name),
+        _ => Ok(()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_builds_are_let_through_and_names_that_hurt_are_not() {
+        for good in [
+            "org/example/lamp/1.0/lamp-1.0.jar",
+            "a/b/1.0+build.5/b-1.0+build.5.tar.gz",
+            ".meta/prefixes.txt",
+            "dist/node v20/x~1@y,z=1;v.zip",
+            "\u{fc}ml\u{e4}ut/x",
+        ] {
+            assert_eq!(check(good), Ok(()), "{good}");
+        }
+        for (bad, why) in [
+            ("", Hurtful::Length),
+            ("a//b", Hurtful::Name),
+            ("/a", Hurtful::Name),
+            ("a/", Hurtful::Name),
+            ("a/../b", Hurtful::Name),
+            ("./a", Hurtful::Name),
+            ("a/b.", Hurtful::Name),
+            ("a/ b", Hurtful::Name),
+            ("a\0b", Hurtful::Character),
+            ("a\\b", Hurtful::Character),
+            ("c:/x", Hurtful::Character),
+        ] {
+            assert_eq!(check(bad), Err(why), "{bad}");
+        }
+        assert_eq!(check(&"a/".repeat(512)), Err(Hurtful::Name));
+        assert_eq!(check(&format!("{}a", "a/".repeat(512))), Err(Hurtful::Length));
+        assert_eq!(check(&"a".repeat(256)), Err(Hurtful::Length));
+    }
+}

@@ -1,0 +1,58 @@
+//! A file of a repository that is a tree of files: its bytes, wherever they are by now, and what is known of them.
+
+use bytes::Bytes;
+use std::fs::File;
+use std::sync::Arc;
+use store::Hashes;
+use telemetry::Millis;
+use tokio::sync::watch;
+
+/// A file of a tree, as far as it is known.
+#[derive(Debug)]
+pub struct Content {
+    /// Its bytes.
+    pub source: Source,
+    /// Their digests. `None` while they arrive.
+    pub hashes: Option<Hashes>,
+    /// When they were last changed, where that is known.
+    pub modified: Option<Millis>,
+    /// Their media type.
+    pub media: &'static str,
+    /// Whether the path will never have other bytes.
+    pub lasting: bool,
+    /// From when on it has to be asked for again, where somebody else may change it.
+    pub fresh_until: Option<Millis>,
+}
+
+/// Where the bytes of a [`Content`] are.
+#[derive(Debug)]
+pub enum Source {
+    /// In memory.
+    Memory(Bytes),
+    /// In a file, which others read too: never by its cursor.
+    File(Arc<File>),
+    /// On their way.
+    Growing(Growing),
+}
+
+/// A file that is written while others read it, up to where it has come.
+#[derive(Debug)]
+pub struct Growing {
+    /// The file, read by others too.
+    pub file: Arc<File>,
+    /// How many bytes it will have, where that was announced.
+    pub len: Option<u64>,
+    /// How far it has come.
+    pub grown: watch::Receiver<Grown>,
+}
+
+/// How far a [`Growing`] file has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grown {
+    /// So many bytes may be read; more will come.
+    Going(u64),
+    /// So many bytes, and that is all of it, whole and verified.
+    Whole(u64),
+    /// It will not become whole: whoever was sent a part must not take it for the file.
+    Broken,
+}
