@@ -50,4 +50,5 @@ mod strangers;
 mod tidy;
 mod tls;
 mod tokens;
+mod upstream;
 mod world;

@@ -7,6 +7,7 @@ mod index;
 mod person;
 mod ruby;
 mod server;
+mod upstream;
 
 pub(crate) use gem::{Gem, hex};
 pub(crate) use http::{Answer, Connection};
@@ -14,6 +15,7 @@ pub(crate) use index::Index;
 pub(crate) use person::Person;
 pub(crate) use ruby::Ruby;
 pub(crate) use server::{Passed, Server};
+pub(crate) use upstream::{Says, Upstream};
 
 use rustix::process::Signal;
 use serde_json::json;

@@ -1,0 +1,225 @@
+//! An upstream on loopback that does as it is told, good or bad, and remembers what it was asked.
+
+mod says;
+
+pub(crate) use says::Says;
+
+use std::collections::{HashMap, HashSet};
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Longer than anything takes on a busy machine; only a hang is longer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An HTTP/1.1 server with a script. Ends with all its connections when dropped.
+pub(crate) struct Upstream {
+    address: SocketAddr,
+    script: Arc<Script>,
+    listening: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What it says, and what it was asked, told to all who wait for it.
+#[derive(Default)]
+struct Script {
+    lines: Mutex<Lines>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Lines {
+    says: HashMap<String, Says>,
+    otherwise: Option<Says>,
+    asked: Vec<Asked>,
+    released: HashSet<String>,
+    connections: Vec<TcpStream>,
+    unplugged: bool,
+}
+
+/// A request that came; its body is not kept.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Asked {
+    pub(crate) method: String,
+    /// With the slash at its beginning, and its query.
+    pub(crate) path: String,
+    headers: Vec<(String, String)>,
+}
+
+impl Asked {
+    /// The next request on a connection; `None` when there is no more.
+    fn read(reader: &mut BufReader<TcpStream>) -> io::Result<Option<Self>> {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        let mut words = line.split(' ').map(str::to_owned);
+        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let mut asked = Self { method, path, headers: Vec::new() };
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line)?;
+            let Some((name, value)) = line.split_once(':') else { break };
+            asked.headers.push((name.to_owned(), value.trim().to_owned()));
+        }
+        let length = asked.header("Content-Length").and_then(|length| length.parse().ok()).unwrap_or(0);
+        io::copy(&mut reader.take(length), &mut io::sink())?;
+        Ok(Some(asked))
+    }
+
+    /// The value of a header, names compared without case.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+}
+
+impl Upstream {
+    /// Starts one that has nothing: it says 404 to every path.
+    pub(crate) fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let upstream = Self { address, script: Arc::default(), listening: Mutex::new(None) };
+        upstream.listen(listener);
+        upstream
+    }
+
+    /// Its URL, with a slash at the end.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What it says to a path (with its slash at the beginning) from now on.
+    pub(crate) fn says(&self, path: &str, says: Says) {
+        let mut lines = self.script.lines();
+        lines.released.remove(path);
+        lines.says.insert(path.to_owned(), says);
+    }
+
+    /// Has a file at a path, with an ETag.
+    pub(crate) fn file(&self, path: &str, bytes: impl Into<Vec<u8>>) {
+        self.says(path, Says::file(bytes));
+    }
+
+    /// What it says to all other paths from now on.
+    pub(crate) fn says_otherwise(&self, says: Says) {
+        self.script.lines().otherwise = Some(says);
+    }
+
+    /// Has nothing at a path any more.
+    pub(crate) fn forget(&self, path: &str) {
+        self.script.lines().says.remove(path);
+    }
+
+    /// Lets go on what is held or drips at a path, now and later.
+    pub(crate) fn release(&self, path: &str) {
+        self.script.lines().released.insert(path.to_owned());
+        self.script.changed.notify_all();
+    }
+
+    /// What came so far, in order.
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.script.lines().asked.clone()
+    }
+
+    /// How many requests came for a path so far.
+    pub(crate) fn count(&self, path: &str) -> usize {
+        self.script.lines().count(path)
+    }
+
+    /// Waits until so many requests came for a path.
+    pub(crate) fn await_count(&self, path: &str, count: usize) {
+        let wait =
+            self.script.changed.wait_timeout_while(self.script.lines(), PATIENCE, |lines| lines.count(path) < count);
+        assert!(!wait.unwrap().1.timed_out(), "{count} requests for {path} did not come: {:?}", self.asked());
+    }
+
+    /// Pulls the plug: connections end in the middle of whatever they do, and nobody listens.
+    pub(crate) fn unplug(&self) {
+        let Some(listening) = self.listening.lock().unwrap().take() else { return };
+        self.script.lines().unplugged = true;
+        // Wakes who accepts, which closes the socket that listens.
+        drop(TcpStream::connect(self.address));
+        listening.join().unwrap();
+        let mut lines = self.script.lines();
+        for connection in lines.connections.drain(..) {
+            let _ = connection.shutdown(Shutdown::Both);
+        }
+        drop(lines);
+        self.script.changed.notify_all();
+    }
+
+    /// Listens again, at the same address.
+    pub(crate) fn plug(&self) {
+        self.script.lines().unplugged = false;
+        self.listen(TcpListener::bind(self.address).unwrap());
+    }
+
+    fn listen(&self, listener: TcpListener) {
+        let script = self.script.clone();
+        let accept = move || {
+            for stream in listener.incoming() {
+                let stream = stream.unwrap();
+                let mut lines = script.lines();
+                if lines.unplugged {
+                    return;
+                }
+                lines.connections.push(stream.try_clone().unwrap());
+                drop(lines);
+                let script = script.clone();
+                // An end that the other side makes is no concern of ours.
+                std::thread::spawn(move || drop(script.serve(stream)));
+            }
+        };
+        *self.listening.lock().unwrap() = Some(std::thread::spawn(accept));
+    }
+}
+
+impl Drop for Upstream {
+    fn drop(&mut self) {
+        self.unplug();
+    }
+}
+
+impl Lines {
+    fn count(&self, path: &str) -> usize {
+        self.asked.iter().filter(|asked| asked.path == path).count()
+    }
+}
+
+impl Script {
+    fn lines(&self) -> MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap()
+    }
+
+    /// Answers what comes on a connection, until one side ends it.
+    fn serve(&self, stream: TcpStream) -> io::Result<()> {
+        stream.set_nodelay(true)?;
+        let mut reader = BufReader::new(stream);
+        while let Some(asked) = Asked::read(&mut reader)? {
+            let says = {
+                let mut lines = self.lines();
+                lines.asked.push(asked.clone());
+                let found = lines.says.get(&asked.path).or(lines.otherwise.as_ref()).cloned();
+                found.unwrap_or_else(|| Says::status(404))
+            };
+            self.changed.notify_all();
+            if !says.answer(&asked, reader.get_mut(), self)? {
+                break;
+            }
+        }
+        reader.get_ref().shutdown(Shutdown::Both)
+    }
+
+    /// Waits until a path is released, and at most so long. Says whether it is; fails when the plug is pulled.
+    fn wait(&self, path: &str, longest: Duration) -> io::Result<bool> {
+        let waits = |lines: &mut Lines| !lines.released.contains(path) && !lines.unplugged;
+        let (lines, waited) = self.changed.wait_timeout_while(self.lines(), longest, waits).unwrap();
+        if lines.unplugged { Err(io::ErrorKind::ConnectionAborted.into()) } else { Ok(!waited.timed_out()) }
+    }
+}

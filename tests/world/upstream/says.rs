@@ -1,0 +1,166 @@
+//! What an upstream says to a request: a status, headers, bytes, and how they go over the wire.
+
+use super::{Asked, PATIENCE, Script};
+use crate::world::hex;
+use sha1::{Digest, Sha1};
+use std::io::{self, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// One reply, as often as it is asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Says {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+    /// What the head says of the length, when that is not the truth; `Some(None)`: nothing, so the body comes in chunks.
+    announced: Option<Option<usize>>,
+    pace: Pace,
+    /// Ends the connection after so many bytes of the body.
+    cut: Option<usize>,
+}
+
+/// When the bytes come.
+#[derive(Debug, Clone, Copy)]
+enum Pace {
+    AtOnce,
+    /// Not even the head, until it is released.
+    Silent,
+    /// The head and so many bytes, then nothing until it is released.
+    HeldAt(usize),
+    /// So many bytes at a time, so far apart, until it is released.
+    Drip(usize, Duration),
+}
+
+impl Says {
+    /// A status, with a line of text that names it.
+    pub(crate) fn status(status: u16) -> Self {
+        let body = format!("the upstream says {status}\n").into_bytes();
+        Self { status, headers: Vec::new(), body, announced: None, pace: Pace::AtOnce, cut: None }
+    }
+
+    /// 200 with these bytes and nothing that tells what they are.
+    pub(crate) fn bytes(body: impl Into<Vec<u8>>) -> Self {
+        Self { body: body.into(), ..Self::status(200) }
+    }
+
+    /// 200 with these bytes, an ETag that is their SHA-1, and when they were changed. Conditional requests get 304.
+    pub(crate) fn file(body: impl Into<Vec<u8>>) -> Self {
+        let says = Self::bytes(body);
+        let etag = format!("\"{}\"", hex(&Sha1::digest(&says.body)));
+        says.header("ETag", &etag).header("Last-Modified", "Thu, 01 Oct 2026 12:00:00 GMT")
+    }
+
+    /// 200 with a page for people, as captive portals and login walls send.
+    pub(crate) fn html() -> Self {
+        Self::bytes("<!DOCTYPE html><html><body>Please sign in</body></html>").header("Content-Type", "text/html")
+    }
+
+    /// 302 to there.
+    pub(crate) fn redirect(location: &str) -> Self {
+        Self::status(302).header("Location", location)
+    }
+
+    /// With this header too.
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// In chunks, without saying how long it is.
+    pub(crate) fn chunked(self) -> Self {
+        Self { announced: Some(None), ..self }
+    }
+
+    /// Says that it has so many bytes, whatever it has.
+    pub(crate) fn announces(self, length: usize) -> Self {
+        Self { announced: Some(Some(length)), ..self }
+    }
+
+    /// Ends the connection after so many bytes of the body.
+    pub(crate) fn cut_after(self, bytes: usize) -> Self {
+        Self { cut: Some(bytes), ..self }
+    }
+
+    /// Says nothing at all until it is released.
+    pub(crate) fn silent(self) -> Self {
+        Self { pace: Pace::Silent, ..self }
+    }
+
+    /// Stops after so many bytes of the body until it is released.
+    pub(crate) fn held_at(self, bytes: usize) -> Self {
+        Self { pace: Pace::HeldAt(bytes), ..self }
+    }
+
+    /// So many bytes of the body at a time, so far apart, until it is released.
+    pub(crate) fn drips(self, bytes: usize, apart: Duration) -> Self {
+        Self { pace: Pace::Drip(bytes, apart), ..self }
+    }
+
+    /// Whether what the client has is this still (RFC 9110, 13.2.2).
+    fn unchanged(&self, asked: &Asked) -> bool {
+        let own = |name: &str| self.headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str());
+        let same = |theirs: &str, ours: &str| asked.header(theirs).map(|theirs| own(ours) == Some(theirs));
+        self.status == 200
+            && same("If-None-Match", "ETag").or_else(|| same("If-Modified-Since", "Last-Modified")) == Some(true)
+    }
+
+    /// Sends it; says whether the connection goes on.
+    pub(super) fn answer(&self, asked: &Asked, stream: &mut TcpStream, script: &Script) -> io::Result<bool> {
+        if let Pace::Silent = self.pace {
+            script.wait(&asked.path, PATIENCE)?;
+        }
+        let unchanged = self.unchanged(asked);
+        let status = if unchanged { 304 } else { self.status };
+        let bare = unchanged || asked.method == "HEAD" || status == 204;
+        let mut head = format!("HTTP/1.1 {status} Said\r\n");
+        for (name, value) in &self.headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        let chunked = self.announced == Some(None);
+        if chunked && !bare {
+            head += "Transfer-Encoding: chunked\r\n";
+        } else if status != 304 && status != 204 && !chunked {
+            let length = self.announced.flatten().unwrap_or(self.body.len());
+            head += &format!("Content-Length: {length}\r\n");
+        }
+        stream.write_all((head + "\r\n").as_bytes())?;
+        if bare {
+            return Ok(true);
+        }
+        let body = &self.body[..self.cut.unwrap_or(self.body.len()).min(self.body.len())];
+        let send = |stream: &mut TcpStream, part: &[u8]| {
+            if part.is_empty() {
+                Ok(())
+            } else if chunked {
+                stream.write_all(&[format!("{:x}\r\n", part.len()).as_bytes(), part, b"\r\n"].concat())
+            } else {
+                stream.write_all(part)
+            }
+        };
+        match self.pace {
+            Pace::AtOnce | Pace::Silent => send(stream, body)?,
+            Pace::HeldAt(at) => {
+                let (before, after) = body.split_at(at.min(body.len()));
+                send(stream, before)?;
+                script.wait(&asked.path, PATIENCE)?;
+                send(stream, after)?;
+            }
+            Pace::Drip(bytes, apart) => {
+                let mut over = false;
+                for part in body.chunks(bytes) {
+                    send(stream, part)?;
+                    over = over || script.wait(&asked.path, apart)?;
+                }
+            }
+        }
+        if self.cut.is_some() {
+            return Ok(false);
+        }
+        if chunked {
+            stream.write_all(b"0\r\n\r\n")?;
+        }
+        // Who announced more than came can say nothing more that would be understood.
+        Ok(chunked || self.announced.flatten().is_none_or(|length| length == body.len()))
+    }
+}
