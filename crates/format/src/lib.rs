@@ -5,4 +5,5 @@
 //! never sees a socket or a repository. Everything that comes in was written by a stranger: every size has a limit.
 
 pub mod gem;
+pub mod maven;
 pub mod tree;

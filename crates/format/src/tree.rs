@@ -1,5 +1,11 @@
-//! Paths of repositories that are trees of files: which of them any file may have. The one place that refuses names that
-//! would mean something else to a file system, a shell or another client.
+//! Paths of repositories that are trees of files: which of them any file may have (the one place that refuses names that
+//! would mean something else to a file system, a shell or another client), and what their endings say.
+
+mod checksum;
+mod media;
+
+pub use checksum::{Checksum, LONGEST as LONGEST_CHECKSUM, checksum_of};
+pub use media::media;
 
 /// Longest path, in bytes.
 pub const LONGEST: usize = 1024;
@@ -35,6 +41,11 @@ pub fn check(path: &str) -> Result<(), Hurtful> {
         _ if name.starts_with(' ') || name.ends_with([' ', '.']) => Err(Hurtful::Name),
         _ => Ok(()),
     })
+}
+
+/// The folder of a path, without a slash at its end: empty for what is at the root.
+pub fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 #[cfg(test)]

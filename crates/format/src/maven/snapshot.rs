@@ -1,0 +1,121 @@
+//! Builds of snapshots: the time and the number that stand for `SNAPSHOT` in the names of their files.
+
+use std::fmt;
+
+/// Which build of a snapshot: `20260101.120000-1`. Ordered by time, and then by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Build<'a> {
+    /// When it was made, in UTC: `yyyyMMdd.HHmmss`.
+    pub timestamp: &'a str,
+    /// Its number: one more than that of the build before it.
+    pub number: u32,
+}
+
+impl<'a> Build<'a> {
+    /// Length of a timestamp.
+    const TIMESTAMP: usize = 15;
+
+    /// Reads a build and nothing else.
+    pub fn read(text: &'a str) -> Option<Self> {
+        Self::leading(text).filter(|(_, rest)| rest.is_empty()).map(|(build, _)| build)
+    }
+
+    /// Reads a build at the beginning of a text; with what follows it.
+    pub fn leading(text: &'a str) -> Option<(Self, &'a str)> {
+        let (timestamp, rest) = text.split_at_checked(Self::TIMESTAMP)?;
+        let digits = |(at, byte): (usize, u8)| if at == 8 { byte == b'.' } else { byte.is_ascii_digit() };
+        let rest = rest.strip_prefix('-').filter(|_| timestamp.bytes().enumerate().all(digits))?;
+        let end = rest.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+        let (number, rest) = rest.split_at(end);
+        // Nobody writes `007`; if it were read, two names would be of one build.
+        let number = Some(number).filter(|number| !number.starts_with('0') || number.len() == 1)?.parse().ok()?;
+        Some((Self { timestamp, number }, rest))
+    }
+
+    /// When it was made as metadata writes it, `yyyyMMddHHmmss`.
+    pub fn updated(&self) -> String {
+        self.timestamp.replace('.', "")
+    }
+}
+
+impl fmt::Display for Build<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.timestamp, self.number)
+    }
+}
+
+/// What stands before `SNAPSHOT` in the version of a snapshot that can have builds.
+pub(super) fn number(version: &str) -> Option<&str> {
+    version.strip_suffix("SNAPSHOT").filter(|number| number.is_empty() || number.ends_with('-'))
+}
+
+/// The version in the names of the files of one build of a snapshot: `1.0-SNAPSHOT` and its build make
+/// `1.0-20260101.120000-1`. `None`: the version is not one that has builds.
+pub fn expanded(version: &str, build: Build<'_>) -> Option<String> {
+    number(version).map(|number| format!("{number}{build}"))
+}
+
+/// The build in an expanded version of `version`, as the resolver reads it (`^(.*-)?([0-9]{8}\.[0-9]{6}-[0-9]+)$`).
+pub fn build_of<'a>(version: &str, expanded: &'a str) -> Option<Build<'a>> {
+    Build::read(expanded.strip_prefix(number(version)?)?)
+}
+
+/// The folder's version of what a file's name says: `1.0-20260101.120000-1` and `1.0-SNAPSHOT` are both of `1.0-SNAPSHOT`.
+pub fn base(version: &str) -> String {
+    let dashes = version.bytes().enumerate().filter(|(_, byte)| *byte == b'-').map(|(at, _)| at + 1);
+    let at =
+        std::iter::once(0).chain(dashes).find(|at| version.get(*at..).is_some_and(|rest| Build::read(rest).is_some()));
+    at.and_then(|at| version.get(..at)).map_or_else(|| version.to_owned(), |number| format!("{number}SNAPSHOT"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_is_read_and_written_the_same() {
+        let build = Build::read("20260101.120000-12").unwrap();
+        assert_eq!(build, Build { timestamp: "20260101.120000", number: 12 });
+        assert_eq!(build.to_string(), "20260101.120000-12");
+        assert_eq!(build.updated(), "20260101120000");
+        assert_eq!(Build::leading("20260101.120000-1-sources.jar").unwrap().1, "-sources.jar");
+        for none in [
+            "",
+            "20260101.120000",
+            "20260101.120000-",
+            "20260101-120000-1",
+            "2026010.1120000-1",
+            "20260101.12000\u{e9}-1",
+            "20260101.120000-01",
+            "20260101.120000-99999999999",
+            "20260101.120000-1 ",
+        ] {
+            assert_eq!(Build::read(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn builds_are_ordered_by_time_and_then_by_number() {
+        let sorted = ["20251231.235959-10", "20260101.120000-9", "20260101.120000-10"].map(Build::read);
+        assert!(sorted.is_sorted(), "{sorted:?}");
+    }
+
+    #[test]
+    fn a_snapshots_version_and_that_of_a_build_lead_to_each_other() {
+        for (version, name) in [
+            ("1.0-SNAPSHOT", "1.0-20260101.120000-1"),
+            ("1.0-beta-SNAPSHOT", "1.0-beta-20260101.120000-1"),
+            ("SNAPSHOT", "20260101.120000-1"),
+        ] {
+            let build = build_of(version, name).unwrap();
+            assert_eq!(expanded(version, build).as_deref(), Some(name));
+            assert_eq!(base(name), version);
+            assert_eq!(base(version), version);
+        }
+        let build = Build { timestamp: "20260101.120000", number: 1 };
+        assert_eq!(expanded("1.0", build), None);
+        assert_eq!(expanded("1.0SNAPSHOT", build), None);
+        assert_eq!(build_of("1.0-SNAPSHOT", "1.1-20260101.120000-1"), None);
+        assert_eq!(base("1.0"), "1.0");
+    }
+}
