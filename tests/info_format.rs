@@ -30,7 +30,8 @@ fn a_form_that_does_not_exist_is_refused() {
     let world = World::start();
     let wanted = json!({ "name": "odd", "format": "gem", "kind": "hosted", "info_format": "v3" });
     let refused = world.admin().post_json("/api/v1/repositories", &wanted).expect(400).json();
-    assert_eq!(refused["detail"], "there is no info format `v3`; there are: v1, v2");
+    assert_eq!(refused["detail"], "there is no info format `v3`");
+    assert_eq!(refused["hint"], "there are: v1, v2");
     world.admin().get("/api/v1/repositories/odd").expect(404);
 }
 

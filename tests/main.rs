@@ -41,6 +41,7 @@ mod refusals;
 mod restart;
 mod ropes;
 mod rules;
+mod settings;
 mod signin;
 mod sinks;
 mod soak;

@@ -69,7 +69,7 @@ fn a_switch_lasts_and_one_that_does_not_exist_is_refused() {
     let mut world = World::start();
     let path = format!("/api/v1/repositories/{FIRST}");
     let versions = format!("/repository/{FIRST}/versions");
-    for body in [json!({ "protocols": { "legacy": false } }), json!({ "private": true }), json!("off")] {
+    for body in [json!({ "protocols": { "legacy": false } }), json!({ "kind": "remote" }), json!("off")] {
         world.admin().patch_json(&path, &body).expect(400);
     }
     world.admin().patch_json("/api/v1/repositories/nothing", &json!({})).expect(404);

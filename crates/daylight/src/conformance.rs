@@ -10,7 +10,7 @@ use crate::reply;
 use anyhow::Context;
 use format::gem::info::FormatVersion;
 use front::{Reply, Request};
-use repository::Repositories;
+use repository::{Format, Repositories};
 use std::net::SocketAddr;
 use telemetry::{Event, Layer, Millis};
 
@@ -68,7 +68,8 @@ pub(crate) async fn prepare(
         access.revoke(KEY, BY, event).await.context("cannot revoke the key of the conformance mode before")?;
     }
     if settings.conformance {
-        for name in repositories.known(event).await?.by_name.keys() {
+        let known = repositories.known(event).await?;
+        for name in known.by_name.values().filter(|one| one.format == Format::Gem).map(|one| &one.record.name) {
             repositories.reform(name, FormatVersion::V1, BY, event).await?;
         }
     }

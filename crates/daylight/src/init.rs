@@ -7,10 +7,10 @@ use crate::serve::{Extra, Opened};
 use crate::sinks;
 use anyhow::Context;
 use format::gem::info::FormatVersion;
-use repository::{NewRepository, Repositories};
+use repository::Repositories;
 use std::path::PathBuf;
-use store::{RepositoryKind, Seq, Store};
-use telemetry::{Clock, Event};
+use store::{RepositoryKind, RepositoryRecord, Seq, Store};
+use telemetry::{Clock, Event, Millis};
 
 /// The repository that a new folder gets.
 pub const FIRST_REPOSITORY: &str = "gems-private";
@@ -65,10 +65,10 @@ pub async fn first(
 ) -> Result<First, anyhow::Error> {
     let mut made = First::default();
     if store.last() == Seq(0) {
-        let name = FIRST_REPOSITORY.to_owned();
-        let (format, kind) = ("gem".into(), RepositoryKind::Hosted);
-        let hosted = NewRepository { name, format, kind, private: false, info_format };
-        let repository = repositories.add(hosted, BY, event).await.context("cannot make the first repository")?;
+        let info_format = Some(info_format.as_str().to_owned());
+        let gems = RepositoryRecord::new(FIRST_REPOSITORY, "gem", RepositoryKind::Hosted, Millis(0));
+        let gems = RepositoryRecord { info_format, ..gems };
+        let repository = repositories.add(gems, BY, event).await.context("cannot make the first repository")?;
         made.repositories.push(repository.record.name.clone());
     }
     match given {

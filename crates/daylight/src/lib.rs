@@ -23,6 +23,7 @@ pub mod serve;
 mod signals;
 pub mod sinks;
 mod upload;
+pub mod wanted;
 
 /// What the front page says.
 const WELCOME: &str = include_str!("welcome.txt");

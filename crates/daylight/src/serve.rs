@@ -133,6 +133,7 @@ async fn known(
             workers,
             recorder.clone(),
             (room, settings.server.dependencies_bytes),
+            Arc::new(settings.references.clone()),
             &mut event,
         )
         .await?;

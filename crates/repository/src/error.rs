@@ -95,6 +95,9 @@ pub enum Error {
     /// No format has the name.
     #[error("there is no format `{0}`")]
     NoSuchFormat(String),
+    /// A setting cannot be.
+    #[error(transparent)]
+    Setting(#[from] crate::BadSetting),
     /// No index protocol has the name.
     #[error("there is no index protocol `{0}`")]
     NoSuchProtocol(String),
@@ -165,7 +168,9 @@ impl Error {
             },
             Error::Taken(_) | Error::TakenByWithdrawn(_) => Reason::VersionTaken,
             Error::ProtocolOff(_) => Reason::ProtocolOff,
-            Error::BadName(_) | Error::NoSuchFormat(_) | Error::NoSuchProtocol(_) => Reason::InputInvalid,
+            Error::BadName(_) | Error::NoSuchFormat(_) | Error::NoSuchProtocol(_) | Error::Setting(_) => {
+                Reason::InputInvalid
+            }
             Error::TooManyNames => Reason::TooLarge,
             Error::NameTaken(_) | Error::Contended(_) | Error::OtherCase { .. } => Reason::Conflict,
             Error::Unsupported(_) => Reason::Unsupported,
@@ -180,6 +185,7 @@ impl Error {
         match self {
             Error::NoSuchRepository(_) => Some("`daylight repo list` shows which there are".into()),
             Error::Invalid(error) => error.hint().map(Into::into),
+            Error::Setting(error) => Some(error.hint().into()),
             Error::BadName(error) => Some(error.hint().into()),
             Error::Store(error) | Error::Unsaved(error) => error.hint(),
             Error::OtherCase { there, .. } => Some(format!("publish it as `{there}`, or under another name")),

@@ -4,6 +4,7 @@
 //! bytes and facts, the store for rows and blobs; HTTP is unknown here.
 
 mod ask;
+mod bad_setting;
 mod content;
 mod describe;
 mod error;
@@ -11,12 +12,16 @@ mod hosted;
 mod known;
 mod name;
 mod protocol;
+mod references;
 mod repositories;
 mod rope;
+mod settings;
+mod version_policy;
 mod visible;
 mod work;
 
 pub use ask::{Actor, Ask, Found, Index, Question};
+pub use bad_setting::BadSetting;
 pub use content::{Content, Growing, Grown, Source};
 pub use describe::{Describe, OwnerChange, Role, What};
 pub use error::{Error, store_reason};
@@ -24,7 +29,9 @@ pub use hosted::{Packed, Shared};
 pub use known::{Format, Known, Repository};
 pub use name::{BadName, RepositoryName};
 pub use protocol::Protocol;
-pub use repositories::{NewRepository, Repositories};
+pub use references::References;
+pub use repositories::Repositories;
 pub use rope::PIECE;
+pub use version_policy::VersionPolicy;
 pub use visible::{Rules, View, Visible, visible};
 pub use work::Workers;

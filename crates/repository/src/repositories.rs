@@ -2,7 +2,8 @@
 
 use crate::hosted::{self, Heads, Hosted, Keeper, Pieces};
 use crate::{
-    Actor, Ask, Error, Format, Found, Known, Protocol, Question, Repository, RepositoryName, Rules, Shared, Workers,
+    Actor, Ask, BadSetting, Error, Format, Found, Known, Question, References, Repository, Rules, Shared, Workers,
+    settings,
 };
 use arc_swap::ArcSwap;
 use format::gem::info::FormatVersion;
@@ -10,27 +11,12 @@ use format::gem::spelling;
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{
-    Batch, Change, CommitError, Expect, IndexBase, RepositoryId, RepositoryKind, RepositoryRecord, Staged, Stamp,
+    Batch, Change, CommitError, Expect, IndexBase, Lane, RepositoryId, RepositoryKind, RepositoryRecord, Staged, Stamp,
     Store, Unit,
 };
-use telemetry::{Bound, Clock, Event, Layer, Millis, Recorder};
+use telemetry::{Bound, Clock, Event, Layer, Millis, Op, Recorder};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
-
-/// What a new repository is to be.
-#[derive(Debug, Clone)]
-pub struct NewRepository {
-    /// Its name.
-    pub name: String,
-    /// Its format's name.
-    pub format: String,
-    /// Hosted, remote or group.
-    pub kind: RepositoryKind,
-    /// Whether reading needs a token.
-    pub private: bool,
-    /// What the lines of its `/info` tell.
-    pub info_format: FormatVersion,
-}
 
 /// All repositories of this server.
 #[derive(Debug)]
@@ -48,16 +34,19 @@ pub struct Repositories {
     reading: Mutex<()>,
     /// Held while the settings of a repository are changed from what they are.
     changing: Mutex<()>,
+    /// Reads what settings refer to.
+    references: Arc<dyn References>,
 }
 
 impl Repositories {
     /// Reads which repositories there are. `room` bounds the bytes of their large indexes in memory, `pieces` those of what
-    /// the dependency API says of their gems. What no client waits for is done on the runtime that this is called on.
+    /// the dependency API says of their gems; `references` reads what settings refer to. What no client waits for is done on the runtime that this is called on.
     pub async fn open(
         store: Arc<Store>,
         workers: Workers,
         recorder: Arc<Recorder>,
         (room, pieces): (Arc<Bound>, u64),
+        references: Arc<dyn References>,
         event: &mut Event,
     ) -> Result<Self, Error> {
         let pieces = Pieces::new(pieces);
@@ -67,7 +56,7 @@ impl Repositories {
         recorder.register(pieces.bound().clone());
         let keeper = Keeper { store: store.clone(), workers: Arc::new(workers), recorder, back: Handle::current() };
         let (reading, changing) = (Mutex::new(()), Mutex::new(()));
-        Ok(Self { store, keeper, heads, clock, known, room, pieces, reading, changing })
+        Ok(Self { store, keeper, heads, clock, known, room, pieces, reading, changing, references })
     }
 
     /// Writes of the large indexes what the data folder does not have yet. Before the store is closed.
@@ -105,6 +94,18 @@ impl Repositories {
         let known = self.known(event).await?;
         let found = known.by_name.get(name).ok_or_else(|| Error::NoSuchRepository(name.to_owned()))?;
         Ok((found.clone(), known.stamp))
+    }
+
+    /// The same, where it must have the indexes of gems.
+    async fn gem_repository(&self, name: &str, event: &mut Event) -> Result<(Arc<Repository>, Stamp), Error> {
+        let found = self.find(name, event).await?;
+        match found.0.format {
+            Format::Gem => Ok(found),
+            other => {
+                let text = format!("`{name}` has format {}, which has no index of lines", other.as_str());
+                Err(BadSetting::new(text, "this is for repositories of gems").into())
+            }
+        }
     }
 
     /// The same repository as it is set now, for a change that was made from settings that no longer hold.
@@ -197,63 +198,52 @@ impl Repositories {
         }
     }
 
-    /// Makes a repository.
-    pub async fn add(&self, new: NewRepository, by: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
-        let name: RepositoryName = new.name.parse()?;
-        let format = Format::named(&new.format).ok_or_else(|| Error::NoSuchFormat(Event::text(&new.format)))?;
-        if new.kind != RepositoryKind::Hosted {
-            return Err(Error::Unsupported(
-                "remote repositories and groups cannot be made yet, only hosted ones".into(),
-            ));
-        }
-        let created = self.clock.now();
-        let record = RepositoryRecord {
-            name: name.to_string(),
-            format: format.as_str().to_owned(),
-            kind: new.kind,
-            private: new.private,
-            members: Vec::new(),
-            protocols_off: Vec::new(),
-            owners_enforced: false,
-            index_base: None,
-            info_format: hosted::form(new.info_format),
-            remote: None,
-            versions: None,
-            retention: None,
-            created,
-            removed: None,
-        };
-        let expect = vec![Expect::RepositoryNameFree(name.to_string())];
+    /// Makes a repository with these settings. The moment at which it is made is noted here.
+    pub async fn add(
+        &self,
+        mut record: RepositoryRecord,
+        by: &str,
+        event: &mut Event,
+    ) -> Result<Arc<Repository>, Error> {
+        record.created = self.clock.now();
+        self.check(&mut record, event).await?;
+        let (name, created) = (record.name.clone(), record.created);
+        let expect = vec![Expect::RepositoryNameFree(name.clone())];
         let change = Change::Repository { id: RepositoryId(0), record };
         match self.commit(expect, change, created, by, event).await {
-            Err(CommitError::Conflict(_)) => Err(Error::NameTaken(name.to_string())),
+            Err(CommitError::Conflict(_)) => Err(Error::NameTaken(name)),
             Err(CommitError::Error(error)) => Err(error.into()),
-            Ok(()) => Ok(self.find(name.as_str(), event).await?.0),
+            Ok(()) => Ok(self.find(&name, event).await?.0),
         }
     }
 
-    /// Switches index protocols on and off, and whether only owners may change a package. When this returns, every later question is answered accordingly.
-    pub async fn switch(
+    /// Changes settings that nothing is derived from: `change` makes the new ones from those that are. When this returns,
+    /// every later question is answered accordingly.
+    pub async fn set(
         &self,
         name: &str,
-        (protocols, owners_enforced): (&[(Protocol, bool)], Option<bool>),
+        change: impl FnOnce(&mut RepositoryRecord) -> Result<(), Error> + Send,
         by: &str,
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
         let _turn = self.changing.lock().await;
         let (repository, _) = self.find(name, event).await?;
         let mut record = repository.record.clone();
-        for (protocol, on) in protocols {
-            record.protocols_off.retain(|off| off != protocol.as_str());
-            if !on {
-                record.protocols_off.push(protocol.as_str().to_owned());
-            }
-        }
-        record.owners_enforced = owners_enforced.unwrap_or(record.owners_enforced);
+        change(&mut record)?;
         if record != repository.record {
+            self.check(&mut record, event).await?;
             self.change(repository.id, record, by, event).await?;
         }
         Ok(self.find(name, event).await?.0)
+    }
+
+    /// Refuses settings that cannot be, and references in them that lead nowhere.
+    async fn check(&self, record: &mut RepositoryRecord, event: &mut Event) -> Result<(), Error> {
+        settings::settle(record)?;
+        let Some(remote) = record.remote.clone() else { return Ok(()) };
+        let references = self.references.clone();
+        let read = move |_: &mut ()| settings::resolve(&remote, &*references);
+        Ok(self.keeper.workers.run(Lane::Change, (Op::WorkWait, Op::ReferencesRead), event, read).await??)
     }
 
     /// Has `/info` tell what `format` says. When this returns, every later answer is of that form.
@@ -265,7 +255,7 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
         let _turn = self.changing.lock().await;
-        let (repository, _) = self.find(name, event).await?;
+        let (repository, _) = self.gem_repository(name, event).await?;
         if repository.info_format() != format {
             hosted::reform(self.hosted(&repository), format, (by, self.clock.now()), event).await?;
         }
@@ -281,7 +271,7 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
         let _turn = self.changing.lock().await;
-        let (repository, _) = self.find(name, event).await?;
+        let (repository, _) = self.gem_repository(name, event).await?;
         let base = IndexBase { through: self.store.last(), created: created_at };
         let record = RepositoryRecord { index_base: Some(base), ..repository.record.clone() };
         let commit = async |event: &mut Event| self.change(repository.id, record, by, event).await;

@@ -46,22 +46,9 @@ mod tests {
     use telemetry::Millis;
 
     fn record(name: &str, members: &[&str]) -> RepositoryRecord {
-        RepositoryRecord {
-            name: name.into(),
-            format: "gem".into(),
-            kind: if members.is_empty() { RepositoryKind::Hosted } else { RepositoryKind::Group },
-            private: false,
-            members: members.iter().map(|member| (*member).into()).collect(),
-            protocols_off: Vec::new(),
-            owners_enforced: false,
-            index_base: None,
-            info_format: None,
-            remote: None,
-            versions: None,
-            retention: None,
-            created: Millis(0),
-            removed: None,
-        }
+        let kind = if members.is_empty() { RepositoryKind::Hosted } else { RepositoryKind::Group };
+        let members = members.iter().map(|member| (*member).into()).collect();
+        RepositoryRecord { members, ..RepositoryRecord::new(name, "gem", kind, Millis(0)) }
     }
 
     #[test]

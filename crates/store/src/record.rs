@@ -172,7 +172,32 @@ pub struct RepositoryRecord {
     pub removed: Option<Millis>,
 }
 
+impl RepositoryRecord {
+    /// One in which nothing is set yet.
+    pub fn new(name: &str, format: &str, kind: RepositoryKind, created: Millis) -> Self {
+        Self {
+            name: name.to_owned(),
+            format: format.to_owned(),
+            kind,
+            private: false,
+            members: Vec::new(),
+            protocols_off: Vec::new(),
+            owners_enforced: false,
+            index_base: None,
+            info_format: None,
+            remote: None,
+            versions: None,
+            retention: None,
+            created,
+            removed: None,
+        }
+    }
+}
+
 impl RepositoryKind {
+    /// All of them.
+    pub const ALL: &'static [RepositoryKind] = &[RepositoryKind::Hosted, RepositoryKind::Remote, RepositoryKind::Group];
+
     /// Its name in settings, journal rows and the API.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -60,21 +60,11 @@ pub(crate) fn withdraw(unit: &str, number: u32) -> Change {
 }
 
 pub(crate) fn repository(id: u64, name: &str, members: &[&str], removed: bool) -> Change {
+    let kind = if members.is_empty() { RepositoryKind::Hosted } else { RepositoryKind::Group };
     let record = RepositoryRecord {
-        name: name.into(),
-        format: "gem".into(),
-        kind: if members.is_empty() { RepositoryKind::Hosted } else { RepositoryKind::Group },
-        private: false,
         members: members.iter().map(|member| (*member).into()).collect(),
-        protocols_off: Vec::new(),
-        owners_enforced: false,
-        index_base: None,
-        info_format: None,
-        remote: None,
-        versions: None,
-        retention: None,
-        created: Millis(1),
         removed: removed.then_some(Millis(2)),
+        ..RepositoryRecord::new(name, "gem", kind, Millis(1))
     };
     Change::Repository { id: RepositoryId(id), record }
 }

@@ -55,6 +55,7 @@ ops! {
     FactsRead "facts.read" "Reading what is known of the versions of a package";
     IndexRender "index.render" "Rendering an index or a piece of one, and hashing it";
     IndexExtend "index.extend" "Adding what changed to an index, which costs the same whatever is in it";
+    ReferencesRead "references.read" "Reading the secrets and certificates that the settings of a repository refer to";
     TokenCheck "token.check" "Hashing a presented token and comparing it";
     Check "store.check" "Checking rows, blobs, journal and segments against each other";
     Rebuild "store.rebuild" "Replaying segments into a new truth database";

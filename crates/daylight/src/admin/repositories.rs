@@ -4,63 +4,41 @@ use crate::app::App;
 use crate::conformance;
 use crate::error::Error;
 use crate::reply;
-use format::gem::info::FormatVersion;
+use crate::wanted::{ENFORCED, RECORDED, Wanted, WantedRepository};
 use front::Reply;
 use http::StatusCode;
-use repository::{NewRepository, Protocol, Repository};
-use serde::Deserialize;
+use repository::{Format, Repository, VersionPolicy};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use store::RepositoryKind;
 use telemetry::Event;
 
-/// Only the owners of a package may change it.
-const ENFORCED: &str = "enforced";
-/// Who owns a package is written down and decides nothing.
-const RECORDED: &str = "recorded";
-
-/// The body of a POST.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Add {
-    name: String,
-    format: String,
-    kind: String,
-    #[serde(default)]
-    private: bool,
-    #[serde(default)]
-    info_format: Option<String>,
-}
-
-/// The body of a PATCH: what is not named stays as it is.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Change {
-    /// Index protocols by name, and whether they are to be answered.
-    #[serde(default)]
-    protocols: BTreeMap<String, bool>,
-    /// What the lines of its `/info` are to tell.
-    #[serde(default)]
-    info_format: Option<String>,
-    /// `enforced` or `recorded`.
-    #[serde(default)]
-    owners: Option<String>,
-}
-
 fn shown(app: &App, repository: &Repository) -> Value {
     let record = &repository.record;
-    json!({
+    let mut shown = json!({
         "name": record.name,
         "url": format!("{}/repository/{}/", app.url, record.name),
         "format": record.format,
         "kind": record.kind,
         "private": record.private,
-        "members": record.members,
-        "protocols": repository.protocols(),
-        "info_format": repository.info_format().as_str(),
-        "owners": if record.owners_enforced { ENFORCED } else { RECORDED },
         "created": record.created.to_string(),
-    })
+    });
+    let ours = match (record.kind, repository.format) {
+        (_, Format::Gem) => json!({
+            "protocols": repository.protocols(),
+            "info_format": repository.info_format().as_str(),
+            "owners": if record.owners_enforced { ENFORCED } else { RECORDED },
+        }),
+        (RepositoryKind::Remote, _) => json!({ "remote": record.remote }),
+        (_, Format::Maven) => json!({
+            "versions": VersionPolicy::of(record).as_str(),
+            "retention": record.retention.unwrap_or_default(),
+        }),
+        (_, Format::Raw) => json!({}),
+    };
+    if let (Value::Object(shown), Value::Object(ours)) = (&mut shown, ours) {
+        shown.extend(ours);
+    }
+    shown
 }
 
 pub(super) async fn list(app: &App, event: &mut Event) -> Result<Reply, Error> {
@@ -76,44 +54,15 @@ pub(super) async fn show(app: &App, name: &str, event: &mut Event) -> Result<Rep
     Ok(reply::json(StatusCode::OK, &shown(app, &repository)))
 }
 
-pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Result<Reply, Error> {
-    let kind = match body.kind.as_str() {
-        "hosted" => RepositoryKind::Hosted,
-        "remote" => RepositoryKind::Remote,
-        "group" => RepositoryKind::Group,
-        other => {
-            let other = Event::text(other);
-            return Err(Error::Input(format!(
-                "there is no kind `{other}` of repository; there are: hosted, remote, group"
-            )));
-        }
-    };
-    let info_format = body.info_format.as_deref().map(info_format).transpose()?;
-    let info_format = info_format.unwrap_or_else(|| conformance::info_format(app.conformance));
-    let new = NewRepository { name: body.name, format: body.format, kind, private: body.private, info_format };
-    let made = app.repositories.add(new, by, event).await?;
+pub(super) async fn add(app: &App, body: WantedRepository, by: &str, event: &mut Event) -> Result<Reply, Error> {
+    let record = body.record(conformance::info_format(app.conformance))?;
+    let made = app.repositories.add(record, by, event).await?;
     Ok(reply::json(StatusCode::CREATED, &shown(app, &made)))
 }
 
-fn info_format(name: &str) -> Result<FormatVersion, Error> {
-    let there_is_none = || Error::Input(format!("there is no info format `{}`; there are: v1, v2", Event::text(name)));
-    FormatVersion::named(name).ok_or_else(there_is_none)
-}
-
-pub(super) async fn change(app: &App, name: &str, body: Change, by: &str, event: &mut Event) -> Result<Reply, Error> {
-    let protocols = body.protocols.iter().map(|(name, on)| Ok((Protocol::named(name)?, *on)));
-    let protocols: Vec<_> = protocols.collect::<Result<_, repository::Error>>()?;
-    let enforced = match body.owners.as_deref() {
-        None => None,
-        Some(ENFORCED) => Some(true),
-        Some(RECORDED) => Some(false),
-        Some(other) => {
-            let other = Event::text(other);
-            return Err(Error::Input(format!("owners are {ENFORCED} or {RECORDED}, not `{other}`")));
-        }
-    };
-    let info_format = body.info_format.as_deref().map(info_format).transpose()?;
-    let mut changed = app.repositories.switch(name, (&protocols, enforced), by, event).await?;
+pub(super) async fn change(app: &App, name: &str, body: Wanted, by: &str, event: &mut Event) -> Result<Reply, Error> {
+    let info_format = body.info_format()?;
+    let mut changed = app.repositories.set(name, |record| body.apply(record), by, event).await?;
     if let Some(info_format) = info_format {
         changed = app.repositories.reform(name, info_format, by, event).await?;
     }

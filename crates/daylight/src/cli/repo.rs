@@ -1,13 +1,17 @@
 //! `daylight repo`: the repositories of a running server.
 
+mod settings;
+mod shown;
+
 use super::api::{ApiFlags, shape};
+use super::failure::Failure;
 use super::{Context, failure, table};
 use crate::percent::segment;
-use serde::Deserialize;
-use std::collections::BTreeMap;
+use serde_json::{Map, Value};
+use settings::Settings;
+use shown::{HEAD, Repositories, Repository};
 
 const PATH: &str = "/api/v1/repositories";
-const HEAD: [&str; 5] = ["NAME", "FORMAT", "KIND", "READ", "CREATED"];
 
 /// List, add, show, change and remove repositories of a running server
 #[derive(Debug, clap::Args)]
@@ -24,22 +28,22 @@ enum Verb {
     List,
     /// Add a repository
     ///
-    /// Clients find it at /repository/NAME/. Anyone may read it unless it is private.
+    /// Clients find it at /repository/NAME/. Anyone may read it unless it is private. With `--remote` it stands for an
+    /// upstream, of which it keeps what was asked for.
     Add {
         /// Its name in URLs
         name: String,
-        /// What it holds
+        /// What it holds: gem, maven, or raw for files of any kind
         #[arg(long, value_name = "FORMAT", default_value = "gem")]
         format: String,
-        /// Hosted: holds packages of its own
-        #[arg(long, value_name = "KIND", default_value = "hosted")]
-        kind: String,
+        /// Hosted: holds packages of its own. Remote: stands for an upstream [default: hosted, or remote with `--remote`]
+        #[arg(long, value_name = "KIND")]
+        kind: Option<String>,
         /// Reading needs a token, too
         #[arg(long)]
         private: bool,
-        /// What the lines of its index tell: v2, or v1 without the moments of publication [default: v2]
-        #[arg(long, value_name = "FORMAT")]
-        info_format: Option<String>,
+        #[command(flatten)]
+        settings: Box<Settings>,
     },
     /// Show one repository
     Show {
@@ -53,14 +57,16 @@ enum Verb {
         /// Its name
         name: String,
         /// An index protocol, and whether it is answered: compact_index=off, full_index=on
-        #[arg(long, value_name = "PROTOCOL=on|off", required_unless_present_any = ["info_format", "owners"], value_parser = switch)]
+        #[arg(long, value_name = "PROTOCOL=on|off", value_parser = switch, help_heading = "Gems")]
         protocol: Vec<(String, bool)>,
-        /// What the lines of its index tell: v2, or v1 without the moments of publication
-        #[arg(long, value_name = "FORMAT")]
-        info_format: Option<String>,
         /// Whether only the owners of a package may change it, or who owns it is just written down
-        #[arg(long, value_parser = ["enforced", "recorded"])]
+        #[arg(long, value_parser = ["enforced", "recorded"], help_heading = "Gems")]
         owners: Option<String>,
+        /// Who may read it
+        #[arg(long, value_parser = ["anyone", "token"])]
+        read: Option<String>,
+        #[command(flatten)]
+        settings: Box<Settings>,
     },
     /// Begin the list of versions anew, with a line for each gem
     ///
@@ -76,25 +82,6 @@ enum Verb {
     },
 }
 
-#[derive(Debug, Deserialize)]
-struct Repositories {
-    repositories: Vec<Repository>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Repository {
-    name: String,
-    format: String,
-    kind: String,
-    private: bool,
-    #[serde(default)]
-    protocols: BTreeMap<String, bool>,
-    #[serde(default)]
-    info_format: String,
-    #[serde(default)]
-    created: String,
-}
-
 impl Repo {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let api = self.flags.api(context)?;
@@ -104,15 +91,22 @@ impl Repo {
                 if api.printed(&answer, context)? {
                     return Ok(());
                 }
-                let rows = shape::<Repositories>(answer)?.repositories.into_iter().map(row).collect();
+                let rows = shape::<Repositories>(answer)?.repositories.into_iter().map(Repository::row).collect();
                 table::write(context.out, HEAD, rows)?;
             }
-            Verb::Add { name, format, kind, private, info_format } => {
-                let mut body = serde_json::json!({"name": name, "format": format, "kind": kind, "private": private});
-                if let Some(info_format) = info_format {
-                    body["info_format"] = info_format.into();
+            Verb::Add { name, format, kind, private, settings } => {
+                let usual = if settings.has_remote() { "remote" } else { "hosted" };
+                let kind = kind.unwrap_or_else(|| usual.to_owned());
+                let mut body = settings.body();
+                for (key, value) in [
+                    ("name", name.as_str().into()),
+                    ("format", format.into()),
+                    ("kind", kind.into()),
+                    ("private", private.into()),
+                ] {
+                    body.insert(key.to_owned(), value);
                 }
-                let answer = api.post(PATH, &body)?;
+                let answer = api.post(PATH, &Value::Object(body))?;
                 api.printed(&answer, context)?;
                 writeln!(context.err, "added `{}`", failure::plain(&name))?;
             }
@@ -121,28 +115,24 @@ impl Repo {
                 if api.printed(&answer, context)? {
                     return Ok(());
                 }
-                let mut shown: Repository = shape(answer)?;
-                let off: Vec<_> =
-                    shown.protocols.iter().filter(|(_, on)| !**on).map(|(name, _)| name.clone()).collect();
-                let form = std::mem::take(&mut shown.info_format);
-                table::write(context.out, HEAD, vec![row(shown)])?;
-                if form == "v1" {
-                    writeln!(context.out, "info format: v1")?;
-                }
-                if !off.is_empty() {
-                    writeln!(context.out, "switched off: {}", failure::plain(&off.join(", ")))?;
-                }
+                shape::<Repository>(answer)?.show(context)?;
             }
-            Verb::Set { name, protocol, info_format, owners } => {
-                let protocols: BTreeMap<_, _> = protocol.into_iter().collect();
-                let mut body = serde_json::json!({ "protocols": protocols });
-                if let Some(info_format) = info_format {
-                    body["info_format"] = info_format.into();
+            Verb::Set { name, protocol, owners, read, settings } => {
+                let mut body = settings.body();
+                let protocols: Map<String, Value> = protocol.into_iter().map(|(name, on)| (name, on.into())).collect();
+                let private = read.map(|read| (read == "token").into());
+                let protocols = (!protocols.is_empty()).then_some(Value::Object(protocols));
+                for (key, value) in
+                    [("protocols", protocols), ("owners", owners.map(Value::from)), ("private", private)]
+                {
+                    body.extend(value.map(|value| (key.to_owned(), value)));
                 }
-                if let Some(owners) = owners {
-                    body["owners"] = owners.into();
+                if body.is_empty() {
+                    return Err(
+                        Failure::usage("nothing is to be set", "`daylight repo set --help` lists what can be").into()
+                    );
                 }
-                let answer = api.patch(&format!("{PATH}/{}", segment(&name)), &body)?;
+                let answer = api.patch(&format!("{PATH}/{}", segment(&name)), &Value::Object(body))?;
                 api.printed(&answer, context)?;
                 writeln!(context.err, "changed `{}`", failure::plain(&name))?;
             }
@@ -168,9 +158,4 @@ fn switch(text: &str) -> Result<(String, bool), String> {
         Some((name, "off")) => Ok((name.to_owned(), false)),
         _ => Err("it is written NAME=on or NAME=off".to_owned()),
     }
-}
-
-fn row(repository: Repository) -> [String; 5] {
-    let read = if repository.private { "with a token" } else { "anyone" };
-    [repository.name, repository.format, repository.kind, read.to_owned(), repository.created]
 }

@@ -188,6 +188,47 @@ fn a_protocol_of_a_repository_is_switched_and_shown() {
 }
 
 #[test]
+fn a_remote_repository_is_added_changed_and_shown_with_its_upstream() {
+    let (url, heard) = server("201 Created", "{}");
+    let flags = "--remote https://a/maven2 --remote http://b --credentials env:TOKEN --fresh 15m --missing 0s";
+    let said = say(&[], &format!("repo add central --format maven {flags} --max-bytes 1_000_000_000 --server {url}"));
+    assert_eq!((said.code, said.err.as_str()), (ExitCode::SUCCESS, "added `central`\n"));
+    let sent: serde_json::Value = serde_json::from_str(&heard.join().unwrap().2).unwrap();
+    let remote = serde_json::json!({
+        "urls": ["https://a/maven2", "http://b"], "credentials": "env:TOKEN", "fresh_s": 900, "missing_s": 0,
+        "max_bytes": 1_000_000_000,
+    });
+    let wanted = serde_json::json!({
+        "name": "central", "format": "maven", "kind": "remote", "private": false, "remote": remote,
+    });
+    assert_eq!(sent, wanted);
+
+    let (url, heard) = server("200 OK", "{}");
+    let flags = "--credentials none --fresh none --versions snapshots --keep-builds 5 --keep-days none --read token";
+    assert_eq!(say(&[], &format!("repo set r {flags} --server {url}")).code, ExitCode::SUCCESS);
+    let sent: serde_json::Value = serde_json::from_str(&heard.join().unwrap().2).unwrap();
+    let wanted = serde_json::json!({
+        "remote": {"credentials": null, "fresh_s": null}, "versions": "snapshots",
+        "retention": {"builds": 5, "days": null}, "private": true,
+    });
+    assert_eq!(sent, wanted);
+    for line in ["repo set r", "repo set r --fresh soon", "repo set r --keep-builds many", "repo set r --versions some"]
+    {
+        assert_eq!(say(&[], line).code, ExitCode::from(2), "{line}");
+    }
+
+    const SHOWN: &str = r#"{"name":"c","format":"maven","kind":"remote","private":false,"created":"t",
+        "remote":{"urls":["https://a/maven2","http://b"],"credentials":"env:TOKEN","fresh_s":900}}"#;
+    let (url, heard) = server("200 OK", SHOWN);
+    let said = say(&[], &format!("repo show c --server {url}"));
+    assert!(
+        said.out.ends_with("\nupstream: https://a/maven2, http://b\ncredentials: env:TOKEN\nfresh for: 900 s\n"),
+        "{said:?}"
+    );
+    heard.join().unwrap();
+}
+
+#[test]
 fn a_new_token_s_secret_is_alone_on_standard_output() {
     let (url, heard) = server("201 Created", r#"{"secret":"daylight_x","name":"ci"}"#);
     let line = format!(

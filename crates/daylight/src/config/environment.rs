@@ -3,6 +3,7 @@
 use super::error::Error;
 use super::given::nearest;
 use super::keys::KEYS;
+use super::references::References;
 use client::Secret;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,10 +20,13 @@ const TOKEN: &str = "DAYLIGHT_TOKEN";
 const SERVER: &str = "DAYLIGHT_SERVER";
 const CONFIG: &str = "DAYLIGHT_CONFIG";
 
-/// Every variable that begins with `DAYLIGHT_` and is not empty, and those of systemd. Prints names only, as some values are secrets.
+/// Every variable that is not empty. Prints names only, and of ours and systemd's alone, as values may be secrets.
 #[derive(Clone, Default)]
 pub struct Environment {
+    /// Those that begin with `DAYLIGHT_`, and those of systemd.
     variables: BTreeMap<String, String>,
+    /// The others, for settings that refer to them.
+    references: References,
 }
 
 impl fmt::Debug for Environment {
@@ -55,6 +59,11 @@ impl Environment {
     /// `DAYLIGHT_CONFORMANCE_KEY`.
     pub(super) fn conformance_key(&self) -> Option<Secret> {
         self.secret(CONFORMANCE_KEY)
+    }
+
+    /// What the settings of repositories may refer to.
+    pub(super) fn references(&self) -> References {
+        self.references.clone()
     }
 
     /// `DAYLIGHT_TOKEN`: what the commands that talk to a server present.
@@ -100,10 +109,10 @@ impl Environment {
 
 impl FromIterator<(String, String)> for Environment {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(variables: I) -> Self {
-        let ours = |(name, value): &(String, String)| {
-            (name.starts_with("DAYLIGHT_") || PASSED.contains(&name.as_str())) && !value.is_empty()
-        };
-        Self { variables: variables.into_iter().filter(ours).collect() }
+        let ours = |name: &str| name.starts_with("DAYLIGHT_") || PASSED.contains(&name);
+        let (variables, others) =
+            variables.into_iter().filter(|(_, value)| !value.is_empty()).partition(|(name, _)| ours(name));
+        Self { variables, references: References::new(others) }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::error::Error;
 use super::given::{Declared, Given};
+use super::references::References;
 use super::shares::Shares;
-use super::value::{AccessLog, Networks, PublicUrl, Value};
+use super::value::{AccessLog, Networks, PublicUrl, UpstreamUrl, Value};
 use client::Secret;
 use front::ClientFrom;
 use std::net::SocketAddr;
@@ -30,6 +31,8 @@ macro_rules! keys {
             pub conformance: bool,
             /// `DAYLIGHT_CONFORMANCE_KEY`: what that suite shows, good for everything.
             pub conformance_key: Option<Secret>,
+            /// What the settings of repositories may refer to.
+            pub references: References,
         }
 
         /// Every key, in this order.
@@ -57,6 +60,7 @@ macro_rules! keys {
                     admin_token: None,
                     conformance: false,
                     conformance_key: None,
+                    references: References::default(),
                 })
             }
         }
@@ -127,6 +131,15 @@ keys! {
         readers: usize = Shares::readers, 1..=256;
         /// Free space of the file system below which nothing is written any more, in bytes.
         free_space_floor_bytes: u64 = |_| (256 << 20, "room for the databases to end their work".into()), 0..=1_099_511_627_776;
+    }
+
+    /// Where the remote repositories that a new data folder gets have their files from. What is set here, and not left
+    /// at its default, holds at every start.
+    upstream: Upstream {
+        /// URL of what `maven-central` stands for.
+        maven_central: UpstreamUrl = |_| (UpstreamUrl::maven_central(), "a public mirror of it that holds all of it".into());
+        /// URL of what `rubygems` stands for, when remote repositories of gems can be made. Until then nothing reads it.
+        rubygems: UpstreamUrl = |_| (UpstreamUrl::default(), "there is no remote repository of gems yet".into());
     }
 
     /// What the server says about itself.

@@ -10,6 +10,7 @@ mod file;
 mod given;
 mod keys;
 mod machine;
+mod references;
 mod shares;
 mod value;
 
@@ -17,10 +18,11 @@ pub use client::Secret;
 pub use environment::Environment;
 pub use error::Error;
 pub use given::{Entry, Flag, Origin};
-pub use keys::{Server, Settings, Store, Telemetry};
+pub use keys::{Server, Settings, Store, Telemetry, Upstream};
 pub use machine::Machine;
+pub use references::References;
 pub use shares::Shares;
-pub use value::{AccessLog, Networks, PublicUrl};
+pub use value::{AccessLog, Networks, PublicUrl, UpstreamUrl};
 
 use std::path::{Path, PathBuf};
 
@@ -48,6 +50,7 @@ pub fn load(
     let mut settings = Settings::resolve(&Shares::of(&machine), &mut given)?;
     settings.admin_token = environment.admin_token();
     settings.conformance_key = environment.conformance_key();
+    settings.references = environment.references();
     let mut warnings = given.warnings;
     warnings.extend(contradiction::find(&settings, &machine)?);
     Ok((settings, Loaded { entries: given.entries, warnings, file: file.map(Path::to_owned), machine }))

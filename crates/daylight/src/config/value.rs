@@ -139,6 +139,33 @@ impl Value for PublicUrl {
     }
 }
 
+/// Where an upstream is, without a slash at its end; empty: nowhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UpstreamUrl(pub String);
+
+impl UpstreamUrl {
+    /// The public mirror of Maven Central that Google hosts.
+    pub(super) fn maven_central() -> Self {
+        Self("https://maven-central.storage-download.googleapis.com/maven2".to_owned())
+    }
+}
+
+impl Value for UpstreamUrl {
+    const EXPECTS: &'static str = "a URL, such as `https://repository.example/maven2`";
+    const QUOTED: bool = true;
+
+    fn parse(text: &str) -> Option<Self> {
+        let url: Uri = text.parse().ok()?;
+        let known = matches!(url.scheme_str(), Some("http" | "https")) && url.query().is_none();
+        let plain = url.authority().is_some_and(|authority| !authority.as_str().contains('@'));
+        (known && plain).then(|| Self(text.trim_end_matches('/').to_owned()))
+    }
+
+    fn json(&self) -> serde_json::Value {
+        self.0.clone().into()
+    }
+}
+
 /// Networks in a row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Networks(pub Vec<Network>);

@@ -10,22 +10,9 @@ use store::{Digest, Entry, Hashes, RepositoryKind, RepositoryRecord, State};
 const ID: RepositoryId = RepositoryId(1);
 
 fn repository(info_format: Option<&str>) -> Repository {
-    let record = RepositoryRecord {
-        name: "gems".into(),
-        format: "gem".into(),
-        kind: RepositoryKind::Hosted,
-        private: false,
-        members: Vec::new(),
-        protocols_off: Vec::new(),
-        owners_enforced: false,
-        index_base: None,
-        info_format: info_format.map(str::to_owned),
-        remote: None,
-        versions: None,
-        retention: None,
-        created: Millis(0),
-        removed: None,
-    };
+    let info_format = info_format.map(str::to_owned);
+    let record =
+        RepositoryRecord { info_format, ..RepositoryRecord::new("gems", "gem", RepositoryKind::Hosted, Millis(0)) };
     let shared = Arc::new(Shared::new(&Bound::new(BoundName::Indexes, "", 0)));
     Repository { id: ID, record, format: Format::Gem, rules: Rules::default(), shared }
 }

@@ -1,0 +1,77 @@
+//! A repository as the API tells it, for people: a line in a list, and what else is set.
+
+use crate::cli::{Context, failure, table};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+pub(super) const HEAD: [&str; 5] = ["NAME", "FORMAT", "KIND", "READ", "CREATED"];
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Repositories {
+    pub(super) repositories: Vec<Repository>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Repository {
+    name: String,
+    format: String,
+    kind: String,
+    private: bool,
+    #[serde(default)]
+    protocols: BTreeMap<String, bool>,
+    #[serde(default)]
+    info_format: String,
+    #[serde(default)]
+    versions: String,
+    #[serde(default)]
+    retention: Map<String, Value>,
+    #[serde(default)]
+    remote: Map<String, Value>,
+    #[serde(default)]
+    created: String,
+}
+
+impl Repository {
+    /// Its line in a list.
+    pub(super) fn row(self) -> [String; 5] {
+        let read = if self.private { "with a token" } else { "anyone" };
+        [self.name, self.format, self.kind, read.to_owned(), self.created]
+    }
+
+    /// It alone, with what is not as usual.
+    pub(super) fn show(self, context: &mut Context<'_>) -> std::io::Result<()> {
+        let settings = self.settings();
+        table::write(context.out, HEAD, vec![self.row()])?;
+        settings.iter().try_for_each(|(name, value)| writeln!(context.out, "{name}: {}", failure::plain(value)))
+    }
+
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        let off: Vec<_> = self.protocols.iter().filter(|(_, on)| !**on).map(|(name, _)| name.as_str()).collect();
+        let text = |settings: &Map<String, Value>, name: &str| match settings.get(name) {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Array(texts)) => texts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+            Some(other) => other.to_string(),
+        };
+        let remote = |name| text(&self.remote, name);
+        let seconds = |name| Some(remote(name)).filter(|text| !text.is_empty()).map(|text| text + " s");
+        let all = [
+            ("info format", if self.info_format == "v1" { "v1".to_owned() } else { String::new() }),
+            ("switched off", off.join(", ")),
+            ("versions", self.versions.clone()),
+            ("keeps builds", text(&self.retention, "builds")),
+            ("keeps days", text(&self.retention, "days")),
+            ("upstream", remote("urls")),
+            ("credentials", remote("credentials")),
+            ("proxy", remote("proxy")),
+            ("proxy credentials", remote("proxy_credentials")),
+            ("trusts", remote("trust")),
+            ("certificate", remote("certificate")),
+            ("fresh for", seconds("fresh_s").unwrap_or_default()),
+            ("missing for", seconds("missing_s").unwrap_or_default()),
+            ("keeps bytes", remote("max_bytes")),
+        ];
+        all.into_iter().filter(|(_, value)| !value.is_empty()).collect()
+    }
+}

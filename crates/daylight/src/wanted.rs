@@ -1,0 +1,191 @@
+//! What somebody wants of a repository: the body of a call of the API, or a table of the configuration file. One form for
+//! both, so that neither can say what the other cannot.
+
+use format::gem::info::FormatVersion;
+use repository::{BadSetting, Error, Protocol};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use store::{RepositoryKind, RepositoryRecord};
+use telemetry::{Event, Millis};
+
+/// Only the owners of a package may change it.
+pub(crate) const ENFORCED: &str = "enforced";
+/// Who owns a package is written down and decides nothing.
+pub(crate) const RECORDED: &str = "recorded";
+
+/// A repository that is to be there.
+#[derive(Debug, Clone, Deserialize)]
+pub struct WantedRepository {
+    /// Its name.
+    pub name: String,
+    /// Its format's name.
+    pub format: String,
+    /// `hosted`, `remote` or `group`. Where it is left out, one with an upstream is remote, and others are hosted.
+    #[serde(default)]
+    kind: Option<String>,
+    #[serde(flatten)]
+    settings: Map<String, Value>,
+}
+
+/// Settings that are to be so: what is not named stays as it is.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Wanted {
+    /// Whether reading needs a token.
+    private: Option<bool>,
+    /// Index protocols by name, and whether they are to be answered.
+    protocols: BTreeMap<String, bool>,
+    /// What the lines of its `/info` are to tell.
+    info_format: Option<String>,
+    /// `enforced` or `recorded`.
+    owners: Option<String>,
+    /// What of its upstream is to change; null takes a setting away.
+    remote: Option<Map<String, Value>>,
+    /// Which versions it takes: `mixed`, `releases` or `snapshots`.
+    versions: Option<String>,
+    /// What of its snapshots is to be kept; null takes a setting away.
+    retention: Option<Map<String, Value>>,
+}
+
+impl WantedRepository {
+    /// Its kind.
+    pub fn kind(&self) -> Result<RepositoryKind, Error> {
+        let Some(name) = self.kind.as_deref() else {
+            let remote = self.settings.contains_key("remote");
+            return Ok(if remote { RepositoryKind::Remote } else { RepositoryKind::Hosted });
+        };
+        let found = RepositoryKind::ALL.iter().copied().find(|kind| kind.as_str() == name);
+        found.ok_or_else(|| {
+            let text = format!("there is no kind `{}` of repository", Event::text(name));
+            BadSetting::new(text, "there are: hosted, remote, group").into()
+        })
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> Result<Wanted, Error> {
+        read("", Value::Object(self.settings.clone()))
+    }
+
+    /// What it is when it is made; `info_format` is what gems get where nothing is said.
+    pub fn record(&self, info_format: FormatVersion) -> Result<RepositoryRecord, Error> {
+        let mut record = RepositoryRecord::new(&self.name, &self.format, self.kind()?, Millis(0));
+        let wanted = self.settings()?;
+        if self.format == repository::Format::Gem.as_str() {
+            record.info_format = Some(wanted.info_format()?.unwrap_or(info_format).as_str().to_owned());
+        } else {
+            record.info_format.clone_from(&wanted.info_format);
+        }
+        wanted.apply(&mut record)?;
+        Ok(record)
+    }
+}
+
+impl Wanted {
+    /// The form of `/info`, which is not applied with the others: every line has to be said anew for it.
+    pub fn info_format(&self) -> Result<Option<FormatVersion>, Error> {
+        let Some(name) = self.info_format.as_deref() else { return Ok(None) };
+        FormatVersion::named(name).map(Some).ok_or_else(|| {
+            let text = format!("there is no info format `{}`", Event::text(name));
+            BadSetting::new(text, "there are: v1, v2").into()
+        })
+    }
+
+    /// Makes the settings of `record` those that are wanted. Whether they can be is not looked at.
+    pub fn apply(&self, record: &mut RepositoryRecord) -> Result<(), Error> {
+        record.private = self.private.unwrap_or(record.private);
+        for (name, on) in &self.protocols {
+            let protocol = Protocol::named(name)?.as_str();
+            record.protocols_off.retain(|off| off != protocol);
+            if !on {
+                record.protocols_off.push(protocol.to_owned());
+            }
+        }
+        match self.owners.as_deref() {
+            None => {}
+            Some(ENFORCED) => record.owners_enforced = true,
+            Some(RECORDED) => record.owners_enforced = false,
+            Some(other) => {
+                let text = format!("`owners` cannot be `{}`", Event::text(other));
+                return Err(BadSetting::new(text, &format!("there are: {ENFORCED}, {RECORDED}")).into());
+            }
+        }
+        if let Some(changes) = &self.remote {
+            record.remote = Some(merge("remote", &record.remote.take().unwrap_or_default(), changes)?);
+        }
+        if let Some(versions) = &self.versions {
+            record.versions = Some(versions.clone());
+        }
+        if let Some(changes) = &self.retention {
+            record.retention = Some(merge("retention", &record.retention.unwrap_or_default(), changes)?);
+        }
+        Ok(())
+    }
+}
+
+/// `before` with `changes` in it, as a JSON merge patch does it (RFC 7396): what is null is taken away.
+fn merge<T: Serialize + DeserializeOwned>(name: &str, before: &T, changes: &Map<String, Value>) -> Result<T, Error> {
+    let Ok(Value::Object(mut whole)) = serde_json::to_value(before) else { return Err(Error::GivenUp) };
+    for (key, value) in changes {
+        if value.is_null() {
+            whole.remove(key);
+        } else {
+            whole.insert(key.clone(), value.clone());
+        }
+    }
+    let merged: T = read(name, Value::Object(whole.clone()))?;
+    // What does not come back was not understood.
+    let Ok(Value::Object(back)) = serde_json::to_value(&merged) else { return Err(Error::GivenUp) };
+    match whole.keys().chain(changes.keys()).find(|key| whole.contains_key(*key) && !back.contains_key(*key)) {
+        None => Ok(merged),
+        Some(key) => {
+            let text = format!("`{name}` has no setting `{}`", Event::text(key));
+            Err(BadSetting::new(text, "`/api/v1/openapi.json` lists them").into())
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(name: &str, value: Value) -> Result<T, Error> {
+    let of = if name.is_empty() { "the settings".to_owned() } else { format!("`{name}`") };
+    serde_json::from_value(value).map_err(|error| {
+        BadSetting::new(format!("{of}: {error}"), "`/api/v1/openapi.json` says what each may be").into()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn wanted(value: Value) -> Wanted {
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn remote() -> RepositoryRecord {
+        let wanted = json!({"name": "m", "format": "maven", "remote": {"urls": ["http://a"], "fresh_s": 5}});
+        serde_json::from_value::<WantedRepository>(wanted).unwrap().record(FormatVersion::V2).unwrap()
+    }
+
+    #[test]
+    fn what_is_not_named_stays_and_what_is_null_goes() {
+        let mut record = remote();
+        assert_eq!(record.kind, RepositoryKind::Remote);
+        wanted(json!({"remote": {"credentials": "env:A", "fresh_s": null}})).apply(&mut record).unwrap();
+        let kept = record.remote.as_ref().unwrap();
+        assert_eq!((kept.credentials.as_deref(), kept.fresh_s, kept.urls.len()), (Some("env:A"), None, 1));
+        wanted(json!({"remote": {"credentials": null}, "private": true})).apply(&mut record).unwrap();
+        assert_eq!((record.remote.unwrap().credentials, record.private), (None, true));
+    }
+
+    #[test]
+    fn what_nobody_knows_is_refused_by_its_name() {
+        let said = |value| wanted(value).apply(&mut remote()).unwrap_err().to_string();
+        assert_eq!(said(json!({"remote": {"url": "http://a"}})), "`remote` has no setting `url`");
+        assert!(said(json!({"remote": {"fresh_s": "soon"}})).starts_with("`remote`: invalid type"));
+        assert!(said(json!({"retention": {"builds": -1}})).starts_with("`retention`: "));
+        let odd = json!({"name": "m", "format": "maven", "colour": "red"});
+        let odd: WantedRepository = serde_json::from_value(odd).unwrap();
+        assert!(odd.settings().unwrap_err().to_string().contains("`colour`"));
+    }
+}

@@ -1,0 +1,100 @@
+//! The settings of repositories, as the API takes them and keeps them, and in which words it refuses them.
+
+use crate::world::World;
+use serde_json::{Value, json};
+
+const REPOSITORIES: &str = "/api/v1/repositories";
+
+fn made(world: &World, wanted: &Value) -> Value {
+    world.admin().post_json(REPOSITORIES, wanted).expect(201).json()
+}
+
+fn refused(world: &World, wanted: &Value) -> Value {
+    let problem = world.admin().post_json(REPOSITORIES, wanted).expect(400).json();
+    assert!(problem["hint"].is_string(), "{problem}");
+    problem["detail"].clone()
+}
+
+#[test]
+fn repositories_of_each_kind_are_made_and_keep_their_settings() {
+    let mut world = World::start();
+    let releases = json!({"name": "releases", "format": "maven", "kind": "hosted", "versions": "releases"});
+    let snapshots = json!({"name": "snapshots", "format": "maven", "kind": "hosted", "versions": "snapshots", "retention": {"builds": 3}});
+    let central = json!({"name": "central", "format": "maven", "remote": {"urls": ["http://127.0.0.1:9/maven2/"], "fresh_s": 60}});
+    let tools = json!({"name": "tools", "format": "raw", "kind": "remote", "private": true, "remote": {"urls": ["http://127.0.0.1:9"]}});
+    assert_eq!(made(&world, &releases)["versions"], "releases");
+    assert_eq!(made(&world, &snapshots)["retention"], json!({"builds": 3}));
+    assert_eq!(made(&world, &central)["remote"], json!({"urls": ["http://127.0.0.1:9/maven2"], "fresh_s": 60}));
+    assert_eq!(made(&world, &tools)["private"], true);
+    let before = world.admin().get(REPOSITORIES).expect(200).json();
+    world.stop();
+    world.resume();
+    let after = world.admin().get(REPOSITORIES).expect(200).json();
+    let names = |list: &Value| -> Vec<Value> {
+        list["repositories"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| json!([one["name"], one["remote"], one["versions"]]))
+            .collect()
+    };
+    assert_eq!(names(&after), names(&before));
+    for name in ["releases", "central", "tools"] {
+        world.admin().get(&format!("/repository/{name}/")).expect(200);
+    }
+    world.anon().get("/repository/tools/").expect(401);
+}
+
+#[test]
+fn a_change_names_what_it_changes_and_null_takes_away() {
+    let world = World::start_with(&[("UPSTREAM_TOKEN", "ann:hush-hush")]);
+    let central = json!({
+        "name": "central", "format": "maven",
+        "remote": {"urls": ["http://127.0.0.1:9"], "credentials": "env:UPSTREAM_TOKEN", "missing_s": 5},
+    });
+    let shown = made(&world, &central);
+    assert_eq!(shown["remote"]["credentials"], "env:UPSTREAM_TOKEN");
+    let path = format!("{REPOSITORIES}/central");
+    let change = json!({"remote": {"credentials": null, "missing_s": 7}, "private": true});
+    let shown = world.admin().patch_json(&path, &change).expect(200).json();
+    assert_eq!(shown["remote"], json!({"urls": ["http://127.0.0.1:9"], "missing_s": 7}));
+    world.anon().get("/repository/central/").expect(401);
+    // What a person hides is hidden from the next answer on, and shown again as soon.
+    world.admin().patch_json(&path, &json!({"private": false})).expect(200);
+    world.anon().get("/repository/central/").expect(200);
+    for (change, said) in [
+        (json!({"remote": {"urls": []}}), "`remote.urls` has 1 to 8 URLs, not 0"),
+        (json!({"remote": {"url": "http://a"}}), "`remote` has no setting `url`"),
+        (json!({"remote": {"credentials": "env:NOT_THERE"}}), "`env:NOT_THERE`"),
+        (json!({"remote": {"credentials": "env:DAYLIGHT_ADMIN_TOKEN"}}), "`env:DAYLIGHT_ADMIN_TOKEN`"),
+        (json!({"remote": {"credentials": "file:/nowhere/token"}}), "cannot read `/nowhere/token`"),
+        (json!({"remote": {"trust": "/etc/hostname"}}), "`/etc/hostname` is no PEM file"),
+        (json!({"versions": "releases"}), "`versions` is a setting of hosted repositories of format maven"),
+        (json!({"info_format": "v1"}), "has no index of lines"),
+    ] {
+        let problem = world.admin().patch_json(&path, &change).expect(400).json();
+        assert!(problem["detail"].as_str().unwrap().contains(said), "{change}: {problem}");
+    }
+    assert_eq!(world.admin().get(&path).expect(200).json()["remote"]["missing_s"], 7);
+    assert!(!world.log().contains("hush-hush"));
+}
+
+#[test]
+fn what_cannot_be_a_repository_is_refused_with_what_would_be_right() {
+    let world = World::start();
+    let none = refused(&world, &json!({"name": "r", "format": "maven", "kind": "remote"}));
+    assert_eq!(none, "a remote repository needs the URL of its upstream");
+    let secret = refused(&world, &json!({"name": "r", "format": "maven", "remote": {"urls": ["http://ann:hush@a"]}}));
+    assert_eq!(secret, "`remote.urls`: a URL holds no user and no password");
+    refused(&world, &json!({"name": "r", "format": "maven", "kind": "mirror"}));
+    refused(&world, &json!({"name": "r", "format": "npm"}));
+    refused(&world, &json!({"name": "r", "format": "gem", "colour": "red"}));
+    refused(&world, &json!({"name": "r", "format": "maven", "kind": "hosted", "remote": {"urls": ["http://a"]}}));
+    for wanted in [
+        json!({"name": "r", "format": "gem", "remote": {"urls": ["http://a"]}}),
+        json!({"name": "r", "format": "maven", "kind": "group"}),
+    ] {
+        world.admin().post_json(REPOSITORIES, &wanted).expect(501);
+    }
+    world.admin().get(&format!("{REPOSITORIES}/r")).expect(404);
+}
