@@ -119,6 +119,21 @@ impl Writing {
         Digest(self.hashing.sha256.clone().finalize().into())
     }
 
+    /// All digests of what is there so far.
+    pub(crate) fn hashes(&self) -> Hashes {
+        self.hashing.clone().finish()
+    }
+
+    /// Gives the bytes another name, which may not last: nothing is synced.
+    pub(crate) fn place(mut self, path: &Path) -> Result<(), Error> {
+        let arriving = self.path.take().ok_or(Error::GivenUp)?;
+        let placed = self.blobs.disk.rename(&arriving, path).map_err(Error::io("rename", &arriving));
+        if placed.is_err() {
+            self.path = Some(arriving);
+        }
+        placed
+    }
+
     /// Appends, and computes all digests in the same pass. An upload may be larger than the room there was at its start.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.blobs.space.check()?;
@@ -159,7 +174,7 @@ impl std::fmt::Debug for Writing {
     }
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Hashing {
     sha256: Sha256,
     sha512: Sha512,
@@ -196,7 +211,6 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// All digests of bytes at hand.
-#[cfg(test)]
 pub(crate) fn hashes(bytes: &[u8]) -> Hashes {
     let mut hashing = Hashing::default();
     hashing.update(bytes);

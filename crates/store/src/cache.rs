@@ -1,7 +1,16 @@
-//! What upstreams said about names, in a database that may be deleted at any time: it is found out again.
+//! What upstreams said about names and what they gave, in a database that may be deleted at any time: it is found out
+//! again.
 //!
 //! Facts about members, not answers of groups (decision 3 of the design): order, nesting and policy are applied when
 //! reading, so changing those voids nothing here. Not journaled, and synced lazily: a crash may lose the last facts.
+
+mod files;
+mod room;
+mod shelf;
+
+pub(crate) use files::{Arrived, Doubtful, Found};
+pub use files::{CachedFile, Held, Recalled};
+pub(crate) use shelf::{Shelf, boot, sound};
 
 use crate::error::spoilt;
 use crate::{Error, RepositoryId};
@@ -9,7 +18,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use telemetry::{Log, Millis};
+use telemetry::{Bound, Log, Millis};
 
 /// What a member was proven to have. "Don't know" is no fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,11 +40,30 @@ pub(crate) trait Facts {
 }
 
 /// `user_version`. Another one is no reason to refuse: the cache is made anew.
-const FORM: i64 = 1;
+const FORM: i64 = 2;
 const SCHEMA: &str = "
     CREATE TABLE fact (
         member INTEGER NOT NULL, name TEXT NOT NULL, missing_until INTEGER, PRIMARY KEY (member, name)
     ) STRICT, WITHOUT ROWID;
+    CREATE TABLE file (
+        repository INTEGER NOT NULL, path TEXT NOT NULL,
+        sha256 BLOB NOT NULL, sha512 BLOB NOT NULL, sha1 BLOB NOT NULL, md5 BLOB NOT NULL, size INTEGER NOT NULL,
+        etag TEXT, modified TEXT,
+        first_seen INTEGER NOT NULL, fetched INTEGER NOT NULL, checked INTEGER NOT NULL, used INTEGER NOT NULL,
+        boot INTEGER NOT NULL, PRIMARY KEY (repository, path)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX file_used ON file (used);
+    CREATE INDEX file_used_of ON file (repository, used);
+    CREATE INDEX file_digest ON file (sha256);
+    CREATE TABLE held (repository INTEGER PRIMARY KEY, bytes INTEGER NOT NULL) STRICT;
+    CREATE TRIGGER file_came AFTER INSERT ON file BEGIN
+        INSERT INTO held VALUES (new.repository, new.size) ON CONFLICT DO UPDATE SET bytes = bytes + new.size;
+    END;
+    CREATE TRIGGER file_went AFTER DELETE ON file BEGIN
+        UPDATE held SET bytes = bytes - old.size WHERE repository = old.repository;
+    END;
+    CREATE TABLE shelf (name TEXT NOT NULL) STRICT;
+    INSERT INTO shelf VALUES (lower(hex(randomblob(8))));
 ";
 
 /// The cache in SQLite.
@@ -43,19 +71,34 @@ const SCHEMA: &str = "
 pub(crate) struct Cache {
     path: PathBuf,
     connection: Connection,
+    /// Where the files are that its rows tell of.
+    shelf: Shelf,
+    /// Bytes of all files.
+    room: Arc<Bound>,
     /// How often it was found damaged and made anew.
     renewed: Arc<AtomicU64>,
     log: Log,
 }
 
 impl Cache {
-    /// Makes it where there is none, and anew where there is one that cannot be read.
-    pub(crate) fn open(path: &Path, renewed: Arc<AtomicU64>, log: Log) -> Result<Self, Error> {
+    /// Makes it where there is none, and anew where there is one that cannot be read. Files of all repositories together
+    /// have `room`.
+    pub(crate) fn open(
+        path: &Path,
+        mut shelf: Shelf,
+        room: Arc<Bound>,
+        renewed: Arc<AtomicU64>,
+        log: Log,
+    ) -> Result<Self, Error> {
         let connection = match connect(path) {
             Err(error) if spoilt(&error) => renew(path, &renewed, &log, &error)?,
             connected => connected.map_err(Error::sqlite("open the cache"))?,
         };
-        Ok(Self { path: path.to_owned(), connection, renewed, log })
+        shelf.turn_to(name(&connection).map_err(Error::sqlite("open the cache"))?)?;
+        shelf.sweep()?;
+        let mut cache = Self { path: path.to_owned(), connection, shelf, room, renewed, log };
+        cache.weigh()?;
+        Ok(cache)
     }
 
     /// Tries once more on a new database where the old one is damaged.
@@ -66,6 +109,7 @@ impl Cache {
                 let nothing = Connection::open_in_memory().map_err(Error::sqlite("open the cache"))?;
                 drop(std::mem::replace(&mut self.connection, nothing));
                 self.connection = renew(&self.path, &self.renewed, &self.log, &error)?;
+                self.shelf.turn_to(name(&self.connection).map_err(Error::sqlite("open the cache"))?)?;
                 operation(&self.connection)
             }
             done => done,
@@ -91,6 +135,11 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
         }
     }
     Ok(connection)
+}
+
+/// The folder that its files are in: another for each database, so that no file outlives the row that told of it.
+fn name(connection: &Connection) -> rusqlite::Result<String> {
+    connection.query_row("SELECT name FROM shelf", [], |row| row.get(0))
 }
 
 fn renew(path: &Path, renewed: &AtomicU64, log: &Log, why: &rusqlite::Error) -> Result<Connection, Error> {
@@ -132,7 +181,9 @@ impl Facts for Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::RealDisk;
     use std::collections::BTreeMap;
+    use telemetry::BoundName;
 
     #[derive(Default)]
     struct Model(BTreeMap<(RepositoryId, String), Fact>);
@@ -171,7 +222,9 @@ mod tests {
     }
 
     fn open(path: &Path) -> Cache {
-        Cache::open(path, Arc::default(), Log::silent()).unwrap()
+        let shelf = Shelf::new(Arc::new(RealDisk), path.with_extension("files"), boot());
+        let room = Bound::new(BoundName::Cached, "", u64::MAX);
+        Cache::open(path, shelf, room, Arc::default(), Log::silent()).unwrap()
     }
 
     #[test]

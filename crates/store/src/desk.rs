@@ -79,26 +79,25 @@ impl Desk {
     fn raise(&self, batch: &Batch, last: Seq) {
         let first = last.0 + 1 - batch.changes.len() as u64;
         for (number, change) in (first..).zip(&batch.changes) {
-            let seq = Seq(number);
             match change {
                 Change::Entry { repository, entry } => {
                     for holder in self.holders.of(*repository) {
-                        self.revisions.raise(Unit::Of(holder, &entry.unit), seq);
-                        self.revisions.raise(Unit::All(holder), seq);
+                        self.revisions.raise(Unit::Of(holder, &entry.unit));
+                        self.revisions.raise(Unit::All(holder));
                     }
                 }
                 Change::Unit { repository, unit, .. } => {
                     for holder in self.holders.of(*repository) {
-                        self.revisions.raise(Unit::Of(holder, unit), seq);
+                        self.revisions.raise(Unit::Of(holder, unit));
                     }
                 }
                 Change::Repository { id, .. } => {
                     let id = if id.0 == 0 { RepositoryId(number) } else { *id };
-                    self.holders.of(id).into_iter().for_each(|holder| self.revisions.raise(Unit::All(holder), seq));
-                    self.revisions.raise(Unit::Settings, seq);
+                    self.holders.of(id).into_iter().for_each(|holder| self.revisions.raise(Unit::All(holder)));
+                    self.revisions.raise(Unit::Settings);
                 }
-                Change::Token { .. } => self.revisions.raise(Unit::Tokens, seq),
-                Change::Setting { .. } => self.revisions.raise(Unit::Settings, seq),
+                Change::Token { .. } => self.revisions.raise(Unit::Tokens),
+                Change::Setting { .. } => self.revisions.raise(Unit::Settings),
             }
         }
     }

@@ -72,6 +72,8 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn open_folder(&self, path: &Path) -> io::Result<Box<dyn DiskFolder>>;
     /// Removes a name.
     fn unlink(&self, path: &Path) -> io::Result<()>;
+    /// Removes a folder with all that is in it.
+    fn remove_folder(&self, path: &Path) -> io::Result<()>;
     /// Opens a file for reading.
     fn open(&self, path: &Path) -> io::Result<File>;
     /// Size of a file in bytes; `None`: there is none.
@@ -126,6 +128,10 @@ impl Disk for RealDisk {
     #[expect(clippy::disallowed_methods, reason = "the one place that unlinks")]
     fn unlink(&self, path: &Path) -> io::Result<()> {
         std::fs::remove_file(path)
+    }
+
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_dir_all(path)
     }
 
     fn open(&self, path: &Path) -> io::Result<File> {

@@ -250,6 +250,10 @@ impl Disk for SimDisk {
         self.change(Failpoint::Unlink, |state| state.set(&self.root, path, None))
     }
 
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        self.unlink(path)
+    }
+
     fn open(&self, path: &Path) -> io::Result<File> {
         self.look(|state| match &state.nodes[state.find(&self.root, path)?] {
             Node::File { bytes, .. } => {

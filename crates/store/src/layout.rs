@@ -7,6 +7,8 @@
 //!   truth.sqlite     who has what, and the journal (with -wal and -shm while it is open)
 //!   truth.sqlite.old the truth that a `rebuild` replaced (then .old2 and so on)
 //!   cache.sqlite     what upstreams said; may be deleted at any time
+//!   cached/NAME/ab/cd/  files of upstreams, named like blobs; NAME is in cache.sqlite, and what has another goes at the next
+//!                    start. Not synced: what is not what its row says is fetched again. May be deleted at any time
 //!   blobs/
 //!     sha256/ab/cd/  bytes, each file named by its whole SHA-256 in hexadecimal
 //!     tmp/           bytes that are arriving; emptied at start
@@ -57,6 +59,11 @@ impl Layout {
         self.data.join("cache.sqlite")
     }
 
+    /// Files of upstreams.
+    pub fn cached(&self) -> PathBuf {
+        self.data.join("cached")
+    }
+
     /// The journal as files.
     pub fn segments(&self) -> PathBuf {
         self.data.join("segments")
@@ -89,11 +96,7 @@ impl Layout {
 
     /// The two folders above a blob, outer first, and the blob.
     pub(crate) fn blob(&self, digest: &Digest) -> (PathBuf, PathBuf, PathBuf) {
-        let name = digest.to_string();
-        let outer = self.blobs_by_digest().join(&name[..2]);
-        let inner = outer.join(&name[2..4]);
-        let blob = inner.join(name);
-        (outer, inner, blob)
+        by_digest(&self.blobs_by_digest(), digest)
     }
 
     fn version(&self) -> PathBuf {
@@ -136,6 +139,15 @@ impl Layout {
         }
         space.put(&self.data.join("version.new"), &path, format!("{FORM}\n").as_bytes())
     }
+}
+
+/// The two folders above the file of a digest, outer first, and the file.
+pub(crate) fn by_digest(root: &Path, digest: &Digest) -> (PathBuf, PathBuf, PathBuf) {
+    let name = digest.to_string();
+    let outer = root.join(&name[..2]);
+    let inner = outer.join(&name[2..4]);
+    let file = inner.join(name);
+    (outer, inner, file)
 }
 
 /// Its name, where the magic number of a file system (statfs(2)) is that of a network's. 9p and FUSE are let through:

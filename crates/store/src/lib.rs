@@ -33,7 +33,7 @@ mod suite;
 mod tests;
 mod writer;
 
-pub use cache::Fact;
+pub use cache::{CachedFile, Fact, Held, Recalled};
 pub use catalog::{
     Batch, Catalog, CommitError, Conflict, Expect, Facts, JournalRow, Outline, Span, UnitFacts, UnitRows,
 };
@@ -53,4 +53,4 @@ pub use revision::{Revisions, Stamp, Unit};
 pub use segments::segment;
 pub use sqlite::Sqlite;
 pub use staged::Staged;
-pub use store::Store;
+pub use store::{Arrival, Store};

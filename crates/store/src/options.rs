@@ -29,6 +29,8 @@ pub struct StoreOptions {
     pub blob_operations_max: u64,
     /// Operations on the cache that wait or work at once; one more is [`crate::Error::Busy`].
     pub cache_operations_max: u64,
+    /// Bytes of upstreams' files that are kept, of all repositories together; those used least go first.
+    pub cached_max_bytes: u64,
     /// What stays free on the disk, in bytes: below it no content is written.
     pub floor_bytes: u64,
     /// How often new journal rows are copied into segments.
@@ -51,6 +53,7 @@ impl StoreOptions {
             blob_threads: 4,
             blob_operations_max: 256,
             cache_operations_max: 1024,
+            cached_max_bytes: 64 << 30,
             floor_bytes: 256 << 20,
             ship_every: Duration::from_millis(500),
             disk: Arc::new(RealDisk),

@@ -58,7 +58,7 @@ impl From<Digest> for String {
 #[error("not hexadecimal digits of the right length")]
 pub struct NotHex;
 
-fn unhex<const N: usize>(text: &str) -> Result<[u8; N], NotHex> {
+pub(crate) fn unhex<const N: usize>(text: &str) -> Result<[u8; N], NotHex> {
     let text = text.as_bytes();
     if text.len() != 2 * N {
         return Err(NotHex);
@@ -84,6 +84,13 @@ pub struct Hashes {
     pub md5: String,
     /// How many bytes.
     pub size_bytes: u64,
+}
+
+impl Hashes {
+    /// All digests of bytes at hand.
+    pub fn of(bytes: &[u8]) -> Self {
+        crate::blobs::hashes(bytes)
+    }
 }
 
 /// Whether an entry is offered.

@@ -89,9 +89,10 @@ impl Revisions {
                 .all(|(slot, value)| self.slots[*slot as usize].load(Ordering::Acquire) == *value)
     }
 
-    /// Raises `unit` to `seq`. Only the writer does, after COMMIT and before the acknowledgement.
-    pub fn raise(&self, unit: Unit<'_>, seq: Seq) {
-        self.slots[self.slot(&unit)].fetch_max(seq.0, Ordering::AcqRel);
+    /// Raises `unit`: no stamp that was taken before holds any more. The writer does, after COMMIT and before the
+    /// acknowledgement; and whoever fetched other bytes from an upstream, before they are answered with.
+    pub fn raise(&self, unit: Unit<'_>) {
+        self.slots[self.slot(&unit)].fetch_add(1, Ordering::AcqRel);
     }
 }
 
@@ -107,7 +108,7 @@ mod tests {
         let units = [Unit::Of(repository, "rack"), Unit::All(repository)];
         let stamp = revisions.stamp(&units, LATER).unwrap();
         assert!(revisions.holds(&stamp, Millis(0)));
-        revisions.raise(Unit::Of(repository, "rack"), Seq(8));
+        revisions.raise(Unit::Of(repository, "rack"));
         assert!(!revisions.holds(&stamp, Millis(0)));
         assert!(revisions.holds(&revisions.stamp(&units, LATER).unwrap(), Millis(0)));
     }
@@ -120,7 +121,7 @@ mod tests {
         assert!(revisions.holds(&both, Millis(9)) && !revisions.holds(&both, Millis(10)));
         let four = both.join(&both).unwrap();
         assert!(four.join(&both).is_none());
-        revisions.raise(Unit::Tokens, Seq(1));
+        revisions.raise(Unit::Tokens);
         assert!(!revisions.holds(&both, Millis(0)));
     }
 

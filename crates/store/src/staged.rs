@@ -48,6 +48,16 @@ impl Staged {
         self.blobs.open_staged(&self.path)
     }
 
+    /// All digests of what is there so far. `None` after a failed write.
+    pub fn hashes(&self) -> Option<Hashes> {
+        self.writing.as_ref().map(Writing::hashes)
+    }
+
+    /// Gives the bytes to another thread of the store.
+    pub(crate) fn hand_over(mut self) -> Result<Writing, Error> {
+        self.writing.take().ok_or(Error::GivenUp)
+    }
+
     /// Makes the bytes last under their digest: when this returns they are on disk, and a row may point at them.
     pub async fn keep(mut self, event: &mut Event) -> Result<Hashes, Error> {
         let writing = self.writing.take().ok_or(Error::GivenUp)?;

@@ -1,6 +1,9 @@
 //! The face of the store: asynchronous functions that hop to its threads and note in the event what that took.
 
+mod cached;
 mod open;
+
+pub use cached::Arrival;
 
 use crate::blobs::Blobs;
 use crate::cache::{Cache, Facts};
@@ -10,6 +13,7 @@ use crate::layout::Layout;
 use crate::pool::{Pool, lock};
 use crate::rebuild::Progress;
 use crate::shipper::Shipper;
+use crate::space::Space;
 use crate::staged::Staged;
 use crate::writer::Writer;
 use crate::{
@@ -36,6 +40,7 @@ pub struct Store {
     blobs: Arc<Blobs>,
     blob_threads: Arc<Pool<Arc<Blobs>>>,
     cache: Pool<Cache>,
+    space: Arc<Space>,
     /// Held as long as anything may be written.
     lock: Mutex<Option<File>>,
 }

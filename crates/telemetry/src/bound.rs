@@ -44,6 +44,7 @@ bounds! {
     TruthReaders "truth.readers" "reads" "Reads of the truth database, waiting or under way";
     TruthWriter "truth.writer" "commits" "Commits waiting for the one writer or under way";
     CacheThreads "cache.threads" "operations" "Operations on the cache database, waiting or under way";
+    Cached "cached" "bytes" "Files of upstreams that are kept; those used least go first";
     BlobThreads "blob.threads" "operations" "Operations on blobs, waiting or under way";
     WorkThreads "work.threads" "jobs" "Rendering, hashing and reading of packages, waiting or under way";
     FileThreads "file.threads" "reads" "Reads of files on their way to clients; waits are for a thread";

@@ -2,7 +2,7 @@
 
 use super::Store;
 use crate::blobs::Blobs;
-use crate::cache::Cache;
+use crate::cache::{Cache, Shelf, boot};
 use crate::desk::Desk;
 use crate::disk::{Disk, RealDisk};
 use crate::layout::Layout;
@@ -30,14 +30,15 @@ impl Store {
         let whole_until = missing.first().map_or_else(|| segments::reached(&segments), |(after, _)| *after);
         let [last, shipped, renewed] = [seq.0, whole_until.0, 0].map(|figure| Arc::new(AtomicU64::new(figure)));
         let revisions = Arc::new(Revisions::new(seq));
-        let cache = Cache::open(&layout.cache(), renewed.clone(), log.clone())?;
-
         let bound = |name, capacity| {
             let bound = Bound::new(name, "", capacity);
             recorder.register(bound.clone());
             bound
         };
         recorder.register(space.bound());
+        let shelf = Shelf::new(disk.clone(), layout.cached(), boot());
+        let room = bound(BoundName::Cached, options.cached_max_bytes);
+        let cache = Cache::open(&layout.cache(), shelf, room, renewed.clone(), log.clone())?;
         figure(&recorder, "journal.seq", "Number of the last change", &last);
         figure(&recorder, "journal.shipped_seq", "Number of the last change that is in a segment", &shipped);
         figure(&recorder, "cache.renewed", "Times the cache could not be read and was made anew", &renewed);
@@ -65,7 +66,7 @@ impl Store {
             failing: false,
         };
         let shipper = Shipper::start(bench, options.ship_every)?;
-        let desk = Desk::new(truth, disk.clone(), space, revisions.clone(), last.clone())?;
+        let desk = Desk::new(truth, disk.clone(), space.clone(), revisions.clone(), last.clone())?;
         let writer = Writer::start(bound(BoundName::TruthWriter, options.commits_max), desk)?;
         Ok(Arc::new(Self {
             layout,
@@ -79,6 +80,7 @@ impl Store {
             blobs,
             blob_threads: Arc::new(blob_threads),
             cache,
+            space,
             lock: Mutex::new(Some(lock)),
         }))
     }

@@ -3,7 +3,8 @@
 use super::{job, keep, open, options, publication};
 use crate::disk::{Disk, RealDisk};
 use crate::suite::{R, batch, publish, repository};
-use crate::{CommitError, Digest, Error, Expect, Fact, RepositoryId, Seq, Store, StoreOptions, Unit};
+use crate::{Arrival, CachedFile, CommitError, Digest, Error, Expect, Fact, Hashes, Held, Recalled, RepositoryId, Seq};
+use crate::{Store, StoreOptions, Unit};
 use bytes::Bytes;
 use std::io::Read;
 use std::sync::Arc;
@@ -169,4 +170,47 @@ async fn facts_about_members_are_noted_and_forgotten_and_losing_them_harms_nothi
     drop(store);
     RealDisk.unlink(&folder.path().join("cache.sqlite")).unwrap();
     assert_eq!(open(folder.path()).fact(R, "rack", &mut event).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn files_of_upstreams_are_kept_without_a_sync_and_those_of_a_lost_cache_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, mut event) = (open(folder.path()), job());
+    let large = Bytes::from(vec![7; 100_000]);
+    let mut staged = store.stage(&mut event).await.unwrap();
+    staged.write(large.clone(), &mut event).await.unwrap();
+    let (hashes, now) = (staged.hashes().unwrap(), Millis(5));
+    assert_eq!(hashes, Hashes::of(&large));
+    let file = CachedFile { hashes, etag: None, modified: None, first_seen: now, fetched: now, checked: now };
+    let arrived = (file.clone(), Arrival::Staged(Box::new(staged)));
+    store.keep_cached(R, "a/b.jar", arrived, None, &mut event).await.unwrap();
+    assert_eq!((files(&store.layout().arriving()), event.tally(Op::BlobSync).count), (0, 0));
+    let Some(Recalled::File(known, Held::File(mut bytes))) = store.recall(R, "a/b.jar", now, &mut event).await.unwrap()
+    else {
+        panic!("it is not there")
+    };
+    let mut read = Vec::new();
+    bytes.read_to_end(&mut read).unwrap();
+    assert_eq!((read, &*known), (large.to_vec(), &file));
+    store.confirm_cached(R, "a/b.jar", Millis(9), &mut event).await.unwrap();
+    let listed = store.cached_files(R, ("a/", ""), 9, &mut event).await.unwrap();
+    assert_eq!((listed.len(), listed[0].1.checked, listed[0].1.fetched), (1, Millis(9), now));
+    store.close();
+    RealDisk.unlink(&store.layout().cache()).unwrap();
+    drop(store);
+    let store = open(folder.path());
+    assert!(store.recall(R, "a/b.jar", now, &mut event).await.unwrap().is_none());
+    while files(&store.layout().cached()) > 1 {
+        std::thread::yield_now();
+    }
+}
+
+#[tokio::test]
+async fn a_unit_that_was_refreshed_voids_what_was_answered_from_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let stamp = |unit| store.revisions().stamp(&[Unit::Of(R, unit)], Millis(i64::MAX)).unwrap();
+    let (one, other) = (stamp("a/b"), stamp("a/c"));
+    store.refreshed(R, "a/b");
+    assert!(!store.revisions().holds(&one, Millis(1)) && store.revisions().holds(&other, Millis(1)));
 }

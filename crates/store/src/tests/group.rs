@@ -33,6 +33,10 @@ impl Disk for Gate {
     fn unlink(&self, path: &Path) -> io::Result<()> {
         RealDisk.unlink(path)
     }
+
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        RealDisk.remove_folder(path)
+    }
     fn open(&self, path: &Path) -> io::Result<File> {
         RealDisk.open(path)
     }

@@ -1,0 +1,298 @@
+//! Files of upstreams as they were last proven to be, and where their bytes are.
+
+use super::{Cache, Fact, Facts, shelf};
+use crate::blobs::Writing;
+use crate::record::unhex;
+use crate::{Digest, Error, Hashes, RepositoryId};
+use bytes::Bytes;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::fs::File;
+use std::sync::Arc;
+use telemetry::Millis;
+
+/// Files of up to so many bytes are read with their row, in the same turn.
+const SMALL: u64 = 64 << 10;
+/// A file counts as used again once so many milliseconds have passed: not each use is a write.
+const USED_AGAIN: i64 = 3_600_000;
+
+/// What is known of a file of an upstream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CachedFile {
+    /// Its bytes, as they arrived here.
+    pub hashes: Hashes,
+    /// The entity tag that the upstream gave it: opaque, sent back as it came.
+    pub etag: Option<String>,
+    /// The moment of its last change as the upstream wrote it: opaque, sent back as it came.
+    pub modified: Option<String>,
+    /// When the path was first seen to exist.
+    pub first_seen: Millis,
+    /// When these bytes came.
+    pub fetched: Millis,
+    /// When the upstream last proved that these are its bytes.
+    pub checked: Millis,
+}
+
+/// What is remembered of a path of an upstream.
+#[derive(Debug)]
+pub enum Recalled {
+    /// A file, and its bytes.
+    File(Arc<CachedFile>, Held),
+    /// It was proven missing, and counts as missing until then.
+    MissingUntil(Millis),
+}
+
+/// Bytes that are kept.
+#[derive(Debug)]
+pub enum Held {
+    /// In memory, as they are few.
+    Bytes(Bytes),
+    /// In a file, open at its beginning.
+    File(File),
+}
+
+/// What was found on the cache's thread.
+pub(crate) enum Found {
+    Recalled(Recalled),
+    /// Written in another life of the machine, so its bytes are to be looked at before they are believed.
+    Doubtful(Doubtful),
+}
+
+/// A file whose bytes may not be what its row says.
+pub(crate) struct Doubtful {
+    pub(crate) known: CachedFile,
+    pub(crate) file: File,
+}
+
+/// What has arrived.
+pub(crate) enum Arrived {
+    Bytes(Bytes),
+    File(Box<Writing>),
+}
+
+const SELECT: &str = "SELECT sha256, sha512, sha1, md5, size, etag, modified, first_seen, fetched, checked, used, boot,
+    path FROM file WHERE repository = ?1";
+
+impl Cache {
+    /// What is remembered of `path`, used at `now`.
+    pub(crate) fn recall(&mut self, id: RepositoryId, path: &str, now: Millis) -> Result<Option<Found>, Error> {
+        let Some((known, used, boot)) = self.run(|database| row(database, id, path))? else {
+            return Ok(match self.fact(id, path)? {
+                Some(Fact::MissingUntil(until)) => Some(Found::Recalled(Recalled::MissingUntil(until))),
+                Some(Fact::Has) | None => None,
+            });
+        };
+        let Some(file) = self.shelf.open(&known.hashes.sha256, known.hashes.size_bytes)? else {
+            self.drop_row(id, path, &known.hashes.sha256)?;
+            return Ok(None);
+        };
+        if boot != self.shelf.boot {
+            return Ok(Some(Found::Doubtful(Doubtful { known, file })));
+        }
+        if now.0.saturating_sub(used.0) > USED_AGAIN {
+            self.touch(id, path, "used = ?3", now.0)?;
+        }
+        let held = match known.hashes.size_bytes {
+            0..=SMALL => shelf::read(file, known.hashes.size_bytes).map(Held::Bytes),
+            _ => Some(Held::File(file)),
+        };
+        Ok(held.map(|held| Found::Recalled(Recalled::File(Arc::new(known), held))))
+    }
+
+    /// Keeps a file in place of what was remembered of its path. Those that must go for it go.
+    pub(crate) fn keep(
+        &mut self,
+        (id, path): (RepositoryId, &str),
+        known: &CachedFile,
+        arrived: Arrived,
+        max_bytes: Option<u64>,
+    ) -> Result<(), Error> {
+        let digest = known.hashes.sha256;
+        let before = self.run(|database| row(database, id, path))?;
+        // The row first: after a crash it may tell of a file that is not there, and no file is there without a row.
+        let boot = self.shelf.boot;
+        self.run(|database| replace(database, (id, path), known, boot))?;
+        let placed = match arrived {
+            Arrived::Bytes(bytes) => self.shelf.write(&digest, &bytes),
+            Arrived::File(writing) => self.shelf.place(&digest, *writing),
+        };
+        if let Some((before, ..)) = before.filter(|(before, ..)| before.hashes.sha256 != digest) {
+            self.remove_unless_named(&before.hashes.sha256)?;
+        }
+        if placed.is_err() {
+            self.drop_row(id, path, &digest)?;
+            return placed;
+        }
+        self.make_room(id, max_bytes)
+    }
+
+    /// Notes that the upstream proved at `at` that the file is as it was.
+    pub(crate) fn confirm(&mut self, id: RepositoryId, path: &str, at: Millis) -> Result<(), Error> {
+        self.touch(id, path, "checked = ?3, used = ?3", at.0)
+    }
+
+    /// Notes that a file in doubt was looked at, and is what its row says.
+    pub(crate) fn trust(&mut self, id: RepositoryId, path: &str) -> Result<(), Error> {
+        self.touch(id, path, "boot = ?3", self.shelf.boot)
+    }
+
+    /// Notes that the path was proven missing, until then.
+    pub(crate) fn miss(&mut self, id: RepositoryId, path: &str, until: Millis) -> Result<(), Error> {
+        self.lose(id, path)?;
+        self.note(id, path, Fact::MissingUntil(until))
+    }
+
+    /// Forgets what is remembered of a path. `true`: there was something.
+    pub(crate) fn lose(&mut self, id: RepositoryId, path: &str) -> Result<bool, Error> {
+        let known = self.run(|database| row(database, id, path))?;
+        if let Some((known, ..)) = &known {
+            self.drop_row(id, path, &known.hashes.sha256)?;
+        }
+        let facts = self.run(|database| {
+            let mut statement = database.prepare_cached("DELETE FROM fact WHERE member = ? AND name = ?")?;
+            statement.execute(params![id.0.cast_signed(), path])
+        })?;
+        Ok(known.is_some() || facts > 0)
+    }
+
+    /// Paths after `after` that begin with `prefix`, with what is known of their files, in byte order.
+    pub(crate) fn files(
+        &mut self,
+        id: RepositoryId,
+        (prefix, after): (&str, &str),
+        limit: usize,
+    ) -> Result<Vec<(String, CachedFile)>, Error> {
+        let sql =
+            format!("{SELECT} AND path > ?2 AND path >= ?3 AND path < ?3 || char(1114111) ORDER BY path LIMIT ?4");
+        self.run(|database| {
+            let mut statement = database.prepare_cached(&sql)?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let rows = statement.query_map(params![id.0.cast_signed(), after, prefix, limit], |row| {
+                Ok((row.get(12)?, known(row)?.0))
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// Paths after `after` that count as missing at `now`, and until when, in byte order.
+    pub(crate) fn missing(
+        &mut self,
+        id: RepositoryId,
+        after: &str,
+        now: Millis,
+        limit: usize,
+    ) -> Result<Vec<(String, Millis)>, Error> {
+        let sql = "SELECT name, missing_until FROM fact WHERE member = ? AND name > ? AND missing_until > ?
+             ORDER BY name LIMIT ?";
+        self.run(|database| {
+            let mut statement = database.prepare_cached(sql)?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let rows = statement.query_map(params![id.0.cast_signed(), after, now.0, limit], |row| {
+                Ok((row.get(0)?, Millis(row.get(1)?)))
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// Forgets a file: its bytes first, so that none are there without a row.
+    pub(super) fn drop_row(&mut self, id: RepositoryId, path: &str, digest: &Digest) -> Result<(), Error> {
+        let others = self.run(|database| names(database, digest))?;
+        if others <= 1 {
+            self.shelf.remove(digest)?;
+        }
+        self.run(|database| {
+            let mut statement = database.prepare_cached("DELETE FROM file WHERE repository = ? AND path = ?")?;
+            statement.execute(params![id.0.cast_signed(), path]).map(drop)
+        })
+    }
+
+    fn remove_unless_named(&mut self, digest: &Digest) -> Result<(), Error> {
+        match self.run(|database| names(database, digest))? {
+            0 => self.shelf.remove(digest),
+            _ => Ok(()),
+        }
+    }
+
+    fn touch(&mut self, id: RepositoryId, path: &str, set: &str, value: i64) -> Result<(), Error> {
+        let sql = format!("UPDATE file SET {set} WHERE repository = ?1 AND path = ?2");
+        self.run(|database| {
+            let mut statement = database.prepare_cached(&sql)?;
+            statement.execute(params![id.0.cast_signed(), path, value]).map(drop)
+        })
+    }
+}
+
+/// How many rows name these bytes.
+fn names(database: &Connection, digest: &Digest) -> rusqlite::Result<i64> {
+    let mut statement = database.prepare_cached("SELECT count(*) FROM file WHERE sha256 = ?")?;
+    statement.query_row([&digest.0[..]], |row| row.get(0))
+}
+
+/// A row: what is known, when it was last used, and in which life of the machine it was written.
+fn row(database: &Connection, id: RepositoryId, path: &str) -> rusqlite::Result<Option<(CachedFile, Millis, i64)>> {
+    let mut statement = database.prepare_cached(&format!("{SELECT} AND path = ?2"))?;
+    statement.query_row(params![id.0.cast_signed(), path], known).optional()
+}
+
+fn known(row: &Row<'_>) -> rusqlite::Result<(CachedFile, Millis, i64)> {
+    let hex = |at: usize| row.get_ref(at)?.as_blob().map(crate::blobs::hex).map_err(rusqlite::Error::from);
+    let hashes = Hashes {
+        sha256: digest(row, 0)?,
+        sha512: hex(1)?,
+        sha1: hex(2)?,
+        md5: hex(3)?,
+        size_bytes: row.get::<_, i64>(4)?.cast_unsigned(),
+    };
+    let at = |column| row.get(column).map(Millis);
+    let known = CachedFile {
+        hashes,
+        etag: row.get(5)?,
+        modified: row.get(6)?,
+        first_seen: at(7)?,
+        fetched: at(8)?,
+        checked: at(9)?,
+    };
+    Ok((known, at(10)?, row.get(11)?))
+}
+
+pub(super) fn digest(row: &Row<'_>, column: usize) -> rusqlite::Result<Digest> {
+    row.get(column).map(Digest)
+}
+
+fn replace(
+    database: &Connection,
+    (id, path): (RepositoryId, &str),
+    file: &CachedFile,
+    boot: i64,
+) -> rusqlite::Result<()> {
+    let CachedFile { hashes, .. } = file;
+    let id = id.0.cast_signed();
+    let all = database.unchecked_transaction()?;
+    // REPLACE would not tell the triggers of the row that goes.
+    database.prepare_cached("DELETE FROM file WHERE repository = ? AND path = ?")?.execute(params![id, path])?;
+    database.prepare_cached("DELETE FROM fact WHERE member = ? AND name = ?")?.execute(params![id, path])?;
+    let sql = "INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    database.prepare_cached(sql)?.execute(params![
+        id,
+        path,
+        &hashes.sha256.0[..],
+        raw::<64>(&hashes.sha512)?,
+        raw::<20>(&hashes.sha1)?,
+        raw::<16>(&hashes.md5)?,
+        hashes.size_bytes.cast_signed(),
+        file.etag,
+        file.modified,
+        file.first_seen.0,
+        file.fetched.0,
+        file.checked.0,
+        file.checked.0,
+        boot,
+    ])?;
+    all.commit()
+}
+
+fn raw<const N: usize>(hexadecimal: &str) -> rusqlite::Result<[u8; N]> {
+    unhex(hexadecimal).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+}
+
+#[cfg(test)]
+mod tests;

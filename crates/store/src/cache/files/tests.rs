@@ -1,0 +1,184 @@
+//! A cache against a model of one, its bounds, and what becomes of it when files are lost.
+
+use super::*;
+use crate::cache::{Shelf, sound};
+use crate::disk::RealDisk;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::path::Path;
+use telemetry::{Bound, BoundName, Log};
+
+const A: RepositoryId = RepositoryId(1);
+const B: RepositoryId = RepositoryId(2);
+
+fn open(folder: &Path, room: u64, boot: i64) -> Cache {
+    let shelf = Shelf::new(Arc::new(RealDisk), folder.join("cached"), boot);
+    let room = Bound::new(BoundName::Cached, "", room);
+    Cache::open(&folder.join("cache.sqlite"), shelf, room, Arc::default(), Log::silent()).unwrap()
+}
+
+fn file(bytes: &[u8], at: i64) -> CachedFile {
+    let at = Millis(at);
+    CachedFile {
+        hashes: Hashes::of(bytes),
+        etag: Some("\"x\"".into()),
+        modified: None,
+        first_seen: at,
+        fetched: at,
+        checked: at,
+    }
+}
+
+fn keep(cache: &mut Cache, id: RepositoryId, path: &str, bytes: &[u8], at: i64) {
+    cache.keep((id, path), &file(bytes, at), Arrived::Bytes(Bytes::copy_from_slice(bytes)), None).unwrap();
+}
+
+fn bytes(cache: &mut Cache, id: RepositoryId, path: &str) -> Option<Vec<u8>> {
+    match cache.recall(id, path, Millis(0)).unwrap()? {
+        Found::Recalled(Recalled::File(known, Held::Bytes(bytes))) => {
+            assert_eq!(known.hashes, Hashes::of(&bytes));
+            Some(bytes.to_vec())
+        }
+        _ => None,
+    }
+}
+
+/// How many files there are.
+fn on_disk(folder: &Path) -> usize {
+    let below = |folder: std::path::PathBuf| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    below(folder.join("cached")).flat_map(below).flat_map(below).flat_map(below).count()
+}
+
+#[test]
+fn what_is_kept_is_recalled_after_a_restart_and_a_newer_one_takes_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cache = open(folder.path(), u64::MAX, 1);
+    keep(&mut cache, A, "a/b", b"one", 1);
+    keep(&mut cache, B, "a/b", b"one", 1);
+    drop(cache);
+    let mut cache = open(folder.path(), u64::MAX, 1);
+    assert_eq!(bytes(&mut cache, A, "a/b").unwrap(), b"one");
+    assert_eq!((on_disk(folder.path()), cache.room.used()), (1, 6), "the same bytes are there once");
+    keep(&mut cache, A, "a/b", b"other", 2);
+    assert_eq!(bytes(&mut cache, A, "a/b").unwrap(), b"other");
+    assert_eq!(bytes(&mut cache, B, "a/b").unwrap(), b"one");
+    keep(&mut cache, B, "a/b", b"other", 2);
+    assert_eq!((on_disk(folder.path()), cache.room.used()), (1, 10));
+}
+
+#[test]
+fn a_path_is_missing_until_its_time_or_until_it_comes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cache = open(folder.path(), u64::MAX, 1);
+    keep(&mut cache, A, "a", b"one", 1);
+    cache.miss(A, "a", Millis(9)).unwrap();
+    cache.miss(A, "b", Millis(5)).unwrap();
+    let recalled = cache.recall(A, "a", Millis(1)).unwrap();
+    assert!(matches!(recalled, Some(Found::Recalled(Recalled::MissingUntil(Millis(9))))));
+    assert_eq!(on_disk(folder.path()), 0);
+    assert_eq!(cache.missing(A, "", Millis(5), 9).unwrap(), [("a".to_owned(), Millis(9))]);
+    keep(&mut cache, A, "a", b"two", 1);
+    assert_eq!(bytes(&mut cache, A, "a").unwrap(), b"two");
+    assert!(cache.lose(A, "b").unwrap() && !cache.lose(A, "b").unwrap());
+    assert!(cache.missing(A, "", Millis(0), 9).unwrap().is_empty());
+}
+
+#[test]
+fn what_was_used_longest_ago_goes_first_of_the_repository_that_is_over_and_of_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cache = open(folder.path(), 25, 1);
+    let old = |cache: &mut Cache, id, path: &str, at| keep(cache, id, path, path.repeat(10).as_bytes(), at);
+    old(&mut cache, A, "a", 1);
+    old(&mut cache, B, "b", 2);
+    old(&mut cache, A, "c", 3);
+    assert_eq!(bytes(&mut cache, A, "a"), None, "30 bytes do not fit into 25");
+    assert!(bytes(&mut cache, B, "b").is_some() && bytes(&mut cache, A, "c").is_some());
+    let long_after = Millis(3 + USED_AGAIN);
+    cache.recall(B, "b", long_after).unwrap();
+    old(&mut cache, A, "d", 4);
+    assert_eq!((bytes(&mut cache, A, "c"), cache.room.used()), (None, 20), "it was used after `d` came");
+    let tight = |cache: &mut Cache, path: &str| {
+        let text = path.repeat(10);
+        let arrived = Arrived::Bytes(Bytes::copy_from_slice(text.as_bytes()));
+        cache.keep((A, path), &file(text.as_bytes(), 9), arrived, Some(10)).unwrap();
+    };
+    tight(&mut cache, "e");
+    assert!(bytes(&mut cache, A, "d").is_none() && bytes(&mut cache, B, "b").is_some());
+    assert_eq!(on_disk(folder.path()), 2);
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "damage")]
+fn a_file_that_is_lost_or_cut_is_forgotten_and_one_of_another_life_of_the_machine_is_in_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cache = open(folder.path(), u64::MAX, 1);
+    for (path, text) in [("lost", "a"), ("cut", "bb"), ("changed", "ccc")] {
+        keep(&mut cache, A, path, text.as_bytes(), 1);
+    }
+    let place = |cache: &Cache, text: &str| cache.shelf.path(&Hashes::of(text.as_bytes()).sha256);
+    std::fs::remove_file(place(&cache, "a")).unwrap();
+    std::fs::write(place(&cache, "bb"), "b").unwrap();
+    std::fs::write(place(&cache, "ccc"), "cdc").unwrap();
+    assert_eq!((bytes(&mut cache, A, "lost"), bytes(&mut cache, A, "cut")), (None, None));
+    keep(&mut cache, A, "good", b"dddd", 1);
+    assert_eq!((on_disk(folder.path()), cache.room.used()), (2, 7));
+    drop(cache);
+    let mut cache = open(folder.path(), u64::MAX, 2);
+    for (path, good) in [("changed", false), ("good", true)] {
+        let Some(Found::Doubtful(mut doubtful)) = cache.recall(A, path, Millis(1)).unwrap() else { panic!("{path}") };
+        assert_eq!(sound(&mut doubtful.file, &doubtful.known.hashes.sha256), good, "{path}");
+    }
+    cache.trust(A, "good").unwrap();
+    assert_eq!(bytes(&mut cache, A, "good").unwrap(), b"dddd");
+}
+
+#[test]
+fn files_are_listed_by_what_their_paths_begin_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cache = open(folder.path(), u64::MAX, 1);
+    for path in ["a/b", "a/c", "ab", "b"] {
+        keep(&mut cache, A, path, path.as_bytes(), 1);
+    }
+    let mut list = |prefix, after, limit| {
+        let files = cache.files(A, (prefix, after), limit).unwrap();
+        files.into_iter().map(|(path, _)| path).collect::<Vec<_>>()
+    };
+    assert_eq!(list("", "", 9), ["a/b", "a/c", "ab", "b"]);
+    assert_eq!(list("a/", "", 9), ["a/b", "a/c"]);
+    assert_eq!((list("a", "a/b", 1), list("c", "", 9)), (vec!["a/c".to_owned()], vec![]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    /// The model: each path's bytes, in the order of their use.
+    #[test]
+    fn a_cache_holds_the_newest_that_fit_and_no_file_more(
+        steps in proptest::collection::vec((0..2u64, 0..6u8, 1..30usize, any::<bool>()), 1..60), room in 20..80u64,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut cache = open(folder.path(), room, 1);
+        let mut model: BTreeMap<(u64, u8), (usize, Vec<u8>)> = BTreeMap::new();
+        for (at, (of, path, size, forget)) in steps.into_iter().enumerate() {
+            let (id, name) = (RepositoryId(of), path.to_string());
+            if forget {
+                prop_assert_eq!(cache.lose(id, &name).unwrap(), model.remove(&(of, path)).is_some());
+                continue;
+            }
+            let text = vec![path + size as u8; size];
+            keep(&mut cache, id, &name, &text, at as i64);
+            model.insert((of, path), (at, text));
+            while model.values().map(|(_, text)| text.len() as u64).sum::<u64>() > room {
+                let oldest = *model.iter().min_by_key(|(_, (at, _))| *at).unwrap().0;
+                model.remove(&oldest);
+            }
+            for of in 0..2 {
+                for path in 0..6 {
+                    let expected = model.get(&(of, path)).map(|(_, text)| text.clone());
+                    prop_assert_eq!(bytes(&mut cache, RepositoryId(of), &path.to_string()), expected);
+                }
+            }
+            let distinct: std::collections::BTreeSet<_> = model.values().map(|(_, text)| text).collect();
+            prop_assert_eq!(on_disk(folder.path()), distinct.len());
+        }
+    }
+}

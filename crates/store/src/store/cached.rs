@@ -1,0 +1,142 @@
+//! What is kept of upstreams: asked for and brought on the cache's thread.
+
+use super::Store;
+use crate::cache::{Arrived, Cache, CachedFile, Doubtful, Found, Held, Recalled, sound};
+use crate::{Error, Lane, RepositoryId, Staged, Unit};
+use bytes::Bytes;
+use std::io::Seek;
+use std::sync::Arc;
+use telemetry::{Event, Millis, Op};
+
+/// Bytes of an upstream's file that have arrived and are to be kept.
+#[derive(Debug)]
+pub enum Arrival {
+    /// In memory, as they are few.
+    Bytes(Bytes),
+    /// On the disk.
+    Staged(Box<Staged>),
+}
+
+impl Store {
+    /// What is remembered of a path of an upstream, with the bytes. The caller holds its age against the time.
+    pub async fn recall(
+        &self,
+        id: RepositoryId,
+        path: &str,
+        now: Millis,
+        event: &mut Event,
+    ) -> Result<Option<Recalled>, Error> {
+        let asked = path.to_owned();
+        let recall = move |cache: &mut Cache| cache.recall(id, &asked, now);
+        match self.cached(Op::CacheRead, event, recall).await? {
+            None => Ok(None),
+            Some(Found::Recalled(recalled)) => Ok(Some(recalled)),
+            Some(Found::Doubtful(doubtful)) => self.settle(id, path, doubtful, event).await,
+        }
+    }
+
+    /// Looks at the bytes of a file that was written before the machine began anew.
+    async fn settle(
+        &self,
+        id: RepositoryId,
+        path: &str,
+        Doubtful { known, mut file }: Doubtful,
+        event: &mut Event,
+    ) -> Result<Option<Recalled>, Error> {
+        let digest = known.hashes.sha256;
+        let look = move |_: &mut _| (sound(&mut file, &digest) && file.rewind().is_ok()).then_some(file);
+        let file = self.blob_threads.run(Lane::Change, (Op::BlobWait, Op::BlobRead), event, look).await?;
+        let (path, good) = (path.to_owned(), file.is_some());
+        let note = move |cache: &mut Cache| match good {
+            true => cache.trust(id, &path),
+            false => cache.lose(id, &path).map(drop),
+        };
+        self.cached(Op::CacheWrite, event, note).await?;
+        Ok(file.map(|file| Recalled::File(Arc::new(known), Held::File(file))))
+    }
+
+    /// Keeps a file of an upstream in place of what was remembered of its path. Not synced: a crash of the machine may
+    /// lose it. Of its repository at most `max_bytes` are kept.
+    pub async fn keep_cached(
+        &self,
+        id: RepositoryId,
+        path: &str,
+        (file, arrival): (CachedFile, Arrival),
+        max_bytes: Option<u64>,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        self.space.check()?;
+        let path = path.to_owned();
+        let arrived = match arrival {
+            Arrival::Bytes(bytes) => Arrived::Bytes(bytes),
+            Arrival::Staged(staged) => Arrived::File(Box::new(staged.hand_over()?)),
+        };
+        let keep = move |cache: &mut Cache| cache.keep((id, &path), &file, arrived, max_bytes);
+        self.cached(Op::CacheWrite, event, keep).await
+    }
+
+    /// Notes that an upstream proved at `at` that a file is as it was.
+    pub async fn confirm_cached(
+        &self,
+        id: RepositoryId,
+        path: &str,
+        at: Millis,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let path = path.to_owned();
+        self.cached(Op::CacheWrite, event, move |cache| cache.confirm(id, &path, at)).await
+    }
+
+    /// Notes that an upstream proved that it has no such path, which is believed until then.
+    pub async fn miss(&self, id: RepositoryId, path: &str, until: Millis, event: &mut Event) -> Result<(), Error> {
+        let path = path.to_owned();
+        self.cached(Op::CacheWrite, event, move |cache| cache.miss(id, &path, until)).await
+    }
+
+    /// Forgets what is remembered of a path of an upstream: it is asked for anew. `false`: nothing was.
+    pub async fn forget_cached(&self, id: RepositoryId, path: &str, event: &mut Event) -> Result<bool, Error> {
+        let asked = path.to_owned();
+        let was = self.cached(Op::CacheWrite, event, move |cache| cache.lose(id, &asked)).await?;
+        Ok(was)
+    }
+
+    /// Files of an upstream whose paths begin with `prefix`, after `after`, in byte order, `limit` at most.
+    pub async fn cached_files(
+        &self,
+        id: RepositoryId,
+        (prefix, after): (&str, &str),
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Vec<(String, CachedFile)>, Error> {
+        let (prefix, after) = (prefix.to_owned(), after.to_owned());
+        self.cached(Op::CacheRead, event, move |cache| cache.files(id, (&prefix, &after), limit)).await
+    }
+
+    /// Paths after `after` that an upstream was proven not to have, and until when that is believed: those that are at
+    /// `now`, in byte order, `limit` at most.
+    pub async fn missing(
+        &self,
+        id: RepositoryId,
+        after: &str,
+        now: Millis,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Vec<(String, Millis)>, Error> {
+        let after = after.to_owned();
+        self.cached(Op::CacheRead, event, move |cache| cache.missing(id, &after, now, limit)).await
+    }
+
+    /// Voids what was answered from a unit of an upstream, as it is another from now on.
+    pub fn refreshed(&self, id: RepositoryId, unit: &str) {
+        self.revisions.raise(Unit::Of(id, unit));
+    }
+
+    async fn cached<T: Send + 'static>(
+        &self,
+        op: Op,
+        event: &mut Event,
+        work: impl FnOnce(&mut Cache) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.cache.run(Lane::Single, (Op::CacheWait, op), event, work).await?
+    }
+}
