@@ -1,5 +1,8 @@
 //! The situations in which a call gets no answer.
 
+use std::time::Duration;
+use telemetry::{Millis, Reason};
+
 /// Whose doing a failure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
@@ -84,6 +87,56 @@ pub enum Error {
         /// The limit.
         limit_bytes: u64,
     },
+    /// A body arrives, but slower than anybody wants to wait for.
+    #[error("`{host}` sends its answer too slowly: fewer than {bytes} bytes in {waited_ms} ms")]
+    TooSlow {
+        /// Who was meant.
+        host: String,
+        /// What should have come meanwhile.
+        bytes: u64,
+        /// How long was waited.
+        waited_ms: u64,
+    },
+    /// Too many other calls are made to the host already.
+    #[error("too many calls are made to `{host}` already")]
+    Crowded {
+        /// Who was meant.
+        host: String,
+    },
+    /// The host asked not to be called for a while.
+    #[error("`{host}` asked not to be called before {until}")]
+    Paused {
+        /// Who was meant.
+        host: String,
+        /// The end of the pause.
+        until: Millis,
+    },
+    /// The host failed again and again and is left alone for a while.
+    #[error("`{host}` is left alone for a while, as it failed again and again: {last}")]
+    LeftAlone {
+        /// Who was meant.
+        host: String,
+        /// When it is tried again; `None` while that is being done.
+        until: Option<Millis>,
+        /// How it failed last.
+        last: String,
+    },
+    /// One redirect leads to the next.
+    #[error("`{host}` redirects more than {limit} times")]
+    TooManyRedirects {
+        /// Who was called first.
+        host: String,
+        /// So many are followed.
+        limit: usize,
+    },
+    /// A redirect leads where none may.
+    #[error("`{host}` redirects to where Daylight does not follow: {why}")]
+    BadRedirect {
+        /// Who redirects.
+        host: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// The file that was to be sent cannot be read.
     #[error("cannot read what was to be sent to `{host}`")]
     NotRead {
@@ -122,14 +175,65 @@ impl Error {
             | Error::NotListening { .. }
             | Error::Unreachable { .. }
             | Error::Silent { .. }
+            | Error::TooSlow { .. }
+            | Error::Crowded { .. }
+            | Error::Paused { .. }
+            | Error::LeftAlone { .. }
             | Error::Cut { .. } => true,
             Error::NotAUrl { .. }
             | Error::HttpsUnsupported { .. }
             | Error::CredentialsUnsendable { .. }
             | Error::NotHttp { .. }
             | Error::TooLarge { .. }
+            | Error::TooManyRedirects { .. }
+            | Error::BadRedirect { .. }
             | Error::NotRead { .. }
             | Error::NotTaken { .. } => false,
+        }
+    }
+
+    /// From when on the same call may go well, where that is known.
+    pub fn until(&self) -> Option<Millis> {
+        match self {
+            Error::Paused { until, .. } => Some(*until),
+            Error::LeftAlone { until, .. } => *until,
+            _ => None,
+        }
+    }
+
+    /// Whether it tells that the host or the way to it is not well, rather than this one answer.
+    pub(crate) fn tells_of_host(&self) -> bool {
+        matches!(
+            self,
+            Error::Unresolved { .. }
+                | Error::NotListening { .. }
+                | Error::Unreachable { .. }
+                | Error::Silent { .. }
+                | Error::TooSlow { .. }
+                | Error::Cut { .. }
+                | Error::NotHttp { .. }
+        )
+    }
+
+    /// For the event.
+    pub fn reason(&self) -> Reason {
+        match self {
+            Error::Unresolved { .. } | Error::NotListening { .. } | Error::Unreachable { .. } => {
+                Reason::UpstreamUnreachable
+            }
+            Error::Silent { .. } | Error::TooSlow { .. } => Reason::UpstreamTimeout,
+            Error::Cut { .. } => Reason::UpstreamCut,
+            Error::NotHttp { .. }
+            | Error::TooLarge { .. }
+            | Error::TooManyRedirects { .. }
+            | Error::BadRedirect { .. } => Reason::UpstreamInvalid,
+            Error::Crowded { .. } => Reason::BoundFull,
+            Error::Paused { .. } => Reason::UpstreamPaused,
+            Error::LeftAlone { .. } => Reason::UpstreamLeftAlone,
+            Error::NotAUrl { .. } | Error::HttpsUnsupported { .. } | Error::CredentialsUnsendable { .. } => {
+                Reason::UpstreamMisset
+            }
+            Error::NotRead { .. } | Error::NotTaken { .. } => Reason::Io,
         }
     }
 
@@ -143,9 +247,15 @@ impl Error {
             Error::NotListening { .. } => "not_listening",
             Error::Unreachable { .. } => "unreachable",
             Error::Silent { .. } => "silent",
+            Error::TooSlow { .. } => "too_slow",
+            Error::Crowded { .. } => "crowded",
+            Error::Paused { .. } => "paused",
+            Error::LeftAlone { .. } => "left_alone",
             Error::Cut { .. } => "cut",
             Error::NotHttp { .. } => "not_http",
             Error::TooLarge { .. } => "too_large",
+            Error::TooManyRedirects { .. } => "too_many_redirects",
+            Error::BadRedirect { .. } => "bad_redirect",
             Error::NotRead { .. } => "not_read",
             Error::NotTaken { .. } => "not_taken",
         }
@@ -161,4 +271,16 @@ impl Error {
             _ => None,
         }
     }
+}
+
+/// `host` did not answer for so long.
+pub(crate) fn silent(host: &str, waited: Duration) -> Error {
+    let waited_ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
+    Error::Silent { host: host.to_owned(), waited_ms }
+}
+
+/// What hyper says of a call to `host`.
+pub(crate) fn broken(host: &str, source: hyper::Error) -> Error {
+    let host = host.to_owned();
+    if source.is_parse() { Error::NotHttp { host, source } } else { Error::Cut { host, source } }
 }

@@ -1,18 +1,36 @@
 //! Every call that Daylight makes to somebody else. Nothing but this crate dials out.
 //!
-//! Plain HTTP/1.1 so far. Every call has a time limit and a size limit; every failure
-//! says which situation it was, whose it is, and whether trying again may help.
+//! [`Client`] and [`Connection`] serve the command line: whole answers from one server. [`Upstream`] serves remote
+//! repositories: answers as they arrive, with what all of them share about a host in [`Hosts`]. Plain HTTP/1.1 so far.
+//! Every call has time limits; every failure says which situation it was, whose it is, and whether trying again may help.
 
+mod arriving;
 mod call;
+mod circuit;
 mod connection;
 mod content;
+mod credentials;
+mod dial;
 mod error;
+mod host;
+mod hosts;
+mod link;
+mod path;
+mod pool;
+mod redirect;
+mod retry_after;
 mod secret;
 mod stream;
 mod target;
+mod upstream;
 
+pub use arriving::Arriving;
 pub use call::{Client, ClientOptions, Request, Response};
+pub use circuit::{Circuit, CircuitOptions};
 pub use connection::{Connection, Take};
 pub use content::Content;
 pub use error::{Error, Side};
+pub use host::{HostState, Trouble};
+pub use hosts::{Hosts, HostsOptions};
 pub use secret::Secret;
+pub use upstream::{Conditions, Patience, Upstream, UpstreamOptions};

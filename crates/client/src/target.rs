@@ -5,16 +5,31 @@ use crate::{Error, Request};
 use http::Uri;
 use http::header::{AUTHORIZATION, HOST, HeaderValue, USER_AGENT};
 
+/// Who is called: what one server, and its answers, stand behind.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Origin {
+    pub(crate) tls: bool,
+    /// For the resolver: in small letters, without the brackets of an IPv6 address.
+    pub(crate) name: String,
+    pub(crate) port: u16,
+}
+
+impl std::fmt::Display for Origin {
+    /// `name:port`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, port, .. } = self;
+        if name.contains(':') { write!(f, "[{name}]:{port}") } else { write!(f, "{name}:{port}") }
+    }
+}
+
 /// A URL that can be called.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Target {
     /// `name:port`, as in `Host` and in messages.
     pub(crate) authority: String,
-    /// For the resolver, without the brackets of an IPv6 address.
-    pub(crate) name: String,
-    pub(crate) port: u16,
+    pub(crate) origin: Origin,
     /// Path and query.
-    path: Uri,
+    pub(crate) path: Uri,
 }
 
 impl Target {
@@ -30,9 +45,9 @@ impl Target {
             _ => return Err(refused()),
         }
         let port = authority.port_u16().unwrap_or(80);
-        let name = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
+        let name = authority.host().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
         let path = uri.path_and_query().map_or("/", |path| path.as_str()).parse().map_err(|_| refused())?;
-        Ok(Self { authority: authority.to_string(), name, port, path })
+        Ok(Self { authority: authority.to_string(), origin: Origin { tls: false, name, port }, path })
     }
 
     pub(crate) fn request(&self, request: Request) -> Result<http::Request<Sending>, Error> {

@@ -49,6 +49,8 @@ bounds! {
     WorkThreads "work.threads" "jobs" "Rendering, hashing and reading of packages, waiting or under way";
     FileThreads "file.threads" "reads" "Reads of files on their way to clients; waits are for a thread";
     FileBuffers "file.buffers" "buffers" "Buffers with parts of files on their way to clients, 64 KiB each";
+    UpstreamCalls "upstream.calls" "calls" "Calls to an upstream's host, waiting or under way";
+    UpstreamKept "upstream.kept" "connections" "Connections to an upstream's host that are kept for the next call";
     EventBuffers "events.buffered" "events" "Events waiting to be handed to the sinks";
     EventSink "events.sink" "events" "Events waiting for a sink";
     LogLines "log.lines" "lines" "Lines of the logs waiting to be written";

@@ -49,6 +49,10 @@ ops! {
     BlobRead "blob.read" "Reading a piece of a blob";
     IndexKeep "index.keep" "Writing what an index is put together from into the data folder, where no client waits";
     IndexRead "index.read" "Reading what an index is put together from, and checking that it is whole";
+    UpstreamWait "upstream.wait" "Waiting for a place among the calls to an upstream's host";
+    UpstreamConnect "upstream.connect" "Finding an upstream's address and making a connection to it";
+    UpstreamFirstByte "upstream.first_byte" "From a request to an upstream to the head of its answer";
+    UpstreamBody "upstream.body" "Waiting for bytes of an upstream's answer";
     SegmentShip "segment.ship" "Copying journal rows into a segment";
     WorkWait "work.wait" "Waiting for a thread that renders, hashes or reads packages";
     PackageRead "package.read" "Reading the facts out of an uploaded package";

@@ -83,6 +83,15 @@ closed! {
         Flooded "flooded" "The connection brought frame after frame that asks for nothing";
         TlsFailed "tls_failed" "The client and this server did not come to a TLS connection";
         HeadTooSlow "head_too_slow" "The head of a request did not arrive in time";
+        UpstreamUnreachable "upstream_unreachable" "There was no connection to the upstream";
+        UpstreamTimeout "upstream_timeout" "The upstream did not answer, or not fast enough";
+        UpstreamCut "upstream_cut" "The upstream's answer ended before it was complete";
+        UpstreamInvalid "upstream_invalid" "What the upstream said cannot be what was asked for";
+        UpstreamFailed "upstream_failed" "The upstream said that it failed: a 5xx";
+        UpstreamRefused "upstream_refused" "The upstream did not let us have it: 401, 403 or another 4xx that proves nothing";
+        UpstreamPaused "upstream_paused" "The upstream asked not to be called for a while";
+        UpstreamLeftAlone "upstream_left_alone" "The upstream failed again and again, and is left alone for a while";
+        UpstreamMisset "upstream_misset" "The upstream's settings cannot be used";
         Unsupported "unsupported" "This version of Daylight does not do that yet";
     }
 }

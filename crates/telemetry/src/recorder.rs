@@ -131,6 +131,11 @@ impl Recorder {
         bounds.push(bound);
     }
 
+    /// Takes a bound out of metrics and pages: what it bounded is gone.
+    pub fn unregister(&self, bound: &Arc<Bound>) {
+        lock(&self.bounds).retain(|other| !Arc::ptr_eq(other, bound));
+    }
+
     /// Every registered bound, those of the recorder itself included.
     pub fn bounds(&self) -> Vec<Arc<Bound>> {
         self.shards.observe();

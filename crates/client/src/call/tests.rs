@@ -203,5 +203,6 @@ fn what_cannot_be_called_is_refused_without_repeating_a_password() {
 #[test]
 fn an_ipv6_address_loses_its_brackets_only_for_the_resolver() {
     let target = Target::of("http://[::1]:81/a").unwrap();
-    assert_eq!((target.authority.as_str(), target.name.as_str(), target.port), ("[::1]:81", "::1", 81));
+    assert_eq!((target.authority.as_str(), target.origin.name.as_str(), target.origin.port), ("[::1]:81", "::1", 81));
+    assert_eq!(target.origin.to_string(), "[::1]:81");
 }

@@ -1,0 +1,170 @@
+//! An upstream's answer: its head at once, its body as it arrives.
+
+use crate::error::silent;
+use crate::host::Place;
+use crate::link::Link;
+use crate::pool::Way;
+use crate::{Error, Patience};
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, Response};
+use hyper::body::{Body, Incoming};
+use std::time::Duration;
+use telemetry::{Event, Op, Tick};
+use tokio::time::timeout;
+
+/// What is read of an answer that is no file, so that its connection can be kept.
+const SAID_MAX_BYTES: usize = 64 << 10;
+/// For so long at most: its status is known.
+const LISTEN_AT_MOST: Duration = Duration::from_secs(2);
+/// What is kept of that, to tell people.
+const EXCERPT_MAX_BYTES: usize = 512;
+
+/// The answer to a call. Its body is read with [`Arriving::next`] to the end, or else the connection ends with it.
+#[derive(Debug)]
+pub struct Arriving {
+    status: u16,
+    headers: HeaderMap,
+    /// In messages.
+    host: String,
+    said: String,
+    patience: Patience,
+    purse: Purse,
+    /// `None` once the body has ended, well or not.
+    open: Option<Open>,
+}
+
+/// What a body that still comes needs. Dropped as soon as it has come: the place is another's then.
+#[derive(Debug)]
+struct Open {
+    body: Incoming,
+    link: Link,
+    way: Way,
+    place: Place,
+}
+
+impl Arriving {
+    pub(crate) fn new(
+        answer: Response<Incoming>,
+        host: &str,
+        link: Link,
+        way: Way,
+        place: Place,
+        patience: Patience,
+    ) -> Self {
+        let (head, body) = answer.into_parts();
+        let ended = body.is_end_stream();
+        let mut arriving = Self {
+            status: head.status.as_u16(),
+            headers: head.headers,
+            host: host.to_owned(),
+            said: String::new(),
+            patience,
+            purse: Purse::default(),
+            open: Some(Open { body, link, way, place }),
+        };
+        if ended {
+            arriving.end();
+        }
+        arriving
+    }
+
+    /// The status, as the upstream said it.
+    pub fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// A header's value, where it is there and readable. Names in small letters.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// How many bytes the body has, where that was announced.
+    pub fn length(&self) -> Option<u64> {
+        self.header("content-length").and_then(|text| text.parse().ok())
+    }
+
+    /// What an answer that is no file says, for people: the beginning of its body, where it is a text. Empty for others.
+    pub fn said(&self) -> &str {
+        &self.said
+    }
+
+    /// The next piece of the body; `None` after the last. A body that ends before its announced length, or arrives too
+    /// slowly, is an error, and after an error there is nothing more.
+    pub async fn next(&mut self, event: &mut Event) -> Option<Result<Bytes, Error>> {
+        let open = self.open.as_mut()?;
+        let limit = self.patience.idle.min(self.purse.left(&self.patience));
+        let began = Tick::now();
+        let piece = timeout(limit, open.link.piece(&mut open.body)).await;
+        let waited = Tick::now().since(began);
+        event.add(Op::UpstreamBody, waited);
+        let error = match piece {
+            Ok(Some(Ok(bytes))) => {
+                self.purse.fill(bytes.len(), waited, &self.patience);
+                return Some(Ok(bytes));
+            }
+            Ok(None) => {
+                self.end();
+                return None;
+            }
+            Ok(Some(Err(error))) => error,
+            Err(_) if limit < self.patience.idle => Error::TooSlow {
+                host: self.host.clone(),
+                bytes: self.patience.slowest_bytes,
+                waited_ms: u64::try_from(self.patience.slowest_within.as_millis()).unwrap_or(u64::MAX),
+            },
+            Err(_) => silent(&self.host, limit),
+        };
+        open.place.failed(&error);
+        self.open = None;
+        Some(Err(error))
+    }
+
+    /// Reads what an answer says that is no file, as far as that is worth while, and lets go of the connection.
+    pub(crate) async fn listen(&mut self, event: &mut Event) {
+        let mut said = BytesMut::new();
+        let listen = async {
+            while let Some(Ok(piece)) = self.next(event).await {
+                said.extend_from_slice(&piece);
+                if said.len() > SAID_MAX_BYTES {
+                    return;
+                }
+            }
+        };
+        let _ = timeout(LISTEN_AT_MOST, listen).await;
+        self.open = None;
+        if self.header("content-type").is_some_and(|kind| kind.starts_with("text/plain")) {
+            let excerpt = said.get(..EXCERPT_MAX_BYTES).unwrap_or(&said);
+            self.said = Event::text(String::from_utf8_lossy(excerpt).trim());
+        }
+    }
+
+    /// The body has come whole: the connection is for the next call.
+    fn end(&mut self) {
+        if let Some(open) = self.open.take() {
+            open.place.host.pool.put(open.way, open.link);
+        }
+    }
+}
+
+/// The time that a slow body may still take. Waiting empties it, bytes fill it again.
+#[derive(Debug, Default)]
+struct Purse {
+    /// Nanoseconds waited since it was full.
+    waited: u64,
+    /// Bytes that came meanwhile.
+    bytes: u64,
+}
+
+impl Purse {
+    fn left(&self, patience: &Patience) -> Duration {
+        patience.slowest_within.saturating_sub(Duration::from_nanos(self.waited))
+    }
+
+    fn fill(&mut self, bytes: usize, waited: u64, patience: &Patience) {
+        self.waited += waited;
+        self.bytes += bytes as u64;
+        if self.bytes >= patience.slowest_bytes {
+            *self = Self::default();
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! When a host that fails is left alone, and when it is tried again. No clock, no lock: times are arguments.
+
+use std::time::Duration;
+use telemetry::Millis;
+
+/// How soon a host is left alone, and for how long.
+#[derive(Debug, Clone, Copy)]
+pub struct CircuitOptions {
+    /// After so many failures without a success between them.
+    pub failures: u32,
+    /// At first for so long; twice as long each time that a trial fails.
+    pub rest: Duration,
+    /// Never longer than this.
+    pub rest_max: Duration,
+}
+
+impl Default for CircuitOptions {
+    fn default() -> Self {
+        Self { failures: 5, rest: Duration::from_secs(2), rest_max: Duration::from_secs(60) }
+    }
+}
+
+/// Whether a host is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Circuit {
+    /// It is; this many calls failed since the last that did not.
+    Closed {
+        /// Failures in a row.
+        failures: u32,
+    },
+    /// It is left alone.
+    Open {
+        /// Until then.
+        until: Millis,
+        /// It has been left alone so often in a row.
+        times: u32,
+    },
+    /// One call is on its way as a trial; others are turned away until it is back.
+    Trial {
+        /// The host has been left alone so often in a row.
+        times: u32,
+    },
+}
+
+/// A call that may be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Admitted {
+    Plainly,
+    AsTrial,
+}
+
+impl Circuit {
+    /// Whether a call may be made now. Who is admitted as a trial tells how it went, or that nobody will know.
+    pub(crate) fn admit(&mut self, now: Millis) -> Result<Admitted, Option<Millis>> {
+        match *self {
+            Circuit::Closed { .. } => Ok(Admitted::Plainly),
+            Circuit::Open { until, .. } if now < until => Err(Some(until)),
+            Circuit::Open { times, .. } => {
+                *self = Circuit::Trial { times };
+                Ok(Admitted::AsTrial)
+            }
+            Circuit::Trial { .. } => Err(None),
+        }
+    }
+
+    /// A call was answered: the host lives, whoever asked.
+    pub(crate) fn succeeded(&mut self) {
+        *self = Circuit::Closed { failures: 0 };
+    }
+
+    /// A call failed. One that was admitted before the circuit opened changes nothing.
+    pub(crate) fn failed(&mut self, admitted: Admitted, now: Millis, options: &CircuitOptions) {
+        match (*self, admitted) {
+            (Circuit::Closed { failures }, _) if failures + 1 < options.failures => {
+                *self = Circuit::Closed { failures: failures + 1 };
+            }
+            (Circuit::Closed { .. }, _) => *self = Self::open(1, now, options),
+            (Circuit::Trial { times }, Admitted::AsTrial) => *self = Self::open(times + 1, now, options),
+            (Circuit::Open { .. } | Circuit::Trial { .. }, _) => {}
+        }
+    }
+
+    /// The trial was given up before anybody knew: the next call is one.
+    pub(crate) fn abandoned(&mut self, now: Millis) {
+        if let Circuit::Trial { times } = *self {
+            *self = Circuit::Open { until: now, times };
+        }
+    }
+
+    fn open(times: u32, now: Millis, options: &CircuitOptions) -> Self {
+        let rest = options.rest.saturating_mul(1 << (times - 1).min(16)).min(options.rest_max);
+        Circuit::Open { until: now.plus(rest), times }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPTIONS: CircuitOptions =
+        CircuitOptions { failures: 2, rest: Duration::from_millis(100), rest_max: Duration::from_millis(350) };
+
+    fn opened() -> Circuit {
+        let mut circuit = Circuit::Closed { failures: 0 };
+        circuit.failed(Admitted::Plainly, Millis(0), &OPTIONS);
+        assert_eq!(circuit.admit(Millis(0)), Ok(Admitted::Plainly));
+        circuit.failed(Admitted::Plainly, Millis(0), &OPTIONS);
+        circuit
+    }
+
+    #[test]
+    fn it_opens_after_failures_in_a_row_and_not_after_as_many_with_a_success_between() {
+        let mut circuit = opened();
+        assert_eq!(circuit.admit(Millis(99)), Err(Some(Millis(100))));
+        circuit.succeeded();
+        circuit.failed(Admitted::Plainly, Millis(0), &OPTIONS);
+        assert_eq!(circuit, Circuit::Closed { failures: 1 });
+    }
+
+    #[test]
+    fn one_trial_is_made_at_a_time_and_each_that_fails_doubles_the_rest() {
+        let mut circuit = opened();
+        let mut now = Millis(0);
+        for rest in [100, 200, 350, 350] {
+            assert_eq!(circuit.admit(Millis(now.0 + rest - 1)), Err(Some(Millis(now.0 + rest))));
+            now = Millis(now.0 + rest);
+            assert_eq!(circuit.admit(now), Ok(Admitted::AsTrial));
+            assert_eq!(circuit.admit(now), Err(None));
+            circuit.failed(Admitted::AsTrial, now, &OPTIONS);
+        }
+        circuit.succeeded();
+        assert_eq!(circuit.admit(now), Ok(Admitted::Plainly));
+    }
+
+    #[test]
+    fn late_failures_prolong_nothing_and_a_trial_that_was_given_up_is_made_by_the_next() {
+        let mut circuit = opened();
+        let before = circuit;
+        circuit.failed(Admitted::Plainly, Millis(50), &OPTIONS);
+        assert_eq!(circuit, before);
+        assert_eq!(circuit.admit(Millis(100)), Ok(Admitted::AsTrial));
+        circuit.failed(Admitted::Plainly, Millis(100), &OPTIONS);
+        assert_eq!(circuit, Circuit::Trial { times: 1 });
+        circuit.abandoned(Millis(100));
+        assert_eq!(circuit.admit(Millis(100)), Ok(Admitted::AsTrial));
+    }
+}

@@ -1,0 +1,228 @@
+//! One host that upstreams are on: the calls under way there, whether it is called at all, and what it said last. All
+//! repositories share it.
+
+use crate::circuit::{Admitted, Circuit};
+use crate::error::Error;
+use crate::hosts::HostsOptions;
+use crate::pool::Pool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use telemetry::{Bound, BoundName, Clock, Event, Millis, Op, Recorder, Slot, Tick};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+/// A host and what is known of it.
+#[derive(Debug)]
+pub(crate) struct Host {
+    /// `name:port`.
+    name: String,
+    clock: Clock,
+    options: HostsOptions,
+    places: Arc<Semaphore>,
+    calls: Arc<Bound>,
+    standing: Mutex<Standing>,
+    pub(crate) pool: Pool,
+}
+
+#[derive(Debug)]
+struct Standing {
+    circuit: Circuit,
+    paused_until: Option<Millis>,
+    trouble: Option<Trouble>,
+}
+
+/// What went wrong with a host last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// When.
+    pub at: Millis,
+    /// What, for people.
+    pub what: String,
+}
+
+/// How a host stands, for operators.
+#[derive(Debug, Clone)]
+pub struct HostState {
+    /// `name:port`.
+    pub host: String,
+    /// Calls under way.
+    pub calls: u64,
+    /// So many may be.
+    pub calls_max: u64,
+    /// Calls that wait for a place.
+    pub waiting: u64,
+    /// Connections kept for the next call.
+    pub kept: u64,
+    /// Whether it is called.
+    pub circuit: Circuit,
+    /// It asked not to be called before.
+    pub paused_until: Option<Millis>,
+    /// What went wrong last, however long ago.
+    pub trouble: Option<Trouble>,
+}
+
+impl Host {
+    pub(crate) fn new(name: String, clock: Clock, options: HostsOptions) -> Self {
+        Self {
+            clock,
+            options,
+            places: Arc::new(Semaphore::new(options.calls)),
+            calls: Bound::new(BoundName::UpstreamCalls, &name, options.calls as u64),
+            standing: Mutex::new(Standing {
+                circuit: Circuit::Closed { failures: 0 },
+                paused_until: None,
+                trouble: None,
+            }),
+            pool: Pool::new(&name, options.kept as u64, options.keep_for),
+            name,
+        }
+    }
+
+    pub(crate) fn register(&self, recorder: &Recorder) {
+        recorder.register(self.calls.clone());
+        recorder.register(self.pool.bound().clone());
+    }
+
+    pub(crate) fn unregister(&self, recorder: &Recorder) {
+        recorder.unregister(&self.calls);
+        recorder.unregister(self.pool.bound());
+    }
+
+    /// Whether nothing would be forgotten with it.
+    pub(crate) fn is_plain(&self) -> bool {
+        let standing = self.standing();
+        standing.circuit == Circuit::Closed { failures: 0 } && standing.paused_until.is_none()
+    }
+
+    pub(crate) fn state(&self) -> HostState {
+        let standing = self.standing();
+        let now = self.clock.now();
+        HostState {
+            host: self.name.clone(),
+            calls: self.calls.used(),
+            calls_max: self.calls.capacity(),
+            waiting: self.calls.waiters(),
+            kept: self.pool.bound().used(),
+            circuit: standing.circuit,
+            paused_until: standing.paused_until.filter(|until| now < *until),
+            trouble: standing.trouble.clone(),
+        }
+    }
+
+    /// Waits at most `patience` for a place among the calls. Who may not call is told at once.
+    pub(crate) async fn enter(self: &Arc<Self>, patience: Duration, event: &mut Event) -> Result<Place, Error> {
+        self.may_be_called()?;
+        let permit = match self.places.clone().try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) => self.wait(patience, event).await?,
+        };
+        // The permits are the bound: there is room for who has one.
+        let slot = self.calls.enter().ok();
+        let admitted = self.admit()?;
+        Ok(Place { host: self.clone(), admitted, told: false, _slot: slot, _permit: permit })
+    }
+
+    async fn wait(&self, patience: Duration, event: &mut Event) -> Result<OwnedSemaphorePermit, Error> {
+        let crowded = || Error::Crowded { host: self.name.clone() };
+        if self.calls.waiters() >= self.options.waiting as u64 {
+            self.calls.reject();
+            return Err(crowded());
+        }
+        let began = Tick::now();
+        let waiting = self.calls.wait();
+        let permit = timeout(patience, self.places.clone().acquire_owned()).await;
+        drop(waiting);
+        event.add(Op::UpstreamWait, Tick::now().since(began));
+        // Nobody closes the semaphore.
+        permit.ok().and_then(Result::ok).ok_or_else(crowded)
+    }
+
+    /// What a pause and the circuit say, without taking the place of a trial.
+    fn may_be_called(&self) -> Result<(), Error> {
+        let mut standing = self.standing();
+        standing.obey(&self.name, self.clock.now())?;
+        let mut looked = standing.circuit;
+        looked.admit(self.clock.now()).map(drop).map_err(|until| standing.left_alone(&self.name, until))
+    }
+
+    fn admit(&self) -> Result<Admitted, Error> {
+        let mut standing = self.standing();
+        standing.obey(&self.name, self.clock.now())?;
+        standing.circuit.admit(self.clock.now()).map_err(|until| standing.left_alone(&self.name, until))
+    }
+
+    fn standing(&self) -> MutexGuard<'_, Standing> {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Standing {
+    fn obey(&mut self, host: &str, now: Millis) -> Result<(), Error> {
+        match self.paused_until {
+            Some(until) if now < until => Err(Error::Paused { host: host.to_owned(), until }),
+            _ => {
+                self.paused_until = None;
+                Ok(())
+            }
+        }
+    }
+
+    fn left_alone(&self, host: &str, until: Option<Millis>) -> Error {
+        let last = self.trouble.as_ref().map(|trouble| trouble.what.clone()).unwrap_or_default();
+        Error::LeftAlone { host: host.to_owned(), until, last }
+    }
+}
+
+/// A place among the calls to a host. Who has it tells how the call went.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) host: Arc<Host>,
+    admitted: Admitted,
+    told: bool,
+    // Given back before the permit lets in the next.
+    _slot: Option<Slot>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Place {
+    /// The head of an answer came.
+    pub(crate) fn answered(&mut self, status: u16, retry_after: Option<&str>) {
+        let now = self.host.clock.now();
+        let options = self.host.options;
+        let mut standing = self.host.standing();
+        self.told = true;
+        if matches!(status, 429 | 503) {
+            let asked = retry_after.and_then(|text| crate::retry_after::read(text, now));
+            let pause = asked.or_else(|| (status == 429).then_some(options.pause));
+            let until = pause.map(|pause| now.plus(pause.min(options.pause_max)));
+            standing.paused_until = until.max(standing.paused_until);
+        }
+        if status >= 500 {
+            standing.circuit.failed(self.admitted, now, &options.circuit);
+        } else {
+            standing.circuit.succeeded();
+        }
+        if status == 429 || status >= 500 {
+            standing.trouble = Some(Trouble { at: now, what: format!("it answered {status}") });
+        }
+    }
+
+    /// There was no answer, or not all of it.
+    pub(crate) fn failed(&mut self, error: &Error) {
+        let now = self.host.clock.now();
+        let mut standing = self.host.standing();
+        if error.tells_of_host() {
+            self.told = true;
+            standing.circuit.failed(self.admitted, now, &self.host.options.circuit);
+            standing.trouble = Some(Trouble { at: now, what: error.to_string() });
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.admitted == Admitted::AsTrial && !self.told {
+            self.host.standing().circuit.abandoned(self.host.clock.now());
+        }
+    }
+}

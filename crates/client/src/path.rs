@@ -1,0 +1,31 @@
+//! Paths as URLs write them.
+
+use std::fmt::Write;
+
+/// `path` with everything escaped that a URL's path cannot hold as it is. A `+` too, for there are stores of files that
+/// read it as a space.
+pub(crate) fn escaped(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => out.push(byte.into()),
+            b'-' | b'.' | b'_' | b'~' | b'/' | b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b',' | b';' | b'='
+            | b':' | b'@' => out.push(byte.into()),
+            _ => {
+                let _ = write!(out, "%{byte:02X}");
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_path_cannot_hold_is_escaped() {
+        assert_eq!(escaped("org/a-b/1.0+b1/a b.tar.gz"), "org/a-b/1.0%2Bb1/a%20b.tar.gz");
+        assert_eq!(escaped("é?#%~"), "%C3%A9%3F%23%25~");
+    }
+}

@@ -1,0 +1,60 @@
+//! Connections to one host that are kept for the next call.
+
+use crate::link::Link;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use telemetry::{Bound, BoundName, Slot, Tick};
+
+/// Which way connections were made: by what proxy and with what certificate. Those of one way are as good as each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Way(pub(crate) u64);
+
+/// The kept connections of a host, the one used last at the end.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    kept: Mutex<Vec<Kept>>,
+    bound: Arc<Bound>,
+    /// Servers end connections that rest, most of them after a minute or less.
+    keep_for: Duration,
+}
+
+#[derive(Debug)]
+struct Kept {
+    way: Way,
+    link: Link,
+    until: Tick,
+    _slot: Slot,
+}
+
+impl Pool {
+    pub(crate) fn new(host: &str, room: u64, keep_for: Duration) -> Self {
+        Self { kept: Mutex::default(), bound: Bound::new(BoundName::UpstreamKept, host, room), keep_for }
+    }
+
+    pub(crate) fn bound(&self) -> &Arc<Bound> {
+        &self.bound
+    }
+
+    /// The one that was used last, as the server most likely still has it.
+    pub(crate) fn take(&self, way: Way) -> Option<Link> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Tick::now();
+        kept.retain_mut(|kept| now < kept.until && kept.link.look());
+        let at = kept.iter().rposition(|kept| kept.way == way)?;
+        Some(kept.remove(at).link)
+    }
+
+    /// Keeps it, if it is good for another call. Where there is no room, one that has rested longest makes some.
+    pub(crate) fn put(&self, way: Way, link: Link) {
+        if !link.keeps() {
+            return;
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.bound.used() >= self.bound.capacity() && !kept.is_empty() {
+            kept.remove(0);
+        }
+        if let Ok(slot) = self.bound.enter() {
+            kept.push(Kept { way, link, until: Tick::now().plus(self.keep_for), _slot: slot });
+        }
+    }
+}

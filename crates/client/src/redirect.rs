@@ -1,0 +1,77 @@
+//! Where a redirect leads, and whether it is followed.
+
+use crate::Error;
+use crate::target::Target;
+
+/// Redirects followed for one call. Facts: package registries hand over to stores of files, some by way of another name.
+pub(crate) const REDIRECTS_MAX: usize = 5;
+
+/// The statuses that lead elsewhere with the same question. A 300 leaves a choice, and 304 is an answer.
+pub(crate) fn leads_on(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
+}
+
+/// Where `location` leads from `from`.
+pub(crate) fn follow(from: &Target, location: Option<&str>) -> Result<Target, Error> {
+    let bad = |why| Error::BadRedirect { host: from.authority.clone(), why };
+    let location = location.ok_or_else(|| bad("it does not say where to"))?;
+    let location = location.split('#').next().unwrap_or_default().trim();
+    let url = resolve(from, location);
+    let to = Target::of(&url).map_err(|_| bad("that is no URL of a web server"))?;
+    if from.origin.tls && !to.origin.tls {
+        return Err(bad("from `https` to plain `http`, where anybody on the way could change what comes"));
+    }
+    Ok(to)
+}
+
+/// RFC 3986 5.2 as far as servers use it.
+fn resolve(from: &Target, location: &str) -> String {
+    let scheme = if from.origin.tls { "https" } else { "http" };
+    if location.contains("://") && !location.starts_with('/') {
+        return location.to_owned();
+    }
+    if let Some(rest) = location.strip_prefix("//") {
+        return format!("{scheme}://{rest}");
+    }
+    let folder = match location.starts_with('/') {
+        true => "",
+        false => from.path.path().rsplit_once('/').map_or("/", |(folder, _)| folder),
+    };
+    let slash = if location.starts_with('/') { "" } else { "/" };
+    format!("{scheme}://{}{folder}{slash}{location}", from.authority)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leads(from: &str, location: &str) -> Result<String, &'static str> {
+        let from = Target::of(from).unwrap();
+        match follow(&from, Some(location)) {
+            Ok(to) => Ok(format!("{} {}", to.authority, to.path)),
+            Err(Error::BadRedirect { why, .. }) => Err(why),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn whole_urls_and_parts_of_them_are_followed() {
+        let from = "http://a.test:8081/one/two?three";
+        for (location, to) in [
+            ("http://b.test/x?y=1", "b.test /x?y=1"),
+            ("//b.test/x", "b.test /x"),
+            ("/x", "a.test:8081 /x"),
+            ("x", "a.test:8081 /one/x"),
+            ("/x?next=http://c.test/#there", "a.test:8081 /x?next=http://c.test/"),
+        ] {
+            assert_eq!(leads(from, location).as_deref(), Ok(to), "{location}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_url_of_a_web_server_is_not_followed() {
+        for location in ["ftp://b.test/", "http://me:hush@b.test/", "http://", "/a b", "file:///etc/passwd"] {
+            assert!(leads("http://a.test/", location).is_err(), "{location}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! How long a server asks not to be called: `Retry-After`, RFC 9110 10.2.3.
+
+use std::time::{Duration, UNIX_EPOCH};
+use telemetry::Millis;
+
+/// Seconds, or a moment. `None` for anything else; a moment that has passed is no time at all.
+pub(crate) fn read(text: &str, now: Millis) -> Option<Duration> {
+    let text = text.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let moment = httpdate::parse_http_date(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(moment.saturating_sub(Duration::from_millis(u64::try_from(now.0).unwrap_or(0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_and_moments_are_read_and_nothing_else() {
+        let now = Millis(1_793_534_400_000);
+        assert_eq!(read(" 120 ", now), Some(Duration::from_secs(120)));
+        assert_eq!(read("Sun, 01 Nov 2026 12:01:00 GMT", now), Some(Duration::from_secs(60)));
+        assert_eq!(read("Sun, 01 Nov 2020 12:01:00 GMT", now), Some(Duration::ZERO));
+        for odd in ["", "soon", "-1", "1.5", "99999999999999999999999"] {
+            assert_eq!(read(odd, now), None, "{odd}");
+        }
+    }
+}
