@@ -23,13 +23,24 @@ impl<'a> Build<'a> {
     /// Reads a build at the beginning of a text; with what follows it.
     pub fn leading(text: &'a str) -> Option<(Self, &'a str)> {
         let (timestamp, rest) = text.split_at_checked(Self::TIMESTAMP)?;
-        let digits = |(at, byte): (usize, u8)| if at == 8 { byte == b'.' } else { byte.is_ascii_digit() };
-        let rest = rest.strip_prefix('-').filter(|_| timestamp.bytes().enumerate().all(digits))?;
+        let rest = rest.strip_prefix('-').filter(|_| Self::is_timestamp(timestamp))?;
         let end = rest.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
         let (number, rest) = rest.split_at(end);
         // Nobody writes `007`; if it were read, two names would be of one build.
         let number = Some(number).filter(|number| !number.starts_with('0') || number.len() == 1)?.parse().ok()?;
         Some((Self { timestamp, number }, rest))
+    }
+
+    /// Reads the build at the end of an expanded version.
+    pub fn trailing(expanded: &'a str) -> Option<Self> {
+        let (before, _) = expanded.rsplit_once('-')?;
+        Self::read(expanded.get(before.rfind('-').map_or(0, |dash| dash + 1)..)?)
+    }
+
+    /// Whether this is a time as it stands in names: `yyyyMMdd.HHmmss`.
+    pub fn is_timestamp(text: &str) -> bool {
+        let digits = |(at, byte): (usize, u8)| if at == 8 { byte == b'.' } else { byte.is_ascii_digit() };
+        text.len() == Self::TIMESTAMP && text.bytes().enumerate().all(digits)
     }
 
     /// When it was made as metadata writes it, `yyyyMMddHHmmss`.
@@ -62,10 +73,10 @@ pub fn build_of<'a>(version: &str, expanded: &'a str) -> Option<Build<'a>> {
 
 /// The folder's version of what a file's name says: `1.0-20260101.120000-1` and `1.0-SNAPSHOT` are both of `1.0-SNAPSHOT`.
 pub fn base(version: &str) -> String {
-    let dashes = version.bytes().enumerate().filter(|(_, byte)| *byte == b'-').map(|(at, _)| at + 1);
-    let at =
-        std::iter::once(0).chain(dashes).find(|at| version.get(*at..).is_some_and(|rest| Build::read(rest).is_some()));
-    at.and_then(|at| version.get(..at)).map_or_else(|| version.to_owned(), |number| format!("{number}SNAPSHOT"))
+    match Build::trailing(version) {
+        Some(build) => format!("{}SNAPSHOT", &version[..version.len() - build.to_string().len()]),
+        None => version.to_owned(),
+    }
 }
 
 #[cfg(test)]

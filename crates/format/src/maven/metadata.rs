@@ -1,0 +1,201 @@
+//! `maven-metadata.xml`: which plugins a group has, which versions an artifact, and which builds a snapshot.
+//!
+//! One form for all three, as Maven has it (`metadata.mdo`, model 1.1.0). What is read is what others wrote: what is missing,
+//! odd or not known is left out, and a document is refused only when it is no metadata at all.
+
+mod facts;
+mod merge;
+
+pub use facts::{SnapshotFile, plugins, snapshot, versions};
+pub use merge::merge;
+
+use super::snapshot::Build;
+use super::xml::{Element, Unreadable, Writer};
+use crate::tree;
+
+/// Metadata of any level.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// The group's id, with dots. Of a group it is usually missing.
+    pub group: Option<String>,
+    /// The artifact's id.
+    pub artifact: Option<String>,
+    /// The version of a snapshot: `1.0-SNAPSHOT`.
+    pub version: Option<String>,
+    /// The newest version, snapshots too.
+    pub latest: Option<String>,
+    /// The newest version that is not a snapshot.
+    pub release: Option<String>,
+    /// All versions of the artifact.
+    pub versions: Vec<String>,
+    /// When it was last changed: `yyyyMMddHHmmss`, UTC.
+    pub updated: Option<String>,
+    /// The newest build of the snapshot.
+    pub snapshot: Option<Snapshot>,
+    /// For each file of the snapshot, in which build it is to be had.
+    pub files: Vec<File>,
+    /// The plugins of the group.
+    pub plugins: Vec<Plugin>,
+}
+
+/// A build of a snapshot.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// When it was made: `yyyyMMdd.HHmmss`, UTC. Missing: its files are named after the snapshot.
+    pub timestamp: Option<String>,
+    /// Its number.
+    pub number: u32,
+    /// Whether it is of the machine that the document is on.
+    pub local: bool,
+}
+
+/// A file of a snapshot, which its classifier and its extension tell from others.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct File {
+    /// Its classifier; empty: none.
+    pub classifier: String,
+    /// Its extension.
+    pub extension: String,
+    /// The version in its name: `1.0-20260101.120000-1`.
+    pub value: String,
+    /// When it was made: `yyyyMMddHHmmss`, UTC.
+    pub updated: Option<String>,
+}
+
+/// A plugin of a group.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plugin {
+    /// Its name for people.
+    pub name: Option<String>,
+    /// What a goal begins with: `lamp` in `mvn lamp:light`.
+    pub prefix: String,
+    /// Its artifact's id.
+    pub artifact: String,
+}
+
+impl Metadata {
+    /// Reads a document, as long as [`super::LONGEST`] says.
+    pub fn read(bytes: &[u8]) -> Result<Self, Unreadable> {
+        let root = Element::read(bytes, "metadata")?;
+        let nothing = Element::default();
+        let versioning = root.child("versioning").unwrap_or(&nothing);
+        Ok(Self {
+            group: plain(root.text_of("groupId")),
+            artifact: plain(root.text_of("artifactId")),
+            version: plain(root.text_of("version")),
+            latest: plain(versioning.text_of("latest")),
+            release: plain(versioning.text_of("release")),
+            versions: versioning.list("versions", "version").filter_map(|version| plain(version.text())).collect(),
+            updated: moment(versioning.text_of("lastUpdated")),
+            snapshot: versioning.child("snapshot").and_then(Snapshot::read),
+            files: versioning.list("snapshotVersions", "snapshotVersion").filter_map(File::read).collect(),
+            plugins: root.list("plugins", "plugin").filter_map(Plugin::read).collect(),
+        })
+    }
+
+    /// The document. The same metadata is always the same bytes.
+    pub fn render(&self) -> String {
+        let mut writer = Writer::new("metadata", " modelVersion=\"1.1.0\"");
+        writer.leaf("groupId", self.group.as_deref());
+        writer.leaf("artifactId", self.artifact.as_deref());
+        writer.leaf("version", self.version.as_deref());
+        let nothing = Self {
+            group: self.group.clone(),
+            artifact: self.artifact.clone(),
+            version: self.version.clone(),
+            plugins: self.plugins.clone(),
+            ..Self::default()
+        };
+        if *self != nothing {
+            writer.element("versioning", |versioning| self.versioning(versioning));
+        }
+        if !self.plugins.is_empty() {
+            writer.element("plugins", |plugins| {
+                for plugin in &self.plugins {
+                    plugins.element("plugin", |writer| {
+                        writer.leaf("name", plugin.name.as_deref());
+                        writer.leaf("prefix", Some(&plugin.prefix));
+                        writer.leaf("artifactId", Some(&plugin.artifact));
+                    });
+                }
+            });
+        }
+        writer.finish()
+    }
+
+    fn versioning(&self, writer: &mut Writer) {
+        writer.leaf("latest", self.latest.as_deref());
+        writer.leaf("release", self.release.as_deref());
+        if let Some(snapshot) = &self.snapshot {
+            writer.element("snapshot", |writer| {
+                writer.leaf("timestamp", snapshot.timestamp.as_deref());
+                writer.leaf("buildNumber", Some(&snapshot.number.to_string()));
+                writer.leaf("localCopy", snapshot.local.then_some("true"));
+            });
+        }
+        if !self.versions.is_empty() {
+            writer.element("versions", |writer| {
+                for version in &self.versions {
+                    writer.leaf("version", Some(version));
+                }
+            });
+        }
+        writer.leaf("lastUpdated", self.updated.as_deref());
+        if !self.files.is_empty() {
+            writer.element("snapshotVersions", |writer| {
+                for file in &self.files {
+                    writer.element("snapshotVersion", |writer| {
+                        writer.leaf("classifier", Some(&*file.classifier).filter(|text| !text.is_empty()));
+                        writer.leaf("extension", Some(&file.extension));
+                        writer.leaf("value", Some(&file.value));
+                        writer.leaf("updated", file.updated.as_deref());
+                    });
+                }
+            });
+        }
+    }
+}
+
+impl Snapshot {
+    fn read(element: &Element) -> Option<Self> {
+        let number = element.text_of("buildNumber").and_then(|number| number.parse().ok()).unwrap_or_default();
+        let timestamp = element.text_of("timestamp").filter(|timestamp| Build::is_timestamp(timestamp));
+        let local = element.text_of("localCopy") == Some("true");
+        let said = timestamp.is_some() || number > 0 || local;
+        said.then(|| Self { timestamp: timestamp.map(str::to_owned), number, local })
+    }
+}
+
+impl File {
+    fn read(element: &Element) -> Option<Self> {
+        let text = |name| plain(element.text_of(name));
+        Some(Self {
+            classifier: text("classifier").unwrap_or_default(),
+            extension: text("extension").unwrap_or_default(),
+            value: text("value")?,
+            updated: moment(element.text_of("updated")),
+        })
+    }
+}
+
+impl Plugin {
+    fn read(element: &Element) -> Option<Self> {
+        let text = |name| plain(element.text_of(name));
+        let name = element.text_of("name").filter(|name| name.len() <= tree::LONGEST).map(str::to_owned);
+        Some(Self { name, prefix: text("prefix")?, artifact: text("artifactId")? })
+    }
+}
+
+/// A text that can be the name of a file, as every part of coordinates is.
+fn plain(text: Option<&str>) -> Option<String> {
+    text.filter(|text| !text.contains('/') && tree::check(text).is_ok()).map(str::to_owned)
+}
+
+/// A moment as metadata writes it. Others write `null`, or a dot in the middle.
+fn moment(text: Option<&str>) -> Option<String> {
+    let digits: String = text?.chars().filter(|c| *c != '.').take(15).collect();
+    (digits.len() == 14 && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(digits)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! One metadata out of several: what a group of repositories says.
+
+use super::facts::sorted;
+use super::{File, Metadata, Plugin, Snapshot};
+use crate::maven::path::is_snapshot;
+use crate::maven::snapshot::Build;
+use crate::maven::version::Version;
+use std::collections::BTreeMap;
+
+/// Merges what the members of a group say, in their order: where two are as good as each other, the first is taken.
+/// A document of another group or artifact than the first that names one is left out.
+pub fn merge<'a>(documents: impl IntoIterator<Item = &'a Metadata>) -> Metadata {
+    let mut documents: Vec<_> = documents.into_iter().collect();
+    let first = |of: fn(&Metadata) -> &Option<String>, documents: &[&Metadata]| {
+        documents.iter().find_map(|document| of(document).clone())
+    };
+    let (group, artifact) = (first(|of| &of.group, &documents), first(|of| &of.artifact, &documents));
+    documents.retain(|document| {
+        let same = |a: &Option<String>, b: &Option<String>| a.is_none() || a == b;
+        same(&document.group, &group) && same(&document.artifact, &artifact)
+    });
+    let versions = sorted(documents.iter().flat_map(|document| document.versions.iter().cloned()).collect());
+    let greatest = |of: fn(&Metadata) -> &Option<String>| {
+        let said = documents.iter().filter_map(|document| of(document).clone()).collect();
+        sorted(said).pop()
+    };
+    // Documents without `versions` exist; what they call newest is all that is known.
+    let latest = versions.last().cloned().or_else(|| greatest(|of| &of.latest));
+    let release = versions.iter().rfind(|version| !is_snapshot(version)).cloned();
+    let release = release.or_else(|| greatest(|of| &of.release));
+    let (snapshot, files) = builds(&documents);
+    Metadata {
+        group,
+        artifact,
+        version: first(|of| &of.version, &documents),
+        latest,
+        release,
+        versions,
+        updated: documents.iter().filter_map(|document| document.updated.clone()).max(),
+        snapshot,
+        files,
+        plugins: plugins(&documents),
+    }
+}
+
+/// The newest build, and each file in its newest build. A document of long ago names a build and no files: clients then look for
+/// every file in that build. So the files of others are left out where it is the newest, and it is where it is not.
+fn builds(documents: &[&Metadata]) -> (Option<Snapshot>, Vec<File>) {
+    let age = |snapshot: &Snapshot| (snapshot.timestamp.clone(), snapshot.number);
+    let mut newest: Option<(&Snapshot, bool)> = None;
+    for document in documents {
+        if let Some(snapshot) = &document.snapshot
+            && newest.is_none_or(|(found, _)| age(snapshot) > age(found))
+        {
+            newest = Some((snapshot, document.files.is_empty()));
+        }
+    }
+    let mut files = BTreeMap::<(&str, &str), &File>::new();
+    if newest.is_none_or(|(_, without_files)| !without_files) {
+        for file in documents.iter().flat_map(|document| &document.files) {
+            let found = files.entry((&file.classifier, &file.extension)).or_insert(file);
+            if newer(file, found) {
+                *found = file;
+            }
+        }
+    }
+    (newest.map(|(snapshot, _)| snapshot.clone()), files.into_values().cloned().collect())
+}
+
+/// By time and number where both have them; a build is newer than what is named after the snapshot.
+fn newer(file: &File, than: &File) -> bool {
+    match (Build::trailing(&file.value), Build::trailing(&than.value)) {
+        (None, None) => (Version::new(&file.value), &file.updated) > (Version::new(&than.value), &than.updated),
+        (mine, theirs) => mine > theirs,
+    }
+}
+
+/// Each plugin once; the name that is said first is taken.
+fn plugins(documents: &[&Metadata]) -> Vec<Plugin> {
+    let mut plugins = BTreeMap::<(&str, &str), &Plugin>::new();
+    for plugin in documents.iter().flat_map(|document| &document.plugins) {
+        plugins.entry((&plugin.artifact, &plugin.prefix)).or_insert(plugin);
+    }
+    plugins.into_values().cloned().collect()
+}

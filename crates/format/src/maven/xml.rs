@@ -1,0 +1,259 @@
+//! XML as far as Maven's documents need it: elements and their text, read within limits, and written the same every time.
+
+use quick_xml::Reader;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesRef, Event};
+use std::borrow::Cow;
+
+/// Longest document that is read, in bytes.
+pub const LONGEST: usize = 8 << 20;
+/// Most elements in one. The metadata of ten thousand versions has a fifth of them.
+const ELEMENTS: usize = 100_000;
+/// Deepest element. A POM has some twenty levels, with the settings of plugins.
+const DEPTH: usize = 100;
+
+/// A document cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// It is longer than [`LONGEST`].
+    #[error("it is longer than {} MiB", LONGEST >> 20)]
+    Long,
+    /// It has too many elements, or too many in each other.
+    #[error("it has more than {ELEMENTS} elements, or more than {DEPTH} in each other")]
+    Large,
+    /// It is not XML.
+    #[error("it is not XML: {0}")]
+    Broken(String),
+    /// It is XML of something else.
+    #[error("it is not a `{0}`")]
+    Other(&'static str),
+}
+
+/// An element, without attributes and namespaces.
+#[derive(Debug, Default)]
+pub(super) struct Element {
+    name: String,
+    text: String,
+    children: Vec<Element>,
+}
+
+impl Element {
+    /// Reads a document whose outermost element has this name.
+    pub(super) fn read(bytes: &[u8], name: &'static str) -> Result<Self, Unreadable> {
+        if bytes.len() > LONGEST {
+            return Err(Unreadable::Long);
+        }
+        let text = decoded(bytes);
+        let root = tree(text.trim_start_matches('\u{feff}').trim_start())?;
+        root.children.into_iter().find(|element| element.name == name).ok_or(Unreadable::Other(name))
+    }
+
+    /// The first child of this name.
+    pub(super) fn child(&self, name: &str) -> Option<&Element> {
+        self.children.iter().find(|child| child.name == name)
+    }
+
+    /// All children of this name below the first child `of`: `versions/version`.
+    pub(super) fn list<'a>(&'a self, of: &str, name: &'a str) -> impl Iterator<Item = &'a Element> {
+        let children = self.child(of).map(|of| of.children.as_slice()).unwrap_or_default();
+        children.iter().filter(move |child| child.name == name)
+    }
+
+    /// Its text, without the space around it, if it has one.
+    pub(super) fn text(&self) -> Option<&str> {
+        Some(self.text.trim()).filter(|text| !text.is_empty())
+    }
+
+    /// The text of the first child of this name.
+    pub(super) fn text_of(&self, name: &str) -> Option<&str> {
+        self.child(name)?.text()
+    }
+}
+
+/// The text of a document: UTF-8, UTF-16 with its mark, or else Latin-1, which POMs of long ago are in.
+fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+    let wide = |pair: fn([u8; 2]) -> u16| {
+        let units = bytes.chunks_exact(2).map(|two| pair([two[0], two[1]]));
+        char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect::<String>()
+    };
+    match bytes {
+        [0xff, 0xfe, ..] => wide(u16::from_le_bytes).into(),
+        [0xfe, 0xff, ..] => wide(u16::from_be_bytes).into(),
+        _ => match std::str::from_utf8(bytes) {
+            Ok(text) => text.into(),
+            Err(_) => bytes.iter().copied().map(char::from).collect::<String>().into(),
+        },
+    }
+}
+
+/// Everything in a text, as the children of an element of no name.
+fn tree(text: &str) -> Result<Element, Unreadable> {
+    let mut reader = Reader::from_str(text);
+    reader.config_mut().allow_dangling_amp = true;
+    let mut open = vec![Element::default()];
+    let mut count = 0;
+    loop {
+        let event = reader.read_event().map_err(|error| Unreadable::Broken(error.to_string()))?;
+        let begun = |start: &quick_xml::events::BytesStart<'_>| Element {
+            name: start.local_name().as_ref().to_owned(),
+            ..Element::default()
+        };
+        match event {
+            Event::Start(start) => open.push(begun(&start)),
+            Event::Empty(start) => close(&mut open, begun(&start)),
+            Event::End(_) => {
+                let element = open.pop().filter(|_| !open.is_empty());
+                close(&mut open, element.ok_or_else(|| Unreadable::Broken("it ends before it begins".to_owned()))?);
+            }
+            Event::Text(text) => say(&mut open, &text.xml10_content()),
+            Event::CData(text) => say(&mut open, &text.xml10_content()),
+            Event::GeneralRef(reference) => say(&mut open, &resolved(&reference)),
+            Event::Eof => break,
+            Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => continue,
+        }
+        count += 1;
+        if count > 4 * ELEMENTS || open.len() > DEPTH {
+            return Err(Unreadable::Large);
+        }
+    }
+    let root = open.pop().filter(|_| open.is_empty());
+    root.ok_or_else(|| Unreadable::Broken("it ends in the middle".to_owned()))
+}
+
+fn close(open: &mut [Element], element: Element) {
+    if let Some(parent) = open.last_mut() {
+        parent.children.push(element);
+    }
+}
+
+fn say(open: &mut [Element], text: &str) {
+    if let Some(element) = open.last_mut() {
+        element.text.push_str(text);
+    }
+}
+
+/// What a reference stands for. One that only a DTD could explain (`&oslash;` in old POMs) stays as it is.
+fn resolved(reference: &BytesRef<'_>) -> String {
+    match reference.resolve_char_ref() {
+        Ok(Some(character)) => character.to_string(),
+        _ => {
+            let name = reference.xml10_content();
+            resolve_predefined_entity(&name).map_or_else(|| format!("&{name};"), str::to_owned)
+        }
+    }
+}
+
+/// A document that is written, two spaces for each level.
+pub(super) struct Writer {
+    text: String,
+    open: Vec<&'static str>,
+}
+
+impl Writer {
+    /// Begins a document with an element; `attributes` are written as they are.
+    pub(super) fn new(name: &'static str, attributes: &str) -> Self {
+        let text = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{name}{attributes}>\n");
+        Self { text, open: vec![name] }
+    }
+
+    /// An element, and what is in it.
+    pub(super) fn element(&mut self, name: &'static str, inside: impl FnOnce(&mut Self)) {
+        self.line(&format!("<{name}>"));
+        self.open.push(name);
+        inside(self);
+        self.open.pop();
+        self.line(&format!("</{name}>"));
+    }
+
+    /// An element with a text, if there is one.
+    pub(super) fn leaf(&mut self, name: &str, text: Option<&str>) {
+        if let Some(text) = text {
+            self.line(&format!("<{name}>{}</{name}>", escaped(text)));
+        }
+    }
+
+    /// The whole document.
+    pub(super) fn finish(mut self) -> String {
+        if let Some(name) = self.open.pop() {
+            self.line(&format!("</{name}>"));
+        }
+        self.text
+    }
+
+    fn line(&mut self, text: &str) {
+        self.text.extend(std::iter::repeat_n("  ", self.open.len()));
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            // XML has no way to say these.
+            _ if character.is_control() && !matches!(character, '\n' | '\t') => {
+                escaped.push(char::REPLACEMENT_CHARACTER);
+            }
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_of_every_age_are_read() {
+        let read = |bytes: &[u8]| Element::read(bytes, "a").map(|a| a.text_of("b").map(str::to_owned));
+        for (document, text) in [
+            ("<a><b> x </b></a>", "x"),
+            ("\u{feff}<?xml version=\"1.0\"?>\n<!DOCTYPE a [<!ENTITY e \"x\">]><!-- c --><a><b>&e;</b></a>", "&e;"),
+            ("\n\n<?xml version='1.0'?><a xmlns='urn:x' xmlns:m='urn:m'><m:b>x</m:b></a>", "x"),
+            ("<a><c><b>no</b></c><b>&lt;&#x41;&amp;<![CDATA[<b>]]></b></a>", "<A&<b>"),
+            ("<a><b>a & b</b></a>", "a & b"),
+        ] {
+            assert_eq!(read(document.as_bytes()), Ok(Some(text.to_owned())), "{document}");
+        }
+        assert_eq!(read(b"<a><b>K\xf6ln</b></a>"), Ok(Some("K\u{f6}ln".to_owned())));
+        let wide: Vec<u8> = "\u{feff}<a><b>x</b></a>".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(read(&wide), Ok(Some("x".to_owned())));
+        assert_eq!(read(b"<a/>"), Ok(None));
+    }
+
+    #[test]
+    fn what_is_broken_or_too_large_is_not_read() {
+        let read = |document: &str| Element::read(document.as_bytes(), "a").map(drop).unwrap_err();
+        for broken in ["<a>", "</a>", "<a></b>", "<a><b></a></b>", "<a", "<a><!--"] {
+            assert!(matches!(read(broken), Unreadable::Broken(_)), "{broken}");
+        }
+        for other in ["", "text", "<html><body/></html>", "{}"] {
+            assert_eq!(read(other), Unreadable::Other("a"), "{other}");
+        }
+        assert_eq!(read(&"<a>".repeat(200)), Unreadable::Large);
+        assert_eq!(read(&format!("<a>{}</a>", "<b/>".repeat(500_000))), Unreadable::Large);
+        assert_eq!(read(&" ".repeat(LONGEST + 1)), Unreadable::Long);
+        assert_eq!(Unreadable::Long.to_string(), "it is longer than 8 MiB");
+    }
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        let mut writer = Writer::new("a", " b=\"c\"");
+        writer.element("list", |list| {
+            list.leaf("b", Some("<&>\u{1}"));
+            list.leaf("b", None);
+        });
+        let text = writer.finish();
+        assert_eq!(
+            text,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a b=\"c\">\n  <list>\n    <b>&lt;&amp;&gt;\u{fffd}</b>\n  </list>\n</a>\n"
+        );
+        let read = Element::read(text.as_bytes(), "a").unwrap();
+        assert_eq!(read.list("list", "b").map(Element::text).collect::<Vec<_>>(), [Some("<&>\u{fffd}")]);
+    }
+}
