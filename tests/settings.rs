@@ -1,6 +1,6 @@
 //! The settings of repositories, as the API takes them and keeps them, and in which words it refuses them.
 
-use crate::world::World;
+use crate::world::{FIRST, World};
 use serde_json::{Value, json};
 
 const REPOSITORIES: &str = "/api/v1/repositories";
@@ -77,6 +77,42 @@ fn a_change_names_what_it_changes_and_null_takes_away() {
     }
     assert_eq!(world.admin().get(&path).expect(200).json()["remote"]["missing_s"], 7);
     assert!(!world.log().contains("hush-hush"));
+}
+
+const DECLARED: &str = r#"
+[[repository]]
+name = "snapshots"
+format = "maven"
+versions = "snapshots"
+retention = { builds = 3 }
+
+[[repository]]
+name = "gems-private"
+format = "gem"
+protocols = { full_index = false }
+"#;
+
+#[test]
+fn what_the_file_declares_is_there_at_each_start_and_when_the_file_is_read_again() {
+    let mut world = World::start_with_file(DECLARED);
+    let shown = |world: &World, name: &str| world.admin().get(&format!("{REPOSITORIES}/{name}")).expect(200).json();
+    assert_eq!(shown(&world, "snapshots")["retention"], json!({"builds": 3}));
+    assert_eq!(shown(&world, FIRST)["protocols"]["full_index"], false);
+    // What somebody changed since is as the file says again, and what the file does not name stays.
+    let change = json!({"protocols": {"full_index": true}, "owners": "enforced"});
+    world.admin().patch_json(&format!("{REPOSITORIES}/{FIRST}"), &change).expect(200);
+    world.stop();
+    world.resume();
+    assert_eq!(shown(&world, FIRST)["protocols"]["full_index"], false);
+    assert_eq!(shown(&world, FIRST)["owners"], "enforced");
+
+    world.configure(&DECLARED.replace("builds = 3", "builds = 4, days = 30"));
+    world.reload("repositories are as the file declares them");
+    assert_eq!(shown(&world, "snapshots")["retention"], json!({"builds": 4, "days": 30}));
+    world.configure(&DECLARED.replace("\"maven\"", "\"raw\"").replace("versions", "# ").replace("retention", "# "));
+    world.reload("keeping the repositories");
+    assert!(world.log().contains("it is there already, as a hosted repository of format maven"), "{}", world.log());
+    assert_eq!(shown(&world, "snapshots")["format"], "maven");
 }
 
 #[test]

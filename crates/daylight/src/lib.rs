@@ -10,6 +10,7 @@ pub mod class;
 pub mod cli;
 pub mod config;
 pub mod conformance;
+mod declared;
 pub mod error;
 mod handover;
 pub mod init;

@@ -4,16 +4,17 @@ use crate::access::Access;
 use crate::app::App;
 use crate::certificate::Certificate;
 use crate::class::Classes;
-use crate::config::{Loaded, Settings};
+use crate::config::{self, Loaded, Settings};
 use crate::handover::Program;
 use crate::init::{self, First};
 use crate::signals::{Signals, Told};
-use crate::{conformance, route, sinks};
+use crate::{conformance, declared, route, sinks};
 use anyhow::Context;
 use front::{Listener, Outside, Pages, Proxies, Stop};
 use repository::{Repositories, Workers};
 use std::future::poll_fn;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -106,6 +107,19 @@ impl Opened {
         Ok(Self { app, first, back })
     }
 
+    /// Puts into force what a configuration file declares of repositories now.
+    fn declare(&self, file: &Path) -> anyhow::Result<()> {
+        let declared = config::repositories(file)?;
+        let info_format = conformance::info_format(self.app.conformance);
+        self.app.recorder.attempt();
+        let mut event = Event::job("reload", self.app.clock.now());
+        let put = declared::put(&declared, &self.app.repositories, info_format, &mut event);
+        let put = self.back.block_on(put);
+        event.outcome = Some(if put.is_ok() { Outcome::Done } else { Outcome::Failed });
+        self.app.recorder.release(event);
+        Ok(put?)
+    }
+
     /// Ships what is journaled and hands on what is recorded.
     pub fn close(self) {
         self.back.block_on(self.app.repositories.close());
@@ -140,6 +154,7 @@ async fn known(
         let access = Access::open(store.clone(), clock.clone(), &mut event).await?;
         let given = (settings.admin_token.as_ref(), conformance::info_format(settings.conformance));
         let first = init::first(store, given, &repositories, &access, &mut event).await?;
+        declared::put(&settings.repositories, &repositories, given.1, &mut event).await?;
         conformance::prepare(settings, &access, &repositories, &mut event).await?;
         anyhow::Ok((repositories, access, first))
     }
@@ -237,6 +252,16 @@ impl Running {
         Ok(self.listener)
     }
 
+    /// Reads again what is read while running: the certificate, and the repositories that the file declares.
+    fn reload(&self, file: Option<&Path>, log: &Log) {
+        self.certificate.iter().for_each(|certificate| certificate.refresh(log));
+        let Some(file) = file else { return };
+        match self.opened.declare(file) {
+            Ok(()) => log.info("repositories are as the file declares them", &[("file", &file.display())]),
+            Err(error) => log.warn("keeping the repositories", &[("cause", &format!("{error:#}"))]),
+        }
+    }
+
     /// Waits until a signal comes, or the front ends by itself.
     fn wait(&self, signals: &mut Signals) -> Told {
         self.opened.back.block_on(async {
@@ -276,7 +301,7 @@ pub fn run(settings: Settings, loaded: Loaded, listener: Option<Listener>) -> an
     loop {
         match running.wait(&mut signals) {
             Told::Stop => break,
-            Told::Reload => running.certificate.iter().for_each(|certificate| certificate.refresh(&log)),
+            Told::Reload => running.reload(loaded.file.as_deref(), &log),
             Told::Restart => match program.check() {
                 Ok(()) => return restart(running, program, signals, &log, &lines),
                 Err(error) => log.error("not restarting", &[("cause", &format!("{error:#}"))]),

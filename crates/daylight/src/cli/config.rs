@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::folder::Folder;
-use crate::config::{Entry, Flag, Loaded, Origin};
+use crate::config::{DeclaredRepository, Entry, Flag, Loaded, Origin, toml};
 use std::io::{self, Write};
 
 /// See the settings
@@ -38,17 +38,17 @@ impl Config {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let Verb::Show(show) = self.verb;
         let listen = show.listen.map(|value| Flag { key: "server.listen", flag: "--listen", value });
-        let (_, loaded) = show.folder.load_with(listen, context)?;
+        let (settings, loaded) = show.folder.load_with(listen, context)?;
         if show.json {
-            json(&loaded, context.out)?
+            json(&loaded, &settings.repositories, context.out)?
         } else {
-            text(&loaded, context.out)?
+            text(&loaded, &settings.repositories, context.out)?
         }
         Ok(())
     }
 }
 
-fn text(loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
+fn text(loaded: &Loaded, repositories: &[DeclaredRepository], out: &mut dyn Write) -> io::Result<()> {
     let mut before = "";
     for entry in &loaded.entries {
         let (section, name) = entry.key.split_once('.').unwrap_or(("", entry.key));
@@ -63,6 +63,12 @@ fn text(loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
         let mark = if entry.origin == Origin::Default { "# " } else { "" };
         writeln!(out, "{mark}{name} = {}", entry.value)?;
     }
+    for repository in repositories {
+        writeln!(out, "\n[[repository]]\n# from {}", repository.place)?;
+        for (key, value) in &repository.written {
+            writeln!(out, "{key} = {}", toml(value))?;
+        }
+    }
     Ok(())
 }
 
@@ -73,7 +79,7 @@ fn why(entry: &Entry) -> String {
     }
 }
 
-fn json(loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
+fn json(loaded: &Loaded, repositories: &[DeclaredRepository], out: &mut dyn Write) -> io::Result<()> {
     let one = |entry: &Entry| {
         serde_json::json!({
             "key": entry.key,
@@ -87,6 +93,7 @@ fn json(loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
     };
     let all = serde_json::json!({
         "file": loaded.file.as_ref().map(|path| path.display().to_string()),
+        "repositories": repositories.iter().map(|repository| &repository.written).collect::<Vec<_>>(),
         "machine": loaded.machine,
         "keys": loaded.entries.iter().map(one).collect::<Vec<_>>(),
         "warnings": loaded.warnings,

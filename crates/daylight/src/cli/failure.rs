@@ -65,6 +65,9 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(error) = cause.downcast_ref::<config::Error>() {
         return error.hint();
     }
+    if let Some(error) = cause.downcast_ref::<repository::Error>() {
+        return error.hint();
+    }
     if let Some(error) = cause.downcast_ref::<front::Error>() {
         return error.hint().map(Into::into);
     }

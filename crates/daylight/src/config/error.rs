@@ -43,6 +43,16 @@ pub enum Error {
         /// What was written.
         value: String,
     },
+    /// A repository cannot be as the file says.
+    #[error("{place}: {message}")]
+    Repository {
+        /// File and line.
+        place: String,
+        /// What is wrong with it.
+        message: String,
+        /// What to do.
+        hint: Option<String>,
+    },
     /// Two values, or a value and the machine, exclude each other.
     #[error("{text}")]
     Contradiction {
@@ -61,6 +71,7 @@ impl Error {
             Error::Unknown { .. } => Some("`daylight config show` lists every key".to_owned()),
             Error::Unreadable { .. } => Some("`--config` and `DAYLIGHT_CONFIG` name the file".to_owned()),
             Error::Contradiction { hint, .. } => Some(hint.clone()),
+            Error::Repository { hint, .. } => hint.clone(),
             Error::NotToml { .. } | Error::Invalid { .. } => None,
         }
     }

@@ -1,8 +1,10 @@
-//! The configuration file: TOML with two levels, `[section]` and `key = value`, and nothing that is not known.
+//! The configuration file: TOML with two levels, `[section]` and `key = value`, tables of repositories, and nothing that is
+//! not known.
 
 use super::error::Error;
 use super::given::nearest;
 use super::keys::KEYS;
+use super::repositories::{self, DeclaredRepository};
 use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -23,8 +25,17 @@ pub(super) struct Written {
     pub(super) line: usize,
 }
 
-/// Everything the file sets.
-pub(super) fn read(path: &Path) -> Result<Vec<Written>, Error> {
+/// What a file says.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    /// The keys that it sets.
+    pub(super) written: Vec<Written>,
+    /// The repositories that it declares.
+    pub(super) repositories: Vec<DeclaredRepository>,
+}
+
+/// Reads it.
+pub(super) fn read(path: &Path) -> Result<Read, Error> {
     let unreadable = |source| Error::Unreadable { path: path.to_owned(), source };
     let file = std::fs::File::open(path).map_err(unreadable)?;
     let mut text = String::new();
@@ -36,19 +47,23 @@ pub(super) fn read(path: &Path) -> Result<Vec<Written>, Error> {
 }
 
 /// `name` stands in messages.
-pub(super) fn parse(name: &str, text: &str) -> Result<Vec<Written>, Error> {
+pub(super) fn parse(name: &str, text: &str) -> Result<Read, Error> {
     let line = |at: usize| 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
     let place = |at: usize| format!("{name}:{}", line(at));
     let table = DeTable::parse(text).map_err(|error| Error::NotToml {
         place: place(error.span().map_or(0, |span| span.start)),
         message: error.message().to_owned(),
     })?;
-    let mut written = Vec::new();
+    let mut read = Read::default();
     for (section, body) in table.get_ref() {
         let at = section.span().start;
         let name: &str = section.get_ref();
+        if name == repositories::NAME {
+            read.repositories = repositories::read(body, at, place)?;
+            continue;
+        }
         if !KEYS.iter().any(|key| key.section == name) {
-            let known = KEYS.iter().map(|key| key.section);
+            let known = KEYS.iter().map(|key| key.section).chain([repositories::NAME]);
             return Err(Error::Unknown { place: place(at), name: name.to_owned(), nearest: nearest(name, known) });
         }
         let DeValue::Table(body) = body.get_ref() else {
@@ -56,10 +71,10 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Vec<Written>, Error> {
             return Err(Error::NotToml { place: place(at), message });
         };
         for (key, value) in body {
-            written.push(one(name, key, value, line(key.span().start), &place(key.span().start))?);
+            read.written.push(one(name, key, value, line(key.span().start), &place(key.span().start))?);
         }
     }
-    Ok(written)
+    Ok(read)
 }
 
 type Key<'a> = Spanned<std::borrow::Cow<'a, str>>;

@@ -4,6 +4,7 @@ use super::Environment;
 use super::error::Error;
 use super::file::{self, Written};
 use super::keys::KEYS;
+use super::repositories::DeclaredRepository;
 use super::value::Value;
 use std::borrow::Cow;
 use std::fmt;
@@ -103,6 +104,7 @@ pub(super) struct Given<'a> {
     path: PathBuf,
     pub(super) warnings: Vec<String>,
     pub(super) entries: Vec<Entry>,
+    pub(super) repositories: Vec<DeclaredRepository>,
 }
 
 impl<'a> Given<'a> {
@@ -111,7 +113,8 @@ impl<'a> Given<'a> {
         let warnings = environment.refuse_unknown()?;
         let file = path.map(file::read).transpose()?.unwrap_or_default();
         let path = path.map(Path::to_owned).unwrap_or_default();
-        Ok(Self { flags, environment, file, path, warnings, entries: Vec::with_capacity(KEYS.len()) })
+        let (file, repositories) = (file.written, file.repositories);
+        Ok(Self { flags, environment, file, path, warnings, entries: Vec::with_capacity(KEYS.len()), repositories })
     }
 
     /// The value of the next key: the strongest that is set, or the default.

@@ -3,6 +3,7 @@
 use super::error::Error;
 use super::given::{Declared, Given};
 use super::references::References;
+use super::repositories::DeclaredRepository;
 use super::shares::Shares;
 use super::value::{AccessLog, Networks, PublicUrl, UpstreamUrl, Value};
 use client::Secret;
@@ -33,6 +34,8 @@ macro_rules! keys {
             pub conformance_key: Option<Secret>,
             /// What the settings of repositories may refer to.
             pub references: References,
+            /// `[[repository]]`: what is to be there at every start.
+            pub repositories: Vec<DeclaredRepository>,
         }
 
         /// Every key, in this order.
@@ -61,6 +64,7 @@ macro_rules! keys {
                     conformance: false,
                     conformance_key: None,
                     references: References::default(),
+                    repositories: Vec::new(),
                 })
             }
         }

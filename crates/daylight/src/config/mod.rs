@@ -11,6 +11,7 @@ mod given;
 mod keys;
 mod machine;
 mod references;
+mod repositories;
 mod shares;
 mod value;
 
@@ -21,6 +22,8 @@ pub use given::{Entry, Flag, Origin};
 pub use keys::{Server, Settings, Store, Telemetry, Upstream};
 pub use machine::Machine;
 pub use references::References;
+pub use repositories::DeclaredRepository;
+pub(crate) use repositories::toml;
 pub use shares::Shares;
 pub use value::{AccessLog, Networks, PublicUrl, UpstreamUrl};
 
@@ -51,9 +54,15 @@ pub fn load(
     settings.admin_token = environment.admin_token();
     settings.conformance_key = environment.conformance_key();
     settings.references = environment.references();
+    settings.repositories = given.repositories;
     let mut warnings = given.warnings;
     warnings.extend(contradiction::find(&settings, &machine)?);
     Ok((settings, Loaded { entries: given.entries, warnings, file: file.map(Path::to_owned), machine }))
+}
+
+/// The repositories that the file declares, read again.
+pub fn repositories(file: &Path) -> Result<Vec<DeclaredRepository>, Error> {
+    Ok(file::read(file)?.repositories)
 }
 
 #[cfg(test)]

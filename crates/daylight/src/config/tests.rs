@@ -192,3 +192,46 @@ fn a_public_url_has_a_scheme_and_a_host_and_nothing_else() {
         assert!(from_environment(&[("DAYLIGHT_SERVER_PUBLIC_URL", wrong)]).is_err(), "{wrong}");
     }
 }
+
+#[test]
+fn repositories_are_declared_in_the_form_in_which_the_api_takes_them() {
+    let text = "[server]\ncores = 1\n\n[[repository]]\nname = \"central\"\nformat = \"maven\"\n\
+                remote = { urls = [\"https://a/maven2\"], fresh_s = 0x10 }\n\n[[repository]]\nname = \"team\"\nformat = \"gem\"\n";
+    let (settings, _) = from_file(text).unwrap();
+    let [central, team] = &settings.repositories[..] else { panic!("{:?}", settings.repositories) };
+    assert!(central.place.ends_with(":4"), "{}", central.place);
+    assert_eq!((central.wanted.name.as_str(), team.wanted.name.as_str()), ("central", "team"));
+    let record = central.wanted.record(Default::default()).unwrap();
+    assert_eq!((record.kind.as_str(), record.remote.unwrap().fresh_s), ("remote", Some(16)));
+    // As `config show` writes it, it is read again.
+    let shown = |one: &DeclaredRepository| -> String {
+        one.written.iter().map(|(key, value)| format!("{key} = {}\n", toml(value))).collect()
+    };
+    let (again, _) = from_file(&format!("[[repository]]\n{}", shown(central))).unwrap();
+    assert_eq!(again.repositories[0].written, central.written);
+}
+
+#[test]
+fn what_cannot_be_a_repository_is_refused_with_its_line() {
+    let refused = |text: &str| refusal(from_file(text)).0;
+    assert_eq!(refused("\n[repository]\nname = \"a\"\n"), ":2: write `[[repository]]`, once for each of them");
+    assert!(refused("[[repository]]\nname = \"a\"\n").starts_with(":1: missing field `format`"));
+    let odd = refused("[[repository]]\nname = \"a\"\nformat = \"gem\"\ncolour = 1\n");
+    assert!(odd.starts_with(":1: the settings: unknown field `colour`"), "{odd}");
+    let odd = refused("[[repository]]\nname = \"a\"\nformat = \"gem\"\nprivate = 2026-01-01\n");
+    assert_eq!(odd, ":1: no setting of a repository is a datetime");
+    let twice = "[[repository]]\nname = \"a\"\nformat = \"gem\"\n";
+    let twice = from_file(&format!("{twice}{twice}")).unwrap_err();
+    assert!(twice.to_string().contains(":4: `a` is declared in ") && twice.hint().is_some(), "{twice}");
+    assert_eq!(refusal(from_file("[[repositry]]\n")).1.unwrap(), "did you mean `repository`?");
+}
+
+#[test]
+fn an_upstream_is_a_url_that_holds_no_password() {
+    let (settings, _) = from_environment(&[("DAYLIGHT_UPSTREAM_MAVEN_CENTRAL", "http://127.0.0.1:9/maven2/")]).unwrap();
+    assert_eq!(settings.upstream.maven_central.0, "http://127.0.0.1:9/maven2");
+    for wrong in ["central", "ftp://a/b", "http://ann:hush@a/b", "http://a/?b"] {
+        let error = from_environment(&[("DAYLIGHT_UPSTREAM_MAVEN_CENTRAL", wrong)]).unwrap_err();
+        assert!(error.to_string().contains("`upstream.maven_central` expects a URL"), "{error}");
+    }
+}

@@ -1,0 +1,97 @@
+//! `[[repository]]` in the configuration file: repositories that are to be there, in the form in which the API takes them.
+
+use super::error::Error;
+use crate::wanted::WantedRepository;
+use format::gem::info::FormatVersion;
+use serde_json::{Map, Value};
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+/// The name of such a table.
+pub(super) const NAME: &str = "repository";
+
+/// A repository that the file declares.
+#[derive(Debug, Clone)]
+pub struct DeclaredRepository {
+    /// File and line, for messages.
+    pub place: String,
+    /// As the API takes it.
+    pub wanted: WantedRepository,
+    /// What stands in the file.
+    pub(crate) written: Map<String, Value>,
+}
+
+/// Every table. What can be seen to be wrong without a server is refused here.
+pub(super) fn read(
+    tables: &Spanned<DeValue<'_>>,
+    at: usize,
+    place: impl Fn(usize) -> String,
+) -> Result<Vec<DeclaredRepository>, Error> {
+    let DeValue::Array(tables) = tables.get_ref() else {
+        return Err(Error::NotToml { place: place(at), message: format!("write `[[{NAME}]]`, once for each of them") });
+    };
+    let mut declared: Vec<DeclaredRepository> = Vec::with_capacity(tables.len());
+    for table in tables {
+        let one = one(table.get_ref(), place(table.span().start))?;
+        if let Some(before) = declared.iter().find(|before| before.wanted.name == one.wanted.name) {
+            let text = format!("{}: `{}` is declared in {} already", one.place, one.wanted.name, before.place);
+            return Err(Error::Contradiction { text, hint: "one table for each repository".to_owned() });
+        }
+        declared.push(one);
+    }
+    Ok(declared)
+}
+
+fn one(table: &DeValue<'_>, place: String) -> Result<DeclaredRepository, Error> {
+    let refused = |error: &repository::Error| Error::Repository {
+        place: place.clone(),
+        message: error.to_string(),
+        hint: error.hint(),
+    };
+    let not = |message: String| Error::NotToml { place: place.clone(), message };
+    let DeValue::Table(table) = table else {
+        return Err(not(format!("write `[[{NAME}]]`, once for each of them")));
+    };
+    let written = object(table).map_err(not)?;
+    let wanted: WantedRepository =
+        serde_json::from_value(Value::Object(written.clone())).map_err(|error| not(error.to_string()))?;
+    wanted.record(FormatVersion::default()).map_err(|error| refused(&error))?;
+    Ok(DeclaredRepository { place, wanted, written })
+}
+
+fn object(table: &DeTable<'_>) -> Result<Map<String, Value>, String> {
+    table.iter().map(|(key, value)| Ok((key.get_ref().to_string(), json(value.get_ref())?))).collect()
+}
+
+fn array(values: &DeArray<'_>) -> Result<Vec<Value>, String> {
+    values.iter().map(|value| json(value.get_ref())).collect()
+}
+
+fn json(value: &DeValue<'_>) -> Result<Value, String> {
+    match value {
+        DeValue::String(text) => Ok(text.to_string().into()),
+        DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
+            Ok(number) => Ok(number.into()),
+            Err(_) => Err(format!("`{number}` is too large a number")),
+        },
+        DeValue::Boolean(yes) => Ok((*yes).into()),
+        DeValue::Array(values) => array(values).map(Value::Array),
+        DeValue::Table(table) => object(table).map(Value::Object),
+        DeValue::Float(_) | DeValue::Datetime(_) => {
+            Err(format!("no setting of a repository is a {}", value.type_str()))
+        }
+    }
+}
+
+/// A value as TOML writes it on one line.
+pub(crate) fn toml(value: &Value) -> String {
+    match value {
+        Value::Object(table) => {
+            let inside: Vec<_> = table.iter().map(|(key, value)| format!("{key} = {}", toml(value))).collect();
+            format!("{{ {} }}", inside.join(", "))
+        }
+        Value::Array(values) => format!("[{}]", values.iter().map(toml).collect::<Vec<_>>().join(", ")),
+        // Numbers, booleans and, with its escapes, text look alike in both.
+        other => other.to_string(),
+    }
+}
