@@ -187,7 +187,7 @@ impl Plugin {
 }
 
 /// A text that can be the name of a file, as every part of coordinates is.
-fn plain(text: Option<&str>) -> Option<String> {
+pub(super) fn plain(text: Option<&str>) -> Option<String> {
     text.filter(|text| !text.contains('/') && tree::check(text).is_ok()).map(str::to_owned)
 }
 

@@ -172,6 +172,11 @@ impl Writer {
         }
     }
 
+    /// A remark for people.
+    pub(super) fn comment(&mut self, text: &str) {
+        self.line(&format!("<!-- {} -->", text.replace("--", "- -")));
+    }
+
     /// The whole document.
     pub(super) fn finish(mut self) -> String {
         if let Some(name) = self.open.pop() {
@@ -244,6 +249,7 @@ mod tests {
     #[test]
     fn what_is_written_can_be_read() {
         let mut writer = Writer::new("a", " b=\"c\"");
+        writer.comment("a -- b");
         writer.element("list", |list| {
             list.leaf("b", Some("<&>\u{1}"));
             list.leaf("b", None);
@@ -251,7 +257,7 @@ mod tests {
         let text = writer.finish();
         assert_eq!(
             text,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a b=\"c\">\n  <list>\n    <b>&lt;&amp;&gt;\u{fffd}</b>\n  </list>\n</a>\n"
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a b=\"c\">\n  <!-- a - - b -->\n  <list>\n    <b>&lt;&amp;&gt;\u{fffd}</b>\n  </list>\n</a>\n"
         );
         let read = Element::read(text.as_bytes(), "a").unwrap();
         assert_eq!(read.list("list", "b").map(Element::text).collect::<Vec<_>>(), [Some("<&>\u{fffd}")]);

@@ -1,0 +1,71 @@
+//! `archetype-catalog.xml`: the archetypes of a repository, which projects can be made from.
+
+use super::metadata::plain;
+use super::xml::{Element, Unreadable, Writer};
+
+/// One version of an archetype. Ordered by group, artifact and version as they are written.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Archetype {
+    /// Its group, with dots.
+    pub group: String,
+    /// Its artifact.
+    pub artifact: String,
+    /// Its version.
+    pub version: String,
+    /// What it is.
+    pub description: Option<String>,
+}
+
+/// Reads a catalog, as long as [`super::LONGEST`] says. An entry without coordinates is left out.
+pub fn read(bytes: &[u8]) -> Result<Vec<Archetype>, Unreadable> {
+    let root = Element::read(bytes, "archetype-catalog")?;
+    let archetypes = root.list("archetypes", "archetype").filter_map(|element| {
+        let text = |name| plain(element.text_of(name));
+        Some(Archetype {
+            group: text("groupId")?,
+            artifact: text("artifactId")?,
+            version: text("version")?,
+            description: element.text_of("description").map(str::to_owned),
+        })
+    });
+    Ok(archetypes.collect())
+}
+
+/// The catalog of these archetypes, each once, in their order.
+pub fn render(mut archetypes: Vec<Archetype>) -> String {
+    archetypes.sort();
+    archetypes.dedup_by(|a, b| (&a.group, &a.artifact, &a.version) == (&b.group, &b.artifact, &b.version));
+    let namespace = " xmlns=\"http://maven.apache.org/plugins/maven-archetype-plugin/archetype-catalog/1.0.0\"";
+    let mut writer = Writer::new("archetype-catalog", namespace);
+    writer.element("archetypes", |writer| {
+        for archetype in &archetypes {
+            writer.element("archetype", |writer| {
+                writer.leaf("groupId", Some(&archetype.group));
+                writer.leaf("artifactId", Some(&archetype.artifact));
+                writer.leaf("version", Some(&archetype.version));
+                writer.leaf("description", archetype.description.as_deref());
+            });
+        }
+    });
+    writer.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_catalog_is_read_as_it_was_written_each_archetype_once() {
+        let archetype = |artifact: &str, description: Option<&str>| Archetype {
+            group: "org.example".to_owned(),
+            artifact: artifact.to_owned(),
+            version: "1.0".to_owned(),
+            description: description.map(str::to_owned),
+        };
+        let (lamp, bulb) = (archetype("lamp", None), archetype("bulb", Some("A <bulb>")));
+        let catalog = render(vec![lamp.clone(), bulb.clone(), lamp.clone()]);
+        assert_eq!(read(catalog.as_bytes()), Ok(vec![bulb, lamp]));
+        assert_eq!(read(render(Vec::new()).as_bytes()), Ok(Vec::new()));
+        assert!(read(b"<html/>").is_err());
+    }
+}

@@ -1,0 +1,165 @@
+//! What a POM says of its artifact: as much as a repository needs to list it.
+
+use super::metadata::{Plugin, plain};
+use super::xml::{Element, Unreadable};
+
+/// Longest description that is kept, in characters.
+const DESCRIPTION: usize = 1000;
+
+/// What is in a POM. Nothing is inherited but what it says of its parent, and no property is resolved.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pom {
+    /// Its group, or its parent's.
+    pub group: Option<String>,
+    /// Its artifact.
+    pub artifact: Option<String>,
+    /// Its version, or its parent's.
+    pub version: Option<String>,
+    /// Its packaging.
+    pub packaging: String,
+    /// Its parent.
+    pub parent: Option<Coordinates>,
+    /// Its name for people, where that needs no property.
+    pub name: Option<String>,
+    /// What it is, where that needs no property.
+    pub description: Option<String>,
+    /// What the goals of this plugin begin with, where it says so.
+    goal_prefix: Option<String>,
+}
+
+/// Which version of which artifact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Coordinates {
+    /// The group, with dots.
+    pub group: String,
+    /// The artifact.
+    pub artifact: String,
+    /// The version.
+    pub version: String,
+}
+
+impl Pom {
+    /// Reads a POM, as long as [`super::LONGEST`] says.
+    pub fn read(bytes: &[u8]) -> Result<Self, Unreadable> {
+        let root = Element::read(bytes, "project")?;
+        let parent = root.child("parent");
+        let own = |name| plain(root.text_of(name));
+        let inherited = |name| own(name).or_else(|| plain(parent?.text_of(name)));
+        let said = |name| root.text_of(name).filter(|text| !text.contains("${"));
+        Ok(Self {
+            group: inherited("groupId"),
+            artifact: own("artifactId"),
+            version: inherited("version"),
+            packaging: own("packaging").unwrap_or_else(|| "jar".to_owned()),
+            parent: parent.and_then(Coordinates::read),
+            name: said("name").map(|name| name.chars().take(DESCRIPTION).collect()),
+            description: said("description").map(|text| text.chars().take(DESCRIPTION).collect()),
+            goal_prefix: goal_prefix(&root),
+        })
+    }
+
+    /// The plugin that this is the POM of, if it is one.
+    pub fn plugin(&self) -> Option<Plugin> {
+        let artifact = self.artifact.clone().filter(|_| self.packaging == "maven-plugin")?;
+        let prefix = self.goal_prefix.clone().unwrap_or_else(|| default_prefix(&artifact));
+        Some(Plugin { name: self.name.clone(), prefix, artifact })
+    }
+
+    /// Whether projects can be made from it: it belongs into the catalog.
+    pub fn is_archetype(&self) -> bool {
+        self.packaging == "maven-archetype"
+    }
+}
+
+impl Coordinates {
+    fn read(element: &Element) -> Option<Self> {
+        let text = |name| plain(element.text_of(name));
+        Some(Self { group: text("groupId")?, artifact: text("artifactId")?, version: text("version")? })
+    }
+}
+
+/// What the plugin that makes descriptors of plugins is told.
+fn goal_prefix(root: &Element) -> Option<String> {
+    let plugins = root.child("build")?.list("plugins", "plugin");
+    let said = plugins
+        .filter(|plugin| plugin.text_of("artifactId") == Some("maven-plugin-plugin"))
+        .find_map(|plugin| plain(plugin.child("configuration")?.text_of("goalPrefix")));
+    said.filter(|prefix| !prefix.contains("${"))
+}
+
+/// The prefix of a plugin that says none (`PluginDescriptor.getGoalPrefixFromArtifactId`): its name without `maven` and `plugin`.
+pub fn default_prefix(artifact: &str) -> String {
+    if artifact == "maven-plugin-plugin" {
+        return "plugin".to_owned();
+    }
+    let without = |text: &str, word: &str| {
+        // A dash before and after goes with it, as in the pattern `-?maven-?`.
+        let parts: Vec<_> = text.split(word).collect();
+        let last = parts.len() - 1;
+        let trimmed = parts.iter().enumerate().map(|(at, part)| {
+            let part = if at > 0 { part.strip_prefix('-').unwrap_or(part) } else { part };
+            if at < last { part.strip_suffix('-').unwrap_or(part) } else { part }
+        });
+        trimmed.collect::<String>()
+    };
+    without(&without(artifact, "maven"), "plugin")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pom_says_what_it_is_and_inherits_from_its_parent() {
+        let pom = "<project xmlns='http://maven.apache.org/POM/4.0.0'><modelVersion>4.0.0</modelVersion>
+            <parent><groupId>org.example</groupId><artifactId>house</artifactId><version>3</version></parent>
+            <artifactId>lamp</artifactId><name>${project.artifactId}</name><description>It shines.</description>
+            <dependencies><dependency><groupId>no</groupId><artifactId>no</artifactId></dependency></dependencies></project>";
+        let read = Pom::read(pom.as_bytes()).unwrap();
+        assert_eq!(read.group.as_deref(), Some("org.example"));
+        assert_eq!((read.artifact.as_deref(), read.version.as_deref()), (Some("lamp"), Some("3")));
+        assert_eq!((read.packaging.as_str(), read.name.as_deref()), ("jar", None));
+        assert_eq!(read.description.as_deref(), Some("It shines."));
+        assert_eq!(read.parent.as_ref().unwrap().artifact, "house");
+        assert_eq!((read.plugin(), read.is_archetype()), (None, false));
+        let hurtful = Pom::read(b"<project><groupId>../..</groupId><artifactId>a/b</artifactId></project>").unwrap();
+        assert_eq!((hurtful.group, hurtful.artifact), (None, None));
+        assert!(Pom::read(b"<metadata/>").is_err());
+    }
+
+    #[test]
+    fn a_plugin_has_the_prefix_that_it_says_or_that_of_its_name() {
+        let plugin = |inside: &str| {
+            let pom = format!(
+                "<project><artifactId>lamp-maven-plugin</artifactId><name>Lamp</name>
+                <packaging>maven-plugin</packaging>{inside}</project>"
+            );
+            Pom::read(pom.as_bytes()).unwrap().plugin().unwrap()
+        };
+        assert_eq!((plugin("").prefix.as_str(), plugin("").name.as_deref()), ("lamp", Some("Lamp")));
+        let said = |prefix: &str| {
+            plugin(&format!(
+                "<build><plugins><plugin><artifactId>maven-jar-plugin</artifactId></plugin><plugin>
+                <artifactId>maven-plugin-plugin</artifactId><configuration><goalPrefix>{prefix}</goalPrefix>
+                </configuration></plugin></plugins></build>"
+            ))
+            .prefix
+        };
+        assert_eq!(said("light"), "light");
+        assert_eq!(said("${prefix}"), "lamp");
+    }
+
+    #[test]
+    fn default_prefixes_are_those_of_maven() {
+        for (artifact, prefix) in [
+            ("maven-jar-plugin", "jar"),
+            ("lamp-maven-plugin", "lamp"),
+            ("maven-plugin-plugin", "plugin"),
+            ("maven-lamp-plugin-bulb", "lampbulb"),
+            ("lampplugin", "lamp"),
+            ("lamp", "lamp"),
+        ] {
+            assert_eq!(default_prefix(artifact), prefix, "{artifact}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! `settings.xml`: what a client has to be told to use a repository, ready to be saved.
+
+use super::xml::Writer;
+
+/// The variable of the environment that the settings take the token from.
+pub const TOKEN: &str = "DAYLIGHT_TOKEN";
+
+/// How a repository is to be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// Instead of every other: it has, or fetches, whatever there is.
+    Instead,
+    /// Beside others: it has what was deployed to it.
+    Beside,
+}
+
+/// The settings for the repository of this name at this URL.
+pub fn render(name: &str, url: &str, how: Use) -> String {
+    let mut writer = Writer::new("settings", " xmlns=\"http://maven.apache.org/SETTINGS/1.0.0\"");
+    writer.comment("Save this as ~/.m2/settings.xml, or say `mvn -s FILE`.");
+    writer.comment(&format!("Where a token is needed, it is taken from {TOKEN} in the environment."));
+    writer.element("servers", |servers| {
+        servers.element("server", |server| {
+            server.leaf("id", Some(name));
+            server.leaf("username", Some("token"));
+            server.leaf("password", Some(&format!("${{env.{TOKEN}}}")));
+        });
+    });
+    match how {
+        Use::Instead => writer.element("mirrors", |mirrors| {
+            mirrors.element("mirror", |mirror| {
+                mirror.leaf("id", Some(name));
+                mirror.leaf("url", Some(url));
+                mirror.leaf("mirrorOf", Some("*"));
+            });
+        }),
+        Use::Beside => {
+            writer.element("profiles", |profiles| {
+                profiles.element("profile", |profile| {
+                    profile.leaf("id", Some(name));
+                    repository(profile, ("repositories", "repository"), name, url);
+                    repository(profile, ("pluginRepositories", "pluginRepository"), name, url);
+                });
+            });
+            writer.element("activeProfiles", |active| active.leaf("activeProfile", Some(name)));
+        }
+    }
+    writer.finish()
+}
+
+fn repository(writer: &mut Writer, (list, item): (&'static str, &'static str), name: &str, url: &str) {
+    writer.element(list, |list| {
+        list.element(item, |repository| {
+            repository.leaf("id", Some(name));
+            repository.leaf("url", Some(url));
+            for kind in ["releases", "snapshots"] {
+                repository.element(kind, |kind| kind.leaf("enabled", Some("true")));
+            }
+        });
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::maven::xml::Element;
+
+    #[test]
+    fn the_settings_name_the_repository_and_hold_no_secret() {
+        let settings = render("maven-all", "http://127.0.0.1:8080/repository/maven-all/?a&b", Use::Instead);
+        let read = Element::read(settings.as_bytes(), "settings").unwrap();
+        let mirror = read.list("mirrors", "mirror").next().unwrap();
+        assert_eq!(mirror.text_of("url"), Some("http://127.0.0.1:8080/repository/maven-all/?a&b"));
+        assert_eq!(mirror.text_of("mirrorOf"), Some("*"));
+        let server = read.list("servers", "server").next().unwrap();
+        assert_eq!((server.text_of("id"), mirror.text_of("id")), (Some("maven-all"), Some("maven-all")));
+        assert_eq!(server.text_of("password"), Some("${env.DAYLIGHT_TOKEN}"));
+    }
+
+    #[test]
+    fn a_repository_that_has_only_what_was_deployed_stands_beside_others() {
+        let settings = render("maven-releases", "http://127.0.0.1/repository/maven-releases/", Use::Beside);
+        let read = Element::read(settings.as_bytes(), "settings").unwrap();
+        assert!(read.child("mirrors").is_none());
+        let profile = read.list("profiles", "profile").next().unwrap();
+        assert_eq!(profile.text_of("id"), read.child("activeProfiles").unwrap().text_of("activeProfile"));
+        for (list, item) in [("repositories", "repository"), ("pluginRepositories", "pluginRepository")] {
+            let repository = profile.list(list, item).next().unwrap();
+            assert_eq!(repository.text_of("id"), Some("maven-releases"));
+            assert_eq!(repository.child("snapshots").unwrap().text_of("enabled"), Some("true"));
+        }
+    }
+}
