@@ -2,6 +2,7 @@
 
 use crate::access::Refused;
 use crate::error::Error;
+use crate::growing;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -145,7 +146,8 @@ fn content(file: Content, private: bool) -> Reply {
     reply.body(match (file.source, len) {
         (Source::Memory(bytes), _) => Body::Bytes(bytes),
         (Source::File(file), Some(len)) => Body::file(file, len),
-        (Source::File(_) | Source::Growing(_), _) => Body::Empty,
+        (Source::File(_), None) => Body::Empty,
+        (Source::Growing(growing), _) => growing::body(growing),
     })
 }
 

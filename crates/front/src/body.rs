@@ -1,7 +1,8 @@
 //! A reply's body on its way through hyper: memory, whole or in pieces; a part of a file that the kernel sends, or pieces of one.
 
 use crate::buffers;
-use crate::file_part::FilePart;
+use crate::file_part::{self, FilePart};
+use crate::growing::Growing;
 use crate::ledger::Ledger;
 use crate::pieces::{Means, Pieces};
 use crate::reply::Body;
@@ -29,6 +30,17 @@ enum Source {
     /// Handed out as one piece.
     Part(Option<Rc<FilePart>>, Rc<Ledger>),
     Pieces(Pieces),
+    Growing(Box<Sprout>),
+}
+
+/// A file that grows, and what its parts are sent with.
+struct Sprout {
+    growing: Growing,
+    /// What of a part has not been handed out.
+    part: Option<Pieces>,
+    ledger: Rc<Ledger>,
+    means: Means,
+    kernel: bool,
 }
 
 impl Sending {
@@ -43,9 +55,13 @@ impl Sending {
                 Source::Part(Some(part), ledger.clone())
             }
             Body::File { file, from, len } => Source::Pieces(Pieces::new(file, from, len, means.clone())),
+            Body::Growing(growing) => {
+                let (ledger, means) = (ledger.clone(), means.clone());
+                Source::Growing(Box::new(Sprout { growing, part: None, ledger, means, kernel }))
+            }
         };
         let body = Self { source, sent };
-        body.sent.expect(body.left());
+        body.sent.expect(body.left().unwrap_or(u64::MAX));
         body.note_end();
         body
     }
@@ -62,17 +78,28 @@ impl Sending {
         Some(piece)
     }
 
-    pub(crate) fn left(&self) -> u64 {
+    /// What has not been handed out, where that is known by now.
+    pub(crate) fn left(&self) -> Option<u64> {
         match &self.source {
-            Source::Whole(bytes) => bytes.len() as u64,
-            Source::Rope(rope) => rope.len(),
-            Source::Part(part, _) => part.as_ref().map_or(0, |part| part.left()),
-            Source::Pieces(pieces) => pieces.left(),
+            Source::Whole(bytes) => Some(bytes.len() as u64),
+            Source::Rope(rope) => Some(rope.len()),
+            Source::Part(part, _) => Some(part.as_ref().map_or(0, |part| part.left())),
+            Source::Pieces(pieces) => Some(pieces.left()),
+            Source::Growing(sprout) => Some(sprout.growing.left()? + sprout.part.as_ref().map_or(0, Pieces::left)),
         }
     }
 
+    fn is_ended(&self) -> bool {
+        self.left() == Some(0)
+    }
+
     fn note_end(&self) {
-        if self.left() == 0 && self.sent.progress.get() == Progress::Going {
+        if let Source::Growing(sprout) = &self.source
+            && let Some(len) = sprout.growing.len()
+        {
+            self.sent.expect(len);
+        }
+        if self.is_ended() && self.sent.progress.get() == Progress::Going {
             self.sent.progress.set(Progress::Ended);
         }
     }
@@ -84,7 +111,7 @@ impl http_body::Body for Sending {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Piece>>>> {
         let body = self.get_mut();
-        if body.left() == 0 {
+        if body.is_ended() {
             body.note_end();
             return Poll::Ready(None);
         }
@@ -101,6 +128,16 @@ impl http_body::Body for Sending {
                 ready!(body.sent.poll_gone(cx));
                 ready!(pieces.poll_next(cx, &body.sent)).map(Data::Memory)
             }
+            Source::Growing(sprout) => {
+                ready!(body.sent.poll_gone(cx));
+                match ready!(sprout.poll_next(cx, &body.sent)) {
+                    Some(data) => data,
+                    None => {
+                        body.note_end();
+                        return Poll::Ready(None);
+                    }
+                }
+            }
         };
         match data {
             Ok(data) => {
@@ -108,18 +145,47 @@ impl http_body::Body for Sending {
                 Poll::Ready(Some(Ok(Frame::data(Piece::new(data, body.sent.clone())))))
             }
             Err(error) => {
-                body.sent.progress.set(Progress::Broken);
+                if body.sent.progress.get() == Progress::Going {
+                    body.sent.progress.set(Progress::Broken);
+                }
                 Poll::Ready(Some(Err(error)))
             }
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.left() == 0
+        self.is_ended()
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left())
+        self.left().map_or_else(SizeHint::default, SizeHint::with_exact)
+    }
+}
+
+impl Sprout {
+    /// What comes next, when it is there.
+    fn poll_next(&mut self, cx: &mut Context<'_>, sent: &Rc<Sent>) -> Poll<Option<io::Result<Data>>> {
+        loop {
+            if let Some(part) = self.part.as_mut().filter(|part| part.left() > 0) {
+                return part.poll_next(cx, sent).map_ok(Data::Memory).map(Some);
+            }
+            // One turn at a time: a stand-in that is cut into chunks is shown whole.
+            let (at, len) = match ready!(self.growing.poll_next(cx, file_part::TURN as u64)) {
+                Some(Ok(part)) => part,
+                Some(Err(error)) => {
+                    sent.progress.set(Progress::BrokeOff);
+                    return Poll::Ready(Some(Err(error)));
+                }
+                None => return Poll::Ready(None),
+            };
+            let file = self.growing.file().clone();
+            if self.kernel && len > SENDFILE_ABOVE {
+                let part = FilePart::new(file, at, len, sent.clone(), self.means.threads.clone());
+                self.ledger.show(&part);
+                return Poll::Ready(Some(Ok(Data::File(part))));
+            }
+            self.part = Some(Pieces::new(file, at, len, self.means.clone()));
+        }
     }
 }
 
@@ -135,6 +201,11 @@ enum Data {
 }
 
 impl Piece {
+    /// One to end with.
+    pub(crate) fn nothing(sent: Rc<Sent>) -> Self {
+        Self::new(Data::Memory(Bytes::new()), sent)
+    }
+
     fn new(data: Data, sent: Rc<Sent>) -> Self {
         sent.hold();
         Self { data, sent }

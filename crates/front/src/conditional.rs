@@ -110,17 +110,21 @@ pub fn apply(mut reply: Reply, method: &Method, asked: &Asked) -> Reply {
             reply.headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         }
         if method == Method::GET && asked.range.is_some() && asked.range_applies(&reply.headers) {
-            reply = match part(&reply, asked) {
-                Part::Whole => reply,
-                Part::Bytes(from, to) => partial(reply, from, to),
-                Part::Beyond => beyond(reply),
+            let len = reply.body.len();
+            reply = match len.map(|len| (part(&reply, len, asked), len)) {
+                None | Some((Part::Whole, _)) => reply,
+                Some((Part::Bytes(from, to), len)) => partial(reply, from, to, len),
+                Some((Part::Beyond, len)) => beyond(reply, len),
             };
         }
     }
     if reply.status.is_informational() || matches!(reply.status.as_u16(), 204 | 304) {
         reply.body = Body::Empty;
     } else if method == Method::HEAD {
-        reply.headers.insert(header::CONTENT_LENGTH, reply.body.len().into());
+        // Where it is not known yet, a GET would not say it either.
+        if let Some(len) = reply.body.len() {
+            reply.headers.insert(header::CONTENT_LENGTH, len.into());
+        }
         reply.body = Body::Empty;
     }
     reply
@@ -139,20 +143,21 @@ fn without_body(mut reply: Reply, status: StatusCode) -> Reply {
     reply
 }
 
-fn partial(mut reply: Reply, from: u64, to: u64) -> Reply {
-    let range = format!("bytes {from}-{}/{}", to - 1, reply.body.len());
+fn partial(mut reply: Reply, from: u64, to: u64, len: u64) -> Reply {
+    let range = format!("bytes {from}-{}/{len}", to - 1);
     reply.status = StatusCode::PARTIAL_CONTENT;
     reply.body = match reply.body {
         Body::Empty => Body::Empty,
         Body::Bytes(bytes) => Body::Bytes(bytes.slice(index(from)..index(to))),
         Body::Rope(rope) => Body::Rope(rope.slice(from, to)),
         Body::File { file, from: start, .. } => Body::File { file, from: start + from, len: to - from },
+        Body::Growing(growing) => Body::Growing(growing.slice(from, to)),
     };
     with_content_range(reply, range)
 }
 
-fn beyond(reply: Reply) -> Reply {
-    let range = format!("bytes */{}", reply.body.len());
+fn beyond(reply: Reply, len: u64) -> Reply {
+    let range = format!("bytes */{len}");
     with_content_range(without_body(reply, StatusCode::RANGE_NOT_SATISFIABLE), range)
 }
 
@@ -163,21 +168,21 @@ fn with_content_range(mut reply: Reply, range: String) -> Reply {
     reply
 }
 
-fn part(reply: &Reply, asked: &Asked) -> Part {
+fn part(reply: &Reply, len: u64, asked: &Asked) -> Part {
     let wanted = asked.range.as_ref().and_then(|range| range.to_str().ok()).and_then(read_range);
     match (&reply.ranges, wanted) {
         (Ranges::None, _) | (_, None) => Part::Whole,
-        (Ranges::Bytes, Some(wanted)) => of_length(wanted, reply.body.len()),
+        (Ranges::Bytes, Some(wanted)) => of_length(wanted, len),
         // If-Range has shown that the client holds a part of these very bytes.
         (Ranges::Prefix(_), Some(wanted))
             if asked.if_range.is_some() && !reply.headers.contains_key(header::CONTENT_ENCODING) =>
         {
-            match of_length(wanted, reply.body.len()) {
+            match of_length(wanted, len) {
                 Part::Beyond => Part::Whole,
                 part => part,
             }
         }
-        (Ranges::Prefix(known), Some((Some(from), None))) => after_prefix(reply, known, asked, from),
+        (Ranges::Prefix(known), Some((Some(from), None))) => after_prefix(reply, len, known, asked, from),
         (Ranges::Prefix(_), Some(_)) => Part::Whole,
     }
 }
@@ -214,8 +219,7 @@ fn of_length((first, last): (Option<u64>, Option<u64>), len: u64) -> Part {
 /// A compact index only grows between rewrites, and Bundler asks for `bytes=<size - 1>-` with the md5 of what it holds
 /// (1.12 to 1.14: `bytes=<size>-`). The tail alone is right only if those are our first bytes: anything else would
 /// give a file that matches no digest. A 416 sends clients to the full index, so there is none.
-fn after_prefix(reply: &Reply, known: &Checkpoints, asked: &Asked, from: u64) -> Part {
-    let len = reply.body.len();
+fn after_prefix(reply: &Reply, len: u64, known: &Checkpoints, asked: &Asked, from: u64) -> Part {
     if from >= len || reply.headers.contains_key(header::CONTENT_ENCODING) || !asked.tags().any(is_md5) {
         return Part::Whole;
     }
@@ -239,7 +243,7 @@ fn hashed(body: &Body, from: u64, to: u64, state: &mut Md5) -> bool {
     match body {
         Body::Bytes(bytes) => state.update(&bytes[index(from)..index(to)]),
         Body::Rope(rope) => rope.clone().slice(from, to).for_each(|piece| state.update(&piece)),
-        Body::Empty | Body::File { .. } => return false,
+        Body::Empty | Body::File { .. } | Body::Growing(_) => return false,
     }
     true
 }

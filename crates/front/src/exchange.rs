@@ -5,7 +5,7 @@ use crate::ledger::Ledger;
 use crate::pieces::Means;
 use crate::proxies::Proxies;
 use crate::sent::Sent;
-use crate::{Limits, Reply, Request, Upload, conditional, framing, leftover};
+use crate::{Body, Limits, Reply, Request, Upload, conditional, framing, leftover};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Version, header};
 use std::cell::RefCell;
@@ -117,7 +117,7 @@ async fn answer<H: Handler>(
     let client = attempt.client;
     let Some(event) = attempt.event.as_mut() else { unreachable!("an attempt holds its event until it leaves") };
     // HTTP/2 cuts bodies into frames, which takes their bytes.
-    let sendfile = connection.sendfile && head.version < Version::HTTP_2;
+    let (version, sendfile) = (head.version, connection.sendfile && head.version < Version::HTTP_2);
     let (method, asked) = (head.method.clone(), conditional::Asked::new(&head.headers));
     let (rest, expects) = (upload.rest(), head.headers.contains_key(header::EXPECT));
     let reply = if head.uri.path_and_query().is_some_and(|uri| uri.as_str().len() > limits.uri) {
@@ -142,6 +142,9 @@ async fn answer<H: Handler>(
         guarded(handler.as_ref(), &mut request, event).await
     };
     let mut reply = conditional::apply(reply, &method, &asked);
+    if version < Version::HTTP_11 {
+        whole(&mut reply, event).await;
+    }
     if rest.is_some_and(|rest| !leftover::discard(&rest, expects, limits, ledger)) {
         reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
@@ -158,6 +161,21 @@ async fn answer<H: Handler>(
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
     response
+}
+
+/// HTTP/1.0 knows the end of a body of unknown length by that of the connection, and cannot tell a part from the whole: such a
+/// body is sent when it is whole.
+async fn whole(reply: &mut Reply, event: &mut Event) {
+    let Body::Growing(growing) = &mut reply.body else { return };
+    match growing.whole().await {
+        Ok(None) => {}
+        Ok(Some((file, len))) => reply.body = Body::file(file, len),
+        Err(error) => {
+            (event.outcome, event.reason) = (Some(Outcome::Failed), Some(Reason::BrokeOff));
+            event.detail = error.to_string();
+            *reply = Reply::text(StatusCode::BAD_GATEWAY, "what was asked for broke off on its way here\n");
+        }
+    }
 }
 
 /// Runs the handler; a panic in it becomes a 500, and the connection lives on.

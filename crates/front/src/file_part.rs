@@ -18,7 +18,7 @@ use telemetry::{Bound, Tick};
 use tokio::task::JoinHandle;
 
 /// Bytes that a connection sends before the others of its core have a turn, and that are looked for in memory at once.
-const TURN: usize = 1 << 20;
+pub(crate) const TURN: usize = 1 << 20;
 
 /// Its pages are never touched, so it takes address space and no memory.
 static STAND_IN: LazyLock<Box<[u8]>> = LazyLock::new(|| vec![0; TURN].into_boxed_slice());

@@ -302,9 +302,13 @@ impl Ledger {
             event.first_byte = first_byte.since(event.began);
             event.add(Op::BodySend, now.since(first_byte));
         }
-        if sent.progress.get() == Progress::Broken {
-            event.outcome = Some(Outcome::Failed);
-            event.reason = Some(Reason::Io);
+        let broken = match sent.progress.get() {
+            Progress::Broken => Some(Reason::Io),
+            Progress::BrokeOff => Some(Reason::BrokeOff),
+            Progress::Going | Progress::Ended => None,
+        };
+        if broken.is_some() {
+            (event.outcome, event.reason) = (Some(Outcome::Failed), broken);
         } else if !complete && event.outcome != Some(Outcome::TurnedAway) {
             event.outcome = Some(Outcome::ClientGone);
         }

@@ -19,6 +19,7 @@ mod error;
 mod exchange;
 mod file_part;
 mod framing;
+mod growing;
 mod heartbeat;
 mod http1;
 mod http2;
@@ -43,6 +44,7 @@ mod wire;
 
 pub use error::Error;
 pub use exchange::Handler;
+pub use growing::{Growing, Grown, Growth, Waiting};
 pub use heartbeat::heartbeat;
 pub use limits::Limits;
 pub use listen::{Listener, Options, run};

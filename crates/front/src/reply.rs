@@ -1,7 +1,7 @@
 //! What a handler answers with. Which status that is, is the program's business.
 
-use crate::Rope;
 use crate::conditional::Checkpoints;
+use crate::{Growing, Rope};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::fs::File;
@@ -44,6 +44,8 @@ pub enum Body {
         /// Its length. If the file turns out shorter, the connection breaks.
         len: u64,
     },
+    /// In a file that is still being written: sent as it grows, and broken off if it breaks.
+    Growing(Growing),
 }
 
 impl Body {
@@ -52,19 +54,20 @@ impl Body {
         Body::File { file: file.into(), from: 0, len }
     }
 
-    /// Bytes.
-    pub fn len(&self) -> u64 {
+    /// Bytes, where that is known by now.
+    pub fn len(&self) -> Option<u64> {
         match self {
-            Body::Empty => 0,
-            Body::Bytes(bytes) => bytes.len() as u64,
-            Body::Rope(rope) => rope.len(),
-            Body::File { len, .. } => *len,
+            Body::Empty => Some(0),
+            Body::Bytes(bytes) => Some(bytes.len() as u64),
+            Body::Rope(rope) => Some(rope.len()),
+            Body::File { len, .. } => Some(*len),
+            Body::Growing(growing) => growing.len(),
         }
     }
 
     /// Whether there is nothing.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.len() == Some(0)
     }
 }
 

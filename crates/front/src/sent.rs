@@ -14,6 +14,8 @@ pub(crate) enum Progress {
     Ended,
     /// We could not read on.
     Broken,
+    /// It broke off where it comes from.
+    BrokeOff,
 }
 
 /// The only thing a reply's body touches.

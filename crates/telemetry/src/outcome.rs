@@ -76,6 +76,7 @@ closed! {
         DiskNearlyFull "disk_nearly_full" "Free space is below the floor, so writing has stopped";
         StorePoisoned "store_poisoned" "A sync failed; nothing is written until a restart";
         BlobMissing "blob_missing" "A row points at bytes that are not on disk";
+        BrokeOff "broke_off" "What a client was sent while it arrived here broke off";
         Io "io" "The machine refused an input or output";
         Panicked "panicked" "A defect of ours: the request was given up";
         TooManyConnections "too_many_connections" "The limit of open connections, and of requests under way on HTTP/2, was reached";

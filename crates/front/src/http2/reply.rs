@@ -40,17 +40,17 @@ pub(super) fn send<H>(
     let (mut head, mut body) = response.into_parts();
     let (sent, len) = (body.sent().clone(), body.left());
     complete(&mut head, len, ledger.recorder().clock().now());
-    let Ok(mut stream) = respond.send_response(Response::from_parts(head, ()), len == 0) else {
+    let Ok(mut stream) = respond.send_response(Response::from_parts(head, ()), len == Some(0)) else {
         // The client has reset the stream.
         ledger.cut(&sent, None);
         return None;
     };
-    if len == 0 {
+    if len == Some(0) {
         sent.hold_head();
         return None;
     }
     let whole = body.whole();
-    let room = usize::try_from(len).unwrap_or(usize::MAX);
+    let room = len.and_then(|len| usize::try_from(len).ok()).unwrap_or(usize::MAX);
     stream.reserve_capacity(room.min(super::SEND_BUFFER));
     if whole.is_some() && stream.capacity() >= room && !ledger.stalled() {
         // Only the socket can keep it now, and that is watched for the whole connection.
@@ -79,15 +79,18 @@ pub(super) fn send<H>(
 }
 
 /// The headers of every reply that hyper sees to on HTTP/1.
-fn complete(head: &mut Parts, len: u64, now: Millis) {
+fn complete(head: &mut Parts, len: Option<u64>, now: Millis) {
     // There is one connection for many requests: whether it ends is not said in a reply (RFC 9113, 8.2.2).
     head.headers.remove(header::CONNECTION);
     if !head.headers.contains_key(header::DATE) {
         head.headers.insert(header::DATE, date(now));
     }
     let bare = matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
-    // That of a reply to HEAD is there.
-    if !bare && !head.headers.contains_key(header::CONTENT_LENGTH) {
+    // That of a reply to HEAD is there, where it is known; of another without a body the head says that it ends with it.
+    if let Some(len) = len.filter(|len| *len > 0)
+        && !bare
+        && !head.headers.contains_key(header::CONTENT_LENGTH)
+    {
         head.headers.insert(header::CONTENT_LENGTH, len.into());
     }
 }
@@ -106,14 +109,16 @@ async fn piece_by_piece(
                 return Poll::Ready(None);
             }
             ready!(sent.poll_gone(cx));
-            Pin::new(&mut body).poll_frame(cx)
+            Pin::new(&mut body).poll_frame(cx).map(Some)
         });
         let piece = match next.await {
-            Some(Ok(frame)) => frame.into_data().ok(),
-            Some(Err(_)) => {
+            Some(Some(Ok(frame))) => frame.into_data().ok(),
+            Some(Some(Err(_))) => {
                 sending.borrow_mut().send_reset(Code::INTERNAL_ERROR);
                 None
             }
+            // It turned out to have ended with the piece before.
+            Some(None) => Some(Piece::nothing(sent.clone())),
             None => None,
         };
         let last = body.is_end_stream();

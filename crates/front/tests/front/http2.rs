@@ -1,6 +1,7 @@
 //! HTTP/2, with another machine at its other end.
 
-use crate::people::{BIG, Front, HANGS};
+use crate::growing::Plant;
+use crate::people::{BIG, Front, HANGS, pattern};
 use crate::tls::{Certificate, serve};
 use front::Limits;
 use h2::client::{Builder, SendRequest};
@@ -110,6 +111,48 @@ fn a_body_that_breaks_resets_its_stream_and_no_other() {
         assert_eq!(told.unwrap().unwrap_err().reason(), Some(Code::INTERNAL_ERROR));
         assert_eq!(front.event().outcome, Some(Outcome::Failed));
         assert_eq!(text(ask(&mut sender, "/who").await).await, "127.0.0.1");
+    });
+}
+
+#[test]
+fn what_is_still_being_written_is_sent_as_it_grows_and_ends_or_breaks_with_its_stream() {
+    let front = Front::new();
+    run(async {
+        let mut sender = spoken(tcp(&front).await, 100_000).await;
+        for announced in [Some(300_000), None] {
+            for breaks in [false, true] {
+                let mut plant = Plant::new(&format!("frames-{announced:?}-{breaks}"), announced);
+                let answer = ask(&mut sender, plant.path()).await;
+                let said = answer.headers().get("content-length").map(|len| len.to_str().unwrap().parse().unwrap());
+                assert_eq!(said, announced);
+                let mut body = answer.into_body();
+                let mut all = Vec::new();
+                for step in [1, 99_999, 200_000] {
+                    plant.grow(step);
+                    let due = all.len() + step;
+                    while all.len() < due {
+                        let piece = body.data().await.unwrap().unwrap();
+                        body.flow_control().release_capacity(piece.len()).unwrap();
+                        all.extend_from_slice(&piece);
+                    }
+                    if breaks {
+                        break;
+                    }
+                }
+                assert!(all == pattern(all.len()), "other bytes");
+                let outcome = if breaks {
+                    plant.breaks();
+                    assert_eq!(body.data().await.unwrap().unwrap_err().reason(), Some(Code::INTERNAL_ERROR));
+                    Outcome::Failed
+                } else {
+                    plant.whole();
+                    assert!(body.data().await.is_none_or(|piece| piece.unwrap().is_empty()));
+                    Outcome::Answered
+                };
+                let event = front.event();
+                assert_eq!((event.outcome, event.bytes_out), (Some(outcome), all.len() as u64));
+            }
+        }
     });
 }
 

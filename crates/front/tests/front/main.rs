@@ -4,6 +4,7 @@
 mod crowd;
 mod exchanges;
 mod files;
+mod growing;
 mod http2;
 mod limits;
 mod people;

@@ -250,6 +250,9 @@ impl Handler for House {
                 let tag = HeaderValue::try_from(format!("\"{said}\"")).unwrap();
                 ok.header(header::ETAG, tag).body(Body::file(file, said.parse().unwrap())).ranges(Ranges::Bytes)
             }
+            path if path.starts_with("/growing/") => {
+                ok.body(crate::growing::body(&path["/growing/".len()..])).ranges(Ranges::Bytes)
+            }
             "/short-file" => ok.body(Body::file(file_of(10), 20)),
             "/busy" => {
                 Reply::new(StatusCode::SERVICE_UNAVAILABLE).header(header::RETRY_AFTER, HeaderValue::from_static("1"))
