@@ -7,6 +7,8 @@ mod packages;
 mod requests;
 #[path = "rows.rs"]
 mod rows;
+#[path = "trees.rs"]
+mod trees;
 
 /// A parser with what must hold of it.
 pub(crate) type Target = fn(&[u8]);
@@ -31,6 +33,13 @@ pub(crate) const ALL: &[(&str, Target)] = &[
     ("journal", rows::journal),
     ("segment", rows::segment),
     ("facts", rows::facts),
+    ("tree", trees::tree),
+    ("order", trees::order),
+    ("metadata", trees::metadata),
+    ("pom", trees::pom),
+    ("catalog", trees::catalog),
+    ("prefixes", trees::prefixes),
+    ("checksum", trees::checksum),
 ];
 
 /// The bytes, if they are text.

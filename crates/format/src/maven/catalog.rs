@@ -1,6 +1,6 @@
 //! `archetype-catalog.xml`: the archetypes of a repository, which projects can be made from.
 
-use super::metadata::plain;
+use super::metadata::{plain, sayable};
 use super::xml::{Element, Unreadable, Writer};
 
 /// One version of an archetype. Ordered by group, artifact and version as they are written.
@@ -25,7 +25,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Archetype>, Unreadable> {
             group: text("groupId")?,
             artifact: text("artifactId")?,
             version: text("version")?,
-            description: element.text_of("description").map(str::to_owned),
+            description: element.text_of("description").filter(|text| sayable(text)).map(str::to_owned),
         })
     });
     Ok(archetypes.collect())

@@ -181,7 +181,7 @@ impl File {
 impl Plugin {
     fn read(element: &Element) -> Option<Self> {
         let text = |name| plain(element.text_of(name));
-        let name = element.text_of("name").filter(|name| name.len() <= tree::LONGEST).map(str::to_owned);
+        let name = element.text_of("name").filter(|name| sayable(name)).map(str::to_owned);
         Some(Self { name, prefix: text("prefix")?, artifact: text("artifactId")? })
     }
 }
@@ -189,6 +189,11 @@ impl Plugin {
 /// A text that can be the name of a file, as every part of coordinates is.
 pub(super) fn plain(text: Option<&str>) -> Option<String> {
     text.filter(|text| !text.contains('/') && tree::check(text).is_ok()).map(str::to_owned)
+}
+
+/// A text for people that is short, and that XML can say.
+pub(super) fn sayable(text: &str) -> bool {
+    text.len() <= tree::LONGEST && !text.chars().any(char::is_control)
 }
 
 /// A moment as metadata writes it. Others write `null`, or a dot in the middle.

@@ -1,10 +1,7 @@
 //! What a POM says of its artifact: as much as a repository needs to list it.
 
-use super::metadata::{Plugin, plain};
+use super::metadata::{Plugin, plain, sayable};
 use super::xml::{Element, Unreadable};
-
-/// Longest description that is kept, in characters.
-const DESCRIPTION: usize = 1000;
 
 /// What is in a POM. Nothing is inherited but what it says of its parent, and no property is resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,9 +16,9 @@ pub struct Pom {
     pub packaging: String,
     /// Its parent.
     pub parent: Option<Coordinates>,
-    /// Its name for people, where that needs no property.
+    /// Its name for people, where that is short and needs no property.
     pub name: Option<String>,
-    /// What it is, where that needs no property.
+    /// What it is, where that is short and needs no property.
     pub description: Option<String>,
     /// What the goals of this plugin begin with, where it says so.
     goal_prefix: Option<String>,
@@ -45,15 +42,15 @@ impl Pom {
         let parent = root.child("parent");
         let own = |name| plain(root.text_of(name));
         let inherited = |name| own(name).or_else(|| plain(parent?.text_of(name)));
-        let said = |name| root.text_of(name).filter(|text| !text.contains("${"));
+        let said = |name| words(root.text_of(name)?);
         Ok(Self {
             group: inherited("groupId"),
             artifact: own("artifactId"),
             version: inherited("version"),
             packaging: own("packaging").unwrap_or_else(|| "jar".to_owned()),
             parent: parent.and_then(Coordinates::read),
-            name: said("name").map(|name| name.chars().take(DESCRIPTION).collect()),
-            description: said("description").map(|text| text.chars().take(DESCRIPTION).collect()),
+            name: said("name"),
+            description: said("description"),
             goal_prefix: goal_prefix(&root),
         })
     }
@@ -76,6 +73,12 @@ impl Coordinates {
         let text = |name| plain(element.text_of(name));
         Some(Self { group: text("groupId")?, artifact: text("artifactId")?, version: text("version")? })
     }
+}
+
+/// A text for people, on one line, if it is short and needs no property.
+fn words(text: &str) -> Option<String> {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    (sayable(&line) && !line.contains("${")).then_some(line)
 }
 
 /// What the plugin that makes descriptors of plugins is told.

@@ -1,0 +1,102 @@
+//! Trees of files: paths, and the documents of Maven.
+
+use super::text;
+use format::maven::metadata::{self, Metadata};
+use format::maven::path::{self, Kind};
+use format::maven::pom::Pom;
+use format::maven::prefixes::Prefixes;
+use format::maven::{Version, catalog, snapshot};
+use format::tree::{self, Checksum};
+
+/// A path: what is read of it is in it, and makes it again.
+pub(crate) fn tree(bytes: &[u8]) {
+    let Some(whole) = text(bytes).filter(|path| tree::check(path).is_ok()) else { return };
+    assert!(whole.split('/').all(|name| !matches!(name, "" | "." | "..")) && !whole.contains('\0'));
+    assert!(whole.starts_with(path::unit(whole)) && !path::unit(whole).ends_with('/'));
+    let Some(read) = path::read(whole) else {
+        assert!(!path::lasting(whole));
+        return;
+    };
+    let ending = read.checksum.map(|checksum| format!(".{}", checksum.ending())).unwrap_or_default();
+    assert_eq!(format!("{}{ending}", read.file), whole);
+    let Kind::Artifact(artifact) = read.kind else {
+        assert!(!path::lasting(whole));
+        return;
+    };
+    let folder = format!("{}/{}/{}", artifact.group, artifact.artifact, artifact.version);
+    assert_eq!(tree::folder(whole), folder);
+    let classifier = artifact.classifier.map(|classifier| format!("-{classifier}")).unwrap_or_default();
+    let dot = if artifact.extension.is_empty() { "" } else { "." };
+    let name = format!("-{}{classifier}{dot}{}", artifact.file_version, artifact.extension);
+    assert!(read.file.ends_with(&name), "{read:?}");
+    if let Some(build) = artifact.build {
+        assert_eq!(snapshot::expanded(artifact.version, build).as_deref(), Some(artifact.file_version));
+        assert_eq!(snapshot::build_of(artifact.version, artifact.file_version), Some(build));
+        assert_eq!(snapshot::base(artifact.file_version), artifact.version);
+    }
+    assert_eq!(path::lasting(whole), !artifact.snapshot() || artifact.build.is_some());
+}
+
+/// Three versions, a line each: their order is one.
+pub(crate) fn order(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let mut versions: Vec<_> = text.lines().take(3).map(Version::new).collect();
+    for a in &versions {
+        for b in &versions {
+            assert_eq!(a.cmp(b), b.cmp(a).reverse());
+        }
+    }
+    versions.sort();
+    assert!(versions.first() <= versions.last());
+}
+
+/// `maven-metadata.xml`: written again it is the same, and merged with itself it says the same again.
+pub(crate) fn metadata(bytes: &[u8]) {
+    let Ok(read) = Metadata::read(bytes) else { return };
+    assert_eq!(Metadata::read(read.render().as_bytes()).as_ref(), Ok(&read));
+    let merged = metadata::merge([&read, &read]);
+    assert_eq!(metadata::merge([&merged]), merged);
+    assert!(read.versions.iter().all(|version| merged.versions.contains(version)));
+    assert!(merged.versions.iter().all(|version| tree::check(version).is_ok() && !version.contains('/')));
+}
+
+/// A POM: what it says can be part of a path.
+pub(crate) fn pom(bytes: &[u8]) {
+    let Ok(pom) = Pom::read(bytes) else { return };
+    for said in [&pom.group, &pom.artifact, &pom.version].into_iter().flatten().chain([&pom.packaging]) {
+        assert!(tree::check(said).is_ok() && !said.contains('/'), "{said:?}");
+    }
+    if let Some(plugin) = pom.plugin() {
+        let made = metadata::plugins([plugin]);
+        assert_eq!(Metadata::read(made.render().as_bytes()).map(|read| read.plugins.len() <= 1), Ok(true));
+    }
+}
+
+/// `archetype-catalog.xml`: written again it is the same.
+pub(crate) fn catalog(bytes: &[u8]) {
+    let Ok(read) = catalog::read(bytes) else { return };
+    let written = catalog::render(read);
+    let again = catalog::read(written.as_bytes()).expect("what was written");
+    assert_eq!(catalog::render(again), written);
+}
+
+/// `prefixes.txt`: written again it is the same, and allows what is below each of its lines.
+pub(crate) fn prefixes(bytes: &[u8]) {
+    let Some(read) = Prefixes::read(bytes) else { return };
+    let written = read.render();
+    assert_eq!(Prefixes::read(written.as_bytes()).as_ref(), Some(&read));
+    for line in written.lines().skip(1) {
+        let prefix = line.strip_prefix('/').expect("a slash");
+        assert!(read.allow(prefix) && read.allow(&format!("{prefix}/x")), "{line}");
+    }
+}
+
+/// The file of a checksum: what is found is a digest, and stands in it.
+pub(crate) fn checksum(bytes: &[u8]) {
+    for checksum in Checksum::ALL {
+        let Some(digest) = checksum.read(bytes) else { continue };
+        assert_eq!(digest.len(), checksum.digits());
+        assert!(text(bytes).is_none_or(|text| text.to_ascii_lowercase().contains(&digest)));
+        assert_eq!(checksum.read(digest.as_bytes()), Some(digest));
+    }
+}
