@@ -18,7 +18,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use telemetry::{Event, Outcome, Reason, Recorder, Text, Tick};
 use tokio::net::TcpStream;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
 use tokio_rustls::server::TlsStream;
 
 /// Why a connection ended.
@@ -69,7 +69,7 @@ pub(crate) async fn serve<H: Handler>(core: Rc<Core<H>>, mut stream: TcpStream, 
     ledger.close();
     let malformed = account(&ledger, client, end);
     if malformed || ledger.unread.get() {
-        let _ = timeout(core.limits.linger, stream.linger()).await;
+        let _ = core.in_time(stream.linger(core.limits.linger)).await;
     }
 }
 

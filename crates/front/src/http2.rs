@@ -26,6 +26,7 @@ use std::future::poll_fn;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, ready};
 use telemetry::{BoundName, Full, Reason, Slot};
 use tokio::task::JoinSet;
@@ -159,8 +160,9 @@ impl<H: Handler> Http2<H> {
                 return turn_away(&self.core.recorder, self.state.client, why(full));
             }
         };
-        let goes_ahead = !ended && head.headers.contains_key(header::EXPECT);
+        let expects = head.headers.contains_key(header::EXPECT);
         let upload = Upload::stream(body, &head.headers, &self.core.limits);
+        let mut wanted = upload.wanted().filter(|_| expects);
         let mut answer = Box::pin(exchange(self.state.clone(), head, upload));
         let (places, ledger) = (self.places.clone(), self.ledger.clone());
         match answer.as_mut().poll(cx) {
@@ -177,17 +179,16 @@ impl<H: Handler> Http2<H> {
                         return respond.send_reset(Code::REFUSED_STREAM);
                     }
                 };
-                if goes_ahead {
-                    let mut go_ahead = Response::new(());
-                    *go_ahead.status_mut() = StatusCode::CONTINUE;
-                    // Fails where the client has reset the stream, which is seen below.
-                    let _ = respond.send_informational(go_ahead);
-                }
                 self.tasks.spawn_local(async move {
                     let answered = poll_fn(|cx| match answer.as_mut().poll(cx) {
                         Poll::Ready(response) => Poll::Ready(Some(response)),
-                        // Who resets the stream no longer wants it: the exchange ends where it waits.
-                        Poll::Pending => respond.poll_reset(cx).map(|_| None),
+                        Poll::Pending => {
+                            if wanted.take_if(|wanted| wanted.load(Relaxed)).is_some() {
+                                go_ahead(&mut respond);
+                            }
+                            // Who resets the stream no longer wants it: the exchange ends where it waits.
+                            respond.poll_reset(cx).map(|_| None)
+                        }
                     });
                     if let Some(response) = answered.await
                         && let Some(rest) = reply::send(response, respond, Some(place), &places, &ledger)
@@ -198,6 +199,15 @@ impl<H: Handler> Http2<H> {
             }
         }
     }
+}
+
+/// Tells a client that waits for it to send the body (RFC 9110, 10.1.1): the handler has asked for it, so it has refused what it
+/// refuses without.
+fn go_ahead(respond: &mut SendResponse<Piece>) {
+    let mut go_ahead = Response::new(());
+    *go_ahead.status_mut() = StatusCode::CONTINUE;
+    // Fails where the client has reset the stream, which is seen elsewhere.
+    let _ = respond.send_informational(go_ahead);
 }
 
 /// Gives the request the `Host` that its `:authority` stands for, as whoever reads headers expects one.

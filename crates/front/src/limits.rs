@@ -45,8 +45,8 @@ pub struct Limits {
     pub file_buffers: u64,
     /// What is read and thrown away of an upload that the handler did not want, so that the connection lives on.
     pub drain: u64,
-    /// How long a connection that we end stays half open, so that a client still sending can read our reply
-    /// (closing with unread bytes would reset it; RFC 9112, 9.6).
+    /// How long a connection that we end stays half open after the last that came on it, and for `head_time` at most, so that a
+    /// client still sending can read our reply (closing with unread bytes would reset it; RFC 9112, 9.6).
     pub linger: Duration,
 }
 

@@ -238,7 +238,7 @@ impl<H> Core<H> {
         if self.proxies.trust(client) { Ok(None) } else { self.clients.enter(client).map(Some) }
     }
 
-    /// Waits for what comes before a connection's first request, for as long as a head may take.
+    /// Waits for what comes before a connection's first request or after its last, for as long as a head may take.
     pub(crate) async fn in_time<T>(&self, opening: impl Future<Output = T>) -> Result<T, Late> {
         let mut opening = pin!(timeout(self.limits.head_time, opening));
         let mut stopping = pin!(async {

@@ -9,6 +9,7 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use std::future::poll_fn;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use telemetry::{Event, Op, Tick};
@@ -99,7 +100,11 @@ pub struct Upload {
     limit: u64,
     pace: Pace,
     rest: Option<Rest>,
+    wanted: Option<Wanted>,
 }
+
+/// Whether the handler has asked for the body. For HTTP/2, whose machine does not tell the client to go on by itself.
+pub(crate) type Wanted = Arc<AtomicBool>;
 
 /// How slowly an upload may arrive.
 #[derive(Debug, Default)]
@@ -148,6 +153,7 @@ impl Upload {
         let declared = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
         let mut upload = Self::from(Source::Stream(stream), declared, limits);
         upload.rest = Some(Rest::default());
+        upload.wanted = Some(Wanted::default());
         upload
     }
 
@@ -158,11 +164,15 @@ impl Upload {
             grace: limits.upload_grace,
             waited: Duration::ZERO,
         };
-        Self { source, declared, received: 0, limit: limits.upload, pace, rest: None }
+        Self { source, declared, received: 0, limit: limits.upload, pace, rest: None, wanted: None }
     }
 
     pub(crate) fn rest(&self) -> Option<Rest> {
         self.rest.clone()
+    }
+
+    pub(crate) fn wanted(&self) -> Option<Wanted> {
+        self.wanted.clone()
     }
 
     /// Sets how many bytes are taken. Call it before the first [`Upload::next`].
@@ -185,6 +195,9 @@ impl Upload {
         if self.declared.is_some_and(|declared| declared > self.limit) {
             self.give_back();
             return Some(Err(UploadError::TooLarge { limit: self.limit }));
+        }
+        if let Some(wanted) = &self.wanted {
+            wanted.store(true, Relaxed);
         }
         let piece = match &mut self.source {
             Source::None => return None,

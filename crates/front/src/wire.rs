@@ -7,13 +7,16 @@ use hyper::rt::{Read, ReadBufCursor, Write};
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 use socket2::SockRef;
 use std::cell::RefCell;
+use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::net::Shutdown;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 use tokio_rustls::server::TlsStream;
 
 /// Bytes read from a socket at once, at most.
@@ -82,7 +85,7 @@ impl Stream {
 
     /// Adds what comes next to `into`, one read of it. Returns how much that was; 0 at the end.
     pub(crate) async fn read_more(&self, into: &mut Vec<u8>) -> io::Result<usize> {
-        std::future::poll_fn(|cx| {
+        poll_fn(|cx| {
             SCRATCH.with_borrow_mut(|scratch| {
                 let read = ready!(self.poll_read(cx, scratch))?;
                 into.extend_from_slice(&scratch[..read]);
@@ -135,21 +138,17 @@ impl Stream {
 
     /// Ends our half and throws away what the client still sends, until it stops: closing over unread bytes resets the connection, and
     /// the client would lose the reply that tells it why (RFC 9112, 9.6).
-    pub(crate) async fn linger(&self) {
+    ///
+    /// Whoever sends nothing for `idle` has stopped.
+    pub(crate) async fn linger(&self, idle: Duration) {
         if self.end_sending().is_err() {
             return;
         }
-        std::future::poll_fn(|cx| {
-            SCRATCH.with_borrow_mut(|scratch| {
-                while let Poll::Ready(read) = self.poll_read(cx, scratch) {
-                    if !read.is_ok_and(|read| read > 0) {
-                        return Poll::Ready(());
-                    }
-                }
-                Poll::Pending
-            })
-        })
-        .await;
+        let discarded = || poll_fn(|cx| SCRATCH.with_borrow_mut(|scratch| self.poll_read(cx, scratch)));
+        while matches!(timeout(idle, discarded()).await, Ok(Ok(1..))) {
+            // A client that sends as fast as it can has no more of the core than others.
+            tokio::task::yield_now().await;
+        }
     }
 }
 

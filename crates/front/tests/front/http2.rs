@@ -182,6 +182,29 @@ fn uploads_pass_whatever_the_windows_and_are_bounded_as_on_http_1() {
 }
 
 #[test]
+fn a_client_that_waits_to_be_told_is_told_to_go_on_only_when_the_body_is_wanted() {
+    let front = Front::new();
+    run(async {
+        let mut sender = spoken(tcp(&front).await, 100_000).await;
+        let mut ask = async |path: &str| {
+            let request =
+                Request::post(format!("http://front{path}")).header("expect", "100-continue").body(()).unwrap();
+            let (answer, stream) = sender.send_request(request, false).unwrap();
+            (answer, stream)
+        };
+        let (mut answer, mut stream) = ask("/upload").await;
+        let told = std::future::poll_fn(|cx| answer.poll_informational(cx)).await;
+        assert_eq!(told.unwrap().unwrap().status(), StatusCode::CONTINUE);
+        stream.send_data("ab".into(), true).unwrap();
+        assert_eq!(text(answer.await.unwrap()).await, "2");
+        // It waits for something, and not for the body.
+        let (mut answer, _stream) = ask("/waits-and-refuses").await;
+        assert!(std::future::poll_fn(|cx| answer.poll_informational(cx)).await.is_none());
+        assert_eq!(answer.await.unwrap().status(), StatusCode::FORBIDDEN);
+    });
+}
+
+#[test]
 fn a_stop_lets_replies_end_and_says_goodbye() {
     let front = Front::new();
     run(async {

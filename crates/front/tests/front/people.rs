@@ -258,6 +258,10 @@ impl Handler for House {
                 Reply::new(StatusCode::SERVICE_UNAVAILABLE).header(header::RETRY_AFTER, HeaderValue::from_static("1"))
             }
             "/panic" => panic!("on purpose"),
+            "/waits-and-refuses" => {
+                tokio::task::yield_now().await;
+                Reply::new(StatusCode::FORBIDDEN)
+            }
             "/never" => std::future::pending().await,
             "/upload" => upload(request, event).await,
             _ => ok,

@@ -32,8 +32,11 @@ fn a_client_that_waits_to_be_told_is_told_to_go_on_only_when_the_body_is_wanted(
     assert_eq!(client.head().0, 100);
     client.send("ab");
     assert_eq!(client.answer().body, b"2");
-    client.send(post("/refused", "content-length: 2\r\nexpect: 100-continue\r\n"));
-    assert_eq!(client.answer().status, 200);
+    for (path, status) in [("/waits-and-refuses", 403), ("/refused", 200)] {
+        let mut client = front.client();
+        client.send(post(path, "content-length: 2\r\nexpect: 100-continue\r\n"));
+        assert_eq!(client.answer().status, status);
+    }
 }
 
 #[test]
