@@ -31,6 +31,7 @@ mod marshal;
 mod migration;
 mod model;
 mod oldest_index;
+mod openapi;
 mod overload;
 mod owners;
 mod pages;

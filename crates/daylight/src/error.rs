@@ -3,6 +3,7 @@
 
 use crate::access::{Refused, Scope};
 use crate::class::Class;
+use std::borrow::Cow;
 use telemetry::Reason;
 
 /// Why a request has no answer.
@@ -17,7 +18,7 @@ pub enum Error {
         /// What was used.
         method: String,
         /// What can be used, as `Allow` lists it.
-        allow: &'static str,
+        allow: Cow<'static, str>,
     },
     /// A token is needed and none was shown.
     #[error("{}", needed(*.scope, .repository.as_deref()))]

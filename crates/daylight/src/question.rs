@@ -55,7 +55,7 @@ pub(crate) async fn read(
     if allow.split(", ").any(|method| method == url.method.as_str()) {
         Ok(question)
     } else {
-        Err(Error::MethodNotAllowed { method: Event::text(url.method.as_str()), allow })
+        Err(Error::MethodNotAllowed { method: Event::text(url.method.as_str()), allow: allow.into() })
     }
 }
 
@@ -67,7 +67,10 @@ fn tree(url: &Content, nothing: impl Fn() -> repository::Error) -> Result<Questi
         Method::GET | Method::HEAD => Ok(Question::Fetch(path()?)),
         Method::PUT => Ok(Question::Deploy(path()?)),
         Method::DELETE => Ok(Question::Delete(path()?)),
-        _ => Err(Error::MethodNotAllowed { method: Event::text(url.method.as_str()), allow: "GET, HEAD, PUT, DELETE" }),
+        _ => Err(Error::MethodNotAllowed {
+            method: Event::text(url.method.as_str()),
+            allow: "GET, HEAD, PUT, DELETE".into(),
+        }),
     }
 }
 

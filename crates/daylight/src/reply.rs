@@ -246,7 +246,7 @@ pub(crate) fn refusal(error: &Error, api: bool) -> Reply {
             headers.insert(header::WWW_AUTHENTICATE, CHALLENGE);
         }
         Error::MethodNotAllowed { allow, .. } => {
-            headers.insert(header::ALLOW, HeaderValue::from_static(allow));
+            put(headers, header::ALLOW, allow.to_string());
         }
         _ if status == StatusCode::SERVICE_UNAVAILABLE => {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));

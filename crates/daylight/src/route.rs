@@ -1,5 +1,7 @@
 //! The only reader of URLs: from a method and a path to what is asked, without I/O.
 
+pub(crate) mod admin;
+
 use crate::access::Scope;
 use crate::conformance::Wish;
 use crate::error::Error;
@@ -7,6 +9,8 @@ use crate::percent;
 use format::gem::call::{self, Call, Form};
 use front::Canon;
 use http::Method;
+
+pub use admin::{Admin, AdminVerb};
 
 /// What a URL asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,29 +74,6 @@ pub enum AccountVerb {
     Hooks,
 }
 
-/// A noun of the admin API and what to do with it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Admin {
-    /// List the repositories.
-    Repositories,
-    /// Make one.
-    AddRepository,
-    /// Show one.
-    Repository(String),
-    /// Change its settings.
-    ChangeRepository(String),
-    /// Begin its list of versions anew.
-    CompactRepository(String),
-    /// Remove one.
-    RemoveRepository(String),
-    /// List the tokens.
-    Tokens,
-    /// Make one.
-    AddToken,
-    /// Revoke one.
-    RevokeToken(String),
-}
-
 /// Reads a request's method and raw path.
 pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
     let path = decode(raw).ok_or_else(|| Error::NoSuchRoute(telemetry::Event::text(raw)))?;
@@ -106,7 +87,7 @@ pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
     }
     match segments.as_slice() {
         ["repository", name, below @ ..] => below_repository(method, name, below.join("/")),
-        ["api", "v1", ..] => admin(method, &segments.split_off(2)).map(Route::Admin),
+        ["api", "v1", ..] => admin::read(method, &segments.split_off(2)).map(Route::Admin),
         ["health", "live"] if got => Ok(Route::Live),
         ["health", "ready"] if got => Ok(Route::Ready),
         ["metrics"] if got => Ok(Route::Metrics),
@@ -173,28 +154,8 @@ fn scope(method: &Method) -> Result<Scope, Error> {
     }
 }
 
-fn admin(method: &Method, segments: &[&str]) -> Result<Admin, Error> {
-    let got = matches!(*method, Method::GET | Method::HEAD);
-    match segments {
-        ["repositories"] if got => Ok(Admin::Repositories),
-        ["repositories"] if method == Method::POST => Ok(Admin::AddRepository),
-        ["repositories"] | ["tokens"] if !got && method != Method::POST => Err(not_allowed(method, "GET, HEAD, POST")),
-        ["repositories", name] if got => Ok(Admin::Repository((*name).to_owned())),
-        ["repositories", name] if method == Method::DELETE => Ok(Admin::RemoveRepository((*name).to_owned())),
-        ["repositories", name] if method == Method::PATCH => Ok(Admin::ChangeRepository((*name).to_owned())),
-        ["repositories", name, "compact"] if method == Method::POST => Ok(Admin::CompactRepository((*name).to_owned())),
-        ["repositories", _, "compact"] => Err(not_allowed(method, "POST")),
-        ["repositories", _] => Err(not_allowed(method, "GET, HEAD, PATCH, DELETE")),
-        ["tokens"] if got => Ok(Admin::Tokens),
-        ["tokens"] => Ok(Admin::AddToken),
-        ["tokens", name] if method == Method::DELETE => Ok(Admin::RevokeToken((*name).to_owned())),
-        ["tokens", _] => Err(not_allowed(method, "DELETE")),
-        _ => Err(Error::NoSuchRoute(telemetry::Event::text(&format!("/api/v1/{}", segments.join("/"))))),
-    }
-}
-
 fn not_allowed(method: &Method, allow: &'static str) -> Error {
-    Error::MethodNotAllowed { method: telemetry::Event::text(method.as_str()), allow }
+    Error::MethodNotAllowed { method: telemetry::Event::text(method.as_str()), allow: allow.into() }
 }
 
 /// The path with its percent-escapes read. `None` for what could be understood in two ways further on: broken escapes,

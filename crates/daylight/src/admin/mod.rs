@@ -1,11 +1,12 @@
 //! The admin API: JSON in, JSON out, one file for each noun. The command line goes through it.
 
+mod openapi;
 mod repositories;
 mod tokens;
 
 use crate::app::App;
 use crate::error::Error;
-use crate::route::Admin;
+use crate::route::{Admin, AdminVerb as Verb};
 use front::{Reply, Request};
 use http::Method;
 use serde::de::DeserializeOwned;
@@ -17,21 +18,21 @@ const BODY_MAX: u64 = 64 * 1024;
 /// Answers one request to the API. Everything here needs a token with the scope `admin`.
 pub(crate) async fn answer(app: &App, ask: Admin, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
     event.layer = Layer::Admin;
-    event.subject.kind = "api";
+    event.subject.kind = ask.id;
     let changes = !matches!(request.method, Method::GET | Method::HEAD);
     let who = app.access.server(&request.headers, changes, event).await?;
-    match ask {
-        Admin::Repositories => repositories::list(app, event).await,
-        Admin::AddRepository => repositories::add(app, body(request, event).await?, who.name(), event).await,
-        Admin::Repository(name) => repositories::show(app, &name, event).await,
-        Admin::ChangeRepository(name) => {
-            repositories::change(app, &name, body(request, event).await?, who.name(), event).await
-        }
-        Admin::CompactRepository(name) => repositories::compact(app, &name, who.name(), event).await,
-        Admin::RemoveRepository(name) => repositories::remove(app, &name, who.name(), event).await,
-        Admin::Tokens => tokens::list(app, event).await,
-        Admin::AddToken => tokens::add(app, body(request, event).await?, who.name(), event).await,
-        Admin::RevokeToken(name) => tokens::revoke(app, &name, who.name(), event).await,
+    let (by, name) = (who.name(), ask.name.as_str());
+    match ask.verb {
+        Verb::Document => Ok(openapi::show(app)),
+        Verb::Repositories => repositories::list(app, event).await,
+        Verb::AddRepository => repositories::add(app, body(request, event).await?, by, event).await,
+        Verb::Repository => repositories::show(app, name, event).await,
+        Verb::ChangeRepository => repositories::change(app, name, body(request, event).await?, by, event).await,
+        Verb::CompactRepository => repositories::compact(app, name, by, event).await,
+        Verb::RemoveRepository => repositories::remove(app, name, by, event).await,
+        Verb::Tokens => tokens::list(app, event).await,
+        Verb::AddToken => tokens::add(app, body(request, event).await?, by, event).await,
+        Verb::RevokeToken => tokens::revoke(app, name, by, event).await,
     }
 }
 

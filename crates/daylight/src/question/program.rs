@@ -36,7 +36,7 @@ pub(super) async fn read(
         return owner(app, name, request, event).await;
     }
     if !got {
-        return Err(Error::MethodNotAllowed { method: Event::text(url.method.as_str()), allow: "GET, HEAD" });
+        return Err(Error::MethodNotAllowed { method: Event::text(url.method.as_str()), allow: "GET, HEAD".into() });
     }
     let query = Fields(request.query().unwrap_or_default());
     let text = |text: &str| text.to_owned();

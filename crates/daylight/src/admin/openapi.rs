@@ -1,0 +1,84 @@
+//! `/api/v1/openapi.json`: the API as tools read it (OpenAPI 3.1), made from the same lines as the reader of URLs. What bodies
+//! look like stands in `schemas.json`.
+
+use crate::app::App;
+use crate::reply;
+use crate::route::admin::{AdminCall, CALLS, NAME, PATH};
+use front::Reply;
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+const SCHEMAS: &str = include_str!("schemas.json");
+/// Where a problem's schema is.
+const PROBLEM: &str = "Problem";
+
+pub(super) fn show(app: &App) -> Reply {
+    reply::json(StatusCode::OK, &document(&app.url))
+}
+
+/// The document for a server that is reached at `url`.
+fn document(url: &str) -> Value {
+    let mut paths = Map::new();
+    for call in CALLS {
+        let path = paths.entry(format!("/api/v1/{}", call.path)).or_insert_with(|| json!({}));
+        path[call.method.as_str().to_ascii_lowercase()] = operation(call);
+    }
+    let schemas: Value = serde_json::from_str(SCHEMAS).unwrap_or_default();
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Daylight",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "The admin API. Every call needs a token with the scope `admin`.",
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+        },
+        "servers": [{ "url": url }],
+        "security": [{ "token": [] }],
+        "paths": paths,
+        "components": {
+            "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
+            "schemas": schemas,
+        },
+    })
+}
+
+fn operation(call: &AdminCall) -> Value {
+    let mut done = json!({ "description": "It is done." });
+    if !call.gives.is_empty() {
+        done["content"] = content("application/json", call.gives);
+    }
+    let mut operation = json!({
+        "operationId": call.id,
+        "summary": call.doc,
+        "responses": {
+            call.status.to_string(): done,
+            "default": { "description": "Why not.", "content": content("application/problem+json", PROBLEM) },
+        },
+    });
+    if !call.takes.is_empty() {
+        operation["requestBody"] = json!({ "required": true, "content": content("application/json", call.takes) });
+    }
+    let parameters: Vec<Value> = call.path.split('/').filter_map(parameter).collect();
+    if !parameters.is_empty() {
+        operation["parameters"] = parameters.into();
+    }
+    operation
+}
+
+fn parameter(part: &str) -> Option<Value> {
+    let (name, description) = match part {
+        NAME => ("name", "Its name."),
+        PATH => ("path", "A path; its slashes stand as they are."),
+        _ => return None,
+    };
+    Some(
+        json!({ "name": name, "in": "path", "required": true, "description": description, "schema": { "type": "string" } }),
+    )
+}
+
+fn content(media: &str, schema: &str) -> Value {
+    json!({ media: { "schema": { "$ref": format!("#/components/schemas/{schema}") } } })
+}
+
+#[cfg(test)]
+mod tests;

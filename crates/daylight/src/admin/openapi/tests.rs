@@ -1,0 +1,64 @@
+//! The document says what the code takes and gives, no more and no less.
+
+use super::*;
+use crate::access::Scope;
+use crate::wanted::Wanted;
+use std::collections::BTreeSet;
+use store::{RemoteRecord, Retention};
+
+fn schemas() -> Map<String, Value> {
+    serde_json::from_str(SCHEMAS).unwrap()
+}
+
+fn keys(value: &Value) -> BTreeSet<String> {
+    value.as_object().unwrap().keys().cloned().collect()
+}
+
+fn properties(schema: &str) -> BTreeSet<String> {
+    keys(&schemas()[schema]["properties"])
+}
+
+/// All that stands behind a `$ref` anywhere below.
+fn references(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            found.extend(object.get("$ref").and_then(Value::as_str).map(str::to_owned));
+            object.values().for_each(|value| references(value, found));
+        }
+        Value::Array(values) => values.iter().for_each(|value| references(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn what_is_referred_to_is_there_and_nothing_else_is() {
+    let mut found = BTreeSet::new();
+    references(&document("http://a"), &mut found);
+    let named = schemas().keys().map(|name| format!("#/components/schemas/{name}")).collect();
+    assert_eq!(found, named);
+}
+
+#[test]
+fn the_settings_in_the_document_are_those_that_are_read() {
+    let text = || Some("a".to_owned());
+    let remote = RemoteRecord {
+        urls: vec!["a".to_owned()],
+        credentials: text(),
+        proxy: text(),
+        proxy_credentials: text(),
+        trust: text(),
+        certificate: text(),
+        fresh_s: Some(1),
+        missing_s: Some(1),
+        max_bytes: Some(1),
+    };
+    assert_eq!(keys(&serde_json::to_value(remote).unwrap()), properties("Remote"));
+    let retention = Retention { builds: Some(1), days: Some(1) };
+    assert_eq!(keys(&serde_json::to_value(retention).unwrap()), properties("Retention"));
+    // What is read says itself which names it knows.
+    let unknown = serde_json::from_value::<Wanted>(json!({ "nothing": 1 })).unwrap_err().to_string();
+    let known: BTreeSet<String> = unknown.split('`').skip(3).step_by(2).map(str::to_owned).collect();
+    assert_eq!(known, properties("Settings"));
+    let scopes: Vec<Value> = Scope::ALL.iter().map(|scope| scope.as_str().into()).collect();
+    assert_eq!(schemas()["Scopes"]["items"]["enum"], Value::from(scopes));
+}

@@ -1,0 +1,126 @@
+//! The calls of the admin API, one line for each. The reader of URLs and the OpenAPI document are both made from these
+//! lines, so neither knows a call that the other does not.
+
+use crate::error::Error;
+use http::Method;
+use std::borrow::Cow;
+use telemetry::Event;
+
+/// What stands for a name in a path.
+pub(crate) const NAME: &str = "{name}";
+/// What stands for the rest of a path, with slashes in it.
+pub(crate) const PATH: &str = "{path}";
+
+macro_rules! calls {
+    ($($verb:ident $id:literal $method:ident $path:literal $takes:literal => $status:literal $gives:literal $doc:literal;)*) => {
+        /// What can be asked of the admin API.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum AdminVerb { $(#[doc = $doc] $verb,)* }
+
+        /// Every call.
+        pub(crate) const CALLS: &[AdminCall] = &[$(AdminCall {
+            verb: AdminVerb::$verb, id: $id, method: Method::$method, path: $path, takes: $takes, status: $status,
+            gives: $gives, doc: $doc,
+        },)*];
+    };
+}
+
+calls! {
+    Document           "openapi"            GET    "openapi.json"                      ""              => 200 ""             "This document";
+    Repositories       "listRepositories"   GET    "repositories"                      ""              => 200 "Repositories" "List the repositories";
+    AddRepository      "addRepository"      POST   "repositories"                      "NewRepository" => 201 "Repository"   "Make a repository";
+    Repository         "showRepository"     GET    "repositories/{name}"               ""              => 200 "Repository"   "Show a repository";
+    ChangeRepository   "changeRepository"   PATCH  "repositories/{name}"               "Settings"      => 200 "Repository"   "Change settings of a repository; what is not named stays, and null takes a setting away";
+    RemoveRepository   "removeRepository"   DELETE "repositories/{name}"               ""              => 204 ""             "Remove a repository with all that is in it";
+    CompactRepository  "compactRepository"  POST   "repositories/{name}/compact"       ""              => 200 "Repository"   "Begin the list of versions of a repository of gems anew";
+    Tokens             "listTokens"         GET    "tokens"                            ""              => 200 "Tokens"       "List the tokens";
+    AddToken           "addToken"           POST   "tokens"                            "NewToken"      => 201 "MadeToken"    "Make a token; its secret is in this answer only";
+    RevokeToken        "revokeToken"        DELETE "tokens/{name}"                     ""              => 204 ""             "Revoke a token, and the keys that were made with it";
+}
+
+/// A call: how it looks in a URL, and what comes and goes with it.
+#[derive(Debug)]
+pub(crate) struct AdminCall {
+    pub(crate) verb: AdminVerb,
+    /// Its name in the document, and what it is called in events.
+    pub(crate) id: &'static str,
+    pub(crate) method: Method,
+    /// Below `/api/v1/`.
+    pub(crate) path: &'static str,
+    /// The schema of the body that it takes; empty: none.
+    pub(crate) takes: &'static str,
+    /// The status of its success.
+    pub(crate) status: u16,
+    /// The schema of what it gives then; empty: nothing that has one.
+    pub(crate) gives: &'static str,
+    /// What it does.
+    pub(crate) doc: &'static str,
+}
+
+/// A call as it was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Admin {
+    /// What to do.
+    pub verb: AdminVerb,
+    /// The call's name.
+    pub id: &'static str,
+    /// What it is done to; empty where the call names nothing.
+    pub name: String,
+    /// The path below that, without a slash before it; empty where the call has none.
+    pub path: String,
+}
+
+impl AdminCall {
+    fn read(&self, segments: &[&str]) -> Option<Admin> {
+        let mut rest = segments.iter().copied();
+        let (mut name, mut path) = (String::new(), String::new());
+        for part in self.path.split('/') {
+            match part {
+                PATH => path = rest.by_ref().collect::<Vec<_>>().join("/"),
+                NAME => name = rest.next()?.to_owned(),
+                word => rest.next().filter(|next| *next == word).map(drop)?,
+            }
+        }
+        rest.next().is_none().then_some(Admin { verb: self.verb, id: self.id, name, path })
+    }
+
+    fn takes_method(&self, method: &Method) -> bool {
+        self.method == *method || (self.method == Method::GET && *method == Method::HEAD)
+    }
+}
+
+/// Reads what stands behind `/api/v1/`.
+pub(super) fn read(method: &Method, segments: &[&str]) -> Result<Admin, Error> {
+    let mut allow: Vec<&str> = Vec::new();
+    for call in CALLS {
+        let Some(asked) = call.read(segments) else { continue };
+        if call.takes_method(method) {
+            return Ok(asked);
+        }
+        allow.push(call.method.as_str());
+        allow.extend((call.method == Method::GET).then_some("HEAD"));
+    }
+    if allow.is_empty() {
+        return Err(Error::NoSuchRoute(Event::text(&format!("/api/v1/{}", segments.join("/")))));
+    }
+    Err(Error::MethodNotAllowed { method: Event::text(method.as_str()), allow: Cow::Owned(allow.join(", ")) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn each_call_is_read_as_itself_and_as_no_other() {
+        for call in CALLS {
+            let path = call.path.replace(NAME, "a.b").replace(PATH, "org/x/1.0");
+            let asked = read(&call.method, &path.split('/').collect::<Vec<_>>()).unwrap();
+            assert_eq!((asked.verb, asked.id), (call.verb, call.id));
+            assert_eq!(asked.name, if call.path.contains(NAME) { "a.b" } else { "" });
+            assert_eq!(asked.path, if call.path.contains(PATH) { "org/x/1.0" } else { "" });
+        }
+        let ids: HashSet<_> = CALLS.iter().map(|call| call.id).collect();
+        assert_eq!(ids.len(), CALLS.len());
+    }
+}

@@ -1,0 +1,88 @@
+//! The document of the API and the server that serves it say the same.
+
+use crate::world::World;
+use serde_json::{Value, json};
+
+fn document(world: &World) -> Value {
+    world.admin().get("/api/v1/openapi.json").expect(200).json()
+}
+
+/// Every call of the document: its path with names that nothing has, its methods in capitals.
+fn calls(document: &Value) -> Vec<(String, Vec<String>)> {
+    let filled = |path: &str| path.replace("{name}", "nobody").replace("{path}", "no/where");
+    let methods = |calls: &Value| calls.as_object().unwrap().keys().map(|method| method.to_uppercase()).collect();
+    document["paths"].as_object().unwrap().iter().map(|(path, calls)| (filled(path), methods(calls))).collect()
+}
+
+#[test]
+fn each_call_of_the_document_is_answered_and_any_other_method_is_told_which_are() {
+    let world = World::start();
+    let document = document(&world);
+    assert_eq!(document["openapi"], "3.1.0");
+    assert!(world.url("").starts_with(document["servers"][0]["url"].as_str().unwrap()));
+    let calls = calls(&document);
+    assert!(calls.len() > 5, "{calls:?}");
+    for (path, methods) in &calls {
+        for method in ["GET", "PUT", "POST", "PATCH", "DELETE"] {
+            let answer = world.admin().ask(method, path, &[], b"");
+            if !methods.iter().any(|known| known == method) {
+                let allow = answer.expect(405).header("allow").unwrap().to_owned();
+                let mut told: Vec<&str> = allow.split(", ").filter(|method| *method != "HEAD").collect();
+                told.sort_unstable();
+                let mut known = methods.clone();
+                known.sort_unstable();
+                assert_eq!(told, known, "{path}");
+                continue;
+            }
+            // Nothing of that name is there, and nothing can be made of an empty body; but the call is known.
+            assert!(![405, 500, 501].contains(&answer.status), "{method} {path}: {}", answer.text());
+            if answer.status == 404 {
+                assert!(!answer.text().contains("there is nothing at"), "{method} {path}: {}", answer.text());
+            }
+            // Without a token, and with one that may not, nobody gets anything.
+            world.anon().ask(method, path, &[], b"").expect(401);
+        }
+    }
+    for unknown in ["/api/v1", "/api/v1/nothing", "/api/v1/tokens/a/b", "/api/v2/tokens"] {
+        world.admin().get(unknown).expect(404);
+    }
+}
+
+/// Whether the keys of an answer are those of its schema.
+fn fits(document: &Value, schema: &str, answer: &Value) {
+    let of = |name: &str| document["components"]["schemas"][name].clone();
+    let mut schemas = vec![of(schema)];
+    for whole in schemas[0]["allOf"].as_array().cloned().unwrap_or_default() {
+        schemas.push(of(whole["$ref"].as_str().unwrap().rsplit('/').next().unwrap()));
+    }
+    let answer = answer.as_object().unwrap();
+    for key in answer.keys() {
+        assert!(schemas.iter().any(|schema| schema["properties"].get(key).is_some()), "{schema} has no `{key}`");
+    }
+    for required in schemas.iter().filter_map(|schema| schema["required"].as_array()).flatten() {
+        assert!(answer.contains_key(required.as_str().unwrap()), "{schema} is told without {required}");
+    }
+}
+
+#[test]
+fn what_is_answered_has_the_keys_that_the_document_says() {
+    let world = World::start();
+    let (admin, document) = (world.admin(), document(&world));
+    let wanted = [
+        json!({"name": "g", "format": "gem"}),
+        json!({"name": "m", "format": "maven", "versions": "snapshots", "retention": {"days": 1}}),
+        json!({"name": "r", "format": "raw", "remote": {"urls": ["http://127.0.0.1:9"], "max_bytes": 1 << 30}}),
+    ];
+    for wanted in wanted {
+        fits(&document, "NewRepository", &wanted);
+        fits(&document, "Repository", &admin.post_json("/api/v1/repositories", &wanted).expect(201).json());
+    }
+    fits(&document, "Repositories", &admin.get("/api/v1/repositories").expect(200).json());
+    let wanted = json!({"name": "t", "owner": "t", "scopes": ["write"], "repositories": ["g"], "otp": true});
+    fits(&document, "NewToken", &wanted);
+    fits(&document, "MadeToken", &admin.post_json("/api/v1/tokens", &wanted).expect(201).json());
+    let tokens = admin.get("/api/v1/tokens").expect(200).json();
+    fits(&document, "Tokens", &tokens);
+    tokens["tokens"].as_array().unwrap().iter().for_each(|token| fits(&document, "Token", token));
+    fits(&document, "Problem", &admin.get("/api/v1/repositories/nobody").expect(404).json());
+}
