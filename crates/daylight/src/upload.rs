@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::error::Error;
 use crate::multipart::{Form, Piece};
+use bytes::{Bytes, BytesMut};
 use front::Request;
 use repository::Error::Unsaved;
 use repository::{Ask, Question};
@@ -14,6 +15,10 @@ use telemetry::Event;
 const UNTRUSTED: &str = "Pushing with an attestation requires trusted publishing";
 /// The list of no attestations.
 const NONE: [&[u8]; 2] = [b"", b"[]"];
+
+/// Bytes that are written at once. The kernel keeps a file in memory in as large units as it was written in, where they are
+/// aligned, and sending one that came in odd pieces costs a quarter more each time. It is also fewer turns of a thread.
+const AT_ONCE: usize = 256 << 10;
 
 /// The upload of a question that brings one, on disk but not kept yet. Asked for only after access was granted, so a
 /// stranger's bytes are never written.
@@ -34,34 +39,64 @@ pub(crate) async fn receive(
     }
     // The first piece first: what is refused by its announced length leaves no file to put away.
     let first = request.upload.next(event).await.transpose()?;
-    let mut staged = app.store.stage(event).await.map_err(Unsaved)?;
+    let mut arriving = Arriving::new(app, event).await?;
     if let Some(first) = first {
-        staged.write(first, event).await.map_err(Unsaved)?;
+        arriving.write(first, event).await?;
     }
     while let Some(piece) = request.upload.next(event).await {
-        staged.write(piece?, event).await.map_err(Unsaved)?;
+        arriving.write(piece?, event).await?;
     }
-    Ok(Some(staged))
+    arriving.end(event).await.map(Some)
+}
+
+/// A package of which more may come.
+struct Arriving {
+    staged: Staged,
+    /// Less than is written at once.
+    waiting: BytesMut,
+}
+
+impl Arriving {
+    async fn new(app: &App, event: &mut Event) -> Result<Self, Error> {
+        let staged = app.store.stage(event).await.map_err(Unsaved)?;
+        Ok(Self { staged, waiting: BytesMut::new() })
+    }
+
+    async fn write(&mut self, piece: Bytes, event: &mut Event) -> Result<(), Error> {
+        self.waiting.extend_from_slice(&piece);
+        while self.waiting.len() >= AT_ONCE {
+            let full = self.waiting.split_to(AT_ONCE).freeze();
+            self.staged.write(full, event).await.map_err(Unsaved)?;
+        }
+        Ok(())
+    }
+
+    async fn end(mut self, event: &mut Event) -> Result<Staged, Error> {
+        if !self.waiting.is_empty() {
+            self.staged.write(self.waiting.freeze(), event).await.map_err(Unsaved)?;
+        }
+        Ok(self.staged)
+    }
 }
 
 /// The field `gem` of a form.
 async fn from_form(app: &App, mut form: Form, request: &mut Request, event: &mut Event) -> Result<Staged, Error> {
-    let (mut staged, mut field, mut attestations) = (None, String::new(), Vec::new());
+    let (mut gem, mut field, mut attestations) = (None, String::new(), Vec::new());
     while let Some(arrived) = request.upload.next(event).await {
         for piece in form.take(&arrived?)? {
             match (piece, field.as_str()) {
-                (Piece::Field(name), _) if name == "gem" && staged.is_some() => {
+                (Piece::Field(name), _) if name == "gem" && gem.is_some() => {
                     return Err(Error::Input("the form has two fields `gem`".into()));
                 }
                 (Piece::Field(name), _) => {
                     if name == "gem" {
-                        staged = Some(app.store.stage(event).await.map_err(Unsaved)?);
+                        gem = Some(Arriving::new(app, event).await?);
                     }
                     field = name;
                 }
                 (Piece::Bytes(bytes), "gem") => {
-                    if let Some(staged) = &mut staged {
-                        staged.write(bytes, event).await.map_err(Unsaved)?;
+                    if let Some(arriving) = &mut gem {
+                        arriving.write(bytes, event).await?;
                     }
                 }
                 (Piece::Bytes(bytes), "attestations") => {
@@ -75,5 +110,6 @@ async fn from_form(app: &App, mut form: Form, request: &mut Request, event: &mut
         }
     }
     form.end()?;
-    staged.ok_or_else(|| Error::Input("the form has no field `gem`".into()))
+    let arriving: Arriving = gem.ok_or_else(|| Error::Input("the form has no field `gem`".into()))?;
+    arriving.end(event).await
 }

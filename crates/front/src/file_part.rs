@@ -18,7 +18,10 @@ use telemetry::{Bound, Tick};
 use tokio::task::JoinHandle;
 
 /// Bytes that a connection sends before the others of its core have a turn, and that are looked for in memory at once.
-pub(crate) const TURN: usize = 1 << 20;
+pub(crate) const TURN: usize = 2 << 20;
+/// So long after a client has taken nothing more, what was in memory is taken to be there still, in nanoseconds. Most take
+/// more within milliseconds, and looking again each time costs more than sending does.
+const KEPT: u64 = 1_000_000_000;
 
 /// Its pages are never touched, so it takes address space and no memory.
 static STAND_IN: LazyLock<Box<[u8]>> = LazyLock::new(|| vec![0; TURN].into_boxed_slice());
@@ -37,6 +40,8 @@ pub(crate) struct FilePart {
     turn: Cell<usize>,
     /// Up to here the kernel holds the file in memory, as far as we know.
     known: Cell<u64>,
+    /// Since when the socket takes nothing more.
+    paused: Cell<Option<Tick>>,
     /// A read that brings it there.
     reading: RefCell<Option<JoinHandle<io::Result<u64>>>>,
     sent: Rc<Sent>,
@@ -46,8 +51,8 @@ pub(crate) struct FilePart {
 impl FilePart {
     pub(crate) fn new(file: Arc<File>, from: u64, len: u64, sent: Rc<Sent>, threads: Arc<Bound>) -> Rc<Self> {
         let (at, left) = (Cell::new(from), Cell::new(len));
-        let (turn, known, reading) = (Cell::default(), Cell::default(), RefCell::default());
-        Rc::new(Self { file, at, left, turn, known, reading, sent, threads })
+        let (turn, known, paused, reading) = Default::default();
+        Rc::new(Self { file, at, left, turn, known, paused, reading, sent, threads })
     }
 
     pub(crate) fn left(&self) -> u64 {
@@ -86,10 +91,10 @@ impl FilePart {
         }
     }
 
-    /// The socket takes nothing more for now. What was in memory may be gone when it does.
+    /// The socket takes nothing more for now.
     pub(crate) fn pause(&self) {
         self.turn.set(0);
-        self.known.set(0);
+        self.paused.set(Some(Tick::now()));
     }
 
     /// Waits until it is this connection's turn and the next bytes are in memory, so that sending them does not hold up
@@ -99,6 +104,10 @@ impl FilePart {
             self.turn.set(0);
             cx.waker().wake_by_ref();
             return Poll::Pending;
+        }
+        if self.paused.take().is_some_and(|since| Tick::now().since(since) > KEPT) {
+            // What was in memory may be gone.
+            self.known.set(0);
         }
         let (at, end) = (self.at.get(), self.at.get() + self.turn_of(TURN) as u64);
         if self.known.get() > at {

@@ -7,9 +7,9 @@ use std::io::{self, IoSliceMut};
 use std::num::NonZeroU64;
 use std::os::unix::fs::FileExt;
 
-/// Between two bytes that are looked for: what the kernel reads ahead at once. A gap between them is rare, and costs a wait
-/// for one read. Looking costs half a microsecond, sending as much twenty.
-const STEP: u64 = 128 << 10;
+/// Between two bytes that are looked for. A gap between them is rare, as the kernel forgets a file in the order in which it was
+/// read, and costs a wait for one read. Looking costs nearly a microsecond, sending as much some twenty.
+const STEP: u64 = 512 << 10;
 /// Bytes read at once to bring a part of a file into memory.
 const PIECE: usize = 64 << 10;
 
