@@ -228,6 +228,12 @@ impl World {
         let wanted = json!({ "name": name, "format": "gem", "kind": "hosted", "private": private });
         self.admin().post_json("/api/v1/repositories", &wanted).expect(201);
     }
+
+    /// Makes a hosted repository that is a tree of files.
+    pub(crate) fn tree(&self, name: &str, format: &str) {
+        let wanted = json!({ "name": name, "format": format, "kind": "hosted" });
+        self.admin().post_json("/api/v1/repositories", &wanted).expect(201);
+    }
 }
 
 /// Writes a text file, and the folders above it.

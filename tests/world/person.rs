@@ -72,6 +72,21 @@ impl Person {
         self.on(connection, "POST", &path, &[("Content-Type", "application/octet-stream")], bytes)
     }
 
+    /// Publishes a file at a path of a repository that is a tree.
+    pub(crate) fn put(&self, repository: &str, path: &str, bytes: &[u8]) -> Answer {
+        self.ask("PUT", &format!("/repository/{repository}/{path}"), &[], bytes)
+    }
+
+    /// Reads the file at a path of a repository.
+    pub(crate) fn file(&self, repository: &str, path: &str) -> Answer {
+        self.get(&format!("/repository/{repository}/{path}"))
+    }
+
+    /// Deletes what is at a path of a repository, or below it.
+    pub(crate) fn delete(&self, repository: &str, path: &str) -> Answer {
+        self.ask("DELETE", &format!("/repository/{repository}/{path}"), &[], b"")
+    }
+
     /// Withdraws a version as `gem yank` does.
     pub(crate) fn yank(&self, repository: &str, name: &str, version: &str) -> Answer {
         self.yank_on(&mut self.connect().unwrap(), repository, name, version).unwrap()

@@ -37,6 +37,7 @@ async fn content(app: &App, request: &mut Request, url: Content, event: &mut Eve
     let ask = Ask { repository, settings, question };
     event.subject = ask.subject();
     let stamp = app.repositories.stamp(&ask); // before the work
+    app.repositories.admit(&ask, who.actor())?;
     let upload = upload::receive(app, &ask, request, event).await?;
     let reply = match app.repositories.answer(&ask, upload, who.actor(), event).await {
         Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask, request)),

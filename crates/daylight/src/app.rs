@@ -68,10 +68,9 @@ impl App {
 
 impl Handler for App {
     async fn answer(&self, request: &mut Request, event: &mut Event) -> Reply {
-        let api = request.path().starts_with("/api/");
         match answer(self, request, event).await {
             Ok(reply) => reply,
-            Err(error) => self.refuse(&error, api, event),
+            Err(error) => self.refuse(&error, request, event),
         }
     }
 }
@@ -79,16 +78,16 @@ impl Handler for App {
 impl App {
     /// The answer to a question for something that is not there, where that is proven; any other error comes back.
     pub(crate) fn missing(&self, error: repository::Error, ask: &Ask, event: &mut Event) -> Result<Reply, Error> {
-        if !matches!(error, repository::Error::NoSuchPackage) {
+        if !matches!(error, repository::Error::NoSuchPackage | repository::Error::NoSuchFile(_)) {
             return Err(error.into());
         }
         event.reason = Some(error.reason());
         Ok(event.time(Op::ReplyMake, || reply::missing(&error.into(), ask)))
     }
 
-    fn refuse(&self, error: &Error, api: bool, event: &mut Event) -> Reply {
+    fn refuse(&self, error: &Error, request: &Request, event: &mut Event) -> Reply {
         event.reason = Some(error.reason());
-        let reply = reply::refusal(error, api);
+        let reply = reply::refusal(error, request);
         // Others of the 5xx are the store's to say, once, or the answer to what cannot be done.
         if reply.status == StatusCode::INTERNAL_SERVER_ERROR {
             event.detail = chain(error);

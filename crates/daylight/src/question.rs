@@ -15,6 +15,7 @@ use front::Request;
 use http::Method;
 use repository::{Format, Question, Repository};
 use std::collections::HashSet;
+use store::RepositoryKind;
 use telemetry::Event;
 
 /// Most gems in one question for dependencies, as clients know it. Bundler asks for 50 at once.
@@ -35,7 +36,7 @@ pub(crate) async fn read(
         return program::read(app, who, (call, form), (url, repository), request, event).await;
     }
     if repository.format.is_tree() {
-        return tree(url, nothing);
+        return tree(url, repository, nothing);
     }
     let path = path::read(&url.path).ok_or_else(nothing)?;
     let (allow, question) = match path {
@@ -60,17 +61,16 @@ pub(crate) async fn read(
 }
 
 /// A file of a repository that is a tree of files.
-fn tree(url: &Content, nothing: impl Fn() -> repository::Error) -> Result<Question, Error> {
+fn tree(url: &Content, repository: &Repository, nothing: impl Fn() -> repository::Error) -> Result<Question, Error> {
     let path = || format::tree::check(&url.path).map(|()| url.path.clone()).map_err(|_| nothing());
+    let hosted = repository.record.kind == RepositoryKind::Hosted;
+    let allow = if hosted { "GET, HEAD, PUT, DELETE" } else { "GET, HEAD" };
     match url.method {
         Method::GET | Method::HEAD if url.path.is_empty() => Ok(Question::Root),
         Method::GET | Method::HEAD => Ok(Question::Fetch(path()?)),
-        Method::PUT => Ok(Question::Deploy(path()?)),
-        Method::DELETE => Ok(Question::Delete(path()?)),
-        _ => Err(Error::MethodNotAllowed {
-            method: Event::text(url.method.as_str()),
-            allow: "GET, HEAD, PUT, DELETE".into(),
-        }),
+        Method::PUT if hosted => Ok(Question::Deploy(path()?)),
+        Method::DELETE if hosted => Ok(Question::Delete(path()?)),
+        _ => Err(Error::MethodNotAllowed { method: Event::text(url.method.as_str()), allow: allow.into() }),
     }
 }
 

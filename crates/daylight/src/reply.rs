@@ -54,6 +54,7 @@ pub(crate) fn found(found: Found, ask: &Ask, request: &Request) -> Reply {
         }
         Found::Gemspec(made) => gemspec(made, private),
         Found::Content(file) => content(file, private),
+        Found::Removed(_) => no_content(),
         Found::Kept(new) => Reply::new(if new { StatusCode::CREATED } else { StatusCode::OK }),
         Found::Dependencies(list, form) => dependencies(list, form, private),
         // Relative, so that it is right below whatever prefix the repository is reached.
@@ -186,7 +187,8 @@ fn gemspec(index: Index, private: bool) -> Reply {
 
 /// Something is proven not to be there, until it is published.
 pub(crate) fn missing(error: &Error, ask: &Ask) -> Reply {
-    let mut reply = plain(status(error), error);
+    let status = status(error);
+    let mut reply = if is_of_a_file(error) { problem(status, error) } else { plain(status, error) };
     reply.headers.insert(header::CACHE_CONTROL, asked_again(ask.repository.record.private));
     reply
 }
@@ -232,10 +234,12 @@ pub(crate) fn no_content() -> Reply {
     Reply::new(StatusCode::NO_CONTENT)
 }
 
-/// Why not. Clients of repositories print the body as it comes, so they get plain text; the API answers RFC 9457.
-pub(crate) fn refusal(error: &Error, api: bool) -> Reply {
+/// Why not. `gem` and `bundle` print the body as it comes, so they get plain text. The API answers RFC 9457, and so do
+/// repositories that are trees of files: Gradle looks for it unasked, Maven's resolver asks for it (2.0.19 on).
+pub(crate) fn refusal(error: &Error, request: &Request) -> Reply {
     let status = status(error);
-    let mut reply = if api { problem(status, error) } else { plain(status, error) };
+    let asked = is_of_a_file(error) || request.path().starts_with("/api/") || accepts_problems(request);
+    let mut reply = if asked { problem(status, error) } else { plain(status, error) };
     let headers = &mut reply.headers;
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     match error {
@@ -254,6 +258,15 @@ pub(crate) fn refusal(error: &Error, api: bool) -> Reply {
         _ => {}
     }
     reply
+}
+
+fn is_of_a_file(error: &Error) -> bool {
+    matches!(error, Error::Repository(error) if error.is_of_a_file())
+}
+
+fn accepts_problems(request: &Request) -> bool {
+    let accepts = request.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
+    accepts.flat_map(|line| line.split([',', ';'])).any(|media| media.trim() == PROBLEM)
 }
 
 fn plain(status: StatusCode, error: &Error) -> Reply {
@@ -306,6 +319,7 @@ fn status(error: &Error) -> StatusCode {
         | R::NoSuchRoute
         | R::NoSuchRepository
         | R::NoSuchPackage
+        | R::NoSuchFile
         | R::NoSuchVersion
         | R::Withdrawn => StatusCode::NOT_FOUND,
         R::NotAnOwner | R::HiddenByPolicy | R::CrossSite | R::ScopeMissing | R::RuleBroken => StatusCode::FORBIDDEN,
@@ -315,6 +329,7 @@ fn status(error: &Error) -> StatusCode {
         }
         R::TooManyPasswords => StatusCode::TOO_MANY_REQUESTS,
         R::PackageInvalid => StatusCode::UNPROCESSABLE_ENTITY,
+        R::VersionRefused | R::ChecksumDiffers => StatusCode::BAD_REQUEST,
         R::VersionTaken | R::Conflict | R::PlatformUnclear => StatusCode::CONFLICT,
         R::TooLarge => match error {
             Error::Repository(repository::Error::TooManyNames) => StatusCode::UNPROCESSABLE_ENTITY,

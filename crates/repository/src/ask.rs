@@ -188,4 +188,6 @@ pub enum Found {
     Content(Content),
     /// What was uploaded to a tree is there now; `true`: it was not before.
     Kept(bool),
+    /// So many files of a tree were taken away.
+    Removed(u64),
 }

@@ -86,6 +86,61 @@ pub enum Error {
     /// More would be no help to anybody.
     #[error("a gem has 100 owners at most")]
     TooManyOwners,
+    /// Nothing is published at the path.
+    #[error("there is no file `{0}` here")]
+    NoSuchFile(String),
+    /// What was at the path was taken away.
+    #[error("`{0}` was deleted")]
+    Removed(String),
+    /// The layout has no such file, so none can be published there.
+    #[error("`{0}` is no path that a file of this layout can have")]
+    NotInLayout(String),
+    /// The repository does not take such versions.
+    #[error("version `{version}` is not taken here: its versions are {}", .policy.as_str())]
+    VersionRefused {
+        /// The version.
+        version: String,
+        /// What is taken.
+        policy: crate::VersionPolicy,
+    },
+    /// The path has other bytes.
+    #[error("`{0}` is published with other bytes, and what is published never changes")]
+    PathTaken(String),
+    /// The path had other bytes, which were taken away.
+    #[error("`{0}` was published with other bytes and deleted; its path stays taken")]
+    PathTakenByRemoved(String),
+    /// The path is taken in another spelling: clients that keep files by name would mix up the two.
+    #[error("`{path}` differs only in case from `{there}`, which is published here")]
+    PathInOtherCase {
+        /// The path that was uploaded.
+        path: String,
+        /// The path that is there.
+        there: String,
+    },
+    /// An uploaded checksum is not that of the file beside it.
+    #[error("the checksum is not that of `{path}`: it says {said}, and the file that arrived has {is}")]
+    ChecksumDiffers {
+        /// The file.
+        path: String,
+        /// What was uploaded.
+        said: String,
+        /// What the file has.
+        is: String,
+    },
+    /// The token is for a part of the tree, and this is another.
+    #[error("token `{token}` is for `{package}` alone")]
+    NotForToken {
+        /// The token's name.
+        token: String,
+        /// What it is for.
+        package: String,
+    },
+    /// Nothing at the path or below it was taken away.
+    #[error("nothing that was at `{0}` or below it was deleted")]
+    NothingRemoved(String),
+    /// It was taken away too long ago.
+    #[error("`{0}` was deleted more than {days} days ago, which is final", days = crate::UNDO_DAYS)]
+    RemovedForGood(String),
     /// The name cannot be a repository's.
     #[error(transparent)]
     BadName(#[from] crate::BadName),
@@ -154,12 +209,18 @@ impl Error {
             Error::NoSuchPath { .. } => Reason::NoSuchRoute,
             Error::NoSuchPackage | Error::NoSuchGem => Reason::NoSuchPackage,
             Error::NoSuchVersion(_) => Reason::NoSuchVersion,
-            Error::Withdrawn(_) => Reason::Withdrawn,
+            Error::Withdrawn(_) | Error::Removed(_) | Error::RemovedForGood(_) => Reason::Withdrawn,
+            Error::NoSuchFile(_) | Error::NothingRemoved(_) => Reason::NoSuchFile,
+            Error::NotInLayout(_) => Reason::InputInvalid,
+            Error::VersionRefused { .. } => Reason::VersionRefused,
+            Error::PathTaken(_) | Error::PathTakenByRemoved(_) => Reason::VersionTaken,
+            Error::PathInOtherCase { .. } => Reason::Conflict,
+            Error::ChecksumDiffers { .. } => Reason::ChecksumDiffers,
             Error::NoSuchGemVersion => Reason::NoSuchVersion,
             Error::NoSuchOwner => Reason::NoSuchOwner,
             Error::NotAnOwner(_) | Error::NotAnOwnerToWithdraw | Error::LastOwner => Reason::NotAnOwner,
             Error::OwnerAlready(_) | Error::TooManyOwners => Reason::Conflict,
-            Error::OnlyFor { .. } => Reason::ScopeMissing,
+            Error::OnlyFor { .. } | Error::NotForToken { .. } => Reason::ScopeMissing,
             Error::Invalid(error) if error.is_ours() => Reason::Io,
             Error::Invalid(error) => match error.fault() {
                 Fault::Package | Fault::Aliases => Reason::PackageInvalid,
@@ -180,6 +241,24 @@ impl Error {
         }
     }
 
+    /// Whether it is about a file of a tree.
+    pub fn is_of_a_file(&self) -> bool {
+        matches!(
+            self,
+            Error::NoSuchFile(_)
+                | Error::Removed(_)
+                | Error::NotInLayout(_)
+                | Error::VersionRefused { .. }
+                | Error::PathTaken(_)
+                | Error::PathTakenByRemoved(_)
+                | Error::PathInOtherCase { .. }
+                | Error::ChecksumDiffers { .. }
+                | Error::NotForToken { .. }
+                | Error::NothingRemoved(_)
+                | Error::RemovedForGood(_)
+        )
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -191,6 +270,19 @@ impl Error {
             Error::OtherCase { there, .. } => Some(format!("publish it as `{there}`, or under another name")),
             Error::NoSuchOwner => {
                 Some("an owner is called as their token's owner is: `daylight token list` shows them".into())
+            }
+            Error::PathTaken(_) | Error::PathTakenByRemoved(_) => Some("publish another version".into()),
+            Error::PathInOtherCase { there, .. } => {
+                Some(format!("spell it as `{there}` is, or publish another version"))
+            }
+            Error::NotInLayout(_) => {
+                Some("a file of `G:A:V` is at `G/A/V/A-V.EXTENSION` or `G/A/V/A-V-CLASSIFIER.EXTENSION`".into())
+            }
+            Error::ChecksumDiffers { .. } => {
+                Some("it was damaged on its way, or the file was: upload both again".into())
+            }
+            Error::VersionRefused { .. } => {
+                Some("publish it to a repository that takes it; `daylight repo list` shows which there are".into())
             }
             Error::NoSuchFormat(_) => Some("there are: gem, maven, raw".into()),
             Error::NoSuchProtocol(_) => {

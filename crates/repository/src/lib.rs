@@ -25,7 +25,7 @@ pub use bad_setting::BadSetting;
 pub use content::{Content, Growing, Grown, Source};
 pub use describe::{Describe, OwnerChange, Role, What};
 pub use error::{Error, store_reason};
-pub use hosted::{Packed, Shared};
+pub use hosted::{Packed, Shared, UNDO_DAYS};
 pub use known::{Format, Known, Repository};
 pub use name::{BadName, RepositoryName};
 pub use protocol::Protocol;

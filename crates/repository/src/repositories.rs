@@ -1,5 +1,7 @@
 //! All repositories, and the one function that answers a question to one of them.
 
+mod trees;
+
 use crate::hosted::{self, Heads, Hosted, Keeper, Pieces};
 use crate::{
     Actor, Ask, BadSetting, Error, Format, Found, Known, Question, References, Repository, Rules, Shared, Workers,
@@ -126,6 +128,9 @@ impl Repositories {
             Question::Gemspec(full_name) => return self.any_of(id, full_name)?.join(&ask.settings),
             Question::Specs(_) | Question::Gem(_) | Question::Download(_) | Question::Dependencies(..) => return None,
             Question::Push | Question::Yank { .. } | Question::Own { .. } => return None,
+            Question::Fetch(path) if ask.repository.record.kind == RepositoryKind::Hosted => {
+                Unit::Of(id, format::tree::folder(path))
+            }
             Question::Fetch(_) | Question::Deploy(_) | Question::Delete(_) => return None,
         };
         self.store.revisions().stamp(&[unit], Millis(i64::MAX))?.join(&ask.settings)
@@ -152,6 +157,7 @@ impl Repositories {
         }
         match (ask.repository.record.kind, ask.repository.format) {
             (RepositoryKind::Hosted, Format::Gem) => Box::pin(self.gems(ask, upload, by, event)).await,
+            (RepositoryKind::Hosted, Format::Maven | Format::Raw) => Box::pin(self.tree(ask, upload, by, event)).await,
             (kind, format) => Err(Error::Unsupported(format!(
                 "{} repositories of format {} cannot be asked yet",
                 kind.as_str(),

@@ -39,6 +39,15 @@ impl VersionPolicy {
         })
     }
 
+    /// Whether it lets a release, or a snapshot, be published.
+    pub fn takes(self, snapshot: bool) -> bool {
+        match self {
+            VersionPolicy::Mixed => true,
+            VersionPolicy::Releases => !snapshot,
+            VersionPolicy::Snapshots => snapshot,
+        }
+    }
+
     /// The policy that a repository's settings name.
     pub fn of(record: &RepositoryRecord) -> Self {
         record.versions.as_deref().and_then(|name| Self::named(name).ok()).unwrap_or_default()

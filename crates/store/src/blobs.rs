@@ -14,6 +14,7 @@ use sha2::{Digest as _, Sha256, Sha512};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -70,6 +71,15 @@ impl Blobs {
         })?;
         let size_bytes = file.metadata().map_err(Error::io("look at", &path))?.len();
         Ok((file, size_bytes))
+    }
+
+    /// The bytes of `digest`, in memory.
+    pub(crate) fn read_blob(&self, digest: &Digest) -> Result<Bytes, Error> {
+        let (mut file, size_bytes) = self.open_blob(digest)?;
+        let (_, _, path) = self.layout.blob(digest);
+        let mut bytes = Vec::with_capacity(usize::try_from(size_bytes).unwrap_or_default());
+        file.read_to_end(&mut bytes).map_err(Error::io("read", &path))?;
+        Ok(bytes.into())
     }
 
     /// Opens a file of [`Writing::path`] for reading.

@@ -225,8 +225,14 @@ pub trait Catalog: Send {
     /// One entry.
     fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error>;
 
-    /// Entries whose keys begin with `prefix`, in byte order of those, `limit` at most.
-    fn entries_beginning(&mut self, repository: RepositoryId, prefix: &str, limit: usize) -> Result<Vec<Entry>, Error>;
+    /// Entries whose keys begin with `prefix` and come after `after`, in byte order of those, `limit` at most.
+    fn entries_beginning(
+        &mut self,
+        repository: RepositoryId,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<Entry>, Error>;
 
     /// The entry whose key is `key` but for the case of ASCII letters: the first in byte order.
     fn entry_in_any_case(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error>;

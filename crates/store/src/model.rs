@@ -174,8 +174,15 @@ impl Catalog for Model {
         self.unit(repository, unit)?.entries.into_iter().map(outline).collect()
     }
 
-    fn entries_beginning(&mut self, repository: RepositoryId, prefix: &str, limit: usize) -> Result<Vec<Entry>, Error> {
-        let begin = |(id, key): &(RepositoryId, String)| *id == repository && key.starts_with(prefix);
+    fn entries_beginning(
+        &mut self,
+        repository: RepositoryId,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<Entry>, Error> {
+        let begin =
+            |(id, key): &(RepositoryId, String)| *id == repository && key.starts_with(prefix) && key.as_str() > after;
         let found = self.entries.iter().filter(|(place, _)| begin(place));
         Ok(found.take(limit).map(|(_, entry)| entry.clone()).collect())
     }

@@ -185,8 +185,14 @@ impl Catalog for Sqlite {
         self.read_outlines(repository, unit)
     }
 
-    fn entries_beginning(&mut self, repository: RepositoryId, prefix: &str, limit: usize) -> Result<Vec<Entry>, Error> {
-        self.read_entries_beginning(repository, prefix, limit)
+    fn entries_beginning(
+        &mut self,
+        repository: RepositoryId,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<Entry>, Error> {
+        self.read_entries_beginning(repository, prefix, after, limit)
     }
 
     fn entry_in_any_case(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {

@@ -5,6 +5,7 @@ use crate::pool::Pool;
 use crate::{Digest, Error, Hashes, Lane};
 use bytes::Bytes;
 use std::fs::File;
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use telemetry::{Event, Op};
@@ -56,6 +57,18 @@ impl Staged {
     /// Gives the bytes to another thread of the store.
     pub(crate) fn hand_over(mut self) -> Result<Writing, Error> {
         self.writing.take().ok_or(Error::GivenUp)
+    }
+
+    /// What is there from its start, `limit` bytes at most.
+    pub async fn beginning(&self, limit: u64, event: &mut Event) -> Result<Vec<u8>, Error> {
+        let (path, blobs) = (self.path.clone(), self.blobs.clone());
+        let read = move |_: &mut _| {
+            let mut bytes = Vec::new();
+            let file = blobs.open_staged(&path)?;
+            file.take(limit).read_to_end(&mut bytes).map_err(Error::io("read", &path))?;
+            Ok(bytes)
+        };
+        self.threads.run(Lane::Change, (Op::BlobWait, Op::BlobRead), event, read).await?
     }
 
     /// Makes the bytes last under their digest: when this returns they are on disk, and a row may point at them.

@@ -119,16 +119,16 @@ impl Store {
         self.read(Lane::Single, event, move |truth| truth.entry(id, &key)).await
     }
 
-    /// Entries whose keys begin with `prefix`, in byte order of those, `limit` at most.
+    /// Entries whose keys begin with `prefix` and come after `after`, in byte order of those, `limit` at most.
     pub async fn entries_beginning(
         &self,
         id: RepositoryId,
-        prefix: &str,
+        (prefix, after): (&str, &str),
         limit: usize,
         event: &mut Event,
     ) -> Result<Vec<Entry>, Error> {
-        let prefix = prefix.to_owned();
-        self.read(Lane::Single, event, move |truth| truth.entries_beginning(id, &prefix, limit)).await
+        let (prefix, after) = (prefix.to_owned(), after.to_owned());
+        self.read(Lane::Single, event, move |truth| truth.entries_beginning(id, &prefix, &after, limit)).await
     }
 
     /// The entry whose key is `key` but for the case of ASCII letters.
@@ -217,6 +217,12 @@ impl Store {
     pub async fn open_blob(&self, digest: Digest, event: &mut Event) -> Result<(File, u64), Error> {
         let open = move |blobs: &mut Arc<Blobs>| blobs.open_blob(&digest);
         self.blob_threads.run(Lane::Single, (Op::BlobWait, Op::BlobOpen), event, open).await?
+    }
+
+    /// The bytes of `digest` in memory: for what is small.
+    pub async fn read_blob(&self, digest: Digest, event: &mut Event) -> Result<Bytes, Error> {
+        let read = move |blobs: &mut Arc<Blobs>| blobs.read_blob(&digest);
+        self.blob_threads.run(Lane::Single, (Op::BlobWait, Op::BlobRead), event, read).await?
     }
 
     /// Writes a file that is derived from the truth, in place of the one that has its name. Durable enough for what can be

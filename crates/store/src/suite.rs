@@ -44,7 +44,7 @@ pub(crate) fn entry(unit: &str, number: u32, state: State) -> Entry {
         state,
         published: Millis(i64::from(100 - number)),
         changed: Millis(0),
-        hashes: crate::blobs::hashes(key.as_bytes()),
+        hashes: crate::Hashes::of(key.as_bytes()),
         facts,
         line: Some(format!("{unit} {number} {state:?}")),
         key,
@@ -164,15 +164,18 @@ fn lines_and_names_come_in_pieces(mut catalog: impl Catalog) {
 
 fn entries_are_found_by_what_their_keys_begin_with(mut catalog: impl Catalog) {
     made(&mut catalog, vec![publish("a", 2), publish("a-1", 1), publish("a", 1), publish("b", 1), publish("é", 1)]);
-    let keys = |catalog: &mut _, prefix, limit| -> Vec<String> {
-        let found = Catalog::entries_beginning(catalog, R, prefix, limit).unwrap();
+    let keys = |catalog: &mut _, prefix, after, limit| -> Vec<String> {
+        let found = Catalog::entries_beginning(catalog, R, prefix, after, limit).unwrap();
         found.into_iter().map(|entry| entry.key).collect()
     };
-    assert_eq!(keys(&mut catalog, "a-1", 9), ["a-1", "a-1-1"]);
-    assert_eq!(keys(&mut catalog, "a-", 2), ["a-1", "a-1-1"]);
-    assert_eq!(keys(&mut catalog, "é", 9), ["é-1"]);
-    assert_eq!(keys(&mut catalog, "A", 9), [""; 0]);
-    assert!(catalog.entries_beginning(RepositoryId(2), "a", 9).unwrap().is_empty());
+    assert_eq!(keys(&mut catalog, "a-1", "", 9), ["a-1", "a-1-1"]);
+    assert_eq!(keys(&mut catalog, "a-", "", 2), ["a-1", "a-1-1"]);
+    assert_eq!(keys(&mut catalog, "a-", "a-1", 9), ["a-1-1", "a-2"]);
+    assert_eq!(keys(&mut catalog, "a-", "a-2", 9), [""; 0]);
+    assert_eq!(keys(&mut catalog, "a-", "b", 9), [""; 0]);
+    assert_eq!(keys(&mut catalog, "é", "", 9), ["é-1"]);
+    assert_eq!(keys(&mut catalog, "A", "", 9), [""; 0]);
+    assert!(catalog.entries_beginning(RepositoryId(2), "a", "", 9).unwrap().is_empty());
 }
 
 fn a_refused_batch_changes_nothing_and_uses_no_number(mut catalog: impl Catalog) {

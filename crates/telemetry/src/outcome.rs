@@ -49,6 +49,7 @@ closed! {
         NoSuchRoute "no_such_route" "No URL of Daylight looks like that";
         NoSuchRepository "no_such_repository" "There is no repository of that name";
         NoSuchPackage "no_such_package" "The repository has nothing of that name";
+        NoSuchFile "no_such_file" "The repository has no file at that path";
         NoSuchVersion "no_such_version" "The package has no such version";
         Withdrawn "withdrawn" "The version was yanked or deleted";
         ProtocolOff "protocol_off" "The index protocol is switched off in the repository";
@@ -67,6 +68,8 @@ closed! {
         RuleBroken "rule_broken" "The uploaded package breaks a rule";
         PlatformUnclear "platform_unclear" "Clients would disagree about the platform of the uploaded package";
         VersionTaken "version_taken" "The version exists with other bytes";
+        VersionRefused "version_refused" "The repository does not take versions of that kind";
+        ChecksumDiffers "checksum_differs" "An uploaded checksum is not that of the file beside it";
         TooLarge "too_large" "Something sent is over its limit";
         BodyTooSlow "body_too_slow" "An upload stopped arriving";
         BodyShort "body_short" "An upload ended before its announced length";

@@ -14,6 +14,7 @@ mod shared;
 mod single;
 mod slot;
 mod specs;
+mod tree;
 mod versions;
 mod yank;
 
@@ -31,6 +32,8 @@ pub(crate) use single::{gem, gemspec};
 pub(crate) use slot::Keeper;
 pub use specs::Packed;
 pub(crate) use specs::specs;
+pub use tree::UNDO_DAYS;
+pub(crate) use tree::{admit, deploy, fetch, remove, restore};
 pub(crate) use versions::versions;
 pub(crate) use yank::yank;
 

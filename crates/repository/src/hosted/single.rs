@@ -48,7 +48,7 @@ async fn build(hosted: Hosted<'_>, full_name: &str, view: View<'_>, event: &mut 
     let mut meant = Vec::new();
     for reading in spelling::readings(full_name).take(spelling::READINGS) {
         let Some(prefix) = reading.prefix() else { continue };
-        let rows = hosted.store.entries_beginning(hosted.repository.id, &prefix, BUILDS, event).await?;
+        let rows = hosted.store.entries_beginning(hosted.repository.id, (&prefix, ""), BUILDS, event).await?;
         for seen in visible(&rows, view).filter(|seen| seen.entry().unit == reading.name) {
             if reading.is_of(&facts(seen.entry())?.platform) {
                 meant.push(seen.entry().clone());

@@ -68,12 +68,16 @@ impl Sqlite {
         &self,
         id: RepositoryId,
         prefix: &str,
+        after: &str,
         limit: usize,
     ) -> Result<Vec<Entry>, Error> {
-        let sql = "SELECT body FROM entry WHERE repository = ? AND key >= ? AND key < ? ORDER BY key LIMIT ?";
         // Behind all that begin with it: no key has the last character of Unicode.
         let end = format!("{prefix}{}", char::MAX);
-        self.bodies(sql, params![int(id.0), prefix, end, int(limit as u64)])
+        // One bound, or SQLite would begin at the other.
+        let (from, least) = if after < prefix { (">=", prefix) } else { (">", after) };
+        let sql =
+            format!("SELECT body FROM entry WHERE repository = ? AND key {from} ? AND key < ? ORDER BY key LIMIT ?");
+        self.bodies(&sql, params![int(id.0), least, end, int(limit as u64)])
     }
 
     pub(super) fn read_entry_in_any_case(&self, id: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {

@@ -102,7 +102,7 @@ fn assert_whole(disk: &SimDisk, folder: &Path, when: &str) {
         }
         let mut bytes = Vec::new();
         disk.open(&path).unwrap().read_to_end(&mut bytes).unwrap();
-        assert_eq!(crate::blobs::hashes(&bytes).sha256.to_string(), name, "{when}");
+        assert_eq!(crate::Hashes::of(&bytes).sha256.to_string(), name, "{when}");
     }
 }
 

@@ -35,6 +35,7 @@ async fn bytes_are_kept_under_their_digest_and_read_again() {
         let mut text = String::new();
         file.read_to_string(&mut text).unwrap();
         assert_eq!((text.as_str(), size_bytes), ("hello world", 11));
+        assert_eq!(store.read_blob(hashes.sha256, &mut event).await.unwrap(), "hello world");
         assert_eq!(keep(&store, b"hello world").await.unwrap(), hashes);
     }
     assert_eq!(files(&store.layout().arriving()), 0);

@@ -156,7 +156,7 @@ async fn a_check_of_a_folder_names_what_is_wrong_and_mends_nothing() {
     drop(staged);
     store.close();
     std::fs::copy(data.join("version"), store.layout().segments().join("arriving")).unwrap();
-    let missing = Problem::BlobMissing(crate::blobs::hashes(b"rack-1").sha256);
+    let missing = Problem::BlobMissing(crate::Hashes::of(b"rack-1").sha256);
     let stray = Problem::Stray(store.layout().arriving().join("77"));
     for _ in 0..2 {
         let report = check(data, true, &mut |_| ()).unwrap();

@@ -21,10 +21,12 @@ pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
             assert_eq!(one.published(id, span).unwrap(), other.published(id, span).unwrap());
             assert_eq!(one.entries(id, "", "é").unwrap(), other.entries(id, "", "é").unwrap());
             for prefix in ["", "a", "a\0", "é-"] {
-                assert_eq!(
-                    one.entries_beginning(id, prefix, limit).unwrap(),
-                    other.entries_beginning(id, prefix, limit).unwrap()
-                );
+                for after in ["", "a-", "é"] {
+                    assert_eq!(
+                        one.entries_beginning(id, prefix, after, limit).unwrap(),
+                        other.entries_beginning(id, prefix, after, limit).unwrap()
+                    );
+                }
             }
         }
     }

@@ -1,0 +1,27 @@
+//! What is refused of an upload before a byte of it is asked for.
+
+use super::place::{self, Place};
+use crate::{Actor, Error, Repository, VersionPolicy};
+
+/// Refuses what can never be published at `path`, or not by them.
+pub(crate) fn admit(repository: &Repository, path: &str, by: Actor<'_>) -> Result<(), Error> {
+    place::may_change(repository, path, by)?;
+    match place::read(repository.format, path) {
+        None => Err(Error::NotInLayout(path.to_owned())),
+        Some(Place::Checksum(file, _)) => match place::read(repository.format, file) {
+            Some(Place::File(file)) => takes(repository, file),
+            _ => Ok(()),
+        },
+        Some(Place::File(file)) => takes(repository, file),
+        Some(Place::Made(_)) => Ok(()),
+    }
+}
+
+fn takes(repository: &Repository, file: place::File<'_>) -> Result<(), Error> {
+    let Some(artifact) = file.artifact else { return Ok(()) };
+    let policy = VersionPolicy::of(&repository.record);
+    match policy.takes(artifact.snapshot()) {
+        true => Ok(()),
+        false => Err(Error::VersionRefused { version: artifact.version.to_owned(), policy }),
+    }
+}

@@ -1,0 +1,76 @@
+//! What a path is to the format of a repository: a file that is published there, the checksum of one, or a document that
+//! is made from them.
+
+use crate::{Actor, Error, Format, Repository};
+use format::maven::path::{self, Artifact, Kind};
+use format::tree::Checksum;
+use serde_json::{Value, json};
+
+/// What a path is.
+#[derive(Debug)]
+pub(super) enum Place<'a> {
+    /// A file that somebody publishes.
+    File(File<'a>),
+    /// The checksum of what is at this path.
+    Checksum(&'a str, Checksum),
+    /// A document that is made here.
+    Made(Kind<'a>),
+}
+
+/// A file that somebody publishes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct File<'a> {
+    /// Its path.
+    pub(super) path: &'a str,
+    /// What it is a part of, in a repository of Maven's.
+    pub(super) artifact: Option<Artifact<'a>>,
+}
+
+/// Reads a path. `None`: the repository's format has no such file.
+pub(super) fn read(format: Format, path: &str) -> Option<Place<'_>> {
+    if format != Format::Maven {
+        // Checksums are files like others there: what tools write beside a file, or as one, is theirs to say.
+        return Some(Place::File(File { path, artifact: None }));
+    }
+    let read = path::read(path)?;
+    Some(match (read.checksum, read.kind) {
+        (Some(checksum), _) => Place::Checksum(read.file, checksum),
+        (None, Kind::Artifact(artifact)) => Place::File(File { path, artifact: Some(artifact) }),
+        (None, Kind::Index) => return None,
+        (None, made) => Place::Made(made),
+    })
+}
+
+impl File<'_> {
+    /// Whether it will never have other bytes.
+    pub(super) fn lasting(&self) -> bool {
+        self.artifact.is_none_or(|artifact| !artifact.snapshot() || artifact.build.is_some())
+    }
+
+    /// What the journal says of it beside its bytes.
+    pub(super) fn facts(&self) -> Value {
+        let Some(artifact) = self.artifact else { return Value::Null };
+        json!({
+            "group": artifact.group_id(),
+            "artifact": artifact.artifact,
+            "version": artifact.version,
+            "classifier": artifact.classifier,
+            "extension": artifact.extension,
+        })
+    }
+}
+
+/// Refuses a change that the token is not for: one that is for `org.example:lamp` may change what is below its folder.
+pub(super) fn may_change(repository: &Repository, path: &str, by: Actor<'_>) -> Result<(), Error> {
+    let Some(only) = by.only else { return Ok(()) };
+    let folder = match only.split_once(':') {
+        Some((group, artifact)) if repository.format == Format::Maven => {
+            format!("{}/{artifact}", group.replace('.', "/"))
+        }
+        _ => only.to_owned(),
+    };
+    match path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+        true => Ok(()),
+        false => Err(Error::NotForToken { token: by.name.to_owned(), package: only.to_owned() }),
+    }
+}

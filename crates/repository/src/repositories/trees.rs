@@ -1,0 +1,43 @@
+//! What is asked of hosted repositories that are trees of files.
+
+use super::Repositories;
+use crate::{Actor, Ask, Error, Found, Question, hosted};
+use store::Staged;
+use telemetry::{Event, Layer};
+
+impl Repositories {
+    /// Answers one question to a hosted repository that is a tree of files.
+    pub(super) async fn tree(
+        &self,
+        ask: &Ask,
+        upload: Option<Staged>,
+        by: Actor<'_>,
+        event: &mut Event,
+    ) -> Result<Found, Error> {
+        event.layer = Layer::Hosted;
+        let hosted = self.hosted(&ask.repository);
+        match &ask.question {
+            Question::Fetch(path) => hosted::fetch(hosted, path, self.clock.now(), event).await,
+            Question::Deploy(path) => {
+                let staged = upload.ok_or(Error::GivenUp)?;
+                hosted::deploy(hosted, path, staged, (by, || self.clock.now()), event).await
+            }
+            Question::Delete(path) => hosted::remove(hosted, path, (by, self.clock.now()), event).await,
+            _ => Err(Error::GivenUp),
+        }
+    }
+
+    /// Refuses an upload that can never be taken, before a byte of it is asked for.
+    pub fn admit(&self, ask: &Ask, by: Actor<'_>) -> Result<(), Error> {
+        match &ask.question {
+            Question::Deploy(path) => hosted::admit(&ask.repository, path, by),
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts back what the last deletion of `path`, or of anything below it, took away; says how many files that were.
+    pub async fn restore(&self, name: &str, path: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
+        let (repository, _) = self.find(name, event).await?;
+        hosted::restore(self.hosted(&repository), path, (by, self.clock.now()), event).await
+    }
+}

@@ -1,0 +1,247 @@
+//! A hosted repository of Maven's on the wire: what deployers put there, what is made of it, and what is refused.
+
+use crate::world::{Answer, Person, World, hex};
+use sha1::{Digest, Sha1};
+use std::thread;
+
+fn world() -> World {
+    let world = World::start();
+    world.tree("maven", "maven");
+    world
+}
+
+fn pom(group: &str, artifact: &str, version: &str) -> String {
+    format!(
+        "<project><modelVersion>4.0.0</modelVersion><groupId>{group}</groupId><artifactId>{artifact}</artifactId>\
+         <version>{version}</version></project>"
+    )
+}
+
+/// Publishes a release of `org.example:ARTIFACT` as Maven does: the package, the POM, the checksums.
+fn release(person: &Person, artifact: &str, version: &str) {
+    let base = format!("org/example/{artifact}/{version}/{artifact}-{version}");
+    for (ending, bytes) in [("jar", format!("jar of {version}")), ("pom", pom("org.example", artifact, version))] {
+        person.put("maven", &format!("{base}.{ending}"), bytes.as_bytes()).expect(201);
+        let sum = hex(&Sha1::digest(&bytes));
+        person.put("maven", &format!("{base}.{ending}.sha1"), sum.as_bytes()).expect(201);
+    }
+}
+
+/// Publishes a build of `org.example:lamp:1.0-SNAPSHOT`.
+fn build(person: &Person, timestamp: &str, number: u32) {
+    let base = format!("org/example/lamp/1.0-SNAPSHOT/lamp-1.0-{timestamp}-{number}");
+    person.put("maven", &format!("{base}.jar"), format!("jar {number}").as_bytes()).expect(201);
+    person.put("maven", &format!("{base}-sources.jar"), format!("sources {number}").as_bytes()).expect(201);
+    person.put("maven", &format!("{base}.pom"), pom("org.example", "lamp", "1.0-SNAPSHOT").as_bytes()).expect(201);
+}
+
+fn metadata(world: &World, folder: &str) -> Answer {
+    world.anon().file("maven", &format!("{folder}/maven-metadata.xml"))
+}
+
+/// The texts of all elements of a name.
+fn all(answer: &Answer, element: &str) -> Vec<String> {
+    let (open, close) = (format!("<{element}>"), format!("</{element}>"));
+    let parts = answer.text().split(&open).skip(1);
+    parts.map(|part| part.split(&close).next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn metadata_is_made_from_what_was_published_in_the_order_of_maven() {
+    let world = world();
+    metadata(&world, "org/example/lamp").expect(404);
+    for version in ["1.10", "1.9", "2.0-rc-1", "1.0"] {
+        release(&world.admin(), "lamp", version);
+    }
+    let made = metadata(&world, "org/example/lamp").expect(200);
+    assert_eq!(all(&made, "version"), ["1.0", "1.9", "1.10", "2.0-rc-1"]);
+    assert_eq!(all(&made, "release"), ["2.0-rc-1"]);
+    assert_eq!((all(&made, "groupId"), all(&made, "artifactId")), (vec!["org.example".into()], vec!["lamp".into()]));
+    let sha1 = hex(&Sha1::digest(&made.body));
+    assert_eq!(made.header("x-checksum-sha1"), Some(sha1.as_str()));
+    let sum = world.anon().file("maven", "org/example/lamp/maven-metadata.xml.sha1").expect(200);
+    assert_eq!(sum.text(), sha1);
+    let theirs = b"<metadata><versioning><versions><version>9</version></versions></versioning></metadata>";
+    world.admin().put("maven", "org/example/lamp/maven-metadata.xml", theirs).expect(201);
+    world.admin().put("maven", "org/example/lamp/maven-metadata.xml.sha1", &[b'0'; 40]).expect(201);
+    assert!(metadata(&world, "org/example/lamp").expect(200).body == made.body, "what deployers say is a hint");
+}
+
+#[test]
+fn a_version_is_listed_once_its_pom_is_there() {
+    let world = world();
+    let base = "org/example/lamp/1.0/lamp-1.0";
+    world.admin().put("maven", &format!("{base}.jar"), b"jar").expect(201);
+    metadata(&world, "org/example/lamp").expect(404);
+    world.admin().put("maven", &format!("{base}.pom"), b"pom").expect(201);
+    assert_eq!(all(&metadata(&world, "org/example/lamp").expect(200), "version"), ["1.0"]);
+}
+
+#[test]
+fn everything_that_deployers_bring_is_taken_and_comes_back() {
+    let world = world();
+    let base = "org/example/lamp/1.0/lamp-1.0";
+    for ending in [
+        ".jar",
+        ".pom",
+        ".module",
+        ".jar.asc",
+        "-sources.jar",
+        "-javadoc.jar",
+        "-build.pom",
+        "-bin.tar.gz",
+        "-jdk1.5.jar",
+        ".jar.sigstore.json",
+        ".tar.gz.asc",
+        "",
+    ] {
+        let path = format!("{base}{ending}");
+        world.admin().put("maven", &path, ending.as_bytes()).expect(201);
+        assert_eq!(world.anon().file("maven", &path).expect(200).text(), ending, "{path}");
+        let sum = hex(&Sha1::digest(ending));
+        world.admin().put("maven", &format!("{path}.sha1"), sum.as_bytes()).expect(201);
+        assert_eq!(world.anon().file("maven", &format!("{path}.sha1")).expect(200).text(), sum);
+        assert_eq!(world.anon().file("maven", &format!("{path}.sha512")).expect(200).text().len(), 128);
+    }
+    for path in ["lamp.jar", "org/example/lamp-1.0.jar", "org/example/lamp/1.0/oil-1.0.jar", "org/example/lamp/1.0/x"] {
+        world.admin().put("maven", path, b"x").expect(400);
+        world.anon().file("maven", path).expect(404);
+    }
+}
+
+#[test]
+fn releases_are_immutable_and_snapshots_without_a_build_are_not() {
+    let world = world();
+    let admin = world.admin();
+    release(&admin, "lamp", "1.0");
+    let jar = "org/example/lamp/1.0/lamp-1.0.jar";
+    admin.put("maven", jar, b"jar of 1.0").expect(200);
+    let refused = admin.put("maven", jar, b"other").expect(409);
+    assert_eq!(refused.header("content-type"), Some("application/problem+json"));
+    assert_eq!(refused.json()["status"], 409);
+    let refused = admin.put("maven", &format!("{jar}.sha1"), &[b'0'; 40]).expect(400);
+    let right = hex(&Sha1::digest("jar of 1.0"));
+    assert!(refused.text().contains(&right) && refused.text().contains(&"0".repeat(40)), "{}", refused.text());
+
+    let snapshot = "org/example/lamp/1.1-SNAPSHOT/lamp-1.1-SNAPSHOT.jar";
+    for bytes in ["one", "two", "three"] {
+        admin.put("maven", snapshot, bytes.as_bytes());
+        for _ in 0..3 {
+            assert_eq!(world.anon().file("maven", snapshot).expect(200).text(), bytes);
+            let sum = world.anon().file("maven", &format!("{snapshot}.sha1")).expect(200);
+            assert_eq!(sum.text(), hex(&Sha1::digest(bytes)));
+        }
+    }
+    let built = "org/example/lamp/1.1-SNAPSHOT/lamp-1.1-20260101.120000-1.jar";
+    admin.put("maven", built, b"one").expect(201);
+    admin.put("maven", built, b"two").expect(409);
+}
+
+#[test]
+fn metadata_of_a_snapshot_names_the_newest_of_each_file() {
+    let world = world();
+    build(&world.admin(), "20260101.120000", 1);
+    build(&world.admin(), "20260102.120000", 2);
+    let newest = "org/example/lamp/1.0-SNAPSHOT/lamp-1.0-20260103.120000-3.jar";
+    world.admin().put("maven", newest, b"jar 3").expect(201);
+    let made = metadata(&world, "org/example/lamp/1.0-SNAPSHOT").expect(200);
+    assert_eq!(all(&made, "buildNumber"), ["3"]);
+    assert_eq!(
+        all(&made, "value"),
+        ["1.0-20260103.120000-3", "1.0-20260102.120000-2", "1.0-20260102.120000-2"],
+        "{}",
+        made.text()
+    );
+    assert_eq!(all(&metadata(&world, "org/example/lamp").expect(200), "version"), ["1.0-SNAPSHOT"]);
+}
+
+#[test]
+fn a_repository_takes_the_versions_that_it_is_for() {
+    let world = World::start();
+    let admin = world.admin();
+    for name in ["releases", "snapshots"] {
+        let wanted = serde_json::json!({ "name": name, "format": "maven", "kind": "hosted", "versions": name });
+        admin.post_json("/api/v1/repositories", &wanted).expect(201);
+    }
+    let (release, snapshot) = ("org/a/1/a-1.jar", "org/a/1-SNAPSHOT/a-1-20260101.120000-1.jar");
+    for path in [release.to_owned(), format!("{release}.sha1"), format!("{release}.asc")] {
+        admin.put("snapshots", &path, b"x").expect(400);
+    }
+    for path in [snapshot, "org/a/1-SNAPSHOT/a-1-SNAPSHOT.jar"] {
+        let refused = admin.put("releases", path, b"x").expect(400);
+        assert!(refused.json()["detail"].as_str().unwrap().contains("`1-SNAPSHOT`"));
+        admin.put("snapshots", path, b"x").expect(201);
+    }
+    admin.put("releases", release, b"x").expect(201);
+}
+
+#[test]
+fn deployers_who_come_at_once_lose_nothing() {
+    const DEPLOYERS: u32 = 16;
+    let world = world();
+    let admin = world.admin();
+    thread::scope(|scope| {
+        for number in 1..=DEPLOYERS {
+            let admin = &admin;
+            scope.spawn(move || {
+                release(admin, "lamp", &format!("1.{number}"));
+                let base = format!("org/example/oil/1.0-SNAPSHOT/oil-1.0-20260101.1200{number:02}-{number}");
+                admin.put("maven", &format!("{base}.jar"), format!("jar {number}").as_bytes()).expect(201);
+                admin.put("maven", &format!("{base}.pom"), b"pom").expect(201);
+                admin.put("maven", "org/example/lamp/maven-metadata.xml", b"<metadata/>").expect(201);
+            });
+        }
+    });
+    let listed = all(&metadata(&world, "org/example/lamp").expect(200), "version");
+    assert_eq!(listed, (1..=DEPLOYERS).map(|number| format!("1.{number}")).collect::<Vec<_>>());
+    let builds = metadata(&world, "org/example/oil/1.0-SNAPSHOT").expect(200);
+    assert_eq!(all(&builds, "buildNumber"), [DEPLOYERS.to_string()]);
+    for number in 1..=DEPLOYERS {
+        let jar = format!("org/example/lamp/1.{number}/lamp-1.{number}.jar");
+        assert_eq!(world.anon().file("maven", &jar).expect(200).text(), format!("jar of 1.{number}"));
+    }
+}
+
+#[test]
+fn a_deleted_version_is_no_longer_listed_and_its_path_stays_taken() {
+    let world = world();
+    let admin = world.admin();
+    for version in ["1.0", "2.0"] {
+        release(&admin, "lamp", version);
+    }
+    let seen = || all(&metadata(&world, "org/example/lamp").expect(200), "version");
+    assert_eq!(seen(), ["1.0", "2.0"]);
+    admin.delete("maven", "org/example/lamp/2.0").expect(204);
+    assert_eq!(seen(), ["1.0"]);
+    let jar = "org/example/lamp/2.0/lamp-2.0.jar";
+    world.anon().file("maven", jar).expect(404);
+    world.anon().file("maven", &format!("{jar}.sha1")).expect(404);
+    admin.put("maven", jar, b"other").expect(409);
+    release(&admin, "lamp", "2.0");
+    assert_eq!(seen(), ["1.0", "2.0"]);
+    admin.delete("maven", "org/example").expect(204);
+    metadata(&world, "org/example/lamp").expect(404);
+    admin.delete("maven", "org/example").expect(404);
+}
+
+#[test]
+fn nobody_writes_without_being_allowed_to() {
+    let world = world();
+    let path = "org/example/lamp/1.0/lamp-1.0.jar";
+    let refused = world.anon().put("maven", path, b"x").expect(401);
+    assert!(refused.header("www-authenticate").unwrap().starts_with("Basic "));
+    world.person("reader", &["read"], &[]).put("maven", path, b"x").expect(403);
+    world.person("elsewhere", &["read", "write"], &["gems-private"]).put("maven", path, b"x").expect(403);
+    world.person("deployer", &["read", "write"], &["maven"]).put("maven", path, b"x").expect(201);
+}
+
+#[test]
+fn a_refusal_comes_as_a_problem_to_whoever_asks_for_one() {
+    let world = world();
+    let headers = [("Accept", "text/html, application/problem+json;q=0.5")];
+    let refused = world.anon().ask("PUT", "/repository/maven/a/b/1/b-1.jar", &headers, b"x").expect(401);
+    assert_eq!(refused.header("content-type"), Some("application/problem+json"));
+    assert_eq!(refused.json()["status"], 401);
+    let refused = world.anon().ask("PUT", "/repository/maven/a/b/1/b-1.jar", &[], b"x").expect(401);
+    assert_eq!(refused.header("content-type"), Some("text/plain; charset=utf-8"));
+}

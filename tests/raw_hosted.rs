@@ -1,0 +1,123 @@
+//! A hosted tree of files without coordinates: what is put there is there, and nothing else ever takes its place.
+
+use crate::world::{World, hex};
+use md5::Md5;
+use sha1::Sha1;
+use sha2::{Digest, Sha256, Sha512};
+
+/// Larger than what is kept in memory.
+const LARGE: usize = 300_000;
+
+fn world() -> World {
+    let world = World::start();
+    world.tree("tools", "raw");
+    world
+}
+
+#[test]
+fn a_file_comes_back_as_it_was_put_with_every_digest() {
+    let world = world();
+    let admin = world.admin();
+    let large: Vec<u8> = (0..LARGE).map(|at| (at % 251) as u8).collect();
+    for (path, bytes) in [("dist/lamp.zip", &b"small"[..]), ("dist/v2/lamp v2~1.tar.gz", &large), ("root", b"r")] {
+        let path = path.replace(' ', "%20");
+        admin.put("tools", &path, bytes).expect(201);
+        for _ in 0..3 {
+            let got = world.anon().file("tools", &path).expect(200);
+            assert!(got.body == bytes, "{path}");
+            let sha1 = hex(&Sha1::digest(bytes));
+            assert_eq!(got.header("etag"), Some(format!("\"{sha1}\"").as_str()));
+            assert_eq!(got.header("x-checksum-sha1"), Some(sha1.as_str()));
+            assert_eq!(got.header("x-checksum-md5"), Some(hex(&Md5::digest(bytes)).as_str()));
+            assert_eq!(got.header("x-checksum-sha256"), Some(hex(&Sha256::digest(bytes)).as_str()));
+            assert_eq!(got.header("x-checksum-sha512"), Some(hex(&Sha512::digest(bytes)).as_str()));
+            assert_eq!(got.header("cache-control"), Some("public, max-age=31536000, immutable"));
+            let names = ["etag", "content-type", "content-length", "last-modified", "accept-ranges", "x-checksum-sha1"];
+            let head = world.anon().ask("HEAD", &format!("/repository/tools/{path}"), &[], b"").expect(200);
+            assert_eq!(head.only(&names).header("last-modified"), got.header("last-modified"));
+        }
+        for (ending, digest) in [("md5", hex(&Md5::digest(bytes))), ("sha512", hex(&Sha512::digest(bytes)))] {
+            assert_eq!(world.anon().file("tools", &format!("{path}.{ending}")).expect(200).text(), digest);
+        }
+    }
+    let part = world.anon().ask("GET", "/repository/tools/dist/lamp.zip", &[("Range", "bytes=1-2")], b"");
+    assert_eq!(part.expect(206).body, b"ma");
+}
+
+#[test]
+fn published_files_never_change() {
+    let world = world();
+    let admin = world.admin();
+    admin.put("tools", "a/lamp", b"one").expect(201);
+    admin.put("tools", "a/lamp", b"one").expect(200);
+    let refused = admin.put("tools", "a/lamp", b"two").expect(409);
+    assert_eq!(refused.header("content-type"), Some("application/problem+json"));
+    assert!(refused.json()["detail"].as_str().unwrap().contains("`a/lamp`"), "{}", refused.text());
+    admin.put("tools", "A/Lamp", b"two").expect(409);
+    assert_eq!(world.anon().file("tools", "a/lamp").expect(200).body, b"one");
+}
+
+#[test]
+fn deleting_leaves_the_path_taken_and_the_same_bytes_may_return() {
+    let world = world();
+    let admin = world.admin();
+    for path in ["a/lamp", "a/b/lamp", "a/b/oil", "ab/lamp"] {
+        admin.put("tools", path, path.as_bytes()).expect(201);
+        world.anon().file("tools", path).expect(200);
+        world.anon().file("tools", path).expect(200);
+    }
+    admin.delete("tools", "a/b/oil").expect(204);
+    world.anon().file("tools", "a/b/oil").expect(404);
+    admin.delete("tools", "a/b/oil").expect(404);
+    admin.delete("tools", "a").expect(204);
+    for path in ["a/lamp", "a/b/lamp", "a/b/oil", "a/lamp.sha1"] {
+        world.anon().file("tools", path).expect(404);
+    }
+    world.anon().file("tools", "ab/lamp").expect(200);
+    admin.put("tools", "a/lamp", b"other").expect(409);
+    admin.put("tools", "a/lamp", b"a/lamp").expect(201);
+    assert_eq!(world.anon().file("tools", "a/lamp").expect(200).body, b"a/lamp");
+}
+
+#[test]
+fn a_wrong_checksum_beside_a_file_is_refused_and_what_tools_write_is_kept() {
+    let world = world();
+    let admin = world.admin();
+    admin.put("tools", "lamp.zip", b"lamp").expect(201);
+    let right = hex(&Sha256::digest(b"lamp"));
+    let refused = admin.put("tools", "lamp.zip.sha256", format!("{}\n", "0".repeat(64)).as_bytes()).expect(400);
+    assert!(refused.text().contains(&right) && refused.text().contains(&"0".repeat(64)), "{}", refused.text());
+    let line = format!("{right}  lamp.zip\n");
+    admin.put("tools", "lamp.zip.sha256", line.as_bytes()).expect(201);
+    assert_eq!(world.anon().file("tools", "lamp.zip.sha256").expect(200).text(), line);
+    admin.put("tools", "later.sha1", b"nothing that it could be of").expect(201);
+}
+
+#[test]
+fn who_may_not_write_writes_nothing_and_names_that_hurt_are_refused() {
+    let world = world();
+    world.anon().put("tools", "a", b"x").expect(401);
+    world.person("reader", &["read"], &[]).put("tools", "a", b"x").expect(403);
+    world.person("writer", &["read", "write"], &[]).put("tools", "a", b"x").expect(201);
+    world.person("writer-2", &["read", "write"], &[]).delete("tools", "a").expect(403);
+    for path in ["a/%2e%2e/b", "a%00", "a%5cb", "a/b.", "a/%20b", "c:/x", &"x".repeat(256), &"y/".repeat(600)] {
+        world.admin().put("tools", path, b"x").expect(404);
+    }
+    world.admin().put("tools", "two//slashes", b"x").expect(201);
+    assert_eq!(world.anon().file("tools", "two/slashes").expect(200).body, b"x");
+    world.anon().ask("POST", "/repository/tools/a", &[], b"").expect(401);
+    world.admin().ask("POST", "/repository/tools/a", &[], b"").expect(405);
+}
+
+#[test]
+fn a_file_that_was_missing_is_there_once_it_was_put() {
+    let world = world();
+    for at in 0..20 {
+        let path = format!("folder/{at}");
+        for _ in 0..3 {
+            world.anon().file("tools", &path).expect(404);
+        }
+        world.admin().put("tools", &path, path.as_bytes()).expect(201);
+        assert_eq!(world.anon().file("tools", &path).expect(200).text(), path);
+    }
+}
