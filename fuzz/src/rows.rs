@@ -17,7 +17,7 @@ pub(crate) fn config(bytes: &[u8]) {
     FILE.with_borrow_mut(|file| {
         let handle = file.as_file_mut();
         handle.set_len(0).and_then(|()| handle.rewind()).and_then(|()| handle.write_all(bytes)).expect("a disk");
-        let machine = Machine { cores: 2, memory_bytes: 1 << 30, descriptors: 1024 };
+        let machine = Machine { cores: 2, memory_bytes: 1 << 30, descriptors: 1024, disk_bytes: None };
         match config::load(Some(file.path()), &Environment::default(), &[], machine) {
             Ok((_, loaded)) => assert!(!loaded.entries.is_empty()),
             Err(error) => assert!(!error.to_string().is_empty()),

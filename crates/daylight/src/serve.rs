@@ -83,6 +83,7 @@ impl Opened {
             reads_max: waiting,
             commits_max: waiting,
             blob_operations_max: waiting,
+            cached_max_bytes: settings.store.cached_bytes,
             floor_bytes: settings.store.free_space_floor_bytes,
             log: log.clone(),
             ..StoreOptions::new(&settings.store.data, clock.clone(), recorder.clone())

@@ -69,6 +69,13 @@ pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>
             budget >> 20
         ));
     }
+    if let Some(disk) = machine.disk_bytes.filter(|disk| store.cached_bytes > *disk) {
+        warnings.push(format!(
+            "`store.cached_bytes` is {} MiB, and the file system of the data folder has {} MiB",
+            store.cached_bytes >> 20,
+            disk >> 20
+        ));
+    }
     if server.cores > machine.cores {
         warnings.push(format!(
             "`server.cores` is {}, and this process may use {}: more threads than cores only wait for each other",

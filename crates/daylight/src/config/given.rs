@@ -10,6 +10,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// The key that names the data folder.
+const DATA: &str = "store.data";
+/// Where it is unless somebody says otherwise.
+pub(super) const DEFAULT_DATA: &str = "./daylight-data";
+
 /// What is known of a key before anything is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Declared {
@@ -139,6 +144,13 @@ impl<'a> Given<'a> {
             doc: key.doc.trim(),
         });
         Ok(value)
+    }
+
+    /// Where the data folder is: what some defaults depend on.
+    pub(super) fn data(&self) -> Result<PathBuf, Error> {
+        let key = KEYS.iter().find(|key| key.path == DATA);
+        let found = key.map(|key| self.find(key)).transpose()?.flatten();
+        Ok(found.map_or_else(|| DEFAULT_DATA.into(), |(text, _)| text.into()))
     }
 
     fn find(&self, key: &Declared) -> Result<Option<(String, Origin)>, Error> {

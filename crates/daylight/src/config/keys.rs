@@ -1,7 +1,7 @@
 //! The settings. Each key once: its doc, type, default with the reason, and limits; everything else is made from that.
 
 use super::error::Error;
-use super::given::{Declared, Given};
+use super::given::{DEFAULT_DATA, Declared, Given};
 use super::references::References;
 use super::repositories::DeclaredRepository;
 use super::shares::Shares;
@@ -130,9 +130,11 @@ keys! {
     /// Where everything is kept.
     store: Store {
         /// The data folder. One process at a time; not on a network file system.
-        data: PathBuf = |_| ("./daylight-data".into(), "beside where you start it".into());
+        data: PathBuf = |_| (DEFAULT_DATA.into(), "beside where you start it".into());
         /// Threads that read the truth database.
         readers: usize = Shares::readers, 1..=256;
+        /// Bytes of files of upstreams that are kept, of all remote repositories together; those used least go first.
+        cached_bytes: u64 = Shares::cached_bytes, 16_777_216..=1_125_899_906_842_624;
         /// Free space of the file system below which nothing is written any more, in bytes.
         free_space_floor_bytes: u64 = |_| (256 << 20, "room for the databases to end their work".into()), 0..=1_099_511_627_776;
     }

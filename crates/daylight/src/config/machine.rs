@@ -12,6 +12,8 @@ pub struct Machine {
     pub memory_bytes: u64,
     /// Files and sockets it may hold open.
     pub descriptors: u64,
+    /// Size of the file system that the data folder is on; `None`: not looked at yet.
+    pub disk_bytes: Option<u64>,
 }
 
 impl Machine {
@@ -26,8 +28,21 @@ impl Machine {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             memory_bytes: memory(Path::new("/")).unwrap_or(Self::MEMORY_UNKNOWN),
             descriptors: raise_descriptors(),
+            disk_bytes: None,
         }
     }
+
+    /// The same, with the disk that a data folder is on or will be.
+    pub(super) fn with_data(self, data: &Path) -> Self {
+        Self { disk_bytes: self.disk_bytes.or_else(|| disk(data)), ..self }
+    }
+}
+
+/// The size of the file system that `folder` is on; of the nearest folder above, where it is not made yet.
+fn disk(folder: &Path) -> Option<u64> {
+    let folder = std::path::absolute(folder).ok()?;
+    let there = folder.ancestors().find_map(|folder| rustix::fs::statvfs(folder).ok())?;
+    there.f_blocks.checked_mul(there.f_frsize)
 }
 
 fn raise_descriptors() -> u64 {
@@ -126,5 +141,9 @@ mod tests {
     fn this_machine_has_something_of_everything() {
         let machine = Machine::here();
         assert!(machine.cores > 0 && machine.memory_bytes > 1 << 20 && machine.descriptors > 16, "{machine:?}");
+        // What is not made yet will be where the folder above it is.
+        let disk = |path: &str| machine.with_data(Path::new(path)).disk_bytes.unwrap();
+        assert!(disk("/") > 1 << 20);
+        assert_eq!(disk("/not/made/yet"), disk("/"));
     }
 }

@@ -50,6 +50,7 @@ pub fn load(
     machine: Machine,
 ) -> Result<(Settings, Loaded), Error> {
     let mut given = given::Given::new(flags, environment, file)?;
+    let machine = machine.with_data(&given.data()?);
     let mut settings = Settings::resolve(&Shares::of(&machine), &mut given)?;
     settings.admin_token = environment.admin_token();
     settings.conformance_key = environment.conformance_key();

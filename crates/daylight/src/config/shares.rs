@@ -22,6 +22,11 @@ pub(super) const EVENT_BYTES: u64 = 2 << 10;
 /// Descriptors for databases, logs, listening sockets and whatever else is open all the time.
 const FIXED_DESCRIPTORS: u64 = 128;
 
+/// Least room for files of upstreams.
+const CACHED_MIN_BYTES: u64 = 64 << 20;
+/// Room for them where nobody knows how large the disk is.
+const CACHED_UNKNOWN_BYTES: u64 = 8 << 30;
+
 /// A connection's: its socket, and the file that it is sent or sends.
 pub(super) const CONNECTION_DESCRIPTORS: u64 = 2;
 
@@ -123,6 +128,16 @@ impl Shares {
         let fit = usize::try_from(self.part(2) / READER_BYTES).unwrap_or(usize::MAX);
         let readers = (self.machine.cores.clamp(1, 16) + SPARE_READERS).min(fit).max(1);
         (readers, "one for each core, 16 at most, and two more so that each lane has one; 4 MiB each out of 2/16 of the divided memory".into())
+    }
+
+    pub(super) fn cached_bytes(&self) -> Derived<u64> {
+        match self.machine.disk_bytes {
+            Some(disk) => {
+                let reason = format!("half of the {} MiB of the file system that the data folder is on", disk >> 20);
+                ((disk / 2).max(CACHED_MIN_BYTES), reason.into())
+            }
+            None => (CACHED_UNKNOWN_BYTES, "the size of the file system is not known".into()),
+        }
     }
 
     pub(super) fn events_buffered(&self) -> Derived<u64> {

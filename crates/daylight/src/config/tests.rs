@@ -4,8 +4,8 @@ use super::contradiction::bounds_bytes;
 use super::*;
 use proptest::prelude::*;
 
-const SMALL: Machine = Machine { cores: 1, memory_bytes: 256 << 20, descriptors: 1024 };
-const LARGE: Machine = Machine { cores: 64, memory_bytes: 256 << 30, descriptors: 1 << 20 };
+const SMALL: Machine = Machine { cores: 1, memory_bytes: 256 << 20, descriptors: 1024, disk_bytes: Some(20 << 30) };
+const LARGE: Machine = Machine { cores: 64, memory_bytes: 256 << 30, descriptors: 1 << 20, disk_bytes: Some(4 << 40) };
 
 fn environment(variables: &[(&str, &str)]) -> Environment {
     variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -37,6 +37,7 @@ fn defaults_of_a_small_machine_are_small() {
     let (settings, loaded) = load(None, &environment(&[]), &[], SMALL).unwrap();
     assert_eq!((settings.server.cores, settings.server.pages_bytes), (1, 24 << 20));
     assert_eq!((settings.server.max_uploads, settings.store.readers), (24, 3));
+    assert_eq!(settings.store.cached_bytes, 10 << 30);
     assert_eq!(settings.server.max_connections, (24 << 20) / (64 << 10));
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     assert!(loaded.entries.iter().all(|entry| entry.origin == Origin::Default && !entry.reason.is_empty()));
@@ -56,7 +57,7 @@ proptest! {
     fn on_any_machine_the_bounds_sum_to_no_more_than_the_budget(
         cores in 1usize..2048, memory_bytes in 0u64..1 << 42, descriptors in 256u64..1 << 20,
     ) {
-        let machine = Machine { cores, memory_bytes, descriptors };
+        let machine = Machine { cores, memory_bytes, descriptors, disk_bytes: None };
         let (settings, _) = load(None, &environment(&[]), &[], machine).or_else(|error| match error {
             // 32 MiB and less: the smallest pages are larger than the machine.
             Error::Contradiction { .. } if memory_bytes < 64 << 20 => load(None, &environment(&[]), &[], SMALL),
@@ -155,6 +156,9 @@ fn what_cannot_work_is_refused_and_what_will_not_work_well_is_said() {
     let (_, loaded) =
         from_environment(&[("DAYLIGHT_SERVER_PAGES_BYTES", "209715200"), ("DAYLIGHT_SERVER_CORES", "8")]).unwrap();
     assert_eq!(loaded.warnings.len(), 2, "{:?}", loaded.warnings);
+    let (_, loaded) = from_file("[store]\ncached_bytes = 30_000_000_000\n").unwrap();
+    let said = "`store.cached_bytes` is 28610 MiB, and the file system of the data folder has 20480 MiB";
+    assert_eq!(loaded.warnings, [said]);
 }
 
 #[test]
