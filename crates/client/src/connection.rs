@@ -1,6 +1,6 @@
 //! A connection that is kept from call to call, for one who has many questions for one server.
 
-use crate::dial::dial;
+use crate::dial::{STRAIGHT, dial};
 use crate::error::silent;
 use crate::link::Link;
 use crate::target::{Origin, Target};
@@ -55,7 +55,7 @@ impl Connection {
             }
         }
         let limit = self.options.connect_timeout;
-        let dial = timeout(limit, dial(&target.origin, &target.authority)).await;
+        let dial = timeout(limit, dial(&target.origin, STRAIGHT)).await;
         let stream = dial.map_err(|_| silent(&target.authority, limit))??;
         let mut link = Link::open(&target.authority, stream).await?;
         let answer = link.send(target.request(request)?).await?;

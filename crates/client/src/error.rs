@@ -1,5 +1,8 @@
 //! The situations in which a call gets no answer.
 
+use crate::target::Origin;
+use crate::tls;
+use std::error::Error as _;
 use std::time::Duration;
 use telemetry::{Millis, Reason};
 
@@ -16,16 +19,34 @@ pub enum Side {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The URL cannot be called.
-    #[error("`{url}` is not a URL of the form `http://host:port/path`")]
+    #[error("`{url}` is not a URL of the form `https://host:port/path`")]
     NotAUrl {
         /// As it was given, without what may be a password in it.
         url: String,
     },
-    /// The URL asks for TLS.
-    #[error("cannot call `{host}`: https is not supported yet")]
-    HttpsUnsupported {
+    /// Certificates or a key that cannot be used.
+    #[error("the {what} cannot be used: {cause}")]
+    BadPem {
+        /// Which of them.
+        what: &'static str,
+        /// What is wrong with them.
+        cause: String,
+    },
+    /// The server and we do not come to a connection with TLS.
+    #[error("cannot agree with `{host}` on TLS: {source}")]
+    Tls {
         /// Who was meant.
         host: String,
+        /// What is wrong.
+        source: std::io::Error,
+    },
+    /// The proxy does not let us through.
+    #[error("the proxy `{proxy}` does not let us through: it says {status}")]
+    ProxyRefuses {
+        /// Which one.
+        proxy: String,
+        /// What it says.
+        status: u16,
     },
     /// A header or the credentials hold bytes that HTTP does not allow.
     #[error("the credentials for `{host}` hold characters that HTTP does not allow")]
@@ -160,7 +181,7 @@ impl Error {
     pub fn side(&self) -> Side {
         match self {
             Error::NotAUrl { .. }
-            | Error::HttpsUnsupported { .. }
+            | Error::BadPem { .. }
             | Error::CredentialsUnsendable { .. }
             | Error::NotRead { .. }
             | Error::NotTaken { .. } => Side::Caller,
@@ -179,9 +200,11 @@ impl Error {
             | Error::Crowded { .. }
             | Error::Paused { .. }
             | Error::LeftAlone { .. }
+            | Error::ProxyRefuses { .. }
             | Error::Cut { .. } => true,
             Error::NotAUrl { .. }
-            | Error::HttpsUnsupported { .. }
+            | Error::BadPem { .. }
+            | Error::Tls { .. }
             | Error::CredentialsUnsendable { .. }
             | Error::NotHttp { .. }
             | Error::TooLarge { .. }
@@ -211,6 +234,8 @@ impl Error {
                 | Error::Silent { .. }
                 | Error::TooSlow { .. }
                 | Error::Cut { .. }
+                | Error::Tls { .. }
+                | Error::ProxyRefuses { .. }
                 | Error::NotHttp { .. }
         )
     }
@@ -218,9 +243,11 @@ impl Error {
     /// For the event.
     pub fn reason(&self) -> Reason {
         match self {
-            Error::Unresolved { .. } | Error::NotListening { .. } | Error::Unreachable { .. } => {
-                Reason::UpstreamUnreachable
-            }
+            Error::Unresolved { .. }
+            | Error::NotListening { .. }
+            | Error::Unreachable { .. }
+            | Error::ProxyRefuses { .. } => Reason::UpstreamUnreachable,
+            Error::Tls { .. } => Reason::UpstreamTls,
             Error::Silent { .. } | Error::TooSlow { .. } => Reason::UpstreamTimeout,
             Error::Cut { .. } => Reason::UpstreamCut,
             Error::NotHttp { .. }
@@ -230,7 +257,7 @@ impl Error {
             Error::Crowded { .. } => Reason::BoundFull,
             Error::Paused { .. } => Reason::UpstreamPaused,
             Error::LeftAlone { .. } => Reason::UpstreamLeftAlone,
-            Error::NotAUrl { .. } | Error::HttpsUnsupported { .. } | Error::CredentialsUnsendable { .. } => {
+            Error::NotAUrl { .. } | Error::BadPem { .. } | Error::CredentialsUnsendable { .. } => {
                 Reason::UpstreamMisset
             }
             Error::NotRead { .. } | Error::NotTaken { .. } => Reason::Io,
@@ -241,7 +268,9 @@ impl Error {
     pub fn label(&self) -> &'static str {
         match self {
             Error::NotAUrl { .. } => "not_a_url",
-            Error::HttpsUnsupported { .. } => "https_unsupported",
+            Error::BadPem { .. } => "bad_pem",
+            Error::Tls { .. } => "tls",
+            Error::ProxyRefuses { .. } => "proxy_refuses",
             Error::CredentialsUnsendable { .. } => "credentials_unsendable",
             Error::Unresolved { .. } => "unresolved",
             Error::NotListening { .. } => "not_listening",
@@ -264,9 +293,11 @@ impl Error {
     /// What a person can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Error::HttpsUnsupported { .. } => Some("call it over `http://`, or through a proxy on this machine"),
+            Error::BadPem { .. } => Some("a PEM file holds certificates, and, where one is shown, its key"),
+            Error::Tls { source, .. } => tls::hint(source),
+            Error::ProxyRefuses { status: 407, .. } => Some("it asks for credentials, or others than these"),
             Error::CredentialsUnsendable { .. } => Some("look for a line break at the end of the token"),
-            Error::NotHttp { .. } => Some("is that the right port, and does it speak plain HTTP?"),
+            Error::NotHttp { .. } => Some("is that the right port, and is it `http` there or `https`?"),
             Error::Unresolved { .. } => Some("is the name spelt right, and does this machine's DNS know it?"),
             _ => None,
         }
@@ -282,5 +313,21 @@ pub(crate) fn silent(host: &str, waited: Duration) -> Error {
 /// What hyper says of a call to `host`.
 pub(crate) fn broken(host: &str, source: hyper::Error) -> Error {
     let host = host.to_owned();
-    if source.is_parse() { Error::NotHttp { host, source } } else { Error::Cut { host, source } }
+    if source.is_parse() {
+        return Error::NotHttp { host, source };
+    }
+    // A server that wants a certificate says so only after its handshake, where the answer would begin (RFC 8446 4.4.2.4).
+    let mut cause = source.source();
+    while let Some(error) = cause {
+        if let Some(source) = error.downcast_ref().and_then(tls::refusal) {
+            return Error::Tls { host, source };
+        }
+        cause = error.source();
+    }
+    Error::Cut { host, source }
+}
+
+/// Credentials for `origin` that no header can carry.
+pub(crate) fn unsendable(origin: &Origin) -> Error {
+    Error::CredentialsUnsendable { host: origin.to_string() }
 }

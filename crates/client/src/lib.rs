@@ -1,7 +1,7 @@
 //! Every call that Daylight makes to somebody else. Nothing but this crate dials out.
 //!
 //! [`Client`] and [`Connection`] serve the command line: whole answers from one server. [`Upstream`] serves remote
-//! repositories: answers as they arrive, with what all of them share about a host in [`Hosts`]. Plain HTTP/1.1 so far.
+//! repositories: answers as they arrive, with what all of them share about a host in [`Hosts`]. HTTP/1.1, plain or over TLS.
 //! Every call has time limits; every failure says which situation it was, whose it is, and whether trying again may help.
 
 mod arriving;
@@ -17,11 +17,13 @@ mod hosts;
 mod link;
 mod path;
 mod pool;
+mod proxy;
 mod redirect;
 mod retry_after;
 mod secret;
 mod stream;
 mod target;
+mod tls;
 mod upstream;
 
 pub use arriving::Arriving;
@@ -32,5 +34,7 @@ pub use content::Content;
 pub use error::{Error, Side};
 pub use host::{HostState, Trouble};
 pub use hosts::{Hosts, HostsOptions};
+pub use proxy::ProxyOptions;
 pub use secret::Secret;
+pub use tls::Pem;
 pub use upstream::{Conditions, Patience, Upstream, UpstreamOptions};

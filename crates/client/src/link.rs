@@ -11,67 +11,61 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use std::pin::Pin;
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 
 /// Most bytes that the head of an answer may take. More counts as not being HTTP.
-const HEAD_MAX_BYTES: usize = 64 << 10;
+pub(crate) const HEAD_MAX_BYTES: usize = 64 << 10;
 
 /// An open connection, for one call at a time.
 pub(crate) struct Link {
     /// In messages.
     host: String,
     sender: http1::SendRequest<Sending>,
-    /// `None` once it has ended: only when it is dropped does the sender learn of it.
-    connection: Option<Driven>,
+    work: Work<http1::Connection<Stream, Sending>>,
 }
-
-type Driven = Pin<Box<http1::Connection<Stream, Sending>>>;
 
 impl Link {
     pub(crate) async fn open(host: &str, stream: Stream) -> Result<Self, Error> {
         let handshake = http1::Builder::new().max_buf_size(HEAD_MAX_BYTES).handshake(stream).await;
         let (sender, connection) = handshake.map_err(|error| broken(host, error))?;
-        Ok(Self { host: host.to_owned(), sender, connection: Some(Box::pin(connection)) })
+        Ok(Self { host: host.to_owned(), sender, work: Work::of(connection) })
     }
 
     /// Whether it is good for another call, as far as was seen.
     pub(crate) fn keeps(&self) -> bool {
-        self.connection.is_some() && !self.sender.is_closed()
+        self.work.goes_on() && !self.sender.is_closed()
     }
 
     /// Looks whether the server has ended it while it rested.
     pub(crate) fn look(&mut self) -> bool {
-        let mut cx = Context::from_waker(Waker::noop());
-        if self.connection.as_mut().is_some_and(|open| open.as_mut().poll(&mut cx).is_ready()) {
-            self.connection = None;
-        }
+        self.work.poll(&mut Context::from_waker(Waker::noop()));
         self.keeps()
     }
 
     pub(crate) async fn send(&mut self, request: Request<Sending>) -> Result<Response<Incoming>, Error> {
-        let Self { host, sender, connection } = self;
+        let Self { sender, work, .. } = self;
         let send = async {
-            sender.ready().await.map_err(|error| broken(host, error))?;
-            sender.send_request(request).await.map_err(|error| broken(host, error))
+            sender.ready().await?;
+            sender.send_request(request).await
         };
-        drive(connection, send).await
+        work.until(send).await.map_err(|error| self.work.why(&self.host, error))
     }
 
     /// The next piece of the body of what was sent last; `None` after the last.
     pub(crate) async fn piece(&mut self, body: &mut Incoming) -> Option<Result<Bytes, Error>> {
-        let Self { host, connection, .. } = self;
         let piece = async {
             while let Some(frame) = body.frame().await {
                 match frame.map(hyper::body::Frame::into_data) {
                     Ok(Ok(data)) => return Some(Ok(data)),
                     // Trailers.
                     Ok(Err(_)) => {}
-                    Err(error) => return Some(Err(broken(host, error))),
+                    Err(error) => return Some(Err(error)),
                 }
             }
             None
         };
-        drive(connection, piece).await
+        let piece = self.work.until(piece).await?;
+        Some(piece.map_err(|error| self.work.why(&self.host, error)))
     }
 }
 
@@ -81,14 +75,43 @@ impl std::fmt::Debug for Link {
     }
 }
 
-/// Lets the connection work until `work` is done. Its own result says nothing that the work's does not say better.
-async fn drive<T>(connection: &mut Option<Driven>, work: impl Future<Output = T>) -> T {
-    let mut work = std::pin::pin!(work);
-    std::future::poll_fn(|cx| {
-        if connection.as_mut().is_some_and(|open| open.as_mut().poll(cx).is_ready()) {
-            *connection = None;
+/// What a connection does for who waits for an answer.
+pub(crate) struct Work<C> {
+    /// `None` once it has ended: only when it is dropped does who waits learn of it.
+    connection: Option<Pin<Box<C>>>,
+    ended: Option<hyper::Error>,
+}
+
+impl<C: Future<Output = hyper::Result<()>>> Work<C> {
+    pub(crate) fn of(connection: C) -> Self {
+        Self { connection: Some(Box::pin(connection)), ended: None }
+    }
+
+    /// Lets the connection work until `wanted` is there.
+    pub(crate) async fn until<T>(&mut self, wanted: impl Future<Output = T>) -> T {
+        let mut wanted = std::pin::pin!(wanted);
+        std::future::poll_fn(|cx| {
+            self.poll(cx);
+            wanted.as_mut().poll(cx)
+        })
+        .await
+    }
+
+    /// What `error` comes from: whoever comes too late for the end of a connection hears that it is gone, and not why.
+    pub(crate) fn why(&mut self, host: &str, error: hyper::Error) -> Error {
+        let cause = self.ended.take().filter(|_| error.is_canceled() || error.is_closed());
+        broken(host, cause.unwrap_or(error))
+    }
+
+    fn goes_on(&self) -> bool {
+        self.connection.is_some()
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) {
+        let Some(connection) = &mut self.connection else { return };
+        if let Poll::Ready(ended) = connection.as_mut().poll(cx) {
+            self.connection = None;
+            self.ended = ended.err();
         }
-        work.as_mut().poll(cx)
-    })
-    .await
+    }
 }

@@ -1,13 +1,25 @@
 //! Connections to one host that are kept for the next call.
 
 use crate::link::Link;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use telemetry::{Bound, BoundName, Slot, Tick};
 
 /// Which way connections were made: by what proxy and with what certificate. Those of one way are as good as each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Way(pub(crate) u64);
+pub(crate) struct Way(u64);
+
+impl Way {
+    /// Straight, trusting what the machine trusts.
+    pub(crate) const MACHINE: Way = Way(0);
+
+    /// Another one.
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Relaxed))
+    }
+}
 
 /// The kept connections of a host, the one used last at the end.
 #[derive(Debug)]

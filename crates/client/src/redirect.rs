@@ -69,6 +69,13 @@ mod tests {
     }
 
     #[test]
+    fn nothing_leads_from_tls_to_where_anybody_may_listen() {
+        assert_eq!(leads("http://a.test/", "https://b.test/").as_deref(), Ok("b.test /"));
+        assert_eq!(leads("https://a.test/x", "y").as_deref(), Ok("a.test /y"));
+        assert!(leads("https://a.test/", "http://a.test/").unwrap_err().contains("plain `http`"));
+    }
+
+    #[test]
     fn what_is_no_url_of_a_web_server_is_not_followed() {
         for location in ["ftp://b.test/", "http://me:hush@b.test/", "http://", "/a b", "file:///etc/passwd"] {
             assert!(leads("http://a.test/", location).is_err(), "{location}");

@@ -1,41 +1,66 @@
-//! hyper's view of a tokio socket.
+//! hyper's view of a connection.
 
+use std::cell::RefCell;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
+
+/// Bytes read at a time: what hyper's own buffer takes at most.
+const PIECE: usize = 64 << 10;
+
+thread_local! {
+    // One copy more than handing hyper's buffer to the kernel, which takes `unsafe` in both crates' contracts.
+    static BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; PIECE].into());
+}
 
 /// An open connection.
 #[derive(Debug)]
-pub(crate) struct Stream(pub(crate) TcpStream);
+pub(crate) enum Stream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+trait Duplex: AsyncRead + AsyncWrite {}
+impl<T: AsyncRead + AsyncWrite> Duplex for T {}
+
+impl Stream {
+    fn duplex(self: Pin<&mut Self>) -> Pin<&mut (dyn Duplex + Unpin)> {
+        match self.get_mut() {
+            Stream::Plain(tcp) => Pin::new(tcp),
+            Stream::Tls(tls) => Pin::new(tls.as_mut()),
+        }
+    }
+}
 
 impl hyper::rt::Read for Stream {
     fn poll_read(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         mut into: hyper::rt::ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        // One copy more than handing hyper's buffer to the kernel, which takes `unsafe` in both crates' contracts.
-        let mut piece = [0; 8192];
-        let room = piece.len().min(into.remaining());
-        let mut buffer = ReadBuf::new(&mut piece[..room]);
-        std::task::ready!(Pin::new(&mut self.0).poll_read(cx, &mut buffer))?;
-        into.put_slice(buffer.filled());
-        Poll::Ready(Ok(()))
+        BUFFER.with_borrow_mut(|buffer| {
+            let room = buffer.len().min(into.remaining());
+            let mut piece = ReadBuf::new(&mut buffer[..room]);
+            std::task::ready!(self.duplex().poll_read(cx, &mut piece))?;
+            into.put_slice(piece.filled());
+            Poll::Ready(Ok(()))
+        })
     }
 }
 
 impl hyper::rt::Write for Stream {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.duplex().poll_write(cx, bytes)
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.duplex().poll_flush(cx)
     }
 
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.duplex().poll_shutdown(cx)
     }
 }

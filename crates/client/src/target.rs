@@ -39,15 +39,23 @@ impl Target {
         let refused = || Error::NotAUrl { url: shown.to_owned() };
         let uri: Uri = url.parse().map_err(|_| refused())?;
         let authority = uri.authority().filter(|authority| !authority.as_str().contains('@')).ok_or_else(refused)?;
-        match uri.scheme_str() {
-            Some("http") => {}
-            Some("https") => return Err(Error::HttpsUnsupported { host: authority.to_string() }),
+        let tls = match uri.scheme_str() {
+            Some("http") => false,
+            Some("https") => true,
             _ => return Err(refused()),
-        }
-        let port = authority.port_u16().unwrap_or(80);
+        };
+        let port = authority.port_u16().unwrap_or(if tls { 443 } else { 80 });
         let name = authority.host().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
         let path = uri.path_and_query().map_or("/", |path| path.as_str()).parse().map_err(|_| refused())?;
-        Ok(Self { authority: authority.to_string(), origin: Origin { tls: false, name, port }, path })
+        Ok(Self { authority: authority.to_string(), origin: Origin { tls, name, port }, path })
+    }
+
+    /// The whole URL, as a proxy is asked for it (RFC 9112 3.2.2).
+    pub(crate) fn whole(&self) -> Result<Uri, Error> {
+        let scheme = if self.origin.tls { "https" } else { "http" };
+        let parts = Uri::builder().scheme(scheme).authority(self.authority.as_str());
+        let whole = parts.path_and_query(self.path.to_string()).build();
+        whole.map_err(|_| Error::NotAUrl { url: self.authority.clone() })
     }
 
     pub(crate) fn request(&self, request: Request) -> Result<http::Request<Sending>, Error> {

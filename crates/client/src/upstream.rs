@@ -3,17 +3,21 @@
 use crate::arriving::Arriving;
 use crate::content::{Content, Sending};
 use crate::credentials::authorization;
-use crate::dial::dial;
-use crate::error::silent;
+use crate::dial::{Road, dial};
+use crate::error::{silent, unsendable};
 use crate::host::{Host, HostState};
 use crate::link::Link;
 use crate::path::escaped;
 use crate::pool::Way;
+use crate::proxy::Proxy;
 use crate::redirect::{self, REDIRECTS_MAX};
 use crate::target::{Origin, Target};
-use crate::{Error, Hosts, Secret};
-use http::header::{ACCEPT_ENCODING, AUTHORIZATION, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, USER_AGENT};
-use http::{HeaderValue, Method, Request, Response};
+use crate::tls::Tls;
+use crate::{Error, Hosts, Pem, ProxyOptions, Secret};
+use http::header::{
+    ACCEPT_ENCODING, AUTHORIZATION, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, PROXY_AUTHORIZATION, USER_AGENT,
+};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +31,12 @@ pub struct UpstreamOptions {
     pub urls: Vec<String>,
     /// `user:password`, or a token. Shown to the hosts of `urls` and to nobody else.
     pub credentials: Option<Secret>,
+    /// The HTTP proxy on the way to it, and to wherever it redirects.
+    pub proxy: Option<ProxyOptions>,
+    /// Certificates that are trusted besides the machine's own.
+    pub trust: Option<Pem>,
+    /// The certificate shown to the hosts of `urls`, with its key.
+    pub certificate: Option<Pem>,
     /// How long it may take.
     pub patience: Patience,
 }
@@ -75,8 +85,10 @@ pub struct Conditions {
 pub struct Upstream {
     bases: Vec<Base>,
     authorization: Option<HeaderValue>,
+    tls: Tls,
+    proxy: Option<Proxy>,
     patience: Patience,
-    way: Way,
+    ways: Ways,
     hosts: Arc<Hosts>,
 }
 
@@ -89,10 +101,23 @@ struct Base {
     host: Arc<Host>,
 }
 
+/// The ways of its connections: to its own hosts, where a certificate is shown, and to others.
+#[derive(Debug, Clone, Copy)]
+struct Ways {
+    own: Way,
+    others: Way,
+}
+
 /// What is asked for at one place after the other.
 struct Ask<'a> {
     method: Method,
     conditions: &'a Conditions,
+}
+
+impl Ways {
+    fn new() -> Self {
+        Self { own: Way::new(), others: Way::new() }
+    }
 }
 
 impl Upstream {
@@ -108,12 +133,15 @@ impl Upstream {
             bases.push(Base { url, origin: target.origin, host });
         }
         let Some(first) = bases.first() else { return Err(Error::NotAUrl { url: String::new() }) };
-        let unsendable = || Error::CredentialsUnsendable { host: first.origin.to_string() };
         let authorization = match &options.credentials {
-            Some(secret) => Some(authorization(secret).ok_or_else(unsendable)?),
+            Some(secret) => Some(authorization(secret).ok_or_else(|| unsendable(&first.origin))?),
             None => None,
         };
-        Ok(Self { bases, authorization, patience: options.patience, way: Way(0), hosts })
+        let tls = Tls::new(options.trust.as_ref(), options.certificate.as_ref())?;
+        let proxy = options.proxy.as_ref().map(Proxy::new).transpose()?;
+        let plain = options.trust.is_none() && options.certificate.is_none() && proxy.is_none();
+        let ways = if plain { Ways { own: Way::MACHINE, others: Way::MACHINE } } else { Ways::new() };
+        Ok(Self { bases, authorization, tls, proxy, patience: options.patience, ways, hosts })
     }
 
     /// Asks for a file: `path` below the base URL, decoded, without a slash before it. Redirects are followed. Where
@@ -173,7 +201,7 @@ impl Upstream {
             Ok((link, answer)) => {
                 let retry_after = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
                 place.answered(answer.status().as_u16(), retry_after);
-                Ok(Arriving::new(answer, &target.authority, link, self.way, place, self.patience))
+                Ok(Arriving::new(answer, &target.authority, link, self.way(&target.origin), place, self.patience))
             }
             Err(error) => {
                 place.failed(&error);
@@ -189,7 +217,7 @@ impl Upstream {
         ask: &Ask<'_>,
         event: &mut Event,
     ) -> Result<(Link, Response<Incoming>), Error> {
-        if let Some(mut link) = host.pool.take(self.way) {
+        if let Some(mut link) = host.pool.take(self.way(&target.origin)) {
             match self.send(&mut link, target, ask, event).await {
                 // The server may end a connection while it rests, and nobody knows before the next call.
                 Err(Error::Cut { .. }) => {}
@@ -205,9 +233,8 @@ impl Upstream {
     async fn connect(&self, target: &Target, event: &mut Event) -> Result<Link, Error> {
         let began = Tick::now();
         let limit = self.patience.connect;
-        let connect = timeout(limit, async {
-            Link::open(&target.authority, dial(&target.origin, &target.authority).await?).await
-        });
+        let road = Road { tls: &self.tls, own: self.is_own(&target.origin), proxy: self.proxy.as_ref() };
+        let connect = timeout(limit, async { Link::open(&target.authority, dial(&target.origin, road).await?).await });
         let link = connect.await.unwrap_or_else(|_| Err(silent(&target.authority, limit)));
         event.add(Op::UpstreamConnect, Tick::now().since(began));
         link
@@ -224,7 +251,14 @@ impl Upstream {
         let limit = self.patience.head;
         let answer = timeout(limit, link.send(self.request(target, ask)?)).await;
         event.add(Op::UpstreamFirstByte, Tick::now().since(began));
-        answer.unwrap_or_else(|_| Err(silent(&target.authority, limit)))
+        match answer.unwrap_or_else(|_| Err(silent(&target.authority, limit)))? {
+            // It is the proxy's to say that.
+            answer if answer.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED => match &self.proxy {
+                Some(proxy) => Err(proxy.refuses(answer.status().as_u16())),
+                None => Ok(answer),
+            },
+            answer => Ok(answer),
+        }
     }
 
     fn request(&self, target: &Target, ask: &Ask<'_>) -> Result<Request<Sending>, Error> {
@@ -232,7 +266,11 @@ impl Upstream {
             .map_err(|source| Error::NotRead { host: target.authority.clone(), source })?;
         let mut request = Request::new(body);
         *request.method_mut() = ask.method.clone();
-        *request.uri_mut() = target.path.clone();
+        let proxy = self.proxy.as_ref().filter(|_| !target.origin.tls);
+        *request.uri_mut() = match proxy {
+            Some(_) => target.whole()?,
+            None => target.path.clone(),
+        };
         let headers = request.headers_mut();
         let host = HeaderValue::from_str(&target.authority);
         headers.insert(HOST, host.map_err(|_| Error::NotAUrl { url: target.authority.clone() })?);
@@ -246,10 +284,17 @@ impl Upstream {
                 headers.insert(name, value);
             }
         }
+        if let Some(value) = proxy.and_then(|proxy| proxy.authorization.as_ref()) {
+            headers.insert(PROXY_AUTHORIZATION, value.clone());
+        }
         if let Some(value) = self.authorization.as_ref().filter(|_| self.is_own(&target.origin)) {
             headers.insert(AUTHORIZATION, value.clone());
         }
         Ok(request)
+    }
+
+    fn way(&self, origin: &Origin) -> Way {
+        if self.is_own(origin) { self.ways.own } else { self.ways.others }
     }
 
     /// Whether it is one of its own hosts, and not somebody to whom a redirect leads.

@@ -50,7 +50,7 @@ ops! {
     IndexKeep "index.keep" "Writing what an index is put together from into the data folder, where no client waits";
     IndexRead "index.read" "Reading what an index is put together from, and checking that it is whole";
     UpstreamWait "upstream.wait" "Waiting for a place among the calls to an upstream's host";
-    UpstreamConnect "upstream.connect" "Finding an upstream's address and making a connection to it";
+    UpstreamConnect "upstream.connect" "Finding an upstream's address and making a connection to it, with TLS and through a proxy where there are";
     UpstreamFirstByte "upstream.first_byte" "From a request to an upstream to the head of its answer";
     UpstreamBody "upstream.body" "Waiting for bytes of an upstream's answer";
     SegmentShip "segment.ship" "Copying journal rows into a segment";

@@ -88,6 +88,7 @@ closed! {
         TlsFailed "tls_failed" "The client and this server did not come to a TLS connection";
         HeadTooSlow "head_too_slow" "The head of a request did not arrive in time";
         UpstreamUnreachable "upstream_unreachable" "There was no connection to the upstream";
+        UpstreamTls "upstream_tls" "The upstream and this server did not come to a TLS connection";
         UpstreamTimeout "upstream_timeout" "The upstream did not answer, or not fast enough";
         UpstreamCut "upstream_cut" "The upstream's answer ended before it was complete";
         UpstreamInvalid "upstream_invalid" "What the upstream said cannot be what was asked for";

@@ -1,82 +1,13 @@
 //! Stand-ins on the loopback that say what they are told to, and what an upstream made of them answers.
 
+mod proxy;
+mod stand_in;
+mod tls;
+
 use super::*;
 use crate::{Circuit, CircuitOptions, HostsOptions};
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::Mutex;
+use stand_in::{StandIn, nobody, ok, says};
 use telemetry::{Clock, Millis, Recorder};
-
-/// Says to each request what its table has for the path, on as many connections as are made; else 404.
-struct StandIn {
-    url: String,
-    heads: Arc<Mutex<Vec<String>>>,
-    connections: Arc<Mutex<usize>>,
-}
-
-impl StandIn {
-    #[expect(clippy::disallowed_methods, reason = "a stand-in, not a server of ours")]
-    fn new<const N: usize>(table: [(&'static str, String); N]) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let (heads, connections) = (Arc::<Mutex<Vec<String>>>::default(), Arc::<Mutex<usize>>::default());
-        let table = Arc::new(table);
-        let (all, count) = (heads.clone(), connections.clone());
-        std::thread::spawn(move || {
-            for socket in listener.incoming() {
-                *count.lock().unwrap() += 1;
-                let (table, all) = (table.clone(), all.clone());
-                std::thread::spawn(move || serve(socket.unwrap(), &*table, &all));
-            }
-        });
-        Self { url, heads, connections }
-    }
-
-    fn heads(&self) -> Vec<String> {
-        self.heads.lock().unwrap().clone()
-    }
-
-    fn connections(&self) -> usize {
-        *self.connections.lock().unwrap()
-    }
-}
-
-/// Until the client leaves or an answer asks for the end: `...` at its end leaves the connection open and says no more.
-fn serve(mut socket: TcpStream, table: &[(&'static str, String)], all: &Mutex<Vec<String>>) {
-    let mut held = Vec::new();
-    loop {
-        let mut piece = [0; 1024];
-        while !held.ends_with(b"\r\n\r\n") {
-            match socket.read(&mut piece) {
-                Ok(read @ 1..) => held.extend_from_slice(&piece[..read]),
-                _ => return,
-            }
-        }
-        let head = String::from_utf8(std::mem::take(&mut held)).unwrap();
-        let path = head.split(' ').nth(1).unwrap().to_owned();
-        all.lock().unwrap().push(head);
-        let found = table.iter().find(|(known, _)| *known == path);
-        let answer = found.map_or("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", |(_, answer)| answer);
-        let (say, stay) = answer.strip_suffix("...").map_or((answer, false), |say| (say, true));
-        if socket.write_all(say.as_bytes()).is_err() || (!stay && say.contains("Connection: close")) {
-            return;
-        }
-    }
-}
-
-/// A port that nothing listens on any more.
-#[expect(clippy::disallowed_methods, reason = "a stand-in, not a server of ours")]
-fn nobody() -> String {
-    format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap())
-}
-
-fn ok(body: &str) -> String {
-    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
-}
-
-fn says(status: u16, headers: &str) -> String {
-    format!("HTTP/1.1 {status} So\r\nContent-Length: 0\r\n{headers}\r\n")
-}
 
 struct World {
     runtime: tokio::runtime::Runtime,

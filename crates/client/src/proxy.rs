@@ -1,0 +1,80 @@
+//! The HTTP proxy on the way out of a company: what asks it for files, and for tunnels to others.
+
+use crate::content::{Content, Sending};
+use crate::credentials;
+use crate::error::{broken, unsendable};
+use crate::link::{HEAD_MAX_BYTES, Work};
+use crate::stream::Stream;
+use crate::target::{Origin, Target};
+use crate::{Error, Secret};
+use http::header::{HOST, PROXY_AUTHORIZATION};
+use http::{HeaderValue, Method, Request};
+use hyper::client::conn::http1;
+
+/// Where the proxy is, and what is shown to it.
+#[derive(Debug, Clone)]
+pub struct ProxyOptions {
+    /// `http://host:port`.
+    pub url: String,
+    /// `user:password`, or a token.
+    pub credentials: Option<Secret>,
+}
+
+/// A proxy that can be used.
+#[derive(Debug)]
+pub(crate) struct Proxy {
+    pub(crate) origin: Origin,
+    pub(crate) authorization: Option<HeaderValue>,
+}
+
+impl Proxy {
+    pub(crate) fn new(options: &ProxyOptions) -> Result<Self, Error> {
+        let origin = Target::of(&options.url)?.origin;
+        if origin.tls {
+            return Err(Error::NotAUrl { url: options.url.clone() });
+        }
+        let authorization = match &options.credentials {
+            Some(secret) => Some(credentials::authorization(secret).ok_or_else(|| unsendable(&origin))?),
+            None => None,
+        };
+        Ok(Self { origin, authorization })
+    }
+
+    /// Has the proxy connect to `to` and pass on bytes from then on (RFC 9110 9.3.6).
+    pub(crate) async fn tunnel(&self, stream: Stream, to: &Origin) -> Result<Stream, Error> {
+        let host = self.origin.to_string();
+        let handshake = http1::Builder::new().max_buf_size(HEAD_MAX_BYTES).handshake(stream).await;
+        let (mut sender, connection) = handshake.map_err(|error| broken(&host, error))?;
+        let mut work = Work::of(connection.with_upgrades());
+        let asked = work.until(sender.send_request(self.connect(to)?)).await;
+        let answer = asked.map_err(|error| work.why(&host, error))?;
+        if !answer.status().is_success() {
+            return Err(self.refuses(answer.status().as_u16()));
+        }
+        let upgraded = work.until(hyper::upgrade::on(answer)).await;
+        let upgraded = upgraded.map_err(|error| work.why(&host, error))?;
+        match upgraded.downcast::<Stream>() {
+            Ok(parts) if parts.read_buf.is_empty() => Ok(parts.io),
+            // In TLS the client speaks first.
+            _ => Err(self.refuses(200)),
+        }
+    }
+
+    pub(crate) fn refuses(&self, status: u16) -> Error {
+        Error::ProxyRefuses { proxy: self.origin.to_string(), status }
+    }
+
+    fn connect(&self, to: &Origin) -> Result<Request<Sending>, Error> {
+        let host = to.to_string();
+        let bad = || Error::NotAUrl { url: host.clone() };
+        let body = Sending::of(Content::default()).map_err(|source| Error::NotRead { host: host.clone(), source })?;
+        let mut request = Request::new(body);
+        *request.method_mut() = Method::CONNECT;
+        *request.uri_mut() = host.parse().map_err(|_| bad())?;
+        request.headers_mut().insert(HOST, HeaderValue::from_str(&host).map_err(|_| bad())?);
+        if let Some(value) = &self.authorization {
+            request.headers_mut().insert(PROXY_AUTHORIZATION, value.clone());
+        }
+        Ok(request)
+    }
+}

@@ -1,0 +1,149 @@
+//! Whom we trust, and what we show, on connections with TLS.
+
+use crate::Error;
+use std::io;
+use std::sync::{Arc, LazyLock};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio_rustls::rustls::{self, ClientConfig, ConfigBuilder, RootCertStore};
+
+/// The text of a PEM file. It may hold a key, so it cannot be printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Pem(Vec<u8>);
+
+impl From<Vec<u8>> for Pem {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+}
+
+impl std::fmt::Debug for Pem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Pem(***)")
+    }
+}
+
+/// How TLS is spoken to the servers of one upstream.
+#[derive(Debug, Clone)]
+pub(crate) struct Tls {
+    /// To hosts of its own. `None`: as the machine does, which is the same for all.
+    own: Option<Arc<ClientConfig>>,
+    /// To hosts that its redirects lead to: nothing of ours is shown there.
+    others: Option<Arc<ClientConfig>>,
+}
+
+impl Tls {
+    /// Trusts what the machine trusts, and shows nothing.
+    pub(crate) const MACHINE: Tls = Tls { own: None, others: None };
+
+    /// `trust`: certificates that are trusted besides the machine's. `certificate`: what is shown, with its key.
+    pub(crate) fn new(trust: Option<&Pem>, certificate: Option<&Pem>) -> Result<Self, Error> {
+        let others = match trust {
+            Some(trust) => Some(quiet(builder(trusting(trust)?)?)),
+            None => None,
+        };
+        let own = match certificate {
+            Some(certificate) => Some(showing(certificate, trust)?),
+            None => others.clone(),
+        };
+        Ok(Self { own, others })
+    }
+
+    /// Shakes hands with who is called `name`.
+    pub(crate) async fn connect(&self, name: &str, own: bool, tcp: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+        static MACHINE: LazyLock<Option<Arc<ClientConfig>>> = LazyLock::new(|| builder(machine()).ok().map(quiet));
+        let name = ServerName::try_from(name.to_owned()).map_err(io::Error::other)?;
+        let config = if own { &self.own } else { &self.others };
+        let config = config.as_ref().or(MACHINE.as_ref()).ok_or(io::ErrorKind::Unsupported)?;
+        TlsConnector::from(config.clone()).connect(name, tcp).await
+    }
+}
+
+/// The machine's authorities. One that cannot be read is as one that is not there.
+fn machine() -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    roots
+}
+
+fn trusting(trust: &Pem) -> Result<RootCertStore, Error> {
+    let mut roots = machine();
+    for certificate in certificates(trust, "trusted certificates")? {
+        roots.add(certificate).map_err(|error| unusable("trusted certificates", &error))?;
+    }
+    Ok(roots)
+}
+
+fn certificates(pem: &Pem, what: &'static str) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem.0).collect();
+    let found = found.map_err(|error| unusable(what, &error))?;
+    if found.is_empty() { Err(unusable(what, &"there is none in the file")) } else { Ok(found) }
+}
+
+type Builder = ConfigBuilder<ClientConfig, rustls::client::WantsClientCert>;
+
+fn builder(roots: RootCertStore) -> Result<Builder, Error> {
+    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
+    let builder = builder.with_safe_default_protocol_versions().map_err(|error| unusable("TLS", &error))?;
+    Ok(builder.with_root_certificates(roots))
+}
+
+fn quiet(builder: Builder) -> Arc<ClientConfig> {
+    Arc::new(builder.with_no_client_auth())
+}
+
+fn showing(certificate: &Pem, trust: Option<&Pem>) -> Result<Arc<ClientConfig>, Error> {
+    let roots = trust.map_or_else(|| Ok(machine()), trusting)?;
+    let chain = certificates(certificate, "certificate")?;
+    let key = PrivateKeyDer::from_pem_slice(&certificate.0).map_err(|error| unusable("certificate's key", &error))?;
+    let config = builder(roots)?.with_client_auth_cert(chain, key);
+    config.map(Arc::new).map_err(|error| unusable("certificate", &error))
+}
+
+fn unusable(what: &'static str, cause: &dyn std::fmt::Display) -> Error {
+    Error::BadPem { what, cause: cause.to_string() }
+}
+
+/// What to do about an error of TLS.
+pub(crate) fn hint(error: &io::Error) -> Option<&'static str> {
+    use rustls::CertificateError as C;
+    match found(error)? {
+        rustls::Error::InvalidCertificate(C::UnknownIssuer) => Some(
+            "its certificate is signed by nobody that this machine trusts: install the authority, or name its PEM file \
+             with `trust`",
+        ),
+        rustls::Error::InvalidCertificate(C::NotValidForName | C::NotValidForNameContext { .. }) => {
+            Some("its certificate is for another name: is the URL right?")
+        }
+        rustls::Error::InvalidCertificate(C::Expired | C::ExpiredContext { .. }) => {
+            Some("its certificate has expired; is this machine's clock right?")
+        }
+        rustls::Error::InvalidMessage(_) => Some("what came is no TLS: does it speak plain `http` on that port?"),
+        rustls::Error::AlertReceived(_) => {
+            Some("it refused us: where it asks for a certificate, name one with `certificate`")
+        }
+        _ => None,
+    }
+}
+
+/// The error of TLS in one of the system.
+fn found(error: &io::Error) -> Option<&rustls::Error> {
+    error.get_ref()?.downcast_ref()
+}
+
+/// Whether it tells of TLS, rather than of the connection below.
+pub(crate) fn is_tls(error: &io::Error) -> bool {
+    found(error).is_some()
+}
+
+/// What the other side refuses, after the handshake.
+pub(crate) fn refusal(error: &io::Error) -> Option<io::Error> {
+    match found(error) {
+        Some(alert @ rustls::Error::AlertReceived(_)) => Some(io::Error::other(alert.clone())),
+        _ => None,
+    }
+}
