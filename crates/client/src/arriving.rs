@@ -8,6 +8,7 @@ use crate::{Error, Patience};
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Response};
 use hyper::body::{Body, Incoming};
+use std::net::IpAddr;
 use std::time::Duration;
 use telemetry::{Event, Op, Tick};
 use tokio::time::timeout;
@@ -26,6 +27,7 @@ pub struct Arriving {
     headers: HeaderMap,
     /// In messages.
     host: String,
+    peer: Option<IpAddr>,
     said: String,
     patience: Patience,
     purse: Purse,
@@ -57,6 +59,7 @@ impl Arriving {
             status: head.status.as_u16(),
             headers: head.headers,
             host: host.to_owned(),
+            peer: link.peer(),
             said: String::new(),
             patience,
             purse: Purse::default(),
@@ -81,6 +84,11 @@ impl Arriving {
     /// How many bytes the body has, where that was announced.
     pub fn length(&self) -> Option<u64> {
         self.header("content-length").and_then(|text| text.parse().ok())
+    }
+
+    /// Who said it; `None` behind a proxy.
+    pub(crate) fn peer(&self) -> Option<IpAddr> {
+        self.peer
     }
 
     /// What an answer that is no file says, for people: the beginning of its body, where it is a text. Empty for others.

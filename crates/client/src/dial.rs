@@ -6,7 +6,7 @@ use crate::stream::Stream;
 use crate::target::Origin;
 use crate::tls::{Tls, is_tls};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -24,34 +24,73 @@ pub(crate) struct Road<'a> {
     /// Whether what is ours may be shown there.
     pub(crate) own: bool,
     pub(crate) proxy: Option<&'a Proxy>,
+    pub(crate) reach: Reach,
 }
 
 /// Straight there, as the machine does.
-pub(crate) const STRAIGHT: Road<'_> = Road { tls: &Tls::MACHINE, own: false, proxy: None };
+pub(crate) const STRAIGHT: Road<'_> = Road { tls: &Tls::MACHINE, own: false, proxy: None, reach: Reach::Anywhere };
+
+/// Which addresses may be called. Where a redirect leads is somebody else's choice, and there are places that answer this
+/// machine and nobody else: its own ports, and where clouds tell machines their credentials (a link-local address).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    Anywhere,
+    /// Redirected by a server on this machine.
+    NotTheLink,
+    /// Redirected by one elsewhere.
+    NotThisMachine,
+}
+
+impl Reach {
+    /// For where a server at `peer` redirects to.
+    pub(crate) fn beyond(peer: Option<IpAddr>) -> Self {
+        let here = peer.is_some_and(|peer| peer.to_canonical().is_loopback());
+        if here { Reach::NotTheLink } else { Reach::NotThisMachine }
+    }
+
+    pub(crate) fn holds(self, address: IpAddr) -> bool {
+        let (link, here) = match address.to_canonical() {
+            IpAddr::V4(v4) => (v4.is_link_local(), v4.is_loopback() || v4.is_unspecified()),
+            IpAddr::V6(v6) => (v6.is_unicast_link_local(), v6.is_loopback() || v6.is_unspecified()),
+        };
+        match self {
+            Reach::Anywhere => true,
+            Reach::NotTheLink => !link,
+            Reach::NotThisMachine => !link && !here,
+        }
+    }
+}
 
 /// Connects, through the proxy where there is one, and agrees on TLS where the URL asks for it.
-pub(crate) async fn dial(origin: &Origin, road: Road<'_>) -> Result<Stream, Error> {
-    let next = road.proxy.map_or(origin, |proxy| &proxy.origin);
-    let mut stream = Stream::Plain(connect(next).await?);
+pub(crate) async fn dial(origin: &Origin, road: Road<'_>) -> Result<(Stream, Option<IpAddr>), Error> {
+    // Of a name a proxy alone knows where it is.
+    let (next, reach) = road.proxy.map_or((origin, road.reach), |proxy| (&proxy.origin, Reach::Anywhere));
+    let tcp = connect(next, reach).await?;
+    let peer = tcp.peer_addr().ok().filter(|_| road.proxy.is_none()).map(|peer| peer.ip());
+    let mut stream = Stream::Plain(tcp);
     if !origin.tls {
-        return Ok(stream);
+        return Ok((stream, peer));
     }
     if let Some(proxy) = road.proxy {
         stream = proxy.tunnel(stream, origin).await?;
     }
-    let Stream::Plain(tcp) = stream else { return Ok(stream) };
+    let Stream::Plain(tcp) = stream else { return Ok((stream, peer)) };
     let tls = road.tls.connect(&origin.name, road.own, tcp).await.map_err(|source| {
         let host = origin.to_string();
         if is_tls(&source) { Error::Tls { host, source } } else { Error::Unreachable { host, source } }
     })?;
-    Ok(Stream::Tls(Box::new(tls)))
+    Ok((Stream::Tls(Box::new(tls)), peer))
 }
 
-async fn connect(origin: &Origin) -> Result<TcpStream, Error> {
+async fn connect(origin: &Origin, reach: Reach) -> Result<TcpStream, Error> {
     let host = || origin.to_string();
     let addresses = tokio::net::lookup_host((origin.name.as_str(), origin.port)).await;
     let addresses = addresses.map_err(|source| Error::Unresolved { host: host(), source })?;
-    let stream = first_of(addresses.take(ADDRESSES_MAX)).await.map_err(|source| match source.kind() {
+    let mut reached = addresses.filter(|address| reach.holds(address.ip())).take(ADDRESSES_MAX).peekable();
+    if reached.peek().is_none() && reach != Reach::Anywhere {
+        return Err(Error::OutOfReach { host: host() });
+    }
+    let stream = first_of(reached).await.map_err(|source| match source.kind() {
         io::ErrorKind::ConnectionRefused => Error::NotListening { host: host() },
         _ => Error::Unreachable { host: host(), source },
     })?;
@@ -82,4 +121,30 @@ async fn first_of(mut addresses: impl Iterator<Item = SocketAddr>) -> io::Result
 #[expect(clippy::disallowed_methods, reason = "the one place that dials")]
 async fn connect_to(address: SocketAddr) -> io::Result<TcpStream> {
     TcpStream::connect(address).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_redirect_leads_to_no_place_that_answers_this_machine_alone() {
+        let ip = |text: &str| text.parse::<IpAddr>().unwrap();
+        for (from, to, followed) in [
+            ("192.0.2.1", "198.51.100.1", true),
+            ("192.0.2.1", "10.0.0.1", true),
+            ("192.0.2.1", "127.0.0.1", false),
+            ("192.0.2.1", "::ffff:127.0.0.1", false),
+            ("192.0.2.1", "0.0.0.0", false),
+            ("192.0.2.1", "::1", false),
+            ("192.0.2.1", "169.254.169.254", false),
+            ("127.0.0.1", "127.0.0.2", true),
+            ("::1", "127.0.0.2", true),
+            ("127.0.0.1", "fe80::1", false),
+            ("127.0.0.1", "169.254.169.254", false),
+        ] {
+            assert_eq!(Reach::beyond(Some(ip(from))).holds(ip(to)), followed, "{from} {to}");
+        }
+        assert!(!Reach::beyond(None).holds(ip("127.0.0.1")) && Reach::Anywhere.holds(ip("169.254.169.254")));
+    }
 }

@@ -158,6 +158,12 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// A redirect leads to addresses that answer this machine alone.
+    #[error("a redirect leads to `{host}`, which is this machine or its own link, and is not followed")]
+    OutOfReach {
+        /// Where it leads.
+        host: String,
+    },
     /// The file that was to be sent cannot be read.
     #[error("cannot read what was to be sent to `{host}`")]
     NotRead {
@@ -210,6 +216,7 @@ impl Error {
             | Error::TooLarge { .. }
             | Error::TooManyRedirects { .. }
             | Error::BadRedirect { .. }
+            | Error::OutOfReach { .. }
             | Error::NotRead { .. }
             | Error::NotTaken { .. } => false,
         }
@@ -253,7 +260,8 @@ impl Error {
             Error::NotHttp { .. }
             | Error::TooLarge { .. }
             | Error::TooManyRedirects { .. }
-            | Error::BadRedirect { .. } => Reason::UpstreamInvalid,
+            | Error::BadRedirect { .. }
+            | Error::OutOfReach { .. } => Reason::UpstreamInvalid,
             Error::Crowded { .. } => Reason::BoundFull,
             Error::Paused { .. } => Reason::UpstreamPaused,
             Error::LeftAlone { .. } => Reason::UpstreamLeftAlone,
@@ -285,6 +293,7 @@ impl Error {
             Error::TooLarge { .. } => "too_large",
             Error::TooManyRedirects { .. } => "too_many_redirects",
             Error::BadRedirect { .. } => "bad_redirect",
+            Error::OutOfReach { .. } => "out_of_reach",
             Error::NotRead { .. } => "not_read",
             Error::NotTaken { .. } => "not_taken",
         }

@@ -1,5 +1,6 @@
 //! All hosts that upstreams are on.
 
+use crate::Patience;
 use crate::circuit::CircuitOptions;
 use crate::host::{Host, HostState};
 use crate::target::Origin;
@@ -25,6 +26,8 @@ pub struct HostsOptions {
     pub pause: Duration,
     /// No host is obeyed longer than this.
     pub pause_max: Duration,
+    /// How long calls may take.
+    pub patience: Patience,
 }
 
 impl Default for HostsOptions {
@@ -37,6 +40,7 @@ impl Default for HostsOptions {
             circuit: CircuitOptions::default(),
             pause: Duration::from_secs(5),
             pause_max: Duration::from_secs(3600),
+            patience: Patience::default(),
         }
     }
 }
@@ -63,6 +67,10 @@ impl Hosts {
         let mut states: Vec<_> = self.table().values().map(|host| host.state()).collect();
         states.sort_by(|one, other| one.host.cmp(&other.host));
         states
+    }
+
+    pub(crate) fn patience(&self) -> Patience {
+        self.options.patience
     }
 
     pub(crate) fn of(&self, origin: &Origin) -> Arc<Host> {

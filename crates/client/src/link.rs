@@ -10,6 +10,7 @@ use http::{Request, Response};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
@@ -20,15 +21,21 @@ pub(crate) const HEAD_MAX_BYTES: usize = 64 << 10;
 pub(crate) struct Link {
     /// In messages.
     host: String,
+    /// Who is at the other end; `None` where that is a proxy.
+    peer: Option<IpAddr>,
     sender: http1::SendRequest<Sending>,
     work: Work<http1::Connection<Stream, Sending>>,
 }
 
 impl Link {
-    pub(crate) async fn open(host: &str, stream: Stream) -> Result<Self, Error> {
+    pub(crate) async fn open(host: &str, (stream, peer): (Stream, Option<IpAddr>)) -> Result<Self, Error> {
         let handshake = http1::Builder::new().max_buf_size(HEAD_MAX_BYTES).handshake(stream).await;
         let (sender, connection) = handshake.map_err(|error| broken(host, error))?;
-        Ok(Self { host: host.to_owned(), sender, work: Work::of(connection) })
+        Ok(Self { host: host.to_owned(), peer, sender, work: Work::of(connection) })
+    }
+
+    pub(crate) fn peer(&self) -> Option<IpAddr> {
+        self.peer
     }
 
     /// Whether it is good for another call, as far as was seen.

@@ -1,28 +1,23 @@
 //! One upstream: where it is, what is shown to it, and how it is asked for a file.
 
+mod calling;
+
 use crate::arriving::Arriving;
-use crate::content::{Content, Sending};
 use crate::credentials::authorization;
-use crate::dial::{Road, dial};
-use crate::error::{silent, unsendable};
+use crate::dial::Reach;
+use crate::error::unsendable;
 use crate::host::{Host, HostState};
-use crate::link::Link;
 use crate::path::escaped;
 use crate::pool::Way;
 use crate::proxy::Proxy;
 use crate::redirect::{self, REDIRECTS_MAX};
 use crate::target::{Origin, Target};
 use crate::tls::Tls;
-use crate::{Error, Hosts, Pem, ProxyOptions, Secret};
-use http::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, PROXY_AUTHORIZATION, USER_AGENT,
-};
-use http::{HeaderValue, Method, Request, Response, StatusCode};
-use hyper::body::Incoming;
+use crate::{Error, Hosts, Patience, Pem, ProxyOptions, Secret};
+use calling::{Ask, Hop};
+use http::{HeaderValue, Method};
 use std::sync::Arc;
-use std::time::Duration;
-use telemetry::{Event, Op, Tick};
-use tokio::time::timeout;
+use telemetry::Event;
 
 /// Where an upstream is, and what is shown to it.
 #[derive(Debug, Clone, Default)]
@@ -37,38 +32,6 @@ pub struct UpstreamOptions {
     pub trust: Option<Pem>,
     /// The certificate shown to the hosts of `urls`, with its key.
     pub certificate: Option<Pem>,
-    /// How long it may take.
-    pub patience: Patience,
-}
-
-/// How long the parts of a call may take.
-#[derive(Debug, Clone, Copy)]
-pub struct Patience {
-    /// Until there is a place among the calls to the host.
-    pub place: Duration,
-    /// Until there is a connection, from the name on.
-    pub connect: Duration,
-    /// From the request to the head of the answer.
-    pub head: Duration,
-    /// From one piece of a body to the next.
-    pub idle: Duration,
-    /// Of a body, so many bytes at least...
-    pub slowest_bytes: u64,
-    /// ...come within so much waiting.
-    pub slowest_within: Duration,
-}
-
-impl Default for Patience {
-    fn default() -> Self {
-        Self {
-            place: Duration::from_secs(30),
-            connect: Duration::from_secs(10),
-            head: Duration::from_secs(30),
-            idle: Duration::from_secs(30),
-            slowest_bytes: 64 << 10,
-            slowest_within: Duration::from_secs(60),
-        }
-    }
 }
 
 /// What is known of a file already, in the upstream's own words. It answers 304 where that still holds.
@@ -108,12 +71,6 @@ struct Ways {
     others: Way,
 }
 
-/// What is asked for at one place after the other.
-struct Ask<'a> {
-    method: Method,
-    conditions: &'a Conditions,
-}
-
 impl Ways {
     fn new() -> Self {
         Self { own: Way::new(), others: Way::new() }
@@ -141,7 +98,7 @@ impl Upstream {
         let proxy = options.proxy.as_ref().map(Proxy::new).transpose()?;
         let plain = options.trust.is_none() && options.certificate.is_none() && proxy.is_none();
         let ways = if plain { Ways { own: Way::MACHINE, others: Way::MACHINE } } else { Ways::new() };
-        Ok(Self { bases, authorization, tls, proxy, patience: options.patience, ways, hosts })
+        Ok(Self { bases, authorization, tls, proxy, patience: hosts.patience(), ways, hosts })
     }
 
     /// Asks for a file: `path` below the base URL, decoded, without a slash before it. Redirects are followed. Where
@@ -179,122 +136,21 @@ impl Upstream {
 
     /// Asks at one base, and where that leads.
     async fn follow(&self, base: &Base, path: &str, ask: &Ask<'_>, event: &mut Event) -> Result<Arriving, Error> {
-        let mut target = Target::of(&format!("{}/{}", base.url, escaped(path)))?;
+        let target = Target::of(&format!("{}/{}", base.url, escaped(path)))?;
+        let mut hop = Hop { target, reach: Reach::Anywhere };
         for _ in 0..=REDIRECTS_MAX {
-            let mut answer = self.call(&target, ask, event).await?;
+            let mut answer = self.call(&hop, ask, event).await?;
             if !matches!(answer.status(), 200 | 206) {
                 answer.listen(event).await;
             }
             if !redirect::leads_on(answer.status()) {
                 return Ok(answer);
             }
-            target = redirect::follow(&target, answer.header("location"))?;
+            let target = redirect::follow(&hop.target, answer.header("location"))?;
+            let own = self.is_own(&target.origin);
+            hop = Hop { reach: if own { Reach::Anywhere } else { Reach::beyond(answer.peer()) }, target };
         }
         Err(Error::TooManyRedirects { host: base.origin.to_string(), limit: REDIRECTS_MAX })
-    }
-
-    /// Makes one call, once there is a place for it.
-    async fn call(&self, target: &Target, ask: &Ask<'_>, event: &mut Event) -> Result<Arriving, Error> {
-        let host = self.hosts.of(&target.origin);
-        let mut place = host.enter(self.patience.place, event).await?;
-        match self.exchange(&host, target, ask, event).await {
-            Ok((link, answer)) => {
-                let retry_after = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
-                place.answered(answer.status().as_u16(), retry_after);
-                Ok(Arriving::new(answer, &target.authority, link, self.way(&target.origin), place, self.patience))
-            }
-            Err(error) => {
-                place.failed(&error);
-                Err(error)
-            }
-        }
-    }
-
-    async fn exchange(
-        &self,
-        host: &Host,
-        target: &Target,
-        ask: &Ask<'_>,
-        event: &mut Event,
-    ) -> Result<(Link, Response<Incoming>), Error> {
-        if let Some(mut link) = host.pool.take(self.way(&target.origin)) {
-            match self.send(&mut link, target, ask, event).await {
-                // The server may end a connection while it rests, and nobody knows before the next call.
-                Err(Error::Cut { .. }) => {}
-                Err(error) => return Err(error),
-                Ok(answer) => return Ok((link, answer)),
-            }
-        }
-        let mut link = self.connect(target, event).await?;
-        let answer = self.send(&mut link, target, ask, event).await?;
-        Ok((link, answer))
-    }
-
-    async fn connect(&self, target: &Target, event: &mut Event) -> Result<Link, Error> {
-        let began = Tick::now();
-        let limit = self.patience.connect;
-        let road = Road { tls: &self.tls, own: self.is_own(&target.origin), proxy: self.proxy.as_ref() };
-        let connect = timeout(limit, async { Link::open(&target.authority, dial(&target.origin, road).await?).await });
-        let link = connect.await.unwrap_or_else(|_| Err(silent(&target.authority, limit)));
-        event.add(Op::UpstreamConnect, Tick::now().since(began));
-        link
-    }
-
-    async fn send(
-        &self,
-        link: &mut Link,
-        target: &Target,
-        ask: &Ask<'_>,
-        event: &mut Event,
-    ) -> Result<Response<Incoming>, Error> {
-        let began = Tick::now();
-        let limit = self.patience.head;
-        let answer = timeout(limit, link.send(self.request(target, ask)?)).await;
-        event.add(Op::UpstreamFirstByte, Tick::now().since(began));
-        match answer.unwrap_or_else(|_| Err(silent(&target.authority, limit)))? {
-            // It is the proxy's to say that.
-            answer if answer.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED => match &self.proxy {
-                Some(proxy) => Err(proxy.refuses(answer.status().as_u16())),
-                None => Ok(answer),
-            },
-            answer => Ok(answer),
-        }
-    }
-
-    fn request(&self, target: &Target, ask: &Ask<'_>) -> Result<Request<Sending>, Error> {
-        let body = Sending::of(Content::default())
-            .map_err(|source| Error::NotRead { host: target.authority.clone(), source })?;
-        let mut request = Request::new(body);
-        *request.method_mut() = ask.method.clone();
-        let proxy = self.proxy.as_ref().filter(|_| !target.origin.tls);
-        *request.uri_mut() = match proxy {
-            Some(_) => target.whole()?,
-            None => target.path.clone(),
-        };
-        let headers = request.headers_mut();
-        let host = HeaderValue::from_str(&target.authority);
-        headers.insert(HOST, host.map_err(|_| Error::NotAUrl { url: target.authority.clone() })?);
-        headers.insert(USER_AGENT, HeaderValue::from_static("daylight"));
-        // Bytes as they are: digests are of them.
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        let known = [(IF_NONE_MATCH, &ask.conditions.etag), (IF_MODIFIED_SINCE, &ask.conditions.modified)];
-        for (name, value) in known {
-            // What came in a header goes into one.
-            if let Some(value) = value.as_ref().and_then(|text| HeaderValue::from_str(text).ok()) {
-                headers.insert(name, value);
-            }
-        }
-        if let Some(value) = proxy.and_then(|proxy| proxy.authorization.as_ref()) {
-            headers.insert(PROXY_AUTHORIZATION, value.clone());
-        }
-        if let Some(value) = self.authorization.as_ref().filter(|_| self.is_own(&target.origin)) {
-            headers.insert(AUTHORIZATION, value.clone());
-        }
-        Ok(request)
-    }
-
-    fn way(&self, origin: &Origin) -> Way {
-        if self.is_own(origin) { self.ways.own } else { self.ways.others }
     }
 
     /// Whether it is one of its own hosts, and not somebody to whom a redirect leads.

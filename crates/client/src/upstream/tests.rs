@@ -7,7 +7,10 @@ mod tls;
 use super::*;
 use crate::{Circuit, CircuitOptions, HostsOptions};
 use stand_in::{StandIn, nobody, ok, says};
+use std::time::Duration;
+use telemetry::Op;
 use telemetry::{Clock, Millis, Recorder};
+use tokio::time::timeout;
 
 struct World {
     runtime: tokio::runtime::Runtime,
@@ -29,6 +32,7 @@ impl World {
     fn new() -> Self {
         Self::with(HostsOptions {
             circuit: CircuitOptions { failures: 2, ..CircuitOptions::default() },
+            patience: QUICK,
             ..HostsOptions::default()
         })
     }
@@ -46,7 +50,7 @@ impl World {
 
     fn upstream_with(&self, urls: &[&str], options: UpstreamOptions) -> Upstream {
         let urls = urls.iter().map(|url| (*url).to_owned()).collect();
-        Upstream::new(UpstreamOptions { urls, patience: QUICK, ..options }, self.hosts.clone()).unwrap()
+        Upstream::new(UpstreamOptions { urls, ..options }, self.hosts.clone()).unwrap()
     }
 
     /// Status and body, or the failure's name.
@@ -124,6 +128,13 @@ fn credentials_go_to_the_upstream_s_own_hosts_and_not_where_it_redirects_to() {
     assert!(there.heads().iter().all(|head| head.contains("authorization: Basic bWU6aHVzaA==\r\n")));
     assert!(store.heads().iter().all(|head| !head.to_lowercase().contains("authorization")), "{:?}", store.heads());
     assert!(!format!("{upstream:?}").contains("hush") && !format!("{upstream:?}").contains("aHVzaA"));
+}
+
+#[test]
+fn a_redirect_to_where_clouds_tell_secrets_is_not_followed() {
+    let there = StandIn::new([("/a", says(302, "Location: http://169.254.169.254/latest\r\n"))]);
+    let world = World::new();
+    assert_eq!(world.get(&world.upstream(&[&there.url]), "a"), Err("out_of_reach"));
 }
 
 #[test]
@@ -245,7 +256,7 @@ fn mirrors_are_asked_in_order_when_the_upstream_leaves_it_open_and_not_when_it_h
 fn no_more_calls_are_under_way_than_the_host_has_places() {
     let there =
         StandIn::new([("/stops", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello...".into()), ("/a", ok("a"))]);
-    let world = World::with(HostsOptions { calls: 1, ..HostsOptions::default() });
+    let world = World::with(HostsOptions { calls: 1, patience: QUICK, ..HostsOptions::default() });
     let upstream = world.upstream(&[&there.url]);
     let mut event = Event::job("test", Millis(1));
     let held = world.runtime.block_on(upstream.get("stops", &Conditions::default(), &mut event)).unwrap();
