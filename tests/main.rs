@@ -29,6 +29,7 @@ mod limits;
 mod loops;
 mod marshal;
 mod maven_hosted;
+mod maven_import;
 mod migration;
 mod model;
 mod oldest_index;

@@ -1,17 +1,14 @@
 //! `daylight import`: what another server keeps, brought into a repository of a running one.
 
-mod plan;
-mod source;
-mod upload;
+mod folder;
+mod gems;
+mod maven;
+mod outcome;
 
+use super::Context;
 use super::api::Server;
-use super::failure::{Failure, plain};
-use super::progress::Bar;
-use super::{Context, crew};
 use std::path::PathBuf;
-use store::Progress;
 use telemetry::Tick;
-use upload::{Outcome, Upload};
 
 /// Bring in what another server keeps
 #[derive(Debug, clap::Args)]
@@ -32,90 +29,45 @@ enum Verb {
     /// Which of them it is, is seen. What is there already with the same bytes is not uploaded again, so an import that
     /// was interrupted goes on where it was when it is started again.
     Gems {
-        /// The folder
-        dir: PathBuf,
-        /// The repository that they come into
-        #[arg(long, value_name = "REPO")]
-        into: String,
-        /// Uploads at once
-        #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
-        jobs: u8,
+        #[command(flatten)]
+        way: Way,
         /// Bring back what was yanked, too (a Gemstash keeps it)
         #[arg(long)]
         with_yanked: bool,
     },
+    /// Upload all artifacts of a folder laid out as a Maven repository: a local repository, or the files of another server
+    ///
+    /// Files are held against the checksums beside them. Checksums and metadata are not uploaded: the server makes its own.
+    /// What is there already with the same bytes is not uploaded again, so an import that was interrupted goes on where it
+    /// was when it is started again.
+    Maven {
+        #[command(flatten)]
+        way: Way,
+    },
+}
+
+/// From where to where.
+#[derive(Debug, clap::Args)]
+struct Way {
+    /// The folder
+    dir: PathBuf,
+    /// The repository that they come into
+    #[arg(long, value_name = "REPO")]
+    into: String,
+    /// Uploads at once
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
+    jobs: u8,
 }
 
 impl Import {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let Verb::Gems { dir, into, jobs, with_yanked } = self.verb;
-        let (began, jobs) = (Tick::now(), usize::from(jobs));
-        let site = self.server.site(&into, context)?;
-        let source = source::find(&dir, with_yanked)?;
-        writeln!(context.err, "`{}` is {}: {} gems", dir.display(), source.kind, source.files.len())?;
-        if source.yanked > 0 {
-            writeln!(context.err, "{} were yanked there and stay away (`--with-yanked` brings them)", source.yanked)?;
-        }
-        let bar = Bar::new();
-        let total = source.files.len() as u64;
-        let show = |of| move |bar: &Bar, done| bar.show(Progress { done, total, of });
-        let (reading, sending) = (show("reading"), show("gems"));
-        let read = crew::each(jobs, source.files, || Ok(()), |(), file| Ok(plan::read(file)), |n| reading(&bar, n))?;
-        let (gems, mut outcomes) = plan::plan(read);
-        let mut done = outcomes.len() as u64;
-        let (tell, told) = std::sync::mpsc::channel();
-        let work = |upload: &mut Upload, gem| upload.gem(gem, &|| tell.send(()).unwrap_or_default());
-        let all = crew::each(
-            jobs,
-            gems,
-            || Upload::new(&site),
-            work,
-            |_| {
-                done += told.try_iter().count() as u64;
-                sending(&bar, done);
-            },
-        );
-        drop(bar);
-        outcomes.extend(all?.into_iter().flatten());
-        report(outcomes, &source.kind.to_string(), source.yanked, began, self.json, context)
-    }
-}
-
-/// Says what became of the files. Those that were refused are named, last.
-fn report(
-    outcomes: Vec<Outcome>,
-    kind: &str,
-    yanked: u64,
-    began: Tick,
-    json: bool,
-    context: &mut Context<'_>,
-) -> Result<(), anyhow::Error> {
-    let count = |is: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
-    let uploaded = count(|outcome| matches!(outcome, Outcome::Uploaded));
-    let there = count(|outcome| matches!(outcome, Outcome::There));
-    let mut refused: Vec<_> = outcomes.iter().filter_map(Outcome::refusal).collect();
-    refused.sort();
-    let seconds = Tick::now().since(began) as f64 / 1e9;
-    if json {
-        let refused = refused
-            .iter()
-            .map(|(file, reason)| serde_json::json!({ "file": file.display().to_string(), "reason": reason }));
-        let all = serde_json::json!({
-            "source": kind, "uploaded": uploaded, "there": there, "yanked": yanked,
-            "refused": refused.collect::<Vec<_>>(), "seconds": seconds,
-        });
-        writeln!(context.out, "{all:#}")?;
-    } else {
-        for (file, reason) in &refused {
-            writeln!(context.out, "refused: {}: {}", file.display(), plain(reason).replace('\n', "\n  "))?;
-        }
-        writeln!(context.out, "uploaded {uploaded} gems, {there} were there already, in {seconds:.1} s")?;
-    }
-    match refused.len() {
-        0 => Ok(()),
-        many => {
-            let hint = "the others are in; the same command again uploads only what is still missing";
-            Err(Failure::new(format!("{many} files were refused"), Some(hint.to_owned())).into())
-        }
+        let began = Tick::now();
+        let (Verb::Gems { way, .. } | Verb::Maven { way }) = &self.verb;
+        let site = self.server.site(&way.into, context)?;
+        let brought = match &self.verb {
+            Verb::Gems { way, with_yanked } => gems::bring(way, *with_yanked, &site, context)?,
+            Verb::Maven { way } => maven::bring(way, &site, context)?,
+        };
+        outcome::report(brought, began, self.json, context)
     }
 }

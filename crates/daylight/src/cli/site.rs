@@ -114,6 +114,16 @@ impl Link {
         self.ask(Method::POST, path, body, None)
     }
 
+    /// Makes `body` what is at `path`.
+    pub(super) fn put(&mut self, path: &str, body: Content) -> Result<Response, anyhow::Error> {
+        self.ask(Method::PUT, path, body, None)
+    }
+
+    /// What is known of what is at `path`.
+    pub(super) fn head(&mut self, path: &str) -> Result<Response, anyhow::Error> {
+        self.ask(Method::HEAD, path, Content::default(), None)
+    }
+
     fn ask(
         &mut self,
         method: Method,

@@ -1,42 +1,16 @@
 //! One gem's versions to the server: those that the index has with the same bytes are there already.
 
 use super::plan::{Gem, Version};
+use crate::cli::import::outcome::Outcome;
 use crate::cli::site::{Link, Site, said};
 use anyhow::Context as _;
 use client::Content;
 use format::gem::listing;
 use http::StatusCode;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 /// What the server says of bytes that it has.
 const AGAIN: &str = "Gem was already pushed";
-
-/// What became of a file.
-#[derive(Debug)]
-pub(super) enum Outcome {
-    /// It is there now.
-    Uploaded,
-    /// It was there already.
-    There,
-    /// It is not there, and why.
-    Refused {
-        /// Which.
-        file: PathBuf,
-        /// In the words of who refused it.
-        reason: String,
-    },
-}
-
-impl Outcome {
-    /// Which file was refused, and why.
-    pub(super) fn refusal(&self) -> Option<(&Path, &str)> {
-        match self {
-            Outcome::Refused { file, reason } => Some((file, reason)),
-            Outcome::Uploaded | Outcome::There => None,
-        }
-    }
-}
 
 /// A thread's way to upload.
 pub(super) struct Upload {

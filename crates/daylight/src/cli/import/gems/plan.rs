@@ -1,7 +1,7 @@
 //! In which order: each gem's versions one after the other, the lower first, so that the index tells them in the order in
 //! which they came to be. When the files were made is not asked: a copy of a folder often has forgotten it.
 
-use super::upload::Outcome;
+use crate::cli::import::outcome::Outcome;
 use format::gem::{Limits, Package, package};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;

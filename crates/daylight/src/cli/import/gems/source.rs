@@ -1,6 +1,7 @@
 //! Which server a folder comes from, and the files of its gems.
 
 use crate::cli::failure::Failure;
+use crate::cli::import::folder::files;
 use anyhow::Context as _;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -100,26 +101,6 @@ fn indexed(gem: &Path) -> Result<bool, anyhow::Error> {
 
 fn ends_in_gem(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "gem")
-}
-
-/// The files that `wanted` says yes to, in the order of their paths. Links to folders are not followed: they may lead
-/// back.
-fn files(folder: &Path, depth: usize, wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>, anyhow::Error> {
-    let (mut found, mut folders) = (Vec::new(), vec![(folder.to_owned(), depth)]);
-    while let Some((folder, depth)) = folders.pop() {
-        let unread = || format!("cannot read the folder `{}`", folder.display());
-        for entry in std::fs::read_dir(&folder).with_context(unread)? {
-            let entry = entry.with_context(unread)?;
-            let (path, kind) = (entry.path(), entry.file_type().with_context(unread)?);
-            if kind.is_dir() && depth > 1 {
-                folders.push((path, depth - 1));
-            } else if !kind.is_dir() && wanted(&path) && path.is_file() {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
 }
 
 #[cfg(test)]

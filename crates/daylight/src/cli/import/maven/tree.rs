@@ -1,0 +1,131 @@
+//! Which files of a folder are artifacts, and which checksums are beside them.
+
+use crate::cli::failure::Failure;
+use crate::cli::import::folder::files;
+use format::maven::path::{self, Kind};
+use format::tree::Checksum;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// Folders within each other that are looked into.
+const DEPTH: usize = 64;
+/// What clients leave behind in their local repositories beside artifacts, under names that begin like theirs.
+const LEFTOVERS: [&str; 4] = [".lastUpdated", ".part", ".tmp", ".lock"];
+
+/// A file to bring in.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) file: PathBuf,
+    /// Below the folder, and below the repository.
+    pub(super) path: String,
+    /// The checksums beside it.
+    pub(super) checksums: Vec<(Checksum, PathBuf)>,
+}
+
+/// A folder, read.
+#[derive(Debug)]
+pub(super) struct Tree {
+    /// The files of each version.
+    pub(super) folders: Vec<Vec<Found>>,
+    /// How many files are no artifacts, but for checksums and metadata.
+    pub(super) left_out: u64,
+}
+
+/// Reads which artifacts a folder has.
+pub(super) fn read(folder: &Path) -> Result<Tree, anyhow::Error> {
+    let (mut found, mut checksums) = (BTreeMap::new(), HashMap::<String, Vec<_>>::new());
+    let mut left_out = 0;
+    for file in files(folder, DEPTH, &|_| true)? {
+        let Some(relative) = file.strip_prefix(folder).ok().and_then(Path::to_str) else {
+            left_out += 1;
+            continue;
+        };
+        // Other servers keep what is theirs in folders of such names.
+        let hidden = relative.split('/').any(|name| name.starts_with('.'));
+        let leftover = LEFTOVERS.iter().any(|ending| relative.ends_with(ending));
+        let read = path::read(relative).filter(|_| !hidden && !leftover && format::tree::check(relative).is_ok());
+        match read.map(|read| (read.kind, read.checksum, read.file.to_owned())) {
+            Some((_, Some(checksum), of)) => checksums.entry(of).or_default().push((checksum, file)),
+            Some((Kind::Artifact(_), None, path)) => drop(found.insert(path, file)),
+            Some((Kind::Metadata(_), ..)) => {}
+            _ => left_out += 1,
+        }
+    }
+    if found.is_empty() {
+        let text = format!("there are no artifacts in `{}`", folder.display());
+        let hint = "name the folder that the groups are in, as `~/.m2/repository`: `GROUP/ARTIFACT/VERSION/` below it";
+        return Err(Failure::new(text, Some(hint.to_owned())).into());
+    }
+    let copies = copies(&found);
+    let mut folders = BTreeMap::<String, Vec<Found>>::new();
+    for (path, file) in found.into_iter().filter(|(path, _)| !copies.contains(path)) {
+        let checksums = checksums.remove(&path).unwrap_or_default();
+        folders.entry(path::unit(&path).to_owned()).or_default().push(Found { file, path, checksums });
+    }
+    left_out += copies.len() as u64;
+    Ok(Tree { folders: folders.into_values().collect(), left_out })
+}
+
+/// Files named after a snapshot of which builds are there too: a client makes such a copy of the newest in its local repository.
+fn copies(found: &BTreeMap<String, PathBuf>) -> HashSet<String> {
+    let artifacts = || {
+        found.keys().filter_map(|path| match path::read(path)?.kind {
+            Kind::Artifact(artifact) => {
+                Some((path, artifact, (path::unit(path), artifact.classifier, artifact.extension)))
+            }
+            _ => None,
+        })
+    };
+    let built: HashSet<_> = artifacts().filter(|(_, file, _)| file.build.is_some()).map(|(.., which)| which).collect();
+    let copies = artifacts().filter(|(_, file, which)| file.build.is_none() && built.contains(which));
+    copies.map(|(path, ..)| path.clone()).collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "folders of other servers")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn artifacts_are_told_from_all_else_in_a_local_repository() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in [
+            "org/example/lamp/1.0/lamp-1.0.jar",
+            "org/example/lamp/1.0/lamp-1.0.jar.sha1",
+            "org/example/lamp/1.0/lamp-1.0.jar.md5",
+            "org/example/lamp/1.0/lamp-1.0.pom",
+            "org/example/lamp/1.0/lamp-1.0-sources.jar.lastUpdated",
+            "org/example/lamp/1.0/_remote.repositories",
+            "org/example/lamp/1.1-SNAPSHOT/lamp-1.1-20260101.120000-1.jar",
+            "org/example/lamp/1.1-SNAPSHOT/lamp-1.1-SNAPSHOT.jar",
+            "org/example/lamp/1.1-SNAPSHOT/lamp-1.1-SNAPSHOT.pom",
+            "org/example/lamp/1.1-SNAPSHOT/maven-metadata-home.xml",
+            "org/example/lamp/maven-metadata.xml",
+            "org/example/lamp/maven-metadata.xml.sha1",
+            ".cache/org/example/lamp/1.0/lamp-1.0.jar",
+            "archetype-catalog.xml",
+        ] {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let tree = read(folder.path()).unwrap();
+        let paths: Vec<Vec<_>> =
+            tree.folders.iter().map(|folder| folder.iter().map(|found| found.path.as_str()).collect()).collect();
+        assert_eq!(
+            paths,
+            [
+                vec!["org/example/lamp/1.0/lamp-1.0.jar", "org/example/lamp/1.0/lamp-1.0.pom"],
+                vec![
+                    "org/example/lamp/1.1-SNAPSHOT/lamp-1.1-20260101.120000-1.jar",
+                    "org/example/lamp/1.1-SNAPSHOT/lamp-1.1-SNAPSHOT.pom",
+                ],
+            ]
+        );
+        assert_eq!(tree.left_out, 6);
+        let sums: Vec<_> = tree.folders[0][0].checksums.iter().map(|(checksum, _)| *checksum).collect();
+        assert_eq!(sums, [Checksum::Md5, Checksum::Sha1]);
+        let nothing = read(&folder.path().join("org/example/lamp/1.0")).unwrap_err();
+        assert!(nothing.to_string().starts_with("there are no artifacts in"));
+    }
+}

@@ -1,0 +1,90 @@
+//! Moving a Maven repository in: artifacts of a folder come in with one command, held against the checksums beside them;
+//! whoever is interrupted goes on where they were.
+
+use crate::world::{World, hex, write};
+use sha1::{Digest, Sha1};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+fn import(world: &World, folder: &Path, more: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
+    command.args(["import", "maven", folder.to_str().unwrap(), "--into", "maven"]).args(more);
+    command.arg("--server").arg(format!("http://{}", world.address()));
+    command.env_clear().env("DAYLIGHT_TOKEN", world.admin().secret()).stdin(Stdio::null()).output().unwrap()
+}
+
+#[track_caller]
+fn told(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
+}
+
+/// A version with its package and its POM, and what clients and servers leave beside them.
+fn version(folder: &Path, artifact: &str, version: &str) {
+    let base = format!("org/example/{artifact}/{version}");
+    let (jar, pom) =
+        (format!("jar of {artifact} {version}"), format!("<project><artifactId>{artifact}</artifactId></project>"));
+    let put = |name: &str, text: &str| write(&folder.join(&base).join(name), text);
+    put(&format!("{artifact}-{version}.jar"), &jar);
+    put(&format!("{artifact}-{version}.jar.sha1"), &hex(&Sha1::digest(&jar)).to_uppercase());
+    put(&format!("{artifact}-{version}.pom"), &pom);
+    put("_remote.repositories", "#x");
+    write(&folder.join(format!("org/example/{artifact}/maven-metadata.xml")), "<metadata/>");
+}
+
+#[test]
+fn what_is_imported_can_be_read_and_nothing_is_sent_twice() {
+    let (world, folder) = (World::start(), TempDir::new().unwrap());
+    world.tree("maven", "maven");
+    for number in ["1.0", "1.10", "1.9"] {
+        version(folder.path(), "lamp", number);
+    }
+    version(folder.path(), "bulb", "2.0-SNAPSHOT");
+    let first = told(&import(&world, folder.path(), &["--json"]));
+    assert_eq!((&first["uploaded"], &first["there"], &first["left_out"]), (&8.into(), &0.into(), &4.into()));
+    let metadata = world.anon().file("maven", "org/example/lamp/maven-metadata.xml").expect(200);
+    let order: Vec<_> =
+        ["1.0<", "1.9<", "1.10<"].iter().map(|version| metadata.text().find(&format!("<version>{version}"))).collect();
+    assert!(order.is_sorted() && order[0].is_some(), "{}", metadata.text());
+    let jar = world.anon().file("maven", "org/example/lamp/1.9/lamp-1.9.jar").expect(200);
+    assert_eq!(jar.text(), "jar of lamp 1.9");
+
+    version(folder.path(), "lamp", "2.0");
+    let second = told(&import(&world, folder.path(), &["--json", "--jobs", "1"]));
+    assert_eq!((&second["uploaded"], &second["there"]), (&2.into(), &8.into()));
+}
+
+#[test]
+fn what_was_damaged_or_is_there_with_other_bytes_is_refused_by_name_and_the_rest_comes_in() {
+    let (world, folder) = (World::start(), TempDir::new().unwrap());
+    world.tree("maven", "maven");
+    for number in ["1.0", "1.1", "1.2"] {
+        version(folder.path(), "lamp", number);
+    }
+    let file = |number: &str| folder.path().join(format!("org/example/lamp/{number}/lamp-{number}.jar"));
+    write(&file("1.0"), "damaged");
+    world.admin().put("maven", "org/example/lamp/1.1/lamp-1.1.jar", b"other bytes").expect(201);
+    let output = import(&world, folder.path(), &[]);
+    assert!(!output.status.success());
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let sha1 = hex(&Sha1::digest("damaged"));
+    let damaged = format!("lamp-1.0.jar: its sha1 is {sha1}, and the file beside it says");
+    assert!(out.contains(&damaged) && out.contains("lamp-1.1.jar: "), "{out}");
+    assert!(out.contains("uploaded 4 files, 0 were there already"), "{out}");
+    assert!(err.contains("2 files were refused") && err.contains("hint: the others are in"), "{err}");
+    world.anon().file("maven", "org/example/lamp/1.0/lamp-1.0.jar").expect(404);
+    world.anon().file("maven", "org/example/lamp/1.2/lamp-1.2.jar").expect(200);
+}
+
+#[test]
+fn an_import_that_makes_no_sense_says_what_would() {
+    let (world, folder) = (World::start(), TempDir::new().unwrap());
+    world.tree("maven", "maven");
+    write(&folder.path().join("x.jar"), "");
+    let nothing = import(&world, folder.path(), &[]);
+    let said = String::from_utf8_lossy(&nothing.stderr);
+    assert!(
+        !nothing.status.success() && said.contains("there are no artifacts in") && said.contains("hint: "),
+        "{said}"
+    );
+}
