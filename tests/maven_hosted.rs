@@ -244,4 +244,9 @@ fn a_refusal_comes_as_a_problem_to_whoever_asks_for_one() {
     assert_eq!(refused.json()["status"], 401);
     let refused = world.anon().ask("PUT", "/repository/maven/a/b/1/b-1.jar", &[], b"x").expect(401);
     assert_eq!(refused.header("content-type"), Some("text/plain; charset=utf-8"));
+    // Maven 4.0.0-rc-4 takes a 404 that comes as a problem for a failure of the transfer.
+    let missing = world.anon().ask("GET", "/repository/maven/a/b/1/b-1.jar", &headers, b"").expect(404);
+    assert_eq!(missing.header("content-type"), Some("text/plain; charset=utf-8"));
+    let missing = world.anon().ask("GET", "/repository/nowhere/a/b/1/b-1.jar", &headers, b"").expect(404);
+    assert_eq!(missing.header("content-type"), Some("text/plain; charset=utf-8"));
 }

@@ -185,10 +185,10 @@ fn gemspec(index: Index, private: bool) -> Reply {
     reply
 }
 
-/// Something is proven not to be there, until it is published.
+/// Something is proven not to be there, until it is published. Never as a problem: to the resolver of Maven 4.0.0-rc-4 a 404
+/// that comes as one is a failure of the transfer, and not a file that is not there.
 pub(crate) fn missing(error: &Error, ask: &Ask) -> Reply {
-    let status = status(error);
-    let mut reply = if is_of_a_file(error) { problem(status, error) } else { plain(status, error) };
+    let mut reply = plain(status(error), error);
     reply.headers.insert(header::CACHE_CONTROL, asked_again(ask.repository.record.private));
     reply
 }
@@ -238,7 +238,8 @@ pub(crate) fn no_content() -> Reply {
 /// repositories that are trees of files: Gradle looks for it unasked, Maven's resolver asks for it (2.0.19 on).
 pub(crate) fn refusal(error: &Error, request: &Request) -> Reply {
     let status = status(error);
-    let asked = is_of_a_file(error) || request.path().starts_with("/api/") || accepts_problems(request);
+    let wanted = is_of_a_file(error) || accepts_problems(request);
+    let asked = request.path().starts_with("/api/") || wanted && status != StatusCode::NOT_FOUND;
     let mut reply = if asked { problem(status, error) } else { plain(status, error) };
     let headers = &mut reply.headers;
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
