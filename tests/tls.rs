@@ -19,6 +19,8 @@ impl Certificate {
     fn renew(&self) {
         let made = Command::new("openssl")
             .args("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=daylight".split(' '))
+            // rustls takes no certificate of an authority for that of a server.
+            .args(["-addext", "basicConstraints=critical,CA:FALSE"])
             .args(["-addext", "subjectAltName=IP:127.0.0.1", "-out", "certificate.pem", "-keyout", "key.pem"])
             .current_dir(&self.0)
             .output()
@@ -70,6 +72,24 @@ fn gems_are_pushed_and_fetched_through_tls_and_a_renewed_certificate_is_shown_wi
     world.restart();
     assert_eq!(curl(&world, &certificate.file(), &path, &[]).stdout, gem);
     world.stop();
+}
+
+#[test]
+fn the_command_line_asks_through_tls_who_it_trusts() {
+    let certificate = Certificate::new();
+    let world = World::start_with_file(&certificate.settings());
+    let list = |trusts: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
+        command.args(["repo", "list", "--server", &format!("https://{}", world.address())]);
+        command.env("DAYLIGHT_TOKEN", world.admin().secret()).env("SSL_CERT_FILE", trusts).output().unwrap()
+    };
+    let listed = list(&certificate.file());
+    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    assert!(String::from_utf8(listed.stdout).unwrap().contains(FIRST));
+
+    let refused = list(&Certificate::new().file());
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && said.contains("TLS") && said.contains("hint: "), "{said}");
 }
 
 #[test]

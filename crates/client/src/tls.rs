@@ -112,7 +112,7 @@ fn unusable(what: &'static str, cause: &dyn std::fmt::Display) -> Error {
 pub(crate) fn hint(error: &io::Error) -> Option<&'static str> {
     use rustls::CertificateError as C;
     match found(error)? {
-        rustls::Error::InvalidCertificate(C::UnknownIssuer) => Some(
+        rustls::Error::InvalidCertificate(C::UnknownIssuer | C::BadSignature) => Some(
             "its certificate is signed by nobody that this machine trusts: install the authority, or name its PEM file \
              with `trust`",
         ),
