@@ -126,6 +126,26 @@ async fn connect_to(address: SocketAddr) -> io::Result<TcpStream> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::TcpListener;
+
+    #[expect(clippy::disallowed_methods, reason = "a stand-in, not a server of ours")]
+    fn listener() -> (TcpListener, SocketAddr) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        (listener, address)
+    }
+
+    #[test]
+    fn the_addresses_of_a_name_are_tried_until_one_answers() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (down, up) = (listener().1, listener());
+        let stream = runtime.block_on(first_of([down, up.1, down].into_iter())).unwrap();
+        assert_eq!(stream.peer_addr().unwrap(), up.1);
+        let error = runtime.block_on(first_of([down, down].into_iter())).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+        let error = runtime.block_on(first_of(std::iter::empty())).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AddrNotAvailable);
+    }
 
     #[test]
     fn a_redirect_leads_to_no_place_that_answers_this_machine_alone() {

@@ -2,9 +2,10 @@
 
 use crate::link::Link;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use telemetry::{Bound, BoundName, Slot, Tick};
+use tokio::time::sleep;
 
 /// Which way connections were made: by what proxy and with what certificate. Those of one way are as good as each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,10 +25,17 @@ impl Way {
 /// The kept connections of a host, the one used last at the end.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    kept: Mutex<Vec<Kept>>,
+    shelf: Arc<Mutex<Shelf>>,
     bound: Arc<Bound>,
     /// Servers end connections that rest, most of them after a minute or less.
     keep_for: Duration,
+}
+
+#[derive(Debug, Default)]
+struct Shelf {
+    kept: Vec<Kept>,
+    /// Somebody will look for what has rested too long.
+    watched: bool,
 }
 
 #[derive(Debug)]
@@ -40,7 +48,7 @@ struct Kept {
 
 impl Pool {
     pub(crate) fn new(host: &str, room: u64, keep_for: Duration) -> Self {
-        Self { kept: Mutex::default(), bound: Bound::new(BoundName::UpstreamKept, host, room), keep_for }
+        Self { shelf: Arc::default(), bound: Bound::new(BoundName::UpstreamKept, host, room), keep_for }
     }
 
     pub(crate) fn bound(&self) -> &Arc<Bound> {
@@ -49,11 +57,10 @@ impl Pool {
 
     /// The one that was used last, as the server most likely still has it.
     pub(crate) fn take(&self, way: Way) -> Option<Link> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Tick::now();
-        kept.retain_mut(|kept| now < kept.until && kept.link.look());
-        let at = kept.iter().rposition(|kept| kept.way == way)?;
-        Some(kept.remove(at).link)
+        let mut shelf = lock(&self.shelf);
+        shelf.clear();
+        let at = shelf.kept.iter().rposition(|kept| kept.way == way)?;
+        Some(shelf.kept.remove(at).link)
     }
 
     /// Keeps it, if it is good for another call. Where there is no room, one that has rested longest makes some.
@@ -61,12 +68,41 @@ impl Pool {
         if !link.keeps() {
             return;
         }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.bound.used() >= self.bound.capacity() && !kept.is_empty() {
-            kept.remove(0);
+        let mut shelf = lock(&self.shelf);
+        if self.bound.used() >= self.bound.capacity() && !shelf.kept.is_empty() {
+            shelf.kept.remove(0);
         }
         if let Ok(slot) = self.bound.enter() {
-            kept.push(Kept { way, link, until: Tick::now().plus(self.keep_for), _slot: slot });
+            shelf.kept.push(Kept { way, link, until: Tick::now().plus(self.keep_for), _slot: slot });
+        }
+        if !std::mem::replace(&mut shelf.watched, true) {
+            tokio::spawn(watch(Arc::downgrade(&self.shelf), self.keep_for));
         }
     }
+}
+
+impl Shelf {
+    /// Lets go of what has rested too long, or was ended by its server.
+    fn clear(&mut self) {
+        let now = Tick::now();
+        self.kept.retain_mut(|kept| now < kept.until && kept.link.look());
+    }
+}
+
+/// Looks again and again until nothing is kept, so that no connection rests for ever when nobody calls.
+async fn watch(shelf: Weak<Mutex<Shelf>>, every: Duration) {
+    loop {
+        sleep(every).await;
+        let Some(shelf) = shelf.upgrade() else { return };
+        let mut shelf = lock(&shelf);
+        shelf.clear();
+        if shelf.kept.is_empty() {
+            shelf.watched = false;
+            return;
+        }
+    }
+}
+
+fn lock(shelf: &Mutex<Shelf>) -> MutexGuard<'_, Shelf> {
+    shelf.lock().unwrap_or_else(PoisonError::into_inner)
 }

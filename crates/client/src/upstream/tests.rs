@@ -92,6 +92,22 @@ fn a_file_comes_as_it_is_over_a_connection_that_is_kept() {
 }
 
 #[test]
+fn a_connection_that_nobody_needs_is_let_go() {
+    let there = StandIn::new([("/a", ok("hello"))]);
+    let world = World::with(HostsOptions { keep_for: Duration::from_millis(20), ..HostsOptions::default() });
+    let upstream = world.upstream(&[&there.url]);
+    for _ in 0..2 {
+        assert_eq!(world.get(&upstream, "a"), Ok((200, "hello".to_owned())));
+        world.runtime.block_on(async {
+            while upstream.states()[0].kept > 0 {
+                tokio::task::yield_now().await;
+            }
+        });
+    }
+    assert_eq!(there.connections(), 2);
+}
+
+#[test]
 fn what_is_known_is_sent_along_and_the_head_alone_brings_a_length() {
     let there =
         StandIn::new([("/a", says(304, "")), ("/b", "HTTP/1.1 200 OK\r\nContent-Length: 7\r\nX-A: b\r\n\r\n".into())]);
