@@ -5,12 +5,13 @@ mod program;
 use crate::access::Who;
 use crate::app::App;
 use crate::error::Error;
-use crate::percent::Form;
+use crate::percent::{Form, segment};
 use crate::route::Content;
 use format::gem::{
     self,
     path::{self, Question as Path},
 };
+use format::maven;
 use front::Request;
 use http::Method;
 use repository::{Format, Question, Repository};
@@ -36,7 +37,7 @@ pub(crate) async fn read(
         return program::read(app, who, (call, form), (url, repository), request, event).await;
     }
     if repository.format.is_tree() {
-        return tree(url, repository, nothing);
+        return tree(app, url, repository, nothing);
     }
     let path = path::read(&url.path).ok_or_else(nothing)?;
     let (allow, question) = match path {
@@ -61,12 +62,20 @@ pub(crate) async fn read(
 }
 
 /// A file of a repository that is a tree of files.
-fn tree(url: &Content, repository: &Repository, nothing: impl Fn() -> repository::Error) -> Result<Question, Error> {
+fn tree(
+    app: &App,
+    url: &Content,
+    repository: &Repository,
+    nothing: impl Fn() -> repository::Error,
+) -> Result<Question, Error> {
     let path = || format::tree::check(&url.path).map(|()| url.path.clone()).map_err(|_| nothing());
     let hosted = repository.record.kind == RepositoryKind::Hosted;
     let allow = if hosted { "GET, HEAD, PUT, DELETE" } else { "GET, HEAD" };
     match url.method {
         Method::GET | Method::HEAD if url.path.is_empty() => Ok(Question::Root),
+        Method::GET | Method::HEAD if repository.format == Format::Maven && url.path == maven::path::SETTINGS => {
+            Ok(Question::ClientSettings(format!("{}/repository/{}/", app.url, segment(&url.repository))))
+        }
         Method::GET | Method::HEAD => Ok(Question::Fetch(path()?)),
         Method::PUT if hosted => Ok(Question::Deploy(path()?)),
         Method::DELETE if hosted => Ok(Question::Delete(path()?)),

@@ -89,6 +89,8 @@ pub enum Question {
         /// Its platform, `ruby` when not given.
         platform: String,
     },
+    /// What a client has to be told to use the repository, which it reaches at this URL.
+    ClientSettings(String),
     /// The file at this path of a tree.
     Fetch(String),
     /// Keep what is uploaded as the file at this path of a tree.
@@ -120,6 +122,7 @@ impl Ask {
             Question::Own { name, .. } => ("owners", name.as_str(), ""),
             Question::Push => ("push", "", ""),
             Question::Yank { name, number, .. } => ("yank", name.as_str(), number.as_str()),
+            Question::ClientSettings(_) => ("settings", "", ""),
             Question::Fetch(path) => ("file", path.as_str(), ""),
             Question::Deploy(path) => ("deploy", path.as_str(), ""),
             Question::Delete(path) => ("delete", path.as_str(), ""),

@@ -5,6 +5,7 @@
 
 mod ask;
 mod bad_setting;
+mod client_settings;
 mod content;
 mod describe;
 mod error;

@@ -43,7 +43,7 @@ impl Protocol {
             Question::Dependencies(..) => Some(Protocol::Dependencies),
             Question::Specs(_) | Question::Gemspec(_) => Some(Protocol::FullIndex),
             Question::Describe(_) | Question::Own { .. } => None,
-            Question::Fetch(_) | Question::Deploy(_) | Question::Delete(_) => None,
+            Question::ClientSettings(_) | Question::Fetch(_) | Question::Deploy(_) | Question::Delete(_) => None,
             Question::Root | Question::Gem(_) | Question::Download(_) | Question::Push | Question::Yank { .. } => None,
         }
     }

@@ -2,6 +2,7 @@
 
 mod trees;
 
+use crate::client_settings;
 use crate::hosted::{self, Heads, Hosted, Keeper, Pieces};
 use crate::{
     Actor, Ask, BadSetting, Error, Format, Found, Known, Question, References, Repository, Rules, Shared, Workers,
@@ -121,7 +122,7 @@ impl Repositories {
     pub fn stamp(&self, ask: &Ask) -> Option<Stamp> {
         let id = ask.repository.id;
         let unit = match &ask.question {
-            Question::Root => return Some(ask.settings),
+            Question::Root | Question::ClientSettings(_) => return Some(ask.settings),
             Question::Versions | Question::Names => Unit::All(id),
             Question::Info(name) => Unit::Of(id, name),
             Question::Describe(ask) => Unit::Of(id, ask.what.gem()?),
@@ -154,6 +155,9 @@ impl Repositories {
         ask.repository.understands(&ask.question)?;
         if ask.question == Question::Root {
             return Ok(Found::Root);
+        }
+        if let Question::ClientSettings(url) = &ask.question {
+            return Ok(Found::Content(client_settings::of(&ask.repository, url)));
         }
         match (ask.repository.record.kind, ask.repository.format) {
             (RepositoryKind::Hosted, Format::Gem) => Box::pin(self.gems(ask, upload, by, event)).await,
@@ -198,7 +202,10 @@ impl Repositories {
                 let now_set = async |event: &mut Event| self.again(&ask.repository, event).await;
                 hosted::yank(hosted, (name, number, platform), (by, now), now_set, event).await
             }
-            Question::Fetch(path) | Question::Deploy(path) | Question::Delete(path) => {
+            Question::ClientSettings(path)
+            | Question::Fetch(path)
+            | Question::Deploy(path)
+            | Question::Delete(path) => {
                 Err(Error::NoSuchPath { path: Event::text(path), format: ask.repository.format.as_str() })
             }
         }

@@ -9,6 +9,9 @@ use crate::tree::{self, Checksum};
 /// The name of metadata at every level.
 pub const METADATA: &str = "maven-metadata.xml";
 
+/// The name of the settings of clients, at the root.
+pub const SETTINGS: &str = "settings.xml";
+
 /// A path, read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Path<'a> {
@@ -73,7 +76,7 @@ pub fn read(path: &str) -> Option<Path<'_>> {
     };
     let kind = match (tree::folder(file), name(file)) {
         ("", "archetype-catalog.xml") => Kind::Catalog,
-        ("", "settings.xml") => Kind::Settings,
+        ("", SETTINGS) => Kind::Settings,
         (".meta", "prefixes.txt") => Kind::Prefixes,
         (".index", _) => Kind::Index,
         (folder, METADATA) => Kind::Metadata(Metadata { folder }),
