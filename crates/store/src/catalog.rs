@@ -211,10 +211,12 @@ pub trait Catalog: Send {
     /// What is known of a unit beside its entries.
     fn facts(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitFacts, Error>;
 
-    /// Units of which something is known beside their entries, after `after`, in byte order, `limit` at most.
+    /// Units whose names begin with `prefix` and come after `after`, and of which something is known beside their entries, in
+    /// byte order, `limit` at most.
     fn known(
         &mut self,
         repository: RepositoryId,
+        prefix: &str,
         after: &str,
         limit: usize,
     ) -> Result<Vec<(String, serde_json::Value)>, Error>;

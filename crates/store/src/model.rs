@@ -143,10 +143,12 @@ impl Catalog for Model {
     fn known(
         &mut self,
         repository: RepositoryId,
+        prefix: &str,
         after: &str,
         limit: usize,
     ) -> Result<Vec<(String, serde_json::Value)>, Error> {
-        let here = self.facts.iter().filter(|((id, unit), _)| *id == repository && unit.as_str() > after);
+        let begins = |unit: &String| unit.starts_with(prefix) && unit.as_str() > after;
+        let here = self.facts.iter().filter(|((id, unit), _)| *id == repository && begins(unit));
         Ok(here.take(limit).map(|((_, unit), facts)| (unit.clone(), facts.clone())).collect())
     }
 

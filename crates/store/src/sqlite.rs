@@ -167,10 +167,11 @@ impl Catalog for Sqlite {
     fn known(
         &mut self,
         repository: RepositoryId,
+        prefix: &str,
         after: &str,
         limit: usize,
     ) -> Result<Vec<(String, serde_json::Value)>, Error> {
-        self.read_known(repository, after, limit)
+        self.read_known(repository, prefix, after, limit)
     }
 
     fn published(&mut self, repository: RepositoryId, span: Span) -> Result<Vec<Entry>, Error> {

@@ -96,16 +96,17 @@ impl Store {
         self.read(Lane::Single, event, move |truth| truth.facts(repository, &unit)).await
     }
 
-    /// Units of which something is known beside their entries, after `after`, in byte order, `limit` at most.
+    /// Units whose names begin with `prefix` and come after `after`, and of which something is known beside their entries, in
+    /// byte order, `limit` at most.
     pub async fn known(
         &self,
         repository: RepositoryId,
-        after: &str,
+        (prefix, after): (&str, &str),
         limit: usize,
         event: &mut Event,
     ) -> Result<Vec<(String, serde_json::Value)>, Error> {
-        let after = after.to_owned();
-        self.read(Lane::Index, event, move |truth| truth.known(repository, &after, limit)).await
+        let (prefix, after) = (prefix.to_owned(), after.to_owned());
+        self.read(Lane::Index, event, move |truth| truth.known(repository, &prefix, &after, limit)).await
     }
 
     /// The live entries published in a time, newest first.

@@ -65,7 +65,7 @@ pub(crate) async fn describe(
         What::Own => {
             let (mut own, mut after) = (Vec::new(), String::new());
             while own.len() < OWN_MAX {
-                let known = store.known(repository.id, &after, UNITS, event).await?;
+                let known = store.known(repository.id, ("", &after), UNITS, event).await?;
                 let Some((last, _)) = known.last() else { break };
                 after.clone_from(last);
                 for (name, facts) in known {

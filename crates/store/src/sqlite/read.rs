@@ -45,12 +45,16 @@ impl Sqlite {
     pub(super) fn read_known(
         &self,
         id: RepositoryId,
+        prefix: &str,
         after: &str,
         limit: usize,
     ) -> Result<Vec<(String, serde_json::Value)>, Error> {
-        let sql = "SELECT unit, body FROM unit_facts WHERE repository = ? AND unit > ? ORDER BY unit LIMIT ?";
-        let values = params![int(id.0), after, int(limit as u64)];
-        let rows = self.rows(sql, values, |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+        let (from, least, end) = beginning(prefix, after);
+        let sql = format!(
+            "SELECT unit, body FROM unit_facts WHERE repository = ? AND unit {from} ? AND unit < ? ORDER BY unit LIMIT ?"
+        );
+        let values = params![int(id.0), least, end, int(limit as u64)];
+        let rows = self.rows(&sql, values, |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
         rows.into_iter().map(|(unit, body)| Ok((unit, parse(&body)?))).collect()
     }
 
@@ -71,10 +75,7 @@ impl Sqlite {
         after: &str,
         limit: usize,
     ) -> Result<Vec<Entry>, Error> {
-        // Behind all that begin with it: no key has the last character of Unicode.
-        let end = format!("{prefix}{}", char::MAX);
-        // One bound, or SQLite would begin at the other.
-        let (from, least) = if after < prefix { (">=", prefix) } else { (">", after) };
+        let (from, least, end) = beginning(prefix, after);
         let sql =
             format!("SELECT body FROM entry WHERE repository = ? AND key {from} ? AND key < ? ORDER BY key LIMIT ?");
         self.bodies(&sql, params![int(id.0), least, end, int(limit as u64)])
@@ -173,6 +174,14 @@ impl Sqlite {
         let rows = statement.query_map(values, read).and_then(Iterator::collect);
         rows.map_err(failed)
     }
+}
+
+/// What begins with `prefix` and comes after `after`, in byte order: from where, with which comparison, and to where. One lower
+/// bound, or SQLite might begin at the other.
+fn beginning<'a>(prefix: &'a str, after: &'a str) -> (&'static str, &'a str, String) {
+    let (from, least) = if after < prefix { (">=", prefix) } else { (">", after) };
+    // Behind all that begin with it: no name has the last character of Unicode.
+    (from, least, format!("{prefix}{}", char::MAX))
 }
 
 fn parse<T: DeserializeOwned>(body: &str) -> Result<T, Error> {

@@ -16,7 +16,7 @@ pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
         for id in (0..8).map(RepositoryId) {
             assert_eq!(one.units(id, "", limit).unwrap(), other.units(id, "", limit).unwrap());
             assert_eq!(one.lines(id, Seq(2), limit).unwrap(), other.lines(id, Seq(2), limit).unwrap());
-            assert_eq!(one.known(id, "a", limit).unwrap(), other.known(id, "a", limit).unwrap());
+            assert_eq!(one.known(id, "", "a", limit).unwrap(), other.known(id, "", "a", limit).unwrap());
             let span = Span { from: Millis(97), until: Millis(99), skip: limit / 500, limit };
             assert_eq!(one.published(id, span).unwrap(), other.published(id, span).unwrap());
             assert_eq!(one.entries(id, "", "é").unwrap(), other.entries(id, "", "é").unwrap());
