@@ -30,6 +30,7 @@ mod loops;
 mod marshal;
 mod maven_hosted;
 mod maven_import;
+mod maven_model;
 mod maven_settings;
 mod migration;
 mod model;

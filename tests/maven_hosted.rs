@@ -3,6 +3,7 @@
 use crate::world::{Answer, Person, World, hex};
 use sha1::{Digest, Sha1};
 use std::thread;
+use std::time::{Duration, Instant};
 
 fn world() -> World {
     let world = World::start();
@@ -75,6 +76,31 @@ fn a_version_is_listed_once_its_pom_is_there() {
     metadata(&world, "org/example/lamp").expect(404);
     world.admin().put("maven", &format!("{base}.pom"), b"pom").expect(201);
     assert_eq!(all(&metadata(&world, "org/example/lamp").expect(200), "version"), ["1.0"]);
+}
+
+#[test]
+fn a_version_without_a_pom_is_listed_once_its_deployer_says_so() {
+    let world = world();
+    let admin = world.admin();
+    let (jar, uploaded) = ("org/example/lamp/1.0/lamp-1.0.jar", "org/example/lamp/maven-metadata.xml");
+    admin.put("maven", jar, b"jar").expect(201);
+    let names = "<version>0.9</version><version>1.0</version>";
+    let theirs = format!("<metadata><versioning><versions>{names}</versions></versioning></metadata>");
+    admin.put("maven", uploaded, theirs.as_bytes()).expect(201);
+    assert_eq!(all(&metadata(&world, "org/example/lamp").expect(200), "version"), ["1.0"]);
+    for odd in [
+        "no metadata",
+        "<metadata>",
+        "<metadata><versioning><versions><version>../2</version></versions></versioning></metadata>",
+    ] {
+        admin.put("maven", uploaded, odd.as_bytes()).expect(201);
+    }
+    assert_eq!(all(&metadata(&world, "org/example/lamp").expect(200), "version"), ["1.0"]);
+    admin.delete("maven", jar).expect(204);
+    metadata(&world, "org/example/lamp").expect(404);
+    for path in ["archetype-catalog.xml", ".meta/prefixes.txt", "settings.xml", "archetype-catalog.xml.sha1"] {
+        admin.put("maven", path, b"x").expect(400);
+    }
 }
 
 #[test]
@@ -249,4 +275,90 @@ fn a_refusal_comes_as_a_problem_to_whoever_asks_for_one() {
     assert_eq!(missing.header("content-type"), Some("text/plain; charset=utf-8"));
     let missing = world.anon().ask("GET", "/repository/nowhere/a/b/1/b-1.jar", &headers, b"").expect(404);
     assert_eq!(missing.header("content-type"), Some("text/plain; charset=utf-8"));
+}
+
+/// Publishes a POM of `org.example.tools` with this inside.
+fn packaged(person: &Person, artifact: &str, version: &str, inside: &str) {
+    let pom = pom("org.example.tools", artifact, version).replace("</project>", &format!("{inside}</project>"));
+    let path = format!("org/example/tools/{artifact}/{version}/{artifact}-{version}.pom");
+    person.put("maven", &path, pom.as_bytes()).expect(201);
+}
+
+#[test]
+fn a_group_lists_its_plugins_with_their_prefixes_as_long_as_they_have_a_version() {
+    let world = world();
+    let admin = world.admin();
+    let plugin = "<packaging>maven-plugin</packaging><name>Lamp</name>";
+    packaged(&admin, "lamp-maven-plugin", "1.0", plugin);
+    packaged(&admin, "lamp-maven-plugin", "1.1", plugin);
+    packaged(&admin, "oil", "1.0", "");
+    let made = metadata(&world, "org/example/tools").expect(200);
+    assert_eq!((all(&made, "prefix"), all(&made, "name")), (vec!["lamp".to_owned()], vec!["Lamp".to_owned()]));
+    assert_eq!(all(&made, "artifactId"), ["lamp-maven-plugin"]);
+    // The folder of a group may be that of an artifact: one document says both.
+    admin.put("maven", "org/example/tools/1.0/tools-1.0.pom", b"<project/>").expect(201);
+    let both = metadata(&world, "org/example/tools").expect(200);
+    assert_eq!((all(&both, "prefix"), all(&both, "version")), (vec!["lamp".to_owned()], vec!["1.0".to_owned()]));
+    admin.delete("maven", "org/example/tools/1.0").expect(204);
+    admin.delete("maven", "org/example/tools/lamp-maven-plugin/1.0").expect(204);
+    assert_eq!(all(&metadata(&world, "org/example/tools").expect(200), "prefix"), ["lamp"]);
+    admin.delete("maven", "org/example/tools/lamp-maven-plugin/1.1").expect(204);
+    metadata(&world, "org/example/tools").expect(404);
+}
+
+#[test]
+fn the_root_lists_archetypes_and_the_beginnings_of_all_paths() {
+    let world = world();
+    let admin = world.admin();
+    for path in ["archetype-catalog.xml", ".meta/prefixes.txt"] {
+        world.anon().file("maven", path).expect(404);
+    }
+    packaged(&admin, "lamp-archetype", "1.0", "<packaging>maven-archetype</packaging>");
+    let catalog = world.anon().file("maven", "archetype-catalog.xml").expect(200);
+    assert_eq!(
+        (all(&catalog, "artifactId"), all(&catalog, "version")),
+        (vec!["lamp-archetype".into()], vec!["1.0".into()])
+    );
+    let lines = || {
+        let prefixes = world.anon().file("maven", ".meta/prefixes.txt").expect(200);
+        let sum = world.anon().file("maven", ".meta/prefixes.txt.sha1").expect(200);
+        assert_eq!(sum.text(), hex(&Sha1::digest(&prefixes.body)));
+        prefixes.text().lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(lines(), ["/org/example"]);
+    assert_eq!(lines(), ["/org/example"]);
+    for path in ["org/example-two/a/1/a-1.jar", "one/a/1/a-1.jar", "org/example/b/1/b-1.jar"] {
+        admin.put("maven", path, b"x").expect(201);
+    }
+    assert_eq!(lines(), ["/one/a", "/org/example", "/org/example-two"]);
+    admin.delete("maven", "org/example/tools").expect(204);
+    world.anon().file("maven", "archetype-catalog.xml").expect(404);
+    admin.delete("maven", "org/example").expect(204);
+    assert_eq!(lines(), ["/one/a", "/org/example-two"]);
+}
+
+#[test]
+fn of_a_snapshot_as_many_builds_are_kept_as_its_repository_says() {
+    let world = World::start();
+    let wanted = serde_json::json!({
+        "name": "maven", "format": "maven", "kind": "hosted", "versions": "snapshots", "retention": { "builds": 2 }
+    });
+    world.admin().post_json("/api/v1/repositories", &wanted).expect(201);
+    for number in 1..=5 {
+        build(&world.admin(), &format!("2026010{number}.120000"), number);
+    }
+    let there = |number: u32| {
+        let base = format!("org/example/lamp/1.0-SNAPSHOT/lamp-1.0-2026010{number}.120000-{number}");
+        let status = |ending: &str| world.anon().file("maven", &format!("{base}{ending}")).status == 200;
+        [".jar", "-sources.jar", ".pom"].map(status)
+    };
+    // No client waits for it.
+    let end = Instant::now() + Duration::from_secs(60);
+    while (1..=3).any(|number| there(number) != [false; 3]) {
+        assert!(Instant::now() < end, "{:?}", [1, 2, 3].map(there));
+    }
+    assert_eq!([4, 5].map(there), [[true; 3]; 2]);
+    let made = metadata(&world, "org/example/lamp/1.0-SNAPSHOT").expect(200);
+    assert_eq!(all(&made, "value"), ["1.0-20260105.120000-5"; 3]);
+    assert_eq!(all(&metadata(&world, "org/example/lamp").expect(200), "version"), ["1.0-SNAPSHOT"]);
 }

@@ -1,11 +1,12 @@
 //! The question and what is found.
 
 use crate::rope::Sums;
-use crate::{Content, Describe, Error, OwnerChange, Packed, Repository};
+use crate::{Content, Describe, Error, Format, OwnerChange, Packed, Repository};
 use bytes::Bytes;
 use format::gem::call;
 use format::gem::dependencies::Form;
 use format::gem::specs;
+use format::maven;
 use md5::Md5;
 use std::fs::File;
 use std::sync::Arc;
@@ -123,9 +124,9 @@ impl Ask {
             Question::Push => ("push", "", ""),
             Question::Yank { name, number, .. } => ("yank", name.as_str(), number.as_str()),
             Question::ClientSettings(_) => ("settings", "", ""),
-            Question::Fetch(path) => ("file", path.as_str(), ""),
-            Question::Deploy(path) => ("deploy", path.as_str(), ""),
-            Question::Delete(path) => ("delete", path.as_str(), ""),
+            Question::Fetch(path) => return self.subject_of_file("file", path),
+            Question::Deploy(path) => return self.subject_of_file("deploy", path),
+            Question::Delete(path) => return self.subject_of_file("delete", path),
         };
         Subject {
             repository: self.repository.record.name.as_str().into(),
@@ -133,6 +134,26 @@ impl Ask {
             version: version.into(),
             kind,
         }
+    }
+
+    /// What a path of a tree is about: in a repository of Maven's `G:A` and the version, where it is of one.
+    fn subject_of_file(&self, kind: &'static str, path: &str) -> Subject {
+        let read = maven::path::read(path).filter(|_| self.repository.format == Format::Maven);
+        let (kind, package, version) = match read.map(|read| (read.checksum, read.kind)) {
+            Some((checksum, maven::path::Kind::Artifact(artifact))) => {
+                let kind = match (kind, checksum) {
+                    ("file", Some(_)) => "checksum",
+                    ("file", None) if artifact.extension == "pom" => "pom",
+                    ("file", None) => "artifact",
+                    (change, _) => change,
+                };
+                (kind, format!("{}:{}", artifact.group_id(), artifact.artifact), artifact.version)
+            }
+            Some((_, maven::path::Kind::Metadata(_))) if kind == "file" => ("metadata", path.to_owned(), ""),
+            _ => (kind, path.to_owned(), ""),
+        };
+        let repository = self.repository.record.name.as_str().into();
+        Subject { repository, package: package.as_str().into(), version: version.into(), kind }
     }
 }
 

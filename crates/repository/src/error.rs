@@ -95,6 +95,9 @@ pub enum Error {
     /// The layout has no such file, so none can be published there.
     #[error("`{0}` is no path that a file of this layout can have")]
     NotInLayout(String),
+    /// It is made of what was published, and not published itself.
+    #[error("`{0}` is made here from what is published, and cannot be uploaded")]
+    MadeHere(String),
     /// The repository does not take such versions.
     #[error("version `{version}` is not taken here: its versions are {}", .policy.as_str())]
     VersionRefused {
@@ -211,7 +214,7 @@ impl Error {
             Error::NoSuchVersion(_) => Reason::NoSuchVersion,
             Error::Withdrawn(_) | Error::Removed(_) | Error::RemovedForGood(_) => Reason::Withdrawn,
             Error::NoSuchFile(_) | Error::NothingRemoved(_) => Reason::NoSuchFile,
-            Error::NotInLayout(_) => Reason::InputInvalid,
+            Error::NotInLayout(_) | Error::MadeHere(_) => Reason::InputInvalid,
             Error::VersionRefused { .. } => Reason::VersionRefused,
             Error::PathTaken(_) | Error::PathTakenByRemoved(_) => Reason::VersionTaken,
             Error::PathInOtherCase { .. } => Reason::Conflict,
@@ -248,6 +251,7 @@ impl Error {
             Error::NoSuchFile(_)
                 | Error::Removed(_)
                 | Error::NotInLayout(_)
+                | Error::MadeHere(_)
                 | Error::VersionRefused { .. }
                 | Error::PathTaken(_)
                 | Error::PathTakenByRemoved(_)

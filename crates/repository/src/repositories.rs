@@ -130,7 +130,7 @@ impl Repositories {
             Question::Specs(_) | Question::Gem(_) | Question::Download(_) | Question::Dependencies(..) => return None,
             Question::Push | Question::Yank { .. } | Question::Own { .. } => return None,
             Question::Fetch(path) if ask.repository.record.kind == RepositoryKind::Hosted => {
-                Unit::Of(id, format::tree::folder(path))
+                hosted::file_unit(id, path)
             }
             Question::Fetch(_) | Question::Deploy(_) | Question::Delete(_) => return None,
         };

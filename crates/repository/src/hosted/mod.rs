@@ -33,7 +33,7 @@ pub(crate) use slot::Keeper;
 pub use specs::Packed;
 pub(crate) use specs::specs;
 pub use tree::UNDO_DAYS;
-pub(crate) use tree::{admit, deploy, fetch, remove, restore};
+pub(crate) use tree::{Tree, admit, deploy, fetch, remove, restore, unit as file_unit};
 pub(crate) use versions::versions;
 pub(crate) use yank::yank;
 

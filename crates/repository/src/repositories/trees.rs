@@ -1,11 +1,17 @@
 //! What is asked of hosted repositories that are trees of files.
 
 use super::Repositories;
-use crate::{Actor, Ask, Error, Found, Question, hosted};
+use crate::hosted::{self, Tree};
+use crate::{Actor, Ask, Error, Found, Question, Repository};
+use std::sync::Arc;
 use store::Staged;
 use telemetry::{Event, Layer};
 
 impl Repositories {
+    fn files<'a>(&'a self, repository: &'a Arc<Repository>) -> Tree<'a> {
+        Tree { store: &self.store, keeper: &self.keeper, repository }
+    }
+
     /// Answers one question to a hosted repository that is a tree of files.
     pub(super) async fn tree(
         &self,
@@ -15,14 +21,14 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Found, Error> {
         event.layer = Layer::Hosted;
-        let hosted = self.hosted(&ask.repository);
+        let tree = self.files(&ask.repository);
         match &ask.question {
-            Question::Fetch(path) => hosted::fetch(hosted, path, self.clock.now(), event).await,
+            Question::Fetch(path) => hosted::fetch(tree, path, self.clock.now(), event).await,
             Question::Deploy(path) => {
                 let staged = upload.ok_or(Error::GivenUp)?;
-                hosted::deploy(hosted, path, staged, (by, || self.clock.now()), event).await
+                hosted::deploy(tree, path, staged, (by, || self.clock.now()), event).await
             }
-            Question::Delete(path) => hosted::remove(hosted, path, (by, self.clock.now()), event).await,
+            Question::Delete(path) => hosted::remove(tree, path, (by, self.clock.now()), event).await,
             _ => Err(Error::GivenUp),
         }
     }
@@ -38,6 +44,6 @@ impl Repositories {
     /// Puts back what the last deletion of `path`, or of anything below it, took away; says how many files that were.
     pub async fn restore(&self, name: &str, path: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
         let (repository, _) = self.find(name, event).await?;
-        hosted::restore(self.hosted(&repository), path, (by, self.clock.now()), event).await
+        hosted::restore(self.files(&repository), path, (by, self.clock.now()), event).await
     }
 }

@@ -2,6 +2,7 @@
 
 use super::place::{self, Place};
 use crate::{Actor, Error, Repository, VersionPolicy};
+use format::maven::path::Kind;
 
 /// Refuses what can never be published at `path`, or not by them.
 pub(crate) fn admit(repository: &Repository, path: &str, by: Actor<'_>) -> Result<(), Error> {
@@ -10,10 +11,12 @@ pub(crate) fn admit(repository: &Repository, path: &str, by: Actor<'_>) -> Resul
         None => Err(Error::NotInLayout(path.to_owned())),
         Some(Place::Checksum(file, _)) => match place::read(repository.format, file) {
             Some(Place::File(file)) => takes(repository, file),
-            _ => Ok(()),
+            Some(Place::Made(Kind::Metadata(_))) => Ok(()),
+            _ => Err(Error::MadeHere(path.to_owned())),
         },
         Some(Place::File(file)) => takes(repository, file),
-        Some(Place::Made(_)) => Ok(()),
+        Some(Place::Made(Kind::Metadata(_))) => Ok(()),
+        Some(Place::Made(_)) => Err(Error::MadeHere(path.to_owned())),
     }
 }
 

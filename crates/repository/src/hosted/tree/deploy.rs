@@ -1,81 +1,98 @@
 //! Publishing a file: bytes first, so that no row ever points at bytes that are not on disk; the acknowledgement last.
 
 use super::TRIES;
+use super::Tree;
+use super::besides::{self, Besides, Lists};
 use super::fetch::{digits, find};
-use super::listing::{self, Besides};
+use super::hint;
 use super::place::{self, File, Place};
-use crate::hosted::Hosted;
-use crate::{Actor, Error, Format, Found};
-use format::tree::{self, Checksum};
-use store::{Batch, Change, CommitError, Digest, Entry, Expect, Hashes, Seq, Staged, State};
-use telemetry::{Event, Millis};
+use super::retention;
+use crate::{Actor, Error, Found};
+use format::maven;
+use format::maven::path::{Artifact, Kind};
+use format::tree::{self as paths, Checksum};
+use store::{Batch, Change, CommitError, Digest, Entry, Expect, Lane, Seq, Staged, State};
+use telemetry::{Event, Millis, Op};
 
 /// Takes what was uploaded as the file at `path`.
 ///
 /// A checksum is compared and not kept: it is computed for whoever asks. Metadata is made here from what was published, as
 /// deployers who read it, add to it and write it back lose what others added meanwhile; theirs is taken and not kept either.
 pub(crate) async fn deploy(
-    hosted: Hosted<'_>,
+    tree: Tree<'_>,
     path: &str,
     staged: Staged,
     (by, now): (Actor<'_>, impl Fn() -> Millis),
     event: &mut Event,
 ) -> Result<Found, Error> {
-    match place::read(hosted.repository.format, path) {
+    match place::read(tree.repository.format, path) {
         None => Err(Error::NotInLayout(path.to_owned())),
-        Some(Place::Made(_)) => Ok(Found::Kept(true)),
+        Some(Place::Made(Kind::Metadata(at))) => {
+            hint::take(tree, at, &staged, (by, now), event).await?;
+            Ok(Found::Kept(true))
+        }
+        Some(Place::Made(_)) => Err(Error::MadeHere(path.to_owned())),
         Some(Place::Checksum(file, checksum)) => {
-            compare(hosted, (file, checksum), &staged, now(), event).await?;
+            compare(tree, (file, checksum), &staged, now(), event).await?;
             Ok(Found::Kept(true))
         }
         Some(Place::File(file)) => {
-            if let Some(beside) = tree::checksum_of(path) {
-                compare(hosted, beside, &staged, now(), event).await?;
+            if let Some(beside) = paths::checksum_of(path) {
+                compare(tree, beside, &staged, now(), event).await?;
             }
-            publish(hosted, file, staged, (by, now), event).await
+            publish(tree, file, staged, (by, now), event).await
         }
     }
 }
 
 /// Publishes a file. What lasts is immutable: identical bytes again succeed.
 async fn publish(
-    hosted: Hosted<'_>,
+    tree: Tree<'_>,
     file: File<'_>,
     staged: Staged,
     (by, now): (Actor<'_>, impl Fn() -> Millis),
     event: &mut Event,
 ) -> Result<Found, Error> {
-    let Hosted { store, repository, .. } = hosted;
+    let Tree { store, repository, .. } = tree;
     let (id, path) = (repository.id, file.path);
     let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;
-    let mut there = look(hosted, file, sha256, event).await?;
+    let mut there = look(tree, file, sha256, event).await?;
     if let There::Same = there {
         return Ok(Found::Kept(false));
     }
+    let pom = read_pom(tree, file, &staged, event).await?;
     let hashes = staged.keep(event).await.map_err(Error::Unsaved)?;
     for _ in 0..TRIES {
         let at = now();
         let expect = match there {
             There::Same => return Ok(Found::Kept(false)),
             There::Nothing => Expect::KeyFreeInAnyCase { repository: id, key: path.to_owned() },
-            There::Other { seq, .. } => Expect::UnitAt { repository: id, unit: tree::folder(path).to_owned(), seq },
+            There::Other { seq, .. } => Expect::UnitAt { repository: id, unit: paths::folder(path).to_owned(), seq },
         };
-        let mut besides = match listing::pom(path) {
-            Some(artifact) if repository.format == Format::Maven => {
-                listing::set(hosted, artifact, State::Live, at, event).await?
-            }
-            _ => Besides::default(),
+        let mut besides = match &pom {
+            Some((artifact, lists)) => Besides::publishing(tree, *artifact, lists, at, event).await?,
+            None => Besides::default(),
         };
+        let facts = file.facts(pom.as_ref().map(|(_, lists)| lists))?;
+        let (unit, key) = (paths::folder(path).to_owned(), path.to_owned());
+        // Other bytes are another publication: who looks at what was before must not see them.
+        let (state, hashes) = (State::Live, hashes.clone());
+        let entry = Entry { unit, key, state, published: at, changed: at, hashes, facts, line: None };
         besides.expect.extend([Expect::RepositoryLives(id), expect]);
-        besides.changes.push(Change::Entry { repository: id, entry: entry(file, &hashes, at) });
+        besides.changes.push(Change::Entry { repository: id, entry });
         let Besides { expect, changes } = besides;
         let batch = Batch { by: by.name.to_owned(), at, expect, changes };
         match store.commit(batch, event).await {
-            Ok(_) => return Ok(Found::Kept(!matches!(there, There::Other { live: true, .. }))),
+            Ok(_) => {
+                if pom.is_some_and(|(artifact, _)| artifact.build.is_some()) {
+                    retention::after_build(tree, paths::folder(path));
+                }
+                return Ok(Found::Kept(!matches!(there, There::Other { live: true, .. })));
+            }
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::RepositoryLives(_)) => {
                 return Err(Error::NoSuchRepository(repository.record.name.clone()));
             }
-            Err(CommitError::Conflict(_)) => there = look(hosted, file, sha256, event).await?,
+            Err(CommitError::Conflict(_)) => there = look(tree, file, sha256, event).await?,
             Err(CommitError::Error(error)) => return Err(Error::Unsaved(error)),
         }
     }
@@ -95,11 +112,11 @@ enum There {
 }
 
 /// Whether these bytes may be published as `file`.
-async fn look(hosted: Hosted<'_>, file: File<'_>, sha256: Digest, event: &mut Event) -> Result<There, Error> {
-    let Hosted { store, repository, .. } = hosted;
+async fn look(tree: Tree<'_>, file: File<'_>, sha256: Digest, event: &mut Event) -> Result<There, Error> {
+    let Tree { store, repository, .. } = tree;
     let path = file.path;
     // Before the entry is read: what changes from here on is noticed.
-    let seq = store.facts(repository.id, tree::folder(path), event).await?.seq;
+    let seq = store.facts(repository.id, paths::folder(path), event).await?.seq;
     let Some(entry) = store.entry_in_any_case(repository.id, path, event).await? else { return Ok(There::Nothing) };
     if entry.key != path {
         return Err(Error::PathInOtherCase { path: path.to_owned(), there: entry.key });
@@ -113,32 +130,33 @@ async fn look(hosted: Hosted<'_>, file: File<'_>, sha256: Digest, event: &mut Ev
     }
 }
 
-/// The entry as it will be. Other bytes are another publication: who looks at what was before must not see them.
-fn entry(file: File<'_>, hashes: &Hashes, at: Millis) -> Entry {
-    Entry {
-        unit: tree::folder(file.path).to_owned(),
-        key: file.path.to_owned(),
-        state: State::Live,
-        published: at,
-        changed: at,
-        hashes: hashes.clone(),
-        facts: file.facts(),
-        line: None,
-    }
+/// The artifact that a file is the POM of, with what that says its folders list.
+async fn read_pom<'a>(
+    tree: Tree<'_>,
+    file: File<'a>,
+    staged: &Staged,
+    event: &mut Event,
+) -> Result<Option<(Artifact<'a>, Lists)>, Error> {
+    let Some(artifact) = file.pom() else { return Ok(None) };
+    let bytes = staged.beginning(maven::LONGEST as u64 + 1, event).await?;
+    let path = file.path.to_owned();
+    let read = move |(): &mut ()| besides::pom(&path).map(|artifact| Lists::of(artifact, &bytes));
+    let lists = tree.keeper.workers.run(Lane::Change, (Op::WorkWait, Op::PackageRead), event, read).await?;
+    Ok(Some((artifact, lists.unwrap_or_default())))
 }
 
 /// Refuses what says that it is the checksum of a file that is there, and is not.
 async fn compare(
-    hosted: Hosted<'_>,
+    tree: Tree<'_>,
     (path, checksum): (&str, Checksum),
     staged: &Staged,
     now: Millis,
     event: &mut Event,
 ) -> Result<(), Error> {
-    let Some(said) = checksum.read(&staged.beginning(tree::LONGEST_CHECKSUM as u64, event).await?) else {
+    let Some(said) = checksum.read(&staged.beginning(paths::LONGEST_CHECKSUM as u64, event).await?) else {
         return Ok(());
     };
-    let is = match find(hosted, path, now, event).await {
+    let is = match find(tree, path, now, event).await {
         Ok(entry) => digits(&entry.hashes, checksum),
         Err(Error::NoSuchFile(_) | Error::Removed(_)) => return Ok(()),
         Err(error) => return Err(error),

@@ -1,11 +1,11 @@
 //! A file that was published, or the checksum of one: that is computed, whether or not somebody uploaded it.
 
+use super::Tree;
 use super::made;
 use super::place::{self, Place};
-use crate::hosted::Hosted;
 use crate::{Content, Error, Format, Found, Source, visible};
 use bytes::Bytes;
-use format::tree::{self, Checksum};
+use format::tree::{self as paths, Checksum};
 use std::sync::Arc;
 use store::{Entry, Hashes};
 use telemetry::{Event, Millis};
@@ -14,52 +14,52 @@ use telemetry::{Event, Millis};
 const SMALL: u64 = 64 * 1024;
 
 /// The file at `path`.
-pub(crate) async fn fetch(hosted: Hosted<'_>, path: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
+pub(crate) async fn fetch(tree: Tree<'_>, path: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
     let missing = || Error::NoSuchFile(path.to_owned());
-    let content = match place::read(hosted.repository.format, path).ok_or_else(missing)? {
-        Place::File(file) => match find(hosted, path, now, event).await {
-            Ok(entry) => open(hosted, entry, file.lasting(), event).await?,
-            Err(Error::NoSuchFile(_)) if hosted.repository.format == Format::Raw => {
-                let (file, checksum) = tree::checksum_of(path).ok_or_else(missing)?;
-                let entry = find(hosted, file, now, event).await.map_err(|_| missing())?;
-                sum(&entry.hashes, checksum, entry.published)
+    let content = match place::read(tree.repository.format, path).ok_or_else(missing)? {
+        Place::File(file) => match find(tree, path, now, event).await {
+            Ok(entry) => open(tree, entry, file.lasting(), event).await?,
+            Err(Error::NoSuchFile(_)) if tree.repository.format == Format::Raw => {
+                let (file, checksum) = paths::checksum_of(path).ok_or_else(missing)?;
+                let entry = find(tree, file, now, event).await.map_err(|_| missing())?;
+                sum(&entry.hashes, checksum, Some(entry.published))
             }
             Err(error) => return Err(error),
         },
-        Place::Checksum(file, checksum) => match place::read(hosted.repository.format, file) {
+        Place::Checksum(file, checksum) => match place::read(tree.repository.format, file) {
             Some(Place::Made(kind)) => {
-                let made = made::make(hosted, kind, now, event).await?.ok_or_else(missing)?;
+                let made = made::make(tree, kind, now, event).await?.ok_or_else(missing)?;
                 sum(&made.hashes, checksum, made.modified)
             }
             _ => {
-                let entry = find(hosted, file, now, event).await?;
-                sum(&entry.hashes, checksum, entry.published)
+                let entry = find(tree, file, now, event).await?;
+                sum(&entry.hashes, checksum, Some(entry.published))
             }
         },
-        Place::Made(kind) => made::make(hosted, kind, now, event).await?.ok_or_else(missing)?.content(),
+        Place::Made(kind) => made::make(tree, kind, now, event).await?.ok_or_else(missing)?.content(),
     };
     Ok(Found::Content(content))
 }
 
 /// What was published at `path`, as far as it is to be seen.
-pub(super) async fn find(hosted: Hosted<'_>, path: &str, now: Millis, event: &mut Event) -> Result<Entry, Error> {
-    let entry = hosted.store.entry(hosted.repository.id, path, event).await?;
+pub(super) async fn find(tree: Tree<'_>, path: &str, now: Millis, event: &mut Event) -> Result<Entry, Error> {
+    let entry = tree.store.entry(tree.repository.id, path, event).await?;
     let entry = entry.ok_or_else(|| Error::NoSuchFile(path.to_owned()))?;
-    let seen = visible(std::slice::from_ref(&entry), hosted.repository.view(now)).next().is_some();
+    let seen = visible(std::slice::from_ref(&entry), tree.repository.view(now)).next().is_some();
     if seen { Ok(entry) } else { Err(Error::Removed(path.to_owned())) }
 }
 
 /// The bytes of an entry: small ones in memory.
-async fn open(hosted: Hosted<'_>, entry: Entry, lasting: bool, event: &mut Event) -> Result<Content, Error> {
+async fn open(tree: Tree<'_>, entry: Entry, lasting: bool, event: &mut Event) -> Result<Content, Error> {
     let digest = entry.hashes.sha256;
     let source = match entry.hashes.size_bytes {
-        ..=SMALL => Source::Memory(hosted.store.read_blob(digest, event).await?),
-        _ => Source::File(Arc::new(hosted.store.open_blob(digest, event).await?.0)),
+        ..=SMALL => Source::Memory(tree.store.read_blob(digest, event).await?),
+        _ => Source::File(Arc::new(tree.store.open_blob(digest, event).await?.0)),
     };
     Ok(Content {
         source,
         modified: Some(entry.published),
-        media: tree::media(&entry.key),
+        media: paths::media(&entry.key),
         lasting,
         fresh_until: None,
         hashes: Some(entry.hashes),
@@ -67,12 +67,12 @@ async fn open(hosted: Hosted<'_>, entry: Entry, lasting: bool, event: &mut Event
 }
 
 /// A checksum as a file: its digits and no more, which every client reads.
-fn sum(hashes: &Hashes, checksum: Checksum, modified: Millis) -> Content {
+fn sum(hashes: &Hashes, checksum: Checksum, modified: Option<Millis>) -> Content {
     let digits = Bytes::from(digits(hashes, checksum));
     Content {
         hashes: Some(Hashes::of(&digits)),
         source: Source::Memory(digits),
-        modified: Some(modified),
+        modified,
         media: "text/plain",
         // It may be that of what changes; and who has what lasts has no reason to ask again.
         lasting: false,

@@ -2,21 +2,21 @@
 //! meanwhile.
 
 use super::TRIES;
-use super::listing::{self, Besides};
-use crate::hosted::Hosted;
+use super::Tree;
+use super::besides::Besides;
 use crate::{Actor, Error, Format};
 use store::{Batch, Change, CommitError, Entry, Expect, Lane};
 use telemetry::{Event, Millis};
 
 /// Changes files of `folder`: `which` says, of all that it holds, what is to be how. Says how many that were.
 pub(super) async fn change(
-    hosted: Hosted<'_>,
+    tree: Tree<'_>,
     folder: &str,
     which: impl Fn(&[Entry]) -> Vec<Entry>,
     (by, at): (Actor<'_>, Millis),
     event: &mut Event,
 ) -> Result<u64, Error> {
-    let (store, repository) = (hosted.store, hosted.repository);
+    let (store, repository) = (tree.store, tree.repository);
     let id = repository.id;
     for _ in 0..TRIES {
         let unit = store.unit(id, folder, Lane::Change, event).await?;
@@ -25,7 +25,7 @@ pub(super) async fn change(
             return Ok(0);
         }
         let mut besides = match repository.format {
-            Format::Maven => listing::follow(hosted, &unit.entries, &changed, repository.view(at), event).await?,
+            Format::Maven => Besides::following(tree, (&unit.entries, &changed), at, event).await?,
             _ => Besides::default(),
         };
         let count = changed.len() as u64;

@@ -1,113 +1,170 @@
-//! Which versions a folder of Maven's lists: what the journal keeps of the unit `G/A` beside its files.
+//! What a folder of Maven's lists: the versions of an artifact, the plugins of a group, the archetypes of the repository.
 //!
-//! A version is listed with its POM, in the same batch: who reads of it in the metadata finds it. So the metadata is never
-//! what the last deployer read, added to and wrote back, and deployers who come at the same time lose nothing.
+//! Each is a unit of its own, `G/A//versions/V`, of which the journal keeps that it is listed: what lists one more costs the same
+//! whatever else is listed, and those who list different ones need not wait for each other. No file is in such a unit, as no path
+//! has two slashes on end.
 
-use crate::hosted::Hosted;
+use super::Tree;
+use crate::Error;
 use crate::visible::Row;
-use crate::{Error, View, visible};
-use format::maven::path::{self, Artifact, Kind};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Change, Entry, Expect, State};
+use store::State;
 use telemetry::{Event, Millis};
 
-/// What is listed in a folder.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct Listing {
-    /// If it is the folder of an artifact: its versions, in the order in which they were first published.
-    pub(super) versions: Vec<Listed>,
+/// Units asked of the store at once.
+const PAGE: usize = 1_000;
+
+/// Something that a folder lists.
+pub(super) trait Item: Serialize + DeserializeOwned + Clone + PartialEq {
+    /// What such things are called in the names of their units.
+    const LIST: &'static str;
+
+    /// What tells it from others of its list.
+    fn name(&self) -> String;
 }
 
-/// A version, and since when.
+/// A version; of a snapshot that of all its builds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Listed {
-    /// The version, of a snapshot that of all its builds.
+pub(super) struct Version {
     pub(super) version: String,
-    pub(super) state: State,
-    pub(super) published: Millis,
+}
+
+/// A plugin of a group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Plugin {
+    pub(super) artifact: String,
+    pub(super) prefix: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<String>,
+}
+
+/// A version of an archetype.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Archetype {
+    pub(super) group: String,
+    pub(super) artifact: String,
+    pub(super) version: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) description: Option<String>,
+}
+
+impl Item for Version {
+    const LIST: &'static str = "versions";
+
+    fn name(&self) -> String {
+        self.version.clone()
+    }
+}
+
+impl Item for Plugin {
+    const LIST: &'static str = "plugins";
+
+    fn name(&self) -> String {
+        self.artifact.clone()
+    }
+}
+
+impl Item for Archetype {
+    const LIST: &'static str = "archetypes";
+
+    fn name(&self) -> String {
+        format!("{}:{}:{}", self.group, self.artifact, self.version)
+    }
+}
+
+/// An item, and since when it is listed, or no longer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Listed<T> {
+    #[serde(flatten)]
+    pub(super) what: T,
+    state: State,
+    published: Millis,
     pub(super) changed: Millis,
 }
 
-impl Row for Listed {
+impl<T> Row for Listed<T> {
     fn standing(&self) -> (State, Millis, Millis) {
         (self.state, self.published, self.changed)
     }
 }
 
-/// What a change of files has to bring and to expect besides.
-#[derive(Debug, Default)]
-pub(super) struct Besides {
-    pub(super) expect: Vec<Expect>,
-    pub(super) changes: Vec<Change>,
-}
+impl<T: Item> Listed<T> {
+    /// From what the journal has of a unit.
+    pub(super) fn read(unit: &str, facts: Value) -> Result<Option<Self>, Error> {
+        serde_json::from_value(facts).map_err(|source| Error::Unreadable { key: unit.to_owned(), source })
+    }
 
-impl Listing {
-    /// As the journal has it.
-    pub(super) fn read(folder: &str, facts: Value) -> Result<Self, Error> {
-        if facts.is_null() {
-            return Ok(Self::default());
+    /// How it is listed when it becomes so; `None` where it is so already.
+    pub(super) fn after(before: Option<Self>, what: &T, state: State, at: Millis) -> Option<Self> {
+        match before {
+            Some(before) if before.state == state && (state == State::Withdrawn || before.what == *what) => None,
+            // What is said of it when it goes is what was said of it before.
+            Some(before) if state == State::Withdrawn => Some(Self { state, changed: at, ..before }),
+            Some(before) => Some(Self { what: what.clone(), state, changed: at, ..before }),
+            None if state == State::Withdrawn => None,
+            None => Some(Self { what: what.clone(), state, published: at, changed: at }),
         }
-        serde_json::from_value(facts).map_err(|source| Error::Unreadable { key: folder.to_owned(), source })
     }
+}
 
-    /// Lists a version, or no longer; whether that is a change.
-    fn set(&mut self, version: &str, state: State, at: Millis) -> bool {
-        let there = self.versions.iter_mut().find(|listed| listed.version == version);
-        match there {
-            Some(there) if there.state == state => return false,
-            Some(there) => (there.state, there.changed) = (state, at),
-            None if state == State::Withdrawn => return false,
-            None => self.versions.push(Listed { version: version.to_owned(), state, published: at, changed: at }),
+/// The unit of an item that a folder lists.
+pub(super) fn unit<T: Item>(folder: &str, what: &T) -> String {
+    format!("{folder}//{}/{}", T::LIST, what.name())
+}
+
+/// All that a folder lists of a kind, also what it lists no longer.
+pub(super) async fn read<T: Item>(tree: Tree<'_>, folder: &str, event: &mut Event) -> Result<Vec<Listed<T>>, Error> {
+    let (mut listed, mut after) = (Vec::new(), String::new());
+    let list = format!("{folder}//{}/", T::LIST);
+    loop {
+        let units = tree.store.known(tree.repository.id, (&list, &after), PAGE, event).await?;
+        let full = units.len() == PAGE;
+        if let Some((last, _)) = units.last().filter(|_| full) {
+            after.clone_from(last);
         }
-        true
+        for (unit, facts) in units {
+            listed.extend(Listed::read(&unit, facts)?);
+        }
+        if !full {
+            return Ok(listed);
+        }
     }
 }
 
-/// The artifact whose POM a path is.
-pub(super) fn pom(path: &str) -> Option<Artifact<'_>> {
-    let read = path::read(path).filter(|read| read.checksum.is_none())?;
-    let Kind::Artifact(artifact) = read.kind else { return None };
-    (artifact.classifier.is_none() && artifact.extension == "pom").then_some(artifact)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// What it takes to list the version of `artifact`, or no longer.
-pub(super) async fn set(
-    hosted: Hosted<'_>,
-    artifact: Artifact<'_>,
-    state: State,
-    at: Millis,
-    event: &mut Event,
-) -> Result<Besides, Error> {
-    let (id, unit) = (hosted.repository.id, format!("{}/{}", artifact.group, artifact.artifact));
-    let known = hosted.store.facts(id, &unit, event).await?;
-    let mut listing = Listing::read(&unit, known.facts)?;
-    // Expected also where nothing is to be changed: else somebody could take it from the list meanwhile.
-    let expect = vec![Expect::UnitAt { repository: id, unit: unit.clone(), seq: known.seq }];
-    let mut changes = Vec::new();
-    if listing.set(artifact.version, state, at) {
-        let facts = serde_json::to_value(&listing);
-        let facts = facts.map_err(|source| Error::Unreadable { key: unit.clone(), source })?;
-        changes.push(Change::Unit { repository: id, unit, facts });
+    fn plugin(prefix: &str) -> Plugin {
+        Plugin { artifact: "lamp".into(), prefix: prefix.into(), name: None }
     }
-    Ok(Besides { expect, changes })
-}
 
-/// What it takes besides, when of the files of a folder, `before`, these become `changed`.
-pub(super) async fn follow(
-    hosted: Hosted<'_>,
-    before: &[Entry],
-    changed: &[Entry],
-    view: View<'_>,
-    event: &mut Event,
-) -> Result<Besides, Error> {
-    let Some(artifact) = changed.iter().find_map(|entry| pom(&entry.key)) else { return Ok(Besides::default()) };
-    let unchanged = before.iter().filter(|entry| changed.iter().all(|changed| changed.key != entry.key));
-    let poms: Vec<Entry> = unchanged.chain(changed).filter(|entry| pom(&entry.key).is_some()).cloned().collect();
-    let state = match visible(&poms, view).next() {
-        Some(_) => State::Live,
-        None => State::Withdrawn,
-    };
-    set(hosted, artifact, state, view.now, event).await
+    #[test]
+    fn an_item_goes_and_comes_back_and_the_journal_keeps_it() {
+        let after = |before: &Listed<Plugin>, prefix, state, at| {
+            Listed::after(Some(before.clone()), &plugin(prefix), state, Millis(at))
+        };
+        assert_eq!(Listed::after(None, &plugin("light"), State::Withdrawn, Millis(1)), None);
+        let first = Listed::after(None, &plugin("light"), State::Live, Millis(2)).unwrap();
+        assert_eq!(first.standing(), (State::Live, Millis(2), Millis(2)));
+        assert_eq!(after(&first, "light", State::Live, 3), None);
+        let other = after(&first, "shine", State::Live, 4).unwrap();
+        assert_eq!((other.what.prefix.as_str(), other.standing()), ("shine", (State::Live, Millis(2), Millis(4))));
+        let gone = after(&other, "light", State::Withdrawn, 5).unwrap();
+        assert_eq!((gone.what.prefix.as_str(), gone.standing()), ("shine", (State::Withdrawn, Millis(2), Millis(5))));
+        assert_eq!(after(&gone, "shine", State::Withdrawn, 6), None);
+        assert_eq!(after(&gone, "shine", State::Live, 7).unwrap().standing(), (State::Live, Millis(2), Millis(7)));
+        let again = Listed::read("unit", serde_json::to_value(&gone).unwrap()).unwrap();
+        assert_eq!(again, Some(gone));
+        assert_eq!(Listed::<Plugin>::read("unit", Value::Null).unwrap(), None);
+    }
+
+    #[test]
+    fn units_of_lists_are_no_folders_of_files() {
+        assert_eq!(unit("org/lamp", &Version { version: "1.0".into() }), "org/lamp//versions/1.0");
+        assert_eq!(unit("", &plugin("light")), "//plugins/lamp");
+        assert!(format::tree::check(&unit("org", &plugin("light"))).is_err());
+    }
 }

@@ -1,32 +1,45 @@
-//! Documents of Maven's that are made from what was published: `maven-metadata.xml` at its three levels.
+//! Documents of Maven's that are made from what was published: `maven-metadata.xml` at its three levels, the catalog of
+//! archetypes, the beginnings of all paths.
 
-use super::listing::Listing;
-use crate::hosted::Hosted;
+use super::Tree;
+use super::listing::{self, Archetype, Listed, Plugin, Version};
 use crate::work::aside;
 use crate::{Content, Error, Repository, Source, visible};
 use bytes::Bytes;
+use format::maven::catalog;
 use format::maven::metadata::{self, Metadata, SnapshotFile};
 use format::maven::path::{self, Kind};
+use format::maven::prefixes::Prefixes;
 use store::{Entry, Hashes, Lane};
 use telemetry::{Event, Millis, Op};
+
+/// Most beginnings that are looked for. Where there are more there is no list: one that lacks any makes clients refuse what is
+/// there.
+const PREFIXES: usize = 10_000;
 
 /// A document.
 #[derive(Debug)]
 pub(super) struct Made {
     pub(super) bytes: Bytes,
     pub(super) hashes: Hashes,
-    /// When it last became another.
-    pub(super) modified: Millis,
+    /// When it last became another, where that is known.
+    pub(super) modified: Option<Millis>,
+    media: &'static str,
 }
 
 impl Made {
+    fn of(text: String, modified: Option<Millis>, media: &'static str) -> Self {
+        let bytes = Bytes::from(text);
+        Self { hashes: Hashes::of(&bytes), bytes, modified, media }
+    }
+
     /// The document as a file.
     pub(super) fn content(self) -> Content {
         Content {
             source: Source::Memory(self.bytes),
             hashes: Some(self.hashes),
-            modified: Some(self.modified),
-            media: "application/xml",
+            modified: self.modified,
+            media: self.media,
             lasting: false,
             fresh_until: None,
         }
@@ -35,61 +48,98 @@ impl Made {
 
 /// The document of this kind, as it is now; `None` where there is nothing to say.
 pub(super) async fn make(
-    hosted: Hosted<'_>,
+    tree: Tree<'_>,
     kind: Kind<'_>,
     now: Millis,
     event: &mut Event,
 ) -> Result<Option<Made>, Error> {
+    let xml = |(text, modified)| Made::of(text, Some(modified), "application/xml");
+    let (id, repository) = (tree.repository.id, tree.repository.clone());
     match kind {
-        Kind::Metadata(at) => metadata(hosted, at, now, event).await,
-        _ => Ok(None),
+        Kind::Metadata(at) if at.snapshot().is_some() => {
+            let folder = at.folder.to_owned();
+            let unit = tree.store.unit(id, &folder, Lane::Index, event).await?;
+            let rows = unit.entries.len();
+            let render = move || of_builds(&folder, &unit.entries, &repository, now).map(xml);
+            rendered(tree, rows, render, event).await
+        }
+        Kind::Metadata(at) => {
+            let folder = at.folder.to_owned();
+            let versions = listing::read(tree, at.folder, event).await?;
+            let plugins = listing::read(tree, at.folder, event).await?;
+            let rows = versions.len() + plugins.len();
+            rendered(tree, rows, move || of_lists(&folder, &versions, &plugins, &repository, now).map(xml), event).await
+        }
+        Kind::Catalog => {
+            let listed = listing::read(tree, "", event).await?;
+            rendered(tree, listed.len(), move || of_archetypes(&listed, &repository, now).map(xml), event).await
+        }
+        Kind::Prefixes => {
+            let prefixes = prefixes(tree, event).await?;
+            Ok(prefixes.map(|prefixes| Made::of(prefixes.render(), None, "text/plain")))
+        }
+        Kind::Artifact(_) | Kind::Settings | Kind::Index => Ok(None),
     }
 }
 
-/// The metadata of a folder. A group and an artifact may have one folder, and then have one document.
-async fn metadata(
-    hosted: Hosted<'_>,
-    at: path::Metadata<'_>,
-    now: Millis,
+/// Makes a document of so many rows.
+async fn rendered(
+    tree: Tree<'_>,
+    rows: usize,
+    render: impl FnOnce() -> Option<Made> + Send + 'static,
     event: &mut Event,
 ) -> Result<Option<Made>, Error> {
-    let (id, folder) = (hosted.repository.id, at.folder.to_owned());
-    let repository = hosted.repository.clone();
-    if at.snapshot().is_some() {
-        let unit = hosted.store.unit(id, &folder, Lane::Index, event).await?;
-        let rows = unit.entries.len();
-        let render = move || Ok(render(of_builds(&folder, &unit.entries, &repository, now)));
-        return aside(&hosted.keeper.workers, (Lane::Index, Op::IndexRender), rows, event, render).await;
-    }
-    let known = hosted.store.facts(id, &folder, event).await?;
-    let listing = Listing::read(&folder, known.facts)?;
-    let rows = listing.versions.len();
-    let render = move || Ok(render(of_versions(&folder, &listing, &repository, now)));
-    aside(&hosted.keeper.workers, (Lane::Index, Op::IndexRender), rows, event, render).await
+    aside(&tree.keeper.workers, (Lane::Index, Op::IndexRender), rows, event, move || Ok(render())).await
 }
 
-fn render(document: Option<(Metadata, Millis)>) -> Option<Made> {
-    let (document, modified) = document?;
-    let bytes = Bytes::from(document.render());
-    Some(Made { hashes: Hashes::of(&bytes), bytes, modified })
-}
-
-/// Which versions the artifact of this folder has.
-fn of_versions(folder: &str, listing: &Listing, repository: &Repository, now: Millis) -> Option<(Metadata, Millis)> {
-    let (group, artifact) = folder.rsplit_once('/')?;
-    let seen: Vec<_> = visible(&listing.versions, repository.view(now)).map(|seen| seen.entry()).collect();
-    if seen.is_empty() {
-        return None;
-    }
+/// Which versions the artifact of this folder has, and which plugins the group. They may have one folder, and then have one
+/// document.
+fn of_lists(
+    folder: &str,
+    versions: &[Listed<Version>],
+    plugins: &[Listed<Plugin>],
+    repository: &Repository,
+    now: Millis,
+) -> Option<(String, Millis)> {
+    let view = repository.view(now);
     // Taking one away is a change too.
-    let changed = listing.versions.iter().map(|listed| listed.changed).max()?;
-    let versions = seen.iter().map(|listed| listed.version.as_str());
-    let document = metadata::versions((&group.replace('/', "."), artifact), versions, changed.0);
-    Some((document, changed))
+    let changed =
+        versions.iter().map(|listed| listed.changed).chain(plugins.iter().map(|listed| listed.changed)).max()?;
+    let plugins = visible(plugins, view).map(|seen| &seen.entry().what);
+    let plugins = metadata::plugins(plugins.map(|plugin| metadata::Plugin {
+        name: plugin.name.clone(),
+        prefix: plugin.prefix.clone(),
+        artifact: plugin.artifact.clone(),
+    }));
+    let mut seen = visible(versions, view).map(|seen| seen.entry().what.version.as_str()).peekable();
+    let document = match (seen.peek(), folder.rsplit_once('/')) {
+        (Some(_), Some((group, artifact))) => {
+            let versions = metadata::versions((&group.replace('/', "."), artifact), seen, changed.0);
+            Metadata { plugins: plugins.plugins, ..versions }
+        }
+        _ if plugins.plugins.is_empty() => return None,
+        _ => plugins,
+    };
+    Some((document.render(), changed))
+}
+
+/// The archetypes of the repository.
+fn of_archetypes(listed: &[Listed<Archetype>], repository: &Repository, now: Millis) -> Option<(String, Millis)> {
+    let seen = visible(listed, repository.view(now)).map(|seen| &seen.entry().what);
+    let archetypes: Vec<_> = seen
+        .map(|archetype| catalog::Archetype {
+            group: archetype.group.clone(),
+            artifact: archetype.artifact.clone(),
+            version: archetype.version.clone(),
+            description: archetype.description.clone(),
+        })
+        .collect();
+    let changed = listed.iter().map(|listed| listed.changed).max().filter(|_| !archetypes.is_empty())?;
+    Some((catalog::render(archetypes), changed))
 }
 
 /// Which builds the snapshot of this folder has.
-fn of_builds(folder: &str, rows: &[Entry], repository: &Repository, now: Millis) -> Option<(Metadata, Millis)> {
+fn of_builds(folder: &str, rows: &[Entry], repository: &Repository, now: Millis) -> Option<(String, Millis)> {
     let (above, version) = folder.rsplit_once('/')?;
     let (group, artifact) = above.rsplit_once('/')?;
     let seen = visible(rows, repository.view(now)).filter_map(|seen| {
@@ -106,5 +156,23 @@ fn of_builds(folder: &str, rows: &[Entry], repository: &Repository, now: Millis)
         return None;
     }
     let changed = rows.iter().map(|entry| entry.changed).max()?;
-    Some((metadata::snapshot((&group.replace('/', "."), artifact, version), files), changed))
+    let document = metadata::snapshot((&group.replace('/', "."), artifact, version), files);
+    Some((document.render(), changed))
+}
+
+/// The beginnings of all paths; `None` where there are too many, or none.
+async fn prefixes(tree: Tree<'_>, event: &mut Event) -> Result<Option<Prefixes>, Error> {
+    let (mut found, mut after) = (Vec::new(), String::new());
+    while let Some(folder) = tree.store.units(tree.repository.id, &after, 1, event).await?.pop() {
+        // On behind all that begins like this one; folders that are a beginning themselves stand before others of that.
+        after = match folder.match_indices('/').nth(1) {
+            Some((end, _)) => format!("{}/{}", &folder[..end], char::MAX),
+            None => folder.clone(),
+        };
+        found.push(folder);
+        if found.len() > PREFIXES {
+            return Ok(None);
+        }
+    }
+    Ok(Prefixes::of(found.iter().map(String::as_str)).filter(|_| !found.is_empty()))
 }

@@ -1,6 +1,7 @@
 //! What a path is to the format of a repository: a file that is published there, the checksum of one, or a document that
 //! is made from them.
 
+use super::besides::Lists;
 use crate::{Actor, Error, Format, Repository};
 use format::maven::path::{self, Artifact, Kind};
 use format::tree::Checksum;
@@ -41,22 +42,32 @@ pub(super) fn read(format: Format, path: &str) -> Option<Place<'_>> {
     })
 }
 
-impl File<'_> {
+impl<'a> File<'a> {
     /// Whether it will never have other bytes.
     pub(super) fn lasting(&self) -> bool {
         self.artifact.is_none_or(|artifact| !artifact.snapshot() || artifact.build.is_some())
     }
 
-    /// What the journal says of it beside its bytes.
-    pub(super) fn facts(&self) -> Value {
-        let Some(artifact) = self.artifact else { return Value::Null };
-        json!({
+    /// The artifact whose POM it is.
+    pub(super) fn pom(&self) -> Option<Artifact<'a>> {
+        self.artifact.filter(|artifact| artifact.classifier.is_none() && artifact.extension == "pom")
+    }
+
+    /// What the journal says of it beside its bytes, and beside what a POM lists.
+    pub(super) fn facts(&self, lists: Option<&Lists>) -> Result<Value, Error> {
+        let Some(artifact) = self.artifact else { return Ok(Value::Null) };
+        let mut facts = json!({
             "group": artifact.group_id(),
             "artifact": artifact.artifact,
             "version": artifact.version,
             "classifier": artifact.classifier,
             "extension": artifact.extension,
-        })
+        });
+        if let Some(lists) = lists.filter(|lists| **lists != Lists::default()) {
+            let lists = serde_json::to_value(lists);
+            facts["lists"] = lists.map_err(|source| Error::Unreadable { key: self.path.to_owned(), source })?;
+        }
+        Ok(facts)
     }
 }
 

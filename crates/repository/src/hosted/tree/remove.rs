@@ -1,10 +1,10 @@
 //! Taking files away: a tombstone for each in the journal. The bytes stay until no row within the horizon refers to them,
 //! and the path stays taken.
 
+use super::Tree;
 use super::{folder, place};
-use crate::hosted::Hosted;
 use crate::{Actor, Error, Found, visible};
-use format::tree;
+use format::tree as paths;
 use store::{Entry, State};
 use telemetry::{Event, Millis};
 
@@ -13,14 +13,14 @@ const PAGE: usize = 1_000;
 
 /// Takes away the file at `path`, or all files below it.
 pub(crate) async fn remove(
-    hosted: Hosted<'_>,
+    tree: Tree<'_>,
     path: &str,
     (by, at): (Actor<'_>, Millis),
     event: &mut Event,
 ) -> Result<Found, Error> {
-    place::may_change(hosted.repository, path, by)?;
-    let one = withdraw(hosted, tree::folder(path), |entry| entry.key == path, (by, at), event).await?;
-    match if one > 0 { one } else { remove_below(hosted, path, (by, at), event).await? } {
+    place::may_change(tree.repository, path, by)?;
+    let one = withdraw(tree, paths::folder(path), |entry| entry.key == path, (by, at), event).await?;
+    match if one > 0 { one } else { remove_below(tree, path, (by, at), event).await? } {
         0 => Err(Error::NoSuchFile(path.to_owned())),
         removed => Ok(Found::Removed(removed)),
     }
@@ -28,19 +28,19 @@ pub(crate) async fn remove(
 
 /// Takes away all files below `path`. Each folder is a change of its own, so that a tree of any size can go.
 async fn remove_below(
-    hosted: Hosted<'_>,
+    tree: Tree<'_>,
     path: &str,
     (by, at): (Actor<'_>, Millis),
     event: &mut Event,
 ) -> Result<u64, Error> {
     let below = format!("{path}/");
-    let mut removed = withdraw(hosted, path, |_| true, (by, at), event).await?;
+    let mut removed = withdraw(tree, path, |_| true, (by, at), event).await?;
     let mut after = below.clone();
     loop {
-        let folders = hosted.store.units(hosted.repository.id, &after, PAGE, event).await?;
+        let folders = tree.store.units(tree.repository.id, &after, PAGE, event).await?;
         let here = folders.iter().take_while(|folder| folder.starts_with(&below)).count();
         for folder in &folders[..here] {
-            removed += withdraw(hosted, folder, |_| true, (by, at), event).await?;
+            removed += withdraw(tree, folder, |_| true, (by, at), event).await?;
         }
         match folders.last() {
             Some(last) if here == PAGE => after.clone_from(last),
@@ -51,15 +51,15 @@ async fn remove_below(
 
 /// Takes away those files of a folder that `which` names; says how many there were.
 async fn withdraw(
-    hosted: Hosted<'_>,
+    tree: Tree<'_>,
     folder: &str,
     which: impl Fn(&Entry) -> bool,
     (by, at): (Actor<'_>, Millis),
     event: &mut Event,
 ) -> Result<u64, Error> {
     let withdrawn = |rows: &[Entry]| {
-        let seen = visible(rows, hosted.repository.view(at)).map(|seen| seen.entry()).filter(|entry| which(entry));
+        let seen = visible(rows, tree.repository.view(at)).map(|seen| seen.entry()).filter(|entry| which(entry));
         seen.map(|entry| Entry { state: State::Withdrawn, changed: at, ..entry.clone() }).collect()
     };
-    folder::change(hosted, folder, withdrawn, (by, at), event).await
+    folder::change(tree, folder, withdrawn, (by, at), event).await
 }

@@ -1,7 +1,7 @@
 //! Taking back the last removal of a path, within the days in which that is possible.
 
+use super::Tree;
 use super::{folder, place};
-use crate::hosted::Hosted;
 use crate::{Actor, Error};
 use std::collections::BTreeSet;
 use store::{Entry, State};
@@ -15,13 +15,13 @@ const PAGE: usize = 1_000;
 
 /// Puts back what the last removal of `path`, or of anything below it, took away; says how many files that were.
 pub(crate) async fn restore(
-    hosted: Hosted<'_>,
+    tree: Tree<'_>,
     path: &str,
     (by, at): (Actor<'_>, Millis),
     event: &mut Event,
 ) -> Result<u64, Error> {
-    place::may_change(hosted.repository, path, by)?;
-    let Some((removed, folders)) = last_removal(hosted, path, event).await? else {
+    place::may_change(tree.repository, path, by)?;
+    let Some((removed, folders)) = last_removal(tree, path, event).await? else {
         return Err(Error::NothingRemoved(path.to_owned()));
     };
     if removed.0 < at.0 - UNDO_DAYS * 24 * 60 * 60 * 1_000 {
@@ -33,7 +33,7 @@ pub(crate) async fn restore(
             let removed = rows.iter().filter(|entry| is_removed(entry, path) && entry.changed == removed);
             removed.map(|entry| Entry { state: State::Live, changed: at, ..entry.clone() }).collect()
         };
-        restored += folder::change(hosted, &folder, live, (by, at), event).await?;
+        restored += folder::change(tree, &folder, live, (by, at), event).await?;
     }
     Ok(restored)
 }
@@ -46,14 +46,14 @@ fn is_removed(entry: &Entry, path: &str) -> bool {
 
 /// When something at or below `path` was last taken away, and the folders that it was in.
 async fn last_removal(
-    hosted: Hosted<'_>,
+    tree: Tree<'_>,
     path: &str,
     event: &mut Event,
 ) -> Result<Option<(Millis, BTreeSet<String>)>, Error> {
     let mut found: Option<(Millis, BTreeSet<String>)> = None;
     let mut after = String::new();
     loop {
-        let rows = hosted.store.entries_beginning(hosted.repository.id, (path, &after), PAGE, event).await?;
+        let rows = tree.store.entries_beginning(tree.repository.id, (path, &after), PAGE, event).await?;
         for entry in rows.iter().filter(|entry| is_removed(entry, path)) {
             match &mut found {
                 Some((last, folders)) if *last == entry.changed => drop(folders.insert(entry.unit.clone())),
