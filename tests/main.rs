@@ -58,4 +58,5 @@ mod tidy;
 mod tls;
 mod tokens;
 mod upstream;
+mod warm;
 mod world;

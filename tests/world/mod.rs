@@ -8,6 +8,7 @@ mod person;
 mod ruby;
 mod server;
 mod upstream;
+mod watched;
 
 pub(crate) use gem::{Gem, hex};
 pub(crate) use http::{Answer, Connection};
@@ -16,6 +17,7 @@ pub(crate) use person::Person;
 pub(crate) use ruby::Ruby;
 pub(crate) use server::{Passed, Server};
 pub(crate) use upstream::{Says, Upstream};
+pub(crate) use watched::Watched;
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -199,6 +201,11 @@ impl World {
 
     fn server(&self) -> &Server {
         self.server.as_ref().unwrap()
+    }
+
+    /// Looks on at what the server asks of the kernel.
+    pub(crate) fn watch(&self) -> Watched {
+        Watched::attach(self.server().id())
     }
 
     /// Somebody without a token.

@@ -96,7 +96,7 @@ impl Server {
     }
 
     /// Its number, which a restart keeps.
-    fn id(&self) -> Pid {
+    pub(crate) fn id(&self) -> Pid {
         Pid::from_child(&self.child)
     }
 

@@ -11,7 +11,7 @@ use crate::signals::{Signals, Told};
 use crate::{conformance, declared, route, sinks};
 use anyhow::Context;
 use front::{Listener, Outside, Pages, Proxies, Stop};
-use repository::{Repositories, Workers};
+use repository::{Repositories, Room, Workers};
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -141,13 +141,17 @@ async fn known(
     recorder.attempt();
     let mut event = Event::job("start", clock.now());
     let read = async {
-        let room = Bound::new(BoundName::Indexes, "", settings.server.indexes_bytes);
-        recorder.register(room.clone());
+        let indexes = Bound::new(BoundName::Indexes, "", settings.server.indexes_bytes);
+        recorder.register(indexes.clone());
         let repositories = Repositories::open(
             store.clone(),
             workers,
             recorder.clone(),
-            (room, settings.server.dependencies_bytes),
+            Room {
+                indexes,
+                dependencies_bytes: settings.server.dependencies_bytes,
+                open_files: settings.server.open_files,
+            },
             Arc::new(settings.references.clone()),
             &mut event,
         )

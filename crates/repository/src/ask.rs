@@ -105,6 +105,14 @@ impl Question {
     pub fn brings_bytes(&self) -> bool {
         matches!(self, Question::Push | Question::Deploy(_))
     }
+
+    /// The name of the one published file that is asked for.
+    pub(crate) fn file(&self) -> Option<&str> {
+        match self {
+            Question::Gem(name) | Question::Fetch(name) => Some(name),
+            _ => None,
+        }
+    }
 }
 
 impl Ask {
@@ -180,8 +188,8 @@ impl Index {
     }
 }
 
-/// What was found.
-#[derive(Debug)]
+/// What was found. Clones share the bytes.
+#[derive(Debug, Clone)]
 pub enum Found {
     /// The repository is there.
     Root,
@@ -195,8 +203,8 @@ pub enum Found {
     File {
         /// Its name for people who save it.
         name: String,
-        /// Open for reading, at its beginning.
-        file: File,
+        /// Open for reading, by others too: never by its cursor.
+        file: Arc<File>,
         /// What is known of its bytes.
         hashes: Hashes,
     },

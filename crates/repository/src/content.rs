@@ -7,8 +7,8 @@ use store::Hashes;
 use telemetry::Millis;
 use tokio::sync::watch;
 
-/// A file of a tree, as far as it is known.
-#[derive(Debug)]
+/// A file of a tree, as far as it is known. Clones share the bytes.
+#[derive(Debug, Clone)]
 pub struct Content {
     /// Its bytes.
     pub source: Source,
@@ -25,7 +25,7 @@ pub struct Content {
 }
 
 /// Where the bytes of a [`Content`] are.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Source {
     /// In memory.
     Memory(Bytes),
@@ -36,7 +36,7 @@ pub enum Source {
 }
 
 /// A file that is written while others read it, up to where it has come.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Growing {
     /// The file, read by others too.
     pub file: Arc<File>,

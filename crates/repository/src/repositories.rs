@@ -4,6 +4,7 @@ mod trees;
 
 use crate::client_settings;
 use crate::hosted::{self, Heads, Hosted, Keeper, Pieces};
+use crate::opened::Opened;
 use crate::{
     Actor, Ask, BadSetting, Error, Format, Found, Known, Question, References, Repository, Rules, Shared, Workers,
     settings,
@@ -21,6 +22,17 @@ use telemetry::{Bound, Clock, Event, Layer, Millis, Op, Recorder};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
+/// How much repositories may keep in memory, and open.
+#[derive(Debug)]
+pub struct Room {
+    /// Bytes of large indexes, which all who read them share.
+    pub indexes: Arc<Bound>,
+    /// Bytes of what the dependency API says of gems.
+    pub dependencies_bytes: u64,
+    /// Large files that stay open.
+    pub open_files: u64,
+}
+
 /// All repositories of this server.
 #[derive(Debug)]
 pub struct Repositories {
@@ -33,6 +45,8 @@ pub struct Repositories {
     room: Arc<Bound>,
     /// What the dependency API says of gems.
     pieces: Pieces,
+    /// Large files that were asked for.
+    opened: Opened,
     /// Held while the list is read anew, so that an older list never replaces a newer one.
     reading: Mutex<()>,
     /// Held while the settings of a repository are changed from what they are.
@@ -42,24 +56,25 @@ pub struct Repositories {
 }
 
 impl Repositories {
-    /// Reads which repositories there are. `room` bounds the bytes of their large indexes in memory, `pieces` those of what
-    /// the dependency API says of their gems; `references` reads what settings refer to. What no client waits for is done on the runtime that this is called on.
+    /// Reads which repositories there are; `references` reads what settings refer to. What no client waits for is done on the
+    /// runtime that this is called on.
     pub async fn open(
         store: Arc<Store>,
         workers: Workers,
         recorder: Arc<Recorder>,
-        (room, pieces): (Arc<Bound>, u64),
+        room: Room,
         references: Arc<dyn References>,
         event: &mut Event,
     ) -> Result<Self, Error> {
-        let pieces = Pieces::new(pieces);
+        let (pieces, opened, room) = (Pieces::new(room.dependencies_bytes), Opened::new(room.open_files), room.indexes);
         let known = ArcSwap::from_pointee(read(&store, None, &room, event).await?);
         let (clock, heads) = (recorder.clock().clone(), Heads::new());
         recorder.register(heads.bound().clone());
         recorder.register(pieces.bound().clone());
+        recorder.register(opened.bound().clone());
         let keeper = Keeper { store: store.clone(), workers: Arc::new(workers), recorder, back: Handle::current() };
         let (reading, changing) = (Mutex::new(()), Mutex::new(()));
-        Ok(Self { store, keeper, heads, clock, known, room, pieces, reading, changing, references })
+        Ok(Self { store, keeper, heads, clock, known, room, pieces, opened, reading, changing, references })
     }
 
     /// Writes of the large indexes what the data folder does not have yet. Before the store is closed.
@@ -126,8 +141,10 @@ impl Repositories {
             Question::Versions | Question::Names => Unit::All(id),
             Question::Info(name) => Unit::Of(id, name),
             Question::Describe(ask) => Unit::Of(id, ask.what.gem()?),
-            Question::Gemspec(full_name) => return self.any_of(id, full_name)?.join(&ask.settings),
-            Question::Specs(_) | Question::Gem(_) | Question::Download(_) | Question::Dependencies(..) => return None,
+            Question::Gemspec(full_name) | Question::Gem(full_name) => {
+                return self.any_of(id, full_name)?.join(&ask.settings);
+            }
+            Question::Specs(_) | Question::Download(_) | Question::Dependencies(..) => return None,
             Question::Push | Question::Yank { .. } | Question::Own { .. } => return None,
             Question::Fetch(path) if ask.repository.record.kind == RepositoryKind::Hosted => {
                 hosted::file_unit(id, path)
@@ -152,6 +169,21 @@ impl Repositories {
         by: Actor<'_>,
         event: &mut Event,
     ) -> Result<Found, Error> {
+        let Some(name) = ask.question.file() else { return self.look(ask, upload, by, event).await };
+        let (id, holds) = (ask.repository.id, |stamp: &Stamp| self.store.revisions().holds(stamp, self.clock.now()));
+        if let Some(found) = self.opened.find(id, name, holds, event) {
+            return Ok(found);
+        }
+        let stamp = self.stamp(ask); // before the work
+        let found = self.look(ask, upload, by, event).await?;
+        if let Some(stamp) = stamp {
+            self.opened.keep(id, name, &found, stamp, event);
+        }
+        Ok(found)
+    }
+
+    /// Answers what nothing that is open or in memory answers whole.
+    async fn look(&self, ask: &Ask, upload: Option<Staged>, by: Actor<'_>, event: &mut Event) -> Result<Found, Error> {
         ask.repository.understands(&ask.question)?;
         if ask.question == Question::Root {
             return Ok(Found::Root);

@@ -82,6 +82,8 @@ pub enum Layer {
     None,
     /// A complete answer in memory.
     Page,
+    /// A file that was still open.
+    Open,
     /// A hosted repository.
     Hosted,
     /// A remote repository.
@@ -95,7 +97,7 @@ pub enum Layer {
 impl Layer {
     /// All of them, in the order of declaration.
     pub const ALL: &'static [Layer] =
-        &[Layer::None, Layer::Page, Layer::Hosted, Layer::Remote, Layer::Group, Layer::Admin];
+        &[Layer::None, Layer::Page, Layer::Open, Layer::Hosted, Layer::Remote, Layer::Group, Layer::Admin];
     /// How many there are.
     pub const COUNT: usize = Self::ALL.len();
 
@@ -104,6 +106,7 @@ impl Layer {
         match self {
             Layer::None => "none",
             Layer::Page => "page",
+            Layer::Open => "open",
             Layer::Hosted => "hosted",
             Layer::Remote => "remote",
             Layer::Group => "group",

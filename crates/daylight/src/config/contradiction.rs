@@ -21,7 +21,7 @@ pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>
             hint: "leave it out: the default is a fair part of the memory there is".to_owned(),
         });
     }
-    let fixed = Shares::fixed_descriptors(store.readers);
+    let fixed = Shares::fixed_descriptors(store.readers).saturating_add(server.open_files);
     let wanted = server.max_connections.saturating_mul(CONNECTION_DESCRIPTORS).saturating_add(fixed);
     if wanted > machine.descriptors {
         let (connections, descriptors) = (server.max_connections, machine.descriptors);

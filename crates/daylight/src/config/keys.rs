@@ -125,6 +125,8 @@ keys! {
         sendfile: bool = |_| (true, "half the work of reading and writing; off is for file systems that cannot".into());
         /// Buffers of 64 KiB for files on their way to clients that the kernel does not send; beyond, 4 KiB are used.
         file_buffers: u64 = Shares::file_buffers, 1..=1_000_000;
+        /// Large files that are kept open, so that who asks for one again is sent it without looking for it.
+        open_files: u64 = Shares::open_files, 1..=1_000_000;
     }
 
     /// Where everything is kept.

@@ -82,7 +82,7 @@ impl Shares {
     pub(super) fn max_connections(&self) -> Derived<u64> {
         let by_memory = self.part(4) / CONNECTION_BYTES;
         // An upload's file is opened a second time to be read.
-        let fixed = Self::fixed_descriptors(self.readers().0) + self.max_uploads().0;
+        let fixed = Self::fixed_descriptors(self.readers().0) + self.max_uploads().0 + self.open_files().0;
         let by_descriptors = self.machine.descriptors.saturating_sub(fixed) / CONNECTION_DESCRIPTORS;
         if by_memory <= by_descriptors {
             return (by_memory.clamp(16, 100_000), self.of_memory("4/16, 64 KiB each,"));
@@ -102,6 +102,11 @@ impl Shares {
     pub(super) fn file_buffers(&self) -> Derived<u64> {
         let fit = self.part(1) / FILE_BUFFER_BYTES;
         (fit.clamp(16, 1024), self.of_memory("1/16, 64 KiB each, 1024 at most,"))
+    }
+
+    pub(super) fn open_files(&self) -> Derived<u64> {
+        let reason = format!("1/16 of {} descriptors, 4096 at most", self.machine.descriptors);
+        ((self.machine.descriptors / 16).clamp(16, 4096), reason.into())
     }
 
     pub(super) fn max_downloads(&self) -> Derived<u64> {

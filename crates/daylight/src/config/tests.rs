@@ -64,7 +64,8 @@ proptest! {
             other => Err(other),
         }).unwrap();
         prop_assert!(bounds_bytes(&settings) <= Shares::budget(&machine).max(128 << 20));
-        prop_assert!(2 * settings.server.max_connections + settings.server.max_uploads <= machine.descriptors.max(256));
+        let server = &settings.server;
+        prop_assert!(2 * server.max_connections + server.max_uploads + server.open_files <= machine.descriptors.max(256));
     }
 }
 
@@ -143,13 +144,13 @@ fn what_cannot_work_is_refused_and_what_will_not_work_well_is_said() {
     let (text, hint) = refusal(from_environment(&[("DAYLIGHT_SERVER_PAGES_BYTES", "1073741824")]));
     assert_eq!(text, "`server.pages_bytes` is 1024 MiB, and there are 256 MiB of memory");
     assert!(hint.is_some());
-    // Each may be sent a file; 128 and nine are for databases, logs and the rest.
+    // Each may be sent a file; 128 and nine are for databases, logs and the rest, and 64 files are kept open.
     let connections = |count: u64| from_environment(&[("DAYLIGHT_SERVER_MAX_CONNECTIONS", &count.to_string())]);
-    assert!(connections((1024 - 128 - 9) / 2).is_ok());
-    let (text, hint) = refusal(connections((1024 - 128 - 9) / 2 + 1));
+    assert!(connections((1024 - 128 - 9 - 64) / 2).is_ok());
+    let (text, hint) = refusal(connections((1024 - 128 - 9 - 64) / 2 + 1));
     assert_eq!(
         text,
-        "`server.max_connections` is 444, for which 1025 descriptors are needed (a socket and a file each, and 137 for \
+        "`server.max_connections` is 412, for which 1025 descriptors are needed (a socket and a file each, and 201 for \
          the rest), and only 1024 may be open"
     );
     assert!(hint.is_some());

@@ -4,6 +4,7 @@ use super::Hosted;
 use super::index::{facts, make};
 use crate::{Error, Found, View, visible};
 use format::gem::{quick, spelling};
+use std::sync::Arc;
 use store::Entry;
 use telemetry::{Event, Millis};
 
@@ -14,7 +15,7 @@ const BUILDS: usize = 64;
 pub(crate) async fn gem(hosted: Hosted<'_>, full_name: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
     let entry = find(hosted, full_name, now, event).await?;
     let (file, _) = hosted.store.open_blob(entry.hashes.sha256, event).await?;
-    Ok(Found::File { name: format!("{full_name}.gem"), file, hashes: entry.hashes })
+    Ok(Found::File { name: format!("{full_name}.gem"), file: Arc::new(file), hashes: entry.hashes })
 }
 
 /// The gemspec of the published gem of this full name.

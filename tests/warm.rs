@@ -1,0 +1,91 @@
+//! What was asked for before is answered without a question to a database or to the file system: counted in calls of the
+//! kernel.
+
+use crate::world::{Gem, World};
+
+/// A file that no page can be.
+const LARGE: usize = 2 << 20;
+const JAR: &str = "org/example/lamp/1.0/lamp-1.0.jar";
+const POM: &str = "org/example/lamp/1.0/lamp-1.0.pom";
+/// A `GET`, a `HEAD`, and parts of a file, each so often.
+const TIMES: usize = 20;
+
+/// Calls that look at a database, or open or look at a file of those that are published. Sending one is none.
+fn looks(calls: &[String]) -> Vec<&String> {
+    let about_files = |call: &&String| {
+        let sends = ["sendfile(", "preadv2(", "fadvise64("].iter().any(|name| call.contains(name));
+        call.contains(".sqlite") || (call.contains("/blobs/") && !sends)
+    };
+    calls.iter().filter(about_files).collect()
+}
+
+/// The calls that begin a reply.
+fn heads(calls: &[String]) -> usize {
+    calls.iter().filter(|call| call.contains("HTTP/1.1 20")).count()
+}
+
+#[test]
+fn a_file_that_was_asked_for_before_costs_no_look_at_a_database_or_the_file_system() {
+    let world = World::start();
+    world.tree("maven", "maven");
+    let bytes: Vec<u8> = (0..LARGE).map(|at| (at * 7919 % 251) as u8).collect();
+    world.admin().put("maven", JAR, &bytes).expect(201);
+    world.admin().put("maven", POM, b"<project/>").expect(201);
+    let gem = Gem::new("lamp", "1.0").payload(&bytes);
+    world.admin().push("gems-private", &gem).expect(200);
+    let [jar, pom] = [JAR, POM].map(|path| format!("/repository/maven/{path}"));
+    let gem_path = "/repository/gems-private/gems/lamp-1.0.gem";
+
+    let cold = world.watch();
+    assert!(world.anon().get(&jar).expect(200).body == bytes, "other bytes");
+    assert!(!looks(&cold.calls()).is_empty(), "the first who asks has it looked for");
+    let gem_bytes = world.anon().get(gem_path).expect(200).body;
+    for _ in 0..3 {
+        world.anon().get(&pom).expect(200);
+    }
+
+    let mut connection = world.anon().connect().unwrap();
+    let mut ask =
+        |method: &str, path: &str, headers: &[(&str, &str)]| connection.call(method, path, headers, b"").unwrap();
+    let warm = world.watch();
+    for turn in 0..TIMES {
+        let whole = ask("GET", &jar, &[]).expect(200);
+        assert!(whole.body == bytes, "other bytes");
+        let (mut told, mut head) = (whole.clone(), ask("HEAD", &jar, &[]).expect(200));
+        told.body.clear();
+        let same = ["etag", "last-modified", "content-length", "content-type", "cache-control", "x-checksum-sha1"];
+        (told, head) = (told.only(&same), head.only(&same));
+        assert_eq!(told, head);
+        let etag = head.header("etag").unwrap().to_owned();
+        let range = format!("bytes={turn}-");
+        for (name, value, status) in [
+            ("If-Range", etag.as_str(), 206),
+            ("If-Range", "\"another\"", 200),
+            ("If-Unmodified-Since", head.header("last-modified").unwrap(), 206),
+            ("If-Unmodified-Since", "Thu, 01 Jan 1970 00:00:00 GMT", 412),
+        ] {
+            let part = ask("GET", &jar, &[("Range", &range), (name, value)]).expect(status);
+            let from = if status == 206 { turn } else { 0 };
+            assert!(status == 412 || part.body == bytes[from..], "other bytes");
+        }
+        assert!(ask("GET", gem_path, &[]).expect(200).body == gem_bytes, "other bytes");
+        assert_eq!(ask("GET", &jar, &[("If-None-Match", &etag)]).status, 304);
+    }
+    let calls = warm.calls();
+    assert_eq!(looks(&calls), Vec::<&String>::new());
+
+    let warm = world.watch();
+    for _ in 0..TIMES {
+        ask("GET", &pom, &[]).expect(200);
+    }
+    let calls = warm.calls();
+    assert_eq!(looks(&calls), Vec::<&String>::new());
+    assert_eq!(heads(&calls), TIMES);
+    let written =
+        calls.iter().filter(|call| call.contains("TCP:[") && !call.contains("recv") && call.contains("write"));
+    assert_eq!(written.count(), TIMES, "one write for the head and a small body: {calls:#?}");
+
+    // What changes is looked for again.
+    world.admin().ask("DELETE", &jar, &[], b"").expect(204);
+    assert_eq!(ask("GET", &jar, &[]).status, 404);
+}

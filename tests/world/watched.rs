@@ -1,0 +1,60 @@
+//! What a program asks of the kernel while somebody looks on: strace, attached to it and taken off again.
+
+use rustix::process::{Pid, Signal};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use tempfile::NamedTempFile;
+
+/// A process that is looked at. Its calls are those about files, descriptors and sockets.
+pub(crate) struct Watched {
+    strace: Child,
+    calls: NamedTempFile,
+    /// Numbers of the threads that no request waits for.
+    aside: Vec<String>,
+}
+
+/// Threads that work by themselves, a while after a change.
+const ASIDE: [&str; 2] = ["segments", "cached-sweep"];
+
+impl Watched {
+    /// Looks on from now on.
+    pub(crate) fn attach(id: Pid) -> Self {
+        let calls = NamedTempFile::new().unwrap();
+        let mut strace = Command::new("strace")
+            .args(["-f", "-yy", "-s", "16", "-e", "trace=%file,%desc,%network", "-o"])
+            .arg(calls.path())
+            .args(["-p", &id.as_raw_nonzero().to_string()])
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("strace, which `scripts/setup test` installs: {error}"));
+        let mut said = String::new();
+        // It says so once for all threads.
+        BufReader::new(strace.stderr.take().unwrap()).read_line(&mut said).unwrap();
+        assert!(said.contains("attached"), "{said}");
+        let threads = std::fs::read_dir(format!("/proc/{}/task", id.as_raw_nonzero())).unwrap().map(Result::unwrap);
+        let aside = threads.filter(|thread| {
+            let name = std::fs::read_to_string(thread.path().join("comm")).unwrap_or_default();
+            ASIDE.contains(&name.trim_end())
+        });
+        let aside = aside.map(|thread| thread.file_name().into_string().unwrap()).collect();
+        Self { strace, calls, aside }
+    }
+
+    /// Looks no more. Each call of a thread that requests may wait for, with the names of what it was about.
+    pub(crate) fn calls(mut self) -> Vec<String> {
+        rustix::process::kill_process(Pid::from_child(&self.strace), Signal::INT).unwrap();
+        self.strace.wait().unwrap();
+        let calls = std::fs::read_to_string(self.calls.path()).unwrap();
+        let is_aside = |call: &&str| self.aside.iter().any(|thread| call.split(' ').next() == Some(thread));
+        calls.lines().filter(|call| !is_aside(call)).map(str::to_owned).collect()
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        // Fails when it has ended already, which is as well.
+        let _ = self.strace.kill();
+        let _ = self.strace.wait();
+    }
+}
