@@ -15,6 +15,7 @@ mod crash;
 mod crowd;
 mod debian;
 mod dependencies;
+mod expect;
 mod freshness;
 mod fuzzed;
 mod gem_and_bundle;
