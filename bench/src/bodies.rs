@@ -21,7 +21,7 @@ pub(crate) fn row() -> Result<()> {
     publish(daylight, "shelf", VERSIONS)?;
     let path = "/repository/gems-private/info/shelf";
     let size = pair.file("page", &read(daylight, path)?)?;
-    Contest { daylight, nginx, paths: [path, "/page"], size, generator, connections: 32, seconds: 4, rounds: 5 }
+    Contest { daylight, peer: nginx, paths: [path, "/page"], size, generator, connections: 32, seconds: 4, rounds: 5 }
         .run()?;
 
     for megabytes in MEGABYTES {
@@ -35,7 +35,7 @@ pub(crate) fn row() -> Result<()> {
         let file = format!("crate-{megabytes}");
         let size = pair.file(&file, &bytes)?;
         let paths = [path.as_str(), &format!("/{file}")];
-        Contest { daylight, nginx, paths, size, generator, connections: 4, seconds: 4, rounds: 5 }.run()?;
+        Contest { daylight, peer: nginx, paths, size, generator, connections: 4, seconds: 4, rounds: 5 }.run()?;
     }
     Ok(())
 }

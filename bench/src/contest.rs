@@ -1,4 +1,4 @@
-//! Daylight and nginx with the same bytes under the same load, in turns.
+//! Daylight and a peer with the same bytes under the same load, in turns.
 
 use crate::load::Generator;
 use crate::process::{Server, load_average};
@@ -8,7 +8,7 @@ use anyhow::Result;
 /// One question asked of both.
 pub(crate) struct Contest<'a> {
     pub(crate) daylight: &'a Server,
-    pub(crate) nginx: &'a Server,
+    pub(crate) peer: &'a Server,
     /// Where each has the bytes.
     pub(crate) paths: [&'a str; 2],
     /// Bytes of a body.
@@ -46,9 +46,9 @@ impl Figures {
 impl Contest<'_> {
     /// Measures and prints the table.
     pub(crate) fn run(&self) -> Result<()> {
-        let servers = [self.daylight, self.nginx];
+        let servers = [self.daylight, self.peer];
         let addresses = servers.map(|server| match self.generator {
-            Generator::Wrk => &server.address,
+            Generator::Wrk | Generator::Missing => &server.address,
             Generator::H2load => &server.framed,
         });
         let urls = [0, 1].map(|one| format!("http://{}{}", addresses[one], self.paths[one]));
@@ -60,7 +60,7 @@ impl Contest<'_> {
         let (mut ours, mut theirs, mut ratio) = (Figures::default(), Figures::default(), Spread::default());
         for _ in 0..self.rounds {
             let our_micros = ours.measure(self, self.daylight, &urls[0])?;
-            ratio.add(our_micros / theirs.measure(self, self.nginx, &urls[1])?);
+            ratio.add(our_micros / theirs.measure(self, self.peer, &urls[1])?);
         }
         let rounds = self.rounds;
         println!(
@@ -68,7 +68,8 @@ impl Contest<'_> {
         );
         println!("|---|---|---|---|");
         println!("| Daylight | {} | {} | {} |", ours.micros, ours.per_second, ours.gigabytes);
-        println!("| nginx | {} | {} | {} |", theirs.micros, theirs.per_second, theirs.gigabytes);
+        let peer = self.peer.name;
+        println!("| {peer} | {} | {} | {} |", theirs.micros, theirs.per_second, theirs.gigabytes);
         let faster = ours.per_second.median() / theirs.per_second.median();
         println!("| ratio | {ratio} | {faster:.2} | |");
         println!("\nload average after it: {}", load_average()?);

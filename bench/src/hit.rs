@@ -21,7 +21,7 @@ pub(crate) fn row() -> Result<()> {
     let (daylight, nginx) = (&pair.daylight, &pair.nginx);
     let size = pair.file("page", &read(daylight, PAGE)?)?;
     let (generator, paths) = (Generator::Wrk, [PAGE, "/page"]);
-    Contest { daylight, nginx, paths, size, generator, connections: 32, seconds: 4, rounds: 7 }.run()
+    Contest { daylight, peer: nginx, paths, size, generator, connections: 32, seconds: 4, rounds: 7 }.run()
 }
 
 /// The same page on HTTP/2, without TLS: twenty requests at a time on each of eight connections.
@@ -31,7 +31,7 @@ pub(crate) fn framed() -> Result<()> {
     let (daylight, nginx) = (&pair.daylight, &pair.nginx);
     let size = pair.file("page", &read(daylight, PAGE)?)?;
     let (generator, paths) = (Generator::H2load, [PAGE, "/page"]);
-    Contest { daylight, nginx, paths, size, generator, connections: 8, seconds: 4, rounds: 7 }.run()
+    Contest { daylight, peer: nginx, paths, size, generator, connections: 8, seconds: 4, rounds: 7 }.run()
 }
 
 /// The same page when requests come at a steady rate.

@@ -23,7 +23,13 @@ pub(crate) enum Generator {
     Wrk,
     /// HTTP/2: twenty at a time.
     H2load,
+    /// HTTP/1.1, for names below the URL that nobody asked for before and that are not there.
+    Missing,
 }
+
+/// What has wrk ask for another name each time.
+const EACH_ANOTHER: &str = "local run, asked = tostring({}):gsub('%W', '') .. os.time(), 0\n\
+    request = function() asked = asked + 1; return wrk.format('GET', wrk.path .. run .. '-' .. asked .. '.jar') end\n";
 
 impl Generator {
     /// The command, for the record.
@@ -31,14 +37,16 @@ impl Generator {
         match self {
             Generator::Wrk => format!("wrk {}", arguments(connections, seconds, url).join(" ")),
             Generator::H2load => format!("h2load {}", framed(connections, seconds, url).join(" ")),
+            Generator::Missing => format!("wrk -s SCRIPT {}", arguments(connections, seconds, url).join(" ")),
         }
     }
 
-    /// Runs it. Fails when a single reply was not a success.
+    /// Runs it. Fails when a single reply was not what it should be: a success, or where names are missing, a 404.
     pub(crate) fn run(self, connections: usize, seconds: u32, url: &str) -> Result<Load> {
         match self {
             Generator::Wrk => run(connections, seconds, url),
             Generator::H2load => run_framed(connections, seconds, url),
+            Generator::Missing => run_missing(connections, seconds, url),
         }
     }
 }
@@ -84,10 +92,33 @@ pub(crate) fn scripted(connections: usize, seconds: u32, url: &str, script: &Pat
     wrk(&[script.to_vec(), arguments(connections, seconds, url)].concat())
 }
 
+fn run_missing(connections: usize, seconds: u32, url: &str) -> Result<Load> {
+    let script = tempfile::NamedTempFile::new()?;
+    std::fs::write(script.path(), EACH_ANOTHER)?;
+    let script = ["-s".to_owned(), script.path().display().to_string()];
+    let text = said(&[script.to_vec(), arguments(connections, seconds, url)].concat())?;
+    let load = read(&text)?;
+    let refused = text.split("Non-2xx or 3xx responses:").nth(1).and_then(|rest| rest.split_whitespace().next());
+    let refused: f64 = refused.and_then(|number| number.parse().ok()).unwrap_or_default();
+    ensure!(refused == load.requests, "of {} names {refused} are missing: {text}", load.requests);
+    Ok(load)
+}
+
 fn wrk(arguments: &[String]) -> Result<Load> {
+    let text = said(arguments)?;
+    ensure!(!text.contains("Non-2xx"), "wrk: {text}");
+    read(&text)
+}
+
+fn said(arguments: &[String]) -> Result<String> {
     let output = Command::new("wrk").args(arguments).output().context("running wrk")?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    ensure!(output.status.success() && !text.contains("Non-2xx") && !text.contains("Socket errors"), "wrk: {text}");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    ensure!(output.status.success() && !text.contains("Socket errors"), "wrk: {text}");
+    Ok(text)
+}
+
+/// What it said it did.
+fn read(text: &str) -> Result<Load> {
     let before = |mark: &str| text.split(mark).next().and_then(|head| head.split_whitespace().last());
     let after = |mark: &str| text.split(mark).nth(1).and_then(|rest| rest.split_whitespace().next());
     let requests = before(" requests in").and_then(|number| number.parse().ok());

@@ -9,6 +9,7 @@
 
 mod bodies;
 mod caller;
+mod cold;
 mod contest;
 mod corpus;
 mod dependencies;
@@ -17,6 +18,7 @@ mod idle;
 mod index;
 mod instructions;
 mod load;
+mod nexus;
 mod open;
 mod overload;
 mod process;
@@ -25,6 +27,7 @@ mod queries;
 mod recording;
 mod slow;
 mod spread;
+mod trees;
 
 #[path = "../../tests/world/gem.rs"]
 #[expect(dead_code, clippy::unwrap_used, reason = "shared with the tests, which use more of it")]
@@ -48,6 +51,10 @@ const ROWS: &[Row] = &[
     ("steady", hit::steady),
     ("http2", hit::framed),
     ("bodies", bodies::row),
+    ("pom", trees::pom),
+    ("jar", trees::jar),
+    ("unknown", trees::unknown),
+    ("cold", cold::row),
     ("idle", idle::row),
     ("overload", overload::row),
     ("push", push::row),

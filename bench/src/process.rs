@@ -72,8 +72,7 @@ impl Server {
 
     /// Starts nginx with a worker for each core on a folder of files, without an access log.
     pub(crate) fn nginx(folder: &Path) -> Result<Self> {
-        let free = || Ok::<_, std::io::Error>(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port());
-        let (port, framed) = (free()?, free()?);
+        let (port, framed) = (free_port()?, free_port()?);
         let workers = std::thread::available_parallelism()?;
         let configuration = format!(
             "daemon off;\nworker_processes {workers};\npid nginx.pid;\nevents {{ worker_connections 16384; }}\n\
@@ -98,6 +97,11 @@ impl Server {
         bail!("nginx did not start: {}", fs::read_to_string(folder.join("nginx.log"))?)
     }
 
+    /// A peer that somebody started, on this port.
+    pub(crate) fn beside(child: Child, name: &'static str, port: u16) -> Self {
+        Self { child, name, address: format!("127.0.0.1:{port}"), framed: String::new() }
+    }
+
     /// Processor time so far, in seconds: user and system, all threads, all workers.
     pub(crate) fn cpu_seconds(&self) -> Result<f64> {
         let mut ticks = 0;
@@ -115,6 +119,11 @@ impl Server {
     /// All that it has in memory, what it maps of files included, in bytes.
     pub(crate) fn resident(&self) -> Result<u64> {
         self.status("VmRSS:")
+    }
+
+    /// The most that it had in memory so far, in bytes.
+    pub(crate) fn highest(&self) -> Result<u64> {
+        self.status("VmHWM:")
     }
 
     fn status(&self, field: &'static str) -> Result<u64> {
@@ -152,6 +161,11 @@ impl Pair {
         fs::write(self.folder.path().join("files").join(name), bytes)?;
         Ok(bytes.len())
     }
+}
+
+/// A port that nobody listens on.
+pub(crate) fn free_port() -> Result<u16> {
+    Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
 /// From here on this thread, and whatever it starts, runs on these processors only.

@@ -1,0 +1,79 @@
+//! A POM, a jar and names that are not there, of a hosted repository of Maven's: against nginx with the same files, and
+//! against Nexus with the same repository.
+
+use crate::contest::Contest;
+use crate::hit::read;
+use crate::http::Connection;
+use crate::load::Generator;
+use crate::nexus::{self, Nexus};
+use crate::process::{Pair, Server, TOKEN};
+use crate::push::noise;
+use anyhow::{Result, ensure};
+
+/// Where the repository is.
+const ROOT: &str = "/repository/maven";
+/// A POM of the usual length, and a jar that no page can be.
+const POM: &str = "/org/example/lamp/1.0/lamp-1.0.pom";
+const JAR: &str = "/org/example/lamp/1.0/lamp-1.0.jar";
+const POM_BYTES: usize = 3 << 10;
+const JAR_BYTES: usize = 2 << 20;
+/// What names that are not there begin with.
+const UNKNOWN: &str = "/org/example/lamp/2.0/lamp-2.0-";
+
+/// A small file.
+pub(crate) fn pom() -> Result<()> {
+    row("A POM", POM, &text(), Generator::Wrk, 32)
+}
+
+/// A large one.
+pub(crate) fn jar() -> Result<()> {
+    row("A jar of 2 MB", JAR, &noise(2, JAR_BYTES), Generator::Wrk, 4)
+}
+
+/// None at all.
+pub(crate) fn unknown() -> Result<()> {
+    row("Names that nobody asked for before, and that are not there", UNKNOWN, b"", Generator::Missing, 32)
+}
+
+fn row(what: &str, path: &str, bytes: &[u8], generator: Generator, connections: usize) -> Result<()> {
+    println!("\n## {what}");
+    let pair = Pair::start(&[])?;
+    make(&pair.daylight)?;
+    let ours = format!("{ROOT}{path}");
+    let theirs = path.trim_start_matches("/org/example/lamp/").replace('/', "-");
+    if !bytes.is_empty() {
+        let mut connection = Connection::open(pair.daylight.address.parse()?)?;
+        let reply = connection.call("PUT", &ours, &[("Authorization", TOKEN)], bytes)?;
+        ensure!(reply.status == 201, "{ours}: {}", reply.text());
+        ensure!(read(&pair.daylight, &ours)? == bytes, "{ours} is not what was deployed");
+        pair.file(&theirs, bytes)?;
+    }
+    let contest = |peer, theirs: &str| {
+        let (daylight, paths, size) = (&pair.daylight, [ours.as_str(), theirs], bytes.len());
+        Contest { daylight, peer, paths, size, generator, connections, seconds: 4, rounds: 5 }.run()
+    };
+    contest(&pair.nginx, &format!("/{theirs}"))?;
+    let nexus = Nexus::start()?;
+    if !bytes.is_empty() {
+        nexus.deploy(path, bytes)?;
+    }
+    contest(&nexus.server, &format!("{}{path}", nexus::ROOT))
+}
+
+/// Makes the repository.
+fn make(daylight: &Server) -> Result<()> {
+    let wanted = serde_json::json!({ "name": "maven", "format": "maven", "kind": "hosted" });
+    let headers = [("Authorization", TOKEN), ("Content-Type", "application/json")];
+    let mut connection = Connection::open(daylight.address.parse()?)?;
+    let made = connection.call("POST", "/api/v1/repositories", &headers, wanted.to_string().as_bytes())?;
+    ensure!(made.status == 201, "making a repository: {}", made.text());
+    Ok(())
+}
+
+/// What POMs look like.
+fn text() -> Vec<u8> {
+    let line =
+        "<dependency><groupId>org.example</groupId><artifactId>lamp</artifactId><version>1.0</version></dependency>\n";
+    let lines = line.repeat(POM_BYTES / line.len());
+    format!("<project><dependencies>\n{lines}</dependencies></project>\n").into_bytes()
+}
