@@ -96,7 +96,7 @@ pub enum Error {
     #[error("`{0}` is no path that a file of this layout can have")]
     NotInLayout(String),
     /// It is made of what was published, and not published itself.
-    #[error("`{0}` is made here from what is published, and cannot be uploaded")]
+    #[error("`{0}` is made here from what is published")]
     MadeHere(String),
     /// The repository does not take such versions.
     #[error("version `{version}` is not taken here: its versions are {}", .policy.as_str())]

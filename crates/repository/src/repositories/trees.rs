@@ -8,7 +8,7 @@ use store::Staged;
 use telemetry::{Event, Layer};
 
 impl Repositories {
-    fn files<'a>(&'a self, repository: &'a Arc<Repository>) -> Tree<'a> {
+    pub(super) fn files<'a>(&'a self, repository: &'a Arc<Repository>) -> Tree<'a> {
         Tree { store: &self.store, keeper: &self.keeper, repository }
     }
 

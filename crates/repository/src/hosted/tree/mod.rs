@@ -44,3 +44,6 @@ pub(crate) struct Tree<'a> {
     pub(crate) keeper: &'a Keeper,
     pub(crate) repository: &'a Arc<Repository>,
 }
+
+#[cfg(test)]
+mod tests;

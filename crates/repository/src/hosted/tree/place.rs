@@ -71,13 +71,13 @@ impl<'a> File<'a> {
     }
 }
 
-/// Refuses a change that the token is not for: one that is for `org.example:lamp` may change what is below its folder.
+/// Refuses a change that the token is not for. One that is for `org.example:lamp`, or for `org.example`, may change what is below
+/// the folder of that.
 pub(super) fn may_change(repository: &Repository, path: &str, by: Actor<'_>) -> Result<(), Error> {
     let Some(only) = by.only else { return Ok(()) };
-    let folder = match only.split_once(':') {
-        Some((group, artifact)) if repository.format == Format::Maven => {
-            format!("{}/{artifact}", group.replace('.', "/"))
-        }
+    let folder = match (repository.format, only.split_once(':')) {
+        (Format::Maven, Some((group, artifact))) => format!("{}/{artifact}", group.replace('.', "/")),
+        (Format::Maven, None) => only.replace('.', "/"),
         _ => only.to_owned(),
     };
     match path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {

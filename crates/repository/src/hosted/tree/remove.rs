@@ -2,7 +2,8 @@
 //! and the path stays taken.
 
 use super::Tree;
-use super::{folder, place};
+use super::folder;
+use super::place::{self, Place};
 use crate::{Actor, Error, Found, visible};
 use format::tree as paths;
 use store::{Entry, State};
@@ -21,7 +22,10 @@ pub(crate) async fn remove(
     place::may_change(tree.repository, path, by)?;
     let one = withdraw(tree, paths::folder(path), |entry| entry.key == path, (by, at), event).await?;
     match if one > 0 { one } else { remove_below(tree, path, (by, at), event).await? } {
-        0 => Err(Error::NoSuchFile(path.to_owned())),
+        0 => Err(match place::read(tree.repository.format, path) {
+            Some(Place::Made(_) | Place::Checksum(..)) => Error::MadeHere(path.to_owned()),
+            _ => Error::NoSuchFile(path.to_owned()),
+        }),
         removed => Ok(Found::Removed(removed)),
     }
 }
