@@ -19,7 +19,7 @@ impl Sink for Hangs {
         "hangs"
     }
 
-    fn write(&mut self, _: &[Box<Event>]) -> io::Result<()> {
+    fn write(&mut self, _: &[Event]) -> io::Result<()> {
         let _ = self.0.recv();
         Ok(())
     }
@@ -32,7 +32,7 @@ impl Sink for Refuses {
         "refuses"
     }
 
-    fn write(&mut self, _: &[Box<Event>]) -> io::Result<()> {
+    fn write(&mut self, _: &[Event]) -> io::Result<()> {
         Err(io::ErrorKind::StorageFull.into())
     }
 }
@@ -44,7 +44,7 @@ impl Sink for Panics {
         "panics"
     }
 
-    fn write(&mut self, _: &[Box<Event>]) -> io::Result<()> {
+    fn write(&mut self, _: &[Event]) -> io::Result<()> {
         panic!("a sink panics, as it is meant to in this test");
     }
 }
@@ -56,9 +56,9 @@ impl Sink for Keeps {
         "keeps"
     }
 
-    fn write(&mut self, events: &[Box<Event>]) -> io::Result<()> {
+    fn write(&mut self, events: &[Event]) -> io::Result<()> {
         for event in events {
-            let _ = self.0.send((**event).clone());
+            let _ = self.0.send(event.clone());
         }
         Ok(())
     }

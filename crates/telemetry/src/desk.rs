@@ -1,7 +1,7 @@
 //! A sink's desk: its queue, its thread and its record. What happens behind it stays there.
 
 use crate::log::Log;
-use crate::shard::Events;
+use crate::packed::Events;
 use crate::totals::SinkTotals;
 use crate::{Bound, BoundName, Sink, Tick};
 use std::any::Any;

@@ -234,7 +234,7 @@ pub struct Event {
     /// How many events this one stands for once stored.
     pub weight: u32,
     /// Few run for one event, and those of a page hit have room in it.
-    ops: SmallVec<[(Op, Tally); 3]>,
+    pub(crate) ops: SmallVec<[(Op, Tally); 3]>,
 }
 
 impl Event {

@@ -17,6 +17,7 @@ mod lines;
 pub mod log;
 mod op;
 mod outcome;
+mod packed;
 mod prometheus;
 mod pulse;
 mod recorder;

@@ -2,6 +2,7 @@
 
 use crate::desk::{Desk, Record};
 use crate::log::Log;
+use crate::packed::Packed;
 use crate::shard::Shards;
 use crate::totals::{Counter, Totals};
 use crate::{Bound, BoundName, Clock, Event, Millis, Outcome, Pulse, Sink};
@@ -105,7 +106,7 @@ impl Recorder {
     /// Counts a finished event and buffers it for the sinks. Never blocks, never fails.
     pub fn release(&self, mut event: Box<Event>) {
         event.outcome.get_or_insert(Outcome::Failed);
-        if self.shards.release(event) {
+        if self.shards.release(&mut event) {
             // A collector that has ended collects no more; what is dropped then is counted.
             let _ = self.collector.send(Signal::Collect);
         }
@@ -199,9 +200,10 @@ impl Recorder {
 
 /// The collector's thread. When it ends the desks are closed, and their threads end after it.
 fn collect_until_stopped(shards: &Shards, desks: &[Desk], signals: &Receiver<Signal>) {
+    let mut room = Packed::default();
     loop {
         let signal = signals.recv_timeout(Recorder::COLLECT_EVERY);
-        for batch in shards.collect() {
+        for batch in shards.collect(&mut room) {
             let batch = Arc::new(batch);
             desks.iter().for_each(|desk| desk.hand(&batch));
         }

@@ -1,13 +1,11 @@
 //! Where threads count and leave their events: one shard for each, so that they rarely meet.
 
+use crate::packed::{Events, Packed};
 use crate::totals::{Counter, Counts, Totals};
 use crate::{Bound, Event};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// Events as they are handed from hand to hand: an event is 400 bytes, so it is moved and never copied.
-pub(crate) type Events = Vec<Box<Event>>;
 
 /// All shards, and the bound over what is buffered in them.
 #[derive(Debug)]
@@ -29,7 +27,7 @@ struct Shard {
 #[derive(Debug)]
 struct State {
     counts: Counts,
-    events: Events,
+    events: Packed,
 }
 
 impl Shards {
@@ -43,7 +41,7 @@ impl Shards {
         let room = usize::try_from(bound.capacity()).unwrap_or(usize::MAX).div_ceil(count);
         let shard = |_| Shard {
             counters: [const { AtomicU64::new(0) }; Counter::COUNT],
-            state: Mutex::new(State { counts: Counts::default(), events: Events::new() }),
+            state: Mutex::new(State { counts: Counts::default(), events: Packed::default() }),
         };
         Self { all: (0..count).map(shard).collect(), room, bound }
     }
@@ -53,9 +51,9 @@ impl Shards {
     }
 
     /// Counts the event and keeps it for the collector. True when it is time to collect.
-    pub(crate) fn release(&self, event: Box<Event>) -> bool {
+    pub(crate) fn release(&self, event: &mut Event) -> bool {
         let mut state = self.lock();
-        state.counts.add(&event);
+        state.counts.add(event);
         if state.events.len() >= self.room {
             if self.room > 0 {
                 self.bound.reject();
@@ -66,14 +64,15 @@ impl Shards {
         state.events.len() == self.room.div_ceil(2).min(Self::BATCH)
     }
 
-    /// Takes what is buffered, a batch for each shard that has any.
-    pub(crate) fn collect(&self) -> Vec<Events> {
+    /// Takes what is buffered, a batch for each shard that has any. `room` is the collector's: it is given to a shard, and another
+    /// comes back.
+    pub(crate) fn collect(&self, room: &mut Packed) -> Vec<Events> {
         self.observe();
         let mut batches = Vec::new();
         for shard in &self.all {
-            if !shard.lock().events.is_empty() {
-                let empty = Vec::with_capacity(self.room.min(2 * Self::BATCH));
-                batches.push(std::mem::replace(&mut shard.lock().events, empty));
+            if shard.lock().events.len() > 0 {
+                std::mem::swap(&mut shard.lock().events, room);
+                batches.push(room.unpack());
             }
         }
         batches

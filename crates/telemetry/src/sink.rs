@@ -10,7 +10,7 @@ pub trait Sink: Send {
     /// Its name in metrics, unlike that of any other sink of the recorder.
     fn name(&self) -> &'static str;
     /// Takes a batch. An error is counted and logged; the batch is not offered again.
-    fn write(&mut self, events: &[Box<Event>]) -> io::Result<()>;
+    fn write(&mut self, events: &[Event]) -> io::Result<()>;
 }
 
 /// Events as JSON lines: in a bounded, rotated file, or wherever a [`Target`] leads.
@@ -29,7 +29,7 @@ impl Sink for JsonLines {
         "json_lines"
     }
 
-    fn write(&mut self, events: &[Box<Event>]) -> io::Result<()> {
-        self.0.write_each(events.iter().map(|event| &**event), json::write)
+    fn write(&mut self, events: &[Event]) -> io::Result<()> {
+        self.0.write_each(events.iter(), json::write)
     }
 }

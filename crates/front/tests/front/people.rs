@@ -25,9 +25,9 @@ impl Sink for Pass {
         "pass"
     }
 
-    fn write(&mut self, events: &[Box<Event>]) -> std::io::Result<()> {
+    fn write(&mut self, events: &[Event]) -> std::io::Result<()> {
         for event in events {
-            let _ = self.0.send((**event).clone());
+            let _ = self.0.send(event.clone());
         }
         Ok(())
     }

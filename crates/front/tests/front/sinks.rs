@@ -14,7 +14,7 @@ impl Sink for Hangs {
         "hangs"
     }
 
-    fn write(&mut self, _: &[Box<Event>]) -> io::Result<()> {
+    fn write(&mut self, _: &[Event]) -> io::Result<()> {
         let _ = self.0.recv();
         Ok(())
     }
@@ -27,7 +27,7 @@ impl Sink for Refuses {
         "refuses"
     }
 
-    fn write(&mut self, _: &[Box<Event>]) -> io::Result<()> {
+    fn write(&mut self, _: &[Event]) -> io::Result<()> {
         Err(io::ErrorKind::StorageFull.into())
     }
 }
@@ -39,7 +39,7 @@ impl Sink for Panics {
         "panics"
     }
 
-    fn write(&mut self, _: &[Box<Event>]) -> io::Result<()> {
+    fn write(&mut self, _: &[Event]) -> io::Result<()> {
         panic!("on purpose")
     }
 }

@@ -25,8 +25,8 @@ impl Sink for AccessLog {
         "access"
     }
 
-    fn write(&mut self, events: &[Box<Event>]) -> io::Result<()> {
-        let requests = events.iter().map(|event| &**event).filter(|event| event.kind == Kind::Request);
+    fn write(&mut self, events: &[Event]) -> io::Result<()> {
+        let requests = events.iter().filter(|event| event.kind == Kind::Request);
         match self.format {
             LineFormat::Text => self.target.write_each(requests, combined),
             LineFormat::Json => self.target.write_each(requests, json::write),

@@ -106,7 +106,7 @@ fn an_access_line_is_in_the_combined_form_with_id_and_duration() {
     let mut access = AccessLog::new(LineFormat::Text, target);
     let event = event();
     let id = event.id;
-    access.write(&[event, Event::job("sweep", NOON)]).unwrap();
+    access.write(&[*event, *Event::job("sweep", NOON)]).unwrap();
     let lines = String::from_utf8(written.try_iter().flatten().collect()).unwrap();
     let expected = format!(
         "127.0.0.1 - ci_bot [01/Nov/2026:12:00:00 +0000] \"GET /repository/gems/info/rack\\\" \u{fffd}[2J\u{fffd} HTTP/1.1\" 404 12 \
@@ -119,7 +119,7 @@ fn an_access_line_is_in_the_combined_form_with_id_and_duration() {
 fn an_access_log_in_json_has_the_requests_only() {
     let (target, written) = target();
     let mut access = AccessLog::new(LineFormat::Json, target);
-    access.write(&[event(), Event::job("sweep", NOON)]).unwrap();
+    access.write(&[*event(), *Event::job("sweep", NOON)]).unwrap();
     access.write(&[]).unwrap();
     let lines = String::from_utf8(written.try_iter().flatten().collect()).unwrap();
     assert_eq!(lines.lines().count(), 1);
@@ -130,7 +130,7 @@ fn an_event_as_json_has_stable_names() {
     let (target, written) = target();
     let event = event();
     let id = event.id.to_string();
-    JsonLines::new(target).write(&[event]).unwrap();
+    JsonLines::new(target).write(&[*event]).unwrap();
     let line: Vec<u8> = written.try_iter().flatten().collect();
     let value: serde_json::Value = serde_json::from_slice(&line).unwrap();
     let expected = serde_json::json!({
@@ -164,7 +164,7 @@ fn a_sink_of_lines_tries_every_event_though_the_disk_was_full_for_a_moment() {
         true => Err(io::ErrorKind::StorageFull.into()),
         false => Sends(write.clone()).write(bytes),
     });
-    let events: Vec<_> = (0..1000).map(|_| event()).collect();
+    let events: Vec<_> = (0..1000).map(|_| *event()).collect();
     let error = JsonLines::new(Target::writer(Box::new(disk))).write(&events).unwrap_err();
     let lost: u64 = error.to_string().split(' ').next().unwrap().parse().unwrap();
     let lines = written.iter().flatten().filter(|byte| *byte == b'\n').count() as u64;

@@ -10,7 +10,7 @@ impl Sink for Quiet {
     fn name(&self) -> &'static str {
         "quiet"
     }
-    fn write(&mut self, _: &[Box<Event>]) -> std::io::Result<()> {
+    fn write(&mut self, _: &[Event]) -> std::io::Result<()> {
         Ok(())
     }
 }

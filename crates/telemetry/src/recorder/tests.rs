@@ -11,16 +11,16 @@ const LONG: Duration = Duration::from_secs(30);
 /// A sink that does with each batch what the function says.
 struct Does<F>(&'static str, F);
 
-impl<F: FnMut(&[Box<Event>]) -> io::Result<()> + Send> Sink for Does<F> {
+impl<F: FnMut(&[Event]) -> io::Result<()> + Send> Sink for Does<F> {
     fn name(&self) -> &'static str {
         self.0
     }
-    fn write(&mut self, events: &[Box<Event>]) -> io::Result<()> {
+    fn write(&mut self, events: &[Event]) -> io::Result<()> {
         (self.1)(events)
     }
 }
 
-fn sink(name: &'static str, does: impl FnMut(&[Box<Event>]) -> io::Result<()> + Send + 'static) -> Box<dyn Sink> {
+fn sink(name: &'static str, does: impl FnMut(&[Event]) -> io::Result<()> + Send + 'static) -> Box<dyn Sink> {
     Box::new(Does(name, does))
 }
 
@@ -28,7 +28,7 @@ fn sink(name: &'static str, does: impl FnMut(&[Box<Event>]) -> io::Result<()> + 
 fn listener() -> (Box<dyn Sink>, Receiver<EventId>) {
     let (heard, ids) = channel();
     let does =
-        move |events: &[Box<Event>]| events.iter().try_for_each(|event| heard.send(event.id)).map_err(io::Error::other);
+        move |events: &[Event]| events.iter().try_for_each(|event| heard.send(event.id)).map_err(io::Error::other);
     (sink("listener", does), ids)
 }
 

@@ -1,0 +1,216 @@
+//! Finished events on their way from the threads that made them to the collector: figures in rows, texts one behind the other.
+//!
+//! An event never leaves its thread. Were it handed over whole and freed by another, the next to be made there would wait for
+//! each line of its memory, and each count of a text that many share, to come back from the other processor's caches. What
+//! it says is copied here instead, one write behind the other, and made an event again by the collector, whom nobody waits for.
+
+use crate::{Event, EventId, Kind, Layer, MemberRecord, Millis, Op, Outcome, Reason, Subject, Tally, Text, Tick};
+
+/// Events that the collector has made again, as the sinks get them.
+pub(crate) type Events = Vec<Event>;
+
+/// Texts of an event.
+const TEXTS: usize = 8;
+
+/// Finished events in the order in which they came.
+#[derive(Debug, Default)]
+pub(crate) struct Packed {
+    rows: Vec<Row>,
+    texts: String,
+    ops: Vec<(Op, Tally)>,
+    members: Vec<MemberRecord>,
+}
+
+/// What is not of varying length, and how long the rest is.
+#[derive(Debug)]
+struct Row {
+    id: EventId,
+    kind: Kind,
+    layer: Layer,
+    outcome: Option<Outcome>,
+    reason: Option<Reason>,
+    status: u16,
+    weight: u32,
+    at: Millis,
+    began: Tick,
+    method: &'static str,
+    protocol: &'static str,
+    file: &'static str,
+    bytes_in: u64,
+    bytes_out: u64,
+    first_byte: u64,
+    duration: u64,
+    texts: [usize; TEXTS],
+    ops: usize,
+    members: usize,
+}
+
+impl Packed {
+    /// More rows than this are rare, and their room is given back.
+    const KEPT: usize = 2048;
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(crate) fn push(&mut self, event: &mut Event) {
+        let Event { id, kind, at, began, method, protocol, path, subject, client, agent, token, .. } = event;
+        let texts: [&str; TEXTS] =
+            [path, &subject.repository, &subject.package, &subject.version, client, agent, token, &event.detail];
+        texts.iter().for_each(|text| self.texts.push_str(text));
+        self.ops.extend_from_slice(&event.ops);
+        self.rows.push(Row {
+            id: *id,
+            kind: *kind,
+            layer: event.layer,
+            outcome: event.outcome,
+            reason: event.reason,
+            status: event.status,
+            weight: event.weight,
+            at: *at,
+            began: *began,
+            method,
+            protocol,
+            file: subject.kind,
+            bytes_in: event.bytes_in,
+            bytes_out: event.bytes_out,
+            first_byte: event.first_byte,
+            duration: event.duration,
+            texts: texts.map(str::len),
+            ops: event.ops.len(),
+            members: event.members.len(),
+        });
+        self.members.append(&mut event.members);
+    }
+
+    /// The events, and room for others.
+    pub(crate) fn unpack(&mut self) -> Events {
+        let mut texts = Texts { rest: &self.texts, before: Default::default() };
+        let (mut ops, mut members) = (self.ops.drain(..), self.members.drain(..));
+        let events = self.rows.drain(..).map(|row| {
+            let [path, repository, package, version, client, agent, token, detail] = row.texts;
+            Event {
+                id: row.id,
+                kind: row.kind,
+                at: row.at,
+                began: row.began,
+                method: row.method,
+                protocol: row.protocol,
+                path: texts.next(path).to_owned(),
+                subject: Subject {
+                    repository: texts.shared(0, repository),
+                    package: texts.shared(1, package),
+                    version: texts.shared(2, version),
+                    kind: row.file,
+                },
+                client: texts.shared(3, client),
+                agent: texts.shared(4, agent),
+                token: texts.next(token).to_owned(),
+                status: row.status,
+                outcome: row.outcome,
+                reason: row.reason,
+                detail: texts.next(detail).to_owned(),
+                layer: row.layer,
+                bytes_in: row.bytes_in,
+                bytes_out: row.bytes_out,
+                first_byte: row.first_byte,
+                duration: row.duration,
+                members: members.by_ref().take(row.members).collect(),
+                weight: row.weight,
+                ops: ops.by_ref().take(row.ops).collect(),
+            }
+        });
+        let events = events.collect();
+        drop((ops, members));
+        self.texts.clear();
+        if self.rows.capacity() > Self::KEPT {
+            *self = Self::default();
+        }
+        events
+    }
+}
+
+/// The texts of the events that are made again. Many say the same as the event before, and share it.
+struct Texts<'a> {
+    rest: &'a str,
+    before: [Text; 5],
+}
+
+impl<'a> Texts<'a> {
+    fn next(&mut self, len: usize) -> &'a str {
+        let (text, rest) = self.rest.split_at(len);
+        self.rest = rest;
+        text
+    }
+
+    fn shared(&mut self, which: usize, len: usize) -> Text {
+        let text = self.next(len);
+        let before = &mut self.before[which];
+        if before != text {
+            *before = text.into();
+        }
+        before.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemberSaid;
+
+    /// One that says something in every place, and nothing twice.
+    fn talkative(number: u64) -> Event {
+        let text = |what: &str| format!("{what} é {number}");
+        let mut event = *Event::job("sweep", Millis(7));
+        (event.kind, event.began, event.protocol) = (Kind::Request, Tick(number), "HTTP/2");
+        (event.path, event.token, event.detail) = (text("path"), text("token"), text("detail"));
+        event.subject = Subject {
+            repository: text("repository").into(),
+            package: text("package").into(),
+            version: text("version").into(),
+            kind: "info",
+        };
+        (event.client, event.agent) = ("127.0.0.1".into(), text("agent").into());
+        (event.status, event.outcome, event.reason) = (503, Some(Outcome::Shed), Some(Reason::Io));
+        (event.layer, event.weight) = (Layer::Hosted, 9);
+        (event.bytes_in, event.bytes_out, event.first_byte, event.duration) = (1, 2, 3, number);
+        for op in &Op::ALL[..(number % 5) as usize] {
+            event.add(*op, number);
+        }
+        event.members = (0..number % 3)
+            .map(|member| MemberRecord {
+                member: format!("m{member}"),
+                said: MemberSaid::Hit,
+                reason: None,
+                nanos: number,
+                ops: vec![(Op::TruthRead, Tally { count: 1, nanos: 2 })],
+            })
+            .collect();
+        event
+    }
+
+    #[test]
+    fn events_come_out_as_they_went_in_and_in_their_order() {
+        let mut packed = Packed::default();
+        for round in 0..3 {
+            let mut events: Vec<Event> = (0..20).map(|number| talkative(round * 7 + number)).collect();
+            events.push(*Event::job("", Millis(-1)));
+            let told: Vec<String> = events.iter().map(|event| format!("{event:?}")).collect();
+            events.iter_mut().for_each(|event| packed.push(event));
+            assert_eq!(packed.len(), told.len());
+            let again: Vec<String> = packed.unpack().iter().map(|event| format!("{event:?}")).collect();
+            assert_eq!(again, told);
+            assert_eq!(packed.len(), 0);
+        }
+    }
+
+    #[test]
+    fn the_room_that_a_crowd_took_is_given_back() {
+        let mut packed = Packed::default();
+        for number in 0..=Packed::KEPT as u64 {
+            packed.push(&mut talkative(number));
+        }
+        assert_eq!(packed.unpack().len(), Packed::KEPT + 1);
+        assert_eq!((packed.rows.capacity(), packed.texts.capacity()), (0, 0));
+    }
+}
