@@ -1,13 +1,15 @@
-//! HTTP/1 on one connection: hyper's machine, one exchange after the other.
+//! HTTP/1 on one connection, one exchange after the other: plain ones here, all others by hyper's machine.
 
 use crate::Limits;
 use crate::connection::{Fault, Machine};
+use crate::direct::{Begun, Direct};
 use crate::exchange::{Connection, Handler, exchange};
 use crate::request::Upload;
 use crate::rest::Resting;
 use crate::wire::Wire;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::rc::Rc;
 use telemetry::Reason;
@@ -35,12 +37,15 @@ pub(crate) fn builder(limits: &Limits) -> Builder {
 
 /// What serves a connection until either side ends it.
 pub(crate) fn machine<H: Handler>(builder: &Builder, wire: Wire, state: Rc<Connection<H>>) -> impl Machine {
-    Resting::new(wire, move |wire| {
-        let state = state.clone();
+    let begun = Rc::<Cell<Option<Begun>>>::default();
+    Resting::new(wire, Direct::new(state.clone(), begun.clone()), move |wire| {
+        let (state, begun) = (state.clone(), begun.clone());
         let service = service_fn(move |request: hyper::Request<_>| {
-            let (head, incoming) = request.into_parts();
-            let upload = Upload::wire(incoming, &state.limits);
-            let answered = exchange(state.clone(), head, upload);
+            let answered = begun.take().unwrap_or_else(|| {
+                let (head, incoming) = request.into_parts();
+                let upload = Upload::wire(incoming, &state.limits);
+                Box::pin(exchange(state.clone(), head, upload))
+            });
             async move { Ok::<_, Infallible>(answered.await) }
         });
         builder.serve_connection(wire, service)

@@ -40,7 +40,7 @@ pub(crate) struct Ledger {
     /// First byte of a head that is not complete.
     head_since: Cell<Option<Tick>>,
     /// The last that came of it.
-    head_until: Cell<Tick>,
+    pub(crate) head_until: Cell<Tick>,
     /// When the kernel took the first bytes of a reply, if that was the last thing that happened.
     wrote_at: Cell<Option<Tick>>,
     /// Since when nothing is under way.

@@ -15,6 +15,8 @@ mod buffers;
 mod clients;
 pub mod conditional;
 mod connection;
+mod date;
+mod direct;
 mod error;
 mod exchange;
 mod file_part;

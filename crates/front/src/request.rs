@@ -137,6 +137,11 @@ impl Upload {
         upload
     }
 
+    /// No body.
+    pub(crate) fn none(limits: &Limits) -> Self {
+        Self::from(Source::None, Some(0), limits)
+    }
+
     pub(crate) fn wire(incoming: Incoming, limits: &Limits) -> Self {
         let (declared, some) = (incoming.size_hint().exact(), !incoming.is_end_stream());
         let source = if some { Source::Wire(incoming) } else { Source::None };
@@ -148,7 +153,7 @@ impl Upload {
     /// The body of a request of HTTP/2. What of it nobody reads is thrown away by the machine.
     pub(crate) fn stream(stream: RecvStream, headers: &HeaderMap, limits: &Limits) -> Self {
         if stream.is_end_stream() {
-            return Self::from(Source::None, Some(0), limits);
+            return Self::none(limits);
         }
         let declared = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
         let mut upload = Self::from(Source::Stream(stream), declared, limits);

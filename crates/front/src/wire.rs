@@ -21,6 +21,8 @@ use tokio_rustls::server::TlsStream;
 
 /// Bytes read from a socket at once, at most.
 const READ: usize = 64 << 10;
+/// Room for the next request that a connection keeps when the last was larger.
+const KEPT: usize = 1 << 10;
 
 thread_local! {
     /// One buffer for all connections of a core: hyper's own holds memory that only unsafe code may fill directly.
@@ -186,6 +188,22 @@ impl Wire {
     pub(crate) fn take_back(&mut self, bytes: &[u8]) {
         self.ahead.splice(..0, bytes.iter().copied());
         self.again += bytes.len();
+    }
+
+    /// What was read and waits, looked through.
+    pub(crate) fn look(&mut self) -> &[u8] {
+        let again = self.again.min(self.ahead.len());
+        self.ends.check(&mut self.ahead[again..], self.ledger.within());
+        self.ledger.arrived();
+        self.again = self.ahead.len();
+        &self.ahead
+    }
+
+    /// That was a request, and nobody else is to read it.
+    pub(crate) fn taken(&mut self) {
+        self.ahead.clear();
+        self.ahead.shrink_to(KEPT);
+        self.again = 0;
     }
 
     /// Waits for the client to say something, and keeps it. False: it never will.

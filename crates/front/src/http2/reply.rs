@@ -2,12 +2,13 @@
 
 use super::{Place, Places};
 use crate::body::{Piece, Sending};
+use crate::date;
 use crate::ledger::Ledger;
 use crate::sent::Sent;
 use h2::server::SendResponse;
 use h2::{Reason as Code, SendStream};
 use http::response::Parts;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{Response, StatusCode, header};
 use http_body::Body as _;
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -83,7 +84,7 @@ fn complete(head: &mut Parts, len: Option<u64>, now: Millis) {
     // There is one connection for many requests: whether it ends is not said in a reply (RFC 9113, 8.2.2).
     head.headers.remove(header::CONNECTION);
     if !head.headers.contains_key(header::DATE) {
-        head.headers.insert(header::DATE, date(now));
+        head.headers.insert(header::DATE, date::at(now));
     }
     let bare = matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     // That of a reply to HEAD is there, where it is known; of another without a body the head says that it ends with it.
@@ -130,21 +131,4 @@ async fn piece_by_piece(
             return;
         }
     }
-}
-
-/// `Date`, made once a second.
-fn date(now: Millis) -> HeaderValue {
-    thread_local! {
-        static MADE: RefCell<(i64, HeaderValue)> =
-            const { RefCell::new((i64::MIN, HeaderValue::from_static(""))) };
-    }
-    let second = now.0.div_euclid(1_000);
-    MADE.with_borrow_mut(|(made, value)| {
-        if *made != second {
-            let since = std::time::Duration::from_secs(u64::try_from(second).unwrap_or(0));
-            let text = httpdate::fmt_http_date(std::time::UNIX_EPOCH + since);
-            (*made, *value) = (second, HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("")));
-        }
-        value.clone()
-    })
 }

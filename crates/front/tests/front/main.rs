@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod crowd;
+mod direct;
 mod exchanges;
 mod files;
 mod growing;
