@@ -45,6 +45,7 @@ mod raw_hosted;
 mod readme;
 mod rebuild;
 mod refusals;
+mod remote;
 mod restart;
 mod ropes;
 mod rules;

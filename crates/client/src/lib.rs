@@ -37,6 +37,7 @@ pub use host::{HostState, Trouble};
 pub use hosts::{Hosts, HostsOptions};
 pub use patience::Patience;
 pub use proxy::ProxyOptions;
+pub use retry_after::moment;
 pub use secret::Secret;
 pub use tls::Pem;
 pub use upstream::{Conditions, Upstream, UpstreamOptions};

@@ -9,8 +9,14 @@ pub(crate) fn read(text: &str, now: Millis) -> Option<Duration> {
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));
     }
-    let moment = httpdate::parse_http_date(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some(moment.saturating_sub(Duration::from_millis(u64::try_from(now.0).unwrap_or(0))))
+    let left = moment(text)?.0.saturating_sub(now.0);
+    Some(Duration::from_millis(u64::try_from(left).unwrap_or(0)))
+}
+
+/// A moment as HTTP writes it, in `Last-Modified` say. `None` for anything else, and for what was before 1970.
+pub fn moment(text: &str) -> Option<Millis> {
+    let since = httpdate::parse_http_date(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_millis()).ok().map(Millis)
 }
 
 #[cfg(test)]

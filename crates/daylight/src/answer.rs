@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::route::{self, Content, Route};
 use crate::{accounts, admin, conformance, question, reply, upload};
 use front::{Reply, Request};
-use repository::Ask;
+use repository::{Ask, Found};
 use telemetry::{Event, Op};
 
 /// Answers one request. The caller turns an error into a reply, once.
@@ -39,7 +39,10 @@ async fn content(app: &App, request: &mut Request, url: Content, event: &mut Eve
     let stamp = app.repositories.stamp(&ask); // before the work
     app.repositories.admit(&ask, who.actor())?;
     let upload = upload::receive(app, &ask, request, event).await?;
-    let reply = match app.repositories.answer(&ask, upload, who.actor(), event).await {
+    let answer = app.repositories.answer(&ask, upload, who.actor(), event).await;
+    let until = answer.as_ref().map_or_else(repository::Error::fresh_until, Found::fresh_until);
+    let stamp = stamp.map(|stamp| until.map_or(stamp, |until| stamp.until(until)));
+    let reply = match answer {
         Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask, request)),
         Err(error) => app.missing(error, &ask, event)?, // proven, that is an answer like another
     };

@@ -78,7 +78,8 @@ impl Handler for App {
 impl App {
     /// The answer to a question for something that is not there, where that is proven; any other error comes back.
     pub(crate) fn missing(&self, error: repository::Error, ask: &Ask, event: &mut Event) -> Result<Reply, Error> {
-        if !matches!(error, repository::Error::NoSuchPackage | repository::Error::NoSuchFile(_)) {
+        use repository::Error::{Missing, NoSuchFile, NoSuchPackage};
+        if !matches!(error, NoSuchPackage | NoSuchFile(_) | Missing { .. }) {
             return Err(error.into());
         }
         event.reason = Some(error.reason());
@@ -87,7 +88,7 @@ impl App {
 
     fn refuse(&self, error: &Error, request: &Request, event: &mut Event) -> Reply {
         event.reason = Some(error.reason());
-        let reply = reply::refusal(error, request);
+        let reply = reply::refusal(error, request, self.clock.now());
         // Others of the 5xx are the store's to say, once, or the answer to what cannot be done.
         if reply.status == StatusCode::INTERNAL_SERVER_ERROR {
             event.detail = chain(error);

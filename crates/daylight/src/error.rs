@@ -4,7 +4,7 @@
 use crate::access::{Refused, Scope};
 use crate::class::Class;
 use std::borrow::Cow;
-use telemetry::Reason;
+use telemetry::{Millis, Reason};
 
 /// Why a request has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -162,6 +162,14 @@ impl Error {
             Error::Store(error) => repository::store_reason(error),
             Error::NoRandomness(_) => Reason::Io,
             Error::GivenUp => Reason::Panicked,
+        }
+    }
+
+    /// From when on trying again may help, where that is known.
+    pub fn until(&self) -> Option<Millis> {
+        match self {
+            Error::Repository(error) => error.until(),
+            _ => None,
         }
     }
 

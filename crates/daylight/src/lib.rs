@@ -12,6 +12,7 @@ pub mod config;
 pub mod conformance;
 mod declared;
 pub mod error;
+mod freshness;
 mod growing;
 mod handover;
 pub mod init;

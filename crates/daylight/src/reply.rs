@@ -2,7 +2,7 @@
 
 use crate::access::Refused;
 use crate::error::Error;
-use crate::growing;
+use crate::{freshness, growing};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -15,6 +15,7 @@ use http::{HeaderMap, StatusCode};
 use repository::{Ask, Content, Found, Index, Packed, Source};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
+use telemetry::Millis;
 
 const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 const DIGEST: HeaderName = HeaderName::from_static("digest");
@@ -142,6 +143,9 @@ fn content(file: Content, private: bool) -> Reply {
         put(headers, header::LAST_MODIFIED, httpdate::fmt_http_date(modified));
     }
     headers.insert(header::CACHE_CONTROL, if file.lasting { kept(private) } else { asked_again(private) });
+    if let Some(freshness) = file.freshness {
+        freshness::tell(headers, freshness);
+    }
     reply.ranges = Ranges::Bytes;
     let len = file.hashes.as_ref().map(|hashes| hashes.size_bytes);
     reply.body(match (file.source, len) {
@@ -236,7 +240,7 @@ pub(crate) fn no_content() -> Reply {
 
 /// Why not. `gem` and `bundle` print the body as it comes, so they get plain text. The API answers RFC 9457, and so do
 /// repositories that are trees of files: Gradle looks for it unasked, Maven's resolver asks for it (2.0.19 on).
-pub(crate) fn refusal(error: &Error, request: &Request) -> Reply {
+pub(crate) fn refusal(error: &Error, request: &Request, now: Millis) -> Reply {
     let status = status(error);
     let wanted = is_of_a_file(error) || accepts_problems(request);
     let asked = request.path().starts_with("/api/") || wanted && status != StatusCode::NOT_FOUND;
@@ -254,7 +258,8 @@ pub(crate) fn refusal(error: &Error, request: &Request) -> Reply {
             put(headers, header::ALLOW, allow.to_string());
         }
         _ if status == StatusCode::SERVICE_UNAVAILABLE => {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            let after_s = error.until().map_or(1, |until| (until.0.saturating_sub(now.0) / 1000).max(1));
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(after_s));
         }
         _ => {}
     }
@@ -343,7 +348,16 @@ fn status(error: &Error) -> StatusCode {
         },
         R::Unsupported => StatusCode::NOT_IMPLEMENTED,
         R::DiskNearlyFull => StatusCode::INSUFFICIENT_STORAGE,
-        R::BoundFull | R::StorePoisoned | R::TooManyConnections => StatusCode::SERVICE_UNAVAILABLE,
+        R::BoundFull | R::StorePoisoned | R::TooManyConnections | R::UpstreamPaused | R::UpstreamLeftAlone => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
+        R::UpstreamTimeout => StatusCode::GATEWAY_TIMEOUT,
+        R::UpstreamUnreachable
+        | R::UpstreamCut
+        | R::UpstreamInvalid
+        | R::UpstreamFailed
+        | R::UpstreamRefused
+        | R::UpstreamMisset => StatusCode::BAD_GATEWAY,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

@@ -11,7 +11,7 @@ use md5::Md5;
 use std::fs::File;
 use std::sync::Arc;
 use store::{Hashes, Stamp};
-use telemetry::Subject;
+use telemetry::{Millis, Subject};
 
 /// One question to one repository.
 #[derive(Debug, Clone)]
@@ -162,6 +162,16 @@ impl Ask {
         };
         let repository = self.repository.record.name.as_str().into();
         Subject { repository, package: package.as_str().into(), version: version.into(), kind }
+    }
+}
+
+impl Found {
+    /// From when on it may be another, where that is known.
+    pub fn fresh_until(&self) -> Option<Millis> {
+        match self {
+            Found::Content(content) => content.fresh_until,
+            _ => None,
+        }
     }
 }
 

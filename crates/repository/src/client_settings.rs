@@ -19,5 +19,6 @@ pub(crate) fn of(repository: &Repository, url: &str) -> Content {
         media: "application/xml",
         lasting: false,
         fresh_until: None,
+        freshness: None,
     }
 }

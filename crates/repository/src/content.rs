@@ -4,7 +4,7 @@ use bytes::Bytes;
 use std::fs::File;
 use std::sync::Arc;
 use store::Hashes;
-use telemetry::Millis;
+use telemetry::{Millis, Reason};
 use tokio::sync::watch;
 
 /// A file of a tree, as far as it is known. Clones share the bytes.
@@ -22,6 +22,30 @@ pub struct Content {
     pub lasting: bool,
     /// From when on it has to be asked for again, where somebody else may change it.
     pub fresh_until: Option<Millis>,
+    /// How it came to be answered with, where it is somebody else's.
+    pub freshness: Option<Freshness>,
+}
+
+/// How a file of an upstream came to be answered with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Freshness {
+    /// What was done for it.
+    pub how: How,
+    /// Seconds since the upstream last proved it.
+    pub age_s: u64,
+}
+
+/// What was done to answer with a file of an upstream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// Nothing: it was kept, and good.
+    Kept,
+    /// It was fetched.
+    Fetched,
+    /// The upstream was asked, and said that it is as it was.
+    Confirmed,
+    /// The upstream was asked and failed, so it is what was good last.
+    Stale(Reason),
 }
 
 /// Where the bytes of a [`Content`] are.

@@ -1,7 +1,7 @@
 //! Why a question has no answer: named by situation; only `reply` knows what HTTP calls it.
 
 use format::gem::{Fault, Invalid};
-use telemetry::Reason;
+use telemetry::{Millis, Reason};
 
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -171,6 +171,17 @@ pub enum Error {
     /// Others changed the same thing again and again while this was tried.
     #[error("`{0}` is being changed by too many others at once")]
     Contended(String),
+    /// The upstream was proven not to have it.
+    #[error("there is no file `{path}` here")]
+    Missing {
+        /// The path below the repository.
+        path: String,
+        /// So long that is believed.
+        until: Millis,
+    },
+    /// The upstream did not say whether it has it.
+    #[error(transparent)]
+    Upstream(#[from] crate::Failure),
     /// A row says what this program cannot read.
     #[error("the facts of `{key}` cannot be read: {source}")]
     Unreadable {
@@ -239,6 +250,8 @@ impl Error {
             Error::NameTaken(_) | Error::Contended(_) | Error::OtherCase { .. } => Reason::Conflict,
             Error::Unsupported(_) => Reason::Unsupported,
             Error::Unreadable { .. } => Reason::Io,
+            Error::Missing { .. } => Reason::NoSuchFile,
+            Error::Upstream(failure) => failure.reason,
             Error::GivenUp => Reason::Panicked,
             Error::Store(error) | Error::Unsaved(error) => store_reason(error),
         }
@@ -249,6 +262,8 @@ impl Error {
         matches!(
             self,
             Error::NoSuchFile(_)
+                | Error::Missing { .. }
+                | Error::Upstream(_)
                 | Error::Removed(_)
                 | Error::NotInLayout(_)
                 | Error::MadeHere(_)
@@ -261,6 +276,22 @@ impl Error {
                 | Error::NothingRemoved(_)
                 | Error::RemovedForGood(_)
         )
+    }
+
+    /// Until when it is the answer, where it ends by itself.
+    pub fn fresh_until(&self) -> Option<Millis> {
+        match self {
+            Error::Missing { until, .. } => Some(*until),
+            _ => None,
+        }
+    }
+
+    /// From when on trying again may help, where that is known.
+    pub fn until(&self) -> Option<Millis> {
+        match self {
+            Error::Upstream(failure) => failure.until,
+            _ => None,
+        }
     }
 
     /// What to do about it.
@@ -294,6 +325,7 @@ impl Error {
                 Some(format!("there are: {}", names.join(", ")))
             }
             Error::Contended(_) => Some("try again".into()),
+            Error::Upstream(failure) => failure.hint(),
             _ => None,
         }
     }

@@ -4,7 +4,7 @@
 //! What is small is not here: it becomes a page. What a page is for complete answers, this is for large ones: made from what
 //! its stamp stands for, and looked at again when it is used.
 
-use crate::{Found, Source};
+use crate::{Content, Found, How, Source};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, Equivalent, UnitWeighter};
 use std::sync::Arc;
@@ -83,14 +83,19 @@ impl Opened {
     /// Keeps what was found, if it is a file: `stamp` is what it was made from, taken before the work. It holds until somebody else
     /// may have changed the file.
     pub(crate) fn keep(&self, repository: RepositoryId, name: &str, found: &Found, mut stamp: Stamp, event: &Event) {
-        match found {
+        let mut found = match found {
             Found::Content(content) if matches!(content.source, Source::File(_)) && content.hashes.is_some() => {
                 stamp.fresh_until = content.fresh_until.map_or(stamp.fresh_until, |until| until.min(stamp.fresh_until));
+                found.clone()
             }
-            Found::File { .. } => {}
+            Found::File { .. } => found.clone(),
             _ => return,
+        };
+        if let Found::Content(Content { freshness: Some(freshness), .. }) = &mut found {
+            // Whatever was done for it this time, nothing has to be for the next.
+            freshness.how = How::Kept;
         }
-        let kept = Kept { stamp, found: found.clone(), package: event.subject.package.clone() };
+        let kept = Kept { stamp, found, package: event.subject.package.clone() };
         self.files.insert(Key { repository, name: name.into() }, Arc::new(kept));
         self.bound.observe(self.files.weight());
     }
@@ -99,7 +104,6 @@ impl Opened {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Content;
     use bytes::Bytes;
     use store::{Hashes, Revisions, Seq, Unit};
     use telemetry::{Clock, Millis};
@@ -115,6 +119,7 @@ mod tests {
             media: "text/plain",
             lasting: true,
             fresh_until: None,
+            freshness: None,
         })
     }
 

@@ -5,11 +5,13 @@ mod trees;
 use crate::client_settings;
 use crate::hosted::{self, Heads, Hosted, Keeper, Pieces};
 use crate::opened::Opened;
+use crate::remote::Remotes;
 use crate::{
     Actor, Ask, BadSetting, Error, Format, Found, Known, Question, References, Repository, Rules, Shared, Workers,
     settings,
 };
 use arc_swap::ArcSwap;
+use client::{HostState, Hosts, HostsOptions};
 use format::gem::info::FormatVersion;
 use format::gem::spelling;
 use std::collections::HashMap;
@@ -53,6 +55,8 @@ pub struct Repositories {
     changing: Mutex<()>,
     /// Reads what settings refer to.
     references: Arc<dyn References>,
+    /// What those share that stand for upstreams.
+    remotes: Arc<Remotes>,
 }
 
 impl Repositories {
@@ -72,9 +76,11 @@ impl Repositories {
         recorder.register(heads.bound().clone());
         recorder.register(pieces.bound().clone());
         recorder.register(opened.bound().clone());
+        let hosts = Hosts::new(recorder.clone(), HostsOptions::default());
+        let remotes = Remotes::new(store.clone(), recorder.clone(), hosts, references.clone());
         let keeper = Keeper { store: store.clone(), workers: Arc::new(workers), recorder, back: Handle::current() };
         let (reading, changing) = (Mutex::new(()), Mutex::new(()));
-        Ok(Self { store, keeper, heads, clock, known, room, pieces, opened, reading, changing, references })
+        Ok(Self { store, keeper, heads, clock, known, room, pieces, opened, reading, changing, references, remotes })
     }
 
     /// Writes of the large indexes what the data folder does not have yet. Before the store is closed.
@@ -87,6 +93,11 @@ impl Repositories {
 
     fn hosted<'a>(&'a self, repository: &'a Arc<Repository>) -> Hosted<'a> {
         Hosted { store: &self.store, keeper: &self.keeper, heads: &self.heads, repository }
+    }
+
+    /// How the hosts of upstreams stand that were called so far.
+    pub fn upstreams(&self) -> Vec<HostState> {
+        self.remotes.states()
     }
 
     /// The repositories as they are set now: the list in memory while its stamp holds, else read anew. Nobody has to
@@ -149,7 +160,8 @@ impl Repositories {
             Question::Fetch(path) if ask.repository.record.kind == RepositoryKind::Hosted => {
                 hosted::file_unit(id, path)
             }
-            Question::Fetch(_) | Question::Deploy(_) | Question::Delete(_) => return None,
+            Question::Fetch(path) => Unit::Of(id, format::tree::folder(path)),
+            Question::Deploy(_) | Question::Delete(_) => return None,
         };
         self.store.revisions().stamp(&[unit], Millis(i64::MAX))?.join(&ask.settings)
     }
@@ -194,6 +206,7 @@ impl Repositories {
         match (ask.repository.record.kind, ask.repository.format) {
             (RepositoryKind::Hosted, Format::Gem) => Box::pin(self.gems(ask, upload, by, event)).await,
             (RepositoryKind::Hosted, Format::Maven | Format::Raw) => Box::pin(self.tree(ask, upload, by, event)).await,
+            (RepositoryKind::Remote, Format::Maven | Format::Raw) => Box::pin(self.remote(ask, event)).await,
             (kind, format) => Err(Error::Unsupported(format!(
                 "{} repositories of format {} cannot be asked yet",
                 kind.as_str(),

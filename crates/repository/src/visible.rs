@@ -3,7 +3,7 @@
 //! Indexes, metadata, downloads and lists are all made from [`Visible`] entries, and only [`visible`] makes them: so
 //! a policy that is added here holds on every route at once (invariant 4 of ARCHITECTURE.md).
 
-use store::{Entry, Outline, State};
+use store::{CachedFile, Entry, Outline, State};
 use telemetry::Millis;
 
 /// From where, and when, a repository is looked at.
@@ -36,6 +36,12 @@ impl Row for Entry {
 impl Row for Outline {
     fn standing(&self) -> (State, Millis, Millis) {
         (self.state, self.published, self.changed)
+    }
+}
+
+impl Row for CachedFile {
+    fn standing(&self) -> (State, Millis, Millis) {
+        (State::Live, self.first_seen, self.fetched)
     }
 }
 

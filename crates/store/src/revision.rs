@@ -34,6 +34,12 @@ impl Stamp {
     /// How many units a page may depend on.
     pub const SLOTS: usize = 4;
 
+    /// The same, never to be served from `moment` on.
+    pub fn until(mut self, moment: Millis) -> Stamp {
+        self.fresh_until = self.fresh_until.min(moment);
+        self
+    }
+
     /// What was made from both: holds while both hold. `None` where that is more than [`Stamp::SLOTS`] slots.
     pub fn join(mut self, other: &Stamp) -> Option<Stamp> {
         for slot in &other.slots[..usize::from(other.used)] {

@@ -184,6 +184,8 @@ pub struct MemberRecord {
     pub nanos: u64,
     /// What it did: how often, how long.
     pub ops: Vec<(Op, Tally)>,
+    /// The event of the fetch from its upstream that was waited for, or begun.
+    pub flight: Option<EventId>,
 }
 
 /// Everything worth knowing about one request or job.
@@ -345,6 +347,7 @@ mod tests {
             reason: None,
             nanos: 9,
             ops: vec![(Op::TruthRead, Tally { count: 2, nanos: 7 })],
+            flight: None,
         });
         assert_eq!(event.tally(Op::TruthRead), Tally { count: 3, nanos: 12 });
         assert_eq!(event.tallies().count(), 1);

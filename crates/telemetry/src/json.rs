@@ -67,6 +67,9 @@ fn members(object: &mut Object<'_>, members: &[MemberRecord]) -> io::Result<()> 
         member.text("said", record.said.as_str())?;
         member.text("reason", record.reason.map_or("", Reason::as_str))?;
         member.key("ms").millis(record.nanos);
+        if let Some(flight) = record.flight {
+            member.text("flight", &flight.to_string())?;
+        }
         ops(member.key("ops"), record.ops.iter().copied());
         member.put(b"}");
     }
@@ -174,7 +177,7 @@ impl<'a> Object<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MemberSaid, Outcome, Subject, Tick};
+    use crate::{EventId, MemberSaid, Outcome, Subject, Tick};
     use serde_json::{Value, json};
 
     fn written(event: &Event) -> Value {
@@ -197,6 +200,7 @@ mod tests {
             reason: None,
             nanos: 1500,
             ops: vec![(Op::TruthRead, Tally { count: 2, nanos: 1_000_000 })],
+            flight: Some(EventId(7)),
         }];
         event.add(Op::PageLookup, 499);
         let said = written(&event);
@@ -205,7 +209,7 @@ mod tests {
             "path": "/a \"b\" \\ \u{7} é", "repository": "gems", "file": "info", "status": 200, "outcome": "answered",
             "reason": Reason::Io.as_str(), "layer": "none", "bytes_in": 0, "bytes_out": u64::MAX,
             "first_byte_ms": 12.346, "duration_ms": 1000.0, "ops": {"page.lookup": {"count": 1, "ms": 0.0}},
-            "members": [{"member": "x\"y", "said": "hit", "ms": 0.002, "ops": {"truth.read": {"count": 2, "ms": 1.0}}}],
+            "members": [{"member": "x\"y", "said": "hit", "ms": 0.002, "flight": "0000000000000007", "ops": {"truth.read": {"count": 2, "ms": 1.0}}}],
             "weight": 1,
         });
         assert_eq!(said, expected);

@@ -49,6 +49,8 @@ ops! {
     BlobRead "blob.read" "Reading a piece of a blob";
     IndexKeep "index.keep" "Writing what an index is put together from into the data folder, where no client waits";
     IndexRead "index.read" "Reading what an index is put together from, and checking that it is whole";
+    FlightWait "flight.wait" "Waiting for a fetch from an upstream, perhaps begun for another";
+    Hash "hash" "Computing the digests of a file that is in memory";
     UpstreamWait "upstream.wait" "Waiting for a place among the calls to an upstream's host";
     UpstreamConnect "upstream.connect" "Finding an upstream's address and making a connection to it, with TLS and through a proxy where there are";
     UpstreamFirstByte "upstream.first_byte" "From a request to an upstream to the head of its answer";

@@ -184,6 +184,7 @@ mod tests {
                 reason: None,
                 nanos: number,
                 ops: vec![(Op::TruthRead, Tally { count: 1, nanos: 2 })],
+                flight: Some(EventId(number)),
             })
             .collect();
         event

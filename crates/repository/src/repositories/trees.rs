@@ -1,8 +1,8 @@
-//! What is asked of hosted repositories that are trees of files.
+//! What is asked of repositories that are trees of files.
 
 use super::Repositories;
 use crate::hosted::{self, Tree};
-use crate::{Actor, Ask, Error, Found, Question, Repository};
+use crate::{Actor, Ask, Error, Found, Question, Repository, remote};
 use std::sync::Arc;
 use store::Staged;
 use telemetry::{Event, Layer};
@@ -29,6 +29,15 @@ impl Repositories {
                 hosted::deploy(tree, path, staged, (by, || self.clock.now()), event).await
             }
             Question::Delete(path) => hosted::remove(tree, path, (by, self.clock.now()), event).await,
+            _ => Err(Error::GivenUp),
+        }
+    }
+
+    /// Answers one question to a remote repository that is a tree of files.
+    pub(super) async fn remote(&self, ask: &Ask, event: &mut Event) -> Result<Found, Error> {
+        match &ask.question {
+            Question::Fetch(path) => remote::fetch(&self.remotes.remote(&ask.repository), path, event).await,
+            // Who reads URLs lets nothing else through.
             _ => Err(Error::GivenUp),
         }
     }

@@ -42,12 +42,12 @@ pub enum Recalled {
 }
 
 /// Bytes that are kept.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Held {
     /// In memory, as they are few.
     Bytes(Bytes),
-    /// In a file, open at its beginning.
-    File(File),
+    /// In a file, which others may read too: never by its cursor.
+    File(Arc<File>),
 }
 
 /// What was found on the cache's thread.
@@ -93,7 +93,7 @@ impl Cache {
         }
         let held = match known.hashes.size_bytes {
             0..=SMALL => shelf::read(file, known.hashes.size_bytes).map(Held::Bytes),
-            _ => Some(Held::File(file)),
+            _ => Some(Held::File(Arc::new(file))),
         };
         Ok(held.map(|held| Found::Recalled(Recalled::File(Arc::new(known), held))))
     }

@@ -52,7 +52,7 @@ impl Store {
             false => cache.lose(id, &path).map(drop),
         };
         self.cached(Op::CacheWrite, event, note).await?;
-        Ok(file.map(|file| Recalled::File(Arc::new(known), Held::File(file))))
+        Ok(file.map(|file| Recalled::File(Arc::new(known), Held::File(Arc::new(file)))))
     }
 
     /// Keeps a file of an upstream in place of what was remembered of its path. Not synced: a crash of the machine may

@@ -186,12 +186,12 @@ async fn files_of_upstreams_are_kept_without_a_sync_and_those_of_a_lost_cache_go
     let arrived = (file.clone(), Arrival::Staged(Box::new(staged)));
     store.keep_cached(R, "a/b.jar", arrived, None, &mut event).await.unwrap();
     assert_eq!((files(&store.layout().arriving()), event.tally(Op::BlobSync).count), (0, 0));
-    let Some(Recalled::File(known, Held::File(mut bytes))) = store.recall(R, "a/b.jar", now, &mut event).await.unwrap()
+    let Some(Recalled::File(known, Held::File(bytes))) = store.recall(R, "a/b.jar", now, &mut event).await.unwrap()
     else {
         panic!("it is not there")
     };
     let mut read = Vec::new();
-    bytes.read_to_end(&mut read).unwrap();
+    (&*bytes).read_to_end(&mut read).unwrap();
     assert_eq!((read, &*known), (large.to_vec(), &file));
     store.confirm_cached(R, "a/b.jar", Millis(9), &mut event).await.unwrap();
     let listed = store.cached_files(R, ("a/", ""), 9, &mut event).await.unwrap();

@@ -52,6 +52,7 @@ fn event() -> Box<Event> {
         reason: Some(Reason::NoSuchPackage),
         nanos: 5_000,
         ops: vec![(Op::TruthRead, Tally { count: 2, nanos: 130_000 })],
+        flight: None,
     });
     event
 }

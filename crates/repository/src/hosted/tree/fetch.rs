@@ -62,6 +62,7 @@ async fn open(tree: Tree<'_>, entry: Entry, lasting: bool, event: &mut Event) ->
         media: paths::media(&entry.key),
         lasting,
         fresh_until: None,
+        freshness: None,
         hashes: Some(entry.hashes),
     })
 }
@@ -77,6 +78,7 @@ fn sum(hashes: &Hashes, checksum: Checksum, modified: Option<Millis>) -> Content
         // It may be that of what changes; and who has what lasts has no reason to ask again.
         lasting: false,
         fresh_until: None,
+        freshness: None,
     }
 }
 

@@ -42,6 +42,7 @@ impl Made {
             media: self.media,
             lasting: false,
             fresh_until: None,
+            freshness: None,
         }
     }
 }

@@ -1,0 +1,172 @@
+//! What a flight does: ask the upstream, take what comes, hold it against what is said of it, and keep it.
+
+use super::ages::{Age, Ages};
+use super::claims::Claims;
+use super::failure::{Failure, Trouble};
+use super::flights::{Arriving as Shown, Came, Landed, Stage};
+use super::incoming::Incoming;
+use super::{KeptFile, Remembered, Remote, kind};
+use bytes::BytesMut;
+use client::{Arriving, Conditions, Upstream};
+use format::maven::metadata::Metadata;
+use format::tree::{self, Checksum};
+use std::sync::Arc;
+use store::{CachedFile, Held};
+use telemetry::{Event, Millis, Reason};
+use tokio::sync::watch;
+
+/// One flight, from its start to its landing.
+pub(super) struct Landing<'a> {
+    remote: &'a Remote,
+    path: &'a str,
+    ages: Ages,
+    told: &'a watch::Sender<Stage>,
+}
+
+impl<'a> Landing<'a> {
+    pub(super) fn new(remote: &'a Remote, path: &'a str, told: &'a watch::Sender<Stage>) -> Self {
+        Self { remote, path, ages: Ages::of(&remote.repository, path), told }
+    }
+
+    /// Has what is remembered made good again, or brings what is not.
+    pub(super) async fn fly(&self, event: &mut Event) -> Result<Landed, Trouble> {
+        let now = self.remote.now();
+        // Another flight may have landed after whoever asked for this one looked.
+        let had = match self.remote.recall(self.path, event).await? {
+            Some(Remembered::MissingUntil(until)) if now < until => return Ok(Landed::Missing(until)),
+            Some(Remembered::File(file)) => match self.ages.at(file.known.checked, now) {
+                Age::Fresh(_) => return Ok(Landed::File(file, Came::Kept)),
+                Age::Aging | Age::Stale => Some(file),
+            },
+            _ => None,
+        };
+        let upstream = self.remote.remotes.upstreams.of(&self.remote.repository)?;
+        let known = had.as_ref().map(|had| &had.known);
+        let conditions = Conditions {
+            etag: known.and_then(|known| known.etag.clone()),
+            modified: known.and_then(|known| known.modified.clone()),
+        };
+        let answer = upstream.get(self.path, &conditions, event).await?;
+        match (answer.status(), had) {
+            (200, had) => self.take(&upstream, answer, had, event).await,
+            (304, Some(had)) => self.confirm(had, event).await,
+            (404 | 410, had) => self.miss(had, event).await,
+            (status, _) => {
+                if status == 401 {
+                    self.remote.remotes.upstreams.read_again(&self.remote.repository);
+                }
+                let paused = upstream.states().iter().filter_map(|state| state.paused_until).max();
+                Err(Failure::said(&answer, paused).into())
+            }
+        }
+    }
+
+    /// The upstream says that the bytes are as they were.
+    async fn confirm(&self, had: KeptFile, event: &mut Event) -> Result<Landed, Trouble> {
+        let checked = self.remote.now();
+        let (store, id) = (&self.remote.remotes.store, self.remote.repository.id);
+        store.confirm_cached(id, self.path, checked, event).await?;
+        let known = Arc::new(CachedFile { checked, ..(*had.known).clone() });
+        Ok(Landed::File(KeptFile { known, held: had.held }, Came::Confirmed))
+    }
+
+    /// The upstream has proven that there is no such file.
+    async fn miss(&self, had: Option<KeptFile>, event: &mut Event) -> Result<Landed, Trouble> {
+        let until = self.ages.missing_until(self.remote.now());
+        let (store, id) = (&self.remote.remotes.store, self.remote.repository.id);
+        store.miss(id, self.path, until, event).await?;
+        if had.is_some() {
+            store.refreshed(id, tree::folder(self.path));
+        }
+        Ok(Landed::Missing(until))
+    }
+
+    /// The upstream gives the file.
+    async fn take(
+        &self,
+        upstream: &Arc<Upstream>,
+        mut answer: Arriving,
+        had: Option<KeptFile>,
+        event: &mut Event,
+    ) -> Result<Landed, Trouble> {
+        let html = answer.header("content-type").is_some_and(|kind| kind.contains("html"));
+        if html && !kind::may_be_html(self.path) {
+            return Err(Failure::page().into());
+        }
+        let (format, now) = (self.remote.repository.format, self.remote.now());
+        let first_seen = had.as_ref().map_or(now, |had| had.known.first_seen);
+        let claims = if kind::is_metadata(format, self.path) { Claims::default() } else { Claims::of(&answer) };
+        let asked_beside = claims.is_empty() && kind::has_checksum_beside(format, self.path);
+        let beside = asked_beside.then(|| tokio::spawn(beside(upstream.clone(), self.path.to_owned(), now)));
+        let text = |name| answer.header(name).map(str::to_owned);
+        let (etag, modified) = (text("etag"), text("last-modified"));
+        let (len, moment) = (answer.length(), modified.as_deref().and_then(client::moment));
+        let show = |file, grown| {
+            let shown = Shown { file, len, grown, modified: moment, first_seen };
+            self.told.send_replace(Stage::Arriving(shown));
+        };
+        let store = &self.remote.remotes.store;
+        let incoming = Incoming::take(store, self.path, &mut answer, show, event).await?;
+        let claims = match beside {
+            None => claims,
+            Some(asked) => {
+                let (claims, asked) = asked.await.map_err(|_| store::Error::GivenUp)?;
+                asked.tallies().for_each(|(op, tally)| event.add_all(op, tally));
+                claims
+            }
+        };
+        if let (true, Held::Bytes(bytes)) = (kind::is_metadata(format, self.path), &incoming.held) {
+            Metadata::read(bytes)
+                .map_err(|why| Failure::new(Reason::UpstreamInvalid, format!("the upstream's metadata: {why}")))?;
+        }
+        claims.check(&incoming.hashes).map_err(|differs| Failure::differs(&differs))?;
+        let hashes = incoming.hashes.clone();
+        let known = Arc::new(CachedFile { hashes, etag, modified, first_seen, fetched: now, checked: now });
+        self.keep(had, (known, incoming), event).await
+    }
+
+    /// Keeps what is proven to be right. Where that fails it is answered with all the same, and fetched again next time.
+    async fn keep(
+        &self,
+        had: Option<KeptFile>,
+        (known, incoming): (Arc<CachedFile>, Incoming),
+        event: &mut Event,
+    ) -> Result<Landed, Trouble> {
+        let Remote { remotes, repository } = self.remote;
+        let max_bytes = repository.record.remote.as_ref().and_then(|remote| remote.max_bytes);
+        let Incoming { held, arrival, growth, .. } = incoming;
+        let kept =
+            remotes.store.keep_cached(repository.id, self.path, ((*known).clone(), arrival), max_bytes, event).await;
+        if let Err(error) = kept {
+            (event.reason, event.detail) = (Some(crate::store_reason(&error)), error.to_string());
+        }
+        if had.is_some_and(|had| had.known.hashes.sha256 != known.hashes.sha256) {
+            remotes.store.refreshed(repository.id, tree::folder(self.path));
+        }
+        if let Some(growth) = growth {
+            growth.whole(known.hashes.size_bytes);
+        }
+        Ok(Landed::File(KeptFile { known, held }, Came::Fetched))
+    }
+}
+
+/// What the upstream says of the file's SHA-1 in a file of its own: nothing, where that cannot be had. A checksum that is
+/// not there proves nothing, and clients do as well without.
+async fn beside(upstream: Arc<Upstream>, path: String, now: Millis) -> (Claims, Box<Event>) {
+    let mut event = Event::job("fetch", now);
+    let path = format!("{path}.{}", Checksum::Sha1.ending());
+    let mut body = BytesMut::new();
+    if let Ok(mut answer) = upstream.get(&path, &Conditions::default(), &mut event).await
+        && answer.status() == 200
+    {
+        while body.len() < tree::LONGEST_CHECKSUM
+            && let Some(piece) = answer.next(&mut event).await
+        {
+            match piece {
+                Ok(piece) => body.extend_from_slice(&piece),
+                Err(_) => return (Claims::default(), event),
+            }
+        }
+    }
+    (Claims::beside(Checksum::Sha1, &body), event)
+}

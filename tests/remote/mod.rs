@@ -1,0 +1,63 @@
+//! Remote repositories, as their clients and their upstream see them.
+
+mod ages;
+mod cold;
+mod distrust;
+mod room;
+
+use crate::world::{Answer, Person, Upstream, World};
+use serde_json::{Value, json};
+
+/// A path of a file that never changes.
+const JAR: &str = "org/example/lamp/1.0/lamp-1.0.jar";
+/// A path of one that does.
+const METADATA: &str = "org/example/lamp/maven-metadata.xml";
+
+/// A server with one remote repository, `central`, and its upstream.
+struct Scene {
+    world: World,
+    upstream: Upstream,
+}
+
+impl Scene {
+    fn new() -> Self {
+        Self::with(&json!({}))
+    }
+
+    /// With these settings of the upstream.
+    fn with(settings: &Value) -> Self {
+        let scene = Self { world: World::start(), upstream: Upstream::start() };
+        scene.add("central", "maven", settings);
+        scene
+    }
+
+    fn add(&self, name: &str, format: &str, settings: &Value) {
+        let mut remote = json!({"urls": [self.upstream.url()]});
+        remote.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
+        let wanted = json!({"name": name, "format": format, "kind": "remote", "remote": remote});
+        self.world.admin().post_json("/api/v1/repositories", &wanted).expect(201);
+    }
+
+    fn client(&self) -> Person {
+        self.world.anon()
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.client().get(&at(path))
+    }
+
+    /// How often the upstream was asked for a path.
+    fn asked(&self, path: &str) -> usize {
+        self.upstream.count(&format!("/{path}"))
+    }
+}
+
+/// The URL of a path.
+fn at(path: &str) -> String {
+    format!("/repository/central/{path}")
+}
+
+/// Bytes that are nowhere alike.
+fn bytes(len: usize) -> Vec<u8> {
+    (0..len as u64).map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+}
