@@ -41,6 +41,7 @@ const SEND_BUFFER: usize = 1 << 20;
 /// The machine and what it works on.
 pub(crate) struct Http2<H> {
     stage: Stage,
+    socket: Socket,
     core: Rc<Core<H>>,
     state: Rc<Connection<H>>,
     ledger: Rc<Ledger>,
@@ -101,9 +102,11 @@ fn builder(limits: &Limits) -> Builder {
 
 impl<H: Handler> Http2<H> {
     pub(crate) fn new(core: &Rc<Core<H>>, wire: Wire, state: Rc<Connection<H>>, ledger: &Rc<Ledger>) -> Self {
-        let opening = builder(&core.limits).handshake(Socket::new(wire, ledger.clone()));
+        let socket = Socket::new(wire, ledger.clone());
+        let opening = builder(&core.limits).handshake(socket.clone());
         Self {
             stage: Stage::Opening(Box::new(opening)),
+            socket,
             core: core.clone(),
             places: Rc::new(Places { core: core.clone(), client: state.client, taken: Rc::default() }),
             state,
@@ -116,6 +119,21 @@ impl<H: Handler> Http2<H> {
 
 impl<H: Handler> Machine for Http2<H> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        let ended = self.work(cx);
+        let sent = self.socket.poll_send(cx);
+        if ended.is_pending() {
+            if let Poll::Ready(Err(error)) = sent {
+                return Poll::Ready(Err(error.into()));
+            }
+            self.ledger.settled();
+        }
+        ended
+    }
+}
+
+impl<H: Handler> Http2<H> {
+    /// Takes what has come, and lets h2 write what is to be said.
+    fn work(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         if let Stage::Opening(opening) = &mut self.stage {
             let opened = ready!(Pin::new(opening.as_mut()).poll(cx)).map_err(Fault::from)?;
             self.stage = Stage::Open(Box::new(opened));
@@ -141,12 +159,9 @@ impl<H: Handler> Machine for Http2<H> {
                 Poll::Pending => break,
             }
         }
-        self.ledger.settled();
         Poll::Pending
     }
-}
 
-impl<H: Handler> Http2<H> {
     fn begin(&mut self, request: Request<RecvStream>, mut respond: SendResponse<Piece>, cx: &mut Context<'_>) {
         let (mut head, body) = request.into_parts();
         named(&mut head.headers, head.uri.authority());
