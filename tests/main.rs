@@ -33,6 +33,7 @@ mod maven_hosted;
 mod maven_import;
 mod maven_model;
 mod maven_settings;
+mod maven_together;
 mod migration;
 mod model;
 mod oldest_index;

@@ -2,10 +2,9 @@
 
 use crate::world::{Answer, Person, World, hex};
 use sha1::{Digest, Sha1};
-use std::thread;
 use std::time::{Duration, Instant};
 
-fn world() -> World {
+pub(crate) fn world() -> World {
     let world = World::start();
     world.tree("maven", "maven");
     world
@@ -19,7 +18,7 @@ fn pom(group: &str, artifact: &str, version: &str) -> String {
 }
 
 /// Publishes a release of `org.example:ARTIFACT` as Maven does: the package, the POM, the checksums.
-fn release(person: &Person, artifact: &str, version: &str) {
+pub(crate) fn release(person: &Person, artifact: &str, version: &str) {
     let base = format!("org/example/{artifact}/{version}/{artifact}-{version}");
     for (ending, bytes) in [("jar", format!("jar of {version}")), ("pom", pom("org.example", artifact, version))] {
         person.put("maven", &format!("{base}.{ending}"), bytes.as_bytes()).expect(201);
@@ -36,12 +35,12 @@ fn build(person: &Person, timestamp: &str, number: u32) {
     person.put("maven", &format!("{base}.pom"), pom("org.example", "lamp", "1.0-SNAPSHOT").as_bytes()).expect(201);
 }
 
-fn metadata(world: &World, folder: &str) -> Answer {
+pub(crate) fn metadata(world: &World, folder: &str) -> Answer {
     world.anon().file("maven", &format!("{folder}/maven-metadata.xml"))
 }
 
 /// The texts of all elements of a name.
-fn all(answer: &Answer, element: &str) -> Vec<String> {
+pub(crate) fn all(answer: &Answer, element: &str) -> Vec<String> {
     let (open, close) = (format!("<{element}>"), format!("</{element}>"));
     let parts = answer.text().split(&open).skip(1);
     parts.map(|part| part.split(&close).next().unwrap().to_owned()).collect()
@@ -199,33 +198,6 @@ fn a_repository_takes_the_versions_that_it_is_for() {
         admin.put("snapshots", path, b"x").expect(201);
     }
     admin.put("releases", release, b"x").expect(201);
-}
-
-#[test]
-fn deployers_who_come_at_once_lose_nothing() {
-    const DEPLOYERS: u32 = 16;
-    let world = world();
-    let admin = world.admin();
-    thread::scope(|scope| {
-        for number in 1..=DEPLOYERS {
-            let admin = &admin;
-            scope.spawn(move || {
-                release(admin, "lamp", &format!("1.{number}"));
-                let base = format!("org/example/oil/1.0-SNAPSHOT/oil-1.0-20260101.1200{number:02}-{number}");
-                admin.put("maven", &format!("{base}.jar"), format!("jar {number}").as_bytes()).expect(201);
-                admin.put("maven", &format!("{base}.pom"), b"pom").expect(201);
-                admin.put("maven", "org/example/lamp/maven-metadata.xml", b"<metadata/>").expect(201);
-            });
-        }
-    });
-    let listed = all(&metadata(&world, "org/example/lamp").expect(200), "version");
-    assert_eq!(listed, (1..=DEPLOYERS).map(|number| format!("1.{number}")).collect::<Vec<_>>());
-    let builds = metadata(&world, "org/example/oil/1.0-SNAPSHOT").expect(200);
-    assert_eq!(all(&builds, "buildNumber"), [DEPLOYERS.to_string()]);
-    for number in 1..=DEPLOYERS {
-        let jar = format!("org/example/lamp/1.{number}/lamp-1.{number}.jar");
-        assert_eq!(world.anon().file("maven", &jar).expect(200).text(), format!("jar of 1.{number}"));
-    }
 }
 
 #[test]

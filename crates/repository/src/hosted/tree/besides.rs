@@ -18,6 +18,17 @@ pub(super) struct Besides {
     pub(super) changes: Vec<Change>,
 }
 
+/// What became of something that is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Now {
+    /// It is published.
+    Published,
+    /// Other files of it changed, and it is offered.
+    Offered,
+    /// It is no longer offered.
+    Gone,
+}
+
 /// What a POM says that its folders list, beside the version: among the facts of its entry under `lists`, so that nobody
 /// has to read it again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +91,7 @@ impl Besides {
         event: &mut Event,
     ) -> Result<Self, Error> {
         let mut besides = Self::default();
-        besides.set(tree, (artifact, lists, State::Live), at, event).await?;
+        besides.set(tree, (artifact, lists, Now::Published), at, event).await?;
         Ok(besides)
     }
 
@@ -92,7 +103,7 @@ impl Besides {
         event: &mut Event,
     ) -> Result<Self, Error> {
         let (mut besides, version) = (Self::default(), Version { version: version.to_owned() });
-        besides.list(tree, folder, (&version, State::Live), at, event).await?;
+        besides.list(tree, folder, (&version, Now::Published), at, event).await?;
         Ok(besides)
     }
 
@@ -109,13 +120,13 @@ impl Besides {
         let mut seen = visible(&after, tree.repository.view(at)).map(|seen| seen.entry());
         let poms = changed.iter().find_map(|entry| Some((pom(&entry.key)?, entry)));
         if let Some((artifact, entry)) = poms {
-            let state = if seen.any(|entry| pom(&entry.key).is_some()) { State::Live } else { State::Withdrawn };
-            besides.set(tree, (artifact, &Lists::read(entry)?, state), at, event).await?;
+            let now = if seen.any(|entry| pom(&entry.key).is_some()) { Now::Offered } else { Now::Gone };
+            besides.set(tree, (artifact, &Lists::read(entry)?, now), at, event).await?;
         } else if seen.next().is_none()
             && let Some(artifact) = changed.iter().find_map(|entry| artifact(&entry.key))
         {
             // One that was listed without a POM.
-            besides.set(tree, (artifact, &Lists::default(), State::Withdrawn), at, event).await?;
+            besides.set(tree, (artifact, &Lists::default(), Now::Gone), at, event).await?;
         }
         Ok(besides)
     }
@@ -123,7 +134,7 @@ impl Besides {
     async fn set(
         &mut self,
         tree: Tree<'_>,
-        (artifact, lists, state): (Artifact<'_>, &Lists, State),
+        (artifact, lists, now): (Artifact<'_>, &Lists, Now),
         at: Millis,
         event: &mut Event,
     ) -> Result<(), Error> {
@@ -132,21 +143,21 @@ impl Besides {
         let version = Version { version: artifact.version.to_owned() };
         // Before the versions are read: who lists another one meanwhile changes the folder.
         let seq = tree.store.facts(id, &folder, event).await?.seq;
-        self.list(tree, &folder, (&version, state), at, event).await?;
+        self.list(tree, &folder, (&version, now), at, event).await?;
         if let Some(plugin) = &lists.plugin {
-            let state = match state {
-                State::Withdrawn => {
+            let now = match now {
+                Now::Gone => {
                     self.expect.push(Expect::UnitAt { repository: id, unit: folder.clone(), seq });
                     let versions = listing::read::<Version>(tree, &folder, event).await?;
                     let mut others = visible(&versions, tree.repository.view(at)).map(|seen| &seen.entry().what);
-                    if others.any(|other| *other != version) { State::Live } else { state }
+                    if others.any(|other| *other != version) { Now::Offered } else { now }
                 }
-                State::Live => state,
+                now => now,
             };
-            self.list(tree, artifact.group, (plugin, state), at, event).await?;
+            self.list(tree, artifact.group, (plugin, now), at, event).await?;
         }
         if let Some(archetype) = &lists.archetype {
-            self.list(tree, "", (archetype, state), at, event).await?;
+            self.list(tree, "", (archetype, now), at, event).await?;
         }
         Ok(())
     }
@@ -156,7 +167,7 @@ impl Besides {
         &mut self,
         tree: Tree<'_>,
         folder: &str,
-        (what, state): (&T, State),
+        (what, now): (&T, Now),
         at: Millis,
         event: &mut Event,
     ) -> Result<(), Error> {
@@ -164,7 +175,17 @@ impl Besides {
         let known = tree.store.facts(repository, &unit, event).await?;
         // Expected also where nothing is to be changed: else somebody could take it from the list meanwhile.
         self.expect.push(Expect::UnitAt { repository, unit: unit.clone(), seq: known.seq });
-        if let Some(listed) = Listed::after(Listed::read(&unit, known.facts)?, what, state, at) {
+        let before = Listed::read(&unit, known.facts)?;
+        let listed = match now {
+            Now::Published => Listed::after(before, what, State::Live, at),
+            Now::Offered => {
+                // What is said of it is what was published last.
+                let said = before.as_ref().map_or_else(|| what.clone(), |before| before.what.clone());
+                Listed::after(before, &said, State::Live, at)
+            }
+            Now::Gone => Listed::after(before, what, State::Withdrawn, at),
+        };
+        if let Some(listed) = listed {
             let facts = serde_json::to_value(&listed);
             let facts = facts.map_err(|source| Error::Unreadable { key: unit.clone(), source })?;
             self.changes.push(Change::Unit { repository, unit, facts });

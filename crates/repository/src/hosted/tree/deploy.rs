@@ -61,7 +61,7 @@ async fn publish(
         return Ok(Found::Kept(false));
     }
     let pom = read_pom(tree, file, &staged, event).await?;
-    let hashes = staged.keep(event).await.map_err(Error::Unsaved)?;
+    let hashes = staged.keep(event).await?;
     for _ in 0..TRIES {
         let at = now();
         let expect = match there {
@@ -93,7 +93,7 @@ async fn publish(
                 return Err(Error::NoSuchRepository(repository.record.name.clone()));
             }
             Err(CommitError::Conflict(_)) => there = look(tree, file, sha256, event).await?,
-            Err(CommitError::Error(error)) => return Err(Error::Unsaved(error)),
+            Err(CommitError::Error(error)) => return Err(error.into()),
         }
     }
     Err(Error::Contended(path.to_owned()))

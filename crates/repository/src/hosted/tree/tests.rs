@@ -15,6 +15,19 @@ const DAY: i64 = 24 * 60 * 60 * 1_000;
 const JAR: &str = "org/lamp/1.0/lamp-1.0.jar";
 const POM: &str = "org/lamp/1.0/lamp-1.0.pom";
 
+/// A POM of a plugin whose goals begin so.
+macro_rules! plugin {
+    ($prefix:literal) => {
+        concat!(
+            "<project><packaging>maven-plugin</packaging><artifactId>lamp</artifactId><build><plugins><plugin><artifactId>",
+            "maven-plugin-plugin</artifactId><configuration><goalPrefix>",
+            $prefix,
+            "</goalPrefix></configuration></plugin></plugins></build></project>"
+        )
+        .as_bytes()
+    };
+}
+
 struct Trial {
     keeper: Keeper,
     repository: Arc<Repository>,
@@ -138,4 +151,26 @@ async fn a_token_for_one_artifact_changes_what_is_below_its_folder() {
         restore(trial.tree(), "org", (somebody(Some("org:lamp")), Millis(0)), &mut Event::job("test", Millis(0))).await,
         Err(Error::NotForToken { .. })
     ));
+}
+
+#[tokio::test]
+async fn what_was_published_last_says_the_prefix_whatever_is_removed_of_what_came_before() {
+    const OLDER: &str = "org/lamp/1-SNAPSHOT/lamp-1-20260101.120000-1.pom";
+    const NEWER: &str = "org/lamp/1-SNAPSHOT/lamp-1-20260102.120000-2.pom";
+    let trial = Trial::begin().await;
+    trial.put(OLDER, plugin!("light"), 1).await.unwrap();
+    trial.put(NEWER, plugin!("shine"), 2).await.unwrap();
+    let says = async |prefix: &str| {
+        let metadata = trial.get("org/maven-metadata.xml").await.unwrap_or_default();
+        String::from_utf8_lossy(&metadata).contains(&format!("<prefix>{prefix}<"))
+    };
+    assert!(says("shine").await);
+    trial.remove(OLDER, 3).await.unwrap();
+    assert!(says("shine").await);
+    trial.restore(OLDER, Millis(4 * DAY)).await.unwrap();
+    assert!(says("shine").await);
+    trial.remove("org/lamp", 5).await.unwrap();
+    assert!(trial.get("org/maven-metadata.xml").await.is_none());
+    trial.restore("org/lamp", Millis(6 * DAY)).await.unwrap();
+    assert!(says("shine").await);
 }
