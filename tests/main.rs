@@ -48,6 +48,7 @@ mod rebuild;
 mod refusals;
 mod remote;
 mod restart;
+mod roads;
 mod ropes;
 mod rules;
 mod settings;

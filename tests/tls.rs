@@ -6,10 +6,10 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// A folder with a certificate for 127.0.0.1 that signs itself, and its key.
-struct Certificate(TempDir);
+pub(crate) struct Certificate(TempDir);
 
 impl Certificate {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let certificate = Self(TempDir::new().unwrap());
         certificate.renew();
         certificate
@@ -28,18 +28,18 @@ impl Certificate {
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     }
 
-    fn file(&self) -> PathBuf {
+    pub(crate) fn file(&self) -> PathBuf {
         self.0.path().join("certificate.pem")
     }
 
-    fn settings(&self) -> String {
+    pub(crate) fn settings(&self) -> String {
         let (certificate, key) = (self.file(), self.0.path().join("key.pem"));
         format!("[server]\ntls_certificate = \"{}\"\ntls_key = \"{}\"\n", certificate.display(), key.display())
     }
 }
 
 /// What curl says to a path, if it trusts this certificate alone.
-fn curl(world: &World, trusts: &Path, path: &str, more: &[&str]) -> Output {
+pub(crate) fn curl(world: &World, trusts: &Path, path: &str, more: &[&str]) -> Output {
     let url = format!("https://{}{path}", world.address());
     let flags = ["--silent", "--show-error", "--fail", "--max-time", "60", "--cacert"];
     Command::new("curl").args(flags).arg(trusts).args(more).arg(url).output().unwrap()

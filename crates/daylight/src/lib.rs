@@ -26,6 +26,7 @@ pub mod serve;
 mod signals;
 pub mod sinks;
 mod upload;
+mod upstreams;
 pub mod wanted;
 
 /// What the front page says.

@@ -353,6 +353,7 @@ fn status(error: &Error) -> StatusCode {
         }
         R::UpstreamTimeout => StatusCode::GATEWAY_TIMEOUT,
         R::UpstreamUnreachable
+        | R::UpstreamTls
         | R::UpstreamCut
         | R::UpstreamInvalid
         | R::UpstreamFailed

@@ -8,8 +8,9 @@ use crate::config::{self, Loaded, Settings};
 use crate::handover::Program;
 use crate::init::{self, First};
 use crate::signals::{Signals, Told};
-use crate::{conformance, declared, route, sinks};
+use crate::{conformance, declared, route, sinks, upstreams};
 use anyhow::Context;
+use client::Hosts;
 use front::{Listener, Outside, Pages, Proxies, Stop};
 use repository::{Repositories, Room, Workers};
 use std::future::poll_fn;
@@ -153,6 +154,7 @@ async fn known(
                 open_files: settings.server.open_files,
             },
             Arc::new(settings.references.clone()),
+            Hosts::new(recorder.clone(), upstreams::hosts(&settings.upstream)),
             &mut event,
         )
         .await?;

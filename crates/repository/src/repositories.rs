@@ -11,7 +11,7 @@ use crate::{
     settings,
 };
 use arc_swap::ArcSwap;
-use client::{HostState, Hosts, HostsOptions};
+use client::{HostState, Hosts};
 use format::gem::info::FormatVersion;
 use format::gem::spelling;
 use std::collections::HashMap;
@@ -60,14 +60,15 @@ pub struct Repositories {
 }
 
 impl Repositories {
-    /// Reads which repositories there are; `references` reads what settings refer to. What no client waits for is done on the
-    /// runtime that this is called on.
+    /// Reads which repositories there are; `references` reads what settings refer to, `hosts` are those of upstreams. What
+    /// no client waits for is done on the runtime that this is called on.
     pub async fn open(
         store: Arc<Store>,
         workers: Workers,
         recorder: Arc<Recorder>,
         room: Room,
         references: Arc<dyn References>,
+        hosts: Arc<Hosts>,
         event: &mut Event,
     ) -> Result<Self, Error> {
         let (pieces, opened, room) = (Pieces::new(room.dependencies_bytes), Opened::new(room.open_files), room.indexes);
@@ -76,7 +77,6 @@ impl Repositories {
         recorder.register(heads.bound().clone());
         recorder.register(pieces.bound().clone());
         recorder.register(opened.bound().clone());
-        let hosts = Hosts::new(recorder.clone(), HostsOptions::default());
         let remotes = Remotes::new(store.clone(), recorder.clone(), hosts, references.clone());
         let keeper = Keeper { store: store.clone(), workers: Arc::new(workers), recorder, back: Handle::current() };
         let (reading, changing) = (Mutex::new(()), Mutex::new(()));

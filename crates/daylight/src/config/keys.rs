@@ -141,13 +141,23 @@ keys! {
         free_space_floor_bytes: u64 = |_| (256 << 20, "room for the databases to end their work".into()), 0..=1_099_511_627_776;
     }
 
-    /// Where the remote repositories that a new data folder gets have their files from. What is set here, and not left
-    /// at its default, holds at every start.
+    /// Upstreams: how they are called, and where the remote repositories that a new data folder gets have their files from.
+    /// A URL that is set here, and not left at its default, holds at every start.
     upstream: Upstream {
         /// URL of what `maven-central` stands for.
         maven_central: UpstreamUrl = |_| (UpstreamUrl::maven_central(), "a public mirror of it that holds all of it".into());
         /// URL of what `rubygems` stands for, when remote repositories of gems can be made. Until then nothing reads it.
         rubygems: UpstreamUrl = |_| (UpstreamUrl::default(), "there is no remote repository of gems yet".into());
+        /// Calls to one host at a time, of all repositories together; more wait.
+        max_calls: u64 = |_| (32, "a host that serves many takes no more from one".into()), 1..=1024;
+        /// How long finding a host and connecting to it may take, TLS included, in seconds.
+        connect_timeout_s: u64 = |_| (10, "a packet that was lost is sent again three times meanwhile".into()), 1..=600;
+        /// How long an upstream may take from a request to the head of its answer, in seconds.
+        answer_timeout_s: u64 = |_| (30, "an upstream that asks another takes its time".into()), 1..=3600;
+        /// How long the body of an answer may stop arriving, in seconds.
+        idle_timeout_s: u64 = |_| (30, "a slow line pauses, a dead one stays silent".into()), 1..=3600;
+        /// Of the body of an answer 64 KiB arrive within so much waiting, in seconds.
+        slow_timeout_s: u64 = |_| (60, "about 1 KiB each second: slower is no line, but a fault".into()), 1..=3600;
     }
 
     /// What the server says about itself.

@@ -1,0 +1,19 @@
+//! How the hosts of upstreams are called, as the settings say.
+
+use crate::config::Upstream;
+use client::{HostsOptions, Patience};
+use std::time::Duration;
+
+/// What is not set is as the client has it.
+pub(crate) fn hosts(settings: &Upstream) -> HostsOptions {
+    let patience = Patience {
+        connect: Duration::from_secs(settings.connect_timeout_s),
+        head: Duration::from_secs(settings.answer_timeout_s),
+        idle: Duration::from_secs(settings.idle_timeout_s),
+        slowest_within: Duration::from_secs(settings.slow_timeout_s),
+        ..Patience::default()
+    };
+    // As many as may be called are worth keeping half of.
+    let calls = usize::try_from(settings.max_calls).unwrap_or(usize::MAX);
+    HostsOptions { calls, kept: calls.div_ceil(2), patience, ..HostsOptions::default() }
+}
