@@ -28,4 +28,19 @@ mod tests {
         assert_eq!(escaped("org/a-b/1.0+b1/a b.tar.gz"), "org/a-b/1.0%2Bb1/a%20b.tar.gz");
         assert_eq!(escaped("é?#%~"), "%C3%A9%3F%23%25~");
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_a_path_holds_it_is_that_path_of_the_url(path in "\\PC{1,40}") {
+            let uri: http::Uri = format!("http://a.test/{}", escaped(&path)).parse().unwrap();
+            assert!(uri.query().is_none());
+            let mut bytes = uri.path().bytes().skip(1);
+            let mut decoded = Vec::new();
+            while let Some(byte) = bytes.next() {
+                let mut digit = || bytes.next().and_then(|byte| char::from(byte).to_digit(16)).unwrap();
+                decoded.push(if byte == b'%' { (digit() * 16 + digit()) as u8 } else { byte });
+            }
+            assert_eq!(decoded, path.as_bytes());
+        }
+    }
 }

@@ -75,6 +75,18 @@ mod tests {
         assert!(leads("https://a.test/", "http://a.test/").unwrap_err().contains("plain `http`"));
     }
 
+    proptest::proptest! {
+        #[test]
+        fn whatever_a_server_says_leads_over_tls_to_a_host_or_nowhere(location in "[a-z:/@#?.%\\[\\]\\\\ \u{e9}]{0,12}") {
+            let from = Target::of("https://a.test/one/two").unwrap();
+            if let Ok(to) = follow(&from, Some(&location)) {
+                assert!(to.origin.tls && !to.authority.is_empty() && !to.authority.contains('@'), "{location:?}");
+                let path = to.path.to_string();
+                assert!(path.starts_with('/') && !path.contains([' ', '#']), "{location:?}");
+            }
+        }
+    }
+
     #[test]
     fn what_is_no_url_of_a_web_server_is_not_followed() {
         for location in ["ftp://b.test/", "http://me:hush@b.test/", "http://", "/a b", "file:///etc/passwd"] {
