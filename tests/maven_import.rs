@@ -8,10 +8,15 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 fn import(world: &World, folder: &Path, more: &[&str]) -> Output {
+    command(world, folder, more).output().unwrap()
+}
+
+fn command(world: &World, folder: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
     command.args(["import", "maven", folder.to_str().unwrap(), "--into", "maven"]).args(more);
     command.arg("--server").arg(format!("http://{}", world.address()));
-    command.env_clear().env("DAYLIGHT_TOKEN", world.admin().secret()).stdin(Stdio::null()).output().unwrap()
+    command.env_clear().env("DAYLIGHT_TOKEN", world.admin().secret()).stdin(Stdio::null());
+    command
 }
 
 #[track_caller]
@@ -74,6 +79,31 @@ fn what_was_damaged_or_is_there_with_other_bytes_is_refused_by_name_and_the_rest
     assert!(err.contains("2 files were refused") && err.contains("hint: the others are in"), "{err}");
     world.anon().file("maven", "org/example/lamp/1.0/lamp-1.0.jar").expect(404);
     world.anon().file("maven", "org/example/lamp/1.2/lamp-1.2.jar").expect(200);
+}
+
+#[test]
+fn an_import_that_is_killed_goes_on_where_it_was() {
+    const VERSIONS: u64 = 60;
+    let (world, folder) = (World::start(), TempDir::new().unwrap());
+    world.tree("maven", "maven");
+    for number in 0..VERSIONS {
+        version(folder.path(), "lamp", &format!("1.{number}"));
+    }
+    let mut first = command(&world, folder.path(), &["--jobs", "1"]);
+    let mut first = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let listed =
+        || world.anon().file("maven", "org/example/lamp/maven-metadata.xml").text().matches("<version>").count();
+    while listed() < 5 {
+        assert!(first.try_wait().unwrap().is_none_or(|status| status.success()), "it failed by itself");
+    }
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let before = listed() as u64;
+    let second = told(&import(&world, folder.path(), &["--json"]));
+    let [uploaded, there] = ["uploaded", "there"].map(|key| second[key].as_u64().unwrap());
+    // What the server had received when the importer was killed may have become true after it was counted.
+    assert!(there >= 2 * before && uploaded + there == 2 * VERSIONS, "{before} were there, then {second}");
+    assert_eq!(listed() as u64, VERSIONS);
 }
 
 #[test]

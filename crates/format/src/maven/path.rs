@@ -74,6 +74,10 @@ pub fn read(path: &str) -> Option<Path<'_>> {
         Some((file, checksum)) => (file, Some(checksum)),
         None => (path, None),
     };
+    // What is left must be a name that a file can have.
+    if file.ends_with(['.', ' ']) {
+        return None;
+    }
     let kind = match (tree::folder(file), name(file)) {
         ("", "archetype-catalog.xml") => Kind::Catalog,
         ("", SETTINGS) => Kind::Settings,
