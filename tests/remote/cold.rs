@@ -130,6 +130,19 @@ fn a_hundred_who_ask_for_one_cold_file_get_its_bytes_while_it_arrives_from_one_r
 }
 
 #[test]
+fn what_an_upstream_promises_of_a_file_is_told_before_it_has_come() {
+    let scene = Scene::new();
+    let whole = bytes(1 << 20);
+    let sha1 = hex(&Sha1::digest(&whole));
+    scene.upstream.says(&format!("/{JAR}"), Says::bytes(whole.clone()).header("X-Checksum-SHA1", &sha1));
+    let first = scene.get(JAR).expect(200);
+    assert_eq!(first.header("cache-status"), Some("daylight; fwd=uri-miss; stored"));
+    let etag = format!("\"{sha1}\"");
+    assert_eq!((first.header("x-checksum-sha1"), first.header("etag")), (Some(&*sha1), Some(&*etag)));
+    assert_eq!((first.header("x-checksum-md5"), first.body == whole), (None, true));
+}
+
+#[test]
 fn a_file_whose_length_nobody_says_comes_whole() {
     let scene = Scene::new();
     let whole = bytes(1 << 20);

@@ -5,7 +5,7 @@ mod cold;
 mod distrust;
 mod room;
 
-use crate::world::{Answer, Person, Upstream, World};
+use crate::world::{Answer, FIRST, Person, Upstream, World};
 use serde_json::{Value, json};
 
 /// A path of a file that never changes.
@@ -29,6 +29,19 @@ impl Scene {
         let scene = Self { world: World::start(), upstream: Upstream::start() };
         scene.add("central", "maven", settings);
         scene
+    }
+
+    /// Of which the time of day can be set.
+    fn at_any_time() -> Self {
+        let world = World::start_in_conformance(&[]);
+        let scene = Self { world, upstream: Upstream::start() };
+        scene.add("central", "maven", &json!({}));
+        scene
+    }
+
+    fn set_time(&self, moment: &str) {
+        let path = format!("/repository/{FIRST}/set_time");
+        self.client().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
     }
 
     fn add(&self, name: &str, format: &str, settings: &Value) {

@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 /// What of it has come and what will come.
 pub(crate) fn body(growing: Growing) -> Body {
-    let Growing { file, len, grown } = growing;
+    let Growing { file, len, grown, .. } = growing;
     let now = *grown.borrow();
     match now {
         Grown::Whole(len) => Body::file(file, len),

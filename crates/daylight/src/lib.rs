@@ -11,6 +11,7 @@ pub mod cli;
 pub mod config;
 pub mod conformance;
 mod declared;
+mod digests;
 pub mod error;
 mod freshness;
 mod growing;

@@ -2,7 +2,7 @@
 
 use crate::access::Refused;
 use crate::error::Error;
-use crate::{freshness, growing};
+use crate::{digests, freshness, growing};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -19,11 +19,6 @@ use telemetry::Millis;
 
 const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 const DIGEST: HeaderName = HeaderName::from_static("digest");
-// Maven's resolver (1.9 on) and Gradle look for the first two, Coursier for the third too.
-const X_CHECKSUM_SHA1: HeaderName = HeaderName::from_static("x-checksum-sha1");
-const X_CHECKSUM_MD5: HeaderName = HeaderName::from_static("x-checksum-md5");
-const X_CHECKSUM_SHA256: HeaderName = HeaderName::from_static("x-checksum-sha256");
-const X_CHECKSUM_SHA512: HeaderName = HeaderName::from_static("x-checksum-sha512");
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -125,19 +120,12 @@ fn packed(file: Packed, private: bool) -> Reply {
     reply
 }
 
-/// A file of a tree, with every digest that a client may look for: Maven from 3.9 on then asks for no `.sha1`, which
-/// halves its requests, and Gradle compares the ETag.
+/// A file of a tree.
 fn content(file: Content, private: bool) -> Reply {
     let mut reply = Reply::new(StatusCode::OK);
     let headers = &mut reply.headers;
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.media));
-    if let Some(hashes) = &file.hashes {
-        put(headers, header::ETAG, format!("\"{}\"", hashes.sha1));
-        put(headers, X_CHECKSUM_SHA1, hashes.sha1.clone());
-        put(headers, X_CHECKSUM_MD5, hashes.md5.clone());
-        put(headers, X_CHECKSUM_SHA256, hashes.sha256.to_string());
-        put(headers, X_CHECKSUM_SHA512, hashes.sha512.clone());
-    }
+    digests::tell(headers, &file);
     if let Some(modified) = file.modified {
         let modified = UNIX_EPOCH + Duration::from_millis(modified.0.max(0).cast_unsigned());
         put(headers, header::LAST_MODIFIED, httpdate::fmt_http_date(modified));

@@ -1,6 +1,7 @@
 //! A file of a repository that is a tree of files: its bytes, wherever they are by now, and what is known of them.
 
 use bytes::Bytes;
+use format::tree::Checksum;
 use std::fs::File;
 use std::sync::Arc;
 use store::Hashes;
@@ -68,6 +69,8 @@ pub struct Growing {
     pub len: Option<u64>,
     /// How far it has come.
     pub grown: watch::Receiver<Grown>,
+    /// Digests that are promised, hexadecimal. It becomes whole only if they are right.
+    pub promised: Arc<[(Checksum, String)]>,
 }
 
 /// How far a [`Growing`] file has come.

@@ -2,6 +2,7 @@
 
 use client::Arriving;
 use format::tree::Checksum;
+use std::sync::Arc;
 use store::Hashes;
 
 /// Beginnings of the headers in which servers say digests, as Maven's resolver looks for them
@@ -45,6 +46,11 @@ impl Claims {
     /// What a checksum's file says.
     pub(super) fn beside(checksum: Checksum, body: &[u8]) -> Self {
         Self(checksum.read(body).into_iter().map(|digest| (checksum, digest)).collect())
+    }
+
+    /// For who is sent the file before it is known whether that is so.
+    pub(super) fn promised(&self) -> Arc<[(Checksum, String)]> {
+        self.0.as_slice().into()
     }
 
     pub(super) fn is_empty(&self) -> bool {

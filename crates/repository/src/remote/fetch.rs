@@ -10,8 +10,13 @@ use crate::content::{Freshness, How};
 use crate::{Content, Error, Found, Source, visible};
 use bytes::Bytes;
 use format::tree::{self, Checksum};
+use std::time::Duration;
 use store::{Hashes, Held};
 use telemetry::{Event, EventId, Layer, MemberRecord, MemberSaid, Millis, Reason, Tick};
+use tokio::time::timeout;
+
+/// Whoever can be given what was good last waits for its upstream no longer than this. The flight goes on without them.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The file at `path`, or what is known of its bytes where `path` is that of a checksum.
 pub(crate) async fn fetch(remote: &Remote, path: &str, event: &mut Event) -> Result<Found, Error> {
@@ -94,8 +99,14 @@ async fn file(remote: &Remote, path: &str, told: &mut Told, event: &mut Event) -
     let flight = remote.flight(path)?;
     told.flight = Some(flight.id);
     // Whoever has an older one to fall back to is not given half of a newer one.
-    let until = if had.is_some() { Until::Landed } else { Until::Arriving };
-    match flight.follow(until, event).await.ok_or(Error::GivenUp)? {
+    let landed = match &had {
+        None => flight.follow(Until::Arriving, event).await,
+        Some(_) => match timeout(PATIENCE, flight.follow(Until::Landed, event)).await {
+            Ok(landed) => landed,
+            Err(_) => Some(Stage::Asking),
+        },
+    };
+    match landed.ok_or(Error::GivenUp)? {
         Stage::Arriving(arriving) => {
             seen(remote, &arriving, path)?;
             Ok(Content {
@@ -129,7 +140,11 @@ async fn file(remote: &Remote, path: &str, told: &mut Told, event: &mut Event) -
             }
             (_, trouble) => Err(trouble.into()),
         },
-        Stage::Asking => Err(Error::GivenUp),
+        Stage::Asking => {
+            let kept = had.ok_or(Error::GivenUp)?;
+            told.stale = Some(Reason::UpstreamTimeout);
+            answer(remote, path, kept, How::Stale(Reason::UpstreamTimeout), Some(now))
+        }
     }
 }
 

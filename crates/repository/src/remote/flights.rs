@@ -5,6 +5,7 @@ use super::landing::Landing;
 use super::{KeptFile, Remote, Remotes};
 use crate::Growing;
 use crate::visible::Row;
+use format::tree::Checksum;
 use std::collections::HashMap;
 use std::fs::File;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -49,6 +50,7 @@ pub(super) struct Arriving {
     pub(super) file: Arc<File>,
     pub(super) len: Option<u64>,
     pub(super) grown: watch::Receiver<crate::Grown>,
+    pub(super) promised: Arc<[(Checksum, String)]>,
     pub(super) modified: Option<Millis>,
     pub(super) first_seen: Millis,
 }
@@ -183,6 +185,7 @@ impl Row for Arriving {
 
 impl Arriving {
     pub(super) fn growing(&self) -> Growing {
-        Growing { file: self.file.clone(), len: self.len, grown: self.grown.clone() }
+        let Self { file, grown, promised, .. } = self;
+        Growing { file: file.clone(), len: self.len, grown: grown.clone(), promised: promised.clone() }
     }
 }

@@ -100,9 +100,10 @@ impl<'a> Landing<'a> {
         let beside = asked_beside.then(|| tokio::spawn(beside(upstream.clone(), self.path.to_owned(), now)));
         let text = |name| answer.header(name).map(str::to_owned);
         let (etag, modified) = (text("etag"), text("last-modified"));
+        let promised = claims.promised();
         let (len, moment) = (answer.length(), modified.as_deref().and_then(client::moment));
         let show = |file, grown| {
-            let shown = Shown { file, len, grown, modified: moment, first_seen };
+            let shown = Shown { file, len, grown, promised, modified: moment, first_seen };
             self.told.send_replace(Stage::Arriving(shown));
         };
         let store = &self.remote.remotes.store;
