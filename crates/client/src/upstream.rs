@@ -123,6 +123,9 @@ impl Upstream {
         for base in &self.bases {
             // Boxed: a call is large, and whoever waits for it should not be.
             let said = Box::pin(self.follow(base, path, ask, event)).await;
+            if self.bases.len() > 1 {
+                tell(event, base, &said);
+            }
             match said {
                 Ok(answer) if is_sure(answer.status()) => return Ok(answer),
                 // An answer tells more than its absence.
@@ -157,6 +160,18 @@ impl Upstream {
     fn is_own(&self, origin: &Origin) -> bool {
         self.bases.iter().any(|base| base.origin == *origin)
     }
+}
+
+/// Notes for operators what one of several said that did not know: which of them answered in the end, and why it was asked.
+fn tell(event: &mut Event, base: &Base, said: &Result<Arriving, Error>) {
+    let said = match said {
+        Ok(answer) if is_sure(answer.status()) => return,
+        Ok(answer) => format!("`{}` answered {}", base.origin, answer.status()),
+        Err(error) => error.to_string(),
+    };
+    let before = if event.detail.is_empty() { "" } else { "; " };
+    event.detail += before;
+    event.detail += &said;
 }
 
 /// Whether an answer says what is asked, or proves that there is nothing to say. Others leave it open: the upstream may

@@ -261,6 +261,9 @@ fn mirrors_are_asked_in_order_when_the_upstream_leaves_it_open_and_not_when_it_h
     assert_eq!(world.get(&upstream, "b"), Ok((200, "mirror".into())));
     assert_eq!(world.get(&upstream, "none"), Ok((404, String::new())));
     assert_eq!(mirror.heads().len(), 2);
+    let mut event = Event::job("test", Millis(1));
+    world.runtime.block_on(upstream.get("a", &Conditions::default(), &mut event)).unwrap();
+    assert_eq!(event.detail, format!("`{}` answered 500", &ill.url[7..]));
 
     let nobody = &nobody();
     assert_eq!(world.get(&world.upstream(&[nobody, &mirror.url]), "a"), Ok((200, "mirror".into())));
