@@ -2,12 +2,14 @@
 
 use rustix::process::{Pid, Signal};
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use tempfile::NamedTempFile;
 
 /// A process that is looked at. Its calls are those about files, descriptors and sockets.
 pub(crate) struct Watched {
     strace: Child,
+    /// What it says of new threads. It would end with whoever listens to it.
+    _said: BufReader<ChildStderr>,
     calls: NamedTempFile,
     /// Numbers of the threads that no request waits for.
     aside: Vec<String>,
@@ -28,17 +30,17 @@ impl Watched {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("strace, which `scripts/setup test` installs: {error}"));
-        let mut said = String::new();
-        // It says so once for all threads.
-        BufReader::new(strace.stderr.take().unwrap()).read_line(&mut said).unwrap();
-        assert!(said.contains("attached"), "{said}");
+        let (mut said, mut line) = (BufReader::new(strace.stderr.take().unwrap()), String::new());
+        // Once for all the threads there are.
+        said.read_line(&mut line).unwrap();
+        assert!(line.contains("attached"), "{line}");
         let threads = std::fs::read_dir(format!("/proc/{}/task", id.as_raw_nonzero())).unwrap().map(Result::unwrap);
         let aside = threads.filter(|thread| {
             let name = std::fs::read_to_string(thread.path().join("comm")).unwrap_or_default();
             ASIDE.contains(&name.trim_end())
         });
         let aside = aside.map(|thread| thread.file_name().into_string().unwrap()).collect();
-        Self { strace, calls, aside }
+        Self { strace, _said: said, calls, aside }
     }
 
     /// Looks no more. Each call of a thread that requests may wait for, with the names of what it was about.
