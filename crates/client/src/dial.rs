@@ -5,6 +5,7 @@ use crate::proxy::Proxy;
 use crate::stream::Stream;
 use crate::target::Origin;
 use crate::tls::{Tls, is_tls};
+use socket2::SockRef;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -17,6 +18,10 @@ const ADDRESSES_MAX: usize = 8;
 /// How long one is tried before the next is tried beside it (RFC 8305 5: a network that swallows IPv6 costs no more).
 const HEAD_START: Duration = Duration::from_millis(250);
 
+/// What [`Road::lost_after`] is for calls that send a head only. Firewalls forget connections that rest and say so to
+/// nobody; the call is made again over another one then, long before its time is up (RFC 5482).
+pub(crate) const LOST_AFTER: Duration = Duration::from_secs(5);
+
 /// How a server is reached.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Road<'a> {
@@ -25,10 +30,13 @@ pub(crate) struct Road<'a> {
     pub(crate) own: bool,
     pub(crate) proxy: Option<&'a Proxy>,
     pub(crate) reach: Reach,
+    /// How long bytes may be on their way before the connection counts as ended.
+    pub(crate) lost_after: Option<Duration>,
 }
 
-/// Straight there, as the machine does.
-pub(crate) const STRAIGHT: Road<'_> = Road { tls: &Tls::MACHINE, own: false, proxy: None, reach: Reach::Anywhere };
+/// Straight there, as the machine does. An upload may wait for who reads it.
+pub(crate) const STRAIGHT: Road<'_> =
+    Road { tls: &Tls::MACHINE, own: false, proxy: None, reach: Reach::Anywhere, lost_after: None };
 
 /// Which addresses may be called. Where a redirect leads is somebody else's choice, and there are places that answer this
 /// machine and nobody else: its own ports, and where clouds tell machines their credentials (a link-local address).
@@ -66,6 +74,9 @@ pub(crate) async fn dial(origin: &Origin, road: Road<'_>) -> Result<(Stream, Opt
     // Of a name a proxy alone knows where it is.
     let (next, reach) = road.proxy.map_or((origin, road.reach), |proxy| (&proxy.origin, Reach::Anywhere));
     let tcp = connect(next, reach).await?;
+    // Only time would be lost if these failed.
+    let _ = tcp.set_nodelay(true);
+    let _ = SockRef::from(&tcp).set_tcp_user_timeout(road.lost_after);
     let peer = tcp.peer_addr().ok().filter(|_| road.proxy.is_none()).map(|peer| peer.ip());
     let mut stream = Stream::Plain(tcp);
     if !origin.tls {
@@ -90,13 +101,10 @@ async fn connect(origin: &Origin, reach: Reach) -> Result<TcpStream, Error> {
     if reached.peek().is_none() && reach != Reach::Anywhere {
         return Err(Error::OutOfReach { host: host() });
     }
-    let stream = first_of(reached).await.map_err(|source| match source.kind() {
+    first_of(reached).await.map_err(|source| match source.kind() {
         io::ErrorKind::ConnectionRefused => Error::NotListening { host: host() },
         _ => Error::Unreachable { host: host(), source },
-    })?;
-    // Only a delay would be lost if this failed.
-    let _ = stream.set_nodelay(true);
-    Ok(stream)
+    })
 }
 
 /// The first connection that is made; else how the last failed.
@@ -145,6 +153,20 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
         let error = runtime.block_on(first_of(std::iter::empty())).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AddrNotAvailable);
+    }
+
+    #[test]
+    fn a_connection_whose_bytes_get_lost_ends_before_who_calls_gives_up() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (_listening, address) = listener();
+        let origin = Origin { tls: false, name: address.ip().to_string(), port: address.port() };
+        for lost_after in [None, Some(LOST_AFTER)] {
+            let dialled = runtime.block_on(dial(&origin, Road { lost_after, ..STRAIGHT }));
+            let (Stream::Plain(tcp), _) = dialled.unwrap() else { panic!("no TLS was asked for") };
+            assert_eq!(SockRef::from(&tcp).tcp_user_timeout().unwrap(), lost_after);
+            assert!(tcp.nodelay().unwrap());
+        }
+        assert!(LOST_AFTER < crate::Patience::default().head);
     }
 
     #[test]

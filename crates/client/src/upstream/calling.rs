@@ -4,7 +4,7 @@ use super::{Conditions, Upstream};
 use crate::Error;
 use crate::arriving::Arriving;
 use crate::content::{Content, Sending};
-use crate::dial::{Reach, Road, dial};
+use crate::dial::{LOST_AFTER, Reach, Road, dial};
 use crate::error::silent;
 use crate::host::Host;
 use crate::link::Link;
@@ -74,7 +74,8 @@ impl Upstream {
         let began = Tick::now();
         let limit = self.patience.connect;
         let own = self.is_own(&target.origin);
-        let road = Road { tls: &self.tls, own, proxy: self.proxy.as_ref(), reach: *reach };
+        let proxy = self.proxy.as_ref();
+        let road = Road { tls: &self.tls, own, proxy, reach: *reach, lost_after: Some(LOST_AFTER) };
         let connect = timeout(limit, async { Link::open(&target.authority, dial(&target.origin, road).await?).await });
         let link = connect.await.unwrap_or_else(|_| Err(silent(&target.authority, limit)));
         event.add(Op::UpstreamConnect, Tick::now().since(began));
