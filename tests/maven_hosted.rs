@@ -279,6 +279,30 @@ fn a_group_lists_its_plugins_with_their_prefixes_as_long_as_they_have_a_version(
 }
 
 #[test]
+fn the_prefix_of_a_plugin_is_that_of_its_package_where_its_pom_says_none() {
+    let world = world();
+    let admin = world.admin();
+    let plugin = "<packaging>maven-plugin</packaging>";
+    let said = "<build><plugins><plugin><artifactId>maven-plugin-plugin</artifactId><configuration>\
+                <goalPrefix>burn</goalPrefix></configuration></plugin></plugins></build>";
+    packaged(&admin, "lamp-maven-plugin", "1.0", plugin);
+    packaged(&admin, "oil-maven-plugin", "1.0", &format!("{plugin}{said}"));
+    // As a deployer says it, who has read the packages; of what is not there it says something, too.
+    let of = |artifact: &str, prefix: &str| {
+        format!("<plugin><name>x</name><prefix>{prefix}</prefix><artifactId>{artifact}</artifactId></plugin>")
+    };
+    let hint = [of("lamp-maven-plugin", "light"), of("oil-maven-plugin", "oil"), of("gone-maven-plugin", "gone")];
+    let hint = format!("<metadata><plugins>{}</plugins></metadata>", hint.concat());
+    admin.put("maven", "org/example/tools/maven-metadata.xml", hint.as_bytes()).expect(201);
+    let prefixes = || all(&metadata(&world, "org/example/tools").expect(200), "prefix");
+    assert_eq!(prefixes(), ["light", "burn"]);
+    // What was deleted stays so, whatever is said of it.
+    admin.delete("maven", "org/example/tools/lamp-maven-plugin/1.0").expect(204);
+    admin.put("maven", "org/example/tools/maven-metadata.xml", hint.as_bytes()).expect(201);
+    assert_eq!(prefixes(), ["burn"]);
+}
+
+#[test]
 fn the_root_lists_archetypes_and_the_beginnings_of_all_paths() {
     let world = world();
     let admin = world.admin();

@@ -98,13 +98,33 @@ impl Besides {
     /// Lists a version of the artifact of a folder.
     pub(super) async fn listing(
         tree: Tree<'_>,
-        (folder, version): (&str, &str),
+        folder: &str,
+        version: &Version,
         at: Millis,
         event: &mut Event,
     ) -> Result<Self, Error> {
-        let (mut besides, version) = (Self::default(), Version { version: version.to_owned() });
-        besides.list(tree, folder, (&version, Now::Published), at, event).await?;
+        let mut besides = Self::default();
+        besides.list(tree, folder, (version, Now::Published), at, event).await?;
         Ok(besides)
+    }
+
+    /// Says something else of a plugin that the group of a folder lists, if that is what it listed `before`.
+    pub(super) async fn saying(
+        &mut self,
+        tree: Tree<'_>,
+        folder: &str,
+        (before, plugin): (&Plugin, &Plugin),
+        at: Millis,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let unit = listing::unit(folder, before);
+        let known = tree.store.facts(tree.repository.id, &unit, event).await?;
+        let listed = [Listed::<Plugin>::read(&unit, known.facts)?].into_iter().flatten().collect::<Vec<_>>();
+        if visible(&listed, tree.repository.view(at)).any(|seen| seen.entry().what == *before) {
+            self.expect.push(Expect::UnitAt { repository: tree.repository.id, unit, seq: known.seq });
+            self.list(tree, folder, (plugin, Now::Published), at, event).await?;
+        }
+        Ok(())
     }
 
     /// Follows a change of a folder's files: of `before`, some become `changed`.
