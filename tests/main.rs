@@ -10,6 +10,7 @@
 mod accounts;
 mod api;
 mod conformance;
+mod contents;
 mod contract;
 mod crash;
 mod crowd;

@@ -34,7 +34,7 @@ pub use name::{BadName, RepositoryName};
 pub use protocol::Protocol;
 pub use references::References;
 pub use remote::Failure;
-pub use repositories::{Repositories, Room};
+pub use repositories::{Listed, ListedFile, Part, Repositories, Room};
 pub use rope::PIECE;
 pub use version_policy::VersionPolicy;
 pub use visible::{Rules, View, Visible, visible};

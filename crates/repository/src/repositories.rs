@@ -1,6 +1,9 @@
 //! All repositories, and the one function that answers a question to one of them.
 
+mod contents;
 mod trees;
+
+pub use contents::{Listed, ListedFile, Part};
 
 use crate::client_settings;
 use crate::hosted::{self, Heads, Hosted, Keeper, Pieces};

@@ -76,6 +76,11 @@ pub fn visible<'a, R: Row>(rows: &'a [R], view: View<'_>) -> impl Iterator<Item 
         .map(Visible)
 }
 
+/// Those of `rows` that somebody took away, for operators who may bring them back. Nothing else is made from them.
+pub(crate) fn removed(rows: &[Entry]) -> impl Iterator<Item = &Entry> {
+    rows.iter().filter(|row| row.state == State::Withdrawn)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

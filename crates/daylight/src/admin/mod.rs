@@ -1,8 +1,12 @@
 //! The admin API: JSON in, JSON out, one file for each noun. The command line goes through it.
 
+mod contents;
+mod missing;
 mod openapi;
+mod part;
 mod repositories;
 mod tokens;
+mod upstreams;
 
 use crate::app::App;
 use crate::error::Error;
@@ -21,7 +25,9 @@ pub(crate) async fn answer(app: &App, ask: Admin, request: &mut Request, event: 
     event.subject.kind = ask.id;
     let changes = !matches!(request.method, Method::GET | Method::HEAD);
     let who = app.access.server(&request.headers, changes, event).await?;
-    let (by, name) = (who.name(), ask.name.as_str());
+    let (by, name, path) = (who.name(), ask.name.as_str(), ask.path.as_str());
+    let query = request.query().unwrap_or_default().to_owned();
+    let query = query.as_str();
     match ask.verb {
         Verb::Document => Ok(openapi::show(app)),
         Verb::Repositories => repositories::list(app, event).await,
@@ -30,6 +36,12 @@ pub(crate) async fn answer(app: &App, ask: Admin, request: &mut Request, event: 
         Verb::ChangeRepository => repositories::change(app, name, body(request, event).await?, by, event).await,
         Verb::CompactRepository => repositories::compact(app, name, by, event).await,
         Verb::RemoveRepository => repositories::remove(app, name, by, event).await,
+        Verb::Contents | Verb::ContentsBelow => contents::list(app, (name, path), query, event).await,
+        Verb::RemoveContents => contents::remove(app, (name, path), &who, event).await,
+        Verb::RestoreContents => contents::restore(app, (name, path), &who, event).await,
+        Verb::Missing => missing::list(app, name, query, event).await,
+        Verb::ForgetAllMissing | Verb::ForgetMissing => missing::forget(app, (name, path), event).await,
+        Verb::Upstreams => Ok(upstreams::list(app)),
         Verb::Tokens => tokens::list(app, event).await,
         Verb::AddToken => tokens::add(app, body(request, event).await?, by, event).await,
         Verb::RevokeToken => tokens::revoke(app, name, by, event).await,

@@ -1,6 +1,7 @@
 //! `/api/v1/openapi.json`: the API as tools read it (OpenAPI 3.1), made from the same lines as the reader of URLs. What bodies
 //! look like stands in `schemas.json`.
 
+use super::part::LIMIT_MAX;
 use crate::app::App;
 use crate::reply;
 use crate::route::admin::{AdminCall, CALLS, NAME, PATH};
@@ -58,22 +59,31 @@ fn operation(call: &AdminCall) -> Value {
     if !call.takes.is_empty() {
         operation["requestBody"] = json!({ "required": true, "content": content("application/json", call.takes) });
     }
-    let parameters: Vec<Value> = call.path.split('/').filter_map(parameter).collect();
+    let in_path = call.path.split('/').filter_map(in_path);
+    let parameters: Vec<Value> = in_path.chain(call.verb.query().iter().map(|name| in_query(name))).collect();
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();
     }
     operation
 }
 
-fn parameter(part: &str) -> Option<Value> {
+fn in_path(part: &str) -> Option<Value> {
     let (name, description) = match part {
         NAME => ("name", "Its name."),
         PATH => ("path", "A path; its slashes stand as they are."),
         _ => return None,
     };
-    Some(
-        json!({ "name": name, "in": "path", "required": true, "description": description, "schema": { "type": "string" } }),
-    )
+    let schema = json!({ "type": "string" });
+    Some(json!({ "name": name, "in": "path", "required": true, "description": description, "schema": schema }))
+}
+
+fn in_query(name: &str) -> Value {
+    let (description, schema) = match name {
+        "limit" => ("How many rows are looked at.", json!({ "type": "integer", "minimum": 1, "maximum": LIMIT_MAX })),
+        "removed" => ("Those that were taken away instead.", json!({ "type": "boolean" })),
+        _ => ("Only what comes after this: the `next` of the part before.", json!({ "type": "string" })),
+    };
+    json!({ "name": name, "in": "query", "description": description, "schema": schema })
 }
 
 fn content(media: &str, schema: &str) -> Value {

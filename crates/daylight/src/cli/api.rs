@@ -102,8 +102,10 @@ impl Api {
     }
 
     /// Removes what is at `path`.
-    pub(super) fn delete(&self, path: &str) -> Result<(), anyhow::Error> {
-        self.call(Method::DELETE, path, None).map(drop)
+    /// What the server says of it; null where that is nothing.
+    pub(super) fn delete(&self, path: &str) -> Result<Value, anyhow::Error> {
+        let answer = self.call(Method::DELETE, path, None)?;
+        if answer.body.is_empty() { Ok(Value::Null) } else { read(&answer) }
     }
 
     fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Response, anyhow::Error> {

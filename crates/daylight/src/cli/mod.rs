@@ -20,6 +20,7 @@ mod serve;
 mod site;
 mod table;
 mod token;
+mod upstreams;
 
 use crate::config::Environment;
 use clap::{Parser, Subcommand};
@@ -43,6 +44,7 @@ enum Verb {
     Config(config::Config),
     Repo(repo::Repo),
     Token(token::Token),
+    Upstreams(upstreams::Upstreams),
     Import(import::Import),
     Export(export::Export),
     Check(check::Check),
@@ -89,6 +91,7 @@ fn dispatch(verb: Verb, context: &mut Context<'_>) -> Result<(), anyhow::Error> 
         Verb::Config(config) => config.run(context),
         Verb::Repo(repo) => repo.run(context),
         Verb::Token(token) => token.run(context),
+        Verb::Upstreams(upstreams) => upstreams.run(context),
         Verb::Import(import) => import.run(context),
         Verb::Export(export) => export.run(context),
         Verb::Check(check) => check.run(context),

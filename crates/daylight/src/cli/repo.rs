@@ -1,5 +1,6 @@
 //! `daylight repo`: the repositories of a running server.
 
+mod contents;
 mod settings;
 mod shown;
 
@@ -75,6 +76,44 @@ enum Verb {
         /// Its name
         name: String,
     },
+    /// List the files of a repository of Maven or raw files; of a remote one, those that are kept
+    Contents {
+        /// Its name
+        name: String,
+        /// Only what is at this path and below it
+        path: Option<String>,
+        /// Those that were deleted instead
+        #[arg(long)]
+        deleted: bool,
+    },
+    /// Delete a file, or all below a path; for seven days that can be undone with `restore`
+    ///
+    /// A remote repository asks its upstream for it anew.
+    Delete {
+        /// Its name
+        name: String,
+        /// The path
+        path: String,
+    },
+    /// Bring back what the last deletion of a path took away
+    Restore {
+        /// Its name
+        name: String,
+        /// The path
+        path: String,
+    },
+    /// List what the upstream of a remote repository was proven not to have
+    Missing {
+        /// Its name
+        name: String,
+    },
+    /// Forget that a path, or anything below it, is missing upstream: the next who asks has it asked
+    Forget {
+        /// Its name
+        name: String,
+        /// The path [default: everything]
+        path: Option<String>,
+    },
     /// Remove a repository; its name is free again
     Remove {
         /// Its name
@@ -141,6 +180,11 @@ impl Repo {
                 api.printed(&answer, context)?;
                 writeln!(context.err, "compacted `{}`", failure::plain(&name))?;
             }
+            Verb::Contents { name, path, deleted } => contents::list(&api, (&name, path.as_deref(), deleted), context)?,
+            Verb::Delete { name, path } => contents::delete(&api, &name, &path, context)?,
+            Verb::Restore { name, path } => contents::restore(&api, &name, &path, context)?,
+            Verb::Missing { name } => contents::missing(&api, &name, context)?,
+            Verb::Forget { name, path } => contents::forget(&api, &name, path.as_deref(), context)?,
             Verb::Remove { name } => {
                 api.delete(&format!("{PATH}/{}", segment(&name)))?;
                 api.printed(&serde_json::json!({ "removed": name }), context)?;

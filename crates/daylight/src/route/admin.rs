@@ -33,6 +33,14 @@ calls! {
     ChangeRepository   "changeRepository"   PATCH  "repositories/{name}"               "Settings"      => 200 "Repository"   "Change settings of a repository; what is not named stays, and null takes a setting away";
     RemoveRepository   "removeRepository"   DELETE "repositories/{name}"               ""              => 204 ""             "Remove a repository with all that is in it";
     CompactRepository  "compactRepository"  POST   "repositories/{name}/compact"       ""              => 200 "Repository"   "Begin the list of versions of a repository of gems anew";
+    Contents           "listContents"       GET    "repositories/{name}/contents"          ""              => 200 "Contents"     "List the files of a repository of Maven or raw files; of a remote one, those that are kept";
+    ContentsBelow      "listContentsBelow"  GET    "repositories/{name}/contents/{path}"   ""              => 200 "Contents"     "List the file at a path, or those below it";
+    RemoveContents     "removeContents"     DELETE "repositories/{name}/contents/{path}"   ""              => 200 "Removed"      "Take away the file at a path, or all below it; for seven days that can be undone. A remote repository asks its upstream for them anew";
+    RestoreContents    "restoreContents"    POST   "repositories/{name}/contents/{path}"   ""              => 200 "Restored"     "Bring back what the last removal of a path took away";
+    Missing            "listMissing"        GET    "repositories/{name}/not-found"         ""              => 200 "Missing"      "List what the upstream of a remote repository was proven not to have";
+    ForgetAllMissing   "forgetAllMissing"   DELETE "repositories/{name}/not-found"         ""              => 200 "Forgotten"    "Forget all of that";
+    ForgetMissing      "forgetMissing"      DELETE "repositories/{name}/not-found/{path}"  ""              => 200 "Forgotten"    "Forget that a path, and what is below it, is missing";
+    Upstreams          "listUpstreams"      GET    "upstreams"                             ""              => 200 "Upstreams"    "List the hosts that upstreams are on, and how they stand";
     Tokens             "listTokens"         GET    "tokens"                            ""              => 200 "Tokens"       "List the tokens";
     AddToken           "addToken"           POST   "tokens"                            "NewToken"      => 201 "MadeToken"    "Make a token; its secret is in this answer only";
     RevokeToken        "revokeToken"        DELETE "tokens/{name}"                     ""              => 204 ""             "Revoke a token, and the keys that were made with it";
@@ -57,6 +65,17 @@ pub(crate) struct AdminCall {
     pub(crate) doc: &'static str,
 }
 
+impl AdminVerb {
+    /// The names that it reads in the query.
+    pub(crate) fn query(self) -> &'static [&'static str] {
+        match self {
+            AdminVerb::Contents | AdminVerb::ContentsBelow => &["after", "limit", "removed"],
+            AdminVerb::Missing => &["after", "limit"],
+            _ => &[],
+        }
+    }
+}
+
 /// A call as it was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Admin {
@@ -76,7 +95,7 @@ impl AdminCall {
         let (mut name, mut path) = (String::new(), String::new());
         for part in self.path.split('/') {
             match part {
-                PATH => path = rest.by_ref().collect::<Vec<_>>().join("/"),
+                PATH => path = [rest.next()?].into_iter().chain(rest.by_ref()).collect::<Vec<_>>().join("/"),
                 NAME => name = rest.next()?.to_owned(),
                 word => rest.next().filter(|next| *next == word).map(drop)?,
             }

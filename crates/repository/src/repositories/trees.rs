@@ -49,10 +49,4 @@ impl Repositories {
             _ => Ok(()),
         }
     }
-
-    /// Puts back what the last deletion of `path`, or of anything below it, took away; says how many files that were.
-    pub async fn restore(&self, name: &str, path: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
-        let (repository, _) = self.find(name, event).await?;
-        hosted::restore(self.files(&repository), path, (by, self.clock.now()), event).await
-    }
 }

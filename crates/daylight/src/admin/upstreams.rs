@@ -1,0 +1,33 @@
+//! `/api/v1/upstreams`: the hosts that upstreams are on, as this server last met them.
+
+use crate::app::App;
+use crate::reply;
+use client::{Circuit, HostState};
+use front::Reply;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+fn shown(state: &HostState) -> Value {
+    let (circuit, failures, open_until) = match state.circuit {
+        Circuit::Closed { failures } => ("closed", failures, None),
+        Circuit::Open { until, .. } => ("open", 0, Some(until.to_string())),
+        Circuit::Trial { .. } => ("trial", 0, None),
+    };
+    json!({
+        "host": state.host,
+        "circuit": circuit,
+        "failures": failures,
+        "open_until": open_until,
+        "paused_until": state.paused_until.map(|until| until.to_string()),
+        "calls": state.calls,
+        "calls_max": state.calls_max,
+        "waiting": state.waiting,
+        "connections_kept": state.kept,
+        "last_error": state.trouble.as_ref().map(|last| json!({ "at": last.at.to_string(), "what": last.what })),
+    })
+}
+
+pub(super) fn list(app: &App) -> Reply {
+    let hosts: Vec<Value> = app.repositories.upstreams().iter().map(shown).collect();
+    reply::json(StatusCode::OK, &json!({ "upstreams": hosts }))
+}

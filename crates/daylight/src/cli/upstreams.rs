@@ -1,0 +1,60 @@
+//! `daylight upstreams`: the hosts that a running server's upstreams are on, and how they stand.
+
+use super::Context;
+use super::api::{ApiFlags, shape};
+use super::table;
+use serde::Deserialize;
+
+/// Show how the upstreams of a running server stand
+#[derive(Debug, clap::Args)]
+pub(super) struct Upstreams {
+    #[command(flatten)]
+    flags: ApiFlags,
+}
+
+#[derive(Debug, Deserialize)]
+struct All {
+    upstreams: Vec<Upstream>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Upstream {
+    host: String,
+    circuit: String,
+    open_until: Option<String>,
+    paused_until: Option<String>,
+    calls: u64,
+    calls_max: u64,
+    waiting: u64,
+    last_error: Option<Trouble>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Trouble {
+    at: String,
+    what: String,
+}
+
+impl Upstreams {
+    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let api = self.flags.api(context)?;
+        let answer = api.get("/api/v1/upstreams")?;
+        if api.printed(&answer, context)? {
+            return Ok(());
+        }
+        let rows = shape::<All>(answer)?.upstreams.into_iter().map(row).collect();
+        Ok(table::write(context.out, ["HOST", "STATE", "CALLS", "WAITING", "LAST ERROR"], rows)?)
+    }
+}
+
+fn row(upstream: Upstream) -> [String; 5] {
+    let state = match (upstream.circuit.as_str(), upstream.open_until, upstream.paused_until) {
+        ("open", Some(until), _) => format!("left alone until {until}"),
+        ("trial", ..) => "tried".to_owned(),
+        (.., Some(until)) => format!("paused until {until}"),
+        _ => "called".to_owned(),
+    };
+    let calls = format!("{} of {}", upstream.calls, upstream.calls_max);
+    let last = upstream.last_error.map_or_else(|| "none".to_owned(), |last| format!("{} {}", last.at, last.what));
+    [upstream.host, state, calls, upstream.waiting.to_string(), last]
+}

@@ -1,0 +1,199 @@
+//! What trees of files hold, for operators: lists, taking away, bringing back, and forgetting what an upstream said.
+
+use super::Repositories;
+use crate::visible::removed;
+use crate::{Actor, BadSetting, Error, Found, Repository, hosted, visible};
+use format::tree;
+use std::sync::Arc;
+use store::{Entry, Hashes, RepositoryKind};
+use telemetry::{Event, Millis};
+
+/// Paths of an upstream that are forgotten in one go.
+const PAGE: usize = 1_000;
+
+/// Which part of a list is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    /// The path that it is about, and all below it; empty: everything.
+    pub path: &'a str,
+    /// Only what comes after this path, in byte order.
+    pub after: &'a str,
+    /// So many rows are looked at.
+    pub limit: usize,
+}
+
+/// A part of a list.
+#[derive(Debug)]
+pub struct Listed<T> {
+    /// In byte order of their paths.
+    pub rows: Vec<T>,
+    /// Where the next part begins, where there may be one.
+    pub next: Option<String>,
+}
+
+/// A file of a tree.
+#[derive(Debug)]
+pub struct ListedFile {
+    /// Its path.
+    pub path: String,
+    /// Its bytes.
+    pub hashes: Hashes,
+    /// When it was published or taken away; of an upstream's, when it was fetched.
+    pub changed: Millis,
+}
+
+impl Part<'_> {
+    fn has(&self, path: &str) -> bool {
+        let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
+        self.path.is_empty() || path.strip_prefix(self.path).is_some_and(below)
+    }
+
+    fn listed<R, T>(&self, rows: &[R], path: impl Fn(&R) -> &str, shown: Vec<T>) -> Listed<T> {
+        let next = rows.last().filter(|_| rows.len() >= self.limit).map(|last| path(last).to_owned());
+        Listed { rows: shown, next }
+    }
+}
+
+impl Repositories {
+    /// Files of a tree that clients can see; of an upstream's, those that are kept.
+    pub async fn contents(&self, name: &str, part: Part<'_>, event: &mut Event) -> Result<Listed<ListedFile>, Error> {
+        let repository = self.tree_repository(name, event).await?;
+        let view = repository.view(self.clock.now());
+        if repository.record.kind == RepositoryKind::Remote {
+            let (span, limit) = ((part.path, part.after), part.limit);
+            let rows = self.store.cached_files(repository.id, span, limit, event).await?;
+            let seen = |file| visible(std::slice::from_ref(file), view).next().is_some();
+            let shown = rows.iter().filter(|(path, file)| part.has(path) && seen(file));
+            let shown = shown.map(|(path, file)| ListedFile {
+                path: path.clone(),
+                hashes: file.hashes.clone(),
+                changed: file.fetched,
+            });
+            let shown = shown.collect();
+            return Ok(part.listed(&rows, |(path, _)| path, shown));
+        }
+        let rows = self.entries(&repository, part, event).await?;
+        let shown = visible(&rows, view).map(|seen| listed(seen.entry())).filter(|file| part.has(&file.path)).collect();
+        Ok(part.listed(&rows, |entry| &entry.key, shown))
+    }
+
+    /// Files of a hosted tree that were taken away.
+    pub async fn removed(&self, name: &str, part: Part<'_>, event: &mut Event) -> Result<Listed<ListedFile>, Error> {
+        let repository = self.hosted_tree(name, event).await?;
+        let rows = self.entries(&repository, part, event).await?;
+        let shown = removed(&rows).map(listed).filter(|file| part.has(&file.path)).collect();
+        Ok(part.listed(&rows, |entry| &entry.key, shown))
+    }
+
+    async fn entries(&self, repository: &Repository, part: Part<'_>, event: &mut Event) -> Result<Vec<Entry>, Error> {
+        Ok(self.store.entries_beginning(repository.id, (part.path, part.after), part.limit, event).await?)
+    }
+
+    /// Takes away the file at `path`, or all below it; says how many those were. What an upstream has is asked for anew.
+    pub async fn withdraw(&self, name: &str, path: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
+        let repository = self.tree_repository(name, event).await?;
+        checked(&repository, path)?;
+        if repository.record.kind == RepositoryKind::Remote {
+            return self.forget_files(&repository, path, event).await;
+        }
+        match hosted::remove(self.files(&repository), path, (by, self.clock.now()), event).await? {
+            Found::Removed(count) => Ok(count),
+            _ => Err(Error::GivenUp),
+        }
+    }
+
+    /// Puts back what the last deletion of `path`, or of anything below it, took away; says how many files that were.
+    pub async fn restore(&self, name: &str, path: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
+        let repository = self.hosted_tree(name, event).await?;
+        checked(&repository, path)?;
+        hosted::restore(self.files(&repository), path, (by, self.clock.now()), event).await
+    }
+
+    /// Paths that an upstream proved that it does not have, and until when that is believed.
+    pub async fn missing(
+        &self,
+        name: &str,
+        (after, limit): (&str, usize),
+        event: &mut Event,
+    ) -> Result<Listed<(String, Millis)>, Error> {
+        let repository = self.remote_tree(name, event).await?;
+        let rows = self.store.missing(repository.id, after, self.clock.now(), limit, event).await?;
+        let next = rows.last().filter(|_| rows.len() >= limit).map(|(path, _)| path.clone());
+        Ok(Listed { rows, next })
+    }
+
+    /// Forgets that an upstream does not have `path` and what is below it, or anything where `path` is empty: the next
+    /// who asks has it asked. Says how many paths those were.
+    pub async fn forget_missing(&self, name: &str, path: &str, event: &mut Event) -> Result<u64, Error> {
+        let repository = self.remote_tree(name, event).await?;
+        let part = Part { path, after: "", limit: PAGE };
+        let (mut forgotten, mut after) = (0, String::new());
+        loop {
+            let rows = self.store.missing(repository.id, &after, self.clock.now(), PAGE, event).await?;
+            for (path, _) in rows.iter().filter(|(path, _)| part.has(path)) {
+                forgotten += self.forget(&repository, path, event).await?;
+            }
+            match rows.last() {
+                Some((last, _)) if rows.len() == PAGE => after.clone_from(last),
+                _ => return Ok(forgotten),
+            }
+        }
+    }
+
+    async fn forget_files(&self, repository: &Repository, path: &str, event: &mut Event) -> Result<u64, Error> {
+        let part = Part { path, after: "", limit: PAGE };
+        let (mut forgotten, mut after) = (0, String::new());
+        loop {
+            let rows = self.store.cached_files(repository.id, (path, &after), PAGE, event).await?;
+            for (path, _) in rows.iter().filter(|(path, _)| part.has(path)) {
+                forgotten += self.forget(repository, path, event).await?;
+            }
+            match rows.last() {
+                Some((last, _)) if rows.len() == PAGE => after.clone_from(last),
+                _ if forgotten == 0 => return Err(Error::NoSuchFile(path.to_owned())),
+                _ => return Ok(forgotten),
+            }
+        }
+    }
+
+    /// Forgets one path, and voids what was answered from it.
+    async fn forget(&self, repository: &Repository, path: &str, event: &mut Event) -> Result<u64, Error> {
+        let was = self.store.forget_cached(repository.id, path, event).await?;
+        self.store.refreshed(repository.id, tree::folder(path));
+        Ok(u64::from(was))
+    }
+
+    async fn tree_repository(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
+        let (repository, _) = self.find(name, event).await?;
+        if repository.format.is_tree() {
+            return Ok(repository);
+        }
+        let text = format!("`{name}` holds gems, which are listed and withdrawn as gems");
+        Err(BadSetting::new(text, "`gem list --remote` and `gem yank`").into())
+    }
+
+    async fn hosted_tree(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
+        let repository = self.tree_repository(name, event).await?;
+        match repository.record.kind {
+            RepositoryKind::Hosted => Ok(repository),
+            _ => Err(BadSetting::new(format!("`{name}` holds no files of its own"), "ask a hosted repository").into()),
+        }
+    }
+
+    async fn remote_tree(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
+        let repository = self.tree_repository(name, event).await?;
+        match repository.record.kind {
+            RepositoryKind::Remote => Ok(repository),
+            _ => Err(BadSetting::new(format!("`{name}` stands for no upstream"), "ask a remote repository").into()),
+        }
+    }
+}
+
+fn checked(repository: &Repository, path: &str) -> Result<(), Error> {
+    let refused = |_| Error::NoSuchPath { path: Event::text(path), format: repository.format.as_str() };
+    tree::check(path).map_err(refused)
+}
+
+fn listed(entry: &Entry) -> ListedFile {
+    ListedFile { path: entry.key.clone(), hashes: entry.hashes.clone(), changed: entry.changed }
+}

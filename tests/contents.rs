@@ -1,0 +1,168 @@
+//! What operators see of a repository and do to it: lists, deletion and its undoing, what is missing upstream, how upstreams
+//! stand.
+
+use crate::world::{Says, Upstream, World};
+use serde_json::{Value, json};
+use std::process::Command;
+
+const LAMP: &str = "org/example/lamp/1.0/lamp-1.0.jar";
+
+fn get(world: &World, below: &str) -> Value {
+    world.admin().get(&format!("/api/v1/repositories/{below}")).expect(200).json()
+}
+
+fn paths(list: &Value, name: &str) -> Vec<String> {
+    list[name].as_array().unwrap().iter().map(|row| row["path"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A server with a remote repository of raw files, and its upstream.
+fn remote(path: &str, bytes: &str) -> (World, Upstream) {
+    let (world, upstream) = (World::start(), Upstream::start());
+    upstream.file(path, bytes);
+    let wanted = json!({"name": "far", "format": "raw", "remote": {"urls": [upstream.url()]}});
+    world.admin().post_json("/api/v1/repositories", &wanted).expect(201);
+    (world, upstream)
+}
+
+#[test]
+fn a_list_shows_what_clients_see_and_goes_on_where_it_ended() {
+    let world = World::start();
+    world.tree("tools", "raw");
+    for path in ["a/1", "a/2", "a-b/1", "b"] {
+        world.admin().put("tools", path, path.as_bytes()).expect(201);
+    }
+    let all = get(&world, "tools/contents");
+    assert_eq!(paths(&all, "contents"), ["a-b/1", "a/1", "a/2", "b"]);
+    assert_eq!((&all["next"], &all["contents"][0]["size_bytes"]), (&Value::Null, &json!(5)));
+    assert_eq!(paths(&get(&world, "tools/contents/a"), "contents"), ["a/1", "a/2"]);
+    assert_eq!(paths(&get(&world, "tools/contents/b"), "contents"), ["b"]);
+    assert_eq!(paths(&get(&world, "tools/contents/c"), "contents"), [""; 0]);
+    // Whatever the size of the parts, together they are the whole.
+    for limit in 1..=5 {
+        let (mut together, mut after) = (Vec::new(), String::new());
+        loop {
+            let part = get(&world, &format!("tools/contents?limit={limit}&after={after}"));
+            together.extend(paths(&part, "contents"));
+            let Some(next) = part["next"].as_str() else { break };
+            after = next.replace('/', "%2F");
+        }
+        assert_eq!(together, paths(&all, "contents"), "{limit}");
+    }
+    for odd in ["limit=0", "limit=1001", "limit=many"] {
+        world.admin().get(&format!("/api/v1/repositories/tools/contents?{odd}")).expect(400);
+    }
+    world.admin().get("/api/v1/repositories/gems-private/contents").expect(400);
+    world.admin().get("/api/v1/repositories/nothing/contents").expect(404);
+}
+
+#[test]
+fn what_is_deleted_can_be_seen_and_brought_back_as_it_was() {
+    let world = World::start();
+    world.tree("maven", "maven");
+    let admin = world.admin();
+    for ending in ["jar", "pom"] {
+        let pom =
+            "<project><groupId>org.example</groupId><artifactId>lamp</artifactId><version>1.0</version></project>";
+        admin.put("maven", &format!("org/example/lamp/1.0/lamp-1.0.{ending}"), pom.as_bytes()).expect(201);
+    }
+    let before = world.anon().file("maven", LAMP).expect(200);
+    let folder = "/api/v1/repositories/maven/contents/org/example/lamp/1.0";
+    assert_eq!(admin.ask("DELETE", folder, &[], b"").expect(200).json(), json!({"removed": 2}));
+    world.anon().file("maven", LAMP).expect(404);
+    world.anon().file("maven", "org/example/lamp/maven-metadata.xml").expect(404);
+    assert_eq!(paths(&get(&world, "maven/contents"), "contents"), [""; 0]);
+    assert_eq!(paths(&get(&world, "maven/contents?removed=true"), "contents").len(), 2);
+    assert_eq!(admin.ask("POST", folder, &[], b"").expect(200).json(), json!({"restored": 2}));
+    let after = world.anon().file("maven", LAMP).expect(200);
+    assert_eq!((&after.body, after.header("etag")), (&before.body, before.header("etag")));
+    world.anon().file("maven", "org/example/lamp/maven-metadata.xml").expect(200);
+    assert_eq!(paths(&get(&world, "maven/contents?removed=true"), "contents"), [""; 0]);
+    admin.ask("POST", folder, &[], b"").expect(404);
+    admin.ask("DELETE", "/api/v1/repositories/maven/contents/no/where", &[], b"").expect(404);
+    admin.ask("GET", "/api/v1/repositories/maven/not-found", &[], b"").expect(400);
+}
+
+#[test]
+fn what_is_kept_of_an_upstream_is_listed_and_asked_for_anew_when_it_is_taken_away() {
+    let (world, upstream) = remote("/dist/x.zip", "old");
+    assert_eq!(world.anon().file("far", "dist/x.zip").expect(200).text(), "old");
+    upstream.file("/dist/x.zip", "new");
+    assert_eq!(world.anon().file("far", "dist/x.zip").expect(200).text(), "old");
+    let list = get(&world, "far/contents");
+    assert_eq!((paths(&list, "contents"), &list["contents"][0]["size_bytes"]), (vec!["dist/x.zip".into()], &json!(3)));
+    let path = "/api/v1/repositories/far/contents/dist";
+    assert_eq!(world.admin().ask("DELETE", path, &[], b"").expect(200).json(), json!({"removed": 1}));
+    assert_eq!(paths(&get(&world, "far/contents"), "contents"), [""; 0]);
+    assert_eq!(world.anon().file("far", "dist/x.zip").expect(200).text(), "new");
+    world.admin().ask("DELETE", "/api/v1/repositories/far/contents/no/where", &[], b"").expect(404);
+}
+
+#[test]
+fn what_an_upstream_was_proven_not_to_have_is_listed_and_forgotten() {
+    let (world, upstream) = remote("/there", "there");
+    for path in ["a/1", "a/2", "b"] {
+        world.anon().file("far", path).expect(404);
+        world.anon().file("far", path).expect(404);
+        assert_eq!(upstream.count(&format!("/{path}")), 1);
+    }
+    let missing = get(&world, "far/not-found");
+    assert_eq!(paths(&missing, "missing"), ["a/1", "a/2", "b"]);
+    assert!(missing["missing"][0]["until"].as_str().unwrap().ends_with('Z'));
+    // It appears there; here that is noticed as soon as somebody says so.
+    upstream.file("/a/1", "here");
+    world.anon().file("far", "a/1").expect(404);
+    let forget = |below: &str| {
+        let path = format!("/api/v1/repositories/far/not-found{below}");
+        world.admin().ask("DELETE", &path, &[], b"").expect(200).json()["forgotten"].as_u64().unwrap()
+    };
+    assert_eq!(forget("/a"), 2);
+    assert_eq!(world.anon().file("far", "a/1").expect(200).text(), "here");
+    assert_eq!(paths(&get(&world, "far/not-found"), "missing"), ["b"]);
+    assert_eq!((forget("/c"), forget(""), forget("")), (0, 1, 0));
+    // A failure proves nothing.
+    upstream.says("/c", Says::status(500));
+    assert!(world.anon().file("far", "c").status >= 500);
+    assert_eq!(paths(&get(&world, "far/not-found"), "missing"), [""; 0]);
+}
+
+#[test]
+fn how_upstreams_stand_is_told_with_what_went_wrong_last() {
+    let (world, upstream) = remote("/there", "there");
+    let state = || world.admin().get("/api/v1/upstreams").expect(200).json()["upstreams"].clone();
+    world.anon().file("far", "there").expect(200);
+    let host = upstream.address().to_string();
+    let one = state().as_array().unwrap().iter().find(|one| one["host"].as_str().unwrap().ends_with(&host)).cloned();
+    let one = one.unwrap();
+    assert_eq!((&one["circuit"], &one["last_error"], &one["calls"]), (&json!("closed"), &Value::Null, &json!(0)));
+    upstream.says("/busy", Says::status(429).header("Retry-After", "60"));
+    assert!(world.anon().file("far", "busy").status >= 500);
+    let one = state()[0].clone();
+    assert!(one["paused_until"].is_string() && one["last_error"]["what"].as_str().unwrap().contains("429"), "{one}");
+}
+
+#[test]
+fn the_command_line_does_the_same() {
+    let (world, _upstream) = remote("/dist/x.zip", "old");
+    world.anon().file("far", "dist/x.zip").expect(200);
+    world.anon().file("far", "gone").expect(404);
+    let server = world.url("").replace("/repository//", "");
+    let say = |line: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
+        command.args(line.split(' ')).env_clear().env("DAYLIGHT_TOKEN", world.admin().secret());
+        let said = command.args(["--server", &server]).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        assert!(said.status.success(), "{line}: {}", text(&said.stderr));
+        text(&said.stdout) + &text(&said.stderr)
+    };
+    assert!(say("repo contents far").contains("\ndist/x.zip  3      20"));
+    assert!(say("repo missing far").contains("\ngone  20"));
+    assert_eq!(say("repo forget far"), "forgot 1 at `/` and below it in `far`\n");
+    assert_eq!(say("repo delete far dist"), "deleted 1 at `dist` and below it in `far`\n");
+    assert!(say("upstreams").contains("called"));
+    world.tree("tools", "raw");
+    world.admin().put("tools", "a+b/c", b"x").expect(201);
+    assert_eq!(say("repo delete tools a+b"), "deleted 1 at `a+b` and below it in `tools`\n");
+    assert!(say("repo contents tools --deleted").contains("\na+b/c  1"));
+    assert_eq!(say("repo restore tools a+b"), "restored 1 at `a+b` and below it in `tools`\n");
+    world.anon().file("tools", "a+b/c").expect(200);
+}
