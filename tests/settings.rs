@@ -79,6 +79,36 @@ fn a_change_names_what_it_changes_and_null_takes_away() {
     assert!(!world.log().contains("hush-hush"));
 }
 
+#[test]
+fn a_new_folder_has_repositories_and_the_upstream_that_somebody_set() {
+    let mut world = World::start_with(&[("DAYLIGHT_UPSTREAM_MAVEN_CENTRAL", "http://127.0.0.1:9/maven2/")]);
+    let all = |world: &World| world.admin().get(REPOSITORIES).expect(200).json()["repositories"].clone();
+    let shown: Vec<Value> =
+        all(&world).as_array().unwrap().iter().map(|one| json!([one["name"], one["kind"], one["versions"]])).collect();
+    let expected = [
+        json!(["gems-private", "hosted", null]),
+        json!(["maven-central", "remote", null]),
+        json!(["maven-releases", "hosted", "releases"]),
+        json!(["maven-snapshots", "hosted", "snapshots"]),
+    ];
+    assert_eq!(shown, expected);
+    let urls = |world: &World| {
+        world.admin().get(&format!("{REPOSITORIES}/maven-central")).expect(200).json()["remote"]["urls"].clone()
+    };
+    assert_eq!(urls(&world), json!(["http://127.0.0.1:9/maven2"]));
+    // What is set holds at every start; mirrors that were added stay.
+    let change = json!({"remote": {"urls": ["http://127.0.0.1:8", "http://127.0.0.1:7"]}});
+    world.admin().patch_json(&format!("{REPOSITORIES}/maven-central"), &change).expect(200);
+    world.stop();
+    world.resume();
+    assert_eq!(urls(&world), json!(["http://127.0.0.1:9/maven2", "http://127.0.0.1:7"]));
+    // Whoever took it away is not given it again.
+    world.admin().ask("DELETE", &format!("{REPOSITORIES}/maven-central"), &[], b"").expect(204);
+    world.stop();
+    world.resume();
+    assert_eq!(all(&world).as_array().unwrap().len(), 3);
+}
+
 const DECLARED: &str = r#"
 [[repository]]
 name = "snapshots"

@@ -1,9 +1,10 @@
-//! Puts into force what the configuration file declares of repositories: at each start, and when it is read again.
+//! Puts into force what the configuration says of repositories: at each start, and when its file is read again.
 
-use crate::config::DeclaredRepository;
-use crate::init::BY;
+use crate::config::{DeclaredRepository, Upstream, UpstreamUrl};
+use crate::init::{BY, MAVEN_CENTRAL};
 use format::gem::info::FormatVersion;
 use repository::{BadSetting, Error, Repositories};
+use store::RepositoryRecord;
 use telemetry::Event;
 
 /// A repository that the file declares and that cannot be so.
@@ -27,6 +28,25 @@ pub(crate) async fn put(
         put_one(one, repositories, info_format, event).await.map_err(|source| NotSo { place, name, source })?;
     }
     Ok(())
+}
+
+/// Points the default remote repository, where it is still there, to the upstream that somebody set. One that nobody set
+/// stays where it points: a default that a later version has must not move it.
+pub(crate) async fn point(upstream: &Upstream, repositories: &Repositories, event: &mut Event) -> Result<(), Error> {
+    let UpstreamUrl(url) = &upstream.maven_central;
+    if upstream.maven_central == UpstreamUrl::maven_central() {
+        return Ok(());
+    }
+    let first = |record: &mut RepositoryRecord| {
+        if let Some(at) = record.remote.as_mut().and_then(|remote| remote.urls.first_mut()) {
+            at.clone_from(url);
+        }
+        Ok(())
+    };
+    match repositories.set(MAVEN_CENTRAL, first, BY, event).await {
+        Ok(_) | Err(Error::NoSuchRepository(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 async fn put_one(

@@ -1,19 +1,19 @@
-//! What a new data folder gets: a first repository and an admin token.
+//! What a new data folder gets: its first repositories and an admin token.
 
 use crate::access::{Access, NewToken, Scope};
-use crate::config::{Secret, Settings};
+use crate::config::{Secret, Settings, Upstream};
 use crate::error::Error;
 use crate::serve::{Extra, Opened};
 use crate::sinks;
 use anyhow::Context;
 use format::gem::info::FormatVersion;
-use repository::Repositories;
+use repository::{Repositories, VersionPolicy};
 use std::path::PathBuf;
-use store::{RepositoryKind, RepositoryRecord, Seq, Store};
+use store::{RemoteRecord, RepositoryKind, RepositoryRecord, Seq, Store};
 use telemetry::{Clock, Event, Millis};
 
-/// The repository that a new folder gets.
-pub const FIRST_REPOSITORY: &str = "gems-private";
+/// The remote repository that a new folder gets.
+pub(crate) const MAVEN_CENTRAL: &str = "maven-central";
 /// The name of the token that a new folder gets.
 pub const ADMIN: &str = "admin";
 /// Who makes them, in the journal.
@@ -30,7 +30,7 @@ pub struct InitReport {
     pub repositories: Vec<String>,
 }
 
-/// Makes the folder, the first repository and the admin token, without serving.
+/// Makes the folder, the first repositories and the admin token, without serving.
 pub fn init(settings: &Settings) -> Result<InitReport, anyhow::Error> {
     let clock = Clock::default();
     let (log, _) = sinks::log(settings, &clock);
@@ -53,23 +53,21 @@ pub struct First {
     pub repositories: Vec<String>,
 }
 
-/// Gives a folder in which nothing was ever changed its first repository, and one without a token that may do
-/// everything an admin token: so neither a crash between the two nor the end of the last such token locks anybody out. A given admin token is put
-/// in force at every start, as whoever sets `DAYLIGHT_ADMIN_TOKEN` expects.
+/// Gives a folder in which nothing was ever changed its first repositories, all or none, and one without a token that may
+/// do everything an admin token: so neither a crash between the two nor the end of the last such token locks anybody out.
+/// A given admin token is put in force at every start, as whoever sets `DAYLIGHT_ADMIN_TOKEN` expects.
 pub async fn first(
     store: &Store,
-    (given, info_format): (Option<&Secret>, FormatVersion),
+    (given, info_format, upstream): (Option<&Secret>, FormatVersion, &Upstream),
     repositories: &Repositories,
     access: &Access,
     event: &mut Event,
 ) -> Result<First, anyhow::Error> {
     let mut made = First::default();
     if store.last() == Seq(0) {
-        let info_format = Some(info_format.as_str().to_owned());
-        let gems = RepositoryRecord::new(FIRST_REPOSITORY, "gem", RepositoryKind::Hosted, Millis(0));
-        let gems = RepositoryRecord { info_format, ..gems };
-        let repository = repositories.add(gems, BY, event).await.context("cannot make the first repository")?;
-        made.repositories.push(repository.record.name.clone());
+        let all = first_repositories(info_format, upstream);
+        made.repositories = all.iter().map(|record| record.name.clone()).collect();
+        repositories.add_all(all, BY, event).await.context("cannot make the first repositories")?;
     }
     match given {
         Some(secret) if access.is_admin(secret, event).await? => {}
@@ -78,6 +76,22 @@ pub async fn first(
         None => made.admin_token = Some(replace(None, access, event).await?),
     }
     Ok(made)
+}
+
+/// The repositories of a new folder.
+fn first_repositories(info_format: FormatVersion, upstream: &Upstream) -> Vec<RepositoryRecord> {
+    let hosted = |name, format| RepositoryRecord::new(name, format, RepositoryKind::Hosted, Millis(0));
+    let versions = |policy: VersionPolicy| Some(policy.as_str().to_owned());
+    let remote = RemoteRecord { urls: vec![upstream.maven_central.0.clone()], ..RemoteRecord::default() };
+    vec![
+        RepositoryRecord { info_format: Some(info_format.as_str().to_owned()), ..hosted("gems-private", "gem") },
+        RepositoryRecord { versions: versions(VersionPolicy::Releases), ..hosted("maven-releases", "maven") },
+        RepositoryRecord { versions: versions(VersionPolicy::Snapshots), ..hosted("maven-snapshots", "maven") },
+        RepositoryRecord {
+            remote: Some(remote),
+            ..RepositoryRecord::new(MAVEN_CENTRAL, "maven", RepositoryKind::Remote, Millis(0))
+        },
+    ]
 }
 
 /// Puts an admin token in force, with the given secret or a new one, in place of any other of its name.

@@ -159,9 +159,11 @@ async fn known(
         )
         .await?;
         let access = Access::open(store.clone(), clock.clone(), &mut event).await?;
-        let given = (settings.admin_token.as_ref(), conformance::info_format(settings.conformance));
+        let info_format = conformance::info_format(settings.conformance);
+        let given = (settings.admin_token.as_ref(), info_format, &settings.upstream);
         let first = init::first(store, given, &repositories, &access, &mut event).await?;
-        declared::put(&settings.repositories, &repositories, given.1, &mut event).await?;
+        declared::point(&settings.upstream, &repositories, &mut event).await?;
+        declared::put(&settings.repositories, &repositories, info_format, &mut event).await?;
         conformance::prepare(settings, &access, &repositories, &mut event).await?;
         anyhow::Ok((repositories, access, first))
     }

@@ -20,8 +20,8 @@ use format::gem::spelling;
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{
-    Batch, Change, CommitError, Expect, IndexBase, Lane, RepositoryId, RepositoryKind, RepositoryRecord, Staged, Stamp,
-    Store, Unit,
+    Batch, Change, CommitError, Conflict, Expect, IndexBase, Lane, RepositoryId, RepositoryKind, RepositoryRecord,
+    Staged, Stamp, Store, Unit,
 };
 use telemetry::{Bound, Clock, Event, Layer, Millis, Op, Recorder};
 use tokio::runtime::Handle;
@@ -260,21 +260,26 @@ impl Repositories {
     }
 
     /// Makes a repository with these settings. The moment at which it is made is noted here.
-    pub async fn add(
-        &self,
-        mut record: RepositoryRecord,
-        by: &str,
-        event: &mut Event,
-    ) -> Result<Arc<Repository>, Error> {
-        record.created = self.clock.now();
-        self.check(&mut record, event).await?;
-        let (name, created) = (record.name.clone(), record.created);
-        let expect = vec![Expect::RepositoryNameFree(name.clone())];
-        let change = Change::Repository { id: RepositoryId(0), record };
-        match self.commit(expect, change, created, by, event).await {
-            Err(CommitError::Conflict(_)) => Err(Error::NameTaken(name)),
+    pub async fn add(&self, record: RepositoryRecord, by: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
+        let name = record.name.clone();
+        self.add_all(vec![record], by, event).await?;
+        Ok(self.find(&name, event).await?.0)
+    }
+
+    /// Makes several, all or none.
+    pub async fn add_all(&self, records: Vec<RepositoryRecord>, by: &str, event: &mut Event) -> Result<(), Error> {
+        let mut batch = Batch { by: by.to_owned(), at: self.clock.now(), ..Batch::default() };
+        for mut record in records {
+            record.created = batch.at;
+            self.check(&mut record, event).await?;
+            batch.expect.push(Expect::RepositoryNameFree(record.name.clone()));
+            batch.changes.push(Change::Repository { id: RepositoryId(0), record });
+        }
+        match self.store.commit(batch, event).await {
+            Err(CommitError::Conflict(Conflict(Expect::RepositoryNameFree(name)))) => Err(Error::NameTaken(name)),
+            Err(CommitError::Conflict(_)) => Err(Error::GivenUp),
             Err(CommitError::Error(error)) => Err(error.into()),
-            Ok(()) => Ok(self.find(&name, event).await?.0),
+            Ok(_) => Ok(()),
         }
     }
 
@@ -358,23 +363,13 @@ impl Repositories {
     ) -> Result<(), Error> {
         let name = record.name.clone();
         let change = Change::Repository { id, record };
-        match self.commit(vec![Expect::RepositoryLives(id)], change, self.clock.now(), by, event).await {
+        let (expect, changes) = (vec![Expect::RepositoryLives(id)], vec![change]);
+        let batch = Batch { by: by.to_owned(), at: self.clock.now(), expect, changes };
+        match self.store.commit(batch, event).await {
             Err(CommitError::Conflict(_)) => Err(Error::NoSuchRepository(name)),
             Err(CommitError::Error(error)) => Err(error.into()),
-            Ok(()) => Ok(()),
+            Ok(_) => Ok(()),
         }
-    }
-
-    async fn commit(
-        &self,
-        expect: Vec<Expect>,
-        change: Change,
-        at: Millis,
-        by: &str,
-        event: &mut Event,
-    ) -> Result<(), CommitError> {
-        let batch = Batch { by: by.to_owned(), at, expect, changes: vec![change] };
-        self.store.commit(batch, event).await.map(|_| ())
     }
 }
 

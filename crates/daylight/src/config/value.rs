@@ -145,7 +145,7 @@ pub struct UpstreamUrl(pub String);
 
 impl UpstreamUrl {
     /// The public mirror of Maven Central that Google hosts.
-    pub(super) fn maven_central() -> Self {
+    pub(crate) fn maven_central() -> Self {
         Self("https://maven-central.storage-download.googleapis.com/maven2".to_owned())
     }
 }
