@@ -44,7 +44,11 @@ fn every_repository_that_the_readme_names_for_maven_is_in_a_new_folder() {
     let world = World::start();
     let readme = include_str!("../README.md");
     let section = readme.split("\n## ").find(|found| found.starts_with("Maven\n")).unwrap();
-    let names: Vec<&str> = section.split("http://127.0.0.1:8080/repository/").skip(1).map(|rest| rest.split('/').next().unwrap()).collect();
+    let names: Vec<&str> = section
+        .split("http://127.0.0.1:8080/repository/")
+        .skip(1)
+        .map(|rest| rest.split('/').next().unwrap())
+        .collect();
     assert!(names.len() >= 7, "{names:?}");
     for name in names {
         world.anon().get(&format!("/repository/{name}/")).expect(200);

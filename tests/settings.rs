@@ -1,6 +1,6 @@
 //! The settings of repositories, as the API takes them and keeps them, and in which words it refuses them.
 
-use crate::world::{FIRST, World};
+use crate::world::{FIRST, World, write};
 use serde_json::{Value, json};
 
 const REPOSITORIES: &str = "/api/v1/repositories";
@@ -62,6 +62,9 @@ fn a_change_names_what_it_changes_and_null_takes_away() {
     // What a person hides is hidden from the next answer on, and shown again as soon.
     world.admin().patch_json(&path, &json!({"private": false})).expect(200);
     world.anon().get("/repository/central/").expect(200);
+    let folder = tempfile::tempdir().unwrap();
+    let broken = folder.path().join("broken.pem");
+    write(&broken, "-----BEGIN CERTIFICATE-----\n****\n-----END CERTIFICATE-----\n");
     for (change, said) in [
         (json!({"remote": {"urls": []}}), "`remote.urls` has 1 to 8 URLs, not 0"),
         (json!({"remote": {"url": "http://a"}}), "`remote` has no setting `url`"),
@@ -69,6 +72,7 @@ fn a_change_names_what_it_changes_and_null_takes_away() {
         (json!({"remote": {"credentials": "env:DAYLIGHT_ADMIN_TOKEN"}}), "`env:DAYLIGHT_ADMIN_TOKEN`"),
         (json!({"remote": {"credentials": "file:/nowhere/token"}}), "cannot read `/nowhere/token`"),
         (json!({"remote": {"trust": "/etc/hostname"}}), "`/etc/hostname` is no PEM file"),
+        (json!({"remote": {"trust": broken}}), "the trusted certificates cannot be used"),
         (json!({"versions": "releases"}), "`versions` is a setting of hosted repositories of format maven"),
         (json!({"info_format": "v1"}), "has no index of lines"),
     ] {

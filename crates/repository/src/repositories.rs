@@ -56,8 +56,6 @@ pub struct Repositories {
     reading: Mutex<()>,
     /// Held while the settings of a repository are changed from what they are.
     changing: Mutex<()>,
-    /// Reads what settings refer to.
-    references: Arc<dyn References>,
     /// What those share that stand for upstreams.
     remotes: Arc<Remotes>,
 }
@@ -80,10 +78,10 @@ impl Repositories {
         recorder.register(heads.bound().clone());
         recorder.register(pieces.bound().clone());
         recorder.register(opened.bound().clone());
-        let remotes = Remotes::new(store.clone(), recorder.clone(), hosts, references.clone());
+        let remotes = Remotes::new(store.clone(), recorder.clone(), hosts, references);
         let keeper = Keeper { store: store.clone(), workers: Arc::new(workers), recorder, back: Handle::current() };
         let (reading, changing) = (Mutex::new(()), Mutex::new(()));
-        Ok(Self { store, keeper, heads, clock, known, room, pieces, opened, reading, changing, references, remotes })
+        Ok(Self { store, keeper, heads, clock, known, room, pieces, opened, reading, changing, remotes })
     }
 
     /// Writes of the large indexes what the data folder does not have yet. Before the store is closed.
@@ -307,8 +305,8 @@ impl Repositories {
     async fn check(&self, record: &mut RepositoryRecord, event: &mut Event) -> Result<(), Error> {
         settings::settle(record)?;
         let Some(remote) = record.remote.clone() else { return Ok(()) };
-        let references = self.references.clone();
-        let read = move |_: &mut ()| settings::resolve(&remote, &*references);
+        let remotes = self.remotes.clone();
+        let read = move |_: &mut ()| remotes.check(&remote);
         Ok(self.keeper.workers.run(Lane::Change, (Op::WorkWait, Op::ReferencesRead), event, read).await??)
     }
 

@@ -1,7 +1,7 @@
 //! What the settings of a repository may be: which belong to its kind and format, and what each may say. Every change
 //! of them passes here, whether it came through the API, the command line or the configuration file.
 
-use crate::{BadSetting, Error, Format, References, RepositoryName, VersionPolicy, hosted};
+use crate::{BadSetting, Error, Format, RepositoryName, VersionPolicy, hosted};
 use format::gem::info::FormatVersion;
 use store::{RemoteRecord, RepositoryKind, RepositoryRecord, Retention};
 use telemetry::Event;
@@ -113,17 +113,6 @@ fn upstream(remote: &mut RemoteRecord) -> Result<(), BadSetting> {
     number("remote.fresh_s", remote.fresh_s, 0..=AGE_MAX_S)?;
     number("remote.missing_s", remote.missing_s, 0..=AGE_MAX_S)?;
     number("remote.max_bytes", remote.max_bytes, ROOM_MIN_BYTES..=u64::MAX)
-}
-
-/// Refuses references that lead nowhere. It may read files.
-pub(crate) fn resolve(remote: &RemoteRecord, references: &dyn References) -> Result<(), BadSetting> {
-    for reference in [&remote.credentials, &remote.proxy_credentials].into_iter().flatten() {
-        references.secret(reference)?;
-    }
-    for path in [&remote.trust, &remote.certificate].into_iter().flatten() {
-        references.pem(path)?;
-    }
-    Ok(())
 }
 
 /// A URL of which paths are asked, without a slash at its end. Credentials have a place of their own: what stands in a

@@ -17,11 +17,11 @@ mod upstreams;
 pub use failure::Failure;
 pub(crate) use fetch::fetch;
 
-use crate::{References, Repository};
+use crate::{BadSetting, References, Repository};
 use client::{HostState, Hosts};
 use flights::Flights;
 use std::sync::Arc;
-use store::{Held, Recalled, Store};
+use store::{Held, Recalled, RemoteRecord, Store};
 use telemetry::{Event, Millis, Recorder};
 use tokio::runtime::Handle;
 use upstreams::Upstreams;
@@ -74,6 +74,12 @@ impl Remotes {
     /// A repository of these.
     pub(crate) fn remote(self: &Arc<Self>, repository: &Arc<Repository>) -> Remote {
         Remote { remotes: self.clone(), repository: repository.clone() }
+    }
+
+    /// Refuses settings that no upstream can be made of: references that lead nowhere, and what is behind the others and
+    /// cannot be used. It may read files.
+    pub(crate) fn check(&self, record: &RemoteRecord) -> Result<(), BadSetting> {
+        self.upstreams.check(record)
     }
 
     /// How the hosts that were called stand.

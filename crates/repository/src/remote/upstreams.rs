@@ -44,20 +44,33 @@ impl Upstreams {
         self.hosts.states()
     }
 
+    /// Looks whether an upstream can be made of these settings. It may read files, and calls nobody.
+    pub(super) fn check(&self, record: &RemoteRecord) -> Result<(), BadSetting> {
+        let unusable = |error: client::Error| {
+            let hint = error.hint().unwrap_or("look at the settings of `remote`").to_owned();
+            BadSetting::new(error.to_string(), &hint)
+        };
+        Upstream::new(self.options(record)?, self.hosts.clone()).map(drop).map_err(unusable)
+    }
+
     fn make(&self, record: &RemoteRecord) -> Result<Upstream, Failure> {
+        Ok(Upstream::new(self.options(record)?, self.hosts.clone())?)
+    }
+
+    /// The settings with what they refer to.
+    fn options(&self, record: &RemoteRecord) -> Result<UpstreamOptions, BadSetting> {
         let secret = |reference: &Option<String>| {
             reference.as_deref().map(|reference| self.references.secret(reference)).transpose()
         };
         let pem =
             |path: &Option<String>| path.as_deref().map(|path| self.references.pem(path).map(Pem::from)).transpose();
         let proxy_credentials = secret(&record.proxy_credentials)?;
-        let options = UpstreamOptions {
+        Ok(UpstreamOptions {
             urls: record.urls.clone(),
             credentials: secret(&record.credentials)?,
             proxy: record.proxy.clone().map(|url| ProxyOptions { url, credentials: proxy_credentials }),
             trust: pem(&record.trust)?,
             certificate: pem(&record.certificate)?,
-        };
-        Ok(Upstream::new(options, self.hosts.clone())?)
+        })
     }
 }
