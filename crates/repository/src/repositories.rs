@@ -1,5 +1,6 @@
 //! All repositories, and the one function that answers a question to one of them.
 
+mod change;
 mod contents;
 mod trees;
 
@@ -9,21 +10,14 @@ use crate::client_settings;
 use crate::hosted::{self, Heads, Hosted, Keeper, Pieces};
 use crate::opened::Opened;
 use crate::remote::Remotes;
-use crate::{
-    Actor, Ask, BadSetting, Error, Format, Found, Known, Question, References, Repository, Rules, Shared, Workers,
-    settings,
-};
+use crate::{Actor, Ask, Error, Format, Found, Known, Question, References, Repository, Rules, Shared, Workers};
 use arc_swap::ArcSwap;
 use client::{HostState, Hosts};
-use format::gem::info::FormatVersion;
 use format::gem::spelling;
 use std::collections::HashMap;
 use std::sync::Arc;
-use store::{
-    Batch, Change, CommitError, Conflict, Expect, IndexBase, Lane, RepositoryId, RepositoryKind, RepositoryRecord,
-    Staged, Stamp, Store, Unit,
-};
-use telemetry::{Bound, Clock, Event, Layer, Millis, Op, Recorder};
+use store::{RepositoryId, RepositoryKind, Staged, Stamp, Store, Unit};
+use telemetry::{Bound, Clock, Event, Layer, Millis, Recorder};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
@@ -124,18 +118,6 @@ impl Repositories {
         let known = self.known(event).await?;
         let found = known.by_name.get(name).ok_or_else(|| Error::NoSuchRepository(name.to_owned()))?;
         Ok((found.clone(), known.stamp))
-    }
-
-    /// The same, where it must have the indexes of gems.
-    async fn gem_repository(&self, name: &str, event: &mut Event) -> Result<(Arc<Repository>, Stamp), Error> {
-        let found = self.find(name, event).await?;
-        match found.0.format {
-            Format::Gem => Ok(found),
-            other => {
-                let text = format!("`{name}` has format {}, which has no index of lines", other.as_str());
-                Err(BadSetting::new(text, "this is for repositories of gems").into())
-            }
-        }
     }
 
     /// The same repository as it is set now, for a change that was made from settings that no longer hold.
@@ -254,119 +236,6 @@ impl Repositories {
             | Question::Delete(path) => {
                 Err(Error::NoSuchPath { path: Event::text(path), format: ask.repository.format.as_str() })
             }
-        }
-    }
-
-    /// Makes a repository with these settings. The moment at which it is made is noted here.
-    pub async fn add(&self, record: RepositoryRecord, by: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
-        let name = record.name.clone();
-        self.add_all(vec![record], by, event).await?;
-        Ok(self.find(&name, event).await?.0)
-    }
-
-    /// Makes several, all or none.
-    pub async fn add_all(&self, records: Vec<RepositoryRecord>, by: &str, event: &mut Event) -> Result<(), Error> {
-        let mut batch = Batch { by: by.to_owned(), at: self.clock.now(), ..Batch::default() };
-        for mut record in records {
-            record.created = batch.at;
-            self.check(&mut record, event).await?;
-            batch.expect.push(Expect::RepositoryNameFree(record.name.clone()));
-            batch.changes.push(Change::Repository { id: RepositoryId(0), record });
-        }
-        match self.store.commit(batch, event).await {
-            Err(CommitError::Conflict(Conflict(Expect::RepositoryNameFree(name)))) => Err(Error::NameTaken(name)),
-            Err(CommitError::Conflict(_)) => Err(Error::GivenUp),
-            Err(CommitError::Error(error)) => Err(error.into()),
-            Ok(_) => Ok(()),
-        }
-    }
-
-    /// Changes settings that nothing is derived from: `change` makes the new ones from those that are. When this returns,
-    /// every later question is answered accordingly.
-    pub async fn set(
-        &self,
-        name: &str,
-        change: impl FnOnce(&mut RepositoryRecord) -> Result<(), Error> + Send,
-        by: &str,
-        event: &mut Event,
-    ) -> Result<Arc<Repository>, Error> {
-        let _turn = self.changing.lock().await;
-        let (repository, _) = self.find(name, event).await?;
-        let mut record = repository.record.clone();
-        change(&mut record)?;
-        if record != repository.record {
-            self.check(&mut record, event).await?;
-            self.change(repository.id, record, by, event).await?;
-        }
-        Ok(self.find(name, event).await?.0)
-    }
-
-    /// Refuses settings that cannot be, and references in them that lead nowhere.
-    async fn check(&self, record: &mut RepositoryRecord, event: &mut Event) -> Result<(), Error> {
-        settings::settle(record)?;
-        let Some(remote) = record.remote.clone() else { return Ok(()) };
-        let remotes = self.remotes.clone();
-        let read = move |_: &mut ()| remotes.check(&remote);
-        Ok(self.keeper.workers.run(Lane::Change, (Op::WorkWait, Op::ReferencesRead), event, read).await??)
-    }
-
-    /// Has `/info` tell what `format` says. When this returns, every later answer is of that form.
-    pub async fn reform(
-        &self,
-        name: &str,
-        format: FormatVersion,
-        by: &str,
-        event: &mut Event,
-    ) -> Result<Arc<Repository>, Error> {
-        let _turn = self.changing.lock().await;
-        let (repository, _) = self.gem_repository(name, event).await?;
-        if repository.info_format() != format {
-            hosted::reform(self.hosted(&repository), format, (by, self.clock.now()), event).await?;
-        }
-        Ok(self.find(name, event).await?.0)
-    }
-
-    /// Begins `/versions` anew with what it comes to, as of `created_at`. When this returns, that is what is answered.
-    pub async fn rebuild_versions(
-        &self,
-        name: &str,
-        created_at: Millis,
-        by: &str,
-        event: &mut Event,
-    ) -> Result<Arc<Repository>, Error> {
-        let _turn = self.changing.lock().await;
-        let (repository, _) = self.gem_repository(name, event).await?;
-        let base = IndexBase { through: self.store.last(), created: created_at };
-        let record = RepositoryRecord { index_base: Some(base), ..repository.record.clone() };
-        let commit = async |event: &mut Event| self.change(repository.id, record, by, event).await;
-        hosted::compact(self.hosted(&repository), base, commit, event).await?;
-        Ok(self.find(name, event).await?.0)
-    }
-
-    /// Removes a repository: its name is free again, its content is kept until the horizon.
-    pub async fn remove(&self, name: &str, by: &str, event: &mut Event) -> Result<(), Error> {
-        let _turn = self.changing.lock().await;
-        let (repository, _) = self.find(name, event).await?;
-        let record = RepositoryRecord { removed: Some(self.clock.now()), ..repository.record.clone() };
-        self.change(repository.id, record, by, event).await
-    }
-
-    /// Makes `record` the settings of a repository that lives.
-    async fn change(
-        &self,
-        id: RepositoryId,
-        record: RepositoryRecord,
-        by: &str,
-        event: &mut Event,
-    ) -> Result<(), Error> {
-        let name = record.name.clone();
-        let change = Change::Repository { id, record };
-        let (expect, changes) = (vec![Expect::RepositoryLives(id)], vec![change]);
-        let batch = Batch { by: by.to_owned(), at: self.clock.now(), expect, changes };
-        match self.store.commit(batch, event).await {
-            Err(CommitError::Conflict(_)) => Err(Error::NoSuchRepository(name)),
-            Err(CommitError::Error(error)) => Err(error.into()),
-            Ok(_) => Ok(()),
         }
     }
 }
