@@ -140,6 +140,21 @@ fn what_an_upstream_promises_of_a_file_is_told_before_it_has_come() {
     let etag = format!("\"{sha1}\"");
     assert_eq!((first.header("x-checksum-sha1"), first.header("etag")), (Some(&*sha1), Some(&*etag)));
     assert_eq!((first.header("x-checksum-md5"), first.body == whole), (None, true));
+    // Where no header says it, the file beside it does.
+    let other = "org/example/other/1/other-1.jar";
+    scene.upstream.says(&format!("/{other}"), Says::bytes(whole.clone()));
+    scene.upstream.file(&format!("/{other}.sha1"), sha1.as_str());
+    assert_eq!(scene.get(other).expect(200).header("x-checksum-sha1"), Some(&*sha1));
+    assert_eq!(scene.asked(&format!("{other}.sha1")), 1);
+    // One that says nothing holds nobody back for long.
+    let third = "org/example/third/1/third-1.jar";
+    scene.upstream.says(&format!("/{third}"), Says::bytes(whole.clone()));
+    scene.upstream.says(&format!("/{third}.sha1"), Says::bytes(sha1.as_str()).silent());
+    let (mut stream, read) = begin(scene.world.address(), &at(third), 900_000);
+    scene.upstream.release(&format!("/{third}.sha1"));
+    let mut rest = vec![0; whole.len() - read.len()];
+    stream.read_exact(&mut rest).unwrap();
+    assert!([read, rest].concat() == whole);
 }
 
 #[test]

@@ -4,16 +4,17 @@
 
 use crate::disk::{Disk, Failpoint};
 use crate::holders::Holders;
+use crate::pool::lock;
 use crate::space::Space;
 use crate::{Batch, Catalog, Change, Conflict, Error, RepositoryId, Revisions, Seq, Sqlite, Unit};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// The one place that writes the truth.
 pub(crate) struct Desk {
     truth: Sqlite,
-    holders: Holders,
+    holders: Arc<Mutex<Holders>>,
     disk: Arc<dyn Disk>,
     space: Arc<Space>,
     revisions: Arc<Revisions>,
@@ -29,8 +30,13 @@ impl Desk {
         revisions: Arc<Revisions>,
         last: Arc<AtomicU64>,
     ) -> Result<Self, Error> {
-        let holders = Holders::new(truth.repositories()?);
+        let holders = Arc::new(Mutex::new(Holders::new(truth.repositories()?)));
         Ok(Self { truth, holders, disk, space, revisions, last })
+    }
+
+    /// Which groups hold a repository, kept up to date here.
+    pub(crate) fn holders(&self) -> Arc<Mutex<Holders>> {
+        self.holders.clone()
     }
 
     /// Gives the connection back.
@@ -69,7 +75,7 @@ impl Desk {
         if made().any(|(batch, _)| batch.changes.iter().any(|change| matches!(change, Change::Repository { .. }))) {
             // Groups may hold others from now on: what changed is raised for the old holders and for the new ones.
             // Who cannot read them knows no longer whose pages a change makes old.
-            self.holders = Holders::new(self.space.synced(self.truth.repositories())?);
+            *lock(&self.holders) = Holders::new(self.space.synced(self.truth.repositories())?);
             made().for_each(|(batch, last)| self.raise(batch, *last));
         }
         self.point(Failpoint::BeforeAcknowledgement)?;
@@ -78,22 +84,23 @@ impl Desk {
 
     fn raise(&self, batch: &Batch, last: Seq) {
         let first = last.0 + 1 - batch.changes.len() as u64;
+        let holders = lock(&self.holders);
         for (number, change) in (first..).zip(&batch.changes) {
             match change {
                 Change::Entry { repository, entry } => {
-                    for holder in self.holders.of(*repository) {
+                    for holder in holders.of(*repository) {
                         self.revisions.raise(Unit::Of(holder, &entry.unit));
                         self.revisions.raise(Unit::All(holder));
                     }
                 }
                 Change::Unit { repository, unit, .. } => {
-                    for holder in self.holders.of(*repository) {
+                    for holder in holders.of(*repository) {
                         self.revisions.raise(Unit::Of(holder, unit));
                     }
                 }
                 Change::Repository { id, .. } => {
                     let id = if id.0 == 0 { RepositoryId(number) } else { *id };
-                    self.holders.of(id).into_iter().for_each(|holder| self.revisions.raise(Unit::All(holder)));
+                    holders.of(id).into_iter().for_each(|holder| self.revisions.raise(Unit::All(holder)));
                     self.revisions.raise(Unit::Settings);
                 }
                 Change::Token { .. } => self.revisions.raise(Unit::Tokens),

@@ -9,6 +9,7 @@ use crate::blobs::Blobs;
 use crate::cache::{Cache, Facts};
 use crate::check::{Report, check_on};
 use crate::disk::Disk;
+use crate::holders::Holders;
 use crate::layout::Layout;
 use crate::pool::{Pool, lock};
 use crate::rebuild::Progress;
@@ -41,6 +42,7 @@ pub struct Store {
     blob_threads: Arc<Pool<Arc<Blobs>>>,
     cache: Pool<Cache>,
     space: Arc<Space>,
+    holders: Arc<Mutex<Holders>>,
     /// Held as long as anything may be written.
     lock: Mutex<Option<File>>,
 }

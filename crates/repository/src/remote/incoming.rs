@@ -2,9 +2,11 @@
 
 use super::failure::{Failure, Trouble};
 use super::kind;
+use super::promise::Promise;
 use crate::Grown;
 use bytes::{Bytes, BytesMut};
 use client::Arriving;
+use format::tree::Checksum;
 use std::fs::File;
 use std::future::Future;
 use std::pin::pin;
@@ -22,6 +24,11 @@ const PIECE: usize = 64 << 10;
 /// The largest file that is taken.
 const FILE_MAX_BYTES: u64 = 64 << 30;
 
+/// Takes a file that others may read from now on as it grows, and the digests that are promised for it.
+pub(super) trait Show: FnOnce(Arc<File>, watch::Receiver<Grown>, Promised) {}
+impl<F: FnOnce(Arc<File>, watch::Receiver<Grown>, Promised)> Show for F {}
+type Promised = Arc<[(Checksum, String)]>;
+
 /// A body that has come to its end, with its digests. It is not known yet whether they are right.
 pub(super) struct Incoming {
     pub(super) hashes: Hashes,
@@ -37,12 +44,12 @@ pub(super) struct Incoming {
 pub(super) struct Growth(watch::Sender<Grown>);
 
 impl Incoming {
-    /// Takes all of a body. `show` is told of the file once there are bytes to read.
+    /// Takes all of a body. `show` is told of the file once there are bytes to read, and what is promised of them.
     pub(super) async fn take(
         store: &Store,
         path: &str,
         answer: &mut Arriving,
-        show: impl FnOnce(Arc<File>, watch::Receiver<Grown>),
+        (promise, show): (&mut Promise, impl Show),
         event: &mut Event,
     ) -> Result<Self, Trouble> {
         let mut first = BytesMut::new();
@@ -51,11 +58,11 @@ impl Incoming {
         {
             first.extend_from_slice(&piece?);
             if answer.length().is_some_and(|length| length > TAIL) {
-                return Self::take_file(store, path, (answer, first), show, event).await;
+                return Self::take_file(store, path, (answer, first), (promise, show), event).await;
             }
         }
         if first.len() as u64 > TAIL {
-            return Self::take_file(store, path, (answer, first), show, event).await;
+            return Self::take_file(store, path, (answer, first), (promise, show), event).await;
         }
         refuse_a_page(path, &first)?;
         let bytes = first.freeze();
@@ -67,7 +74,7 @@ impl Incoming {
         store: &Store,
         path: &str,
         (answer, first): (&mut Arriving, BytesMut),
-        show: impl FnOnce(Arc<File>, watch::Receiver<Grown>),
+        (promise, show): (&mut Promise, impl Show),
         event: &mut Event,
     ) -> Result<Self, Trouble> {
         refuse_a_page(path, &first)?;
@@ -82,7 +89,7 @@ impl Incoming {
             staged.write(bytes, event).await?;
             growth.come_to(staged.size_bytes(), length);
             if let Some(show) = show.take() {
-                show(file.clone(), grown.clone());
+                show(file.clone(), grown.clone(), promise.soon(event).await?);
             }
             if staged.size_bytes() > FILE_MAX_BYTES {
                 let text = format!("the upstream's file is larger than {FILE_MAX_BYTES} bytes");

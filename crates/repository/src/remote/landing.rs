@@ -5,14 +5,14 @@ use super::claims::Claims;
 use super::failure::{Failure, Trouble};
 use super::flights::{Arriving as Shown, Came, Landed, Stage};
 use super::incoming::Incoming;
+use super::promise::Promise;
 use super::{KeptFile, Remembered, Remote, kind};
-use bytes::BytesMut;
 use client::{Arriving, Conditions, Upstream};
 use format::maven::metadata::Metadata;
-use format::tree::{self, Checksum};
+use format::tree;
 use std::sync::Arc;
 use store::{CachedFile, Held};
-use telemetry::{Event, Millis, Reason};
+use telemetry::{Event, Reason};
 use tokio::sync::watch;
 
 /// One flight, from its start to its landing.
@@ -96,26 +96,21 @@ impl<'a> Landing<'a> {
         let (format, now) = (self.remote.repository.format, self.remote.now());
         let first_seen = had.as_ref().map_or(now, |had| had.known.first_seen);
         let claims = if kind::is_metadata(format, self.path) { Claims::default() } else { Claims::of(&answer) };
-        let asked_beside = claims.is_empty() && kind::has_checksum_beside(format, self.path);
-        let beside = asked_beside.then(|| tokio::spawn(beside(upstream.clone(), self.path.to_owned(), now)));
+        let mut promise = if claims.is_empty() && kind::has_checksum_beside(format, self.path) {
+            Promise::ask(upstream.clone(), self.path.to_owned(), now)
+        } else {
+            Promise::Said(claims)
+        };
         let text = |name| answer.header(name).map(str::to_owned);
         let (etag, modified) = (text("etag"), text("last-modified"));
-        let promised = claims.promised();
         let (len, moment) = (answer.length(), modified.as_deref().and_then(client::moment));
-        let show = |file, grown| {
+        let show = |file, grown, promised| {
             let shown = Shown { file, len, grown, promised, modified: moment, first_seen };
             self.told.send_replace(Stage::Arriving(shown));
         };
         let store = &self.remote.remotes.store;
-        let incoming = Incoming::take(store, self.path, &mut answer, show, event).await?;
-        let claims = match beside {
-            None => claims,
-            Some(asked) => {
-                let (claims, asked) = asked.await.map_err(|_| store::Error::GivenUp)?;
-                asked.tallies().for_each(|(op, tally)| event.add_all(op, tally));
-                claims
-            }
-        };
+        let incoming = Incoming::take(store, self.path, &mut answer, (&mut promise, show), event).await?;
+        let claims = promise.sure(event).await?;
         if let (true, Held::Bytes(bytes)) = (kind::is_metadata(format, self.path), &incoming.held) {
             Metadata::read(bytes)
                 .map_err(|why| Failure::new(Reason::UpstreamInvalid, format!("the upstream's metadata: {why}")))?;
@@ -149,25 +144,4 @@ impl<'a> Landing<'a> {
         }
         Ok(Landed::File(KeptFile { known, held }, Came::Fetched))
     }
-}
-
-/// What the upstream says of the file's SHA-1 in a file of its own: nothing, where that cannot be had. A checksum that is
-/// not there proves nothing, and clients do as well without.
-async fn beside(upstream: Arc<Upstream>, path: String, now: Millis) -> (Claims, Box<Event>) {
-    let mut event = Event::job("fetch", now);
-    let path = format!("{path}.{}", Checksum::Sha1.ending());
-    let mut body = BytesMut::new();
-    if let Ok(mut answer) = upstream.get(&path, &Conditions::default(), &mut event).await
-        && answer.status() == 200
-    {
-        while body.len() < tree::LONGEST_CHECKSUM
-            && let Some(piece) = answer.next(&mut event).await
-        {
-            match piece {
-                Ok(piece) => body.extend_from_slice(&piece),
-                Err(_) => return (Claims::default(), event),
-            }
-        }
-    }
-    (Claims::beside(Checksum::Sha1, &body), event)
 }

@@ -12,6 +12,7 @@ mod flights;
 mod incoming;
 mod kind;
 mod landing;
+mod promise;
 mod upstreams;
 
 pub use failure::Failure;

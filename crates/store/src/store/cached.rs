@@ -2,6 +2,7 @@
 
 use super::Store;
 use crate::cache::{Arrived, Cache, CachedFile, Doubtful, Found, Held, Recalled, sound};
+use crate::pool::lock;
 use crate::{Error, Lane, RepositoryId, Staged, Unit};
 use bytes::Bytes;
 use std::io::Seek;
@@ -126,9 +127,10 @@ impl Store {
         self.cached(Op::CacheRead, event, move |cache| cache.missing(id, &after, now, limit)).await
     }
 
-    /// Voids what was answered from a unit of an upstream, as it is another from now on.
+    /// Voids what was answered from a unit of an upstream, as it is another from now on: by its repository, and by every
+    /// group that holds it.
     pub fn refreshed(&self, id: RepositoryId, unit: &str) {
-        self.revisions.raise(Unit::Of(id, unit));
+        lock(&self.holders).of(id).into_iter().for_each(|holder| self.revisions.raise(Unit::Of(holder, unit)));
     }
 
     async fn cached<T: Send + 'static>(

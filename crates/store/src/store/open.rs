@@ -67,6 +67,7 @@ impl Store {
         };
         let shipper = Shipper::start(bench, options.ship_every)?;
         let desk = Desk::new(truth, disk.clone(), space.clone(), revisions.clone(), last.clone())?;
+        let holders = desk.holders();
         let writer = Writer::start(bound(BoundName::TruthWriter, options.commits_max), desk)?;
         Ok(Arc::new(Self {
             layout,
@@ -81,6 +82,7 @@ impl Store {
             blob_threads: Arc::new(blob_threads),
             cache,
             space,
+            holders,
             lock: Mutex::new(Some(lock)),
         }))
     }

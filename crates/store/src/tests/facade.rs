@@ -207,11 +207,15 @@ async fn files_of_upstreams_are_kept_without_a_sync_and_those_of_a_lost_cache_go
 }
 
 #[tokio::test]
-async fn a_unit_that_was_refreshed_voids_what_was_answered_from_it() {
+async fn a_unit_that_was_refreshed_voids_what_was_answered_from_it_by_groups_too() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
-    let stamp = |unit| store.revisions().stamp(&[Unit::Of(R, unit)], Millis(i64::MAX)).unwrap();
-    let (one, other) = (stamp("a/b"), stamp("a/c"));
-    store.refreshed(R, "a/b");
-    assert!(!store.revisions().holds(&one, Millis(1)) && store.revisions().holds(&other, Millis(1)));
+    for (name, members) in [("central", &[][..]), ("all", &["central"])] {
+        store.commit(batch(vec![], vec![repository(0, name, members, false)]), &mut job()).await.unwrap();
+    }
+    let stamp = |id, unit| store.revisions().stamp(&[Unit::Of(RepositoryId(id), unit)], Millis(i64::MAX)).unwrap();
+    let (own, group, other) = (stamp(1, "a/b"), stamp(2, "a/b"), stamp(2, "a/c"));
+    store.refreshed(RepositoryId(1), "a/b");
+    let holds = |stamp| store.revisions().holds(&stamp, Millis(1));
+    assert_eq!((holds(own), holds(group), holds(other)), (false, false, true));
 }
