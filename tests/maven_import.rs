@@ -1,19 +1,20 @@
 //! Moving a Maven repository in: artifacts of a folder come in with one command, held against the checksums beside them;
 //! whoever is interrupted goes on where they were.
 
-use crate::world::{World, hex, write};
+use crate::world::{FIRST, World, hex, write};
+use serde_json::json;
 use sha1::{Digest, Sha1};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 fn import(world: &World, folder: &Path, more: &[&str]) -> Output {
-    command(world, folder, more).output().unwrap()
+    command(world, folder, "maven").args(more).output().unwrap()
 }
 
-fn command(world: &World, folder: &Path, more: &[&str]) -> Command {
+fn command(world: &World, folder: &Path, repository: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    command.args(["import", "maven", folder.to_str().unwrap(), "--into", "maven"]).args(more);
+    command.args(["import", "maven", folder.to_str().unwrap(), "--into", repository]);
     command.arg("--server").arg(format!("http://{}", world.address()));
     command.env_clear().env("DAYLIGHT_TOKEN", world.admin().secret()).stdin(Stdio::null());
     command
@@ -89,8 +90,8 @@ fn an_import_that_is_killed_goes_on_where_it_was() {
     for number in 0..VERSIONS {
         version(folder.path(), "lamp", &format!("1.{number}"));
     }
-    let mut first = command(&world, folder.path(), &["--jobs", "1"]);
-    let mut first = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut first = command(&world, folder.path(), "maven");
+    let mut first = first.args(["--jobs", "1"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let listed =
         || world.anon().file("maven", "org/example/lamp/maven-metadata.xml").text().matches("<version>").count();
     while listed() < 5 {
@@ -111,10 +112,22 @@ fn an_import_that_makes_no_sense_says_what_would() {
     let (world, folder) = (World::start(), TempDir::new().unwrap());
     world.tree("maven", "maven");
     write(&folder.path().join("x.jar"), "");
-    let nothing = import(&world, folder.path(), &[]);
-    let said = String::from_utf8_lossy(&nothing.stderr);
-    assert!(
-        !nothing.status.success() && said.contains("there are no artifacts in") && said.contains("hint: "),
-        "{said}"
-    );
+    let said = |repository| {
+        let output = command(&world, folder.path(), repository).output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let nothing = said("maven");
+    assert!(nothing.contains("there are no artifacts in") && nothing.contains("hint: "), "{nothing}");
+    version(folder.path(), "lamp", "1.0");
+    let remote =
+        json!({ "name": "far", "format": "maven", "kind": "remote", "remote": { "urls": ["http://127.0.0.1:1/"] } });
+    world.admin().post_json("/api/v1/repositories", &remote).expect(201);
+    for elsewhere in [FIRST, "far"] {
+        let refused = said(elsewhere);
+        assert!(
+            refused.contains("no artifacts can be put there") && refused.contains("hint: name a hosted"),
+            "{refused}"
+        );
+    }
 }

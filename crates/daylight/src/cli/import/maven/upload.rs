@@ -2,6 +2,7 @@
 
 use super::sums::verified;
 use super::tree::Found;
+use crate::cli::failure::Failure;
 use crate::cli::import::outcome::Outcome;
 use crate::cli::site::{Link, Site, said};
 use crate::percent::segment;
@@ -54,6 +55,11 @@ impl Upload {
             | StatusCode::FORBIDDEN
             | StatusCode::PAYLOAD_TOO_LARGE
             | StatusCode::UNPROCESSABLE_ENTITY => refused(said(&answer)),
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED => {
+                let hint = "name a hosted Maven repository; `daylight repo add NAME --format maven` makes one";
+                let text = format!("no artifacts can be put there: {}", said(&answer));
+                Err(Failure::new(text, Some(hint.to_owned())).into())
+            }
             _ => Err(self.site.refused(&answer).into()),
         }
     }
