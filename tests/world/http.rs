@@ -8,6 +8,8 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
+    /// What stands behind the status.
+    pub(crate) phrase: String,
     headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
@@ -43,6 +45,9 @@ impl Answer {
         self
     }
 }
+
+/// The status, what stands behind it, and the headers.
+type Head = (u16, String, Vec<(String, String)>);
 
 /// A connection that is kept between requests.
 pub(crate) struct Connection(BufReader<TcpStream>);
@@ -89,13 +94,13 @@ impl Connection {
 
     /// Reads the final reply to what was sent; `head` says that it has no body.
     pub(crate) fn answer(&mut self, head: bool) -> io::Result<Answer> {
-        let (status, headers) = loop {
-            let (status, headers) = self.head()?;
+        let (status, phrase, headers) = loop {
+            let (status, phrase, headers) = self.head()?;
             if status >= 200 {
-                break (status, headers);
+                break (status, phrase, headers);
             }
         };
-        let mut answer = Answer { status, headers, body: Vec::new() };
+        let mut answer = Answer { status, phrase, headers, body: Vec::new() };
         if head || status == 204 || status == 304 {
             return Ok(answer);
         }
@@ -119,14 +124,15 @@ impl Connection {
         }
     }
 
-    fn head(&mut self) -> io::Result<(u16, Vec<(String, String)>)> {
+    fn head(&mut self) -> io::Result<Head> {
         let first = self.line()?;
         let status = first.split(' ').nth(1).and_then(|status| status.parse().ok());
         let status = status.ok_or_else(|| io::Error::other(format!("not a status line: {first:?}")))?;
+        let phrase = first.splitn(3, ' ').nth(2).unwrap_or_default().to_owned();
         let mut headers = Vec::new();
         loop {
             let line = self.line()?;
-            let Some((name, value)) = line.split_once(':') else { return Ok((status, headers)) };
+            let Some((name, value)) = line.split_once(':') else { return Ok((status, phrase, headers)) };
             headers.push((name.to_owned(), value.trim().to_owned()));
         }
     }

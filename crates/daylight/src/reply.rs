@@ -233,6 +233,7 @@ pub(crate) fn refusal(error: &Error, request: &Request, now: Millis) -> Reply {
     let wanted = is_of_a_file(error) || accepts_problems(request);
     let asked = request.path().starts_with("/api/") || wanted && status != StatusCode::NOT_FOUND;
     let mut reply = if asked { problem(status, error) } else { plain(status, error) };
+    reply.phrase = phrase(error);
     let headers = &mut reply.headers;
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     match error {
@@ -252,6 +253,23 @@ pub(crate) fn refusal(error: &Error, request: &Request, now: Millis) -> Reply {
         _ => {}
     }
     reply
+}
+
+/// Why a deploy is refused, in a line: of all that is answered, Maven before 4 shows its user the status and this.
+fn phrase(error: &Error) -> Option<&'static str> {
+    use repository::{Error as E, VersionPolicy};
+    let Error::Repository(error) = error else { return None };
+    Some(match error {
+        E::PathTaken(_) => "published with other bytes, and what is published never changes",
+        E::PathTakenByRemoved(_) => "was published with other bytes and deleted, and its path stays taken",
+        E::PathInOtherCase { .. } => "published in another spelling",
+        E::NotInLayout(_) => "no path that a file of this layout can have",
+        E::MadeHere(_) => "made here from what is published",
+        E::ChecksumDiffers { .. } => "the checksum is not that of the file that arrived",
+        E::VersionRefused { policy: VersionPolicy::Releases, .. } => "this repository takes no snapshots",
+        E::VersionRefused { policy: VersionPolicy::Snapshots, .. } => "this repository takes only snapshots",
+        _ => return None,
+    })
 }
 
 fn is_of_a_file(error: &Error) -> bool {

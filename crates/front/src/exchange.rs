@@ -8,6 +8,7 @@ use crate::sent::Sent;
 use crate::{Body, Limits, Reply, Request, Upload, conditional, framing, leftover};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Version, header};
+use hyper::ext::ReasonPhrase;
 use std::cell::RefCell;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -160,6 +161,9 @@ async fn answer<H: Handler>(
     let mut response = Response::new(body);
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
+    if let Some(phrase) = reply.phrase.and_then(|phrase| ReasonPhrase::try_from(phrase.as_bytes()).ok()) {
+        response.extensions_mut().insert(phrase);
+    }
     response
 }
 

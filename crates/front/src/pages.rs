@@ -82,7 +82,8 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         event.reason = page.reason;
         let form = page.form(request);
         let (headers, body) = (form.headers.clone(), Body::Bytes(form.body.clone()));
-        Some(Reply { status: page.status, headers, body, ranges: page.ranges.clone(), margin: Duration::ZERO })
+        let (status, ranges) = (page.status, page.ranges.clone());
+        Some(Reply { status, headers, body, ranges, phrase: None, margin: Duration::ZERO })
     }
 
     /// A public page first, which needs no look at the credentials; then that of whoever asks.

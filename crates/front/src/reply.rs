@@ -20,6 +20,8 @@ pub struct Reply {
     pub body: Body,
     /// Which ranges of the body may be asked for.
     pub ranges: Ranges,
+    /// What stands behind the status on HTTP/1.1, where that is to say more than which status it is. In ASCII.
+    pub phrase: Option<&'static str>,
     /// How much later than `Last-Modified` the client must have its copy from to be told that it is unchanged. For those
     /// who say when by their own clock, and nothing else.
     pub margin: Duration,
@@ -93,7 +95,8 @@ impl Ranges {
 impl Reply {
     /// A reply with neither headers nor body.
     pub fn new(status: StatusCode) -> Self {
-        Self { status, headers: HeaderMap::new(), body: Body::Empty, ranges: Ranges::None, margin: Duration::ZERO }
+        let (headers, body, ranges) = (HeaderMap::new(), Body::Empty, Ranges::None);
+        Self { status, headers, body, ranges, phrase: None, margin: Duration::ZERO }
     }
 
     /// A reply of plain text.
