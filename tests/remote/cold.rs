@@ -130,6 +130,31 @@ fn a_hundred_who_ask_for_one_cold_file_get_its_bytes_while_it_arrives_from_one_r
 }
 
 #[test]
+fn a_head_of_what_still_arrives_says_its_length_and_keeps_the_connection() {
+    let scene = Scene::new();
+    let whole = bytes(1 << 20);
+    scene.upstream.says(&format!("/{JAR}"), Says::bytes(whole.clone()).held_at(500_000));
+    let client = scene.client();
+    let mut connection = client.connect().unwrap();
+    let head = client.on(&mut connection, "HEAD", &at(JAR), &[], b"").unwrap().expect(200);
+    assert_eq!(head.header("content-length"), Some(&*whole.len().to_string()));
+    scene.upstream.release(&format!("/{JAR}"));
+    assert!(client.on(&mut connection, "GET", &at(JAR), &[], b"").unwrap().expect(200).body == whole);
+    assert_eq!(scene.asked(JAR), 1);
+}
+
+#[test]
+fn the_checksum_of_what_changes_is_of_what_it_has_become() {
+    let scene = Scene::with(&json!({"fresh_s": 0}));
+    let jar = "org/example/lamp/1-SNAPSHOT/lamp-1-SNAPSHOT.jar";
+    scene.upstream.file(&format!("/{jar}"), "old");
+    scene.get(jar).expect(200);
+    scene.upstream.file(&format!("/{jar}"), "new");
+    assert_eq!(scene.get(&format!("{jar}.sha1")).expect(200).text(), hex(&Sha1::digest("new")));
+    assert_eq!(scene.get(jar).expect(200).text(), "new");
+}
+
+#[test]
 fn what_an_upstream_promises_of_a_file_is_told_before_it_has_come() {
     let scene = Scene::new();
     let whole = bytes(1 << 20);

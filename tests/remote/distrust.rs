@@ -74,6 +74,18 @@ fn a_page_for_people_is_no_file_whatever_it_is_called() {
 }
 
 #[test]
+fn what_comes_coded_is_no_file_unless_it_is_packed_by_itself() {
+    let scene = Scene::new();
+    scene.upstream.says(&format!("/{JAR}"), Says::bytes("packed").header("Content-Encoding", "gzip"));
+    scene.get(JAR).expect(502);
+    heals(&scene, b"lamp");
+    let packed = "org/example/lamp/1.0/lamp-1.0.tar.gz";
+    scene.upstream.says(&format!("/{packed}"), Says::bytes("packed").header("Content-Encoding", "x-gzip"));
+    let answer = scene.get(packed).expect(200);
+    assert_eq!((answer.text(), answer.header("content-encoding")), ("packed", None));
+}
+
+#[test]
 fn metadata_that_cannot_be_read_is_an_error() {
     let scene = Scene::new();
     scene.upstream.file(&format!("/{}", super::METADATA), "<metadata><groupId>org");

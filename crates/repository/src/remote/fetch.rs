@@ -60,13 +60,16 @@ async fn checksum_file(
     told: &mut Told,
     event: &mut Event,
 ) -> Result<Content, Error> {
-    // Metadata changes: its checksum must be that of what we give, which is fetched for it. Other files may be large, and
+    // Metadata is small: it is fetched for its checksum, so that both are of the same bytes. Other files may be large, and
     // whoever asks for their checksum alone may have the file.
     let of = if kind::is_metadata(remote.repository.format, of) {
         file(remote, of, told, event).await?
     } else {
         match remote.recall(of, event).await? {
-            Some(Remembered::File(kept)) => answer(remote, of, kept, How::Kept, None)?,
+            Some(Remembered::File(kept)) if Ages::of(&remote.repository, of).lasting() => {
+                answer(remote, of, kept, How::Kept, None)?
+            }
+            Some(Remembered::File(_)) => file(remote, of, told, event).await?,
             Some(Remembered::MissingUntil(until)) if remote.now() < until => {
                 return Err(Error::Missing { path: path.to_owned(), until });
             }

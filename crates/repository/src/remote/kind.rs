@@ -39,9 +39,31 @@ pub(super) fn may_be_html(file: &str) -> bool {
     name.rsplit_once('.').is_none_or(|(_, ending)| matches!(ending, "html" | "htm" | "xhtml"))
 }
 
+/// Whether a body that is said to be coded so is the file as it is. None is asked for with a coding; but servers call
+/// what is packed by itself coded, as Apache does with `tool.tar.gz`.
+pub(super) fn is_of_itself(file: &str, coding: &str) -> bool {
+    let coding = coding.trim().to_ascii_lowercase();
+    let endings: &[&str] = match coding.strip_prefix("x-").unwrap_or(&coding) {
+        "" | "identity" => return true,
+        "gzip" => &["gz", "tgz"],
+        "bzip2" => &["bz2", "tbz2"],
+        "xz" => &["xz", "txz"],
+        "zstd" => &["zst"],
+        "compress" => &["Z"],
+        _ => &[],
+    };
+    file.rsplit_once('.').is_some_and(|(_, ending)| endings.contains(&ending))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_packed_by_itself_may_be_called_coded() {
+        assert!(is_of_itself("a/tool.tar.gz", "x-gzip") && is_of_itself("a/b.jar", " Identity "));
+        assert!(!is_of_itself("a/b.jar", "gzip") && !is_of_itself("a/tool.gz", "br"));
+    }
 
     #[test]
     fn a_checksum_is_one_only_where_the_format_has_them() {

@@ -93,6 +93,11 @@ impl<'a> Landing<'a> {
         if html && !kind::may_be_html(self.path) {
             return Err(Failure::page().into());
         }
+        let coding = answer.header("content-encoding").unwrap_or_default();
+        if !kind::is_of_itself(self.path, coding) {
+            let text = format!("the upstream answered with a coding that was not asked for: {}", Event::text(coding));
+            return Err(Failure::new(Reason::UpstreamInvalid, text).into());
+        }
         let (format, now) = (self.remote.repository.format, self.remote.now());
         let first_seen = had.as_ref().map_or(now, |had| had.known.first_seen);
         let claims = if kind::is_metadata(format, self.path) { Claims::default() } else { Claims::of(&answer) };
