@@ -9,6 +9,8 @@ use client::Arriving;
 use format::tree::Checksum;
 use std::fs::File;
 use std::future::Future;
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -23,6 +25,9 @@ const TAIL: u64 = 64 << 10;
 const PIECE: usize = 64 << 10;
 /// The largest file that is taken.
 const FILE_MAX_BYTES: u64 = 64 << 30;
+
+/// One byte more than a document may have.
+const DOCUMENT_MAX_BYTES: u64 = format::maven::LONGEST as u64 + 1;
 
 /// Takes a file that others may read from now on as it grows, and the digests that are promised for it.
 pub(super) trait Show: FnOnce(Arc<File>, watch::Receiver<Grown>, Promised) {}
@@ -68,6 +73,19 @@ impl Incoming {
         let bytes = first.freeze();
         let hashes = event.time(Op::Hash, || Hashes::of(&bytes));
         Ok(Self { hashes, held: Held::Bytes(bytes.clone()), arrival: Arrival::Bytes(bytes), growth: None })
+    }
+
+    /// Its bytes, for whoever has to look inside: all that a document may have, and one more that says that it has too many.
+    pub(super) fn document(&self) -> io::Result<Bytes> {
+        match &self.held {
+            Held::Bytes(bytes) => Ok(bytes.clone()),
+            Held::File(file) => {
+                let most = self.hashes.size_bytes.min(DOCUMENT_MAX_BYTES);
+                let mut bytes = vec![0; usize::try_from(most).unwrap_or(usize::MAX)];
+                file.read_exact_at(&mut bytes, 0)?;
+                Ok(bytes.into())
+            }
+        }
     }
 
     async fn take_file(

@@ -11,7 +11,7 @@ use client::{Arriving, Conditions, Upstream};
 use format::maven::metadata::Metadata;
 use format::tree;
 use std::sync::Arc;
-use store::{CachedFile, Held};
+use store::CachedFile;
 use telemetry::{Event, Reason};
 use tokio::sync::watch;
 
@@ -116,9 +116,11 @@ impl<'a> Landing<'a> {
         let store = &self.remote.remotes.store;
         let incoming = Incoming::take(store, self.path, &mut answer, (&mut promise, show), event).await?;
         let claims = promise.sure(event).await?;
-        if let (true, Held::Bytes(bytes)) = (kind::is_metadata(format, self.path), &incoming.held) {
-            Metadata::read(bytes)
-                .map_err(|why| Failure::new(Reason::UpstreamInvalid, format!("the upstream's metadata: {why}")))?;
+        if kind::is_metadata(format, self.path) {
+            let unreadable =
+                |why: String| Failure::new(Reason::UpstreamInvalid, format!("the upstream's metadata: {why}"));
+            let bytes = incoming.document().map_err(|why| unreadable(why.to_string()))?;
+            Metadata::read(&bytes).map_err(|why| unreadable(why.to_string()))?;
         }
         claims.check(&incoming.hashes).map_err(|differs| Failure::differs(&differs))?;
         let hashes = incoming.hashes.clone();
