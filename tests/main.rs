@@ -36,6 +36,7 @@ mod maven_model;
 mod maven_settings;
 mod maven_together;
 mod migration;
+mod misbehaving;
 mod model;
 mod oldest_index;
 mod openapi;

@@ -230,6 +230,11 @@ impl World {
         self.holder(made["secret"].as_str().unwrap())
     }
 
+    /// Makes a repository of these settings.
+    pub(crate) fn make(&self, wanted: &serde_json::Value) {
+        self.admin().post_json("/api/v1/repositories", wanted).expect(201);
+    }
+
     /// Makes a hosted gem repository.
     pub(crate) fn repository(&self, name: &str, private: bool) {
         let wanted = json!({ "name": name, "format": "gem", "kind": "hosted", "private": private });

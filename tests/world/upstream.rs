@@ -156,7 +156,9 @@ impl Upstream {
 
     /// Listens again, at the same address.
     pub(crate) fn plug(&self) {
-        self.script.lines().unplugged = false;
+        if !std::mem::take(&mut self.script.lines().unplugged) {
+            return;
+        }
         self.listen(TcpListener::bind(self.address).unwrap());
     }
 
