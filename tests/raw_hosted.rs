@@ -121,3 +121,18 @@ fn a_file_that_was_missing_is_there_once_it_was_put() {
         assert_eq!(world.anon().file("tools", &path).expect(200).text(), path);
     }
 }
+
+#[test]
+fn no_uploaded_file_is_a_page_of_the_servers_own() {
+    let world = world();
+    let script = b"<html xmlns='http://www.w3.org/1999/xhtml'><script>1</script></html>";
+    for name in ["page.html", "page.xhtml", "page.svg", "page", "page.xml"] {
+        world.admin().put("tools", name, script).expect(201);
+        let got = world.anon().file("tools", name).expect(200);
+        assert_eq!(got.header("x-content-type-options"), Some("nosniff"));
+        match name {
+            "page.xml" => assert_eq!(got.header("content-security-policy"), Some("sandbox")),
+            _ => assert_eq!(got.header("content-type"), Some("application/octet-stream"), "{name}"),
+        }
+    }
+}
