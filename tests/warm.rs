@@ -1,7 +1,8 @@
 //! What was asked for before is answered without a question to a database or to the file system: counted in calls of the
 //! kernel.
 
-use crate::world::{Gem, World};
+use crate::world::{Gem, Upstream, World};
+use serde_json::json;
 
 /// A file that no page can be.
 const LARGE: usize = 2 << 20;
@@ -14,14 +15,14 @@ const TIMES: usize = 20;
 fn looks(calls: &[String]) -> Vec<&String> {
     let about_files = |call: &&String| {
         let sends = ["sendfile(", "preadv2(", "fadvise64("].iter().any(|name| call.contains(name));
-        call.contains(".sqlite") || (call.contains("/blobs/") && !sends)
+        call.contains(".sqlite") || (["/blobs/", "/cached/"].iter().any(|folder| call.contains(folder)) && !sends)
     };
     calls.iter().filter(about_files).collect()
 }
 
-/// The calls that begin a reply.
-fn heads(calls: &[String]) -> usize {
-    calls.iter().filter(|call| call.contains("HTTP/1.1 20")).count()
+/// How many calls begin a reply whose status begins so.
+fn heads(calls: &[String], status: &str) -> usize {
+    calls.iter().filter(|call| call.contains(&format!("HTTP/1.1 {status}"))).count()
 }
 
 #[test]
@@ -73,6 +74,7 @@ fn a_file_that_was_asked_for_before_costs_no_look_at_a_database_or_the_file_syst
     }
     let calls = warm.calls();
     assert_eq!(looks(&calls), Vec::<&String>::new());
+    assert!(heads(&calls, "20") >= 6 * TIMES, "not all was looked at: {calls:#?}");
 
     let warm = world.watch();
     for _ in 0..TIMES {
@@ -80,7 +82,7 @@ fn a_file_that_was_asked_for_before_costs_no_look_at_a_database_or_the_file_syst
     }
     let calls = warm.calls();
     assert_eq!(looks(&calls), Vec::<&String>::new());
-    assert_eq!(heads(&calls), TIMES);
+    assert_eq!(heads(&calls, "20"), TIMES);
     let written =
         calls.iter().filter(|call| call.contains("TCP:[") && !call.contains("recv") && call.contains("write"));
     assert_eq!(written.count(), TIMES, "one write for the head and a small body: {calls:#?}");
@@ -88,4 +90,53 @@ fn a_file_that_was_asked_for_before_costs_no_look_at_a_database_or_the_file_syst
     // What changes is looked for again.
     world.admin().ask("DELETE", &jar, &[], b"").expect(204);
     assert_eq!(ask("GET", &jar, &[]).status, 404);
+}
+
+#[test]
+fn a_file_of_an_upstream_that_was_asked_for_before_costs_no_such_look_either() {
+    let (world, upstream) = (World::start(), Upstream::start());
+    let bytes: Vec<u8> = (0..LARGE).map(|at| (at * 7907 % 251) as u8).collect();
+    upstream.file(&format!("/{JAR}"), bytes.clone());
+    let wanted = json!({ "name": "central", "format": "maven", "remote": { "urls": [upstream.url()] } });
+    world.admin().post_json("/api/v1/repositories", &wanted).expect(201);
+    let jar = format!("/repository/central/{JAR}");
+    let mut connection = world.anon().connect().unwrap();
+    let mut ask = || connection.call("GET", &jar, &[], b"").unwrap().expect(200);
+    // The first arrives, the second is found among what is kept.
+    for _ in 0..2 {
+        assert!(ask().body == bytes, "other bytes");
+    }
+    let warm = world.watch();
+    for _ in 0..TIMES {
+        assert!(ask().body == bytes, "other bytes");
+    }
+    let calls = warm.calls();
+    assert_eq!(looks(&calls), Vec::<&String>::new());
+    assert!(heads(&calls, "200") >= TIMES, "not all was looked at: {calls:#?}");
+    assert_eq!(upstream.count(&format!("/{JAR}")), 1);
+}
+
+#[test]
+fn who_asks_a_folder_for_what_it_does_not_hold_costs_no_such_look_and_sees_what_comes_into_it() {
+    let world = World::start();
+    world.tree("maven", "maven");
+    world.admin().put("maven", POM, b"<project/>").expect(201);
+    let mut connection = world.anon().connect().unwrap();
+    for folder in ["org/example/lamp/1.0/lamp-1.0", "org/example/lamp/2.0/lamp-2.0"] {
+        let path = |number: usize| format!("{folder}-{number}.jar");
+        let mut ask = |number: usize, ending: &str| {
+            let url = format!("/repository/maven/{}{ending}", path(number));
+            connection.call("GET", &url, &[], b"").unwrap().status
+        };
+        assert_eq!(ask(0, ""), 404);
+        let warm = world.watch();
+        for number in 1..TIMES {
+            assert_eq!((ask(number, ""), ask(number, ".sha1")), (404, 404));
+        }
+        let calls = warm.calls();
+        assert_eq!(looks(&calls), Vec::<&String>::new());
+        assert_eq!(heads(&calls, "404"), 2 * (TIMES - 1));
+        world.admin().put("maven", &path(7), b"jar").expect(201);
+        assert_eq!((ask(7, ""), ask(7, ".sha1"), ask(8, "")), (200, 200, 404));
+    }
 }

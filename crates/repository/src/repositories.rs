@@ -2,21 +2,21 @@
 
 mod change;
 mod contents;
+mod stamps;
 mod trees;
 
 pub use contents::{Listed, ListedFile, Part};
 
 use crate::client_settings;
-use crate::hosted::{self, Heads, Hosted, Keeper, Pieces};
+use crate::hosted::{self, Heads, Hosted, Inventory, Keeper, Pieces};
 use crate::opened::Opened;
 use crate::remote::Remotes;
 use crate::{Actor, Ask, Error, Format, Found, Known, Question, References, Repository, Rules, Shared, Workers};
 use arc_swap::ArcSwap;
 use client::{HostState, Hosts};
-use format::gem::spelling;
 use std::collections::HashMap;
 use std::sync::Arc;
-use store::{RepositoryId, RepositoryKind, Staged, Stamp, Store, Unit};
+use store::{RepositoryKind, Staged, Stamp, Store, Unit};
 use telemetry::{Bound, Clock, Event, Layer, Millis, Recorder};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
@@ -44,6 +44,8 @@ pub struct Repositories {
     room: Arc<Bound>,
     /// What the dependency API says of gems.
     pieces: Pieces,
+    /// What folders of hosted trees hold.
+    inventory: Inventory,
     /// Large files that were asked for.
     opened: Opened,
     /// Held while the list is read anew, so that an older list never replaces a newer one.
@@ -72,10 +74,12 @@ impl Repositories {
         recorder.register(heads.bound().clone());
         recorder.register(pieces.bound().clone());
         recorder.register(opened.bound().clone());
+        let inventory = Inventory::new();
+        recorder.register(inventory.bound().clone());
         let remotes = Remotes::new(store.clone(), recorder.clone(), hosts, references);
         let keeper = Keeper { store: store.clone(), workers: Arc::new(workers), recorder, back: Handle::current() };
         let (reading, changing) = (Mutex::new(()), Mutex::new(()));
-        Ok(Self { store, keeper, heads, clock, known, room, pieces, opened, reading, changing, remotes })
+        Ok(Self { store, keeper, heads, clock, known, room, pieces, inventory, opened, reading, changing, remotes })
     }
 
     /// Writes of the large indexes what the data folder does not have yet. Before the store is closed.
@@ -125,35 +129,6 @@ impl Repositories {
         let (found, _) = self.find(&before.record.name, event).await?;
         // Its name may have gone to another.
         (found.id == before.id).then_some(found).ok_or_else(|| Error::NoSuchRepository(before.record.name.clone()))
-    }
-
-    /// What the answer to `ask` will be made from, or `None` where it is never a page. Taken before the work.
-    pub fn stamp(&self, ask: &Ask) -> Option<Stamp> {
-        let id = ask.repository.id;
-        let unit = match &ask.question {
-            Question::Root | Question::ClientSettings(_) => return Some(ask.settings),
-            Question::Versions | Question::Names => Unit::All(id),
-            Question::Info(name) => Unit::Of(id, name),
-            Question::Describe(ask) => Unit::Of(id, ask.what.gem()?),
-            Question::Gemspec(full_name) | Question::Gem(full_name) => {
-                return self.any_of(id, full_name)?.join(&ask.settings);
-            }
-            Question::Specs(_) | Question::Download(_) | Question::Dependencies(..) => return None,
-            Question::Push | Question::Yank { .. } | Question::Own { .. } => return None,
-            Question::Fetch(path) if ask.repository.record.kind == RepositoryKind::Hosted => {
-                hosted::file_unit(id, path)
-            }
-            Question::Fetch(path) => Unit::Of(id, format::tree::folder(path)),
-            Question::Deploy(_) | Question::Delete(_) => return None,
-        };
-        self.store.revisions().stamp(&[unit], Millis(i64::MAX))?.join(&ask.settings)
-    }
-
-    /// The stamp of what is known by a full name: it may be a version of any of a few gems.
-    fn any_of(&self, id: RepositoryId, full_name: &str) -> Option<Stamp> {
-        let units: Vec<_> = spelling::readings(full_name).map(|reading| Unit::Of(id, reading.name)).collect();
-        let few = (1..=spelling::READINGS).contains(&units.len());
-        few.then(|| self.store.revisions().stamp(&units, Millis(i64::MAX)))?
     }
 
     /// Answers one question. `upload` is what a push brings; `by` is who asks.

@@ -47,6 +47,7 @@ bounds! {
     Cached "cached" "bytes" "Files of upstreams that are kept; those used least go first";
     BlobThreads "blob.threads" "operations" "Operations on blobs, waiting or under way";
     WorkThreads "work.threads" "jobs" "Rendering, hashing and reading of packages, waiting or under way";
+    Folders "folders" "bytes" "Names of the files in folders that were asked for what they do not hold";
     OpenFiles "files.open" "files" "Files that are kept open, so that who asks for one again is sent it at once";
     FileThreads "file.threads" "reads" "Reads of files on their way to clients; waits are for a thread";
     FileBuffers "file.buffers" "buffers" "Buffers with parts of files on their way to clients, 64 KiB each";

@@ -23,7 +23,7 @@ impl Repositories {
         event.layer = Layer::Hosted;
         let tree = self.files(&ask.repository);
         match &ask.question {
-            Question::Fetch(path) => hosted::fetch(tree, path, self.clock.now(), event).await,
+            Question::Fetch(path) => hosted::fetch((tree, &self.inventory), path, self.clock.now(), event).await,
             Question::Deploy(path) => {
                 let staged = upload.ok_or(Error::GivenUp)?;
                 hosted::deploy(tree, path, staged, (by, || self.clock.now()), event).await

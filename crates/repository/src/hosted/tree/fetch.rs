@@ -3,25 +3,31 @@
 use super::Tree;
 use super::made;
 use super::place::{self, Place};
+use crate::hosted::inventory::{Inventory, Says};
 use crate::{Content, Error, Format, Found, Source, visible};
 use bytes::Bytes;
 use format::tree::{self as paths, Checksum};
 use std::sync::Arc;
-use store::{Entry, Hashes};
+use store::{Entry, Hashes, Lane, Unit};
 use telemetry::{Event, Millis};
 
 /// Up to so many bytes a file is read into memory: what is asked for again is answered from there.
 const SMALL: u64 = 64 * 1024;
 
 /// The file at `path`.
-pub(crate) async fn fetch(tree: Tree<'_>, path: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
+pub(crate) async fn fetch(
+    (tree, inventory): (Tree<'_>, &Inventory),
+    path: &str,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
     let missing = || Error::NoSuchFile(path.to_owned());
     let content = match place::read(tree.repository.format, path).ok_or_else(missing)? {
-        Place::File(file) => match find(tree, path, now, event).await {
+        Place::File(file) => match asked((tree, inventory), path, now, event).await {
             Ok(entry) => open(tree, entry, file.lasting(), event).await?,
             Err(Error::NoSuchFile(_)) if tree.repository.format == Format::Raw => {
                 let (file, checksum) = paths::checksum_of(path).ok_or_else(missing)?;
-                let entry = find(tree, file, now, event).await.map_err(|_| missing())?;
+                let entry = asked((tree, inventory), file, now, event).await.map_err(|_| missing())?;
                 sum(&entry.hashes, checksum, Some(entry.published))
             }
             Err(error) => return Err(error),
@@ -32,13 +38,34 @@ pub(crate) async fn fetch(tree: Tree<'_>, path: &str, now: Millis, event: &mut E
                 sum(&made.hashes, checksum, made.modified)
             }
             _ => {
-                let entry = find(tree, file, now, event).await?;
+                let entry = asked((tree, inventory), file, now, event).await?;
                 sum(&entry.hashes, checksum, Some(entry.published))
             }
         },
         Place::Made(kind) => made::make(tree, kind, now, event).await?.ok_or_else(missing)?.content(),
     };
     Ok(Found::Content(content))
+}
+
+/// What was published at `path`, where what is known of its folder does not say that there is nothing.
+async fn asked(
+    (tree, inventory): (Tree<'_>, &Inventory),
+    path: &str,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Entry, Error> {
+    let (id, folder, revisions) = (tree.repository.id, paths::folder(path), tree.store.revisions());
+    let said = inventory.ask(id, (folder, path), |stamp| revisions.holds(stamp, now));
+    if said == Says::Missing {
+        return Err(Error::NoSuchFile(path.to_owned()));
+    }
+    let stamp = revisions.stamp(&[Unit::Of(id, folder)], Millis(i64::MAX)); // before the work
+    let found = find(tree, path, now, event).await;
+    if let (Err(Error::NoSuchFile(_)), Says::Nothing, Some(stamp)) = (&found, said, stamp) {
+        let rows = tree.store.unit(id, folder, Lane::Single, event).await?;
+        inventory.keep(id, folder, rows.entries.iter().map(|entry| entry.key.as_str()), stamp);
+    }
+    found
 }
 
 /// What was published at `path`, as far as it is to be seen.

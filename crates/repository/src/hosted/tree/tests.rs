@@ -1,7 +1,7 @@
 //! Trees of files over a store of their own, with a clock that the test turns.
 
 use super::{Tree, deploy, fetch, remove, restore};
-use crate::hosted::Keeper;
+use crate::hosted::{Inventory, Keeper};
 use crate::{Actor, Error, Format, Found, Repository, Rules, Shared, Source, Workers};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -31,6 +31,7 @@ macro_rules! plugin {
 struct Trial {
     keeper: Keeper,
     repository: Arc<Repository>,
+    inventory: Inventory,
     _folder: TempDir,
 }
 
@@ -51,7 +52,7 @@ impl Trial {
         let shared = Arc::new(Shared::new(&room));
         let repository = Arc::new(Repository { id, record, format: Format::Maven, rules: Rules::default(), shared });
         let keeper = Keeper { store, workers: Arc::new(workers), recorder, back: Handle::current() };
-        Self { keeper, repository, _folder: folder }
+        Self { keeper, repository, inventory: Inventory::new(), _folder: folder }
     }
 
     fn tree(&self) -> Tree<'_> {
@@ -75,7 +76,9 @@ impl Trial {
 
     /// What is answered; `None` where there is nothing.
     async fn get(&self, path: &str) -> Option<Bytes> {
-        match fetch(self.tree(), path, Millis(i64::MAX), &mut Event::job("test", Millis(0))).await {
+        match fetch((self.tree(), &self.inventory), path, Millis(i64::MAX - 1), &mut Event::job("test", Millis(0)))
+            .await
+        {
             Ok(Found::Content(content)) => match content.source {
                 Source::Memory(bytes) => Some(bytes),
                 other => panic!("{other:?}"),
