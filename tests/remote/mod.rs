@@ -4,6 +4,7 @@ mod ages;
 mod cold;
 mod distrust;
 mod room;
+mod told;
 
 use crate::world::{Answer, FIRST, Person, Upstream, World};
 use serde_json::{Value, json};

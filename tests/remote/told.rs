@@ -1,0 +1,67 @@
+//! What the events tell of an answer for an upstream: which fetch it waited for, and what that met.
+
+use super::cold::metadata;
+use super::{JAR, METADATA, Scene};
+use crate::pages::events;
+use crate::world::{Answer, Says, hex};
+use serde_json::{Value, json};
+use sha1::{Digest, Sha1};
+
+fn of<'a>(events: &'a [Value], answer: &Answer) -> &'a Value {
+    let id = answer.header("daylight-event").unwrap();
+    events.iter().find(|event| event["id"] == id).unwrap()
+}
+
+/// The job that fetched what the answer waited for.
+fn flight<'a>(events: &'a [Value], answer: &Answer) -> &'a Value {
+    let id = &of(events, answer)["members"][0]["flight"];
+    events.iter().find(|event| event["id"] == *id).unwrap()
+}
+
+#[test]
+fn who_waits_for_a_fetch_names_it_and_it_tells_what_the_upstream_took() {
+    let mut scene = Scene::new();
+    let says = Says::file("lamp").header("X-Checksum-SHA1", &hex(&Sha1::digest("lamp")));
+    scene.upstream.says(&format!("/{JAR}"), says);
+    let (waited, kept) = (scene.get(JAR).expect(200), scene.get(JAR).expect(200));
+    scene.world.stop();
+    let events = events(&scene.world);
+    let fetch = flight(&events, &waited);
+    assert_eq!((&fetch["kind"], &fetch["method"], &fetch["outcome"]), (&json!("job"), &json!("fetch"), &json!("done")));
+    assert_eq!((&fetch["repository"], &fetch["package"]), (&json!("central"), &json!(JAR)));
+    for op in ["upstream.connect", "upstream.first_byte"] {
+        assert_eq!(fetch["ops"][op]["count"], 1, "{fetch}");
+    }
+    let event = of(&events, &waited);
+    assert_eq!((&event["members"][0]["said"], &event["layer"]), (&json!("hit"), &json!("remote")));
+    assert_eq!(event["ops"]["flight.wait"]["count"], 1);
+    assert!(event["ops"].get("upstream.first_byte").is_none(), "that is the fetch's, whoever waits for it");
+    let event = of(&events, &kept);
+    assert_eq!((event["members"][0].get("flight"), event["ops"].get("flight.wait")), (None, None));
+}
+
+#[test]
+fn what_the_upstream_did_wrong_is_told_to_whoever_looks() {
+    let mut scene = Scene::with(&json!({"fresh_s": 0}));
+    scene.upstream.file(&format!("/{METADATA}"), metadata("1.0"));
+    scene.get(METADATA).expect(200);
+    scene.upstream.says_otherwise(Says::status(403));
+    scene.upstream.says(&format!("/{METADATA}"), Says::status(500));
+    let (stale, refused) = (scene.get(METADATA).expect(200), scene.get(JAR).expect(502));
+    scene.upstream.says_otherwise(Says::status(404));
+    let missing = scene.get("org/example/other/1/other-1.jar").expect(404);
+    scene.world.stop();
+    let events = events(&scene.world);
+    for (answer, said, reason) in [
+        (&stale, "stale", "upstream_failed"),
+        (&refused, "failed", "upstream_refused"),
+        (&missing, "not_found", "no_such_file"),
+    ] {
+        let member = &of(&events, answer)["members"][0];
+        assert_eq!((&member["said"], &member["reason"]), (&json!(said), &json!(reason)), "{member}");
+    }
+    assert_eq!(of(&events, &refused)["reason"], "upstream_refused");
+    let failed = flight(&events, &stale);
+    assert_eq!((&failed["outcome"], &failed["reason"]), (&json!("failed"), &json!("upstream_failed")));
+    assert_eq!(flight(&events, &missing)["outcome"], "done");
+}
