@@ -56,10 +56,7 @@ fn answer(mut stream: TcpStream, file: &[u8], asked: &AtomicUsize) -> std::io::R
 /// Measures and prints the row.
 pub(crate) fn row() -> Result<()> {
     println!("\n## {CLIENTS} clients of one file that has to be fetched");
-    println!(
-        "\n| size, {ROUNDS} rounds, median (least to most) | seconds until all have it | server CPU, s | GB/s sent | requests to the upstream | highest memory, MB |"
-    );
-    println!("|---|---|---|---|---|---|");
+    let mut rows = Vec::new();
     for megabytes in MEGABYTES {
         let file: Arc<[u8]> = noise(megabytes as u64, megabytes << 20).into();
         let upstream = Upstream::start(file.clone())?;
@@ -78,8 +75,13 @@ pub(crate) fn row() -> Result<()> {
         }
         let (asked, memory) = (upstream.asked.load(Relaxed), daylight.highest()? >> 20);
         ensure!(asked == ROUNDS, "{asked} requests for {ROUNDS} files");
-        println!("| {megabytes} MB | {seconds} | {cpu} | {rate} | {asked} for {ROUNDS} files | {memory} |");
+        rows.push(format!("| {megabytes} MB | {seconds} | {cpu} | {rate} | {asked} for {ROUNDS} files | {memory} |"));
     }
+    println!(
+        "\n| size, {ROUNDS} rounds, median (least to most) | seconds until all have it | server CPU, s | GB/s sent | requests to the upstream | highest memory, MB |"
+    );
+    println!("|---|---|---|---|---|---|");
+    rows.iter().for_each(|row| println!("{row}"));
     println!("\nload average after it: {}", load_average()?);
     Ok(())
 }
