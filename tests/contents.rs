@@ -134,6 +134,7 @@ fn how_upstreams_stand_is_told_with_what_went_wrong_last() {
     let one = state().as_array().unwrap().iter().find(|one| one["host"].as_str().unwrap().ends_with(&host)).cloned();
     let one = one.unwrap();
     assert_eq!((&one["circuit"], &one["last_error"], &one["calls"]), (&json!("closed"), &Value::Null, &json!(0)));
+    assert_eq!(one["repositories"], json!(["far"]));
     upstream.says("/busy", Says::status(429).header("Retry-After", "60"));
     assert!(world.anon().file("far", "busy").status >= 500);
     let one = state()[0].clone();

@@ -84,5 +84,18 @@ fn what_is_answered_has_the_keys_that_the_document_says() {
     let tokens = admin.get("/api/v1/tokens").expect(200).json();
     fits(&document, "Tokens", &tokens);
     tokens["tokens"].as_array().unwrap().iter().for_each(|token| fits(&document, "Token", token));
+    world.tree("tools", "raw");
+    admin.put("tools", "a/1", b"1").expect(201);
+    assert!(admin.file("r", "a/1").status >= 500);
+    for (below, whole, rows, row) in [
+        ("repositories/tools/contents", "Contents", "contents", "File"),
+        ("repositories/r/not-found", "Missing", "missing", "MissingPath"),
+        ("upstreams", "Upstreams", "upstreams", "Upstream"),
+    ] {
+        let list = admin.get(&format!("/api/v1/{below}")).expect(200).json();
+        fits(&document, whole, &list);
+        list[rows].as_array().unwrap().iter().for_each(|one| fits(&document, row, one));
+        assert_eq!(list[rows].as_array().unwrap().is_empty(), whole == "Missing", "{list}");
+    }
     fits(&document, "Problem", &admin.get("/api/v1/repositories/nobody").expect(404).json());
 }

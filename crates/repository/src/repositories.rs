@@ -16,7 +16,7 @@ use arc_swap::ArcSwap;
 use client::{HostState, Hosts};
 use std::collections::HashMap;
 use std::sync::Arc;
-use store::{RepositoryKind, Staged, Stamp, Store, Unit};
+use store::{RepositoryId, RepositoryKind, Staged, Stamp, Store, Unit};
 use telemetry::{Bound, Clock, Event, Layer, Millis, Recorder};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
@@ -94,9 +94,16 @@ impl Repositories {
         Hosted { store: &self.store, keeper: &self.keeper, heads: &self.heads, repository }
     }
 
-    /// How the hosts of upstreams stand that were called so far.
-    pub fn upstreams(&self) -> Vec<HostState> {
-        self.remotes.states()
+    /// How the hosts of upstreams stand that were called so far, and the names of the repositories that have theirs there.
+    pub async fn upstreams(&self, event: &mut Event) -> Result<Vec<(HostState, Vec<String>)>, Error> {
+        let known = self.known(event).await?;
+        let name = |id| known.by_name.values().find(|one| one.id == id).map(|one| one.record.name.clone());
+        let named = |(state, ids): (_, Vec<RepositoryId>)| {
+            let mut names: Vec<String> = ids.into_iter().filter_map(name).collect();
+            names.sort();
+            (state, names)
+        };
+        Ok(self.remotes.states().into_iter().map(named).collect())
     }
 
     /// The repositories as they are set now: the list in memory while its stamp holds, else read anew. Nobody has to

@@ -41,7 +41,7 @@ pub(crate) async fn answer(app: &App, ask: Admin, request: &mut Request, event: 
         Verb::RestoreContents => contents::restore(app, (name, path), &who, event).await,
         Verb::Missing => missing::list(app, name, query, event).await,
         Verb::ForgetAllMissing | Verb::ForgetMissing => missing::forget(app, (name, path), event).await,
-        Verb::Upstreams => Ok(upstreams::list(app)),
+        Verb::Upstreams => upstreams::list(app, event).await,
         Verb::Tokens => tokens::list(app, event).await,
         Verb::AddToken => tokens::add(app, body(request, event).await?, by, event).await,
         Verb::RevokeToken => tokens::revoke(app, name, by, event).await,

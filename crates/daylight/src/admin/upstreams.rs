@@ -1,13 +1,15 @@
 //! `/api/v1/upstreams`: the hosts that upstreams are on, as this server last met them.
 
 use crate::app::App;
+use crate::error::Error;
 use crate::reply;
 use client::{Circuit, HostState};
 use front::Reply;
 use http::StatusCode;
 use serde_json::{Value, json};
+use telemetry::Event;
 
-fn shown(state: &HostState) -> Value {
+fn shown((state, repositories): &(HostState, Vec<String>)) -> Value {
     let (circuit, failures, open_until) = match state.circuit {
         Circuit::Closed { failures } => ("closed", failures, None),
         Circuit::Open { until, .. } => ("open", 0, Some(until.to_string())),
@@ -15,6 +17,7 @@ fn shown(state: &HostState) -> Value {
     };
     json!({
         "host": state.host,
+        "repositories": repositories,
         "circuit": circuit,
         "failures": failures,
         "open_until": open_until,
@@ -27,7 +30,7 @@ fn shown(state: &HostState) -> Value {
     })
 }
 
-pub(super) fn list(app: &App) -> Reply {
-    let hosts: Vec<Value> = app.repositories.upstreams().iter().map(shown).collect();
-    reply::json(StatusCode::OK, &json!({ "upstreams": hosts }))
+pub(super) async fn list(app: &App, event: &mut Event) -> Result<Reply, Error> {
+    let hosts: Vec<Value> = app.repositories.upstreams(event).await?.iter().map(shown).collect();
+    Ok(reply::json(StatusCode::OK, &json!({ "upstreams": hosts })))
 }

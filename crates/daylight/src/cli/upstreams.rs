@@ -20,6 +20,8 @@ struct All {
 #[derive(Debug, Deserialize)]
 struct Upstream {
     host: String,
+    #[serde(default)]
+    repositories: Vec<String>,
     circuit: String,
     open_until: Option<String>,
     paused_until: Option<String>,
@@ -43,11 +45,11 @@ impl Upstreams {
             return Ok(());
         }
         let rows = shape::<All>(answer)?.upstreams.into_iter().map(row).collect();
-        Ok(table::write(context.out, ["HOST", "STATE", "CALLS", "WAITING", "LAST ERROR"], rows)?)
+        Ok(table::write(context.out, ["HOST", "REPOSITORIES", "STATE", "CALLS", "WAITING", "LAST ERROR"], rows)?)
     }
 }
 
-fn row(upstream: Upstream) -> [String; 5] {
+fn row(upstream: Upstream) -> [String; 6] {
     let state = match (upstream.circuit.as_str(), upstream.open_until, upstream.paused_until) {
         ("open", Some(until), _) => format!("left alone until {until}"),
         ("trial", ..) => "tried".to_owned(),
@@ -56,5 +58,5 @@ fn row(upstream: Upstream) -> [String; 5] {
     };
     let calls = format!("{} of {}", upstream.calls, upstream.calls_max);
     let last = upstream.last_error.map_or_else(|| "none".to_owned(), |last| format!("{} {}", last.at, last.what));
-    [upstream.host, state, calls, upstream.waiting.to_string(), last]
+    [upstream.host, upstream.repositories.join(","), state, calls, upstream.waiting.to_string(), last]
 }

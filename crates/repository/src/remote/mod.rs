@@ -22,7 +22,7 @@ use crate::{BadSetting, References, Repository};
 use client::{HostState, Hosts};
 use flights::Flights;
 use std::sync::Arc;
-use store::{Held, Recalled, RemoteRecord, Store};
+use store::{Held, Recalled, RemoteRecord, RepositoryId, Store};
 use telemetry::{Event, Millis, Recorder};
 use tokio::runtime::Handle;
 use upstreams::Upstreams;
@@ -83,8 +83,8 @@ impl Remotes {
         self.upstreams.check(record)
     }
 
-    /// How the hosts that were called stand.
-    pub(crate) fn states(&self) -> Vec<HostState> {
+    /// How the hosts that were called stand, and which repositories have theirs on each.
+    pub(crate) fn states(&self) -> Vec<(HostState, Vec<RepositoryId>)> {
         self.upstreams.states()
     }
 }

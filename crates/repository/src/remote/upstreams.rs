@@ -40,8 +40,13 @@ impl Upstreams {
         self.made.lock().unwrap_or_else(PoisonError::into_inner).remove(&repository.id);
     }
 
-    pub(super) fn states(&self) -> Vec<HostState> {
-        self.hosts.states()
+    /// How the hosts stand, and which repositories have theirs on each, as far as those have been asked for anything.
+    pub(super) fn states(&self) -> Vec<(HostState, Vec<RepositoryId>)> {
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let hosts = |upstream: &Upstream| upstream.states().into_iter().map(|state| state.host).collect::<Vec<_>>();
+        let of: Vec<_> = made.iter().map(|(id, (_, upstream))| (*id, hosts(upstream))).collect();
+        let on = |host: &String| of.iter().filter(|(_, hosts)| hosts.contains(host)).map(|(id, _)| *id).collect();
+        self.hosts.states().into_iter().map(|state| (on(&state.host), state)).map(|(ids, state)| (state, ids)).collect()
     }
 
     /// Looks whether an upstream can be made of these settings. It may read files, and calls nobody.
