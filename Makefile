@@ -8,12 +8,13 @@ SOAK := 1000000,9000000
 # For each of the fuzz targets.
 FUZZ_SECONDS := 600
 
-.PHONY: help build run test check check-advisories bench torture
+.PHONY: help build run test test-live check check-advisories bench torture
 
 help:
 	@echo 'make build             target/release/daylight'
 	@echo 'make run               build, and serve (ARGS="--listen 127.0.0.1:9000" goes to `daylight serve`)'
 	@echo 'make test              everything that must hold: licences, format, lints, all tests, real clients'
+	@echo 'make test-live         real builds with nothing kept of the public upstreams: takes some 60 MB from them'
 	@echo 'make check             format, lints and the fast tests, for while you work'
 	@echo 'make check-advisories  known vulnerabilities of dependencies (fetches the advisory database from the network)'
 	@echo 'make bench             Daylight against its peers, on this machine (ARGS="instructions idle": these rows alone)'
@@ -32,6 +33,12 @@ test:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
+
+# With an empty cache folder: what other runs of the tests take from there comes from the public upstreams.
+test-live:
+	@scripts/setup test
+	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	  XDG_CACHE_HOME="$$folder" cargo test --locked --test suite maven_ -- --nocapture
 
 check:
 	@scripts/setup check

@@ -30,6 +30,8 @@ mod lifecycle;
 mod limits;
 mod loops;
 mod marshal;
+mod maven_builds;
+mod maven_deploys;
 mod maven_hosted;
 mod maven_import;
 mod maven_model;

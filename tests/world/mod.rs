@@ -1,20 +1,26 @@
 //! A world to test in: the real program on a folder of its own, people who talk to it, gems, and real clients.
 
+mod central;
 pub(crate) mod frames;
 mod gem;
 mod http;
 mod index;
+mod maven;
 mod person;
 mod ruby;
+mod said;
 mod server;
 mod upstream;
 mod watched;
 
+pub(crate) use central::Central;
 pub(crate) use gem::{Gem, hex};
 pub(crate) use http::{Answer, Connection};
 pub(crate) use index::Index;
+pub(crate) use maven::{Machine, Project, Release};
 pub(crate) use person::Person;
 pub(crate) use ruby::Ruby;
+pub(crate) use said::Said;
 pub(crate) use server::{Passed, Server};
 pub(crate) use upstream::{Says, Upstream};
 pub(crate) use watched::Watched;
@@ -235,16 +241,19 @@ impl World {
         self.admin().post_json("/api/v1/repositories", wanted).expect(201);
     }
 
+    /// Makes a Maven repository that stands for this URL.
+    pub(crate) fn remote(&self, name: &str, url: &str) {
+        self.make(&json!({ "name": name, "format": "maven", "kind": "remote", "remote": { "urls": [url] } }));
+    }
+
     /// Makes a hosted gem repository.
     pub(crate) fn repository(&self, name: &str, private: bool) {
-        let wanted = json!({ "name": name, "format": "gem", "kind": "hosted", "private": private });
-        self.admin().post_json("/api/v1/repositories", &wanted).expect(201);
+        self.make(&json!({ "name": name, "format": "gem", "kind": "hosted", "private": private }));
     }
 
     /// Makes a hosted repository that is a tree of files.
     pub(crate) fn tree(&self, name: &str, format: &str) {
-        let wanted = json!({ "name": name, "format": format, "kind": "hosted" });
-        self.admin().post_json("/api/v1/repositories", &wanted).expect(201);
+        self.make(&json!({ "name": name, "format": format, "kind": "hosted" }));
     }
 }
 

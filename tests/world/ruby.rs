@@ -1,6 +1,6 @@
 //! The real clients, Debian's `gem` and `bundle`, in a home of their own that knows no other source.
 
-use super::{Gem, write};
+use super::{Gem, Said, write};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -11,28 +11,6 @@ use tempfile::TempDir;
 /// A machine with Ruby on it, and nothing installed.
 pub(crate) struct Ruby(TempDir);
 
-/// What a command said, both streams in one, and whether it succeeded.
-pub(crate) struct Said {
-    succeeded: bool,
-    text: String,
-}
-
-impl Said {
-    /// What was said, by a command that succeeded.
-    #[track_caller]
-    pub(crate) fn good(self) -> String {
-        assert!(self.succeeded, "{}", self.text);
-        self.text
-    }
-
-    /// What was said, by a command that failed.
-    #[track_caller]
-    pub(crate) fn bad(self) -> String {
-        assert!(!self.succeeded, "it succeeded: {}", self.text);
-        self.text
-    }
-}
-
 impl Ruby {
     /// A fresh one.
     pub(crate) fn new() -> Self {
@@ -41,9 +19,7 @@ impl Ruby {
 
     /// Runs a command in a folder, showing `key` to the host of gems.
     pub(crate) fn run(&self, folder: &Path, key: &str, program: &str, arguments: &[&str]) -> Said {
-        let output = self.command(folder, key, program, arguments).output().unwrap();
-        let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-        Said { succeeded: output.status.success(), text: text.into_owned() }
+        self.command(folder, key, program, arguments).output().unwrap().into()
     }
 
     /// A command to be run in a folder of this machine.

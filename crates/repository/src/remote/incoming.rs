@@ -25,7 +25,6 @@ const TAIL: u64 = 64 << 10;
 const PIECE: usize = 64 << 10;
 /// The largest file that is taken.
 const FILE_MAX_BYTES: u64 = 64 << 30;
-
 /// One byte more than a document may have.
 const DOCUMENT_MAX_BYTES: u64 = format::maven::LONGEST as u64 + 1;
 

@@ -1,0 +1,114 @@
+//! With real clients: a project deployed as releases and twice as a snapshot by Maven 3.8, 3.9 and 4, and used by another
+//! through a range of versions, a snapshot and the prefix of its plugin.
+
+use crate::world::{Central, Machine, Project, Release, Said, World};
+use std::path::Path;
+use std::process::Command;
+
+const CENTRAL: &str = "central-there";
+const HOSTED: [&str; 2] = ["releases", "snapshots"];
+
+/// A server with a repository for releases, one for snapshots, and one that stands for the central one.
+fn shelf(central: &Central) -> World {
+    let world = World::start();
+    world.remote(CENTRAL, &central.url());
+    for name in HOSTED {
+        world.make(&serde_json::json!({ "name": name, "format": "maven", "kind": "hosted", "versions": name }));
+    }
+    world
+}
+
+/// Tells a machine of the three, and what to show to the two.
+fn knows(machine: &Machine, world: &World, secret: &str) {
+    let urls = HOSTED.map(|name| world.url(name));
+    machine.settings(&world.url(CENTRAL), &[(HOSTED[0], &urls[0]), (HOSTED[1], &urls[1])], secret);
+}
+
+fn deploy(world: &World, project: &Project<'_>) -> Said {
+    let [releases, snapshots] = HOSTED.map(|name| format!("-D{name}={}", world.url(name)));
+    project.maven(&["deploy", "-DskipTests", &releases, &snapshots])
+}
+
+/// What `porch` says with the version of the project that its machine has fetched.
+fn porch_says(machine: &Machine, version: &str) -> String {
+    let porch = machine.project("porch", &[("version", version)]);
+    porch.maven(&["--update-snapshots", "compile"]).good();
+    let fetched = machine.fetched();
+    let jar = |part: &str| {
+        let mut jars = fetched.keys().filter(|path| path.extension().is_some_and(|ending| ending == "jar"));
+        // The newest is the last.
+        let jar = jars.rfind(|path| path.iter().any(|name| name == part));
+        machine.local(jar.unwrap_or_else(|| panic!("no jar of {part}: {fetched:?}")))
+    };
+    let path = [porch.file(Path::new("target/classes")), jar("lantern-core"), jar("commons-lang3")];
+    let path = std::env::join_paths(path).unwrap();
+    let said = Command::new("java").arg("-cp").arg(path).arg("example.porch.Porch").output().unwrap();
+    Said::from(said).good()
+}
+
+fn is_deployed_and_used(release: Release) {
+    let central = Central::open();
+    let world = shelf(&central);
+    let writer = world.person("ci", &["read", "write"], &HOSTED);
+    let desk = central.machine(release);
+    knows(&desk, &world, writer.secret());
+    let lantern = |version, build| desk.project("lantern", &[("version", version), ("build", build)]);
+    deploy(&world, &lantern("1.0.0", "1")).good();
+    // As after a reply that was lost: the same bytes.
+    deploy(&world, &lantern("1.0.0", "1")).good();
+    let said = deploy(&world, &lantern("1.0.0", "2")).bad();
+    assert!(said.contains("409"), "a release is for ever: {said}");
+    deploy(&world, &lantern("1.1.0", "3")).good();
+
+    let user = desk.another();
+    knows(&user, &world, "");
+    assert_eq!(porch_says(&user, "[1.0,1.9]"), "Lantern 1.1.0 is lit, build 3\n");
+    let said = user.project("porch", &[("version", "1.0.0")]).maven(&["lantern:light"]).good();
+    assert!(said.contains("Lantern 1.1.0 is lit, build 3"), "the newest release of the plugin: {said}");
+
+    for build in ["4", "5"] {
+        deploy(&world, &lantern("2.0-SNAPSHOT", build)).good();
+        assert_eq!(porch_says(&user, "2.0-SNAPSHOT"), format!("Lantern 2.0-SNAPSHOT is lit, build {build}\n"));
+    }
+    let metadata = "example/lantern/lantern-core/2.0-SNAPSHOT/maven-metadata.xml";
+    let metadata = world.anon().get(&format!("/repository/snapshots/{metadata}")).expect(200);
+    assert!(metadata.text().contains("<buildNumber>2</buildNumber>"), "{}", metadata.text());
+    // In the wrong one.
+    let wrong = format!("-Dreleases={}", world.url(HOSTED[1]));
+    let said = lantern("1.2.0", "6").maven(&["deploy", "-DskipTests", &wrong]).bad();
+    assert!(said.contains("400"), "{said}");
+}
+
+#[test]
+fn what_maven_3_8_deploys_is_used_by_version_range_snapshot_and_plugin_prefix() {
+    is_deployed_and_used(Release::Three8);
+}
+
+#[test]
+fn what_maven_3_9_deploys_is_used_by_version_range_snapshot_and_plugin_prefix() {
+    is_deployed_and_used(Release::Three9);
+}
+
+#[test]
+fn what_maven_4_deploys_is_used_by_version_range_snapshot_and_plugin_prefix() {
+    is_deployed_and_used(Release::Four);
+}
+
+#[test]
+fn who_shows_no_token_or_a_wrong_one_is_told_so_by_each_maven() {
+    let central = Central::open();
+    let world = shelf(&central);
+    let releases = format!("-Dreleases={}", world.url(HOSTED[0]));
+    for release in [Release::Three8, Release::Three9, Release::Four] {
+        let desk = central.machine(release);
+        for secret in ["", "wrong"] {
+            knows(&desk, &world, secret);
+            let project = desk.project("lantern", &[("version", "1.0.0"), ("build", "1")]);
+            // The parent alone, which is what it begins with.
+            let said = project.maven(&["deploy", "--non-recursive", &releases]).bad();
+            // The last is how Java's own client says it, after the third answer.
+            let words = ["401", "Unauthorized", "too many authentication attempts"];
+            assert!(words.iter().any(|words| said.contains(words)), "{release:?}: {said}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Maven's central repository, as a Daylight in the user's cache folder has it: filled by the first run, and by later
+//! ones when they want something new. Everything else that the tests of Maven need comes from there, through loopback.
+
+use super::maven::{Machine, Release};
+use super::server::Server;
+use super::{ADMIN, Connection, Person};
+use flate2::read::GzDecoder;
+use serde_json::json;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const REPOSITORY: &str = "central";
+/// What is kept of the central repository is good for a year, in seconds: the longest that can be set.
+const LASTING_S: u64 = 366 * 86_400;
+
+/// One at a time: a folder has one server.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// The central repository, until it is dropped.
+pub(crate) struct Central {
+    server: Server,
+    folder: PathBuf,
+    /// Against other runs of the tests. Let go when it is closed.
+    _lock: File,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Central {
+    /// Waits for its turn, and starts the server.
+    pub(crate) fn open() -> Self {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = cache();
+        fs::create_dir_all(&folder).unwrap();
+        let lock = File::create(folder.join("upstream.lock")).unwrap();
+        lock.lock().unwrap();
+        let log = folder.join("upstream.log");
+        File::create(&log).unwrap();
+        let server = Server::spawn((&folder.join("upstream"), &[]), ADMIN, &[], &log).ready();
+        let admin = Person::new(server.address(), Some(ADMIN.to_owned()));
+        if admin.get(&format!("/api/v1/repositories/{REPOSITORY}")).status == 404 {
+            let remote = json!({ "urls": [public_url()], "fresh_s": LASTING_S, "missing_s": LASTING_S });
+            let wanted = json!({ "name": REPOSITORY, "format": "maven", "kind": "remote", "remote": remote });
+            admin.post_json("/api/v1/repositories", &wanted).expect(201);
+        }
+        Self { server, folder, _lock: lock, _turn: turn }
+    }
+
+    /// Where it is, for a Daylight that is to stand for it.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/repository/{REPOSITORY}/", self.server.address())
+    }
+
+    /// A machine with this release of Maven on it, and nothing in its local repository.
+    pub(crate) fn machine(&self, release: Release) -> Machine {
+        let Some(version) = release.fetched() else { return Machine::new(Path::new("/usr")) };
+        let clients = self.folder.join("clients");
+        let home = clients.join(format!("apache-maven-{version}"));
+        if !home.exists() {
+            fs::create_dir_all(&clients).unwrap();
+            let path = format!(
+                "/repository/{REPOSITORY}/org/apache/maven/apache-maven/{version}/apache-maven-{version}-bin.tar.gz"
+            );
+            let mut connection = Connection::open(self.server.address()).unwrap();
+            let archive = connection.call("GET", &path, &[], b"").unwrap().expect(200).body;
+            let unpacked = tempfile::tempdir_in(&clients).unwrap();
+            tar::Archive::new(GzDecoder::new(&archive[..])).unpack(&unpacked).unwrap();
+            fs::rename(unpacked.path().join(home.file_name().unwrap()), &home).unwrap();
+        }
+        Machine::new(&home)
+    }
+}
+
+/// Where it is kept.
+fn cache() -> PathBuf {
+    let given = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    given("XDG_CACHE_HOME").unwrap_or_else(|| given("HOME").unwrap().join(".cache")).join("daylight")
+}
+
+/// Where the central repository is: what Maven itself says, in the model that all others inherit from.
+pub(crate) fn public_url() -> String {
+    let maven = fs::canonicalize("/usr/bin/mvn").unwrap();
+    let jars = fs::read_dir(maven.parent().unwrap().join("../lib")).unwrap();
+    let jar = jars
+        .map(|jar| jar.unwrap().path())
+        .find(|jar| jar.file_name().unwrap().to_str().unwrap().starts_with("maven-model-builder"));
+    let model = Command::new("unzip").arg("-p").arg(jar.unwrap()).arg("*/pom-4.0.0.xml").output().unwrap();
+    let model = String::from_utf8(model.stdout).unwrap();
+    let (_, after) = model.split_once("<url>").unwrap_or_else(|| panic!("no URL in {model}"));
+    after.split_once("</url>").unwrap().0.to_owned()
+}
