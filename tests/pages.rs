@@ -52,6 +52,60 @@ fn event<'a>(events: &'a [Value], answer: &Answer) -> &'a Value {
     events.iter().find(|event| event["id"] == id).unwrap()
 }
 
+/// What an answer tells, but for what is its own.
+fn told(answer: &Answer) -> (u16, Vec<(String, String)>, Vec<u8>) {
+    let mut headers = answer.headers.clone();
+    headers.retain(|(name, _)| name != "date" && name != "daylight-event");
+    headers.sort();
+    (answer.status, headers, answer.body.clone())
+}
+
+/// What was recorded, but for what is its own.
+fn recorded(event: &Value) -> Value {
+    let mut event = event.clone();
+    let fields = event.as_object_mut().unwrap();
+    fields.retain(|name, _| !matches!(name.as_str(), "id" | "at" | "first_byte_ms" | "duration_ms"));
+    let ops: Vec<String> = fields["ops"].as_object().unwrap().keys().cloned().collect();
+    fields.insert("ops".to_owned(), ops.into());
+    event
+}
+
+#[test]
+fn a_page_is_the_same_for_a_plain_question_and_for_one_that_goes_the_whole_way() {
+    let mut world = shelf();
+    let anon = world.anon();
+    compressed(&anon, &path("info/lamp"));
+    let agent = ("User-Agent", "tester https://me:secret@host/");
+    let asked = [
+        ("GET", "info/lamp", &[agent][..]),
+        ("GET", "info/lamp?made=up", &[]),
+        ("GET", "info/lamp", GZIP),
+        ("HEAD", "info/lamp", GZIP),
+        ("HEAD", "info/lamp", &[]),
+        ("GET", "info/nothing", &[agent]),
+        ("HEAD", "info/nothing", &[]),
+        ("GET", "info/lamp", &[("If-None-Match", "*")]),
+        ("GET", "info/lamp", &[("Range", "bytes=0-9")]),
+    ];
+    let mut pairs = Vec::new();
+    for (method, what, headers) in asked {
+        for _ in 0..2 {
+            anon.ask("GET", &path(what), headers, b"");
+        }
+        let plain = anon.ask(method, &path(what), headers, b"");
+        let whole = anon.ask(method, &path(what), &[headers, &[("Content-Length", "0")][..]].concat(), b"");
+        assert_eq!(told(&plain), told(&whole), "{method} {what} {headers:?}");
+        pairs.push((plain, whole));
+    }
+    world.stop();
+    let events = events(&world);
+    for (plain, whole) in &pairs {
+        let (plain, whole) = (event(&events, plain), event(&events, whole));
+        assert_eq!(plain["layer"], "page");
+        assert_eq!(recorded(plain), recorded(whole));
+    }
+}
+
 #[test]
 fn a_compressed_index_has_the_tag_and_the_digest_of_what_it_decodes_to() {
     let world = shelf();

@@ -10,7 +10,7 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     /// What stands behind the status.
     pub(crate) phrase: String,
-    headers: Vec<(String, String)>,
+    pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
 

@@ -5,12 +5,12 @@ use crate::answer::answer;
 use crate::class::Classes;
 use crate::error::Error;
 use crate::reply;
-use front::{Handler, Pages, Reply, Request};
+use front::{Handler, Pages, Prepared, Reply, Request};
 use http::StatusCode;
 use repository::{Ask, Repositories};
 use std::sync::Arc;
 use store::{Stamp, Store};
-use telemetry::{Clock, Event, Log, Op, Recorder};
+use telemetry::{Clock, Event, Log, Millis, Op, Recorder};
 
 /// What every part of the line shares.
 #[derive(Debug)]
@@ -67,6 +67,10 @@ impl App {
 }
 
 impl Handler for App {
+    fn prepared(&self, path: &str, query: Option<&str>, gzip: &dyn Fn() -> bool, now: Millis) -> Option<Prepared> {
+        self.pages.prepared(path, query, gzip, now)
+    }
+
     async fn answer(&self, request: &mut Request, event: &mut Event) -> Reply {
         match answer(self, request, event).await {
             Ok(reply) => reply,

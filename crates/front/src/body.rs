@@ -70,6 +70,11 @@ impl Sending {
         &self.sent
     }
 
+    /// Whether it is in memory, in one piece.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self.source, Source::Whole(_))
+    }
+
     /// All of it, if it is in memory.
     pub(crate) fn whole(&mut self) -> Option<Piece> {
         let Source::Whole(bytes) = &mut self.source else { return None };

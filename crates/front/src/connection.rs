@@ -9,14 +9,13 @@ use crate::listen::{Core, Late, turn_away};
 use crate::opening::Opening;
 use crate::proxies::announced::{self, Unannounced};
 use crate::wire::{Stream, Wire};
-use http::HeaderValue;
 use std::cell::RefCell;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use telemetry::{Event, Outcome, Reason, Recorder, Text, Tick};
+use telemetry::{Event, Outcome, Reason, Recorder, Tick};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
 use tokio_rustls::server::TlsStream;
@@ -138,7 +137,7 @@ async fn drive<H: Handler>(
         proxies: core.proxies.clone(),
         client,
         client_text: client.to_string().into(),
-        agent: RefCell::new((HeaderValue::from_static(""), Text::default())),
+        agent: RefCell::default(),
         ledger: ledger.clone(),
     });
     let wire = Wire::new(stream.clone(), ledger.clone(), opening.ahead);

@@ -1,30 +1,25 @@
-//! Requests that are answered in their turn, as pages are: read and answered here, in a third of the steps that hyper's machine
+//! Requests that are answered in their turn, as pages are: read and answered here, in a part of the steps that hyper's machine
 //! takes, as there is no body to come and nothing to wait for. Whatever is not so plain is left to that machine.
 
-use crate::Limits;
 use crate::body::{Piece, Sending};
 use crate::connection::Fault;
-use crate::date;
-use crate::exchange::{Connection, Handler, exchange};
+use crate::exchange::{Asking, Connection, DAYLIGHT_EVENT, Handler, exchange, prepared};
+use crate::pages::accepts_gzip;
 use crate::request::Upload;
 use crate::wire::Wire;
+use crate::{date, head};
 use bytes::{Buf, Bytes};
-use http::request::Parts;
-use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
-use httparse::{Header, Status};
+use http::{Method, Response, header};
 use hyper::rt::Write;
+use plain::Plain;
 use std::cell::Cell;
 use std::io::{self, IoSlice};
-use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
-use telemetry::Millis;
+use telemetry::{Millis, Tick};
 
-/// Header lines of a plain request, at most.
-const LINES: usize = 48;
-/// Room for the head of a reply.
-const HEAD: usize = 640;
+mod plain;
 
 /// An exchange that has begun: hyper is given the same bytes, and finds it where it would begin another.
 pub(crate) type Begun = Pin<Box<dyn Future<Output = Response<Sending>>>>;
@@ -43,110 +38,73 @@ impl<H: Handler> Direct<H> {
 
     /// The reply to what was read, if that is a plain request with nothing behind it and the reply is at hand.
     pub(crate) fn answer(&self, wire: &mut Wire, cx: &mut Context<'_>) -> Option<Leaving> {
-        let limits = &self.connection.limits;
-        let head = read(wire.look(), limits)?;
+        let mut lines = plain::lines();
+        let plain = Plain::read(wire.look(), &mut lines, &self.connection.limits)?;
+        let leaving = self.page(&plain).or_else(|| self.exchange(&plain, cx))?;
+        wire.taken();
+        Some(leaving)
+    }
+
+    /// The page that is asked for, with neither a future nor a table of headers. What depends on more than path, query and
+    /// coding goes the whole way.
+    fn page(&self, plain: &Plain<'_>) -> Option<Leaving> {
+        let Connection { handler, limits, proxies, client, ledger, .. } = &*self.connection;
+        if plain.conditional || plain.hosts != 1 || plain.target.len() > limits.uri {
+            return None;
+        }
+        if ledger.parting() || proxies.trust(*client) {
+            return None;
+        }
+        let (path, query) = match plain.target.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (plain.target, None),
+        };
+        let (began, now) = (Tick::now(), self.now());
+        let page = handler.prepared(path, query, &|| accepts_gzip(|| plain.codings()), now)?;
+        let nanos = Tick::now().since(began);
+        let method = if plain.method == Method::HEAD { "HEAD" } else { "GET" };
+        let agent = plain.agent;
+        let asking = Asking { method, protocol: "HTTP/1.1", path, agent, forwarded: None, uploading: false };
+        let mut head = Vec::with_capacity(page.head.len() + OWN);
+        head.extend_from_slice(&page.head);
+        let (id, body) = prepared(&self.connection, &asking, page, nanos);
+        head::line(&mut head, &DAYLIGHT_EVENT, &id.digits());
+        head::end(&mut head, &date::at(now));
+        Leaving::new(head, body)
+    }
+
+    /// Whatever the handler answers at once from memory. What it begins and does not end so is kept for hyper.
+    fn exchange(&self, plain: &Plain<'_>, cx: &mut Context<'_>) -> Option<Leaving> {
+        let head = plain.parts()?;
         let get = head.method == Method::GET;
-        let mut exchange = Box::pin(exchange(self.connection.clone(), head, Upload::none(limits)));
-        let Poll::Ready(mut response) = exchange.as_mut().poll(cx) else {
+        let mut exchange = Box::pin(exchange(self.connection.clone(), head, Upload::none(&self.connection.limits)));
+        let Poll::Ready(response) = exchange.as_mut().poll(cx) else {
             self.begun.set(Some(exchange));
             return None;
         };
         let ends = response.headers().contains_key(header::CONNECTION);
-        let Some(piece) = (!ends).then(|| response.body_mut().whole()).flatten() else {
+        // A status line of its own is hyper's to write.
+        if ends || !response.extensions().is_empty() || !response.body().is_whole() {
             self.begun.set(Some(Box::pin(std::future::ready(response))));
             return None;
-        };
-        wire.taken();
-        let ledger = &self.connection.ledger;
-        let head = written(
-            &response,
-            get.then(|| piece.remaining()),
-            ledger.recorder().clock().at_tick(ledger.head_until.get()),
-        );
-        Some(Leaving { head: head.into(), piece: Some(piece) })
-    }
-}
-
-/// The head of a request that has no body, leaves the connection as it is, and ends where `bytes` end. `None`: it is something else, or
-/// broken.
-fn read(bytes: &[u8], limits: &Limits) -> Option<Parts> {
-    if bytes.len() > limits.head || !bytes.ends_with(b"\r\n\r\n") {
-        return None;
-    }
-    let mut lines = [const { MaybeUninit::<Header<'_>>::uninit() }; LINES];
-    let mut parsed = httparse::Request::new(&mut []);
-    let Ok(Status::Complete(len)) = parsed.parse_with_uninit_headers(bytes, &mut lines) else { return None };
-    let method = match parsed.method? {
-        "GET" => Method::GET,
-        "HEAD" => Method::HEAD,
-        _ => return None,
-    };
-    let path = parsed.path.filter(|path| path.starts_with('/'))?;
-    if len != bytes.len() || parsed.version != Some(1) || parsed.headers.len() > limits.headers {
-        return None;
-    }
-    let (mut head, ()) = Request::new(()).into_parts();
-    let all = Bytes::copy_from_slice(bytes);
-    head.method = method;
-    head.uri = Uri::from_maybe_shared(all.slice(place(bytes, path.as_bytes())?)).ok()?;
-    head.headers.reserve(parsed.headers.len());
-    for line in parsed.headers.iter() {
-        let name = HeaderName::from_bytes(line.name.as_bytes()).ok()?;
-        if !leaves_it(&name, line.value) {
-            return None;
         }
-        let value = match line.value {
-            b"" => HeaderValue::from_static(""),
-            value => HeaderValue::from_maybe_shared(all.slice(place(bytes, value)?)).ok()?,
-        };
-        head.headers.append(name, value);
+        let (parts, body) = response.into_parts();
+        let len = body.left().filter(|_| get).and_then(|len| usize::try_from(len).ok());
+        let mut head = head::begin(parts.status, parts.headers.iter(), len);
+        let date = parts.headers.get(header::DATE).cloned();
+        head::end(&mut head, &date.unwrap_or_else(|| date::at(self.now())));
+        Leaving::new(head, body)
     }
-    Some(head)
-}
 
-/// Whether a header says nothing of a body, of the connection, or of another protocol.
-fn leaves_it(name: &HeaderName, value: &[u8]) -> bool {
-    match *name {
-        header::CONNECTION => value.eq_ignore_ascii_case(b"keep-alive"),
-        header::CONTENT_LENGTH | header::TRANSFER_ENCODING | header::EXPECT | header::UPGRADE => false,
-        _ => true,
+    /// The time of day when the request came.
+    fn now(&self) -> Millis {
+        let ledger = &self.connection.ledger;
+        ledger.recorder().clock().at_tick(ledger.head_until.get())
     }
 }
 
-/// Where `part` lies in `whole`.
-fn place(whole: &[u8], part: &[u8]) -> Option<std::ops::Range<usize>> {
-    let from = part.as_ptr().addr().checked_sub(whole.as_ptr().addr())?;
-    (from + part.len() <= whole.len()).then(|| from..from + part.len())
-}
-
-/// A reply's head, as hyper writes it. `body`: its length, where the request was for it.
-fn written(response: &Response<Sending>, body: Option<usize>, now: Millis) -> Vec<u8> {
-    let (status, headers) = (response.status(), response.headers());
-    let mut head = Vec::with_capacity(HEAD);
-    head.extend_from_slice(b"HTTP/1.1 ");
-    head.extend_from_slice(status.as_str().as_bytes());
-    head.push(b' ');
-    head.extend_from_slice(status.canonical_reason().unwrap_or("<none>").as_bytes());
-    head.extend_from_slice(b"\r\n");
-    for (name, value) in headers {
-        line(&mut head, name, value.as_bytes());
-    }
-    let bare = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
-    if let Some(len) = body.filter(|_| !bare && !headers.contains_key(header::CONTENT_LENGTH)) {
-        line(&mut head, &header::CONTENT_LENGTH, HeaderValue::from(len).as_bytes());
-    }
-    if !headers.contains_key(header::DATE) {
-        line(&mut head, &header::DATE, date::at(now).as_bytes());
-    }
-    head.extend_from_slice(b"\r\n");
-    head
-}
-
-fn line(head: &mut Vec<u8>, name: &HeaderName, value: &[u8]) {
-    for part in [name.as_str().as_bytes(), b": ", value, b"\r\n"] {
-        head.extend_from_slice(part);
-    }
-}
+/// Room for the headers that each reply has of its own.
+const OWN: usize = 96;
 
 /// A reply on its way into the socket.
 pub(crate) struct Leaving {
@@ -156,6 +114,11 @@ pub(crate) struct Leaving {
 }
 
 impl Leaving {
+    /// `None`: the body is not in memory.
+    fn new(head: Vec<u8>, mut body: Sending) -> Option<Self> {
+        Some(Self { head: head.into(), piece: Some(body.whole()?) })
+    }
+
     /// Writes it all, head and body at once.
     pub(crate) fn poll(&mut self, wire: &mut Wire, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while let Some(piece) = &mut self.piece {

@@ -5,7 +5,7 @@ use crate::ledger::Ledger;
 use crate::pieces::Means;
 use crate::proxies::Proxies;
 use crate::sent::Sent;
-use crate::{Body, Limits, Reply, Request, Upload, conditional, framing, leftover};
+use crate::{Body, Limits, Prepared, Reply, Request, Upload, conditional, framing, leftover};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Version, header};
 use hyper::ext::ReasonPhrase;
@@ -16,13 +16,19 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
-use telemetry::{Event, Op, Outcome, Reason, Text};
+use telemetry::{Event, EventId, Layer, Millis, Op, Outcome, Reason, Text};
 
 /// What answers requests. One for all cores; each request's future stays on its core, so it need not be `Send`.
 pub trait Handler: Send + Sync + 'static {
     /// Answers. Notes what it did into `event`; may set its outcome, reason, layer and subject. When the client leaves
     /// the future is dropped wherever it waits.
     fn answer(&self, request: &mut Request, event: &mut Event) -> impl Future<Output = Reply>;
+
+    /// The page for a plain question ([`Pages::prepared`](crate::Pages::prepared)), asked before all else.
+    fn prepared(&self, path: &str, query: Option<&str>, gzip: &dyn Fn() -> bool, now: Millis) -> Option<Prepared> {
+        let _ = (path, query, gzip, now);
+        None
+    }
 }
 
 /// Every reply says under which event it is recorded.
@@ -42,7 +48,7 @@ pub(crate) struct Connection<H> {
     /// The client as events name it.
     pub(crate) client_text: Text,
     /// What the last request said of its user agent, and how events tell it: all of a connection say the same.
-    pub(crate) agent: RefCell<(HeaderValue, Text)>,
+    pub(crate) agent: RefCell<(Vec<u8>, Text)>,
     pub(crate) ledger: Rc<Ledger>,
 }
 
@@ -54,32 +60,41 @@ struct Attempt {
     ledger: Rc<Ledger>,
 }
 
+/// What an event is told of a request.
+pub(crate) struct Asking<'a> {
+    pub(crate) method: &'static str,
+    pub(crate) protocol: &'static str,
+    pub(crate) path: &'a str,
+    pub(crate) agent: Option<&'a [u8]>,
+    /// Whom a trusted proxy speaks for.
+    pub(crate) forwarded: Option<IpAddr>,
+    pub(crate) uploading: bool,
+}
+
 impl Attempt {
-    fn begin<H>(connection: &Connection<H>, head: &Parts, upload: &Upload) -> Self {
+    fn begin<H>(connection: &Connection<H>, asking: &Asking<'_>) -> Self {
         let ledger = &connection.ledger;
         let recorder = ledger.recorder();
         recorder.attempt();
-        let (began, now) = ledger.begin(!upload.is_none());
+        let (began, now) = ledger.begin(asking.uploading);
         let mut event = Event::request(recorder.clock().at_tick(now), began);
         if let Some(nanos) = ledger.handshake.take() {
             event.add(Op::TlsHandshake, nanos);
         }
-        event.method = name(&head.method);
-        event.protocol = protocol(head.version);
-        event.path = Event::text(head.uri.path());
-        let forwarded = connection.proxies.client(connection.client, &head.headers);
-        match forwarded {
+        (event.method, event.protocol) = (asking.method, asking.protocol);
+        event.path = Event::text(asking.path);
+        match asking.forwarded {
             Some(client) => event.client = client.to_string().into(),
             None => event.client = connection.client_text.clone(),
         }
-        if let Some(agent) = head.headers.get(header::USER_AGENT) {
+        if let Some(agent) = asking.agent {
             let mut known = connection.agent.borrow_mut();
             if known.0 != agent {
-                *known = (agent.clone(), Event::text(&String::from_utf8_lossy(agent.as_bytes())).into());
+                *known = (agent.to_vec(), Event::text(&String::from_utf8_lossy(agent)).into());
             }
             event.agent = known.1.clone();
         }
-        let client = forwarded.unwrap_or(connection.client);
+        let client = asking.forwarded.unwrap_or(connection.client);
         Self { event: Some(event), client, ledger: ledger.clone() }
     }
 
@@ -104,8 +119,35 @@ pub(crate) fn exchange<H: Handler>(
     head: Parts,
     upload: Upload,
 ) -> impl Future<Output = Response<Sending>> {
-    let attempt = Attempt::begin(&connection, &head, &upload);
+    let asking = Asking {
+        method: name(&head.method),
+        protocol: protocol(head.version),
+        path: head.uri.path(),
+        agent: head.headers.get(header::USER_AGENT).map(HeaderValue::as_bytes),
+        forwarded: connection.proxies.client(connection.client, &head.headers),
+        uploading: !upload.is_none(),
+    };
+    let attempt = Attempt::begin(&connection, &asking);
     async move { answer(&connection, attempt, head, upload).await }
+}
+
+/// Takes one request through that a page answers, which was found in so many nanoseconds. Returns the event's id, and the body.
+pub(crate) fn prepared<H>(
+    connection: &Connection<H>,
+    asking: &Asking<'_>,
+    page: Prepared,
+    nanos: u64,
+) -> (EventId, Sending) {
+    let mut attempt = Attempt::begin(connection, asking);
+    let mut id = EventId::default();
+    if let Some(event) = &mut attempt.event {
+        event.add(Op::PageLookup, nanos);
+        (event.layer, event.subject, event.reason) = (Layer::Page, page.subject, page.reason);
+        (event.status, event.outcome) = (page.status.as_u16(), Some(outcome(page.status, &HeaderMap::new())));
+        id = event.id;
+    }
+    let body = if asking.method == "HEAD" { Body::Empty } else { Body::Bytes(page.body) };
+    (id, Sending::new(body, attempt.leave(), &connection.ledger, &connection.means, false))
 }
 
 async fn answer<H: Handler>(

@@ -10,7 +10,9 @@ mod page;
 mod shelf;
 
 use crate::{Body, Reply, Request};
+use bytes::Bytes;
 use gzip::Compressor;
+pub(crate) use gzip::accepted as accepts_gzip;
 pub use gzip::wanted as takes_gzip;
 use http::{HeaderMap, StatusCode};
 use page::Page;
@@ -19,7 +21,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use telemetry::{Event, Layer, Millis, Op, Recorder};
+use telemetry::{Event, Layer, Millis, Op, Reason, Recorder, Subject};
 
 /// The access class of pages that anyone may have.
 pub const PUBLIC: u64 = 0;
@@ -61,6 +63,17 @@ pub struct Pages<S> {
     compressor: Compressor<S>,
 }
 
+/// A page as HTTP/1.1 sends it.
+#[derive(Debug)]
+pub struct Prepared {
+    pub(crate) status: StatusCode,
+    /// Status and headers, without those that each reply has of its own.
+    pub(crate) head: Bytes,
+    pub(crate) body: Bytes,
+    pub(crate) subject: Subject,
+    pub(crate) reason: Option<Reason>,
+}
+
 impl<S: Clone + Send + Sync + 'static> Pages<S> {
     /// Pages of `bytes` in all, and the thread that compresses them. `recorder` is told how full they are.
     pub fn new(bytes: u64, outside: Outside<S>, recorder: &Arc<Recorder>) -> Self {
@@ -80,7 +93,7 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         event.layer = Layer::Page;
         event.subject = page.subject.clone();
         event.reason = page.reason;
-        let form = page.form(request);
+        let form = page.form(|| takes_gzip(request));
         let (headers, body) = (form.headers.clone(), Body::Bytes(form.body.clone()));
         let (status, ranges) = (page.status, page.ranges.clone());
         Some(Reply { status, headers, body, ranges, phrase: None, margin: Duration::ZERO })
@@ -88,30 +101,40 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
 
     /// A public page first, which needs no look at the credentials; then that of whoever asks.
     fn find(&self, request: &Request, now: Millis) -> Option<Arc<Page<S>>> {
-        let canon = self.canon(request)?;
-        self.holding(&canon.wanted(PUBLIC), request, now).or_else(|| {
+        let canon = self.canon(request.path(), request.query())?;
+        let gzip = || takes_gzip(request);
+        self.holding(&canon.wanted(PUBLIC), gzip, now).or_else(|| {
             let class = self.class(request, now)?;
-            self.holding(&canon.wanted(class), request, now)
+            self.holding(&canon.wanted(class), gzip, now)
         })
     }
 
+    /// The public page for a plain question (`GET` or `HEAD` without conditions, ranges or a body), if there is one whose stamp
+    /// holds. `gzip` tells whether whoever asks takes that.
+    pub fn prepared(&self, path: &str, query: Option<&str>, gzip: &dyn Fn() -> bool, now: Millis) -> Option<Prepared> {
+        let page = self.holding(&self.canon(path, query)?.wanted(PUBLIC), gzip, now)?;
+        let form = page.form(gzip);
+        let (head, body) = (form.head.clone(), form.body.clone());
+        Some(Prepared { status: page.status, head, body, subject: page.subject.clone(), reason: page.reason })
+    }
+
     /// The page that is wanted, on whichever shelf, if its stamp holds. If not it is taken away.
-    fn holding(&self, wanted: &Wanted<'_>, request: &Request, now: Millis) -> Option<Arc<Page<S>>> {
+    fn holding(&self, wanted: &Wanted<'_>, gzip: impl Fn() -> bool, now: Millis) -> Option<Arc<Page<S>>> {
         let shelves = [&*self.found, &self.missing];
         let (shelf, page) = shelves.into_iter().find_map(|shelf| Some((shelf, shelf.get(wanted)?)))?;
         if !(self.outside.holds)(&page.stamp, now) {
             shelf.remove(wanted, &page);
             return None;
         }
-        if page.lacks_gzip(request) {
+        if page.lacks_gzip(gzip) {
             self.compressor.ask(wanted.key(), &page);
         }
         Some(page)
     }
 
-    /// The page that `request` stands for. A build's record is exact, so its reads go the whole way.
-    fn canon<'a>(&self, request: &'a Request) -> Option<Canon<'a>> {
-        let canon = (self.outside.canon)(request.path(), request.query());
+    /// The page that this stands for. A build's record is exact, so its reads go the whole way.
+    fn canon<'a>(&self, path: &'a str, query: Option<&'a str>) -> Option<Canon<'a>> {
+        let canon = (self.outside.canon)(path, query);
         canon.build.is_none().then_some(canon)
     }
 
@@ -129,7 +152,7 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         }
         let shelf = if reply.status == StatusCode::NOT_FOUND { &self.missing } else { &*self.found };
         let class = if public { Some(PUBLIC) } else { self.class(request, event.at) };
-        let (Some(canon), Some(class)) = (self.canon(request), class) else { return };
+        let (Some(canon), Some(class)) = (self.canon(request.path(), request.query()), class) else { return };
         let wanted = canon.wanted(class);
         // Whoever comes once is turned away before more is done.
         if !shelf.wanted_again(&wanted) || !admission::lets_it_be_kept(&reply.headers) {

@@ -46,8 +46,10 @@ struct Row {
 }
 
 impl Packed {
-    /// More rows than this are rare, and their room is given back.
-    const KEPT: usize = 2048;
+    /// Room for more rows than this, and for their texts, is given back.
+    const KEPT: usize = 1024;
+    /// Bytes that the texts of an event take, about.
+    const TEXT: usize = 256;
 
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
@@ -123,9 +125,10 @@ impl Packed {
         let events = events.collect();
         drop((ops, members));
         self.texts.clear();
-        if self.rows.capacity() > Self::KEPT {
-            *self = Self::default();
-        }
+        self.rows.shrink_to(Self::KEPT);
+        self.ops.shrink_to(Self::KEPT * 4);
+        self.members.shrink_to(Self::KEPT);
+        self.texts.shrink_to(Self::KEPT * Self::TEXT);
         events
     }
 }
@@ -208,10 +211,12 @@ mod tests {
     #[test]
     fn the_room_that_a_crowd_took_is_given_back() {
         let mut packed = Packed::default();
-        for number in 0..=Packed::KEPT as u64 {
+        let crowd = 9 * Packed::KEPT;
+        for number in 0..crowd as u64 {
             packed.push(&mut talkative(number));
         }
-        assert_eq!(packed.unpack().len(), Packed::KEPT + 1);
-        assert_eq!((packed.rows.capacity(), packed.texts.capacity()), (0, 0));
+        assert_eq!(packed.unpack().len(), crowd);
+        assert_eq!(packed.rows.capacity(), Packed::KEPT);
+        assert_eq!(packed.texts.capacity(), Packed::KEPT * Packed::TEXT);
     }
 }

@@ -93,12 +93,16 @@ pub(super) fn fits(form: &Form) -> bool {
 
 /// Whether `request` is to get the gzip form. Ranges are of identity: clients join them to what they have decoded.
 pub fn wanted(request: &Request) -> bool {
-    accepted(&request.headers) && !request.headers.contains_key(header::RANGE)
+    accepted(|| codings(&request.headers)) && !request.headers.contains_key(header::RANGE)
 }
 
-/// Whether whoever sent these headers takes gzip (RFC 9110, 12.5.3). One who names no coding is not taken to mean all.
-fn accepted(headers: &HeaderMap) -> bool {
-    let lines = || headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
+fn codings(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok())
+}
+
+/// Whether whoever sent these lines of `Accept-Encoding` takes gzip (RFC 9110, 12.5.3). One who names no coding is not taken to
+/// mean all.
+pub(crate) fn accepted<'a, L: Iterator<Item = &'a str>>(lines: impl Fn() -> L) -> bool {
     let weight = |wanted: &[&str]| {
         lines().flat_map(|line| line.split(',')).find_map(|coding| {
             let mut parts = coding.split(';').map(str::trim);
@@ -126,7 +130,7 @@ mod tests {
             for line in lines {
                 headers.append(header::ACCEPT_ENCODING, HeaderValue::from_static(line));
             }
-            accepted(&headers)
+            accepted(|| codings(&headers))
         };
         for yes in [
             &["gzip"][..],

@@ -2,7 +2,7 @@
 
 use super::gzip;
 use crate::exchange::DAYLIGHT_EVENT;
-use crate::{Body, Ranges, Reply, Request};
+use crate::{Body, Ranges, Reply, head};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -25,6 +25,8 @@ pub(super) struct Page<S> {
 pub(super) struct Form {
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+    /// What HTTP/1.1 says before it, without what each reply says anew.
+    pub(super) head: Bytes,
 }
 
 /// How far the gzip form is.
@@ -50,7 +52,7 @@ impl<S> Page<S> {
             headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         }
         // A copy: the reply's may be a small part of something large that it would keep alive.
-        let identity = Form { headers, body: Bytes::copy_from_slice(body) };
+        let identity = Form::new(reply.status, headers, Bytes::copy_from_slice(body));
         let weight = (FIXED + key) as u64 + identity.weight();
         let fit = reply.status == StatusCode::OK && gzip::fits(&identity);
         let gzip = if fit { Gzip::Possible(AtomicBool::new(false)) } else { Gzip::Unfit };
@@ -63,25 +65,25 @@ impl<S> Page<S> {
     where
         S: Clone,
     {
-        let gzip = self.identity.coded(HeaderValue::from_static("gzip"), body);
+        let gzip = self.identity.coded(self.status, HeaderValue::from_static("gzip"), body);
         let (stamp, identity, subject) = (self.stamp.clone(), self.identity.clone(), self.subject.clone());
         let weight = self.weight + gzip.weight();
         let (status, ranges, reason) = (self.status, self.ranges.clone(), self.reason);
         Self { stamp, status, identity, gzip: Gzip::Ready(gzip), ranges, subject, reason, weight }
     }
 
-    /// The form for `request`.
-    pub(super) fn form(&self, request: &Request) -> &Form {
+    /// The form for somebody: `gzip` tells whether they take that.
+    pub(super) fn form(&self, gzip: impl Fn() -> bool) -> &Form {
         match &self.gzip {
-            Gzip::Ready(form) if gzip::wanted(request) => form,
+            Gzip::Ready(form) if gzip() => form,
             _ => &self.identity,
         }
     }
 
-    /// Whether `request` is the first to ask for a gzip form that could be made.
-    pub(super) fn lacks_gzip(&self, request: &Request) -> bool {
+    /// Whether somebody is the first to ask for a gzip form that could be made.
+    pub(super) fn lacks_gzip(&self, gzip: impl Fn() -> bool) -> bool {
         match &self.gzip {
-            Gzip::Possible(asked) => !asked.load(Relaxed) && gzip::wanted(request) && !asked.swap(true, Relaxed),
+            Gzip::Possible(asked) => !asked.load(Relaxed) && gzip() && !asked.swap(true, Relaxed),
             _ => false,
         }
     }
@@ -95,16 +97,22 @@ impl<S> Page<S> {
 }
 
 impl Form {
+    fn new(status: StatusCode, headers: HeaderMap, body: Bytes) -> Self {
+        let lasting = headers.iter().filter(|(name, _)| **name != DAYLIGHT_EVENT);
+        let head = head::begin(status, lasting, Some(body.len())).into_boxed_slice().into();
+        Self { headers, body, head }
+    }
+
     fn weight(&self) -> u64 {
         const EACH_HEADER: usize = 64;
         let headers = self.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + EACH_HEADER);
-        (headers.sum::<usize>() + self.body.len()) as u64
+        (headers.sum::<usize>() + self.head.len() + self.body.len()) as u64
     }
 
     /// The same in another coding. Its tag is the same, but weak: the bytes differ, and what they mean does not (RFC 9110,
     /// 8.8.1). Bundler takes the `W/` off and compares the rest with the MD5 of what it has decoded, which is also what
     /// `Repr-Digest` is of.
-    fn coded(&self, coding: HeaderValue, body: Bytes) -> Self {
+    fn coded(&self, status: StatusCode, coding: HeaderValue, body: Bytes) -> Self {
         let mut headers = self.headers.clone();
         headers.insert(header::CONTENT_ENCODING, coding);
         if let Some(tag) = headers.get_mut(header::ETAG)
@@ -113,6 +121,6 @@ impl Form {
         {
             *tag = weak;
         }
-        Self { headers, body }
+        Self::new(status, headers, body)
     }
 }
