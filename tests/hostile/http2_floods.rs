@@ -17,7 +17,8 @@ fn versions() -> String {
     format!("/repository/{FIRST}/versions")
 }
 
-/// Sends `one` again and again until the server ends the connection, while others are answered. Returns how many it was.
+/// Sends `one` again and again until the server ends the connection, while others are answered. What is on its way may be
+/// all of it, where the server has better to do than to read.
 fn flooded(world: &World, what: &str, begin: impl Fn(&mut Frames) -> u32, one: impl Fn(u32) -> Vec<u8> + Sync) {
     const MOST: u32 = 400_000;
     let before = world.memory();
@@ -27,18 +28,16 @@ fn flooded(world: &World, what: &str, begin: impl Fn(&mut Frames) -> u32, one: i
     std::thread::scope(|scope| {
         let mut sending = frames.stream().try_clone().unwrap();
         let (over, one) = (&over, &one);
-        let sent = scope.spawn(move || {
-            let ends = (0..MOST / 100).position(|batch| {
+        scope.spawn(move || {
+            let _ = (0..MOST / 100).try_for_each(|batch| {
                 let burst: Vec<u8> = (0..100).flat_map(|number| one(first + 2 * (batch * 100 + number))).collect();
-                sending.write_all(&burst).is_err()
+                sending.write_all(&burst)
             });
             over.store(true, Relaxed);
-            ends
         });
         while !over.load(Relaxed) {
             world.anon().get(&versions()).expect(200);
         }
-        assert!(sent.join().unwrap().is_some(), "{what}: {MOST} of them are taken");
     });
     frames.until_closed();
     let grown = world.memory().saturating_sub(before);

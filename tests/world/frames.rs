@@ -177,6 +177,11 @@ impl Frames {
     /// Reads until the connection ends.
     pub(crate) fn until_closed(&mut self) {
         while self.frame().is_some() {}
+        // Who merely says nothing has not closed it.
+        if let Err(error) = self.stream.read(&mut [0]) {
+            let silent = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
+            assert!(!silent, "the connection is open, and nothing comes");
+        }
     }
 
     /// The socket, for what only it can do.
