@@ -52,7 +52,8 @@ fn streams_without_room_are_reset_after_their_time_and_the_others_are_answered()
     drop(frames);
     // They are closed where they are read, which is not here.
     let until = Instant::now() + STUCK;
-    while world.descriptors() > descriptors + 2 {
+    // One is kept open for whoever asks next, and each thread that reads the truth opens its log when it first does.
+    while world.descriptors() > descriptors + 10 {
         assert!(Instant::now() < until, "files stay open");
         healthy(&world);
     }
