@@ -7,9 +7,9 @@ use std::net::TcpListener;
 
 const TOOL: &str = "1.0/tool.zip";
 
-/// Makes `tools`, a remote repository of plain files.
+/// Makes `tools`, a remote repository of plain files that anybody reads.
 fn tools(world: &World, remote: &Value) {
-    let wanted = json!({"name": "tools", "format": "raw", "kind": "remote", "remote": remote});
+    let wanted = json!({"name": "tools", "format": "raw", "kind": "remote", "private": false, "remote": remote});
     world.admin().post_json("/api/v1/repositories", &wanted).expect(201);
 }
 

@@ -53,8 +53,12 @@ fn a_change_names_what_it_changes_and_null_takes_away() {
         "remote": {"urls": ["http://127.0.0.1:9"], "credentials": "env:UPSTREAM_TOKEN", "missing_s": 5},
     });
     let shown = made(&world, &central);
-    assert_eq!(shown["remote"]["credentials"], "env:UPSTREAM_TOKEN");
+    assert_eq!((&shown["remote"]["credentials"], &shown["private"]), (&"env:UPSTREAM_TOKEN".into(), &true.into()));
+    world.anon().get("/repository/central/").expect(401);
     let path = format!("{REPOSITORIES}/central");
+    let elsewhere = world.admin().patch_json(&path, &json!({"remote": {"urls": ["http://127.0.0.1:8"]}})).expect(400);
+    let hint = elsewhere.json()["hint"].clone();
+    assert!(hint.as_str().unwrap().starts_with("name it again in the same call"), "{hint}");
     let change = json!({"remote": {"credentials": null, "missing_s": 7}, "private": true});
     let shown = world.admin().patch_json(&path, &change).expect(200).json();
     assert_eq!(shown["remote"], json!({"urls": ["http://127.0.0.1:9"], "missing_s": 7}));
@@ -68,9 +72,10 @@ fn a_change_names_what_it_changes_and_null_takes_away() {
     for (change, said) in [
         (json!({"remote": {"urls": []}}), "`remote.urls` has 1 to 8 URLs, not 0"),
         (json!({"remote": {"url": "http://a"}}), "`remote` has no setting `url`"),
-        (json!({"remote": {"credentials": "env:NOT_THERE"}}), "`env:NOT_THERE`"),
-        (json!({"remote": {"credentials": "env:DAYLIGHT_ADMIN_TOKEN"}}), "`env:DAYLIGHT_ADMIN_TOKEN`"),
-        (json!({"remote": {"credentials": "file:/nowhere/token"}}), "cannot read `/nowhere/token`"),
+        (json!({"remote": {"credentials": "env:UPSTREAM_TOKEN"}}), "anybody reads `central`"),
+        (json!({"private": true, "remote": {"credentials": "env:NOT_THERE"}}), "`env:NOT_THERE`"),
+        (json!({"private": true, "remote": {"credentials": "env:DAYLIGHT_ADMIN_TOKEN"}}), "`env:DAYLIGHT_ADMIN_TOKEN`"),
+        (json!({"private": true, "remote": {"credentials": "file:/nowhere/token"}}), "cannot read `/nowhere/token`"),
         (json!({"remote": {"trust": "/etc/hostname"}}), "`/etc/hostname` is no PEM file"),
         (json!({"remote": {"trust": broken}}), "the trusted certificates cannot be used"),
         (json!({"versions": "releases"}), "`versions` is a setting of hosted repositories of format maven"),

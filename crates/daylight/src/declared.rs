@@ -2,6 +2,7 @@
 
 use crate::config::{DeclaredRepository, Upstream, UpstreamUrl};
 use crate::init::{BY, MAVEN_CENTRAL};
+use crate::wanted::guard;
 use format::gem::info::FormatVersion;
 use repository::{BadSetting, Error, Repositories};
 use store::RepositoryRecord;
@@ -37,16 +38,21 @@ pub(crate) async fn point(upstream: &Upstream, repositories: &Repositories, even
     if upstream.maven_central == UpstreamUrl::maven_central() {
         return Ok(());
     }
-    let first = |record: &mut RepositoryRecord| {
-        if let Some(at) = record.remote.as_mut().and_then(|remote| remote.urls.first_mut()) {
-            at.clone_from(url);
-        }
-        Ok(())
-    };
-    match repositories.set(MAVEN_CENTRAL, first, BY, event).await {
+    match repositories.set(MAVEN_CENTRAL, |record| first(record, url), BY, event).await {
         Ok(_) | Err(Error::NoSuchRepository(_)) => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Makes `url` the first that is asked, unless credentials for another host would go there.
+fn first(record: &mut RepositoryRecord, url: &str) -> Result<(), Error> {
+    let before = record.clone();
+    if let Some(at) = record.remote.as_mut().and_then(|remote| remote.urls.first_mut()) {
+        url.clone_into(at);
+    }
+    let hint = "start without `upstream.maven_central`, then `daylight repo set maven-central --remote URL --credentials \
+                REFERENCE` says what is for that host (`none`: nothing)";
+    Ok(guard::hosts(&before, record, &|_| false, hint)?)
 }
 
 async fn put_one(
@@ -74,4 +80,24 @@ async fn put_one(
         repositories.reform(&wanted.name, info_format, BY, event).await?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use store::{RemoteRecord, RepositoryKind};
+    use telemetry::Millis;
+
+    #[test]
+    fn the_default_upstream_moves_without_the_credentials_for_another() {
+        let remote = RemoteRecord { urls: vec!["http://a/x".into(), "http://b".into()], ..RemoteRecord::default() };
+        let open = RepositoryRecord::new(MAVEN_CENTRAL, "maven", RepositoryKind::Remote, Millis(0));
+        let mut open = RepositoryRecord { remote: Some(remote.clone()), ..open };
+        let closed = RemoteRecord { credentials: Some("env:A".into()), ..remote };
+        let mut closed = RepositoryRecord { remote: Some(closed), ..open.clone() };
+        first(&mut open, "http://c").unwrap();
+        assert_eq!(open.remote.unwrap().urls, ["http://c", "http://b"]);
+        first(&mut closed, "http://a/y").unwrap();
+        assert!(first(&mut closed, "http://c").unwrap_err().hint().is_some());
+    }
 }

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use store::{RepositoryKind, RepositoryRecord};
 use telemetry::{Event, Millis};
 
+pub(crate) mod guard;
+
 /// Only the owners of a package may change it.
 pub(crate) const ENFORCED: &str = "enforced";
 /// Who owns a package is written down and decides nothing.
@@ -33,7 +35,7 @@ pub struct WantedRepository {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Wanted {
-    /// Whether reading needs a token.
+    /// Whether reading needs a token. Where it is not said, a new one whose upstream asks who reads it is private.
     private: Option<bool>,
     /// Index protocols by name, and whether they are to be answered.
     protocols: BTreeMap<String, bool>,
@@ -77,7 +79,8 @@ impl WantedRepository {
         } else {
             record.info_format.clone_from(&wanted.info_format);
         }
-        wanted.apply(&mut record)?;
+        wanted.put(&mut record)?;
+        record.private = wanted.private.unwrap_or_else(|| guard::is_protected(&record));
         Ok(record)
     }
 }
@@ -92,8 +95,18 @@ impl Wanted {
         })
     }
 
-    /// Makes the settings of `record` those that are wanted. Whether they can be is not looked at.
+    /// Makes the settings of `record`, which is there already, those that are wanted. Whether they can be is not looked at,
+    /// only that nobody is shown more than was said.
     pub fn apply(&self, record: &mut RepositoryRecord) -> Result<(), Error> {
+        let before = record.clone();
+        self.put(record)?;
+        guard::readers(&before, record, self.private.is_some())?;
+        let named = |name: &str| self.remote.as_ref().is_some_and(|changes| changes.contains_key(name));
+        let hint = "name it again in the same call if it is for that host too; null (`none`) takes it away";
+        Ok(guard::hosts(&before, record, &named, hint)?)
+    }
+
+    fn put(&self, record: &mut RepositoryRecord) -> Result<(), Error> {
         record.private = self.private.unwrap_or(record.private);
         for (name, on) in &self.protocols {
             let protocol = Protocol::named(name)?.as_str();
@@ -162,16 +175,18 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    fn remote() -> RepositoryRecord {
+    fn remote_public() -> RepositoryRecord {
         let wanted = json!({"name": "m", "format": "maven", "remote": {"urls": ["http://a"], "fresh_s": 5}});
         serde_json::from_value::<WantedRepository>(wanted).unwrap().record(FormatVersion::V2).unwrap()
     }
 
     #[test]
     fn what_is_not_named_stays_and_what_is_null_goes() {
-        let mut record = remote();
+        let mut record = remote_public();
         assert_eq!(record.kind, RepositoryKind::Remote);
-        wanted(json!({"remote": {"credentials": "env:A", "fresh_s": null}})).apply(&mut record).unwrap();
+        wanted(json!({"remote": {"credentials": "env:A", "fresh_s": null}, "private": false}))
+            .apply(&mut record)
+            .unwrap();
         let kept = record.remote.as_ref().unwrap();
         assert_eq!((kept.credentials.as_deref(), kept.fresh_s, kept.urls.len()), (Some("env:A"), None, 1));
         wanted(json!({"remote": {"credentials": null}, "private": true})).apply(&mut record).unwrap();
@@ -179,8 +194,49 @@ mod tests {
     }
 
     #[test]
+    fn what_an_upstream_shows_to_nobody_else_is_private_unless_somebody_says_otherwise() {
+        let made = |remote: Value, private: Option<bool>| {
+            let mut wanted = json!({"name": "m", "format": "maven", "remote": remote});
+            wanted.as_object_mut().unwrap().extend(private.map(|private| ("private".to_owned(), private.into())));
+            serde_json::from_value::<WantedRepository>(wanted).unwrap().record(FormatVersion::V2).unwrap().private
+        };
+        for secret in ["credentials", "certificate"] {
+            let remote = json!({"urls": ["http://a"], secret: "env:A"});
+            assert!(made(remote.clone(), None), "{secret}");
+            assert_eq!([false, true].map(|said| made(remote.clone(), Some(said))), [false, true]);
+            let change = |private: Value| wanted(json!({"remote": {secret: "env:A"}, "private": private}));
+            let error = change(Value::Null).apply(&mut remote_public()).unwrap_err();
+            assert!(error.to_string().contains(secret) && error.hint().unwrap().contains("`private`"), "{error}");
+            for said in [false, true] {
+                let mut record = remote_public();
+                change(said.into()).apply(&mut record).unwrap();
+                assert_eq!(record.private, said);
+                // It is decided now.
+                wanted(json!({"remote": {secret: "env:B"}})).apply(&mut record).unwrap();
+            }
+        }
+        assert!(!made(json!({"urls": ["http://a"]}), None));
+    }
+
+    #[test]
+    fn a_change_of_hosts_says_whom_the_credentials_are_for() {
+        let mut record = remote_public();
+        wanted(json!({"remote": {"credentials": "env:A"}, "private": true})).apply(&mut record).unwrap();
+        let moved = |more: Value| {
+            let mut change = json!({"urls": ["http://b"]});
+            change.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            wanted(json!({"remote": change})).apply(&mut record.clone())
+        };
+        let error = moved(json!({"fresh_s": 1})).unwrap_err();
+        assert!(error.to_string().contains("`remote.urls`") && error.hint().is_some(), "{error}");
+        for named in [json!("env:A"), json!("env:B"), Value::Null] {
+            moved(json!({"credentials": named})).unwrap();
+        }
+    }
+
+    #[test]
     fn what_nobody_knows_is_refused_by_its_name() {
-        let said = |value| wanted(value).apply(&mut remote()).unwrap_err().to_string();
+        let said = |value| wanted(value).apply(&mut remote_public()).unwrap_err().to_string();
         assert_eq!(said(json!({"remote": {"url": "http://a"}})), "`remote` has no setting `url`");
         assert!(said(json!({"remote": {"fresh_s": "soon"}})).starts_with("`remote`: invalid type"));
         assert!(said(json!({"retention": {"builds": -1}})).starts_with("`retention`: "));

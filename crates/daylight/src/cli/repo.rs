@@ -30,7 +30,8 @@ enum Verb {
     /// Add a repository
     ///
     /// Clients find it at /repository/NAME/. Anyone may read it unless it is private. With `--remote` it stands for an
-    /// upstream, of which it keeps what was asked for.
+    /// upstream, of which it keeps what was asked for; with `--credentials` or `--certificate`, too, it is private unless
+    /// `--read anyone` says otherwise.
     Add {
         /// Its name in URLs
         name: String,
@@ -43,6 +44,9 @@ enum Verb {
         /// Reading needs a token, too
         #[arg(long)]
         private: bool,
+        /// Who may read it: `token` is the same as `--private`
+        #[arg(long, value_parser = ["anyone", "token"], conflicts_with = "private")]
+        read: Option<String>,
         #[command(flatten)]
         settings: Box<Settings>,
     },
@@ -133,21 +137,21 @@ impl Repo {
                 let rows = shape::<Repositories>(answer)?.repositories.into_iter().map(Repository::row).collect();
                 table::write(context.out, HEAD, rows)?;
             }
-            Verb::Add { name, format, kind, private, settings } => {
+            Verb::Add { name, format, kind, private, read, settings } => {
                 let usual = if settings.has_remote() { "remote" } else { "hosted" };
                 let kind = kind.unwrap_or_else(|| usual.to_owned());
                 let mut body = settings.body();
-                for (key, value) in [
-                    ("name", name.as_str().into()),
-                    ("format", format.into()),
-                    ("kind", kind.into()),
-                    ("private", private.into()),
-                ] {
+                for (key, value) in [("name", name.as_str().into()), ("format", format.into()), ("kind", kind.into())] {
                     body.insert(key.to_owned(), value);
                 }
+                // What was not said the server decides.
+                let private = if private { Some(true.into()) } else { read.map(|read| (read == "token").into()) };
+                body.extend(private.map(|private| ("private".to_owned(), private)));
                 let answer = api.post(PATH, &Value::Object(body))?;
                 api.printed(&answer, context)?;
-                writeln!(context.err, "added `{}`", failure::plain(&name))?;
+                let closed = answer["private"] == true;
+                let read = if closed { "; reading it needs a token" } else { "" };
+                writeln!(context.err, "added `{}`{read}", failure::plain(&name))?;
             }
             Verb::Show { name } => {
                 let answer = api.get(&format!("{PATH}/{}", segment(&name)))?;

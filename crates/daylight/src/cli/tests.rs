@@ -199,9 +199,21 @@ fn a_remote_repository_is_added_changed_and_shown_with_its_upstream() {
         "max_bytes": 1_000_000_000,
     });
     let wanted = serde_json::json!({
-        "name": "central", "format": "maven", "kind": "remote", "private": false, "remote": remote,
+        "name": "central", "format": "maven", "kind": "remote", "remote": remote,
     });
     assert_eq!(sent, wanted);
+
+    // Who may read it the server decides where nobody says so, and says it.
+    for (flags, private, answer, said_then) in [
+        ("", None, r#"{"private":true}"#, "; reading it needs a token"),
+        (" --read anyone", Some(false), r#"{"private":false}"#, ""),
+    ] {
+        let (url, heard) = server("201 Created", answer);
+        let said = say(&[], &format!("repo add c --remote http://a --credentials env:A{flags} --server {url}"));
+        assert_eq!(said.err, format!("added `c`{said_then}\n"));
+        let sent: serde_json::Value = serde_json::from_str(&heard.join().unwrap().2).unwrap();
+        assert_eq!(sent.get("private").and_then(serde_json::Value::as_bool), private);
+    }
 
     let (url, heard) = server("200 OK", "{}");
     let flags = "--credentials none --fresh none --versions snapshots --keep-builds 5 --keep-days none --read token";

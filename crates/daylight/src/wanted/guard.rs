@@ -1,0 +1,138 @@
+//! What no change does by the way: show everybody what credentials open, or show credentials to a host that they were not
+//! given for.
+
+use http::Uri;
+use repository::BadSetting;
+use store::{RemoteRecord, RepositoryRecord};
+
+/// Whether its upstream asks who reads it. Then what it has is not for everybody, unless somebody says so.
+pub(super) fn is_protected(record: &RepositoryRecord) -> bool {
+    record.remote.as_ref().is_some_and(|remote| remote.credentials.is_some() || remote.certificate.is_some())
+}
+
+/// Refuses to put credentials or a certificate into a repository that everybody reads. Whoever names who may read it
+/// (`said`) has decided.
+pub(super) fn readers(before: &RepositoryRecord, after: &RepositoryRecord, said: bool) -> Result<(), BadSetting> {
+    let Some(new) = &after.remote else { return Ok(()) };
+    let old = before.remote.as_ref();
+    let added = [
+        ("credentials", &new.credentials, old.and_then(|old| old.credentials.as_ref())),
+        ("certificate", &new.certificate, old.and_then(|old| old.certificate.as_ref())),
+    ];
+    match added.iter().find(|(_, new, old)| new.is_some() && old.is_none()) {
+        Some((name, ..)) if !after.private && !said => {
+            let text =
+                format!("anybody reads `{}`, and would read what `remote.{name}` of its upstream opens", after.name);
+            let hint =
+                "say who may read it in the same call: `private` is true or false (`--read token`, `--read anyone`)";
+            Err(BadSetting::new(text, hint))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to send what is kept for an upstream or a proxy elsewhere: to a host, port or scheme that was not there. What
+/// is `named` anew was given for where it goes.
+pub(crate) fn hosts(
+    before: &RepositoryRecord,
+    after: &RepositoryRecord,
+    named: &dyn Fn(&str) -> bool,
+    hint: &str,
+) -> Result<(), BadSetting> {
+    let (Some(old), Some(new)) = (&before.remote, &after.remote) else { return Ok(()) };
+    let moved = |of: fn(&RemoteRecord) -> Vec<&String>| {
+        let known: Vec<_> = of(old).into_iter().map(|url| origin(url)).collect();
+        of(new).into_iter().any(|url| !known.contains(&origin(url)))
+    };
+    let (upstream, proxy) =
+        (moved(|remote| remote.urls.iter().collect()), moved(|remote| remote.proxy.iter().collect()));
+    // Of what goes to the upstream a proxy sees what goes there as plain text.
+    let seen = proxy && new.urls.iter().any(|url| !url.starts_with("https://"));
+    let kept = [
+        ("credentials", &new.credentials, upstream, seen),
+        ("certificate", &new.certificate, upstream, false),
+        ("proxy_credentials", &new.proxy_credentials, false, proxy),
+    ];
+    let sent = kept
+        .into_iter()
+        .find(|(name, secret, upstream, proxy)| secret.is_some() && (*upstream || *proxy) && !named(name));
+    let Some((name, _, upstream, _)) = sent else { return Ok(()) };
+    let setting = if upstream { "urls" } else { "proxy" };
+    let text = format!("`{}`: `remote.{setting}` names a host that `remote.{name}` was not given for", after.name);
+    Err(BadSetting::new(text, hint))
+}
+
+/// Whom a URL reaches. One that is none is like no other; it is refused elsewhere.
+fn origin(url: &str) -> String {
+    let read = url.parse::<Uri>().ok().and_then(|uri| {
+        let (scheme, host) = (uri.scheme_str()?.to_owned(), uri.host()?.to_ascii_lowercase());
+        let port = uri.port_u16().unwrap_or(if scheme == "https" { 443 } else { 80 });
+        Some(format!("{scheme}://{host}:{port}"))
+    });
+    read.unwrap_or_else(|| url.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use store::RepositoryKind;
+    use telemetry::Millis;
+
+    fn remote(url: &str, change: impl FnOnce(&mut RemoteRecord)) -> RepositoryRecord {
+        let mut remote = RemoteRecord { urls: vec![url.to_owned()], ..RemoteRecord::default() };
+        change(&mut remote);
+        let record = RepositoryRecord::new("m", "maven", RepositoryKind::Remote, Millis(0));
+        RepositoryRecord { remote: Some(remote), ..record }
+    }
+
+    fn refused(before: &RepositoryRecord, after: &RepositoryRecord, named: &[&str]) -> Option<String> {
+        hosts(before, after, &|name| named.contains(&name), "").err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn credentials_and_certificates_go_to_no_host_that_they_were_not_given_for() {
+        let with = |url: &str| remote(url, |remote| remote.credentials = Some("env:A".into()));
+        let before = with("https://a.example/x");
+        for same in ["https://A.example:443/y", "https://a.example"] {
+            assert_eq!(refused(&before, &with(same), &[]), None, "{same}");
+        }
+        for other in ["https://b.example/x", "http://a.example/x", "https://a.example:444/x", "https://a.example.b/x"] {
+            let said = "`m`: `remote.urls` names a host that `remote.credentials` was not given for";
+            assert_eq!(refused(&before, &with(other), &[]).as_deref(), Some(said), "{other}");
+            assert_eq!(refused(&before, &with(other), &["credentials"]), None, "{other}");
+        }
+        let with = |url: &str| {
+            remote(url, |remote| {
+                remote.credentials = Some("env:A".into());
+                remote.certificate = Some("/a.pem".into());
+            })
+        };
+        let said = refused(&with("https://a"), &with("https://b"), &["credentials"]).unwrap();
+        assert!(said.contains("`remote.certificate`"), "{said}");
+        let open = |url| remote(url, |_| {});
+        assert_eq!(refused(&open("https://a"), &open("https://b"), &[]), None);
+    }
+
+    #[test]
+    fn a_proxy_is_shown_nothing_that_was_not_given_for_it() {
+        let with = |url: &str, proxy: Option<&str>| {
+            remote(url, |remote| {
+                remote.credentials = Some("env:A".into());
+                remote.proxy = proxy.map(str::to_owned);
+            })
+        };
+        let (plain, tls) = ("http://a", "https://a");
+        assert!(refused(&with(plain, None), &with(plain, Some("http://p")), &[]).unwrap().contains("`remote.proxy`"));
+        assert_eq!(refused(&with(plain, Some("http://p")), &with(plain, None), &[]), None);
+        assert_eq!(refused(&with(tls, None), &with(tls, Some("http://p")), &[]), None);
+        let login = |proxy: &str| {
+            remote(tls, |remote| {
+                remote.proxy = Some(proxy.to_owned());
+                remote.proxy_credentials = Some("env:P".into());
+            })
+        };
+        let said = refused(&login("http://p"), &login("http://q"), &[]).unwrap();
+        assert_eq!(said, "`m`: `remote.proxy` names a host that `remote.proxy_credentials` was not given for");
+        assert_eq!(refused(&login("http://p"), &login("http://q"), &["proxy_credentials"]), None);
+    }
+}
