@@ -61,6 +61,25 @@ fn what_is_imported_can_be_read_and_nothing_is_sent_twice() {
 }
 
 #[test]
+fn a_link_that_leads_out_of_the_folder_is_not_published() {
+    let (world, folder, elsewhere) = (World::start(), TempDir::new().unwrap(), TempDir::new().unwrap());
+    world.tree("maven", "maven");
+    version(folder.path(), "lamp", "1.0");
+    let secret = elsewhere.path().join("secret");
+    write(&secret, "hush");
+    let sources = "org/example/lamp/1.0/lamp-1.0-sources.jar";
+    std::os::unix::fs::symlink(&secret, folder.path().join(sources)).unwrap();
+    let inside = "org/example/lamp/1.0/lamp-1.0-tests.jar";
+    std::os::unix::fs::symlink("lamp-1.0.jar", folder.path().join(inside)).unwrap();
+    let first = told(&import(&world, folder.path(), &["--json"]));
+    assert_eq!((&first["uploaded"], &first["outside"]), (&3.into(), &1.into()));
+    world.anon().file("maven", sources).expect(404);
+    assert_eq!(world.anon().file("maven", inside).expect(200).text(), "jar of lamp 1.0");
+    let out = String::from_utf8(import(&world, folder.path(), &[]).stdout).unwrap();
+    assert!(out.contains("links that lead out of the folder (1)"), "{out}");
+}
+
+#[test]
 fn what_was_damaged_or_is_there_with_other_bytes_is_refused_by_name_and_the_rest_comes_in() {
     let (world, folder) = (World::start(), TempDir::new().unwrap());
     world.tree("maven", "maven");

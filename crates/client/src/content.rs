@@ -3,9 +3,10 @@
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use std::fs::File;
-use std::io::{self, Read};
-use std::path::PathBuf;
+use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// Bytes of a file that are read at a time.
@@ -16,8 +17,9 @@ const PIECE: usize = 64 << 10;
 pub enum Content {
     /// These bytes, with their length.
     Bytes(Bytes),
-    /// The file's bytes, with its length. Read in passing: for programs that wait for nothing else on this thread.
-    File(PathBuf),
+    /// The file's bytes, with its length, from its begin wherever it was read to. Opened by the caller, so that what was
+    /// looked at is what is sent. Read in passing: for programs that wait for nothing else on this thread.
+    File(Arc<File>),
 }
 
 impl Default for Content {
@@ -42,17 +44,16 @@ impl From<Bytes> for Content {
 #[derive(Debug)]
 pub(crate) enum Sending {
     Bytes(Option<Bytes>),
-    File { file: File, left: u64 },
+    File { file: Arc<File>, at: u64, left: u64 },
 }
 
 impl Sending {
     pub(crate) fn of(content: Content) -> io::Result<Self> {
         match content {
             Content::Bytes(bytes) => Ok(Self::Bytes((!bytes.is_empty()).then_some(bytes))),
-            Content::File(path) => {
-                let file = File::open(path)?;
+            Content::File(file) => {
                 let left = file.metadata()?.len();
-                Ok(Self::File { file, left })
+                Ok(Self::File { file, at: 0, left })
             }
         }
     }
@@ -66,7 +67,7 @@ impl Body for Sending {
         let next = match &mut *self {
             Self::Bytes(bytes) => bytes.take().map(Ok),
             Self::File { left: 0, .. } => None,
-            Self::File { file, left } => Some(piece(file, left)),
+            Self::File { file, at, left } => Some(piece(file, at, left)),
         };
         Poll::Ready(next.map(|piece| piece.map(Frame::data)))
     }
@@ -84,9 +85,10 @@ impl Body for Sending {
 }
 
 /// The next bytes. A file that has become shorter meanwhile is an error: its length has been announced.
-fn piece(file: &mut File, left: &mut u64) -> io::Result<Bytes> {
+fn piece(file: &File, at: &mut u64, left: &mut u64) -> io::Result<Bytes> {
     let mut piece = vec![0; usize::try_from(*left).unwrap_or(PIECE).min(PIECE)];
-    file.read_exact(&mut piece)?;
+    file.read_exact_at(&mut piece, *at)?;
+    *at += piece.len() as u64;
     *left -= piece.len() as u64;
     Ok(piece.into())
 }

@@ -3,8 +3,9 @@
 use super::*;
 use crate::Side;
 use crate::target::Target;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpListener;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 const OPTIONS: ClientOptions = ClientOptions {
@@ -116,7 +117,11 @@ fn a_file_is_sent_as_it_is_and_a_body_is_given_away_piece_by_piece() {
     file.write_all(&[b'x'; 200_000]).unwrap();
     file.write_all(b"end of the file").unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let body = Content::File(file.path().to_owned());
+    let mut opened = file.reopen().unwrap();
+    io::copy(&mut opened, &mut io::sink()).unwrap();
+    // What is at its path now does not matter, nor how far it was read.
+    drop(file);
+    let body = Content::File(Arc::new(opened));
     let request = Request { method: Method::POST, url, body, ..Request::default() };
     let mut taken = Vec::new();
     let mut take = |piece: &[u8]| taken.write_all(piece);

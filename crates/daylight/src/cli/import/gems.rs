@@ -45,5 +45,11 @@ pub(super) fn bring(
     );
     drop(bar);
     outcomes.extend(all?.into_iter().flatten());
-    Ok(Brought { source: source.kind.to_string(), things: "gems", outcomes, left: ("yanked", source.yanked) })
+    Ok(Brought {
+        source: source.kind.to_string(),
+        things: "gems",
+        outcomes,
+        left: ("yanked", source.yanked),
+        outside: source.outside,
+    })
 }

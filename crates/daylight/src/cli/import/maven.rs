@@ -40,5 +40,6 @@ pub(super) fn bring(way: &Way, site: &Site, context: &mut Context<'_>) -> Result
         things: "files",
         outcomes,
         left: ("left_out", tree.left_out),
+        outside: tree.outside,
     })
 }

@@ -42,6 +42,8 @@ pub(super) struct Brought {
     pub(super) outcomes: Vec<Outcome>,
     /// What was left out, as a key of an object, and how many of that.
     pub(super) left: (&'static str, u64),
+    /// How many links were left out because they lead out of the folder.
+    pub(super) outside: u64,
 }
 
 /// Says what became of the files. Those that were refused are named, last.
@@ -51,7 +53,7 @@ pub(super) fn report(
     json: bool,
     context: &mut Context<'_>,
 ) -> Result<(), anyhow::Error> {
-    let Brought { source, things, outcomes, left } = brought;
+    let Brought { source, things, outcomes, left, outside } = brought;
     let count = |is: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
     let uploaded = count(|outcome| matches!(outcome, Outcome::Uploaded));
     let there = count(|outcome| matches!(outcome, Outcome::There));
@@ -63,7 +65,7 @@ pub(super) fn report(
             .iter()
             .map(|(file, reason)| serde_json::json!({ "file": file.display().to_string(), "reason": reason }));
         let all = serde_json::json!({
-            "source": source, "uploaded": uploaded, "there": there, left.0: left.1,
+            "source": source, "uploaded": uploaded, "there": there, left.0: left.1, "outside": outside,
             "refused": refused.collect::<Vec<_>>(), "seconds": seconds,
         });
         writeln!(context.out, "{all:#}")?;
@@ -72,6 +74,12 @@ pub(super) fn report(
             writeln!(context.out, "refused: {}: {}", file.display(), plain(reason).replace('\n', "\n  "))?;
         }
         writeln!(context.out, "uploaded {uploaded} {things}, {there} were there already, in {seconds:.1} s")?;
+        if outside > 0 {
+            writeln!(
+                context.out,
+                "left out: links that lead out of the folder ({outside}); copy what they lead to into it"
+            )?;
+        }
     }
     match refused.len() {
         0 => Ok(()),

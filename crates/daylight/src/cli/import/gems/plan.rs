@@ -7,7 +7,8 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A version to bring in.
 #[derive(Debug)]
@@ -36,16 +37,22 @@ pub(super) fn read(file: PathBuf) -> Result<Version, Outcome> {
     // What stands behind the end of the archive belongs to the bytes, too.
     let rest = io::copy(&mut bytes, &mut io::sink());
     match (read, rest) {
-        (Ok(package), Ok(_)) => {
-            let sha256 = bytes.sha256.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-            Ok(Version { file, sha256, package })
-        }
+        (Ok(package), Ok(_)) => Ok(Version { file, sha256: bytes.digest(), package }),
         (Err(invalid), _) => {
             let hint = invalid.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
             Err(Outcome::Refused { reason: format!("{invalid}{hint}"), file })
         }
         (_, Err(error)) => Err(Outcome::Refused { reason: error.to_string(), file }),
     }
+}
+
+/// Opens a file that was read before, if it still has the bytes that were read: others may have been put there since.
+pub(super) fn opened(file: &Path, sha256: &str) -> io::Result<Option<Arc<File>>> {
+    let file = File::open(file)?;
+    let mut bytes = Hashed { inner: &file, sha256: Sha256::new() };
+    io::copy(&mut bytes, &mut io::sink())?;
+    let same = bytes.digest() == sha256;
+    Ok(same.then(|| Arc::new(file)))
 }
 
 /// Puts the versions in order. What could not be read is refused already.
@@ -78,10 +85,34 @@ struct Hashed<R> {
     sha256: Sha256,
 }
 
+impl<R> Hashed<R> {
+    /// Of what was read, hexadecimal.
+    fn digest(self) -> String {
+        self.sha256.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
 impl<R: Read> Read for Hashed<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(into)?;
         self.sha256.update(&into[..read]);
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "folders of other servers")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_exchanged_since_it_was_read_is_not_sent() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a-1.gem");
+        std::fs::write(&file, "one").unwrap();
+        let sha256: String = Sha256::digest("one").iter().map(|byte| format!("{byte:02x}")).collect();
+        assert!(opened(&file, &sha256).unwrap().is_some());
+        std::fs::write(&file, "two").unwrap();
+        assert!(opened(&file, &sha256).unwrap().is_none());
     }
 }

@@ -1,7 +1,7 @@
 //! Which server a folder comes from, and the files of its gems.
 
 use crate::cli::failure::Failure;
-use crate::cli::import::folder::files;
+use crate::cli::import::folder::{Files, files};
 use anyhow::Context as _;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -37,18 +37,22 @@ pub(super) struct Source {
     pub(super) files: Vec<PathBuf>,
     /// Left out because they were yanked there.
     pub(super) yanked: u64,
+    /// Left out because they are links that lead outside.
+    pub(super) outside: u64,
 }
 
 /// Reads which gems a folder has.
 pub(super) fn find(folder: &Path, with_yanked: bool) -> Result<Source, anyhow::Error> {
     let found = if let Some(private) = gemstash(folder) {
-        resources(&private, with_yanked)?
+        resources(folder, &private, with_yanked)?
     } else if let Some(gems) = geminabox(folder) {
-        Source { kind: Kind::Geminabox, files: files(&gems, 1, &|path| ends_in_gem(path))?, yanked: 0 }
+        let Files { found, outside } = files(folder, &gems, 1, &|path| ends_in_gem(path))?;
+        Source { kind: Kind::Geminabox, files: found, yanked: 0, outside }
     } else {
-        Source { kind: Kind::Files, files: files(folder, DEPTH, &|path| ends_in_gem(path))?, yanked: 0 }
+        let Files { found, outside } = files(folder, folder, DEPTH, &|path| ends_in_gem(path))?;
+        Source { kind: Kind::Files, files: found, yanked: 0, outside }
     };
-    if found.files.is_empty() && found.yanked == 0 {
+    if found.files.is_empty() && found.yanked == 0 && found.outside == 0 {
         let text = format!("there are no gems in `{}`", folder.display());
         let hint = "name a folder of .gem files, the data folder of a geminabox, or the base folder of a Gemstash";
         return Err(Failure::new(text, Some(hint.to_owned())).into());
@@ -74,8 +78,9 @@ fn geminabox(folder: &Path) -> Option<PathBuf> {
 
 /// A Gemstash's gems: `A/B/C/NAME-MD5/gem` each, with its properties beside it. What was yanked is kept, and marked
 /// as not indexed. https://github.com/rubygems/gemstash, `storage.rb` and `gem_yanker.rb`
-fn resources(private: &Path, with_yanked: bool) -> Result<Source, anyhow::Error> {
-    let mut all = files(private, DEPTH, &|path| path.file_name().is_some_and(|name| name == "gem"))?;
+fn resources(folder: &Path, private: &Path, with_yanked: bool) -> Result<Source, anyhow::Error> {
+    let is_gem = |path: &Path| path.file_name().is_some_and(|name| name == "gem");
+    let Files { found: mut all, outside } = files(folder, private, DEPTH, &is_gem)?;
     let before = all.len();
     if !with_yanked {
         let mut kept = Vec::with_capacity(before);
@@ -86,7 +91,7 @@ fn resources(private: &Path, with_yanked: bool) -> Result<Source, anyhow::Error>
         }
         all = kept;
     }
-    Ok(Source { kind: Kind::Gemstash, yanked: (before - all.len()) as u64, files: all })
+    Ok(Source { kind: Kind::Gemstash, yanked: (before - all.len()) as u64, files: all, outside })
 }
 
 /// Whether a Gemstash offers it: its properties have a line for each, the keys being Ruby's symbols.
@@ -119,7 +124,7 @@ mod tests {
     }
 
     fn names(folder: &tempfile::TempDir, with_yanked: bool) -> (Kind, Vec<String>, u64) {
-        let Source { kind, files, yanked } = find(folder.path(), with_yanked).unwrap();
+        let Source { kind, files, yanked, .. } = find(folder.path(), with_yanked).unwrap();
         let name = |path: &PathBuf| path.strip_prefix(folder.path()).unwrap().display().to_string();
         (kind, files.iter().map(name).collect(), yanked)
     }

@@ -1,6 +1,6 @@
 //! One gem's versions to the server: those that the index has with the same bytes are there already.
 
-use super::plan::{Gem, Version};
+use super::plan::{Gem, Version, opened};
 use crate::cli::import::outcome::Outcome;
 use crate::cli::site::{Link, Site, said};
 use anyhow::Context as _;
@@ -48,7 +48,12 @@ impl Upload {
         if there.get(&full_name[name.len() + 1..]).is_some_and(|sum| *sum == version.sha256) {
             return Ok(Outcome::There);
         }
-        let answer = self.link.post("api/v1/gems", Content::File(version.file.clone()));
+        let unread = || format!("cannot read `{}`", version.file.display());
+        let Some(file) = opened(&version.file, &version.sha256).with_context(unread)? else {
+            let reason = "other bytes were put there while it was imported".to_owned();
+            return Ok(Outcome::Refused { file: version.file, reason });
+        };
+        let answer = self.link.post("api/v1/gems", Content::File(file));
         let answer = answer.with_context(|| format!("`{full_name}` was not uploaded"))?;
         match answer.status {
             StatusCode::OK if said(&answer).starts_with(AGAIN) => Ok(Outcome::There),

@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256, Sha512};
 use std::fs::File;
 use std::io::{self, Read as _, Write};
 
-/// The SHA-1 of a file, hexadecimal, if all checksums beside it are its own. The inner error says which is not.
-pub(super) fn verified(found: &Found) -> Result<Result<String, String>, anyhow::Error> {
+/// The SHA-1 of `file`, which is opened, hexadecimal, if all checksums beside it are its own. The inner error says which is not.
+pub(super) fn verified(found: &Found, mut file: &File) -> Result<Result<String, String>, anyhow::Error> {
     let unread = || format!("cannot read `{}`", found.file.display());
     let asked = |checksum| checksum == Checksum::Sha1 || found.checksums.iter().any(|(beside, _)| *beside == checksum);
     let mut sums = Sums {
@@ -19,7 +19,6 @@ pub(super) fn verified(found: &Found) -> Result<Result<String, String>, anyhow::
         sha256: asked(Checksum::Sha256).then(Sha256::new),
         sha512: asked(Checksum::Sha512).then(Sha512::new),
     };
-    let mut file = File::open(&found.file).with_context(unread)?;
     io::copy(&mut file, &mut sums).with_context(unread)?;
     let sha1 = hex(sums.sha1.finalize());
     let (md5, sha256, sha512) = (sums.md5.map(finished), sums.sha256.map(finished), sums.sha512.map(finished));

@@ -1,7 +1,7 @@
 //! Which files of a folder are artifacts, and which checksums are beside them.
 
 use crate::cli::failure::Failure;
-use crate::cli::import::folder::files;
+use crate::cli::import::folder::{Files, files};
 use format::maven::path::{self, Kind};
 use format::tree::Checksum;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -29,13 +29,16 @@ pub(super) struct Tree {
     pub(super) folders: Vec<Vec<Found>>,
     /// How many files are no artifacts, but for checksums and metadata.
     pub(super) left_out: u64,
+    /// How many are links that lead outside.
+    pub(super) outside: u64,
 }
 
 /// Reads which artifacts a folder has.
 pub(super) fn read(folder: &Path) -> Result<Tree, anyhow::Error> {
     let (mut found, mut checksums) = (BTreeMap::new(), HashMap::<String, Vec<_>>::new());
     let mut left_out = 0;
-    for file in files(folder, DEPTH, &|_| true)? {
+    let Files { found: all, outside } = files(folder, folder, DEPTH, &|_| true)?;
+    for file in all {
         let Some(relative) = file.strip_prefix(folder).ok().and_then(Path::to_str) else {
             left_out += 1;
             continue;
@@ -51,7 +54,7 @@ pub(super) fn read(folder: &Path) -> Result<Tree, anyhow::Error> {
             _ => left_out += 1,
         }
     }
-    if found.is_empty() {
+    if found.is_empty() && outside == 0 {
         let text = format!("there are no artifacts in `{}`", folder.display());
         let hint = "name the folder that the groups are in, as `~/.m2/repository`: `GROUP/ARTIFACT/VERSION/` below it";
         return Err(Failure::new(text, Some(hint.to_owned())).into());
@@ -63,7 +66,7 @@ pub(super) fn read(folder: &Path) -> Result<Tree, anyhow::Error> {
         folders.entry(path::unit(&path).to_owned()).or_default().push(Found { file, path, checksums });
     }
     left_out += copies.len() as u64;
-    Ok(Tree { folders: folders.into_values().collect(), left_out })
+    Ok(Tree { folders: folders.into_values().collect(), left_out, outside })
 }
 
 /// Files named after a snapshot of which builds are there too: a client makes such a copy of the newest in its local repository.

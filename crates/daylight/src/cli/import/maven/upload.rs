@@ -9,6 +9,8 @@ use crate::percent::segment;
 use anyhow::Context as _;
 use client::Content;
 use http::StatusCode;
+use std::fs::File;
+use std::sync::Arc;
 
 /// A thread's way to upload.
 pub(super) struct Upload {
@@ -36,7 +38,9 @@ impl Upload {
 
     fn file(&mut self, found: &Found) -> Result<Outcome, anyhow::Error> {
         let refused = |reason| Ok(Outcome::Refused { file: found.file.clone(), reason });
-        let sha1 = match verified(found)? {
+        let unread = || format!("cannot read `{}`", found.file.display());
+        let file = Arc::new(File::open(&found.file).with_context(unread)?);
+        let sha1 = match verified(found, &file)? {
             Ok(sha1) => sha1,
             Err(reason) => return refused(reason),
         };
@@ -45,7 +49,7 @@ impl Upload {
         if there.status == StatusCode::OK && there.headers.get("x-checksum-sha1").is_some_and(|is| *is == *sha1) {
             return Ok(Outcome::There);
         }
-        let answer = self.link.put(&path, Content::File(found.file.clone()))?;
+        let answer = self.link.put(&path, Content::File(file))?;
         match answer.status {
             StatusCode::CREATED => Ok(Outcome::Uploaded),
             status if status.is_success() => Ok(Outcome::There),
