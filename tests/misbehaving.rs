@@ -111,6 +111,8 @@ fn see(world: &World, number: usize, (name, misbehave): Way) -> Seen {
     for answer in [&first, &after].into_iter().flatten() {
         let sent = [BODY, BROKEN].contains(&&*answer.body);
         assert!(answer.status != 200 || sent, "{name}: what comes whole is what was sent");
+        let named = String::from_utf8_lossy(&answer.body).contains(&upstream.address().to_string());
+        assert!(!named, "{name}: strangers are not told where the upstream is");
     }
     Seen { name, artifact: told(&first), metadata: told(&aged), after: told(&after) }
 }

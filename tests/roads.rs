@@ -1,5 +1,6 @@
 //! Upstreams that are reached in other ways than straight: through a proxy, over TLS, with credentials, by a mirror.
 
+use crate::pages::events;
 use crate::tls::{Certificate, curl};
 use crate::world::{Says, Upstream, World};
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ fn tools(world: &World, remote: &Value) {
 fn a_proxy_is_asked_for_what_is_beyond_it_and_shown_what_is_for_it() {
     let proxy = Upstream::start();
     proxy.file("http://files.test/base/1.0/tool.zip", "tool");
-    let world = World::start_with(&[("PROXY_LOGIN", "me:hush"), ("FILES_TOKEN", "abc")]);
+    let mut world = World::start_with(&[("PROXY_LOGIN", "me:hush"), ("FILES_TOKEN", "abc")]);
     let credentials = json!({"credentials": "env:FILES_TOKEN", "proxy_credentials": "env:PROXY_LOGIN"});
     let mut remote = json!({"urls": ["http://files.test/base"], "proxy": proxy.url()});
     remote.as_object_mut().unwrap().extend(credentials.as_object().unwrap().clone());
@@ -29,7 +30,10 @@ fn a_proxy_is_asked_for_what_is_beyond_it_and_shown_what_is_for_it() {
 
     proxy.says_otherwise(Says::status(407));
     let refused = world.anon().file("tools", "1.0/other.zip").expect(502);
-    assert!(refused.text().contains("the proxy"), "{}", refused.text());
+    assert!(refused.text().contains("cannot be reached"), "{}", refused.text());
+    world.stop();
+    let tells = |event: &Value| event["detail"].as_str().is_some_and(|detail| detail.contains("the proxy"));
+    assert!(events(&world).iter().any(tells));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod ages;
 mod cold;
 mod distrust;
+mod leaving;
 mod room;
 mod told;
 
@@ -48,7 +49,7 @@ impl Scene {
     fn add(&self, name: &str, format: &str, settings: &Value) {
         let mut remote = json!({"urls": [self.upstream.url()]});
         remote.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
-        let wanted = json!({"name": name, "format": format, "kind": "remote", "remote": remote});
+        let wanted = json!({"name": name, "format": format, "kind": "remote", "private": false, "remote": remote});
         self.world.admin().post_json("/api/v1/repositories", &wanted).expect(201);
     }
 

@@ -41,6 +41,41 @@ fn who_waits_for_a_fetch_names_it_and_it_tells_what_the_upstream_took() {
 }
 
 #[test]
+fn strangers_are_told_what_went_wrong_and_whoever_runs_the_server_with_whom_where_and_what_to_do() {
+    let mut scene = Scene::new();
+    let address = scene.upstream.address().to_string();
+    scene.upstream.says(&format!("/{JAR}"), Says::status(403).header("Content-Type", "text/plain"));
+    let login = scene.world.data().join("login");
+    std::fs::write(&login, "me:hush").unwrap();
+    let login = login.to_str().unwrap();
+    scene.add("closed", "maven", &json!({"credentials": format!("file:{login}")}));
+    std::fs::remove_file(login).unwrap();
+    let refused = scene.get(JAR).expect(502);
+    let misset = scene.client().get(&format!("/repository/closed/{JAR}")).expect(502);
+    scene.upstream.unplug();
+    let away = scene.get(METADATA).expect(502);
+    let problem = &[("Accept", "application/problem+json")];
+    let typed = scene.client().ask("GET", &super::at(METADATA), problem, b"").expect(502);
+    scene.world.stop();
+    let events = events(&scene.world);
+    for (answer, told, kept) in [
+        (&refused, "the upstream refused it: it answered 403", vec!["the upstream says 403", "hint: look at"]),
+        (&misset, "the repository's way to its upstream is not set up rightly", vec![login]),
+        (&away, "the upstream cannot be reached", vec![&address]),
+        (&typed, "the upstream cannot be reached", vec![&address]),
+    ] {
+        let text = answer.text();
+        assert!(text.contains(told) && text.contains("Daylight-Event"), "{text}");
+        for kept in kept {
+            assert!(!text.contains(kept), "{text}");
+            for event in [of(&events, answer), flight(&events, answer)] {
+                assert!(event["detail"].as_str().unwrap().contains(kept), "{kept}: {event}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_the_upstream_did_wrong_is_told_to_whoever_looks() {
     let mut scene = Scene::with(&json!({"fresh_s": 0}));
     scene.upstream.file(&format!("/{METADATA}"), metadata("1.0"));

@@ -325,7 +325,10 @@ impl Error {
                 Some(format!("there are: {}", names.join(", ")))
             }
             Error::Contended(_) => Some("try again".into()),
-            Error::Upstream(failure) => failure.hint(),
+            // Strangers read this; what to do is for who runs the server, in the event.
+            Error::Upstream(_) => {
+                Some("this answer's Daylight-Event leads whoever runs the server to the cause".into())
+            }
             _ => None,
         }
     }

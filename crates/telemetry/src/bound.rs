@@ -52,6 +52,7 @@ bounds! {
     FileThreads "file.threads" "reads" "Reads of files on their way to clients; waits are for a thread";
     FileBuffers "file.buffers" "buffers" "Buffers with parts of files on their way to clients, 64 KiB each";
     Flights "flights" "fetches" "Files being fetched from upstreams, each once however many wait for it";
+    RepositoryFlights "repository.flights" "fetches" "The same of the one repository that has most";
     UpstreamCalls "upstream.calls" "calls" "Calls to an upstream's host, waiting or under way";
     UpstreamKept "upstream.kept" "connections" "Connections to an upstream's host that are kept for the next call";
     EventBuffers "events.buffered" "events" "Events waiting to be handed to the sinks";

@@ -1,20 +1,45 @@
-//! Why an upstream's file could not be had, in words that all who waited for it are told.
+//! Why an upstream's file could not be had: in words for anybody, who is told no address, path or name of this server's
+//! settings and nothing that the upstream wrote, and in words for who runs the server, which events have.
 
 use super::claims::Differs;
 use crate::BadSetting;
 use client::Arriving;
 use telemetry::{Millis, Reason};
 
-/// Why an upstream's file could not be had. It says nothing of whether there is one.
+/// Why an upstream's file could not be had, told to anybody. It says nothing of whether there is one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text}")]
+#[error("{}{}", words(*.reason), answered(*.status))]
 pub struct Failure {
     /// For the event.
     pub reason: Reason,
     /// From when on trying again may help, where that is known.
     pub until: Option<Millis>,
+    /// What the upstream answered, where that is why.
+    status: Option<u16>,
     text: String,
     hint: Option<String>,
+}
+
+/// A reason, in words for anybody.
+fn words(reason: Reason) -> &'static str {
+    match reason {
+        Reason::UpstreamUnreachable => "the upstream cannot be reached",
+        Reason::UpstreamTls => "the upstream and this server cannot agree on TLS",
+        Reason::UpstreamTimeout => "the upstream did not answer in time",
+        Reason::UpstreamCut => "the upstream's answer broke off",
+        Reason::UpstreamInvalid => "what the upstream answered cannot be the file",
+        Reason::UpstreamFailed => "the upstream failed",
+        Reason::UpstreamRefused => "the upstream refused it",
+        Reason::UpstreamPaused => "the upstream asked not to be called for a while",
+        Reason::UpstreamLeftAlone => "the upstream failed again and again, and is left alone for a while",
+        Reason::UpstreamMisset => "the repository's way to its upstream is not set up rightly",
+        Reason::BoundFull => "too many calls are made to the upstream already",
+        _ => "the upstream's file cannot be had",
+    }
+}
+
+fn answered(status: Option<u16>) -> String {
+    status.map(|status| format!(": it answered {status}")).unwrap_or_default()
 }
 
 /// What ends a flight without what was asked for.
@@ -24,16 +49,20 @@ pub(super) enum Trouble {
     Upstream(#[from] Failure),
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// Whoever asked left before the upstream answered, so nobody is told.
+    #[error("nobody waited for it any more")]
+    Left,
 }
 
 impl Failure {
     pub(super) fn new(reason: Reason, text: String) -> Self {
-        Self { reason, until: None, text, hint: None }
+        Self { reason, until: None, status: None, text, hint: None }
     }
 
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
-        self.hint.clone()
+    /// All that is known of it, for the event: it may name hosts and files.
+    pub fn detail(&self) -> String {
+        let hint = self.hint.as_ref().map(|hint| format!("; hint: {hint}")).unwrap_or_default();
+        format!("{}{hint}", self.text)
     }
 
     /// An answer that neither is the file nor proves that there is none.
@@ -52,7 +81,7 @@ impl Failure {
             _ => (Reason::UpstreamInvalid, None),
         };
         let until = paused_until.filter(|_| reason == Reason::UpstreamPaused);
-        Self { reason, until, text: format!("the upstream answered {status}{words}"), hint }
+        Self { reason, until, status: Some(status), text: format!("the upstream answered {status}{words}"), hint }
     }
 
     /// A page for people in place of the file.
@@ -70,10 +99,19 @@ impl Failure {
 }
 
 impl Trouble {
-    pub(super) fn reason(&self) -> Reason {
+    pub(super) fn reason(&self) -> Option<Reason> {
         match self {
-            Trouble::Upstream(failure) => failure.reason,
-            Trouble::Store(error) => crate::store_reason(error),
+            Trouble::Upstream(failure) => Some(failure.reason),
+            Trouble::Store(error) => Some(crate::store_reason(error)),
+            Trouble::Left => None,
+        }
+    }
+
+    /// For the event.
+    pub(super) fn detail(&self) -> String {
+        match self {
+            Trouble::Upstream(failure) => failure.detail(),
+            Trouble::Store(_) | Trouble::Left => self.to_string(),
         }
     }
 }
@@ -102,6 +140,7 @@ impl From<Trouble> for crate::Error {
         match trouble {
             Trouble::Upstream(failure) => crate::Error::Upstream(failure),
             Trouble::Store(error) => crate::Error::Store(error),
+            Trouble::Left => crate::Error::GivenUp,
         }
     }
 }

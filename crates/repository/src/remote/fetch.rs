@@ -4,7 +4,7 @@
 use super::ages::{Age, Ages};
 use super::claims::digest;
 use super::failure::Trouble;
-use super::flights::{Came, Landed, Stage, Until};
+use super::flights::{Came, Landed, Lasts, Stage, Until};
 use super::{KeptFile, Remembered, Remote, kind};
 use crate::content::{Freshness, How};
 use crate::{Content, Error, Found, Source, visible};
@@ -27,6 +27,9 @@ pub(crate) async fn fetch(remote: &Remote, path: &str, event: &mut Event) -> Res
         Some((file, checksum)) => checksum_file(remote, path, (file, checksum), &mut told, event).await,
         None => file(remote, path, &mut told, event).await,
     };
+    if let Err(Error::Upstream(failure)) = &found {
+        event.detail = failure.detail();
+    }
     let (said, reason) = match (&found, told.stale) {
         (Ok(_), None) => (MemberSaid::Hit, None),
         (Ok(_), Some(reason)) => (MemberSaid::Stale, Some(reason)),
@@ -92,14 +95,15 @@ async fn file(remote: &Remote, path: &str, told: &mut Told, event: &mut Event) -
             Age::Fresh(until) => return answer(remote, path, kept, How::Kept, until),
             Age::Aging => {
                 // Nobody waits for this one. Where it cannot begin, it was no trouble to anybody.
-                told.flight = remote.flight(path).ok().map(|flight| flight.id);
+                told.flight = remote.flight(path, Lasts::ToItsEnd).ok().map(|flight| flight.id);
                 return answer(remote, path, kept, How::Kept, Some(now));
             }
             Age::Stale => Some(kept),
         },
         _ => None,
     };
-    let flight = remote.flight(path)?;
+    let lasts = if had.is_some() { Lasts::ToItsEnd } else { Lasts::WhileFollowed };
+    let flight = remote.flight(path, lasts)?;
     told.flight = Some(flight.id);
     // Whoever has an older one to fall back to is not given half of a newer one.
     let landed = match &had {

@@ -46,7 +46,8 @@ impl<'a> Landing<'a> {
             etag: known.and_then(|known| known.etag.clone()),
             modified: known.and_then(|known| known.modified.clone()),
         };
-        let answer = upstream.get(self.path, &conditions, event).await?;
+        let call = upstream.get(self.path, &conditions, event);
+        let answer = self.remote.while_followed((self.path, self.told), call).await??;
         match (answer.status(), had) {
             (200, had) => self.take(&upstream, answer, had, event).await,
             (304, Some(had)) => self.confirm(had, event).await,

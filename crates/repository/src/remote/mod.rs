@@ -67,7 +67,7 @@ impl Remotes {
         references: Arc<dyn References>,
     ) -> Arc<Self> {
         let flights = Flights::default();
-        recorder.register(flights.bound().clone());
+        flights.bounds().into_iter().for_each(|bound| recorder.register(bound.clone()));
         let upstreams = Upstreams::new(hosts, references);
         Arc::new(Self { store, recorder, back: Handle::current(), upstreams, flights })
     }
