@@ -1,6 +1,7 @@
 //! What is kept of an upstream has bounds, and is found again as it was.
 
 use super::{Scene, at, bytes};
+use crate::world::{Says, Upstream};
 use serde_json::json;
 
 fn path(name: &str) -> String {
@@ -10,17 +11,80 @@ fn path(name: &str) -> String {
 #[test]
 fn of_more_than_fits_what_was_used_longest_ago_goes() {
     let mut scene = Scene::with(&json!({"max_bytes": 16 << 20}));
-    for name in ["a", "b", "c"] {
-        scene.upstream.file(&format!("/{}", path(name)), [name.as_bytes(), &bytes(7 << 20)].concat());
+    for name in ["a", "b", "c", "d", "e"] {
+        scene.upstream.file(&format!("/{}", path(name)), [name.as_bytes(), &bytes(7 << 19)].concat());
         scene.get(&path(name)).expect(200);
     }
     // A server that has one open goes on with it.
     scene.world.stop();
     scene.world.resume();
-    for (name, asked) in [("c", 1), ("b", 1), ("a", 2)] {
+    for (name, asked) in [("e", 1), ("d", 1), ("c", 1), ("b", 1), ("a", 2)] {
         scene.get(&path(name)).expect(200);
         assert_eq!(scene.asked(&path(name)), asked, "{name}");
     }
+}
+
+#[test]
+fn a_file_that_would_have_most_others_go_is_answered_and_not_kept() {
+    let mut scene = Scene::with(&json!({"max_bytes": 16 << 20}));
+    for (name, size) in [("a", 3 << 20), ("b", 3 << 20), ("large", 12 << 20)] {
+        scene.upstream.file(&format!("/{}", path(name)), [name.as_bytes(), &bytes(size)].concat());
+        assert_eq!(scene.get(&path(name)).expect(200).body.len(), size + name.len());
+    }
+    scene.world.stop();
+    scene.world.resume();
+    for (name, asked) in [("a", 1), ("b", 1), ("large", 2)] {
+        scene.get(&path(name)).expect(200);
+        assert_eq!(scene.asked(&path(name)), asked, "{name}");
+    }
+}
+
+#[test]
+fn a_repository_that_is_turned_to_another_upstream_answers_with_nothing_of_the_one_before() {
+    let scene = Scene::new();
+    let other = Upstream::start();
+    let large = |with: &str| [with.as_bytes(), &bytes(300_000)].concat();
+    scene.upstream.file(&format!("/{}", path("small")), "old");
+    scene.upstream.file(&format!("/{}", path("large")), large("old"));
+    scene.upstream.file(&format!("/{}", path("gone")), "old");
+    other.file(&format!("/{}", path("small")), "new");
+    other.file(&format!("/{}", path("large")), large("new"));
+    other.file(&format!("/{}", path("missing")), "new");
+    for _ in 0..3 {
+        scene.get(&path("small")).expect(200);
+        scene.get(&path("large")).expect(200);
+        scene.get(&path("gone")).expect(200);
+        scene.get(&path("missing")).expect(404);
+    }
+    let change = json!({"remote": {"urls": [other.url()]}});
+    scene.world.admin().patch_json("/api/v1/repositories/central", &change).expect(200);
+    for _ in 0..2 {
+        assert_eq!(scene.get(&path("small")).expect(200).text(), "new");
+        assert!(scene.get(&path("large")).expect(200).body == large("new"));
+        assert_eq!(scene.get(&path("missing")).expect(200).text(), "new");
+        scene.get(&path("gone")).expect(404);
+    }
+    assert_eq!(other.asked()[0].header("if-none-match"), None);
+}
+
+#[test]
+fn what_arrives_from_a_former_upstream_is_given_to_nobody_who_asks_from_then_on() {
+    let scene = Scene::new();
+    let other = Upstream::start();
+    other.file(&format!("/{}", path("a")), "new");
+    scene.upstream.says(&format!("/{}", path("a")), Says::bytes("old").silent());
+    std::thread::scope(|threads| {
+        let client = scene.client();
+        let waiting = threads.spawn(move || client.get(&at(&path("a"))));
+        scene.upstream.await_count(&format!("/{}", path("a")), 1);
+        let change = json!({"remote": {"urls": [other.url()]}});
+        scene.world.admin().patch_json("/api/v1/repositories/central", &change).expect(200);
+        assert_eq!(scene.get(&path("a")).expect(200).text(), "new");
+        scene.upstream.release(&format!("/{}", path("a")));
+        assert_eq!(waiting.join().unwrap().expect(200).text(), "old");
+    });
+    assert_eq!(scene.get(&path("a")).expect(200).text(), "new");
+    assert_eq!(other.count(&format!("/{}", path("a"))), 1);
 }
 
 #[test]

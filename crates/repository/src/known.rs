@@ -4,7 +4,7 @@ use crate::{Rules, Shared, View};
 use format::gem::info::FormatVersion;
 use std::collections::HashMap;
 use std::sync::Arc;
-use store::{RepositoryId, RepositoryRecord, Stamp};
+use store::{Origin, RepositoryId, RepositoryRecord, Stamp};
 use telemetry::Millis;
 
 /// A package format. A closed list: a new one is a folder in `format` and a line here.
@@ -61,6 +61,16 @@ impl Repository {
     /// The repository seen at `now`.
     pub fn view(&self, now: Millis) -> View<'_> {
         View { as_of: None, now, rules: &self.rules }
+    }
+
+    /// Whose what is kept of its upstream is.
+    pub(crate) fn origin(&self) -> Origin {
+        Self::origin_of(self.id, &self.record)
+    }
+
+    /// The same, of a repository that is set so.
+    pub(crate) fn origin_of(id: RepositoryId, record: &RepositoryRecord) -> Origin {
+        Origin::new(id, record.remote.as_ref().map_or(&[], |remote| &remote.urls))
     }
 
     /// What the lines of its `/info` tell.

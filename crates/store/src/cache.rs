@@ -5,16 +5,20 @@
 //! reading, so changing those voids nothing here. Not journaled, and synced lazily: a crash may lose the last facts.
 
 mod files;
+mod missing;
+mod origin;
 mod room;
 mod shelf;
 
 pub(crate) use files::{Arrived, Doubtful, Found};
 pub use files::{CachedFile, Held, Recalled};
+pub use origin::Origin;
 pub(crate) use shelf::{Shelf, boot, sound};
 
 use crate::error::spoilt;
 use crate::{Error, RepositoryId};
 use rusqlite::{Connection, OptionalExtension, params};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,27 +44,33 @@ pub(crate) trait Facts {
 }
 
 /// `user_version`. Another one is no reason to refuse: the cache is made anew.
-const FORM: i64 = 2;
+const FORM: i64 = 3;
 const SCHEMA: &str = "
     CREATE TABLE fact (
-        member INTEGER NOT NULL, name TEXT NOT NULL, missing_until INTEGER, PRIMARY KEY (member, name)
+        member INTEGER NOT NULL, name TEXT NOT NULL, missing_until INTEGER, origin INTEGER,
+        PRIMARY KEY (member, name)
     ) STRICT, WITHOUT ROWID;
+    CREATE INDEX fact_end ON fact (coalesce(missing_until, 9223372036854775807));
+    CREATE TABLE noted (rows INTEGER NOT NULL) STRICT;
+    INSERT INTO noted VALUES (0);
+    CREATE TRIGGER fact_came AFTER INSERT ON fact BEGIN UPDATE noted SET rows = rows + 1; END;
+    CREATE TRIGGER fact_went AFTER DELETE ON fact BEGIN UPDATE noted SET rows = rows - 1; END;
     CREATE TABLE file (
-        repository INTEGER NOT NULL, path TEXT NOT NULL,
+        repository INTEGER NOT NULL, path TEXT NOT NULL, origin INTEGER NOT NULL,
         sha256 BLOB NOT NULL, sha512 BLOB NOT NULL, sha1 BLOB NOT NULL, md5 BLOB NOT NULL, size INTEGER NOT NULL,
         etag TEXT, modified TEXT,
         first_seen INTEGER NOT NULL, fetched INTEGER NOT NULL, checked INTEGER NOT NULL, used INTEGER NOT NULL,
-        boot INTEGER NOT NULL, PRIMARY KEY (repository, path)
+        boot INTEGER NOT NULL, weight INTEGER NOT NULL, PRIMARY KEY (repository, path)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX file_used ON file (used);
     CREATE INDEX file_used_of ON file (repository, used);
     CREATE INDEX file_digest ON file (sha256);
     CREATE TABLE held (repository INTEGER PRIMARY KEY, bytes INTEGER NOT NULL) STRICT;
     CREATE TRIGGER file_came AFTER INSERT ON file BEGIN
-        INSERT INTO held VALUES (new.repository, new.size) ON CONFLICT DO UPDATE SET bytes = bytes + new.size;
+        INSERT INTO held VALUES (new.repository, new.weight) ON CONFLICT DO UPDATE SET bytes = bytes + new.weight;
     END;
     CREATE TRIGGER file_went AFTER DELETE ON file BEGIN
-        UPDATE held SET bytes = bytes - old.size WHERE repository = old.repository;
+        UPDATE held SET bytes = bytes - old.weight WHERE repository = old.repository;
     END;
     CREATE TABLE shelf (name TEXT NOT NULL) STRICT;
     INSERT INTO shelf VALUES (lower(hex(randomblob(8))));
@@ -73,8 +83,12 @@ pub(crate) struct Cache {
     connection: Connection,
     /// Where the files are that its rows tell of.
     shelf: Shelf,
-    /// Bytes of all files.
+    /// What all files weigh: see [`room`].
     room: Arc<Bound>,
+    /// Rows of facts.
+    facts: Arc<Bound>,
+    /// Where those repositories are turned that were turned to another upstream, or to none, since the start.
+    turned: HashMap<RepositoryId, Option<Origin>>,
     /// How often it was found damaged and made anew.
     renewed: Arc<AtomicU64>,
     log: Log,
@@ -82,11 +96,11 @@ pub(crate) struct Cache {
 
 impl Cache {
     /// Makes it where there is none, and anew where there is one that cannot be read. Files of all repositories together
-    /// have `room`.
+    /// have `room`, and there are so many `facts` at most.
     pub(crate) fn open(
         path: &Path,
         mut shelf: Shelf,
-        room: Arc<Bound>,
+        (room, facts): (Arc<Bound>, Arc<Bound>),
         renewed: Arc<AtomicU64>,
         log: Log,
     ) -> Result<Self, Error> {
@@ -96,8 +110,10 @@ impl Cache {
         };
         shelf.turn_to(name(&connection).map_err(Error::sqlite("open the cache"))?)?;
         shelf.sweep()?;
-        let mut cache = Self { path: path.to_owned(), connection, shelf, room, renewed, log };
+        let (path, turned) = (path.to_owned(), HashMap::new());
+        let mut cache = Self { path, connection, shelf, room, facts, turned, renewed, log };
         cache.weigh()?;
+        cache.count_facts()?;
         Ok(cache)
     }
 
@@ -153,12 +169,9 @@ impl Facts for Cache {
     fn note(&mut self, member: RepositoryId, name: &str, fact: Fact) -> Result<(), Error> {
         let until = match fact {
             Fact::Has => None,
-            Fact::MissingUntil(until) => Some(until.0),
+            Fact::MissingUntil(until) => Some(until),
         };
-        self.run(|connection| {
-            let mut statement = connection.prepare_cached("INSERT OR REPLACE INTO fact VALUES (?, ?, ?)")?;
-            statement.execute(params![member.0.cast_signed(), name, until]).map(|_| ())
-        })
+        self.note_fact(member, name, (until, None))
     }
 
     fn fact(&mut self, member: RepositoryId, name: &str) -> Result<Option<Fact>, Error> {
@@ -174,7 +187,8 @@ impl Facts for Cache {
     fn forget(&mut self, member: RepositoryId) -> Result<(), Error> {
         self.run(|connection| {
             connection.execute("DELETE FROM fact WHERE member = ?", [member.0.cast_signed()]).map(|_| ())
-        })
+        })?;
+        self.count_facts().map(drop)
     }
 }
 
@@ -223,8 +237,8 @@ mod tests {
 
     fn open(path: &Path) -> Cache {
         let shelf = Shelf::new(Arc::new(RealDisk), path.with_extension("files"), boot());
-        let room = Bound::new(BoundName::Cached, "", u64::MAX);
-        Cache::open(path, shelf, room, Arc::default(), Log::silent()).unwrap()
+        let rooms = [BoundName::Cached, BoundName::Missing].map(|name| Bound::new(name, "", u64::MAX));
+        Cache::open(path, shelf, rooms.into(), Arc::default(), Log::silent()).unwrap()
     }
 
     #[test]

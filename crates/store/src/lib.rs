@@ -33,7 +33,7 @@ mod suite;
 mod tests;
 mod writer;
 
-pub use cache::{CachedFile, Fact, Held, Recalled};
+pub use cache::{CachedFile, Fact, Held, Origin, Recalled};
 pub use catalog::{
     Batch, Catalog, CommitError, Conflict, Expect, Facts, JournalRow, Outline, Span, UnitFacts, UnitRows,
 };

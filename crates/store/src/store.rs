@@ -260,6 +260,7 @@ impl Store {
         fact: Fact,
         event: &mut Event,
     ) -> Result<(), Error> {
+        self.space.check()?;
         let name = name.to_owned();
         let note = move |cache: &mut Cache| cache.note(member, &name, fact);
         self.cache.run(Lane::Single, (Op::CacheWait, Op::CacheWrite), event, note).await?

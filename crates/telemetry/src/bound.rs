@@ -44,7 +44,8 @@ bounds! {
     TruthReaders "truth.readers" "reads" "Reads of the truth database, waiting or under way";
     TruthWriter "truth.writer" "commits" "Commits waiting for the one writer or under way";
     CacheThreads "cache.threads" "operations" "Operations on the cache database, waiting or under way";
-    Cached "cached" "bytes" "Files of upstreams that are kept; those used least go first";
+    Cached "cached" "bytes" "Files of upstreams that are kept, in whole blocks and with their rows; those used least go first";
+    Missing "missing" "paths" "Paths that upstreams were proven not to have; those that end soonest go first";
     BlobThreads "blob.threads" "operations" "Operations on blobs, waiting or under way";
     WorkThreads "work.threads" "jobs" "Rendering, hashing and reading of packages, waiting or under way";
     Folders "folders" "bytes" "Names of the files in folders that were asked for what they do not hold";

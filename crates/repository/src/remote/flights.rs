@@ -12,7 +12,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
-use store::{RepositoryId, State};
+use store::{Origin, RepositoryId, State};
 use telemetry::{Bound, BoundName, Event, EventId, Full, Layer, Millis, Op, Outcome, Slot, Tick};
 use tokio::sync::watch;
 
@@ -21,7 +21,8 @@ const FLIGHTS_MAX: u64 = 1024;
 /// Most of one repository: an upstream that keeps all who ask waiting leaves room for the others.
 const FLIGHTS_MAX_EACH: u64 = FLIGHTS_MAX / 8;
 
-type Path = (RepositoryId, String);
+/// Who asks another upstream than those before does not follow their flight.
+type Path = (Origin, String);
 
 /// The flights under way.
 #[derive(Debug)]
@@ -173,12 +174,12 @@ impl Remote {
     /// The flight for `path`: the one under way, or one that begins now, and lasts so long.
     pub(super) fn flight(&self, path: &str, lasts: Lasts) -> Result<Flight, store::Error> {
         let flights = &self.remotes.flights;
-        let key = (self.repository.id, path.to_owned());
+        let key = (self.repository.origin(), path.to_owned());
         let mut table = flights.table();
         if let Some(line) = table.lines.get(&key) {
             return Ok(line.flight());
         }
-        let place = flights.enter(&mut table, key.0)?;
+        let place = flights.enter(&mut table, key.0.repository)?;
         let mut event = Event::job("fetch", self.now());
         event.subject.repository = self.repository.record.name.as_str().into();
         event.subject.package = path.into();
@@ -203,7 +204,7 @@ impl Remote {
         (path, told): (&str, &watch::Sender<Stage>),
         call: impl Future<Output = T>,
     ) -> Result<T, Trouble> {
-        let key = (self.repository.id, path.to_owned());
+        let key = (self.repository.origin(), path.to_owned());
         let left = async {
             told.closed().await;
             // Another may have come before the table was locked.
@@ -264,7 +265,7 @@ impl Drop for Entry {
         if table.lines.get(&self.key).is_some_and(|line| line.id == self.id) {
             table.lines.remove(&self.key);
         }
-        flights.leave(&mut table, self.key.0);
+        flights.leave(&mut table, self.key.0.repository);
     }
 }
 

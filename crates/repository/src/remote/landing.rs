@@ -65,19 +65,20 @@ impl<'a> Landing<'a> {
     /// The upstream says that the bytes are as they were.
     async fn confirm(&self, had: KeptFile, event: &mut Event) -> Result<Landed, Trouble> {
         let checked = self.remote.now();
-        let (store, id) = (&self.remote.remotes.store, self.remote.repository.id);
-        store.confirm_cached(id, self.path, checked, event).await?;
+        let (store, of) = (&self.remote.remotes.store, self.remote.repository.origin());
+        store.confirm_cached(of, self.path, checked, event).await?;
         let known = Arc::new(CachedFile { checked, ..(*had.known).clone() });
         Ok(Landed::File(KeptFile { known, held: had.held }, Came::Confirmed))
     }
 
     /// The upstream has proven that there is no such file.
     async fn miss(&self, had: Option<KeptFile>, event: &mut Event) -> Result<Landed, Trouble> {
-        let until = self.ages.missing_until(self.remote.now());
-        let (store, id) = (&self.remote.remotes.store, self.remote.repository.id);
-        store.miss(id, self.path, until, event).await?;
+        let now = self.remote.now();
+        let until = self.ages.missing_until(now);
+        let (store, repository) = (&self.remote.remotes.store, &self.remote.repository);
+        store.miss(repository.origin(), self.path, (now, until), event).await?;
         if had.is_some() {
-            store.refreshed(id, tree::folder(self.path));
+            store.refreshed(repository.id, tree::folder(self.path));
         }
         Ok(Landed::Missing(until))
     }
@@ -139,8 +140,10 @@ impl<'a> Landing<'a> {
         let Remote { remotes, repository } = self.remote;
         let max_bytes = repository.record.remote.as_ref().and_then(|remote| remote.max_bytes);
         let Incoming { held, arrival, growth, .. } = incoming;
-        let kept =
-            remotes.store.keep_cached(repository.id, self.path, ((*known).clone(), arrival), max_bytes, event).await;
+        let kept = remotes
+            .store
+            .keep_cached(repository.origin(), self.path, ((*known).clone(), arrival), max_bytes, event)
+            .await;
         if let Err(error) = kept {
             (event.reason, event.detail) = (Some(crate::store_reason(&error)), error.to_string());
         }

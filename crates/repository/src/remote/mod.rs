@@ -95,7 +95,7 @@ impl Remote {
     }
 
     async fn recall(&self, path: &str, event: &mut Event) -> Result<Option<Remembered>, store::Error> {
-        let recalled = self.remotes.store.recall(self.repository.id, path, self.now(), event).await?;
+        let recalled = self.remotes.store.recall(self.repository.origin(), path, self.now(), event).await?;
         Ok(recalled.map(|recalled| match recalled {
             Recalled::File(known, held) => Remembered::File(KeptFile { known, held }),
             Recalled::MissingUntil(until) => Remembered::MissingUntil(until),

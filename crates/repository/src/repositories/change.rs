@@ -4,8 +4,11 @@ use super::Repositories;
 use crate::{BadSetting, Error, Format, Repository, hosted, settings};
 use format::gem::info::FormatVersion;
 use std::sync::Arc;
-use store::{Batch, Change, CommitError, Conflict, Expect, IndexBase, Lane, RepositoryId, RepositoryRecord, Stamp};
-use telemetry::{Event, Millis, Op};
+use store::{
+    Batch, Change, CommitError, Conflict, Expect, IndexBase, Lane, Origin, RepositoryId, RepositoryKind,
+    RepositoryRecord, Stamp,
+};
+use telemetry::{Event, Millis, Op, Outcome, Tick};
 
 impl Repositories {
     /// Makes a repository with these settings. The moment at which it is made is noted here.
@@ -47,7 +50,11 @@ impl Repositories {
         change(&mut record)?;
         if record != repository.record {
             self.check(&mut record, event).await?;
+            let origin = Repository::origin_of(repository.id, &record);
             self.change(repository.id, record, by, event).await?;
+            if origin != repository.origin() {
+                self.turn(repository.id, Some(origin), event).await?;
+            }
         }
         Ok(self.find(name, event).await?.0)
     }
@@ -99,7 +106,29 @@ impl Repositories {
         let _turn = self.changing.lock().await;
         let (repository, _) = self.find(name, event).await?;
         let record = RepositoryRecord { removed: Some(self.clock.now()), ..repository.record.clone() };
-        self.change(repository.id, record, by, event).await
+        self.change(repository.id, record, by, event).await?;
+        match repository.record.kind {
+            RepositoryKind::Remote => self.turn(repository.id, None, event).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Has go what a former upstream gave. Nobody waits for all of it: it is seen no more as it is.
+    async fn turn(&self, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<(), Error> {
+        self.store.turn(id, to, event).await?;
+        let (store, recorder) = (self.store.clone(), self.keeper.recorder.clone());
+        let mut job = Event::job("forget", self.clock.now());
+        self.keeper.back.spawn(async move {
+            recorder.attempt();
+            let dropped = store.drop_former(id, &mut job).await;
+            job.outcome = Some(if dropped.is_ok() { Outcome::Done } else { Outcome::Failed });
+            if let Err(error) = dropped {
+                (job.reason, job.detail) = (Some(crate::store_reason(&error)), error.to_string());
+            }
+            job.duration = Tick::now().since(job.began);
+            recorder.release(job);
+        });
+        Ok(())
     }
 
     /// Makes `record` the settings of a repository that lives.

@@ -61,7 +61,7 @@ impl Repositories {
         let view = repository.view(self.clock.now());
         if repository.record.kind == RepositoryKind::Remote {
             let (span, limit) = ((part.path, part.after), part.limit);
-            let rows = self.store.cached_files(repository.id, span, limit, event).await?;
+            let rows = self.store.cached_files(repository.origin(), span, limit, event).await?;
             let seen = |file| visible(std::slice::from_ref(file), view).next().is_some();
             let shown = rows.iter().filter(|(path, file)| part.has(path) && seen(file));
             let shown = shown.map(|(path, file)| ListedFile {
@@ -117,7 +117,7 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Listed<(String, Millis)>, Error> {
         let repository = self.remote_tree(name, event).await?;
-        let rows = self.store.missing(repository.id, after, self.clock.now(), limit, event).await?;
+        let rows = self.store.missing(repository.origin(), after, self.clock.now(), limit, event).await?;
         let next = rows.last().filter(|_| rows.len() >= limit).map(|(path, _)| path.clone());
         Ok(Listed { rows, next })
     }
@@ -129,7 +129,7 @@ impl Repositories {
         let part = Part { path, after: "", limit: PAGE };
         let (mut forgotten, mut after) = (0, String::new());
         loop {
-            let rows = self.store.missing(repository.id, &after, self.clock.now(), PAGE, event).await?;
+            let rows = self.store.missing(repository.origin(), &after, self.clock.now(), PAGE, event).await?;
             for (path, _) in rows.iter().filter(|(path, _)| part.has(path)) {
                 forgotten += self.forget(&repository, path, event).await?;
             }
@@ -144,7 +144,7 @@ impl Repositories {
         let part = Part { path, after: "", limit: PAGE };
         let (mut forgotten, mut after) = (0, String::new());
         loop {
-            let rows = self.store.cached_files(repository.id, (path, &after), PAGE, event).await?;
+            let rows = self.store.cached_files(repository.origin(), (path, &after), PAGE, event).await?;
             for (path, _) in rows.iter().filter(|(path, _)| part.has(path)) {
                 forgotten += self.forget(repository, path, event).await?;
             }
@@ -158,7 +158,7 @@ impl Repositories {
 
     /// Forgets one path, and voids what was answered from it.
     async fn forget(&self, repository: &Repository, path: &str, event: &mut Event) -> Result<u64, Error> {
-        let was = self.store.forget_cached(repository.id, path, event).await?;
+        let was = self.store.forget_cached(repository.origin(), path, event).await?;
         self.store.refreshed(repository.id, tree::folder(path));
         Ok(u64::from(was))
     }

@@ -1,6 +1,7 @@
 //! Files of upstreams as they were last proven to be, and where their bytes are.
 
-use super::{Cache, Fact, Facts, shelf};
+use super::room::weight;
+use super::{Cache, Origin, shelf};
 use crate::blobs::Writing;
 use crate::record::unhex;
 use crate::{Digest, Error, Hashes, RepositoryId};
@@ -70,16 +71,15 @@ pub(crate) enum Arrived {
 }
 
 const SELECT: &str = "SELECT sha256, sha512, sha1, md5, size, etag, modified, first_seen, fetched, checked, used, boot,
-    path FROM file WHERE repository = ?1";
+    path FROM file WHERE repository = ?1 AND origin = ?2";
 
 impl Cache {
     /// What is remembered of `path`, used at `now`.
-    pub(crate) fn recall(&mut self, id: RepositoryId, path: &str, now: Millis) -> Result<Option<Found>, Error> {
-        let Some((known, used, boot)) = self.run(|database| row(database, id, path))? else {
-            return Ok(match self.fact(id, path)? {
-                Some(Fact::MissingUntil(until)) => Some(Found::Recalled(Recalled::MissingUntil(until))),
-                Some(Fact::Has) | None => None,
-            });
+    pub(crate) fn recall(&mut self, of: Origin, path: &str, now: Millis) -> Result<Option<Found>, Error> {
+        let id = of.repository;
+        let Some((known, used, boot)) = self.run(|database| row(database, of, path))? else {
+            let until = self.missing_until(of, path)?;
+            return Ok(until.map(|until| Found::Recalled(Recalled::MissingUntil(until))));
         };
         let Some(file) = self.shelf.open(&known.hashes.sha256, known.hashes.size_bytes)? else {
             self.drop_row(id, path, &known.hashes.sha256)?;
@@ -89,7 +89,7 @@ impl Cache {
             return Ok(Some(Found::Doubtful(Doubtful { known, file })));
         }
         if now.0.saturating_sub(used.0) > USED_AGAIN {
-            self.touch(id, path, "used = ?3", now.0)?;
+            self.touch(of, path, "used = ?4", now.0)?;
         }
         let held = match known.hashes.size_bytes {
             0..=SMALL => shelf::read(file, known.hashes.size_bytes).map(Held::Bytes),
@@ -98,25 +98,35 @@ impl Cache {
         Ok(held.map(|held| Found::Recalled(Recalled::File(Arc::new(known), held))))
     }
 
-    /// Keeps a file in place of what was remembered of its path. Those that must go for it go.
+    /// Keeps a file in place of what was remembered of its path. Those that must go for it go; where those would be too many,
+    /// or where it comes from a former upstream, it is not kept.
     pub(crate) fn keep(
         &mut self,
-        (id, path): (RepositoryId, &str),
+        (of, path): (Origin, &str),
         known: &CachedFile,
         arrived: Arrived,
         max_bytes: Option<u64>,
     ) -> Result<(), Error> {
         let digest = known.hashes.sha256;
-        let before = self.run(|database| row(database, id, path))?;
+        if self.is_former(of) {
+            return Ok(());
+        }
+        let id = of.repository;
+        let before = self.run(|database| bytes_at(database, id, path))?;
+        let replaced = before.map_or(0, |(_, size)| weight(size));
+        if !self.has_room(id, max_bytes, weight(known.hashes.size_bytes), replaced)? {
+            self.lose(of, path)?;
+            return self.weigh();
+        }
         // The row first: after a crash it may tell of a file that is not there, and no file is there without a row.
         let boot = self.shelf.boot;
-        self.run(|database| replace(database, (id, path), known, boot))?;
+        self.run(|database| replace(database, (of, path), known, boot))?;
         let placed = match arrived {
             Arrived::Bytes(bytes) => self.shelf.write(&digest, &bytes),
             Arrived::File(writing) => self.shelf.place(&digest, *writing),
         };
-        if let Some((before, ..)) = before.filter(|(before, ..)| before.hashes.sha256 != digest) {
-            self.remove_unless_named(&before.hashes.sha256)?;
+        if let Some((before, _)) = before.filter(|(before, _)| *before != digest) {
+            self.remove_unless_named(&before)?;
         }
         if placed.is_err() {
             self.drop_row(id, path, &digest)?;
@@ -126,26 +136,21 @@ impl Cache {
     }
 
     /// Notes that the upstream proved at `at` that the file is as it was.
-    pub(crate) fn confirm(&mut self, id: RepositoryId, path: &str, at: Millis) -> Result<(), Error> {
-        self.touch(id, path, "checked = ?3, used = ?3", at.0)
+    pub(crate) fn confirm(&mut self, of: Origin, path: &str, at: Millis) -> Result<(), Error> {
+        self.touch(of, path, "checked = ?4, used = ?4", at.0)
     }
 
     /// Notes that a file in doubt was looked at, and is what its row says.
-    pub(crate) fn trust(&mut self, id: RepositoryId, path: &str) -> Result<(), Error> {
-        self.touch(id, path, "boot = ?3", self.shelf.boot)
-    }
-
-    /// Notes that the path was proven missing, until then.
-    pub(crate) fn miss(&mut self, id: RepositoryId, path: &str, until: Millis) -> Result<(), Error> {
-        self.lose(id, path)?;
-        self.note(id, path, Fact::MissingUntil(until))
+    pub(crate) fn trust(&mut self, of: Origin, path: &str) -> Result<(), Error> {
+        self.touch(of, path, "boot = ?4", self.shelf.boot)
     }
 
     /// Forgets what is remembered of a path. `true`: there was something.
-    pub(crate) fn lose(&mut self, id: RepositoryId, path: &str) -> Result<bool, Error> {
-        let known = self.run(|database| row(database, id, path))?;
-        if let Some((known, ..)) = &known {
-            self.drop_row(id, path, &known.hashes.sha256)?;
+    pub(crate) fn lose(&mut self, of: Origin, path: &str) -> Result<bool, Error> {
+        let id = of.repository;
+        let known = self.run(|database| bytes_at(database, id, path))?;
+        if let Some((digest, _)) = &known {
+            self.drop_row(id, path, digest)?;
         }
         let facts = self.run(|database| {
             let mut statement = database.prepare_cached("DELETE FROM fact WHERE member = ? AND name = ?")?;
@@ -157,38 +162,17 @@ impl Cache {
     /// Paths after `after` that begin with `prefix`, with what is known of their files, in byte order.
     pub(crate) fn files(
         &mut self,
-        id: RepositoryId,
+        of: Origin,
         (prefix, after): (&str, &str),
         limit: usize,
     ) -> Result<Vec<(String, CachedFile)>, Error> {
         let sql =
-            format!("{SELECT} AND path > ?2 AND path >= ?3 AND path < ?3 || char(1114111) ORDER BY path LIMIT ?4");
+            format!("{SELECT} AND path > ?3 AND path >= ?4 AND path < ?4 || char(1114111) ORDER BY path LIMIT ?5");
         self.run(|database| {
             let mut statement = database.prepare_cached(&sql)?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let rows = statement.query_map(params![id.0.cast_signed(), after, prefix, limit], |row| {
-                Ok((row.get(12)?, known(row)?.0))
-            })?;
-            rows.collect()
-        })
-    }
-
-    /// Paths after `after` that count as missing at `now`, and until when, in byte order.
-    pub(crate) fn missing(
-        &mut self,
-        id: RepositoryId,
-        after: &str,
-        now: Millis,
-        limit: usize,
-    ) -> Result<Vec<(String, Millis)>, Error> {
-        let sql = "SELECT name, missing_until FROM fact WHERE member = ? AND name > ? AND missing_until > ?
-             ORDER BY name LIMIT ?";
-        self.run(|database| {
-            let mut statement = database.prepare_cached(sql)?;
-            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let rows = statement.query_map(params![id.0.cast_signed(), after, now.0, limit], |row| {
-                Ok((row.get(0)?, Millis(row.get(1)?)))
-            })?;
+            let values = params![of.repository.0.cast_signed(), of.urls, after, prefix, limit];
+            let rows = statement.query_map(values, |row| Ok((row.get(12)?, known(row)?.0)))?;
             rows.collect()
         })
     }
@@ -212,11 +196,11 @@ impl Cache {
         }
     }
 
-    fn touch(&mut self, id: RepositoryId, path: &str, set: &str, value: i64) -> Result<(), Error> {
-        let sql = format!("UPDATE file SET {set} WHERE repository = ?1 AND path = ?2");
+    fn touch(&mut self, of: Origin, path: &str, set: &str, value: i64) -> Result<(), Error> {
+        let sql = format!("UPDATE file SET {set} WHERE repository = ?1 AND origin = ?2 AND path = ?3");
         self.run(|database| {
             let mut statement = database.prepare_cached(&sql)?;
-            statement.execute(params![id.0.cast_signed(), path, value]).map(drop)
+            statement.execute(params![of.repository.0.cast_signed(), of.urls, path, value]).map(drop)
         })
     }
 }
@@ -228,9 +212,16 @@ fn names(database: &Connection, digest: &Digest) -> rusqlite::Result<i64> {
 }
 
 /// A row: what is known, when it was last used, and in which life of the machine it was written.
-fn row(database: &Connection, id: RepositoryId, path: &str) -> rusqlite::Result<Option<(CachedFile, Millis, i64)>> {
-    let mut statement = database.prepare_cached(&format!("{SELECT} AND path = ?2"))?;
-    statement.query_row(params![id.0.cast_signed(), path], known).optional()
+fn row(database: &Connection, of: Origin, path: &str) -> rusqlite::Result<Option<(CachedFile, Millis, i64)>> {
+    let mut statement = database.prepare_cached(&format!("{SELECT} AND path = ?3"))?;
+    statement.query_row(params![of.repository.0.cast_signed(), of.urls, path], known).optional()
+}
+
+/// Which bytes are kept at a path, whichever upstream gave them, and how many they are.
+fn bytes_at(database: &Connection, id: RepositoryId, path: &str) -> rusqlite::Result<Option<(Digest, u64)>> {
+    let mut statement = database.prepare_cached("SELECT sha256, size FROM file WHERE repository = ? AND path = ?")?;
+    let read = |row: &Row<'_>| Ok((digest(row, 0)?, row.get::<_, i64>(1)?.cast_unsigned()));
+    statement.query_row(params![id.0.cast_signed(), path], read).optional()
 }
 
 fn known(row: &Row<'_>) -> rusqlite::Result<(CachedFile, Millis, i64)> {
@@ -258,22 +249,18 @@ pub(super) fn digest(row: &Row<'_>, column: usize) -> rusqlite::Result<Digest> {
     row.get(column).map(Digest)
 }
 
-fn replace(
-    database: &Connection,
-    (id, path): (RepositoryId, &str),
-    file: &CachedFile,
-    boot: i64,
-) -> rusqlite::Result<()> {
+fn replace(database: &Connection, (of, path): (Origin, &str), file: &CachedFile, boot: i64) -> rusqlite::Result<()> {
     let CachedFile { hashes, .. } = file;
-    let id = id.0.cast_signed();
+    let id = of.repository.0.cast_signed();
     let all = database.unchecked_transaction()?;
     // REPLACE would not tell the triggers of the row that goes.
     database.prepare_cached("DELETE FROM file WHERE repository = ? AND path = ?")?.execute(params![id, path])?;
     database.prepare_cached("DELETE FROM fact WHERE member = ? AND name = ?")?.execute(params![id, path])?;
-    let sql = "INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    let sql = "INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     database.prepare_cached(sql)?.execute(params![
         id,
         path,
+        of.urls,
         &hashes.sha256.0[..],
         raw::<64>(&hashes.sha512)?,
         raw::<20>(&hashes.sha1)?,
@@ -286,6 +273,7 @@ fn replace(
         file.checked.0,
         file.checked.0,
         boot,
+        weight(hashes.size_bytes).cast_signed(),
     ])?;
     all.commit()
 }
@@ -295,4 +283,4 @@ fn raw<const N: usize>(hexadecimal: &str) -> rusqlite::Result<[u8; N]> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -8,6 +8,16 @@ use rusqlite::{Connection, params};
 /// Most files that go in one turn: others wait for theirs meanwhile.
 const GO_MAX: usize = 64;
 
+/// Disks give out whole blocks of so many bytes.
+const BLOCK: u64 = 4096;
+/// What the row of a file takes in the database and its indexes, about.
+const ROW: u64 = 2048;
+
+/// What a file of that size takes of the room.
+pub(super) fn weight(size_bytes: u64) -> u64 {
+    size_bytes.div_ceil(BLOCK).saturating_mul(BLOCK).saturating_add(ROW)
+}
+
 /// A file that may go: whose, where, and which bytes.
 type Going = (i64, String, Digest);
 
@@ -35,7 +45,29 @@ impl Cache {
         self.weigh()
     }
 
-    /// Bytes of all files, and of those of one repository.
+    /// Whether a file may have others go. One that weighs more than a quarter of the room may not: it has what is free, and
+    /// what the file has that it comes in place of.
+    pub(super) fn has_room(
+        &mut self,
+        repository: RepositoryId,
+        max_bytes: Option<u64>,
+        weight: u64,
+        replaced: u64,
+    ) -> Result<bool, Error> {
+        let (own_max, all_max) = (max_bytes.unwrap_or(u64::MAX), self.room.capacity());
+        if weight <= own_max.min(all_max) / 4 {
+            return Ok(true);
+        }
+        let (all, own) = self.held(repository)?;
+        let free = own_max.saturating_sub(own).min(all_max.saturating_sub(all));
+        let fits = weight <= free.saturating_add(replaced);
+        if !fits {
+            self.room.reject();
+        }
+        Ok(fits)
+    }
+
+    /// What all files weigh, and of those of one repository.
     fn held(&mut self, repository: RepositoryId) -> Result<(u64, u64), Error> {
         let sql = "SELECT coalesce(sum(bytes), 0), coalesce(sum(bytes) FILTER (WHERE repository = ?), 0) FROM held";
         let (all, own): (i64, i64) = self.run(|database| {
@@ -56,9 +88,9 @@ impl Cache {
     }
 }
 
-/// Those used longest ago that have so many bytes together, of one repository or of any.
+/// Those used longest ago that weigh so many bytes together, of one repository or of any.
 fn least_used(database: &Connection, of: Option<RepositoryId>, bytes: u64) -> rusqlite::Result<Vec<Going>> {
-    let columns = "SELECT repository, path, sha256, size FROM file";
+    let columns = "SELECT repository, path, sha256, weight FROM file";
     let sql = match of {
         Some(_) => format!("{columns} WHERE repository = ?1 ORDER BY used LIMIT ?2"),
         None => format!("{columns} WHERE ?1 IS NULL ORDER BY used LIMIT ?2"),

@@ -3,7 +3,7 @@
 use super::Store;
 use crate::cache::{Arrived, Cache, CachedFile, Doubtful, Found, Held, Recalled, sound};
 use crate::pool::lock;
-use crate::{Error, Lane, RepositoryId, Staged, Unit};
+use crate::{Error, Lane, Origin, RepositoryId, Staged, Unit};
 use bytes::Bytes;
 use std::io::Seek;
 use std::sync::Arc;
@@ -22,24 +22,24 @@ impl Store {
     /// What is remembered of a path of an upstream, with the bytes. The caller holds its age against the time.
     pub async fn recall(
         &self,
-        id: RepositoryId,
+        of: Origin,
         path: &str,
         now: Millis,
         event: &mut Event,
     ) -> Result<Option<Recalled>, Error> {
         let asked = path.to_owned();
-        let recall = move |cache: &mut Cache| cache.recall(id, &asked, now);
+        let recall = move |cache: &mut Cache| cache.recall(of, &asked, now);
         match self.cached(Op::CacheRead, event, recall).await? {
             None => Ok(None),
             Some(Found::Recalled(recalled)) => Ok(Some(recalled)),
-            Some(Found::Doubtful(doubtful)) => self.settle(id, path, doubtful, event).await,
+            Some(Found::Doubtful(doubtful)) => self.settle(of, path, doubtful, event).await,
         }
     }
 
     /// Looks at the bytes of a file that was written before the machine began anew.
     async fn settle(
         &self,
-        id: RepositoryId,
+        of: Origin,
         path: &str,
         Doubtful { known, mut file }: Doubtful,
         event: &mut Event,
@@ -49,8 +49,8 @@ impl Store {
         let file = self.blob_threads.run(Lane::Change, (Op::BlobWait, Op::BlobRead), event, look).await?;
         let (path, good) = (path.to_owned(), file.is_some());
         let note = move |cache: &mut Cache| match good {
-            true => cache.trust(id, &path),
-            false => cache.lose(id, &path).map(drop),
+            true => cache.trust(of, &path),
+            false => cache.lose(of, &path).map(drop),
         };
         self.cached(Op::CacheWrite, event, note).await?;
         Ok(file.map(|file| Recalled::File(Arc::new(known), Held::File(Arc::new(file)))))
@@ -60,7 +60,7 @@ impl Store {
     /// lose it. Of its repository at most `max_bytes` are kept.
     pub async fn keep_cached(
         &self,
-        id: RepositoryId,
+        of: Origin,
         path: &str,
         (file, arrival): (CachedFile, Arrival),
         max_bytes: Option<u64>,
@@ -72,59 +72,79 @@ impl Store {
             Arrival::Bytes(bytes) => Arrived::Bytes(bytes),
             Arrival::Staged(staged) => Arrived::File(Box::new(staged.hand_over()?)),
         };
-        let keep = move |cache: &mut Cache| cache.keep((id, &path), &file, arrived, max_bytes);
+        let keep = move |cache: &mut Cache| cache.keep((of, &path), &file, arrived, max_bytes);
         self.cached(Op::CacheWrite, event, keep).await
     }
 
     /// Notes that an upstream proved at `at` that a file is as it was.
-    pub async fn confirm_cached(
-        &self,
-        id: RepositoryId,
-        path: &str,
-        at: Millis,
-        event: &mut Event,
-    ) -> Result<(), Error> {
+    pub async fn confirm_cached(&self, of: Origin, path: &str, at: Millis, event: &mut Event) -> Result<(), Error> {
         let path = path.to_owned();
-        self.cached(Op::CacheWrite, event, move |cache| cache.confirm(id, &path, at)).await
+        self.cached(Op::CacheWrite, event, move |cache| cache.confirm(of, &path, at)).await
     }
 
-    /// Notes that an upstream proved that it has no such path, which is believed until then.
-    pub async fn miss(&self, id: RepositoryId, path: &str, until: Millis, event: &mut Event) -> Result<(), Error> {
-        let path = path.to_owned();
-        self.cached(Op::CacheWrite, event, move |cache| cache.miss(id, &path, until)).await
+    /// Notes at `now` that an upstream proved that it has no such path, which is believed until then. On a disk that is nearly
+    /// full it is only forgotten what was known of the path.
+    pub async fn miss(
+        &self,
+        of: Origin,
+        path: &str,
+        (now, until): (Millis, Millis),
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let (path, room) = (path.to_owned(), self.space.check().is_ok());
+        self.cached(Op::CacheWrite, event, move |cache| cache.miss(of, &path, (now, until), room)).await
+    }
+
+    /// From now on a repository is turned to another upstream, or to none. What it gave before is seen no more, and
+    /// [`Store::drop_former`] drops it; what flights bring from there is not kept.
+    pub async fn turn(&self, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<(), Error> {
+        let turn = move |cache: &mut Cache| {
+            cache.turn(id, to);
+            Ok(())
+        };
+        self.cached(Op::CacheWrite, event, turn).await?;
+        lock(&self.holders).of(id).into_iter().for_each(|holder| self.revisions.raise(Unit::All(holder)));
+        self.revisions.raise(Unit::Settings);
+        Ok(())
+    }
+
+    /// Drops what former upstreams gave, some at a time: others are let in between.
+    pub async fn drop_former(&self, id: RepositoryId, event: &mut Event) -> Result<(), Error> {
+        while self.cached(Op::CacheWrite, event, move |cache| cache.drop_former(id)).await? {}
+        Ok(())
     }
 
     /// Forgets what is remembered of a path of an upstream: it is asked for anew. `false`: nothing was.
-    pub async fn forget_cached(&self, id: RepositoryId, path: &str, event: &mut Event) -> Result<bool, Error> {
+    pub async fn forget_cached(&self, of: Origin, path: &str, event: &mut Event) -> Result<bool, Error> {
         let asked = path.to_owned();
-        let was = self.cached(Op::CacheWrite, event, move |cache| cache.lose(id, &asked)).await?;
+        let was = self.cached(Op::CacheWrite, event, move |cache| cache.lose(of, &asked)).await?;
         Ok(was)
     }
 
     /// Files of an upstream whose paths begin with `prefix`, after `after`, in byte order, `limit` at most.
     pub async fn cached_files(
         &self,
-        id: RepositoryId,
+        of: Origin,
         (prefix, after): (&str, &str),
         limit: usize,
         event: &mut Event,
     ) -> Result<Vec<(String, CachedFile)>, Error> {
         let (prefix, after) = (prefix.to_owned(), after.to_owned());
-        self.cached(Op::CacheRead, event, move |cache| cache.files(id, (&prefix, &after), limit)).await
+        self.cached(Op::CacheRead, event, move |cache| cache.files(of, (&prefix, &after), limit)).await
     }
 
     /// Paths after `after` that an upstream was proven not to have, and until when that is believed: those that are at
     /// `now`, in byte order, `limit` at most.
     pub async fn missing(
         &self,
-        id: RepositoryId,
+        of: Origin,
         after: &str,
         now: Millis,
         limit: usize,
         event: &mut Event,
     ) -> Result<Vec<(String, Millis)>, Error> {
         let after = after.to_owned();
-        self.cached(Op::CacheRead, event, move |cache| cache.missing(id, &after, now, limit)).await
+        self.cached(Op::CacheRead, event, move |cache| cache.missing(of, &after, now, limit)).await
     }
 
     /// Voids what was answered from a unit of an upstream, as it is another from now on: by its repository, and by every

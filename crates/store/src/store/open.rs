@@ -16,6 +16,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use telemetry::{Bound, BoundName, Recorder};
 
+/// Most paths that are remembered as missing, some 300 bytes each.
+const MISSING_MAX: u64 = 200_000;
+
 impl Store {
     /// Takes the folder, sets right what the last process left, and starts the threads. Waits for the disk.
     pub fn open(options: StoreOptions) -> Result<Arc<Self>, Error> {
@@ -38,7 +41,8 @@ impl Store {
         recorder.register(space.bound());
         let shelf = Shelf::new(disk.clone(), layout.cached(), boot());
         let room = bound(BoundName::Cached, options.cached_max_bytes);
-        let cache = Cache::open(&layout.cache(), shelf, room, renewed.clone(), log.clone())?;
+        let rooms = (room, bound(BoundName::Missing, MISSING_MAX));
+        let cache = Cache::open(&layout.cache(), shelf, rooms, renewed.clone(), log.clone())?;
         figure(&recorder, "journal.seq", "Number of the last change", &last);
         figure(&recorder, "journal.shipped_seq", "Number of the last change that is in a segment", &shipped);
         figure(&recorder, "cache.renewed", "Times the cache could not be read and was made anew", &renewed);

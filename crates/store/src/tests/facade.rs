@@ -4,7 +4,7 @@ use super::{job, keep, open, options, publication};
 use crate::disk::{Disk, RealDisk};
 use crate::suite::{R, batch, publish, repository};
 use crate::{Arrival, CachedFile, CommitError, Digest, Error, Expect, Fact, Hashes, Held, Recalled, RepositoryId, Seq};
-use crate::{Store, StoreOptions, Unit};
+use crate::{Origin, Store, StoreOptions, Unit};
 use bytes::Bytes;
 use std::io::Read;
 use std::sync::Arc;
@@ -176,7 +176,7 @@ async fn facts_about_members_are_noted_and_forgotten_and_losing_them_harms_nothi
 #[tokio::test]
 async fn files_of_upstreams_are_kept_without_a_sync_and_those_of_a_lost_cache_go() {
     let folder = tempfile::tempdir().unwrap();
-    let (store, mut event) = (open(folder.path()), job());
+    let (store, mut event, of) = (open(folder.path()), job(), Origin::new(R, &[]));
     let large = Bytes::from(vec![7; 100_000]);
     let mut staged = store.stage(&mut event).await.unwrap();
     staged.write(large.clone(), &mut event).await.unwrap();
@@ -184,23 +184,23 @@ async fn files_of_upstreams_are_kept_without_a_sync_and_those_of_a_lost_cache_go
     assert_eq!(hashes, Hashes::of(&large));
     let file = CachedFile { hashes, etag: None, modified: None, first_seen: now, fetched: now, checked: now };
     let arrived = (file.clone(), Arrival::Staged(Box::new(staged)));
-    store.keep_cached(R, "a/b.jar", arrived, None, &mut event).await.unwrap();
+    store.keep_cached(of, "a/b.jar", arrived, None, &mut event).await.unwrap();
     assert_eq!((files(&store.layout().arriving()), event.tally(Op::BlobSync).count), (0, 0));
-    let Some(Recalled::File(known, Held::File(bytes))) = store.recall(R, "a/b.jar", now, &mut event).await.unwrap()
+    let Some(Recalled::File(known, Held::File(bytes))) = store.recall(of, "a/b.jar", now, &mut event).await.unwrap()
     else {
         panic!("it is not there")
     };
     let mut read = Vec::new();
     (&*bytes).read_to_end(&mut read).unwrap();
     assert_eq!((read, &*known), (large.to_vec(), &file));
-    store.confirm_cached(R, "a/b.jar", Millis(9), &mut event).await.unwrap();
-    let listed = store.cached_files(R, ("a/", ""), 9, &mut event).await.unwrap();
+    store.confirm_cached(of, "a/b.jar", Millis(9), &mut event).await.unwrap();
+    let listed = store.cached_files(of, ("a/", ""), 9, &mut event).await.unwrap();
     assert_eq!((listed.len(), listed[0].1.checked, listed[0].1.fetched), (1, Millis(9), now));
     store.close();
     RealDisk.unlink(&store.layout().cache()).unwrap();
     drop(store);
     let store = open(folder.path());
-    assert!(store.recall(R, "a/b.jar", now, &mut event).await.unwrap().is_none());
+    assert!(store.recall(of, "a/b.jar", now, &mut event).await.unwrap().is_none());
     while files(&store.layout().cached()) > 1 {
         std::thread::yield_now();
     }

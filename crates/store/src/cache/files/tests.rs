@@ -8,13 +8,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use telemetry::{Bound, BoundName, Log};
 
-const A: RepositoryId = RepositoryId(1);
-const B: RepositoryId = RepositoryId(2);
+const A: Origin = Origin { repository: RepositoryId(1), urls: 7 };
+const B: Origin = Origin { repository: RepositoryId(2), urls: 7 };
+/// What a small file weighs.
+const ONE: u64 = 4096 + 2048;
 
-fn open(folder: &Path, room: u64, boot: i64) -> Cache {
+pub(crate) fn open(folder: &Path, room: u64, boot: i64) -> Cache {
     let shelf = Shelf::new(Arc::new(RealDisk), folder.join("cached"), boot);
-    let room = Bound::new(BoundName::Cached, "", room);
-    Cache::open(&folder.join("cache.sqlite"), shelf, room, Arc::default(), Log::silent()).unwrap()
+    let rooms = (Bound::new(BoundName::Cached, "", room), Bound::new(BoundName::Missing, "", 5));
+    Cache::open(&folder.join("cache.sqlite"), shelf, rooms, Arc::default(), Log::silent()).unwrap()
 }
 
 fn file(bytes: &[u8], at: i64) -> CachedFile {
@@ -29,11 +31,11 @@ fn file(bytes: &[u8], at: i64) -> CachedFile {
     }
 }
 
-fn keep(cache: &mut Cache, id: RepositoryId, path: &str, bytes: &[u8], at: i64) {
+pub(crate) fn keep(cache: &mut Cache, id: Origin, path: &str, bytes: &[u8], at: i64) {
     cache.keep((id, path), &file(bytes, at), Arrived::Bytes(Bytes::copy_from_slice(bytes)), None).unwrap();
 }
 
-fn bytes(cache: &mut Cache, id: RepositoryId, path: &str) -> Option<Vec<u8>> {
+pub(crate) fn bytes(cache: &mut Cache, id: Origin, path: &str) -> Option<Vec<u8>> {
     match cache.recall(id, path, Millis(0)).unwrap()? {
         Found::Recalled(Recalled::File(known, Held::Bytes(bytes))) => {
             assert_eq!(known.hashes, Hashes::of(&bytes));
@@ -44,7 +46,7 @@ fn bytes(cache: &mut Cache, id: RepositoryId, path: &str) -> Option<Vec<u8>> {
 }
 
 /// How many files there are.
-fn on_disk(folder: &Path) -> usize {
+pub(crate) fn on_disk(folder: &Path) -> usize {
     let below = |folder: std::path::PathBuf| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     below(folder.join("cached")).flat_map(below).flat_map(below).flat_map(below).count()
 }
@@ -58,12 +60,12 @@ fn what_is_kept_is_recalled_after_a_restart_and_a_newer_one_takes_its_place() {
     drop(cache);
     let mut cache = open(folder.path(), u64::MAX, 1);
     assert_eq!(bytes(&mut cache, A, "a/b").unwrap(), b"one");
-    assert_eq!((on_disk(folder.path()), cache.room.used()), (1, 6), "the same bytes are there once");
+    assert_eq!((on_disk(folder.path()), cache.room.used()), (1, 2 * ONE), "the same bytes are there once");
     keep(&mut cache, A, "a/b", b"other", 2);
     assert_eq!(bytes(&mut cache, A, "a/b").unwrap(), b"other");
     assert_eq!(bytes(&mut cache, B, "a/b").unwrap(), b"one");
     keep(&mut cache, B, "a/b", b"other", 2);
-    assert_eq!((on_disk(folder.path()), cache.room.used()), (1, 10));
+    assert_eq!((on_disk(folder.path()), cache.room.used()), (1, 2 * ONE));
 }
 
 #[test]
@@ -71,8 +73,8 @@ fn a_path_is_missing_until_its_time_or_until_it_comes() {
     let folder = tempfile::tempdir().unwrap();
     let mut cache = open(folder.path(), u64::MAX, 1);
     keep(&mut cache, A, "a", b"one", 1);
-    cache.miss(A, "a", Millis(9)).unwrap();
-    cache.miss(A, "b", Millis(5)).unwrap();
+    cache.miss(A, "a", (Millis(1), Millis(9)), true).unwrap();
+    cache.miss(A, "b", (Millis(1), Millis(5)), true).unwrap();
     let recalled = cache.recall(A, "a", Millis(1)).unwrap();
     assert!(matches!(recalled, Some(Found::Recalled(Recalled::MissingUntil(Millis(9))))));
     assert_eq!(on_disk(folder.path()), 0);
@@ -86,25 +88,62 @@ fn a_path_is_missing_until_its_time_or_until_it_comes() {
 #[test]
 fn what_was_used_longest_ago_goes_first_of_the_repository_that_is_over_and_of_all() {
     let folder = tempfile::tempdir().unwrap();
-    let mut cache = open(folder.path(), 25, 1);
+    let mut cache = open(folder.path(), 4 * ONE, 1);
     let old = |cache: &mut Cache, id, path: &str, at| keep(cache, id, path, path.repeat(10).as_bytes(), at);
     old(&mut cache, A, "a", 1);
     old(&mut cache, B, "b", 2);
     old(&mut cache, A, "c", 3);
-    assert_eq!(bytes(&mut cache, A, "a"), None, "30 bytes do not fit into 25");
+    old(&mut cache, A, "x", 3);
+    old(&mut cache, A, "y", 3);
+    assert_eq!(bytes(&mut cache, A, "a"), None, "four fit");
     assert!(bytes(&mut cache, B, "b").is_some() && bytes(&mut cache, A, "c").is_some());
-    let long_after = Millis(3 + USED_AGAIN);
-    cache.recall(B, "b", long_after).unwrap();
+    let long_after = Millis(4 + USED_AGAIN);
+    for (of, path) in [(B, "b"), (A, "x"), (A, "y")] {
+        cache.recall(of, path, long_after).unwrap();
+    }
     old(&mut cache, A, "d", 4);
-    assert_eq!((bytes(&mut cache, A, "c"), cache.room.used()), (None, 20), "it was used after `d` came");
+    assert_eq!((bytes(&mut cache, A, "c"), cache.room.used()), (None, 4 * ONE), "it was used longest ago");
     let tight = |cache: &mut Cache, path: &str| {
         let text = path.repeat(10);
         let arrived = Arrived::Bytes(Bytes::copy_from_slice(text.as_bytes()));
-        cache.keep((A, path), &file(text.as_bytes(), 9), arrived, Some(10)).unwrap();
+        cache.keep((A, path), &file(text.as_bytes(), 9), arrived, Some(4 * ONE)).unwrap();
     };
     tight(&mut cache, "e");
     assert!(bytes(&mut cache, A, "d").is_none() && bytes(&mut cache, B, "b").is_some());
-    assert_eq!(on_disk(folder.path()), 2);
+    assert_eq!(on_disk(folder.path()), 4);
+}
+
+#[test]
+fn what_is_kept_weighs_what_it_takes_of_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cache = open(folder.path(), u64::MAX, 1);
+    for at in 0..100 {
+        keep(&mut cache, A, &at.to_string(), &[at], 1);
+    }
+    assert_eq!(cache.room.used(), 100 * ONE);
+    keep(&mut cache, A, "0", &[7; 4097], 1);
+    assert_eq!(cache.room.used(), 101 * ONE - 2048);
+}
+
+#[test]
+fn one_large_file_does_not_have_the_others_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cache = open(folder.path(), 8 * ONE, 1);
+    let large = vec![1; 3 * ONE as usize];
+    keep(&mut cache, A, "large", &large, 1);
+    assert!(cache.recall(A, "large", Millis(1)).unwrap().is_some(), "there was room");
+    for path in ["a", "b", "c", "d"] {
+        keep(&mut cache, A, path, path.as_bytes(), 2);
+    }
+    keep(&mut cache, A, "larger", &[2; 4 * ONE as usize], 3);
+    assert!(cache.recall(A, "larger", Millis(3)).unwrap().is_none());
+    for path in ["a", "b", "c", "d"] {
+        assert_eq!(bytes(&mut cache, A, path).unwrap(), path.as_bytes());
+    }
+    assert_eq!((on_disk(folder.path()), cache.room.rejected()), (5, 1));
+    // What is no longer what the upstream has goes, though what it has now is not kept.
+    keep(&mut cache, A, "a", &[3; 4 * ONE as usize], 4);
+    assert!(cache.recall(A, "a", Millis(4)).unwrap().is_none());
 }
 
 #[test]
@@ -121,7 +160,7 @@ fn a_file_that_is_lost_or_cut_is_forgotten_and_one_of_another_life_of_the_machin
     std::fs::write(place(&cache, "ccc"), "cdc").unwrap();
     assert_eq!((bytes(&mut cache, A, "lost"), bytes(&mut cache, A, "cut")), (None, None));
     keep(&mut cache, A, "good", b"dddd", 1);
-    assert_eq!((on_disk(folder.path()), cache.room.used()), (2, 7));
+    assert_eq!((on_disk(folder.path()), cache.room.used()), (2, 2 * ONE));
     drop(cache);
     let mut cache = open(folder.path(), u64::MAX, 2);
     for (path, good) in [("changed", false), ("good", true)] {
@@ -153,28 +192,36 @@ proptest! {
     /// The model: each path's bytes, in the order of their use.
     #[test]
     fn a_cache_holds_the_newest_that_fit_and_no_file_more(
-        steps in proptest::collection::vec((0..2u64, 0..6u8, 1..30usize, any::<bool>()), 1..60), room in 20..80u64,
+        steps in proptest::collection::vec((0..2u64, 0..6u8, 1..30usize, any::<bool>()), 1..60), room in 2..16u64,
     ) {
         let folder = tempfile::tempdir().unwrap();
-        let mut cache = open(folder.path(), room, 1);
+        let mut cache = open(folder.path(), room * ONE, 1);
+        let room = room * ONE;
         let mut model: BTreeMap<(u64, u8), (usize, Vec<u8>)> = BTreeMap::new();
         for (at, (of, path, size, forget)) in steps.into_iter().enumerate() {
-            let (id, name) = (RepositoryId(of), path.to_string());
+            let (id, name) = (Origin { repository: RepositoryId(of), urls: 7 }, path.to_string());
             if forget {
                 prop_assert_eq!(cache.lose(id, &name).unwrap(), model.remove(&(of, path)).is_some());
                 continue;
             }
-            let text = vec![path + size as u8; size];
+            let text = vec![path + size as u8; size * 400];
             keep(&mut cache, id, &name, &text, at as i64);
-            model.insert((of, path), (at, text));
-            while model.values().map(|(_, text)| text.len() as u64).sum::<u64>() > room {
+            model.remove(&(of, path));
+            let held = |model: &BTreeMap<_, (usize, Vec<u8>)>| -> u64 {
+                model.values().map(|(_, text)| weight(text.len() as u64)).sum()
+            };
+            let weight = weight(text.len() as u64);
+            if weight <= room / 4 || held(&model) + weight <= room {
+                model.insert((of, path), (at, text));
+            }
+            while held(&model) > room {
                 let oldest = *model.iter().min_by_key(|(_, (at, _))| *at).unwrap().0;
                 model.remove(&oldest);
             }
             for of in 0..2 {
                 for path in 0..6 {
                     let expected = model.get(&(of, path)).map(|(_, text)| text.clone());
-                    prop_assert_eq!(bytes(&mut cache, RepositoryId(of), &path.to_string()), expected);
+                    prop_assert_eq!(bytes(&mut cache, Origin { repository: RepositoryId(of), urls: 7 }, &path.to_string()), expected);
                 }
             }
             let distinct: std::collections::BTreeSet<_> = model.values().map(|(_, text)| text).collect();
