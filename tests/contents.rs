@@ -58,28 +58,28 @@ fn a_list_shows_what_clients_see_and_goes_on_where_it_ended() {
 #[test]
 fn what_is_deleted_can_be_seen_and_brought_back_as_it_was() {
     let world = World::start();
-    world.tree("maven", "maven");
+    world.tree("trees", "maven");
     let admin = world.admin();
     for ending in ["jar", "pom"] {
         let pom =
             "<project><groupId>org.example</groupId><artifactId>lamp</artifactId><version>1.0</version></project>";
-        admin.put("maven", &format!("org/example/lamp/1.0/lamp-1.0.{ending}"), pom.as_bytes()).expect(201);
+        admin.put("trees", &format!("org/example/lamp/1.0/lamp-1.0.{ending}"), pom.as_bytes()).expect(201);
     }
-    let before = world.anon().file("maven", LAMP).expect(200);
-    let folder = "/api/v1/repositories/maven/contents/org/example/lamp/1.0";
+    let before = world.anon().file("trees", LAMP).expect(200);
+    let folder = "/api/v1/repositories/trees/contents/org/example/lamp/1.0";
     assert_eq!(admin.ask("DELETE", folder, &[], b"").expect(200).json(), json!({"removed": 2}));
-    world.anon().file("maven", LAMP).expect(404);
-    world.anon().file("maven", "org/example/lamp/maven-metadata.xml").expect(404);
-    assert_eq!(paths(&get(&world, "maven/contents"), "contents"), [""; 0]);
-    assert_eq!(paths(&get(&world, "maven/contents?removed=true"), "contents").len(), 2);
+    world.anon().file("trees", LAMP).expect(404);
+    world.anon().file("trees", "org/example/lamp/maven-metadata.xml").expect(404);
+    assert_eq!(paths(&get(&world, "trees/contents"), "contents"), [""; 0]);
+    assert_eq!(paths(&get(&world, "trees/contents?removed=true"), "contents").len(), 2);
     assert_eq!(admin.ask("POST", folder, &[], b"").expect(200).json(), json!({"restored": 2}));
-    let after = world.anon().file("maven", LAMP).expect(200);
+    let after = world.anon().file("trees", LAMP).expect(200);
     assert_eq!((&after.body, after.header("etag")), (&before.body, before.header("etag")));
-    world.anon().file("maven", "org/example/lamp/maven-metadata.xml").expect(200);
-    assert_eq!(paths(&get(&world, "maven/contents?removed=true"), "contents"), [""; 0]);
+    world.anon().file("trees", "org/example/lamp/maven-metadata.xml").expect(200);
+    assert_eq!(paths(&get(&world, "trees/contents?removed=true"), "contents"), [""; 0]);
     admin.ask("POST", folder, &[], b"").expect(404);
-    admin.ask("DELETE", "/api/v1/repositories/maven/contents/no/where", &[], b"").expect(404);
-    admin.ask("GET", "/api/v1/repositories/maven/not-found", &[], b"").expect(400);
+    admin.ask("DELETE", "/api/v1/repositories/trees/contents/no/where", &[], b"").expect(404);
+    admin.ask("GET", "/api/v1/repositories/trees/not-found", &[], b"").expect(400);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn what_an_upstream_was_proven_not_to_have_is_listed_and_forgotten() {
         assert_eq!(upstream.count(&format!("/{path}")), 1);
     }
     let missing = get(&world, "far/not-found");
-    assert_eq!(paths(&missing, "missing"), ["a/1", "a/2", "b"]);
+    assert_eq!(paths(&missing, "missing"), ["b", "a/1", "a/2"]);
     assert!(missing["missing"][0]["until"].as_str().unwrap().ends_with('Z'));
     // It appears there; here that is noticed as soon as somebody says so.
     upstream.file("/a/1", "here");

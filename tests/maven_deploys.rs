@@ -9,7 +9,7 @@ const CENTRAL: &str = "central-there";
 const HOSTED: [&str; 2] = ["releases", "snapshots"];
 
 /// A server with a repository for releases, one for snapshots, and one that stands for the central one.
-fn shelf(central: &Central) -> World {
+pub(crate) fn shelf(central: &Central) -> World {
     let world = World::start();
     world.remote(CENTRAL, &central.url());
     for name in HOSTED {
@@ -20,17 +20,22 @@ fn shelf(central: &Central) -> World {
 
 /// Tells a machine of the three, and what to show to the two.
 fn knows(machine: &Machine, world: &World, secret: &str) {
-    let urls = HOSTED.map(|name| world.url(name));
+    knows_as(machine, world, HOSTED, secret);
+}
+
+/// The same, where the two are at these names.
+pub(crate) fn knows_as(machine: &Machine, world: &World, names: [&str; 2], secret: &str) {
+    let urls = names.map(|name| world.url(name));
     machine.settings(&world.url(CENTRAL), &[(HOSTED[0], &urls[0]), (HOSTED[1], &urls[1])], secret);
 }
 
-fn deploy(world: &World, project: &Project<'_>) -> Said {
+pub(crate) fn deploy(world: &World, project: &Project<'_>) -> Said {
     let [releases, snapshots] = HOSTED.map(|name| format!("-D{name}={}", world.url(name)));
     project.maven(&["deploy", "-DskipTests", &releases, &snapshots])
 }
 
 /// What `porch` says with the version of the project that its machine has fetched.
-fn porch_says(machine: &Machine, version: &str) -> String {
+pub(crate) fn porch_says(machine: &Machine, version: &str) -> String {
     let porch = machine.project("porch", &[("version", version)]);
     porch.maven(&["--update-snapshots", "compile"]).good();
     let fetched = machine.fetched();

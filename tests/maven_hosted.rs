@@ -2,11 +2,10 @@
 
 use crate::world::{Answer, Person, World, hex};
 use sha1::{Digest, Sha1};
-use std::time::{Duration, Instant};
 
 pub(crate) fn world() -> World {
     let world = World::start();
-    world.tree("maven", "maven");
+    world.tree("trees", "maven");
     world
 }
 
@@ -21,22 +20,22 @@ fn pom(group: &str, artifact: &str, version: &str) -> String {
 pub(crate) fn release(person: &Person, artifact: &str, version: &str) {
     let base = format!("org/example/{artifact}/{version}/{artifact}-{version}");
     for (ending, bytes) in [("jar", format!("jar of {version}")), ("pom", pom("org.example", artifact, version))] {
-        person.put("maven", &format!("{base}.{ending}"), bytes.as_bytes()).expect(201);
+        person.put("trees", &format!("{base}.{ending}"), bytes.as_bytes()).expect(201);
         let sum = hex(&Sha1::digest(&bytes));
-        person.put("maven", &format!("{base}.{ending}.sha1"), sum.as_bytes()).expect(201);
+        person.put("trees", &format!("{base}.{ending}.sha1"), sum.as_bytes()).expect(201);
     }
 }
 
 /// Publishes a build of `org.example:lamp:1.0-SNAPSHOT`.
-fn build(person: &Person, timestamp: &str, number: u32) {
+pub(crate) fn build(person: &Person, timestamp: &str, number: u32) {
     let base = format!("org/example/lamp/1.0-SNAPSHOT/lamp-1.0-{timestamp}-{number}");
-    person.put("maven", &format!("{base}.jar"), format!("jar {number}").as_bytes()).expect(201);
-    person.put("maven", &format!("{base}-sources.jar"), format!("sources {number}").as_bytes()).expect(201);
-    person.put("maven", &format!("{base}.pom"), pom("org.example", "lamp", "1.0-SNAPSHOT").as_bytes()).expect(201);
+    person.put("trees", &format!("{base}.jar"), format!("jar {number}").as_bytes()).expect(201);
+    person.put("trees", &format!("{base}-sources.jar"), format!("sources {number}").as_bytes()).expect(201);
+    person.put("trees", &format!("{base}.pom"), pom("org.example", "lamp", "1.0-SNAPSHOT").as_bytes()).expect(201);
 }
 
 pub(crate) fn metadata(world: &World, folder: &str) -> Answer {
-    world.anon().file("maven", &format!("{folder}/maven-metadata.xml"))
+    world.anon().file("trees", &format!("{folder}/maven-metadata.xml"))
 }
 
 /// The texts of all elements of a name.
@@ -59,11 +58,11 @@ fn metadata_is_made_from_what_was_published_in_the_order_of_maven() {
     assert_eq!((all(&made, "groupId"), all(&made, "artifactId")), (vec!["org.example".into()], vec!["lamp".into()]));
     let sha1 = hex(&Sha1::digest(&made.body));
     assert_eq!(made.header("x-checksum-sha1"), Some(sha1.as_str()));
-    let sum = world.anon().file("maven", "org/example/lamp/maven-metadata.xml.sha1").expect(200);
+    let sum = world.anon().file("trees", "org/example/lamp/maven-metadata.xml.sha1").expect(200);
     assert_eq!(sum.text(), sha1);
     let theirs = b"<metadata><versioning><versions><version>9</version></versions></versioning></metadata>";
-    world.admin().put("maven", "org/example/lamp/maven-metadata.xml", theirs).expect(201);
-    world.admin().put("maven", "org/example/lamp/maven-metadata.xml.sha1", &[b'0'; 40]).expect(201);
+    world.admin().put("trees", "org/example/lamp/maven-metadata.xml", theirs).expect(201);
+    world.admin().put("trees", "org/example/lamp/maven-metadata.xml.sha1", &[b'0'; 40]).expect(201);
     assert!(metadata(&world, "org/example/lamp").expect(200).body == made.body, "what deployers say is a hint");
 }
 
@@ -71,9 +70,9 @@ fn metadata_is_made_from_what_was_published_in_the_order_of_maven() {
 fn a_version_is_listed_once_its_pom_is_there() {
     let world = world();
     let base = "org/example/lamp/1.0/lamp-1.0";
-    world.admin().put("maven", &format!("{base}.jar"), b"jar").expect(201);
+    world.admin().put("trees", &format!("{base}.jar"), b"jar").expect(201);
     metadata(&world, "org/example/lamp").expect(404);
-    world.admin().put("maven", &format!("{base}.pom"), b"pom").expect(201);
+    world.admin().put("trees", &format!("{base}.pom"), b"pom").expect(201);
     assert_eq!(all(&metadata(&world, "org/example/lamp").expect(200), "version"), ["1.0"]);
 }
 
@@ -82,23 +81,23 @@ fn a_version_without_a_pom_is_listed_once_its_deployer_says_so() {
     let world = world();
     let admin = world.admin();
     let (jar, uploaded) = ("org/example/lamp/1.0/lamp-1.0.jar", "org/example/lamp/maven-metadata.xml");
-    admin.put("maven", jar, b"jar").expect(201);
+    admin.put("trees", jar, b"jar").expect(201);
     let names = "<version>0.9</version><version>1.0</version>";
     let theirs = format!("<metadata><versioning><versions>{names}</versions></versioning></metadata>");
-    admin.put("maven", uploaded, theirs.as_bytes()).expect(201);
+    admin.put("trees", uploaded, theirs.as_bytes()).expect(201);
     assert_eq!(all(&metadata(&world, "org/example/lamp").expect(200), "version"), ["1.0"]);
     for odd in [
         "no metadata",
         "<metadata>",
         "<metadata><versioning><versions><version>../2</version></versions></versioning></metadata>",
     ] {
-        admin.put("maven", uploaded, odd.as_bytes()).expect(201);
+        admin.put("trees", uploaded, odd.as_bytes()).expect(201);
     }
     assert_eq!(all(&metadata(&world, "org/example/lamp").expect(200), "version"), ["1.0"]);
-    admin.delete("maven", jar).expect(204);
+    admin.delete("trees", jar).expect(204);
     metadata(&world, "org/example/lamp").expect(404);
     for path in ["archetype-catalog.xml", ".meta/prefixes.txt", "settings.xml", "archetype-catalog.xml.sha1"] {
-        admin.put("maven", path, b"x").expect(400);
+        admin.put("trees", path, b"x").expect(400);
     }
 }
 
@@ -121,16 +120,16 @@ fn everything_that_deployers_bring_is_taken_and_comes_back() {
         "",
     ] {
         let path = format!("{base}{ending}");
-        world.admin().put("maven", &path, ending.as_bytes()).expect(201);
-        assert_eq!(world.anon().file("maven", &path).expect(200).text(), ending, "{path}");
+        world.admin().put("trees", &path, ending.as_bytes()).expect(201);
+        assert_eq!(world.anon().file("trees", &path).expect(200).text(), ending, "{path}");
         let sum = hex(&Sha1::digest(ending));
-        world.admin().put("maven", &format!("{path}.sha1"), sum.as_bytes()).expect(201);
-        assert_eq!(world.anon().file("maven", &format!("{path}.sha1")).expect(200).text(), sum);
-        assert_eq!(world.anon().file("maven", &format!("{path}.sha512")).expect(200).text().len(), 128);
+        world.admin().put("trees", &format!("{path}.sha1"), sum.as_bytes()).expect(201);
+        assert_eq!(world.anon().file("trees", &format!("{path}.sha1")).expect(200).text(), sum);
+        assert_eq!(world.anon().file("trees", &format!("{path}.sha512")).expect(200).text().len(), 128);
     }
     for path in ["lamp.jar", "org/example/lamp-1.0.jar", "org/example/lamp/1.0/oil-1.0.jar", "org/example/lamp/1.0/x"] {
-        world.admin().put("maven", path, b"x").expect(400);
-        world.anon().file("maven", path).expect(404);
+        world.admin().put("trees", path, b"x").expect(400);
+        world.anon().file("trees", path).expect(404);
     }
 }
 
@@ -140,27 +139,27 @@ fn releases_are_immutable_and_snapshots_without_a_build_are_not() {
     let admin = world.admin();
     release(&admin, "lamp", "1.0");
     let jar = "org/example/lamp/1.0/lamp-1.0.jar";
-    admin.put("maven", jar, b"jar of 1.0").expect(200);
-    let refused = admin.put("maven", jar, b"other").expect(409);
+    admin.put("trees", jar, b"jar of 1.0").expect(200);
+    let refused = admin.put("trees", jar, b"other").expect(409);
     assert_eq!(refused.header("content-type"), Some("application/problem+json"));
     assert_eq!(refused.json()["status"], 409);
     assert_eq!(refused.phrase, "published with other bytes, and what is published never changes");
-    let refused = admin.put("maven", &format!("{jar}.sha1"), &[b'0'; 40]).expect(400);
+    let refused = admin.put("trees", &format!("{jar}.sha1"), &[b'0'; 40]).expect(400);
     let right = hex(&Sha1::digest("jar of 1.0"));
     assert!(refused.text().contains(&right) && refused.text().contains(&"0".repeat(40)), "{}", refused.text());
 
     let snapshot = "org/example/lamp/1.1-SNAPSHOT/lamp-1.1-SNAPSHOT.jar";
     for bytes in ["one", "two", "three"] {
-        admin.put("maven", snapshot, bytes.as_bytes());
+        admin.put("trees", snapshot, bytes.as_bytes());
         for _ in 0..3 {
-            assert_eq!(world.anon().file("maven", snapshot).expect(200).text(), bytes);
-            let sum = world.anon().file("maven", &format!("{snapshot}.sha1")).expect(200);
+            assert_eq!(world.anon().file("trees", snapshot).expect(200).text(), bytes);
+            let sum = world.anon().file("trees", &format!("{snapshot}.sha1")).expect(200);
             assert_eq!(sum.text(), hex(&Sha1::digest(bytes)));
         }
     }
     let built = "org/example/lamp/1.1-SNAPSHOT/lamp-1.1-20260101.120000-1.jar";
-    admin.put("maven", built, b"one").expect(201);
-    admin.put("maven", built, b"two").expect(409);
+    admin.put("trees", built, b"one").expect(201);
+    admin.put("trees", built, b"two").expect(409);
 }
 
 #[test]
@@ -169,7 +168,7 @@ fn metadata_of_a_snapshot_names_the_newest_of_each_file() {
     build(&world.admin(), "20260101.120000", 1);
     build(&world.admin(), "20260102.120000", 2);
     let newest = "org/example/lamp/1.0-SNAPSHOT/lamp-1.0-20260103.120000-3.jar";
-    world.admin().put("maven", newest, b"jar 3").expect(201);
+    world.admin().put("trees", newest, b"jar 3").expect(201);
     let made = metadata(&world, "org/example/lamp/1.0-SNAPSHOT").expect(200);
     assert_eq!(all(&made, "buildNumber"), ["3"]);
     assert_eq!(
@@ -210,41 +209,41 @@ fn a_deleted_version_is_no_longer_listed_and_its_path_stays_taken() {
     }
     let seen = || all(&metadata(&world, "org/example/lamp").expect(200), "version");
     assert_eq!(seen(), ["1.0", "2.0"]);
-    admin.delete("maven", "org/example/lamp/2.0").expect(204);
+    admin.delete("trees", "org/example/lamp/2.0").expect(204);
     assert_eq!(seen(), ["1.0"]);
     let jar = "org/example/lamp/2.0/lamp-2.0.jar";
-    world.anon().file("maven", jar).expect(404);
-    world.anon().file("maven", &format!("{jar}.sha1")).expect(404);
-    admin.put("maven", jar, b"other").expect(409);
+    world.anon().file("trees", jar).expect(404);
+    world.anon().file("trees", &format!("{jar}.sha1")).expect(404);
+    admin.put("trees", jar, b"other").expect(409);
     release(&admin, "lamp", "2.0");
     assert_eq!(seen(), ["1.0", "2.0"]);
-    admin.delete("maven", "org/example").expect(204);
+    admin.delete("trees", "org/example").expect(204);
     metadata(&world, "org/example/lamp").expect(404);
-    admin.delete("maven", "org/example").expect(404);
+    admin.delete("trees", "org/example").expect(404);
 }
 
 #[test]
 fn nobody_writes_without_being_allowed_to() {
     let world = world();
     let path = "org/example/lamp/1.0/lamp-1.0.jar";
-    let refused = world.anon().put("maven", path, b"x").expect(401);
+    let refused = world.anon().put("trees", path, b"x").expect(401);
     assert!(refused.header("www-authenticate").unwrap().starts_with("Basic "));
-    world.person("reader", &["read"], &[]).put("maven", path, b"x").expect(403);
-    world.person("elsewhere", &["read", "write"], &["gems-private"]).put("maven", path, b"x").expect(403);
-    world.person("deployer", &["read", "write"], &["maven"]).put("maven", path, b"x").expect(201);
+    world.person("reader", &["read"], &[]).put("trees", path, b"x").expect(403);
+    world.person("elsewhere", &["read", "write"], &["gems-private"]).put("trees", path, b"x").expect(403);
+    world.person("deployer", &["read", "write"], &["trees"]).put("trees", path, b"x").expect(201);
 }
 
 #[test]
 fn a_refusal_comes_as_a_problem_to_whoever_asks_for_one() {
     let world = world();
     let headers = [("Accept", "text/html, application/problem+json;q=0.5")];
-    let refused = world.anon().ask("PUT", "/repository/maven/a/b/1/b-1.jar", &headers, b"x").expect(401);
+    let refused = world.anon().ask("PUT", "/repository/trees/a/b/1/b-1.jar", &headers, b"x").expect(401);
     assert_eq!(refused.header("content-type"), Some("application/problem+json"));
     assert_eq!(refused.json()["status"], 401);
-    let refused = world.anon().ask("PUT", "/repository/maven/a/b/1/b-1.jar", &[], b"x").expect(401);
+    let refused = world.anon().ask("PUT", "/repository/trees/a/b/1/b-1.jar", &[], b"x").expect(401);
     assert_eq!(refused.header("content-type"), Some("text/plain; charset=utf-8"));
     // Maven 4.0.0-rc-4 takes a 404 that comes as a problem for a failure of the transfer.
-    let missing = world.anon().ask("GET", "/repository/maven/a/b/1/b-1.jar", &headers, b"").expect(404);
+    let missing = world.anon().ask("GET", "/repository/trees/a/b/1/b-1.jar", &headers, b"").expect(404);
     assert_eq!(missing.header("content-type"), Some("text/plain; charset=utf-8"));
     let missing = world.anon().ask("GET", "/repository/nowhere/a/b/1/b-1.jar", &headers, b"").expect(404);
     assert_eq!(missing.header("content-type"), Some("text/plain; charset=utf-8"));
@@ -254,7 +253,7 @@ fn a_refusal_comes_as_a_problem_to_whoever_asks_for_one() {
 fn packaged(person: &Person, artifact: &str, version: &str, inside: &str) {
     let pom = pom("org.example.tools", artifact, version).replace("</project>", &format!("{inside}</project>"));
     let path = format!("org/example/tools/{artifact}/{version}/{artifact}-{version}.pom");
-    person.put("maven", &path, pom.as_bytes()).expect(201);
+    person.put("trees", &path, pom.as_bytes()).expect(201);
 }
 
 #[test]
@@ -269,13 +268,13 @@ fn a_group_lists_its_plugins_with_their_prefixes_as_long_as_they_have_a_version(
     assert_eq!((all(&made, "prefix"), all(&made, "name")), (vec!["lamp".to_owned()], vec!["Lamp".to_owned()]));
     assert_eq!(all(&made, "artifactId"), ["lamp-maven-plugin"]);
     // The folder of a group may be that of an artifact: one document says both.
-    admin.put("maven", "org/example/tools/1.0/tools-1.0.pom", b"<project/>").expect(201);
+    admin.put("trees", "org/example/tools/1.0/tools-1.0.pom", b"<project/>").expect(201);
     let both = metadata(&world, "org/example/tools").expect(200);
     assert_eq!((all(&both, "prefix"), all(&both, "version")), (vec!["lamp".to_owned()], vec!["1.0".to_owned()]));
-    admin.delete("maven", "org/example/tools/1.0").expect(204);
-    admin.delete("maven", "org/example/tools/lamp-maven-plugin/1.0").expect(204);
+    admin.delete("trees", "org/example/tools/1.0").expect(204);
+    admin.delete("trees", "org/example/tools/lamp-maven-plugin/1.0").expect(204);
     assert_eq!(all(&metadata(&world, "org/example/tools").expect(200), "prefix"), ["lamp"]);
-    admin.delete("maven", "org/example/tools/lamp-maven-plugin/1.1").expect(204);
+    admin.delete("trees", "org/example/tools/lamp-maven-plugin/1.1").expect(204);
     metadata(&world, "org/example/tools").expect(404);
 }
 
@@ -294,12 +293,12 @@ fn the_prefix_of_a_plugin_is_that_of_its_package_where_its_pom_says_none() {
     };
     let hint = [of("lamp-maven-plugin", "light"), of("oil-maven-plugin", "oil"), of("gone-maven-plugin", "gone")];
     let hint = format!("<metadata><plugins>{}</plugins></metadata>", hint.concat());
-    admin.put("maven", "org/example/tools/maven-metadata.xml", hint.as_bytes()).expect(201);
+    admin.put("trees", "org/example/tools/maven-metadata.xml", hint.as_bytes()).expect(201);
     let prefixes = || all(&metadata(&world, "org/example/tools").expect(200), "prefix");
     assert_eq!(prefixes(), ["light", "burn"]);
     // What was deleted stays so, whatever is said of it.
-    admin.delete("maven", "org/example/tools/lamp-maven-plugin/1.0").expect(204);
-    admin.put("maven", "org/example/tools/maven-metadata.xml", hint.as_bytes()).expect(201);
+    admin.delete("trees", "org/example/tools/lamp-maven-plugin/1.0").expect(204);
+    admin.put("trees", "org/example/tools/maven-metadata.xml", hint.as_bytes()).expect(201);
     assert_eq!(prefixes(), ["burn"]);
 }
 
@@ -308,54 +307,28 @@ fn the_root_lists_archetypes_and_the_beginnings_of_all_paths() {
     let world = world();
     let admin = world.admin();
     for path in ["archetype-catalog.xml", ".meta/prefixes.txt"] {
-        world.anon().file("maven", path).expect(404);
+        world.anon().file("trees", path).expect(404);
     }
     packaged(&admin, "lamp-archetype", "1.0", "<packaging>maven-archetype</packaging>");
-    let catalog = world.anon().file("maven", "archetype-catalog.xml").expect(200);
+    let catalog = world.anon().file("trees", "archetype-catalog.xml").expect(200);
     assert_eq!(
         (all(&catalog, "artifactId"), all(&catalog, "version")),
         (vec!["lamp-archetype".into()], vec!["1.0".into()])
     );
     let lines = || {
-        let prefixes = world.anon().file("maven", ".meta/prefixes.txt").expect(200);
-        let sum = world.anon().file("maven", ".meta/prefixes.txt.sha1").expect(200);
+        let prefixes = world.anon().file("trees", ".meta/prefixes.txt").expect(200);
+        let sum = world.anon().file("trees", ".meta/prefixes.txt.sha1").expect(200);
         assert_eq!(sum.text(), hex(&Sha1::digest(&prefixes.body)));
         prefixes.text().lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(lines(), ["/org/example"]);
     assert_eq!(lines(), ["/org/example"]);
     for path in ["org/example-two/a/1/a-1.jar", "one/a/1/a-1.jar", "org/example/b/1/b-1.jar"] {
-        admin.put("maven", path, b"x").expect(201);
+        admin.put("trees", path, b"x").expect(201);
     }
     assert_eq!(lines(), ["/one/a", "/org/example", "/org/example-two"]);
-    admin.delete("maven", "org/example/tools").expect(204);
-    world.anon().file("maven", "archetype-catalog.xml").expect(404);
-    admin.delete("maven", "org/example").expect(204);
+    admin.delete("trees", "org/example/tools").expect(204);
+    world.anon().file("trees", "archetype-catalog.xml").expect(404);
+    admin.delete("trees", "org/example").expect(204);
     assert_eq!(lines(), ["/one/a", "/org/example-two"]);
-}
-
-#[test]
-fn of_a_snapshot_as_many_builds_are_kept_as_its_repository_says() {
-    let world = World::start();
-    let wanted = serde_json::json!({
-        "name": "maven", "format": "maven", "kind": "hosted", "versions": "snapshots", "retention": { "builds": 2 }
-    });
-    world.admin().post_json("/api/v1/repositories", &wanted).expect(201);
-    for number in 1..=5 {
-        build(&world.admin(), &format!("2026010{number}.120000"), number);
-    }
-    let there = |number: u32| {
-        let base = format!("org/example/lamp/1.0-SNAPSHOT/lamp-1.0-2026010{number}.120000-{number}");
-        let status = |ending: &str| world.anon().file("maven", &format!("{base}{ending}")).status == 200;
-        [".jar", "-sources.jar", ".pom"].map(status)
-    };
-    // No client waits for it.
-    let end = Instant::now() + Duration::from_secs(60);
-    while (1..=3).any(|number| there(number) != [false; 3]) {
-        assert!(Instant::now() < end, "{:?}", [1, 2, 3].map(there));
-    }
-    assert_eq!([4, 5].map(there), [[true; 3]; 2]);
-    let made = metadata(&world, "org/example/lamp/1.0-SNAPSHOT").expect(200);
-    assert_eq!(all(&made, "value"), ["1.0-20260105.120000-5"; 3]);
-    assert_eq!(all(&metadata(&world, "org/example/lamp").expect(200), "version"), ["1.0-SNAPSHOT"]);
 }

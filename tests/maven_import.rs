@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 fn import(world: &World, folder: &Path, more: &[&str]) -> Output {
-    command(world, folder, "maven").args(more).output().unwrap()
+    command(world, folder, "trees").args(more).output().unwrap()
 }
 
 fn command(world: &World, folder: &Path, repository: &str) -> Command {
@@ -41,18 +41,18 @@ fn version(folder: &Path, artifact: &str, version: &str) {
 #[test]
 fn what_is_imported_can_be_read_and_nothing_is_sent_twice() {
     let (world, folder) = (World::start(), TempDir::new().unwrap());
-    world.tree("maven", "maven");
+    world.tree("trees", "maven");
     for number in ["1.0", "1.10", "1.9"] {
         version(folder.path(), "lamp", number);
     }
     version(folder.path(), "bulb", "2.0-SNAPSHOT");
     let first = told(&import(&world, folder.path(), &["--json"]));
     assert_eq!((&first["uploaded"], &first["there"], &first["left_out"]), (&8.into(), &0.into(), &4.into()));
-    let metadata = world.anon().file("maven", "org/example/lamp/maven-metadata.xml").expect(200);
+    let metadata = world.anon().file("trees", "org/example/lamp/maven-metadata.xml").expect(200);
     let order: Vec<_> =
         ["1.0<", "1.9<", "1.10<"].iter().map(|version| metadata.text().find(&format!("<version>{version}"))).collect();
     assert!(order.is_sorted() && order[0].is_some(), "{}", metadata.text());
-    let jar = world.anon().file("maven", "org/example/lamp/1.9/lamp-1.9.jar").expect(200);
+    let jar = world.anon().file("trees", "org/example/lamp/1.9/lamp-1.9.jar").expect(200);
     assert_eq!(jar.text(), "jar of lamp 1.9");
 
     version(folder.path(), "lamp", "2.0");
@@ -63,7 +63,7 @@ fn what_is_imported_can_be_read_and_nothing_is_sent_twice() {
 #[test]
 fn a_link_that_leads_out_of_the_folder_is_not_published() {
     let (world, folder, elsewhere) = (World::start(), TempDir::new().unwrap(), TempDir::new().unwrap());
-    world.tree("maven", "maven");
+    world.tree("trees", "maven");
     version(folder.path(), "lamp", "1.0");
     let secret = elsewhere.path().join("secret");
     write(&secret, "hush");
@@ -73,8 +73,8 @@ fn a_link_that_leads_out_of_the_folder_is_not_published() {
     std::os::unix::fs::symlink("lamp-1.0.jar", folder.path().join(inside)).unwrap();
     let first = told(&import(&world, folder.path(), &["--json"]));
     assert_eq!((&first["uploaded"], &first["outside"]), (&3.into(), &1.into()));
-    world.anon().file("maven", sources).expect(404);
-    assert_eq!(world.anon().file("maven", inside).expect(200).text(), "jar of lamp 1.0");
+    world.anon().file("trees", sources).expect(404);
+    assert_eq!(world.anon().file("trees", inside).expect(200).text(), "jar of lamp 1.0");
     let out = String::from_utf8(import(&world, folder.path(), &[]).stdout).unwrap();
     assert!(out.contains("links that lead out of the folder (1)"), "{out}");
 }
@@ -82,13 +82,13 @@ fn a_link_that_leads_out_of_the_folder_is_not_published() {
 #[test]
 fn what_was_damaged_or_is_there_with_other_bytes_is_refused_by_name_and_the_rest_comes_in() {
     let (world, folder) = (World::start(), TempDir::new().unwrap());
-    world.tree("maven", "maven");
+    world.tree("trees", "maven");
     for number in ["1.0", "1.1", "1.2"] {
         version(folder.path(), "lamp", number);
     }
     let file = |number: &str| folder.path().join(format!("org/example/lamp/{number}/lamp-{number}.jar"));
     write(&file("1.0"), "damaged");
-    world.admin().put("maven", "org/example/lamp/1.1/lamp-1.1.jar", b"other bytes").expect(201);
+    world.admin().put("trees", "org/example/lamp/1.1/lamp-1.1.jar", b"other bytes").expect(201);
     let output = import(&world, folder.path(), &[]);
     assert!(!output.status.success());
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -97,22 +97,22 @@ fn what_was_damaged_or_is_there_with_other_bytes_is_refused_by_name_and_the_rest
     assert!(out.contains(&damaged) && out.contains("lamp-1.1.jar: "), "{out}");
     assert!(out.contains("uploaded 4 files, 0 were there already"), "{out}");
     assert!(err.contains("2 files were refused") && err.contains("hint: the others are in"), "{err}");
-    world.anon().file("maven", "org/example/lamp/1.0/lamp-1.0.jar").expect(404);
-    world.anon().file("maven", "org/example/lamp/1.2/lamp-1.2.jar").expect(200);
+    world.anon().file("trees", "org/example/lamp/1.0/lamp-1.0.jar").expect(404);
+    world.anon().file("trees", "org/example/lamp/1.2/lamp-1.2.jar").expect(200);
 }
 
 #[test]
 fn an_import_that_is_killed_goes_on_where_it_was() {
     const VERSIONS: u64 = 60;
     let (world, folder) = (World::start(), TempDir::new().unwrap());
-    world.tree("maven", "maven");
+    world.tree("trees", "maven");
     for number in 0..VERSIONS {
         version(folder.path(), "lamp", &format!("1.{number}"));
     }
-    let mut first = command(&world, folder.path(), "maven");
+    let mut first = command(&world, folder.path(), "trees");
     let mut first = first.args(["--jobs", "1"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let listed =
-        || world.anon().file("maven", "org/example/lamp/maven-metadata.xml").text().matches("<version>").count();
+        || world.anon().file("trees", "org/example/lamp/maven-metadata.xml").text().matches("<version>").count();
     while listed() < 5 {
         assert!(first.try_wait().unwrap().is_none_or(|status| status.success()), "it failed by itself");
     }
@@ -129,14 +129,14 @@ fn an_import_that_is_killed_goes_on_where_it_was() {
 #[test]
 fn an_import_that_makes_no_sense_says_what_would() {
     let (world, folder) = (World::start(), TempDir::new().unwrap());
-    world.tree("maven", "maven");
+    world.tree("trees", "maven");
     write(&folder.path().join("x.jar"), "");
     let said = |repository| {
         let output = command(&world, folder.path(), repository).output().unwrap();
         assert!(!output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
-    let nothing = said("maven");
+    let nothing = said("trees");
     assert!(nothing.contains("there are no artifacts in") && nothing.contains("hint: "), "{nothing}");
     version(folder.path(), "lamp", "1.0");
     let remote =

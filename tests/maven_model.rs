@@ -1,7 +1,7 @@
 //! Any order of deploys, deletes and reads of a hosted repository of Maven's over several connections, against a model of what
 //! was acknowledged: what is answered from memory is never older than that, and metadata says exactly what there is.
 
-use crate::world::{Answer, Connection, Person, World, hex};
+use crate::world::{Answer, Person, Reader, World, hex};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use sha1::{Digest, Sha1};
@@ -84,33 +84,22 @@ impl Model {
     }
 }
 
-/// A repository, the model of it, and what each connection saw last under each path.
+/// A repository, the model of it, and those who read it.
 struct Trial<'a> {
     admin: &'a Person,
     repository: String,
     model: Model,
-    connections: Vec<Connection>,
-    seen: BTreeMap<(usize, String), Answer>,
+    readers: Vec<Reader>,
 }
 
 impl Trial<'_> {
     fn send(&mut self, at: usize, method: &str, path: &str, body: &[u8]) -> Answer {
         let path = format!("/repository/{}/{path}", self.repository);
-        self.admin.on(&mut self.connections[at], method, &path, &[], body).unwrap()
+        self.admin.on(&mut self.readers[at].connection, method, &path, &[], body).unwrap()
     }
 
-    /// Reads as a client that kept what it saw last: a 304 stands for that.
     fn read(&mut self, at: usize, what: &str) -> Answer {
-        let path = format!("/repository/{}/{what}", self.repository);
-        let key = (at, path.clone());
-        let last = self.seen.get(&key).filter(|last| last.status == 200);
-        let tag = last.and_then(|last| last.header("etag")).map(|tag| ("If-None-Match", tag));
-        let headers: Vec<_> = tag.into_iter().collect();
-        let answer = self.admin.on(&mut self.connections[at], "GET", &path, &headers, b"").unwrap();
-        if answer.status != 304 {
-            self.seen.insert(key.clone(), answer);
-        }
-        self.seen[&key].clone()
+        self.readers[at].read(&format!("/repository/{}/{what}", self.repository))
     }
 
     /// The texts of an element in a document that must be there exactly if it has any.
@@ -190,9 +179,8 @@ fn no_reader_ever_sees_less_than_was_acknowledged() {
         count.set(count.get() + 1);
         let repository = format!("trial-{}", count.get());
         world.tree(&repository, "maven");
-        let connections = (0..CONNECTIONS).map(|_| admin.connect().unwrap()).collect();
-        let mut trial =
-            Trial { admin: &admin, repository, model: Model::default(), connections, seen: BTreeMap::new() };
+        let readers = (0..CONNECTIONS).map(|_| Reader::new(&admin)).collect();
+        let mut trial = Trial { admin: &admin, repository, model: Model::default(), readers };
         steps.into_iter().for_each(|(at, step)| trial.step(at, step));
         Ok(())
     };

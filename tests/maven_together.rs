@@ -14,9 +14,9 @@ fn deployers_who_come_at_once_lose_nothing() {
             scope.spawn(move || {
                 release(admin, "lamp", &format!("1.{number}"));
                 let base = format!("org/example/oil/1.0-SNAPSHOT/oil-1.0-20260101.1200{number:02}-{number}");
-                admin.put("maven", &format!("{base}.jar"), format!("jar {number}").as_bytes()).expect(201);
-                admin.put("maven", &format!("{base}.pom"), b"pom").expect(201);
-                admin.put("maven", "org/example/lamp/maven-metadata.xml", b"<metadata/>").expect(201);
+                admin.put("trees", &format!("{base}.jar"), format!("jar {number}").as_bytes()).expect(201);
+                admin.put("trees", &format!("{base}.pom"), b"pom").expect(201);
+                admin.put("trees", "org/example/lamp/maven-metadata.xml", b"<metadata/>").expect(201);
             });
         }
     });
@@ -26,7 +26,7 @@ fn deployers_who_come_at_once_lose_nothing() {
     assert_eq!(all(&builds, "buildNumber"), [DEPLOYERS.to_string()]);
     for number in 1..=DEPLOYERS {
         let jar = format!("org/example/lamp/1.{number}/lamp-1.{number}.jar");
-        assert_eq!(world.anon().file("maven", &jar).expect(200).text(), format!("jar of 1.{number}"));
+        assert_eq!(world.anon().file("trees", &jar).expect(200).text(), format!("jar of 1.{number}"));
     }
 }
 
@@ -46,12 +46,12 @@ fn those_who_publish_and_delete_at_once_leave_lists_that_are_true() {
                     for step in 0..12 {
                         let version = (at + step) % VERSIONS;
                         if (at + step + round) % 3 == 0 {
-                            let deleted = admin.delete("maven", &folder(version)).status;
+                            let deleted = admin.delete("trees", &folder(version)).status;
                             assert!(matches!(deleted, 204 | 404), "{deleted}");
                         } else {
                             let body =
                                 b"<project><packaging>maven-plugin</packaging><artifactId>lamp</artifactId></project>";
-                            let published = admin.put("maven", &pom(version), body).status;
+                            let published = admin.put("trees", &pom(version), body).status;
                             assert!(matches!(published, 200 | 201), "{published}");
                         }
                     }
@@ -59,9 +59,9 @@ fn those_who_publish_and_delete_at_once_leave_lists_that_are_true() {
             }
         });
         if round == 2 {
-            admin.delete("maven", "org");
+            admin.delete("trees", "org");
         }
-        let there = |version: &usize| world.anon().file("maven", &pom(*version)).status == 200;
+        let there = |version: &usize| world.anon().file("trees", &pom(*version)).status == 200;
         let there: Vec<String> = (0..VERSIONS).filter(there).map(|version| version.to_string()).collect();
         let listed = |folder: &str, element: &str| match metadata(&world, folder) {
             made if made.status == 404 => Vec::new(),

@@ -20,9 +20,9 @@ const GOOD: &str = "<metadata><groupId>example</groupId><artifactId>lamp</artifa
     <version>1.0</version></versions></versioning></metadata>";
 
 /// A way to misbehave: its name in the table, and what does it at a path.
-type Way = (&'static str, fn(&Upstream, &str));
+pub(crate) type Way = (&'static str, fn(&Upstream, &str));
 
-const WAYS: [Way; 20] = [
+pub(crate) const WAYS: [Way; 20] = [
     ("404", |upstream, path| upstream.says(path, Says::status(404))),
     ("410", |upstream, path| upstream.says(path, Says::status(410))),
     ("401", |upstream, path| upstream.says(path, Says::status(401).header("WWW-Authenticate", "Basic realm=\"x\""))),

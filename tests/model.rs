@@ -1,7 +1,7 @@
 //! Any interleaving of pushes, yanks and reads over several connections, against a model of what was acknowledged.
 //! A page in memory may never be older than the last acknowledged change it depends on, nor a 304 confirm such a one.
 
-use crate::world::{Answer, Connection, Gem, Person, World};
+use crate::world::{Answer, Gem, Person, Reader, World};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::cell::Cell;
@@ -72,39 +72,28 @@ impl Model {
     }
 }
 
-/// A repository, the model of it, and what each connection saw last under each path.
+/// A repository, the model of it, and those who read it.
 struct Trial<'a> {
     admin: &'a Person,
     repository: String,
     model: Model,
-    connections: Vec<Connection>,
-    seen: BTreeMap<(usize, String), Answer>,
+    readers: Vec<Reader>,
 }
 
 impl Trial<'_> {
-    /// Reads as a client that kept what it saw last: a 304 stands for that.
     fn read(&mut self, at: usize, what: &str) -> Answer {
-        let path = format!("/repository/{}/{what}", self.repository);
-        let key = (at, path.clone());
-        let last = self.seen.get(&key).filter(|last| last.status == 200);
-        let tag = last.and_then(|last| last.header("etag")).map(|tag| ("If-None-Match", tag));
-        let headers: Vec<_> = tag.into_iter().collect();
-        let answer = self.admin.on(&mut self.connections[at], "GET", &path, &headers, b"").unwrap();
-        if answer.status != 304 {
-            self.seen.insert(key.clone(), answer);
-        }
-        self.seen[&key].clone()
+        self.readers[at].read(&format!("/repository/{}/{what}", self.repository))
     }
 
     fn step(&mut self, at: usize, step: Step) {
         match step {
             Step::Push { name, version } => {
                 let gem = Gem::new(NAMES[name], &format!("1.{version}")).bytes();
-                let answer = self.admin.push_on(&mut self.connections[at], &self.repository, &gem).unwrap();
+                let answer = self.admin.push_on(&mut self.readers[at].connection, &self.repository, &gem).unwrap();
                 answer.expect(self.model.push(name, version));
             }
             Step::Yank { name, version } => {
-                let (version_text, connection) = (format!("1.{version}"), &mut self.connections[at]);
+                let (version_text, connection) = (format!("1.{version}"), &mut self.readers[at].connection);
                 let answer = self.admin.yank_on(connection, &self.repository, NAMES[name], &version_text).unwrap();
                 answer.expect(self.model.yank(name, version));
             }
@@ -149,9 +138,8 @@ fn no_reader_ever_sees_less_than_was_acknowledged() {
         count.set(count.get() + 1);
         let repository = format!("trial-{}", count.get());
         world.repository(&repository, count.get() % 2 == 0);
-        let connections = (0..CONNECTIONS).map(|_| admin.connect().unwrap()).collect();
-        let mut trial =
-            Trial { admin: &admin, repository, model: Model::default(), connections, seen: BTreeMap::new() };
+        let readers = (0..CONNECTIONS).map(|_| Reader::new(&admin)).collect();
+        let mut trial = Trial { admin: &admin, repository, model: Model::default(), readers };
         steps.into_iter().for_each(|(at, step)| trial.step(at, step));
         Ok(())
     };

@@ -9,7 +9,7 @@ fn document(world: &World) -> Value {
 
 /// Every call of the document: its path with names that nothing has, its methods in capitals.
 fn calls(document: &Value) -> Vec<(String, Vec<String>)> {
-    let filled = |path: &str| path.replace("{name}", "nobody").replace("{path}", "no/where");
+    let filled = |path: &str| path.replace("{name}", "nobody").replace("{id}", "0123").replace("{path}", "no/where");
     let methods = |calls: &Value| calls.as_object().unwrap().keys().map(|method| method.to_uppercase()).collect();
     document["paths"].as_object().unwrap().iter().map(|(path, calls)| (filled(path), methods(calls))).collect()
 }
@@ -97,5 +97,12 @@ fn what_is_answered_has_the_keys_that_the_document_says() {
         list[rows].as_array().unwrap().iter().for_each(|one| fits(&document, row, one));
         assert_eq!(list[rows].as_array().unwrap().is_empty(), whole == "Missing", "{list}");
     }
+    let explained = admin.get("/api/v1/explain?repository=tools&path=a%2F1").expect(200).json();
+    fits(&document, "Explanation", &explained);
+    let preview = admin.post_json("/api/v1/repositories/tools/preview", &json!({"private": true})).expect(200).json();
+    fits(&document, "Preview", &preview);
+    let id = admin.file("tools", "a/1").expect(200).header("daylight-event").unwrap().to_owned();
+    let event = (0..100).map(|_| admin.get(&format!("/api/v1/events/{id}"))).find(|answer| answer.status == 200);
+    fits(&document, "Event", &event.unwrap().json());
     fits(&document, "Problem", &admin.get("/api/v1/repositories/nobody").expect(404).json());
 }

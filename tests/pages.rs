@@ -1,6 +1,7 @@
 //! Pages as clients meet them: compressed for those who take it, gone with the change that makes them old, and one for
 //! whatever query is made up.
 
+use crate::accounts::sum;
 use crate::world::{Answer, FIRST, Gem, Person, Ruby, World, hex};
 use flate2::read::GzDecoder;
 use md5::{Digest, Md5};
@@ -107,6 +108,35 @@ fn a_page_is_the_same_for_a_plain_question_and_for_one_that_goes_the_whole_way()
 }
 
 #[test]
+fn a_large_page_is_sent_by_the_kernel_and_is_the_same_as_one_that_is_written() {
+    let world = World::start();
+    let bulky = |gem| (0..90).fold(gem, |gem: Gem, number| gem.needs(&format!("shade-of-a-kind-{number}"), ">= 1.0"));
+    for minor in 0..16 {
+        world.admin().push(FIRST, &bulky(Gem::new("lamp", &format!("1.{minor}.0")))).expect(200);
+    }
+    let copies = || {
+        let metrics = world.admin().get("/metrics").expect(200);
+        sum(metrics.text(), "daylight_bound_used{bound=\"pages.files\",which=\"\",unit=\"files\"}")
+    };
+    let path = path("info/lamp");
+    let written = world.anon().ask("GET", &path, &[("Content-Length", "0")], b"").expect(200);
+    assert!(written.body.len() > 24 << 10, "{}", written.body.len());
+    assert_eq!(copies(), 0, "nobody has asked for what is a page by now");
+    let connection = &mut world.anon().connect().unwrap();
+    for _ in 0..6 {
+        let sent = world.anon().on(connection, "GET", &path, &[], b"").unwrap().expect(200);
+        assert_eq!(told(&sent), told(&written));
+        let head = world.anon().on(connection, "HEAD", &path, &[], b"").unwrap().expect(200);
+        assert_eq!((head.headers.len(), head.body.len()), (written.headers.len(), 0));
+    }
+    assert_eq!(copies(), 1);
+    // A change takes the page away, and its copy with it.
+    world.admin().push(FIRST, &Gem::new("lamp", "2.0")).expect(200);
+    assert!(world.anon().get(&path).expect(200).body.len() > written.body.len());
+    assert_eq!(copies(), 0);
+}
+
+#[test]
 fn a_compressed_index_has_the_tag_and_the_digest_of_what_it_decodes_to() {
     let world = shelf();
     let anon = world.anon();
@@ -197,6 +227,6 @@ fn a_query_that_means_nothing_finds_the_page_without_it() {
     world.stop();
     let events = events(&world);
     let layers = answers.each_ref().map(|answer| event(&events, answer)["layer"].as_str().unwrap());
-    assert_eq!(layers, ["hosted", "page", "page"]);
+    assert_eq!(layers, ["page"; 3]);
     assert!(answers.iter().all(|answer| answer.body == plain.body));
 }

@@ -45,6 +45,33 @@ fn a_file_comes_back_as_it_was_put_with_every_digest() {
 }
 
 #[test]
+fn files_are_replaced_where_their_repository_says_so_and_nobody_is_given_what_was_before() {
+    let world = world();
+    let admin = world.admin();
+    admin.put("tools", "latest.txt", b"one").expect(201);
+    let get = || world.anon().file("tools", "latest.txt").expect(200);
+    let first = get();
+    let set = |replaceable: bool| {
+        let change = serde_json::json!({ "replaceable": replaceable });
+        admin.patch_json("/api/v1/repositories/tools", &change).expect(200).json()["replaceable"].clone()
+    };
+    assert_eq!(set(true), true);
+    assert_ne!(get().header("cache-control"), first.header("cache-control"), "it may become another from now on");
+    admin.put("tools", "latest.txt", b"two").expect(200);
+    for _ in 0..3 {
+        assert_eq!(get().body, b"two");
+    }
+    let etag = first.header("etag").unwrap();
+    world.anon().ask("GET", "/repository/tools/latest.txt", &[("If-None-Match", etag)], b"").expect(200);
+    admin.delete("tools", "latest.txt").expect(204);
+    world.anon().file("tools", "latest.txt").expect(404);
+    admin.put("tools", "latest.txt", b"three").expect(201);
+    assert_eq!(set(false), false);
+    admin.put("tools", "latest.txt", b"four").expect(409);
+    assert_eq!(get().body, b"three");
+}
+
+#[test]
 fn published_files_never_change() {
     let world = world();
     let admin = world.admin();

@@ -14,16 +14,16 @@ fn everything(world: &World) -> Vec<(String, Answer)> {
     }
     paths.extend(["/api/v1/repositories".to_owned(), "/api/v1/tokens".to_owned()]);
     for folder in ["org/example", "org/example/lamp", "org/example/lamp/2-SNAPSHOT"] {
-        paths.push(format!("/repository/maven/{folder}/maven-metadata.xml"));
-        paths.push(format!("/repository/maven/{folder}/maven-metadata.xml.sha512"));
+        paths.push(format!("/repository/trees/{folder}/maven-metadata.xml"));
+        paths.push(format!("/repository/trees/{folder}/maven-metadata.xml.sha512"));
     }
     for version in ["1.0", "1.1", "2-SNAPSHOT"] {
         paths.extend(
             ["pom", "jar", "jar.md5"]
-                .map(|ending| format!("/repository/maven/org/example/lamp/{version}/lamp-{version}.{ending}")),
+                .map(|ending| format!("/repository/trees/org/example/lamp/{version}/lamp-{version}.{ending}")),
         );
     }
-    paths.push("/repository/maven/.meta/prefixes.txt".to_owned());
+    paths.push("/repository/trees/.meta/prefixes.txt".to_owned());
     let seen = |path: String| {
         let answer = admin.get(&path).only(&["etag", "repr-digest", "content-type", "content-length"]);
         (path, answer)
@@ -47,15 +47,15 @@ fn filled() -> World {
         admin.yank(repository, "oil", "1.0.0").expect(200);
         admin.push(repository, &Gem::new("oil", "1.0.1")).expect(200);
     }
-    world.tree("maven", "maven");
+    world.tree("trees", "maven");
     for version in ["1.0", "1.1", "2-SNAPSHOT"] {
         let path = format!("org/example/lamp/{version}/lamp-{version}");
-        admin.put("maven", &format!("{path}.jar"), version.as_bytes()).expect(201);
+        admin.put("trees", &format!("{path}.jar"), version.as_bytes()).expect(201);
         let pom = "<project><packaging>maven-plugin</packaging><artifactId>lamp</artifactId></project>";
-        admin.put("maven", &format!("{path}.pom"), pom.as_bytes()).expect(201);
+        admin.put("trees", &format!("{path}.pom"), pom.as_bytes()).expect(201);
     }
-    admin.put("maven", "org/example/lamp/2-SNAPSHOT/lamp-2-SNAPSHOT.jar", b"again").expect(200);
-    admin.delete("maven", "org/example/lamp/1.1").expect(204);
+    admin.put("trees", "org/example/lamp/2-SNAPSHOT/lamp-2-SNAPSHOT.jar", b"again").expect(200);
+    admin.delete("trees", "org/example/lamp/1.1").expect(204);
     world
 }
 
@@ -82,8 +82,8 @@ fn a_restart_and_a_rebuild_without_the_database_change_no_byte_of_any_url() {
     world.admin().push(FIRST, &Gem::new("lamp", "3.0.0")).expect(200);
     world.admin().push(FIRST, &Gem::new("lamp", "1.1.0")).expect(409);
     Index::read(&world.anon(), FIRST).download(&world.anon(), FIRST);
-    world.admin().put("maven", "org/example/lamp/1.0/lamp-1.0.jar", b"other").expect(409);
-    world.admin().put("maven", "org/example/lamp/1.1/lamp-1.1.jar", b"other").expect(409);
+    world.admin().put("trees", "org/example/lamp/1.0/lamp-1.0.jar", b"other").expect(409);
+    world.admin().put("trees", "org/example/lamp/1.1/lamp-1.1.jar", b"other").expect(409);
 }
 
 #[test]

@@ -18,8 +18,8 @@ fn tools(world: &World, remote: &Value) {
 fn a_proxy_is_asked_for_what_is_beyond_it_and_shown_what_is_for_it() {
     let proxy = Upstream::start();
     proxy.file("http://files.test/base/1.0/tool.zip", "tool");
-    let mut world = World::start_with(&[("PROXY_LOGIN", "me:hush"), ("FILES_TOKEN", "abc")]);
-    let credentials = json!({"credentials": "env:FILES_TOKEN", "proxy_credentials": "env:PROXY_LOGIN"});
+    let mut world = World::start_with(&[("UPSTREAM_PROXY", "me:hush"), ("UPSTREAM_TOKEN", "abc")]);
+    let credentials = json!({"credentials": "env:UPSTREAM_TOKEN", "proxy_credentials": "env:UPSTREAM_PROXY"});
     let mut remote = json!({"urls": ["http://files.test/base"], "proxy": proxy.url()});
     remote.as_object_mut().unwrap().extend(credentials.as_object().unwrap().clone());
     tools(&world, &remote);
@@ -34,6 +34,20 @@ fn a_proxy_is_asked_for_what_is_beyond_it_and_shown_what_is_for_it() {
     world.stop();
     let tells = |event: &Value| event["detail"].as_str().is_some_and(|detail| detail.contains("the proxy"));
     assert!(events(&world).iter().any(tells));
+}
+
+#[test]
+fn a_host_that_is_named_is_reached_without_the_proxy() {
+    let (proxy, inside) = (Upstream::start(), Upstream::start());
+    proxy.file("http://files.test/1.0/tool.zip", "from outside");
+    inside.file("/1.0/other.zip", "from inside");
+    let world = World::start();
+    proxy.says("http://files.test/1.0/other.zip", Says::status(503));
+    let urls = json!(["http://files.test", inside.url()]);
+    tools(&world, &json!({"urls": urls, "proxy": proxy.url(), "no_proxy": ["127.0.0.1"]}));
+    assert_eq!(world.anon().file("tools", TOOL).expect(200).text(), "from outside");
+    assert_eq!(world.anon().file("tools", "1.0/other.zip").expect(200).text(), "from inside");
+    assert_eq!((proxy.asked().len(), inside.asked().len()), (2, 1));
 }
 
 #[test]
@@ -52,14 +66,15 @@ fn a_daylight_stands_behind_another_with_tls_a_certificate_of_its_own_and_a_toke
     let login = trusts.with_file_name("login");
     std::fs::write(&login, format!("me:{}\n", far.admin().secret())).unwrap();
 
-    let near = World::start();
+    let folder = format!("[upstream]\ncredentials_folder = {:?}\n", trusts.parent().unwrap());
+    let near = World::start_with_file(&folder);
     let url = format!("https://{}/repository/vault", far.address());
     let credentials = format!("file:{}", login.display());
     tools(&near, &json!({"urls": [url], "trust": trusts, "credentials": credentials}));
     assert!(near.anon().file("tools", TOOL).expect(200).body == vec![7; 3 << 20]);
     near.anon().file("tools", "1.0/none.zip").expect(404);
 
-    let stranger = World::start();
+    let stranger = World::start_with_file(&folder);
     tools(&stranger, &json!({"urls": [url], "credentials": credentials}));
     let refused = stranger.anon().file("tools", TOOL).expect(502);
     assert!(refused.text().contains("TLS"), "{}", refused.text());

@@ -73,9 +73,17 @@ fn a_change_names_what_it_changes_and_null_takes_away() {
         (json!({"remote": {"urls": []}}), "`remote.urls` has 1 to 8 URLs, not 0"),
         (json!({"remote": {"url": "http://a"}}), "`remote` has no setting `url`"),
         (json!({"remote": {"credentials": "env:UPSTREAM_TOKEN"}}), "anybody reads `central`"),
-        (json!({"private": true, "remote": {"credentials": "env:NOT_THERE"}}), "`env:NOT_THERE`"),
-        (json!({"private": true, "remote": {"credentials": "env:DAYLIGHT_ADMIN_TOKEN"}}), "`env:DAYLIGHT_ADMIN_TOKEN`"),
-        (json!({"private": true, "remote": {"credentials": "file:/nowhere/token"}}), "cannot read `/nowhere/token`"),
+        (json!({"private": true, "remote": {"credentials": "env:UPSTREAM_OTHER"}}), "`env:UPSTREAM_OTHER`"),
+        (
+            json!({"private": true, "remote": {"credentials": "env:DAYLIGHT_ADMIN_TOKEN"}}),
+            "variables that begin with `UPSTREAM_`",
+        ),
+        (
+            json!({"private": true, "remote": {"credentials": "file:/run/secrets/no/such"}}),
+            "cannot read `/run/secrets/no/such`",
+        ),
+        (json!({"private": true, "remote": {"credentials": "file:/etc/hostname"}}), "files in `/run/secrets`"),
+        (json!({"private": true, "remote": {"certificate": "/etc/hostname"}}), "files in `/run/secrets`"),
         (json!({"remote": {"trust": "/etc/hostname"}}), "`/etc/hostname` is no PEM file"),
         (json!({"remote": {"trust": broken}}), "the trusted certificates cannot be used"),
         (json!({"versions": "releases"}), "`versions` is a setting of hosted repositories of format maven"),
@@ -96,6 +104,7 @@ fn a_new_folder_has_repositories_and_the_upstream_that_somebody_set() {
         all(&world).as_array().unwrap().iter().map(|one| json!([one["name"], one["kind"], one["versions"]])).collect();
     let expected = [
         json!(["gems-private", "hosted", null]),
+        json!(["maven", "group", null]),
         json!(["maven-central", "remote", null]),
         json!(["maven-releases", "hosted", "releases"]),
         json!(["maven-snapshots", "hosted", "snapshots"]),
@@ -112,10 +121,15 @@ fn a_new_folder_has_repositories_and_the_upstream_that_somebody_set() {
     world.resume();
     assert_eq!(urls(&world), json!(["http://127.0.0.1:9/maven2", "http://127.0.0.1:7"]));
     // Whoever took it away is not given it again.
-    world.admin().ask("DELETE", &format!("{REPOSITORIES}/maven-central"), &[], b"").expect(204);
+    let central = format!("{REPOSITORIES}/maven-central");
+    let problem = world.admin().ask("DELETE", &central, &[], b"").expect(400).json();
+    assert_eq!(problem["detail"], "`maven-central` is a member of `maven`");
+    let others = json!({"members": ["maven-releases", "maven-snapshots"]});
+    world.admin().patch_json(&format!("{REPOSITORIES}/maven"), &others).expect(200);
+    world.admin().ask("DELETE", &central, &[], b"").expect(204);
     world.stop();
     world.resume();
-    assert_eq!(all(&world).as_array().unwrap().len(), 3);
+    assert_eq!(all(&world).as_array().unwrap().len(), 4);
 }
 
 const DECLARED: &str = r#"
@@ -167,7 +181,7 @@ fn what_cannot_be_a_repository_is_refused_with_what_would_be_right() {
     refused(&world, &json!({"name": "r", "format": "maven", "kind": "hosted", "remote": {"urls": ["http://a"]}}));
     for wanted in [
         json!({"name": "r", "format": "gem", "remote": {"urls": ["http://a"]}}),
-        json!({"name": "r", "format": "maven", "kind": "group"}),
+        json!({"name": "r", "format": "gem", "kind": "group", "members": [FIRST]}),
     ] {
         world.admin().post_json(REPOSITORIES, &wanted).expect(501);
     }

@@ -5,6 +5,10 @@ use crate::process::{Server, load_average};
 use crate::spread::Spread;
 use anyhow::Result;
 
+/// Rounds in which a peer warms up.
+const WARM_UP_LEAST: usize = 5;
+const WARM_UP_MOST: usize = 20;
+
 /// One question asked of both.
 pub(crate) struct Contest<'a> {
     pub(crate) daylight: &'a Server,
@@ -44,6 +48,22 @@ impl Figures {
 }
 
 impl Contest<'_> {
+    /// Asks the peer until a round costs it hardly less than the one before: some compile their code while they run.
+    pub(crate) fn warm_up(&self) -> Result<()> {
+        let url = format!("http://{}{}", self.peer.address, self.paths[1]);
+        let mut figures = Figures::default();
+        let mut before = f64::MAX;
+        for round in 1..=WARM_UP_MOST {
+            let micros = figures.measure(self, self.peer, &url)?;
+            println!("{} warms up, round {round}: {micros:.0} us", self.peer.name);
+            if round >= WARM_UP_LEAST && micros > 0.95 * before {
+                break;
+            }
+            before = micros;
+        }
+        Ok(())
+    }
+
     /// Measures and prints the table.
     pub(crate) fn run(&self) -> Result<()> {
         let servers = [self.daylight, self.peer];

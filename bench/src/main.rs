@@ -8,6 +8,7 @@
 )]
 
 mod bodies;
+mod build;
 mod caller;
 mod cold;
 mod contest;
@@ -36,6 +37,10 @@ mod gem;
 #[expect(dead_code, clippy::unwrap_used, reason = "shared with the tests, which use more of it")]
 mod http;
 
+#[path = "../../tests/world/super_pom.rs"]
+#[expect(clippy::unwrap_used, reason = "shared with the tests")]
+mod super_pom;
+
 use anyhow::{Context, Result, bail};
 use std::fs;
 
@@ -55,6 +60,7 @@ const ROWS: &[Row] = &[
     ("jar", trees::jar),
     ("unknown", trees::unknown),
     ("cold", cold::row),
+    ("build", build::row),
     ("idle", idle::row),
     ("overload", overload::row),
     ("push", push::row),

@@ -67,6 +67,24 @@ impl Nexus {
         Ok(())
     }
 
+    /// Has it a repository of that name that stands for an upstream.
+    pub(crate) fn stand_for(&self, name: &str, upstream: &str) -> Result<()> {
+        let wanted = serde_json::json!({
+            "name": name,
+            "online": true,
+            "storage": { "blobStoreName": "default", "strictContentTypeValidation": false },
+            "proxy": { "remoteUrl": upstream, "contentMaxAge": -1, "metadataMaxAge": 1440 },
+            "negativeCache": { "enabled": true, "timeToLive": 1440 },
+            "httpClient": { "blocked": false, "autoBlock": false },
+            "maven": { "versionPolicy": "RELEASE", "layoutPolicy": "PERMISSIVE" },
+        });
+        let headers = [("Authorization", ADMIN), ("Content-Type", "application/json")];
+        let path = "/service/rest/v1/repositories/maven/proxy";
+        let made = self.connect()?.call("POST", path, &headers, wanted.to_string().as_bytes())?;
+        ensure!(made.status == 201, "making a repository: {} {}", made.status, made.text());
+        Ok(())
+    }
+
     fn await_start(&self, log: &Path) -> Result<()> {
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
@@ -87,7 +105,12 @@ impl Nexus {
 }
 
 fn folder() -> Result<PathBuf> {
+    Ok(cache()?.join("nexus").join(format!("nexus-base-template-{VERSION}")))
+}
+
+/// What is kept between benchmarks, and by the tests.
+pub(crate) fn cache() -> Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = cache.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")));
-    Ok(cache.context("a home")?.join("daylight/nexus").join(format!("nexus-base-template-{VERSION}")))
+    Ok(cache.context("a home")?.join("daylight"))
 }

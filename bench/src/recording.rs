@@ -78,8 +78,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             ensure!(recorder.flush(Duration::from_secs(30)), "the events were not written");
         }
         match kind.as_str() {
-            "hit" => event(&recorder, &connection, &subject, Layer::Page, &[Op::PageLookup]),
-            "miss" => event(&recorder, &connection, &subject, Layer::Hosted, MISS),
+            "hit" => event(&recorder, &connection, &subject, Layer::Page),
+            "miss" => event(&recorder, &connection, &subject, Layer::Hosted),
             _ => {}
         }
     }
@@ -91,29 +91,26 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-const MISS: &[Op] = &[
-    Op::PageLookup,
-    Op::Route,
-    Op::TokenCheck,
-    Op::TruthWait,
-    Op::TruthRead,
-    Op::IndexRender,
-    Op::ReplyMake,
-    Op::PageKeep,
-];
+/// Behind the lookup of the page.
+const MISS: &[Op] =
+    &[Op::Route, Op::TokenCheck, Op::TruthWait, Op::TruthRead, Op::IndexRender, Op::ReplyMake, Op::PageKeep];
 
 /// One request's event, from its attempt to its release.
-fn event(recorder: &Recorder, connection: &(Text, Text), subject: &Subject, layer: Layer, ops: &[Op]) {
+fn event(recorder: &Recorder, connection: &(Text, Text), subject: &Subject, layer: Layer) {
     recorder.attempt();
     let began = Tick::now();
     let mut event = Event::request(recorder.clock().at_tick(began), began);
     event.method = "GET";
-    event.path = Event::text("/repository/gems-private/info/lamp");
+    event.asked("/repository/gems-private/info/lamp");
     (event.client, event.agent) = connection.clone();
     event.subject.clone_from(subject);
     event.layer = layer;
-    for op in ops {
-        event.time(*op, || ());
+    if layer == Layer::Page {
+        // From the last byte of the head.
+        event.add(Op::PageLookup, Tick::now().since(began));
+    } else {
+        event.time(Op::PageLookup, || ());
+        MISS.iter().for_each(|op| event.time(*op, || ()));
     }
     event.status = 200;
     event.outcome = Some(Outcome::Answered);

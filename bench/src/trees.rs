@@ -48,21 +48,25 @@ fn row(what: &str, path: &str, bytes: &[u8], generator: Generator, connections: 
         ensure!(read(&pair.daylight, &ours)? == bytes, "{ours} is not what was deployed");
         pair.file(&theirs, bytes)?;
     }
-    let contest = |peer, theirs: &str| {
+    let contest = |peer, theirs| {
         let (daylight, paths, size) = (&pair.daylight, [ours.as_str(), theirs], bytes.len());
-        Contest { daylight, peer, paths, size, generator, connections, seconds: 4, rounds: 5 }.run()
+        Contest { daylight, peer, paths, size, generator, connections, seconds: 4, rounds: 5 }
     };
-    contest(&pair.nginx, &format!("/{theirs}"))?;
+    let theirs_there = format!("/{theirs}");
+    contest(&pair.nginx, &theirs_there).run()?;
     let nexus = Nexus::start()?;
     if !bytes.is_empty() {
         nexus.deploy(path, bytes)?;
     }
-    contest(&nexus.server, &format!("{}{path}", nexus::ROOT))
+    let theirs = format!("{}{path}", nexus::ROOT);
+    let against = contest(&nexus.server, &theirs);
+    against.warm_up()?;
+    against.run()
 }
 
 /// Makes the repository.
 fn make(daylight: &Server) -> Result<()> {
-    let wanted = serde_json::json!({ "name": "maven", "format": "maven", "kind": "hosted" });
+    let wanted = serde_json::json!({ "name": "trees", "format": "maven", "kind": "hosted" });
     let headers = [("Authorization", TOKEN), ("Content-Type", "application/json")];
     let mut connection = Connection::open(daylight.address.parse()?)?;
     let made = connection.call("POST", "/api/v1/repositories", &headers, wanted.to_string().as_bytes())?;

@@ -117,6 +117,8 @@ fn a_line_of_a_head_that_ends_without_a_cr_is_refused() {
         assert_eq!(statuses(&world, format!("{first}{head}{LAST}").as_bytes()), [200, 400], "{head:?}");
         let body = format!("{push}Content-Length: 6\r\n\r\nx\ny\r\nz");
         assert_eq!(statuses(&world, format!("{body}{head}{LAST}").as_bytes()), [422, 400], "{head:?}");
+        let body = format!("{push}Transfer-Encoding: chunked\r\n\r\n6\r\nx\ny\r\nz\r\n0\r\n\r\n");
+        assert_eq!(statuses(&world, format!("{body}{head}{LAST}").as_bytes()), [422, 400], "{head:?}");
     }
     // Cut anywhere.
     let head = format!("{line}\r\n{host}\nX: y\r\n\r\n");

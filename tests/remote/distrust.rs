@@ -4,6 +4,7 @@ use super::cold::begin;
 use super::{JAR, Scene, at, bytes};
 use crate::pages::events;
 use crate::world::{Says, hex};
+use serde_json::json;
 use sha1::{Digest, Sha1};
 use std::io::Read;
 
@@ -44,6 +45,35 @@ fn a_small_file_that_is_not_what_its_checksum_says_is_an_error() {
     scene.world.stop();
     let events = events(&scene.world);
     assert!(events.iter().any(|event| event["detail"].as_str().is_some_and(|detail| detail.contains(&sha1))));
+}
+
+#[test]
+fn an_upstream_whose_checksums_are_known_to_be_wrong_is_believed_as_far_as_its_repository_says() {
+    let mut scene = Scene::new();
+    let (path, wrong) = (format!("/{JAR}"), hex(&Sha1::digest("lamp")));
+    scene.add("lenient", "maven", &json!({"checksums": "warn"}));
+    scene.add("blind", "maven", &json!({"checksums": "ignore"}));
+    let large = bytes(1 << 20);
+    for (round, whole) in [&b"lump"[..], &large].into_iter().enumerate() {
+        let get = |name: &str| scene.client().get(&format!("/repository/{name}/{JAR}"));
+        scene.upstream.says(&path, Says::bytes(whole));
+        scene.upstream.file(&format!("{path}.sha1"), wrong.clone());
+        for name in ["lenient", "blind"] {
+            let is = hex(&Sha1::digest(whole));
+            assert!(get(name).expect(200).body == whole);
+            // From now on it is known.
+            assert_eq!(get(name).expect(200).header("x-checksum-sha1"), Some(is.as_str()));
+            assert_eq!(scene.client().get(&format!("/repository/{name}/{JAR}.sha1")).expect(200).text(), is);
+            let forgotten = format!("/api/v1/repositories/{name}/contents/{JAR}");
+            scene.world.admin().ask("DELETE", &forgotten, &[], b"").expect(200);
+        }
+        assert_eq!(scene.asked(&format!("{JAR}.sha1")), round + 1, "nobody asks where nobody looks");
+    }
+    scene.world.stop();
+    let fetches = events(&scene.world).into_iter().filter(|event| event["method"] == "fetch");
+    let (lenient, blind): (Vec<_>, Vec<_>) = fetches.partition(|event| event["repository"] == "lenient");
+    assert!(lenient.len() == 2 && lenient.iter().all(|event| event["reason"] == "checksum_differs"), "{lenient:?}");
+    assert!(blind.iter().all(|event| event.get("reason").is_none()), "{blind:?}");
 }
 
 #[test]

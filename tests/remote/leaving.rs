@@ -44,7 +44,7 @@ fn await_flights(scene: &Scene, count: u64) {
 
 fn ask(scene: &Scene, path: &str) -> Connection {
     let mut connection = Connection::open(scene.world.address()).unwrap();
-    connection.send(format!("GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n", at(path)).as_bytes()).unwrap();
+    connection.send(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).unwrap();
     connection
 }
 
@@ -58,7 +58,7 @@ fn who_asks_one_slow_upstream_for_everything_stands_in_nobody_else_s_way_and_lea
     scene.upstream.says_otherwise(Says::bytes("never").silent());
     let lamp = Says::bytes("lamp").header("X-Checksum-SHA1", &hex(&Sha1::digest("lamp")));
     scene.upstream.says(&format!("/{JAR}"), lamp);
-    let asking: Vec<_> = (0..EACH).map(|number| ask(&scene, &format!("x/{number}/1/{number}-1.jar"))).collect();
+    let asking: Vec<_> = (0..EACH).map(|number| ask(&scene, &at(&format!("x/{number}/1/{number}-1.jar")))).collect();
     await_flights(&scene, EACH);
     let refused = scene.get(JAR).expect(503);
     assert!(refused.header("retry-after").is_some());
@@ -66,6 +66,23 @@ fn who_asks_one_slow_upstream_for_everything_stands_in_nobody_else_s_way_and_lea
     drop(asking);
     await_flights(&scene, 0);
     assert_eq!(scene.get(JAR).expect(200).text(), "lamp");
+}
+
+#[test]
+fn where_there_is_no_room_to_ask_what_was_good_last_is_answered() {
+    let scene = patient();
+    scene.add("quick", "raw", &json!({"fresh_s": 0}));
+    scene.upstream.file("/list", "old");
+    let get = || scene.client().get("/repository/quick/list");
+    get().expect(200);
+    scene.upstream.says_otherwise(Says::bytes("never").silent());
+    let asking: Vec<_> = (0..EACH).map(|number| ask(&scene, &format!("/repository/quick/{number}"))).collect();
+    await_flights(&scene, EACH);
+    let stale = get().expect(200);
+    assert_eq!((stale.text(), stale.header("daylight-stale")), ("old", Some("bound_full")));
+    drop(asking);
+    await_flights(&scene, 0);
+    assert_eq!(get().expect(200).header("daylight-stale"), None);
 }
 
 #[test]
@@ -77,7 +94,7 @@ fn what_has_begun_to_arrive_comes_whole_though_nobody_waits_for_it() {
     // This one is noticed to have left, as the other had before.
     let silent = "org/example/other/1/other-1.jar";
     scene.upstream.says(&format!("/{silent}"), Says::bytes("never").silent());
-    let asking = ask(&scene, silent);
+    let asking = ask(&scene, &at(silent));
     await_flights(&scene, 2);
     drop(asking);
     await_flights(&scene, 1);
@@ -95,14 +112,12 @@ fn a_file_that_is_kept_is_made_good_again_though_nobody_waits_for_that() {
     scene.upstream.file("/list", "old");
     get().expect(200);
     scene.upstream.says("/list", Says::file("new").silent());
-    let mut leaves = Connection::open(scene.world.address()).unwrap();
-    leaves.send(b"GET /repository/quick/list HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let leaves = ask(&scene, "/repository/quick/list");
     scene.upstream.await_count("/list", 2);
     drop(leaves);
     // As above.
     scene.upstream.says("/other", Says::bytes("never").silent());
-    let mut other = Connection::open(scene.world.address()).unwrap();
-    other.send(b"GET /repository/quick/other HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let other = ask(&scene, "/repository/quick/other");
     await_flights(&scene, 2);
     drop(other);
     await_flights(&scene, 1);

@@ -33,6 +33,13 @@ impl Scene {
         scene
     }
 
+    /// With this file of settings of the server.
+    fn with_file(text: &str) -> Self {
+        let scene = Self { world: World::start_with_file(text), upstream: Upstream::start() };
+        scene.add("central", "maven", &json!({}));
+        scene
+    }
+
     /// Of which the time of day can be set.
     fn at_any_time() -> Self {
         let world = World::start_in_conformance(&[]);

@@ -42,10 +42,11 @@ fn who_waits_for_a_fetch_names_it_and_it_tells_what_the_upstream_took() {
 
 #[test]
 fn strangers_are_told_what_went_wrong_and_whoever_runs_the_server_with_whom_where_and_what_to_do() {
-    let mut scene = Scene::new();
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = Scene::with_file(&format!("[upstream]\ncredentials_folder = {:?}\n", folder.path()));
     let address = scene.upstream.address().to_string();
     scene.upstream.says(&format!("/{JAR}"), Says::status(403).header("Content-Type", "text/plain"));
-    let login = scene.world.data().join("login");
+    let login = folder.path().join("login");
     std::fs::write(&login, "me:hush").unwrap();
     let login = login.to_str().unwrap();
     scene.add("closed", "maven", &json!({"credentials": format!("file:{login}")}));

@@ -3,12 +3,12 @@
 
 use super::maven::{Machine, Release};
 use super::server::Server;
+use super::super_pom::public_url;
 use super::{ADMIN, Connection, Person};
 use flate2::read::GzDecoder;
 use serde_json::json;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const REPOSITORY: &str = "central";
@@ -76,17 +76,4 @@ impl Central {
 fn cache() -> PathBuf {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     given("XDG_CACHE_HOME").unwrap_or_else(|| given("HOME").unwrap().join(".cache")).join("daylight")
-}
-
-/// Where the central repository is: what Maven itself says, in the model that all others inherit from.
-pub(crate) fn public_url() -> String {
-    let maven = fs::canonicalize("/usr/bin/mvn").unwrap();
-    let jars = fs::read_dir(maven.parent().unwrap().join("../lib")).unwrap();
-    let jar = jars
-        .map(|jar| jar.unwrap().path())
-        .find(|jar| jar.file_name().unwrap().to_str().unwrap().starts_with("maven-model-builder"));
-    let model = Command::new("unzip").arg("-p").arg(jar.unwrap()).arg("*/pom-4.0.0.xml").output().unwrap();
-    let model = String::from_utf8(model.stdout).unwrap();
-    let (_, after) = model.split_once("<url>").unwrap_or_else(|| panic!("no URL in {model}"));
-    after.split_once("</url>").unwrap().0.to_owned()
 }

@@ -71,7 +71,12 @@ impl Machine {
              <pluginRepositories>{plugins}</pluginRepositories></profile></profiles>\
              <activeProfiles><activeProfile>ours</activeProfile></activeProfiles></settings>"
         );
-        write(&self.folder.path().join("settings.xml"), &text);
+        self.saves(&text);
+    }
+
+    /// Saves a settings file.
+    pub(crate) fn saves(&self, text: &str) {
+        write(&self.folder.path().join("settings.xml"), text);
     }
 
     /// A fresh copy of a project of `tests/projects`, with these values in place of `@name@`.

@@ -132,6 +132,11 @@ impl Upstream {
         self.script.lines().count(path)
     }
 
+    /// How many requests came so far.
+    pub(crate) fn total(&self) -> usize {
+        self.script.lines().asked.len()
+    }
+
     /// Waits until so many requests came for a path.
     pub(crate) fn await_count(&self, path: &str, count: usize) {
         let wait =

@@ -158,8 +158,8 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// A redirect leads to addresses that answer this machine alone.
-    #[error("a redirect leads to `{host}`, which is this machine or its own link, and is not followed")]
+    /// A redirect leads to where who redirects is not.
+    #[error("a redirect leads to `{host}`, which is further inside than who redirects, and is not followed")]
     OutOfReach {
         /// Where it leads.
         host: String,
@@ -307,6 +307,9 @@ impl Error {
             Error::ProxyRefuses { status: 407, .. } => Some("it asks for credentials, or others than these"),
             Error::CredentialsUnsendable { .. } => Some("look for a line break at the end of the token"),
             Error::NotHttp { .. } => Some("is that the right port, and is it `http` there or `https`?"),
+            Error::OutOfReach { .. } => {
+                Some("if that host is meant, make it the URL of the repository: nobody else may choose it")
+            }
             Error::Unresolved { .. } => Some("is the name spelt right, and does this machine's DNS know it?"),
             _ => None,
         }

@@ -1,10 +1,12 @@
 //! One host that upstreams are on: the calls under way there, whether it is called at all, and what it said last. All
 //! repositories share it.
 
-use crate::circuit::{Admitted, Circuit};
+use crate::circuit::{Admitted, Circuit, IllPaths};
 use crate::error::Error;
 use crate::hosts::HostsOptions;
 use crate::pool::Pool;
+use http::Uri;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use telemetry::{Bound, BoundName, Clock, Event, Millis, Op, Recorder, Slot, Tick};
@@ -21,12 +23,14 @@ pub(crate) struct Host {
     places: Arc<Semaphore>,
     calls: Arc<Bound>,
     standing: Mutex<Standing>,
+    hasher: RandomState,
     pub(crate) pool: Pool,
 }
 
 #[derive(Debug)]
 struct Standing {
     circuit: Circuit,
+    ill: IllPaths,
     paused_until: Option<Millis>,
     trouble: Option<Trouble>,
 }
@@ -70,9 +74,11 @@ impl Host {
             calls: Bound::new(BoundName::UpstreamCalls, &name, options.calls as u64),
             standing: Mutex::new(Standing {
                 circuit: Circuit::Closed { failures: 0 },
+                ill: IllPaths::default(),
                 paused_until: None,
                 trouble: None,
             }),
+            hasher: RandomState::new(),
             pool: Pool::new(&name, options.kept as u64, options.keep_for),
             name,
         }
@@ -185,8 +191,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The head of an answer came.
-    pub(crate) fn answered(&mut self, status: u16, retry_after: Option<&str>) {
+    /// The head of an answer came, to a question for `path`.
+    pub(crate) fn answered(&mut self, path: &Uri, status: u16, retry_after: Option<&str>) {
         let now = self.host.clock.now();
         let options = self.host.options;
         let mut standing = self.host.standing();
@@ -197,10 +203,14 @@ impl Place {
             let until = pause.map(|pause| now.plus(pause.min(options.pause_max)));
             standing.paused_until = until.max(standing.paused_until);
         }
-        if status >= 500 {
-            standing.circuit.failed(self.admitted, now, &options.circuit);
-        } else {
+        if status < 500 {
             standing.circuit.succeeded();
+            standing.ill.forget();
+        } else if standing.ill.note(self.host.hasher.hash_one(path)) {
+            standing.circuit.failed(self.admitted, now, &options.circuit);
+        } else if self.admitted == Admitted::AsTrial {
+            // It was bad before the host was left alone, and says nothing of how that is now.
+            standing.circuit.abandoned(now);
         }
         if status == 429 || status >= 500 {
             standing.trouble = Some(Trouble { at: now, what: format!("it answered {status}") });

@@ -19,6 +19,7 @@ mod path;
 mod patience;
 mod pool;
 mod proxy;
+mod reach;
 mod redirect;
 mod retry_after;
 mod secret;

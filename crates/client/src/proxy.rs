@@ -18,6 +18,8 @@ pub struct ProxyOptions {
     pub url: String,
     /// `user:password`, or a token.
     pub credentials: Option<Secret>,
+    /// Hosts that are reached without it: names, each with all names below it, and addresses.
+    pub except: Vec<String>,
 }
 
 /// A proxy that can be used.
@@ -25,6 +27,7 @@ pub struct ProxyOptions {
 pub(crate) struct Proxy {
     pub(crate) origin: Origin,
     pub(crate) authorization: Option<HeaderValue>,
+    except: Vec<String>,
 }
 
 impl Proxy {
@@ -37,7 +40,15 @@ impl Proxy {
             Some(secret) => Some(credentials::authorization(secret).ok_or_else(|| unsendable(&origin))?),
             None => None,
         };
-        Ok(Self { origin, authorization })
+        let except = options.except.iter().map(|host| host.to_ascii_lowercase()).collect();
+        Ok(Self { origin, authorization, except })
+    }
+
+    /// Whether it stands on the way to `host`.
+    pub(crate) fn is_for(&self, host: &Origin) -> bool {
+        let name = host.name.trim_end_matches('.');
+        let below = |of: &String| name.strip_suffix(of.as_str()).is_some_and(|rest| rest.ends_with('.'));
+        !self.except.iter().any(|except| name == except || below(except))
     }
 
     /// Has the proxy connect to `to` and pass on bytes from then on (RFC 9110 9.3.6).
@@ -76,5 +87,20 @@ impl Proxy {
             request.headers_mut().insert(PROXY_AUTHORIZATION, value.clone());
         }
         Ok(request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_reached_without_the_proxy_stands_for_all_below_it() {
+        let except = vec!["Inside.test".to_owned(), "10.0.0.1".to_owned()];
+        let options = ProxyOptions { url: "http://proxy.test:3128".into(), credentials: None, except };
+        let proxy = Proxy::new(&options).unwrap();
+        let is_for = |name: &str| proxy.is_for(&Origin { tls: true, name: name.to_owned(), port: 443 });
+        assert!(!is_for("inside.test") && !is_for("a.b.inside.test.") && !is_for("10.0.0.1"));
+        assert!(is_for("outside.test") && is_for("notinside.test") && is_for("10.0.0.10") && is_for("test"));
     }
 }

@@ -4,12 +4,12 @@ mod calling;
 
 use crate::arriving::Arriving;
 use crate::credentials::authorization;
-use crate::dial::Reach;
 use crate::error::unsendable;
 use crate::host::{Host, HostState};
 use crate::path::escaped;
 use crate::pool::Way;
 use crate::proxy::Proxy;
+use crate::reach::Reach;
 use crate::redirect::{self, REDIRECTS_MAX};
 use crate::target::{Origin, Target};
 use crate::tls::Tls;

@@ -33,6 +33,10 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
 async fn content(app: &App, request: &mut Request, url: Content, event: &mut Event) -> Result<Reply, Error> {
     let (repository, settings) = app.repositories.find(&url.repository, event).await?;
     let who = app.access.content(&request.headers, url.scope, &repository, event).await?;
+    let repository = match url.as_of {
+        Some(as_of) => app.repositories.as_of(&repository, as_of, event).await?,
+        None => repository,
+    };
     let question = question::read(app, &who, (&url, &repository), request, event).await?;
     let ask = Ask { repository, settings, question };
     event.subject = ask.subject();

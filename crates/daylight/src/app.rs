@@ -2,15 +2,23 @@
 
 use crate::access::{Access, Who};
 use crate::answer::answer;
+use crate::asked::Asked;
 use crate::class::Classes;
+use crate::config::References;
 use crate::error::Error;
 use crate::reply;
 use front::{Handler, Pages, Prepared, Reply, Request};
 use http::StatusCode;
 use repository::{Ask, Repositories};
 use std::sync::Arc;
+use std::time::Duration;
 use store::{Stamp, Store};
-use telemetry::{Clock, Event, Log, Millis, Op, Recorder};
+use telemetry::{Clock, Event, Log, Millis, Op, Recent, Recorder, Tick};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+/// How long is waited for sinks that are busy.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What every part of the line shares.
 #[derive(Debug)]
@@ -25,12 +33,18 @@ pub struct App {
     pub store: Arc<Store>,
     /// What is recorded.
     pub recorder: Arc<Recorder>,
+    /// Events of a while, for who has the id of one.
+    pub recent: Arc<Recent>,
+    /// Which paths clients asked for of late.
+    pub asked: Arc<Asked>,
     /// The process log.
     pub log: Log,
     /// The time of day.
     pub clock: Clock,
     /// How many requests of a kind may be under way.
     pub classes: Classes,
+    /// What the settings of repositories may refer to.
+    pub references: References,
     /// Where clients reach it, without a slash at the end.
     pub url: String,
     /// Whether a conformance suite may have its wishes.
@@ -63,6 +77,18 @@ impl App {
     pub async fn ready(&self, event: &mut Event) -> Result<Reply, Error> {
         self.repositories.known(event).await?;
         Ok(reply::text("ready\n"))
+    }
+}
+
+impl App {
+    /// Waits until the sinks have what has ended by now.
+    pub(crate) async fn recorded(&self, event: &mut Event) {
+        let (marker, passed) = oneshot::channel::<()>();
+        let began = Tick::now();
+        self.recorder.mark(Arc::new(marker));
+        // It is dropped when all of them are done, which one that hangs is not.
+        let _ = timeout(PATIENCE, passed).await;
+        event.add(Op::EventsWait, Tick::now().since(began));
     }
 }
 

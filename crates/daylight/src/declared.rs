@@ -92,9 +92,9 @@ mod tests {
     fn the_default_upstream_moves_without_the_credentials_for_another() {
         let remote = RemoteRecord { urls: vec!["http://a/x".into(), "http://b".into()], ..RemoteRecord::default() };
         let open = RepositoryRecord::new(MAVEN_CENTRAL, "maven", RepositoryKind::Remote, Millis(0));
-        let mut open = RepositoryRecord { remote: Some(remote.clone()), ..open };
+        let mut open = RepositoryRecord { remote: Some(Box::new(remote.clone())), ..open };
         let closed = RemoteRecord { credentials: Some("env:A".into()), ..remote };
-        let mut closed = RepositoryRecord { remote: Some(closed), ..open.clone() };
+        let mut closed = RepositoryRecord { remote: Some(Box::new(closed)), ..open.clone() };
         first(&mut open, "http://c").unwrap();
         assert_eq!(open.remote.unwrap().urls, ["http://c", "http://b"]);
         first(&mut closed, "http://a/y").unwrap();

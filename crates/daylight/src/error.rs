@@ -4,7 +4,7 @@
 use crate::access::{Refused, Scope};
 use crate::class::Class;
 use std::borrow::Cow;
-use telemetry::{Millis, Reason};
+use telemetry::{EventId, Millis, Reason};
 
 /// Why a request has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -100,6 +100,9 @@ pub enum Error {
     /// No token has the name.
     #[error("there is no token `{0}`")]
     NoSuchToken(String),
+    /// No event of that id is kept.
+    #[error("the event `{0}` is not kept here")]
+    NoSuchEvent(EventId),
     /// A repository could not answer.
     #[error(transparent)]
     Repository(#[from] repository::Error),
@@ -152,7 +155,7 @@ impl Error {
             | Error::RepositoryNotNamed { .. }
             | Error::Wider { .. }
             | Error::NotItsMaker { .. } => Reason::ScopeMissing,
-            Error::Input(_) | Error::Form(_) | Error::NoSuchToken(_) => Reason::InputInvalid,
+            Error::Input(_) | Error::Form(_) | Error::NoSuchToken(_) | Error::NoSuchEvent(_) => Reason::InputInvalid,
             Error::Upload(front::UploadError::TooLarge { .. }) => Reason::TooLarge,
             Error::Upload(front::UploadError::TooSlow) => Reason::BodyTooSlow,
             Error::Upload(front::UploadError::Short) => Reason::BodyShort,
@@ -186,6 +189,9 @@ impl Error {
             Error::Wider { .. } => Some("sign in with a token that has it, or ask for less".into()),
             Error::NotItsMaker { .. } => Some("sign in with the token the key was made with, or anew".into()),
             Error::Busy(_) => Some("try again in a moment".into()),
+            Error::NoSuchEvent(_) => Some(
+                "newer ones took its place (`telemetry.events_recent_bytes`), or it is under way; the folder `events` has more".into(),
+            ),
             Error::Repository(error) => error.hint(),
             Error::Store(error) => error.hint(),
             _ => None,

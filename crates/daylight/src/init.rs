@@ -14,6 +14,8 @@ use telemetry::{Clock, Event, Millis};
 
 /// The remote repository that a new folder gets.
 pub(crate) const MAVEN_CENTRAL: &str = "maven-central";
+/// The group that a new folder gets.
+const MAVEN: &str = "maven";
 /// The name of the token that a new folder gets.
 pub const ADMIN: &str = "admin";
 /// Who makes them, in the journal.
@@ -83,15 +85,19 @@ fn first_repositories(info_format: FormatVersion, upstream: &Upstream) -> Vec<Re
     let hosted = |name, format| RepositoryRecord::new(name, format, RepositoryKind::Hosted, Millis(0));
     let versions = |policy: VersionPolicy| Some(policy.as_str().to_owned());
     let remote = RemoteRecord { urls: vec![upstream.maven_central.0.clone()], ..RemoteRecord::default() };
-    vec![
+    let mut all = vec![
         RepositoryRecord { info_format: Some(info_format.as_str().to_owned()), ..hosted("gems-private", "gem") },
         RepositoryRecord { versions: versions(VersionPolicy::Releases), ..hosted("maven-releases", "maven") },
         RepositoryRecord { versions: versions(VersionPolicy::Snapshots), ..hosted("maven-snapshots", "maven") },
         RepositoryRecord {
-            remote: Some(remote),
+            remote: Some(Box::new(remote)),
             ..RepositoryRecord::new(MAVEN_CENTRAL, "maven", RepositoryKind::Remote, Millis(0))
         },
-    ]
+    ];
+    let group = RepositoryRecord::new(MAVEN, "maven", RepositoryKind::Group, Millis(0));
+    let members = all.iter().filter(|record| record.format == group.format).map(|record| record.name.clone()).collect();
+    all.push(RepositoryRecord { members, ..group });
+    all
 }
 
 /// Puts an admin token in force, with the given secret or a new one, in place of any other of its name.

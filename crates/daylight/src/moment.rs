@@ -1,22 +1,60 @@
 //! Moments as clients write them.
 
 use crate::error::Error;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::TimeZone;
+use repository::AsOf;
+use store::Seq;
 use telemetry::{Event, Millis};
 
 /// `2026-11-01T12:00:00Z`, or without a zone or a time of day: then in UTC.
 pub(crate) fn read(text: &str) -> Result<Millis, Error> {
     let zoned = text.parse::<jiff::Timestamp>();
     let at = zoned.or_else(|_| {
-        let civil = text.parse::<jiff::civil::DateTime>()?;
-        civil.to_zoned(jiff::tz::TimeZone::UTC).map(|at| at.timestamp())
+        let civil = text.parse::<DateTime>()?;
+        civil.to_zoned(TimeZone::UTC).map(|at| at.timestamp())
     });
     let at = at.map_err(|_| Error::Input(format!("`{}` is not an ISO 8601 moment", Event::text(text))))?;
     Ok(Millis(at.as_millisecond()))
 }
 
+/// As of when a repository is to be seen: `2026-11-01`, the end of that day in UTC; `2026-11-01T12:00:00Z`; `seq-7`, when change
+/// 7 of the journal had been made.
+pub(crate) fn as_of(text: &str) -> Result<AsOf, Error> {
+    let number = |digits: &str| digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let day = |text: &str| text.parse::<Date>().ok().filter(|_| text.len() == "2026-11-01".len());
+    if let Some(change) = text.strip_prefix("seq-").and_then(number) {
+        return Ok(AsOf::Change(Seq(change)));
+    }
+    if let Some(day) = day(text) {
+        let end = day.to_datetime(Time::MAX).to_zoned(TimeZone::UTC);
+        let end = end.map_err(|_| Error::Input(format!("`{}` is no day", Event::text(text))))?;
+        return Ok(AsOf::Moment(Millis(end.timestamp().as_millisecond())));
+    }
+    match read(text) {
+        Ok(moment) => Ok(AsOf::Moment(moment)),
+        Err(_) => Err(Error::Input(format!(
+            "`{}` is neither a day (`2026-11-01`), nor a moment (`2026-11-01T12:00:00Z`), nor a change (`seq-7`)",
+            Event::text(text)
+        ))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn as_of_is_the_end_of_a_day_or_a_moment_or_a_change() {
+        let moment = |at| AsOf::Moment(Millis(at));
+        assert_eq!(as_of("2026-11-01").unwrap(), moment(1_793_577_599_999));
+        assert_eq!(as_of("2026-11-01T12:00:00Z").unwrap(), moment(1_793_534_400_000));
+        assert_eq!(as_of("2026-11-01T14:00:00+02:00").unwrap(), moment(1_793_534_400_000));
+        assert_eq!(as_of("seq-0").unwrap(), AsOf::Change(Seq(0)));
+        for bad in ["", "seq-", "seq-+1", "seq--1", "2026-13-01", "2026-11", "yesterday", "9999-12-31"] {
+            assert!(as_of(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn moments_are_read_with_and_without_a_zone() {

@@ -20,7 +20,7 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
 /// `text` as one segment of a URL's path.
 pub(crate) fn segment(text: &str) -> String {
     let one = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => char::from(byte).to_string(),
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' | b'@' | b':' => char::from(byte).to_string(),
         // A segment of dots alone would be taken for a way up.
         b'.' if text.bytes().any(|byte| byte != b'.') => ".".to_owned(),
         _ => format!("%{byte:02X}"),

@@ -34,31 +34,51 @@ pub(crate) async fn read(
 ) -> Result<Question, Error> {
     let nothing = || repository::Error::NoSuchPath { path: Event::text(&url.path), format: repository.format.as_str() };
     if let Some((call, form)) = gem::call::read(&url.path).filter(|_| repository.format == Format::Gem) {
-        return program::read(app, who, (call, form), (url, repository), request, event).await;
+        return program::read(app, who, (call, form), url, request, event).await;
     }
     if repository.format.is_tree() {
         return tree(app, url, repository, nothing);
     }
     let path = path::read(&url.path).ok_or_else(nothing)?;
     let (allow, question) = match path {
-        Path::Root => ("GET, HEAD", Question::Root),
-        Path::Versions => ("GET, HEAD", Question::Versions),
-        Path::Names => ("GET, HEAD", Question::Names),
-        Path::Info(name) => ("GET, HEAD", Question::Info(name.to_owned())),
-        Path::Specs(file) => ("GET, HEAD", Question::Specs(file)),
-        Path::Gem(full_name) => ("GET, HEAD", Question::Gem(full_name.to_owned())),
-        Path::Gemspec(full_name) => ("GET, HEAD", Question::Gemspec(full_name.to_owned())),
-        Path::Download(full_name) => ("GET, HEAD", Question::Download(full_name.to_owned())),
         Path::Dependencies(form) => ("GET, HEAD", Question::Dependencies(names(request)?, form)),
         Path::Push => ("POST", Question::Push),
         Path::Yank if url.method == Method::DELETE => return yank(request, event).await,
         Path::Yank => ("DELETE", Question::Root),
+        path => ("GET, HEAD", gem(path).ok_or(Error::GivenUp)?),
     };
     if allow.split(", ").any(|method| method == url.method.as_str()) {
         Ok(question)
     } else {
         Err(Error::MethodNotAllowed { method: Event::text(url.method.as_str()), allow: allow.into() })
     }
+}
+
+/// What a URL asks for that a GET answers, whatever its query. `None`: a query decides, or it is no such call.
+pub(crate) fn of_path(app: &App, url: &Content, repository: &Repository) -> Result<Option<Question>, Error> {
+    let nothing = || repository::Error::NoSuchPath { path: Event::text(&url.path), format: repository.format.as_str() };
+    if repository.format.is_tree() {
+        return tree(app, url, repository, nothing).map(Some);
+    }
+    match gem::call::read(&url.path) {
+        Some(_) => Ok(None),
+        None => Ok(gem(path::read(&url.path).ok_or_else(nothing)?)),
+    }
+}
+
+/// A file or an index of a repository of gems.
+fn gem(path: Path<'_>) -> Option<Question> {
+    Some(match path {
+        Path::Root => Question::Root,
+        Path::Versions => Question::Versions,
+        Path::Names => Question::Names,
+        Path::Info(name) => Question::Info(name.to_owned()),
+        Path::Specs(file) => Question::Specs(file),
+        Path::Gem(full_name) => Question::Gem(full_name.to_owned()),
+        Path::Gemspec(full_name) => Question::Gemspec(full_name.to_owned()),
+        Path::Download(full_name) => Question::Download(full_name.to_owned()),
+        Path::Dependencies(_) | Path::Push | Path::Yank => return None,
+    })
 }
 
 /// A file of a repository that is a tree of files.
@@ -74,7 +94,7 @@ fn tree(
     match url.method {
         Method::GET | Method::HEAD if url.path.is_empty() => Ok(Question::Root),
         Method::GET | Method::HEAD if repository.format == Format::Maven && url.path == maven::path::SETTINGS => {
-            Ok(Question::ClientSettings(format!("{}/repository/{}/", app.url, segment(&url.repository))))
+            Ok(Question::ClientSettings(format!("{}/repository/{}/", app.url, segment(&url.segment))))
         }
         Method::GET | Method::HEAD => Ok(Question::Fetch(path()?)),
         Method::PUT if hosted => Ok(Question::Deploy(path()?)),

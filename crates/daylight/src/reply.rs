@@ -263,9 +263,14 @@ pub(crate) fn refusal(error: &Error, request: &Request, now: Millis) -> Reply {
 
 /// Why a deploy is refused, in a line: of all that is answered, Maven before 4 shows its user the status and this.
 fn phrase(error: &Error) -> Option<&'static str> {
-    use repository::{Error as E, VersionPolicy};
+    use repository::{Error as E, VersionPolicy, Why};
     let Error::Repository(error) = error else { return None };
     Some(match error {
+        E::Hidden(hidden) => match hidden.why {
+            Why::Denied(_) | Why::NotAllowed => "not allowed by policy",
+            Why::Young { .. } => "hidden by policy until it is older",
+            Why::Private(_) | Why::List => "hidden by policy",
+        },
         E::PathTaken(_) => "published with other bytes, and what is published never changes",
         E::PathTakenByRemoved(_) => "was published with other bytes and deleted, and its path stays taken",
         E::PathInOtherCase { .. } => "published in another spelling",
@@ -329,7 +334,7 @@ fn said(status: StatusCode, error: &Error) -> String {
     }
 }
 
-fn status(error: &Error) -> StatusCode {
+pub(crate) fn status(error: &Error) -> StatusCode {
     use telemetry::Reason as R;
     match error.reason() {
         R::NoSuchOwner
@@ -339,7 +344,9 @@ fn status(error: &Error) -> StatusCode {
         | R::NoSuchPackage
         | R::NoSuchFile
         | R::NoSuchVersion
+        | R::BeforeItsTime
         | R::Withdrawn => StatusCode::NOT_FOUND,
+        R::Unkept => StatusCode::GONE,
         R::NotAnOwner | R::HiddenByPolicy | R::CrossSite | R::ScopeMissing | R::RuleBroken => StatusCode::FORBIDDEN,
         R::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         R::CredentialsMissing | R::CredentialsUnknown | R::PasswordMissing | R::PasswordWrong => {
@@ -355,7 +362,7 @@ fn status(error: &Error) -> StatusCode {
         },
         R::BodyTooSlow | R::HeadTooSlow => StatusCode::REQUEST_TIMEOUT,
         R::BodyShort | R::InputInvalid => match error {
-            Error::NoSuchToken(_) => StatusCode::NOT_FOUND,
+            Error::NoSuchToken(_) | Error::NoSuchEvent(_) => StatusCode::NOT_FOUND,
             _ => StatusCode::BAD_REQUEST,
         },
         R::Unsupported => StatusCode::NOT_IMPLEMENTED,

@@ -5,10 +5,11 @@ pub(crate) mod admin;
 use crate::access::Scope;
 use crate::conformance::Wish;
 use crate::error::Error;
-use crate::percent;
+use crate::{moment, percent};
 use format::gem::call::{self, Call, Form};
 use front::Canon;
 use http::Method;
+use repository::AsOf;
 
 pub use admin::{Admin, AdminVerb};
 
@@ -38,6 +39,10 @@ pub enum Route {
 pub struct Content {
     /// The repository's name, not looked up yet.
     pub repository: String,
+    /// As of when it is to be seen; `None`: as it is.
+    pub as_of: Option<AsOf>,
+    /// The name as it stands in the URL, with what says as of when.
+    pub segment: String,
     /// The path below it.
     pub path: String,
     /// What the method means for it.
@@ -105,19 +110,30 @@ pub(crate) fn canon<'a>(path: &'a str, query: Option<&'a str>) -> Canon<'a> {
     Canon { path: path.into(), query: query.filter(|_| !content), build: None }
 }
 
-fn below_repository(method: &Method, name: &str, path: String) -> Result<Route, Error> {
-    let repository = name.to_owned();
+fn below_repository(method: &Method, segment: &str, path: String) -> Result<Route, Error> {
+    let (name, as_of) = match segment.split_once('@') {
+        Some((name, moment)) => (name, Some(moment::as_of(moment)?)),
+        None => (segment, None),
+    };
+    if as_of.is_some() && !matches!(*method, Method::GET | Method::HEAD) {
+        return Err(not_allowed(method, "GET, HEAD"));
+    }
+    let (repository, segment) = (name.to_owned(), segment.to_owned());
     let call = call::read(&path);
     if let Some((call, form)) = call
         && let Some(verb) = account(method, call)?
     {
+        // An account is what it is now, and to read one may make a key.
+        if as_of.is_some() {
+            return Err(Error::NoSuchRoute(telemetry::Event::text(&format!("{segment}/{path}"))));
+        }
         return Ok(Route::Account(Account { repository, verb, form }));
     }
     let scope = match call.map(|(call, _)| call) {
         Some(Call::Owners(_)) => owner_scope(method)?,
         _ => scope(method)?,
     };
-    Ok(Route::Content(Content { repository, path, scope, method: method.clone() }))
+    Ok(Route::Content(Content { repository, as_of, segment, path, scope, method: method.clone() }))
 }
 
 /// What is asked of an account; `None` where the call is about content.
@@ -185,6 +201,27 @@ mod tests {
         assert_eq!(content(&Method::POST, "/repository/gems//api/v1/gems"), ("gems".into(), "api/v1/gems".into()));
         assert_eq!(content(&Method::HEAD, "//repository/gems/"), ("gems".into(), String::new()));
         assert_eq!(content(&Method::GET, "/repository/gems/info/a%2Db"), ("gems".into(), "info/a-b".into()));
+    }
+
+    #[test]
+    fn behind_an_at_stands_as_of_when() {
+        let read = |method: &Method, raw: &str| read(method, raw);
+        match read(&Method::GET, "/repository/gems@seq-7/info/a") {
+            Ok(Route::Content(content)) => {
+                assert_eq!((content.repository.as_str(), content.segment.as_str()), ("gems", "gems@seq-7"));
+                assert_eq!(content.as_of, Some(AsOf::Change(store::Seq(7))));
+            }
+            other => panic!("{other:?}"),
+        }
+        for raw in ["/repository/gems@/", "/repository/gems@x/", "/repository/gems@seq-1@seq-2/"] {
+            assert!(matches!(read(&Method::GET, raw), Err(Error::Input(_))), "{raw}");
+        }
+        for method in [Method::PUT, Method::POST, Method::DELETE] {
+            let refused = read(&method, "/repository/gems@seq-7/a");
+            assert!(matches!(refused, Err(Error::MethodNotAllowed { allow, .. }) if allow == "GET, HEAD"));
+        }
+        let key = read(&Method::GET, "/repository/gems@seq-7/api/v1/api_key");
+        assert!(matches!(key, Err(Error::NoSuchRoute(_))), "{key:?}");
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use crate::access::Access;
 use crate::app::App;
+use crate::asked::Asked;
 use crate::certificate::Certificate;
 use crate::class::Classes;
 use crate::config::{self, Loaded, Settings};
 use crate::handover::Program;
 use crate::init::{self, First};
 use crate::signals::{Signals, Told};
-use crate::{conformance, declared, route, sinks, upstreams};
+use crate::{conformance, declared, route, sinks, upkeep, upstreams};
 use anyhow::Context;
 use client::Hosts;
 use front::{Listener, Outside, Pages, Proxies, Stop};
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use store::{Lane, Stamp, Store, StoreOptions};
-use telemetry::{Bound, BoundName, Clock, Event, Lines, Log, Outcome, Recorder, RecorderOptions, Sink};
+use telemetry::{Bound, BoundName, Clock, Event, Lines, Log, Outcome, Recent, Recorder, RecorderOptions, Sink};
 use tokio::runtime::Runtime;
 
 /// Threads of the back runtime: signals, start and stop, and what no client waits for.
@@ -59,7 +60,7 @@ pub struct Opened {
 impl Opened {
     /// Opens the folder and reads what it holds.
     pub fn open(settings: &Settings, log: Log, extra: Extra) -> anyhow::Result<Self> {
-        let Extra { clock, sinks, url, .. } = extra;
+        let Extra { clock, mut sinks, url, .. } = extra;
         let back = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(BACK_THREADS)
             .thread_name("daylight-back")
@@ -73,7 +74,15 @@ impl Opened {
             shards: settings.server.cores + BACK_THREADS,
             buffered_events: usize::try_from(settings.telemetry.events_buffered).unwrap_or(usize::MAX),
         };
+        let recent = Recent::new(settings.telemetry.events_recent_bytes);
+        if settings.telemetry.events_recent_bytes > 0 {
+            sinks.push(recent.sink());
+        }
+        let asked = Asked::new(clock.clone());
+        sinks.push(asked.sink());
         let recorder = Recorder::start(options, sinks);
+        recorder.register(asked.bound().clone());
+        recorder.register(recent.bound().clone());
         recorder.report_to(log.clone());
         back.spawn(front::heartbeat(recorder.pulse("back")));
         let classes = Classes::new(&settings.server, &recorder);
@@ -99,9 +108,12 @@ impl Opened {
             repositories,
             store,
             recorder,
+            recent,
+            asked,
             log,
             clock,
             classes,
+            references: settings.references.clone(),
             url,
             conformance: settings.conformance,
             max_upload_bytes: settings.server.max_upload_bytes,
@@ -180,7 +192,10 @@ fn pages(settings: &Settings, store: &Store, access: &Arc<Access>, recorder: &Ar
         class: Box::new(move |headers| access.class(headers)),
         holds: Box::new(move |stamp, now| revisions.holds(stamp, now)),
     };
-    Pages::new(settings.server.pages_bytes, outside, recorder)
+    // Through TLS and through buffers nothing is sent without a copy.
+    let kernel_sends = settings.server.sendfile && settings.server.tls_certificate.as_os_str().is_empty();
+    let files = if kernel_sends { settings.server.page_files } else { 0 };
+    Pages::new(settings.server.pages_bytes, files, outside, recorder)
 }
 
 fn limits(settings: &Settings) -> front::Limits {
@@ -226,6 +241,7 @@ pub fn start(settings: &Settings, log: Log, mut extra: Extra) -> anyhow::Result<
     if let Some(certificate) = &certificate {
         opened.back.spawn(certificate.clone().watch(log));
     }
+    opened.back.spawn(upkeep::run(opened.app.clone()));
     let stop = Stop::default();
     let options = front::Options {
         cores: settings.server.cores,

@@ -5,7 +5,6 @@ use crate::error::Error;
 use crate::multipart::{Form, Piece};
 use bytes::{Bytes, BytesMut};
 use front::Request;
-use repository::Error::Unsaved;
 use repository::{Ask, Question};
 use store::Staged;
 use telemetry::Event;
@@ -39,7 +38,7 @@ pub(crate) async fn receive(
     }
     // The first piece first: what is refused by its announced length leaves no file to put away.
     let first = request.upload.next(event).await.transpose()?;
-    let mut arriving = Arriving::new(app, event).await?;
+    let mut arriving = Arriving::new(app, &ask.question, event).await?;
     if let Some(first) = first {
         arriving.write(first, event).await?;
     }
@@ -52,28 +51,32 @@ pub(crate) async fn receive(
 /// A package of which more may come.
 struct Arriving {
     staged: Staged,
+    /// What it is called where it cannot be written: to `gem` it is told in the words of gems.
+    unsaved: fn(store::Error) -> repository::Error,
     /// Less than is written at once.
     waiting: BytesMut,
 }
 
 impl Arriving {
-    async fn new(app: &App, event: &mut Event) -> Result<Self, Error> {
-        let staged = app.store.stage(event).await.map_err(Unsaved)?;
-        Ok(Self { staged, waiting: BytesMut::new() })
+    async fn new(app: &App, question: &Question, event: &mut Event) -> Result<Self, Error> {
+        let gem = *question == Question::Push;
+        let unsaved = if gem { repository::Error::Unsaved } else { repository::Error::Store };
+        let staged = app.store.stage(event).await.map_err(unsaved)?;
+        Ok(Self { staged, unsaved, waiting: BytesMut::new() })
     }
 
     async fn write(&mut self, piece: Bytes, event: &mut Event) -> Result<(), Error> {
         self.waiting.extend_from_slice(&piece);
         while self.waiting.len() >= AT_ONCE {
             let full = self.waiting.split_to(AT_ONCE).freeze();
-            self.staged.write(full, event).await.map_err(Unsaved)?;
+            self.staged.write(full, event).await.map_err(self.unsaved)?;
         }
         Ok(())
     }
 
     async fn end(mut self, event: &mut Event) -> Result<Staged, Error> {
         if !self.waiting.is_empty() {
-            self.staged.write(self.waiting.freeze(), event).await.map_err(Unsaved)?;
+            self.staged.write(self.waiting.freeze(), event).await.map_err(self.unsaved)?;
         }
         Ok(self.staged)
     }
@@ -90,7 +93,7 @@ async fn from_form(app: &App, mut form: Form, request: &mut Request, event: &mut
                 }
                 (Piece::Field(name), _) => {
                     if name == "gem" {
-                        gem = Some(Arriving::new(app, event).await?);
+                        gem = Some(Arriving::new(app, &Question::Push, event).await?);
                     }
                     field = name;
                 }

@@ -1,6 +1,7 @@
 //! What somebody wants of a repository: the body of a call of the API, or a table of the configuration file. One form for
 //! both, so that neither can say what the other cannot.
 
+use crate::config::References;
 use format::gem::info::FormatVersion;
 use repository::{BadSetting, Error, Protocol};
 use serde::de::DeserializeOwned;
@@ -24,7 +25,8 @@ pub struct WantedRepository {
     pub name: String,
     /// Its format's name.
     pub format: String,
-    /// `hosted`, `remote` or `group`. Where it is left out, one with an upstream is remote, and others are hosted.
+    /// `hosted`, `remote` or `group`. Where it is left out, one with an upstream is remote, one with members a group, and others
+    /// are hosted.
     #[serde(default)]
     kind: Option<String>,
     #[serde(flatten)]
@@ -43,20 +45,29 @@ pub struct Wanted {
     info_format: Option<String>,
     /// `enforced` or `recorded`.
     owners: Option<String>,
+    /// Names of a group's members, all of them, in the order in which they are asked.
+    members: Option<Vec<String>>,
     /// What of its upstream is to change; null takes a setting away.
     remote: Option<Map<String, Value>>,
     /// Which versions it takes: `mixed`, `releases` or `snapshots`.
     versions: Option<String>,
+    /// Whether its files may be published again with other bytes.
+    replaceable: Option<bool>,
     /// What of its snapshots is to be kept; null takes a setting away.
     retention: Option<Map<String, Value>>,
+    /// What of its policy is to change; null takes a setting away.
+    policy: Option<Map<String, Value>>,
 }
 
 impl WantedRepository {
     /// Its kind.
     pub fn kind(&self) -> Result<RepositoryKind, Error> {
         let Some(name) = self.kind.as_deref() else {
-            let remote = self.settings.contains_key("remote");
-            return Ok(if remote { RepositoryKind::Remote } else { RepositoryKind::Hosted });
+            return Ok(match () {
+                () if self.settings.contains_key("remote") => RepositoryKind::Remote,
+                () if self.settings.contains_key("members") => RepositoryKind::Group,
+                () => RepositoryKind::Hosted,
+            });
         };
         let found = RepositoryKind::ALL.iter().copied().find(|kind| kind.as_str() == name);
         found.ok_or_else(|| {
@@ -86,6 +97,11 @@ impl WantedRepository {
 }
 
 impl Wanted {
+    /// Refuses references to secrets that a caller of the API may not name.
+    pub(crate) fn named_by_caller(&self, references: &References) -> Result<(), Error> {
+        Ok(self.remote.as_ref().map_or(Ok(()), |changes| guard::references(changes, references))?)
+    }
+
     /// The form of `/info`, which is not applied with the others: every line has to be said anew for it.
     pub fn info_format(&self) -> Result<Option<FormatVersion>, Error> {
         let Some(name) = self.info_format.as_deref() else { return Ok(None) };
@@ -124,14 +140,25 @@ impl Wanted {
                 return Err(BadSetting::new(text, &format!("there are: {ENFORCED}, {RECORDED}")).into());
             }
         }
+        if let Some(members) = &self.members {
+            record.members.clone_from(members);
+        }
         if let Some(changes) = &self.remote {
             record.remote = Some(merge("remote", &record.remote.take().unwrap_or_default(), changes)?);
         }
         if let Some(versions) = &self.versions {
             record.versions = Some(versions.clone());
         }
+        record.replaceable = self.replaceable.unwrap_or(record.replaceable);
         if let Some(changes) = &self.retention {
             record.retention = Some(merge("retention", &record.retention.unwrap_or_default(), changes)?);
+        }
+        if let Some(changes) = &self.policy {
+            if changes.contains_key("exceptions") {
+                let text = "`policy.exceptions` is no setting: each says who made it";
+                return Err(BadSetting::new(text, "`daylight policy allow REPO WHAT --why REASON`").into());
+            }
+            record.policy = Some(Box::new(merge("policy", &*record.policy.take().unwrap_or_default(), changes)?));
         }
         Ok(())
     }
@@ -240,6 +267,8 @@ mod tests {
         assert_eq!(said(json!({"remote": {"url": "http://a"}})), "`remote` has no setting `url`");
         assert!(said(json!({"remote": {"fresh_s": "soon"}})).starts_with("`remote`: invalid type"));
         assert!(said(json!({"retention": {"builds": -1}})).starts_with("`retention`: "));
+        assert_eq!(said(json!({"policy": {"denied": ["a"]}})), "`policy` has no setting `denied`");
+        assert!(said(json!({"policy": {"exceptions": []}})).contains("who made it"));
         let odd = json!({"name": "m", "format": "maven", "colour": "red"});
         let odd: WantedRepository = serde_json::from_value(odd).unwrap();
         assert!(odd.settings().unwrap_err().to_string().contains("`colour`"));

@@ -10,9 +10,11 @@ use crate::rope::Rope;
 use crate::sent::{Progress, Sent};
 use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
+use std::fs::File;
 use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 /// Up to this many bytes one read and one write cost no more than having the kernel send them: they fit into one buffer.
@@ -60,6 +62,16 @@ impl Sending {
                 Source::Growing(Box::new(Sprout { growing, part: None, ledger, means, kernel }))
             }
         };
+        Self::of(source, sent)
+    }
+
+    /// A whole file that the kernel holds in memory and sends from there.
+    pub(crate) fn in_memory(file: Arc<File>, len: u64, sent: Rc<Sent>, ledger: &Rc<Ledger>, means: &Means) -> Self {
+        let part = FilePart::in_memory(file, len, sent.clone(), means.threads.clone());
+        Self::of(Source::Part(Some(part), ledger.clone()), sent)
+    }
+
+    fn of(source: Source, sent: Rc<Sent>) -> Self {
         let body = Self { source, sent };
         body.sent.expect(body.left().unwrap_or(u64::MAX));
         body.note_end();
@@ -75,10 +87,14 @@ impl Sending {
         matches!(self.source, Source::Whole(_))
     }
 
-    /// All of it, if it is in memory.
+    /// All of it, if it is at hand: in memory, or a file for the kernel to send.
     pub(crate) fn whole(&mut self) -> Option<Piece> {
-        let Source::Whole(bytes) = &mut self.source else { return None };
-        let piece = Piece::new(Data::Memory(std::mem::take(bytes)), self.sent.clone());
+        let data = match &mut self.source {
+            Source::Whole(bytes) => Data::Memory(std::mem::take(bytes)),
+            Source::Part(part, ledger) => Data::File(part.take().inspect(|part| ledger.show(part))?),
+            _ => return None,
+        };
+        let piece = Piece::new(data, self.sent.clone());
         self.note_end();
         Some(piece)
     }

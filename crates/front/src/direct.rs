@@ -39,7 +39,7 @@ impl<H: Handler> Direct<H> {
     /// The reply to what was read, if that is a plain request with nothing behind it and the reply is at hand.
     pub(crate) fn answer(&self, wire: &mut Wire, cx: &mut Context<'_>) -> Option<Leaving> {
         let mut lines = plain::lines();
-        let plain = Plain::read(wire.look(), &mut lines, &self.connection.limits)?;
+        let plain = Plain::read(wire.look()?, &mut lines, &self.connection.limits)?;
         let leaving = self.page(&plain).or_else(|| self.exchange(&plain, cx))?;
         wire.taken();
         Some(leaving)
@@ -59,12 +59,13 @@ impl<H: Handler> Direct<H> {
             Some((path, query)) => (path, Some(query)),
             None => (plain.target, None),
         };
-        let (began, now) = (Tick::now(), self.now());
+        let now = self.now();
         let page = handler.prepared(path, query, &|| accepts_gzip(|| plain.codings()), now)?;
-        let nanos = Tick::now().since(began);
+        // With the head, which takes no longer than a reading of the clock.
+        let nanos = Tick::now().since(ledger.head_until.get());
         let method = if plain.method == Method::HEAD { "HEAD" } else { "GET" };
         let agent = plain.agent;
-        let asking = Asking { method, protocol: "HTTP/1.1", path, agent, forwarded: None, uploading: false };
+        let asking = Asking { method, protocol: "HTTP/1.1", path, agent, forwarded: None };
         let mut head = Vec::with_capacity(page.head.len() + OWN);
         head.extend_from_slice(&page.head);
         let (id, body) = prepared(&self.connection, &asking, page, nanos);
@@ -114,7 +115,7 @@ pub(crate) struct Leaving {
 }
 
 impl Leaving {
-    /// `None`: the body is not in memory.
+    /// `None`: the body is not at hand.
     fn new(head: Vec<u8>, mut body: Sending) -> Option<Self> {
         Some(Self { head: head.into(), piece: Some(body.whole()?) })
     }
@@ -123,7 +124,8 @@ impl Leaving {
     pub(crate) fn poll(&mut self, wire: &mut Wire, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while let Some(piece) = &mut self.piece {
             let slices = [IoSlice::new(&self.head), IoSlice::new(piece.chunk())];
-            let wrote = ready!(Pin::new(&mut *wire).poll_write_vectored(cx, &slices))?;
+            let left = if self.head.is_empty() { &slices[1..] } else { &slices };
+            let wrote = ready!(Pin::new(&mut *wire).poll_write_vectored(cx, left))?;
             if wrote == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }

@@ -68,7 +68,6 @@ pub(crate) struct Asking<'a> {
     pub(crate) agent: Option<&'a [u8]>,
     /// Whom a trusted proxy speaks for.
     pub(crate) forwarded: Option<IpAddr>,
-    pub(crate) uploading: bool,
 }
 
 impl Attempt {
@@ -76,13 +75,13 @@ impl Attempt {
         let ledger = &connection.ledger;
         let recorder = ledger.recorder();
         recorder.attempt();
-        let (began, now) = ledger.begin(asking.uploading);
+        let (began, now) = ledger.begin();
         let mut event = Event::request(recorder.clock().at_tick(now), began);
         if let Some(nanos) = ledger.handshake.take() {
             event.add(Op::TlsHandshake, nanos);
         }
         (event.method, event.protocol) = (asking.method, asking.protocol);
-        event.path = Event::text(asking.path);
+        event.asked(asking.path);
         match asking.forwarded {
             Some(client) => event.client = client.to_string().into(),
             None => event.client = connection.client_text.clone(),
@@ -125,7 +124,6 @@ pub(crate) fn exchange<H: Handler>(
         path: head.uri.path(),
         agent: head.headers.get(header::USER_AGENT).map(HeaderValue::as_bytes),
         forwarded: connection.proxies.client(connection.client, &head.headers),
-        uploading: !upload.is_none(),
     };
     let attempt = Attempt::begin(&connection, &asking);
     async move { answer(&connection, attempt, head, upload).await }
@@ -146,8 +144,14 @@ pub(crate) fn prepared<H>(
         (event.status, event.outcome) = (page.status.as_u16(), Some(outcome(page.status, &HeaderMap::new())));
         id = event.id;
     }
-    let body = if asking.method == "HEAD" { Body::Empty } else { Body::Bytes(page.body) };
-    (id, Sending::new(body, attempt.leave(), &connection.ledger, &connection.means, false))
+    let Connection { ledger, means, sendfile, .. } = connection;
+    let sent = attempt.leave();
+    let body = match page.file {
+        _ if asking.method == "HEAD" => Body::Empty,
+        Some(file) if *sendfile => return (id, Sending::in_memory(file, page.body.len() as u64, sent, ledger, means)),
+        _ => Body::Bytes(page.body),
+    };
+    (id, Sending::new(body, sent, ledger, means, false))
 }
 
 async fn answer<H: Handler>(

@@ -18,7 +18,7 @@ use telemetry::{Bound, Tick};
 use tokio::task::JoinHandle;
 
 /// Bytes that a connection sends before the others of its core have a turn, and that are looked for in memory at once.
-pub(crate) const TURN: usize = 2 << 20;
+pub(crate) const TURN: usize = 1 << 20;
 /// So long after a client has taken nothing more, what was in memory is taken to be there still, in nanoseconds. Most take
 /// more within milliseconds, and looking again each time costs more than sending does.
 const KEPT: u64 = 1_000_000_000;
@@ -53,6 +53,13 @@ impl FilePart {
         let (at, left) = (Cell::new(from), Cell::new(len));
         let (turn, known, paused, reading) = Default::default();
         Rc::new(Self { file, at, left, turn, known, paused, reading, sent, threads })
+    }
+
+    /// A whole file that the kernel is known to hold in memory.
+    pub(crate) fn in_memory(file: Arc<File>, len: u64, sent: Rc<Sent>, threads: Arc<Bound>) -> Rc<Self> {
+        let part = Self::new(file, 0, len, sent, threads);
+        part.known.set(len);
+        part
     }
 
     pub(crate) fn left(&self) -> u64 {

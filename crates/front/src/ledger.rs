@@ -7,7 +7,6 @@
 use crate::Limits;
 use crate::file_part::FilePart;
 use crate::http2::Stream;
-use crate::line_ends::Within;
 use crate::sent::{Progress, Sent};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -57,8 +56,6 @@ pub(crate) struct Ledger {
     pub(crate) unread: Cell<bool>,
     /// Many exchanges at a time: HTTP/2.
     many: bool,
-    /// The request under way has a body.
-    uploading: Cell<bool>,
     /// HTTP/2: the client sends frames that ask for nothing, and too many.
     pub(crate) flooded: Cell<bool>,
     /// Why the request that is given up next is.
@@ -83,7 +80,6 @@ impl Ledger {
             parting: Cell::new(None),
             unread: Cell::new(false),
             many: false,
-            uploading: Cell::new(false),
             flooded: Cell::new(false),
             refused: Cell::new(None),
         }
@@ -130,20 +126,9 @@ impl Ledger {
         }
     }
 
-    /// What the next bytes of the client's are, on HTTP/1.
-    pub(crate) fn within(&self) -> Within {
-        match (self.quiet(), self.head_since.get()) {
-            (true, _) if self.draining.get() => Within::Body,
-            (true, None) => Within::NewHead,
-            (false, _) if self.uploading.get() => Within::Body,
-            _ => Within::Head,
-        }
-    }
-
     /// A head is complete. Returns when its first byte was there, and its last; a pipelined request's came with an
     /// earlier one's, and it begins now.
-    pub(crate) fn begin(&self, uploading: bool) -> (Tick, Tick) {
-        self.uploading.set(uploading);
+    pub(crate) fn begin(&self) -> (Tick, Tick) {
         self.working.set(self.working.get() + 1);
         self.greeted.set(true);
         match self.head_since.take() {

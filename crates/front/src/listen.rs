@@ -14,21 +14,26 @@ use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::panic::resume_unwind;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
+use std::thread::{Builder as Thread, ScopedJoinHandle};
 use std::time::Duration;
-use telemetry::{Bound, BoundName, Counter, Event, Full, Outcome, Reason, Recorder, Slot, Tick};
+use telemetry::{Bound, BoundName, Counter, Event, Full, Outcome, Pulse, Reason, Recorder, Slot, Tick};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder as Runtime, LocalOptions};
 use tokio::sync::Notify;
-use tokio::task::LocalSet;
 use tokio::time::{sleep, timeout};
 
 /// Connections that the kernel completes while every core is busy.
 const BACKLOG: i32 = 4096;
 /// Threads of a core that read files.
 const BLOCKING: usize = 4;
+/// Connections that have a turn on a core before it looks for what has come and which timers are due. Each may send a part of a file,
+/// which takes a tenth of a millisecond.
+const TURNS: u32 = 16;
 /// How long a core rests after an accept that failed for want of descriptors or memory: they do not come back sooner.
 const REST: Duration = Duration::from_millis(100);
 
@@ -151,59 +156,62 @@ pub fn run<H: Handler>(
     let buffers = Buffers::new(limits.file_buffers);
     recorder.register(buffers.bound());
     let means = Means { buffers, threads, sendfile: options.sendfile };
-    let cores = (0..cores)
-        .map(|_| {
-            let runtime =
-                tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(BLOCKING).build()?;
-            let socket = {
-                let _within = runtime.enter();
-                TcpListener::from_std(listener.0.try_clone()?)?
-            };
-            Ok((runtime, socket))
-        })
-        .collect::<io::Result<Vec<_>>>()
-        .map_err(Error::Core)?;
+    let sockets = (0..cores).map(|_| listener.0.try_clone()).collect::<io::Result<Vec<_>>>().map_err(Error::Core)?;
     // The cores hold all that is left of the socket here, so that connecting fails as soon as they have stopped.
     drop(listener);
     std::thread::scope(|scope| {
-        for (number, (runtime, socket)) in cores.into_iter().enumerate() {
-            let (handler, limits, recorder, means, clients) =
-                (handler.clone(), limits.clone(), recorder.clone(), means.clone(), clients.clone());
-            let (connections, stop, proxies, tls) = (connections.clone(), &stop, proxies.clone(), tls.clone());
-            let serve = move || {
-                let core = Rc::new(Core {
-                    builder: http1::builder(&limits),
-                    handler,
-                    limits,
-                    recorder,
-                    means,
-                    connections,
-                    clients,
-                    proxies,
-                    tls,
-                    farewell: Cell::new(None),
-                    stopping: Notify::new(),
-                    open: Cell::new(0),
-                    emptied: Notify::new(),
-                });
-                let local = LocalSet::new();
-                local.block_on(&runtime, async {
-                    tokio::task::spawn_local(heartbeat(core.recorder.pulse(&format!("core-{number}"))));
-                    core.farewell.set(Some(accept(&core, socket, stop).await));
-                    core.stopping.notify_waiters();
-                    finish(&core, options.patience).await;
-                });
-                // What is still open after the patience is closed here, and its events are released.
-                drop(local);
-                runtime.shutdown_background();
+        let mut threads = Vec::with_capacity(cores);
+        for (number, socket) in sockets.into_iter().enumerate() {
+            let core = Core {
+                builder: http1::builder(&limits),
+                handler: handler.clone(),
+                limits: limits.clone(),
+                recorder: recorder.clone(),
+                means: means.clone(),
+                connections: connections.clone(),
+                clients: clients.clone(),
+                proxies: proxies.clone(),
+                tls: tls.clone(),
+                farewell: Cell::new(None),
+                stopping: Notify::new(),
+                open: Cell::new(0),
+                emptied: Notify::new(),
             };
-            if let Err(error) = std::thread::Builder::new().name(format!("core-{number}")).spawn_scoped(scope, serve) {
-                stop.now();
-                return Err(Error::Core(error));
-            }
+            let (stop, name) = (&stop, format!("core-{number}"));
+            let heart = recorder.pulse(&name);
+            let work = move || serve(core, socket, heart, stop, options.patience).inspect_err(|_| stop.now());
+            threads.push(Thread::new().name(name).spawn_scoped(scope, work).inspect_err(|_| stop.now()));
         }
-        Ok(())
+        let ended = |thread: io::Result<ScopedJoinHandle<'_, io::Result<()>>>| {
+            thread?.join().unwrap_or_else(|panic| resume_unwind(panic))
+        };
+        threads.into_iter().map(ended).fold(Ok(()), Result::and).map_err(Error::Core)
     })
+}
+
+/// One core: accepts until it is told to stop, and then finishes.
+fn serve<H: Handler>(
+    core: Core<H>,
+    socket: std::net::TcpListener,
+    heart: Arc<Pulse>,
+    stop: &Stop,
+    patience: Duration,
+) -> io::Result<()> {
+    let mut runtime = Runtime::new_current_thread();
+    runtime.enable_all().max_blocking_threads(BLOCKING).event_interval(TURNS);
+    let runtime = runtime.build_local(LocalOptions::default())?;
+    let core = Rc::new(core);
+    let served = runtime.block_on(async {
+        let socket = TcpListener::from_std(socket)?;
+        tokio::task::spawn_local(heartbeat(heart));
+        core.farewell.set(Some(accept(&core, socket, stop).await));
+        core.stopping.notify_waiters();
+        finish(&core, patience).await;
+        Ok(())
+    });
+    // What is still open after the patience is closed here, and its events are released.
+    runtime.shutdown_background();
+    served
 }
 
 /// Accepts until it is told to stop. Returns how long idle connections may stay.

@@ -6,6 +6,7 @@
 mod admission;
 mod door;
 mod gzip;
+mod kernel_copy;
 mod page;
 mod shelf;
 
@@ -15,10 +16,12 @@ use gzip::Compressor;
 pub(crate) use gzip::accepted as accepts_gzip;
 pub use gzip::wanted as takes_gzip;
 use http::{HeaderMap, StatusCode};
+use kernel_copy::Copies;
 use page::Page;
 use shelf::{Shelf, Wanted};
 use std::borrow::Cow;
 use std::fmt;
+use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 use telemetry::{Event, Layer, Millis, Op, Reason, Recorder, Subject};
@@ -61,6 +64,7 @@ pub struct Pages<S> {
     /// Answers that something is not there, on a small shelf of their own: anyone can ask for any number of names.
     missing: Shelf<S>,
     compressor: Compressor<S>,
+    copies: Copies,
 }
 
 /// A page as HTTP/1.1 sends it.
@@ -70,17 +74,23 @@ pub struct Prepared {
     /// Status and headers, without those that each reply has of its own.
     pub(crate) head: Bytes,
     pub(crate) body: Bytes,
+    /// The same body, where the kernel can send it from.
+    pub(crate) file: Option<Arc<File>>,
     pub(crate) subject: Subject,
     pub(crate) reason: Option<Reason>,
 }
 
 impl<S: Clone + Send + Sync + 'static> Pages<S> {
-    /// Pages of `bytes` in all, and the thread that compresses them. `recorder` is told how full they are.
-    pub fn new(bytes: u64, outside: Outside<S>, recorder: &Arc<Recorder>) -> Self {
+    /// Pages of `bytes` in all, and the thread that compresses them. Of large ones the kernel holds up to `files` as well, so that it
+    /// sends them without a copy. `recorder` is told how full they are.
+    pub fn new(bytes: u64, files: u64, outside: Outside<S>, recorder: &Arc<Recorder>) -> Self {
         let missing = bytes / 16;
-        let found = Arc::new(Shelf::new("found", bytes - missing, recorder));
+        let found = bytes - missing;
+        // A build asks for most files once, and the next one for the same.
+        let found = Arc::new(Shelf::new("found", (found, found / 2), recorder));
         let compressor = Compressor::start(found.clone(), recorder.clone());
-        Self { outside, found, missing: Shelf::new("missing", missing, recorder), compressor }
+        let (missing, copies) = (Shelf::new("missing", (missing, 0), recorder), Copies::new(files, recorder));
+        Self { outside, found, missing, compressor, copies }
     }
 
     /// The page for `request`, if there is one whose stamp holds. It becomes the answer's layer and subject in `event`.
@@ -114,8 +124,8 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
     pub fn prepared(&self, path: &str, query: Option<&str>, gzip: &dyn Fn() -> bool, now: Millis) -> Option<Prepared> {
         let page = self.holding(&self.canon(path, query)?.wanted(PUBLIC), gzip, now)?;
         let form = page.form(gzip);
-        let (head, body) = (form.head.clone(), form.body.clone());
-        Some(Prepared { status: page.status, head, body, subject: page.subject.clone(), reason: page.reason })
+        let (head, body, file) = (form.head.clone(), form.body.clone(), self.copies.of(&form.body, &form.copy));
+        Some(Prepared { status: page.status, head, body, file, subject: page.subject.clone(), reason: page.reason })
     }
 
     /// The page that is wanted, on whichever shelf, if its stamp holds. If not it is taken away.
@@ -144,8 +154,8 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         (class != PUBLIC && now < expires).then_some(class)
     }
 
-    /// Keeps `reply`, which was made from what `stamp` stands for (taken before the work), if it is one to keep and was
-    /// wanted before. `public`: anyone may have it; else it is for those of the asker's class alone.
+    /// Keeps `reply`, which was made from what `stamp` stands for (taken before the work), if it is one to keep and there is
+    /// room for it, or it was wanted before. `public`: anyone may have it; else it is for those of the asker's class alone.
     pub fn keep(&self, request: &Request, reply: &Reply, public: bool, stamp: S, event: &mut Event) {
         if !admission::may_be_read(request) || !admission::may_be_kept(request, reply) {
             return;
@@ -154,8 +164,8 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         let class = if public { Some(PUBLIC) } else { self.class(request, event.at) };
         let (Some(canon), Some(class)) = (self.canon(request.path(), request.query()), class) else { return };
         let wanted = canon.wanted(class);
-        // Whoever comes once is turned away before more is done.
-        if !shelf.wanted_again(&wanted) || !admission::lets_it_be_kept(&reply.headers) {
+        // Whoever is turned away is before more is done.
+        if !shelf.lets_in(&wanted) || !admission::lets_it_be_kept(&reply.headers) {
             return;
         }
         let (subject, reason) = (event.subject.clone(), event.reason);

@@ -2,7 +2,7 @@
 
 use crate::file_part::{FilePart, stands_in};
 use crate::ledger::Ledger;
-use crate::line_ends::LineEnds;
+use crate::line_ends::{LineEnds, lone};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 use socket2::SockRef;
@@ -190,20 +190,17 @@ impl Wire {
         self.again += bytes.len();
     }
 
-    /// What was read and waits, looked through.
-    pub(crate) fn look(&mut self) -> &[u8] {
-        let again = self.again.min(self.ahead.len());
-        self.ends.check(&mut self.ahead[again..], self.ledger.within());
+    /// What was read and waits, if it is all of what was said since the last request, and its lines end as they must. What of it is
+    /// not [`Wire::taken`] is looked through when it is read.
+    pub(crate) fn look(&mut self) -> Option<&[u8]> {
         self.ledger.arrived();
-        self.again = self.ahead.len();
-        &self.ahead
+        (self.again == 0 && !lone(&self.ahead)).then_some(&*self.ahead)
     }
 
     /// That was a request, and nobody else is to read it.
     pub(crate) fn taken(&mut self) {
         self.ahead.clear();
         self.ahead.shrink_to(KEPT);
-        self.again = 0;
     }
 
     /// Waits for the client to say something, and keeps it. False: it never will.
@@ -249,7 +246,7 @@ impl Read for Wire {
         let poll = wire.poll_take(cx, into.remaining(), |bytes| {
             taken = bytes.len();
             if !bytes.is_empty() {
-                ends.check(&mut bytes[again.min(taken)..], ledger.within());
+                ends.check(&mut bytes[again.min(taken)..]);
                 ledger.arrived();
                 into.put_slice(bytes);
             }

@@ -1,7 +1,7 @@
 //! The question and what is found.
 
 use crate::rope::Sums;
-use crate::{Content, Describe, Error, Format, OwnerChange, Packed, Repository};
+use crate::{Content, Describe, Error, Format, Freshness, How, OwnerChange, Packed, Repository, Source};
 use bytes::Bytes;
 use format::gem::call;
 use format::gem::dependencies::Form;
@@ -170,6 +170,19 @@ impl Found {
     pub fn fresh_until(&self) -> Option<Millis> {
         match self {
             Found::Content(content) => content.fresh_until,
+            Found::Index(index) | Found::Gemspec(index) | Found::Document(index, _) => index.fresh_until,
+            _ => None,
+        }
+    }
+
+    /// The same for whoever asks next, where it is a file, whole and open: whatever was done for it this time, nothing has to be then.
+    pub(crate) fn again(&self) -> Option<Found> {
+        match self {
+            Found::File { .. } => Some(self.clone()),
+            Found::Content(content) if matches!(content.source, Source::File(_)) && content.hashes.is_some() => {
+                let freshness = content.freshness.map(|freshness| Freshness { how: How::Kept, ..freshness });
+                Some(Found::Content(Content { freshness, ..content.clone() }))
+            }
             _ => None,
         }
     }
@@ -188,6 +201,8 @@ pub struct Index {
     pub sha256: [u8; 32],
     /// The MD5 of each multiple of [`crate::PIECE`] bytes from its beginning, unfinished.
     pub states: Arc<[Md5]>,
+    /// From when on policy may show something else.
+    pub fresh_until: Option<Millis>,
 }
 
 impl Index {

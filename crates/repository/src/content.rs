@@ -49,6 +49,16 @@ pub enum How {
     Stale(Reason),
 }
 
+/// The digest of a file by one algorithm, in small hexadecimal digits.
+pub(crate) fn digits(hashes: &Hashes, checksum: Checksum) -> String {
+    match checksum {
+        Checksum::Md5 => hashes.md5.clone(),
+        Checksum::Sha1 => hashes.sha1.clone(),
+        Checksum::Sha256 => hashes.sha256.to_string(),
+        Checksum::Sha512 => hashes.sha512.clone(),
+    }
+}
+
 /// Where the bytes of a [`Content`] are.
 #[derive(Debug, Clone)]
 pub enum Source {

@@ -43,6 +43,11 @@ pub enum What {
 }
 
 impl What {
+    /// Whether it is told from the versions of one gem.
+    pub(crate) fn is_of_versions(&self) -> bool {
+        self.gem().is_some() && !matches!(self, What::Owners(_))
+    }
+
     /// The gem that it is about alone.
     pub(crate) fn gem(&self) -> Option<&str> {
         match self {

@@ -1,5 +1,7 @@
 //! Why a question has no answer: named by situation; only `reply` knows what HTTP calls it.
 
+mod hint;
+
 use format::gem::{Fault, Invalid};
 use telemetry::{Millis, Reason};
 
@@ -168,6 +170,20 @@ pub enum Error {
     /// This version cannot do that yet.
     #[error("{0}")]
     Unsupported(String),
+    /// It is to be seen as of a moment that is yet to come.
+    #[error("{0} is yet to come")]
+    Future(String),
+    /// It is to be seen as of a moment at which nothing was known of it.
+    #[error("nothing is known of `{what}` before {since}")]
+    BeforeItsTime {
+        /// The repository, or what in it.
+        what: String,
+        /// Since when something is.
+        since: Millis,
+    },
+    /// It was something else then, which is kept no longer.
+    #[error("what `{0}` was at that moment is not kept here")]
+    Unkept(String),
     /// Others changed the same thing again and again while this was tried.
     #[error("`{0}` is being changed by too many others at once")]
     Contended(String),
@@ -179,9 +195,15 @@ pub enum Error {
         /// So long that is believed.
         until: Millis,
     },
+    /// It is there, or may be, and policy hides it.
+    #[error("{0}")]
+    Hidden(Box<crate::Hidden>),
     /// The upstream did not say whether it has it.
     #[error(transparent)]
     Upstream(#[from] crate::Failure),
+    /// The repository asks no upstream, so that it is not known.
+    #[error("it is not known without asking the upstream")]
+    Unasked,
     /// A row says what this program cannot read.
     #[error("the facts of `{key}` cannot be read: {source}")]
     Unreadable {
@@ -246,20 +268,33 @@ impl Error {
             Error::BadName(_) | Error::NoSuchFormat(_) | Error::NoSuchProtocol(_) | Error::Setting(_) => {
                 Reason::InputInvalid
             }
+            Error::Future(_) => Reason::InputInvalid,
+            Error::BeforeItsTime { .. } => Reason::BeforeItsTime,
+            Error::Unkept(_) => Reason::Unkept,
             Error::TooManyNames => Reason::TooLarge,
             Error::NameTaken(_) | Error::Contended(_) | Error::OtherCase { .. } => Reason::Conflict,
             Error::Unsupported(_) => Reason::Unsupported,
+            Error::Hidden(_) => Reason::HiddenByPolicy,
             Error::Unreadable { .. } => Reason::Io,
             Error::Missing { .. } => Reason::NoSuchFile,
             Error::Upstream(failure) => failure.reason,
+            Error::Unasked => Reason::UpstreamUnasked,
             Error::GivenUp => Reason::Panicked,
             Error::Store(error) | Error::Unsaved(error) => store_reason(error),
         }
     }
 
+    /// Whether it proves that there is no such file, as far as the repository goes that says so.
+    pub(crate) fn is_absence(&self) -> bool {
+        matches!(self, Error::NoSuchFile(_) | Error::Missing { .. } | Error::Removed(_) | Error::BeforeItsTime { .. })
+    }
+
     /// Whether it is about a file of a tree.
     pub fn is_of_a_file(&self) -> bool {
         matches!(
+            self,
+            Error::Hidden(hidden) if hidden.format.is_tree()
+        ) || matches!(
             self,
             Error::NoSuchFile(_)
                 | Error::Missing { .. }
@@ -293,44 +328,11 @@ impl Error {
             _ => None,
         }
     }
+}
 
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Error::NoSuchRepository(_) => Some("`daylight repo list` shows which there are".into()),
-            Error::Invalid(error) => error.hint().map(Into::into),
-            Error::Setting(error) => Some(error.hint().into()),
-            Error::BadName(error) => Some(error.hint().into()),
-            Error::Store(error) | Error::Unsaved(error) => error.hint(),
-            Error::OtherCase { there, .. } => Some(format!("publish it as `{there}`, or under another name")),
-            Error::NoSuchOwner => {
-                Some("an owner is called as their token's owner is: `daylight token list` shows them".into())
-            }
-            Error::PathTaken(_) | Error::PathTakenByRemoved(_) => Some("publish another version".into()),
-            Error::PathInOtherCase { there, .. } => {
-                Some(format!("spell it as `{there}` is, or publish another version"))
-            }
-            Error::NotInLayout(_) => {
-                Some("a file of `G:A:V` is at `G/A/V/A-V.EXTENSION` or `G/A/V/A-V-CLASSIFIER.EXTENSION`".into())
-            }
-            Error::ChecksumDiffers { .. } => {
-                Some("it was damaged on its way, or the file was: upload both again".into())
-            }
-            Error::VersionRefused { .. } => {
-                Some("publish it to a repository that takes it; `daylight repo list` shows which there are".into())
-            }
-            Error::NoSuchFormat(_) => Some("there are: gem, maven, raw".into()),
-            Error::NoSuchProtocol(_) => {
-                let names: Vec<_> = crate::Protocol::ALL.iter().map(|protocol| protocol.as_str()).collect();
-                Some(format!("there are: {}", names.join(", ")))
-            }
-            Error::Contended(_) => Some("try again".into()),
-            // Strangers read this; what to do is for who runs the server, in the event.
-            Error::Upstream(_) => {
-                Some("this answer's Daylight-Event leads whoever runs the server to the cause".into())
-            }
-            _ => None,
-        }
+impl From<crate::Hidden> for Error {
+    fn from(hidden: crate::Hidden) -> Self {
+        Error::Hidden(Box::new(hidden))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which repositories there are, read whole, and again when its stamp no longer holds.
 
-use crate::{Rules, Shared, View};
+use crate::policy::OPEN;
+use crate::{Past, Rules, Shared, View};
 use format::gem::info::FormatVersion;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -51,24 +52,57 @@ pub struct Repository {
     pub record: RepositoryRecord,
     /// Its format.
     pub format: Format,
-    /// Its policy.
+    /// Its policy; where it is seen through a group, with that of the group.
     pub rules: Rules,
-    /// Its large indexes; the same while it lives, whatever its settings become.
+    /// The moment as of which it is looked at; `None`: as it is.
+    pub as_of: Option<Past>,
+    /// Whose what is kept of its upstream is.
+    pub(crate) origin: Origin,
+    /// What it has beside its settings; the same while it lives, whatever those become.
     pub shared: Arc<Shared>,
+    /// Whether its upstream is asked for what is not known of it.
+    pub asks: bool,
+    /// Of a group: the hosted and remote repositories that it comes to, in order, seen through it.
+    pub leaves: Arc<[Arc<Repository>]>,
 }
 
 impl Repository {
+    /// One that is looked at as it is, by its own rules; a group of nothing yet.
+    pub(crate) fn new(id: RepositoryId, record: RepositoryRecord, format: Format, shared: Arc<Shared>) -> Self {
+        let (origin, rules) = (Self::origin_of(id, &record), Rules::of(&record, format));
+        Self { id, record, format, rules, as_of: None, origin, shared, asks: true, leaves: Arc::default() }
+    }
+
     /// The repository seen at `now`.
     pub fn view(&self, now: Millis) -> View<'_> {
-        View { as_of: None, now, rules: &self.rules }
+        View { as_of: self.as_of.map(|past| past.until), now, rules: &self.rules }
     }
 
-    /// Whose what is kept of its upstream is.
-    pub(crate) fn origin(&self) -> Origin {
-        Self::origin_of(self.id, &self.record)
+    /// All that it holds at `now`, whatever its policy hides: for those who change it.
+    pub(crate) fn whole(&self, now: Millis) -> View<'static> {
+        View { as_of: None, now, rules: &OPEN }
     }
 
-    /// The same, of a repository that is set so.
+    /// The next moment at which an exception ends that lets something of it be seen.
+    pub(crate) fn ends(&self, now: Millis) -> Option<Millis> {
+        let all = self.leaves.iter().map(|leaf| &leaf.rules).chain([&self.rules]);
+        all.filter_map(|rules| rules.ends(now)).min()
+    }
+
+    /// The same, looked at with these rules and as of this moment.
+    pub(crate) fn seen(&self, rules: Rules, as_of: Option<Past>) -> Self {
+        let Self { id, record, format, origin, shared, asks, leaves, .. } = self;
+        let (record, shared, leaves) = (record.clone(), shared.clone(), leaves.clone());
+        Self { id: *id, record, format: *format, rules, as_of, origin: *origin, shared, asks: *asks, leaves }
+    }
+
+    /// The same, with upstreams that are not asked, so that it answers with what is known.
+    pub(crate) fn unasked(&self) -> Self {
+        let leaves = self.leaves.iter().map(|leaf| Arc::new(leaf.unasked())).collect();
+        Self { asks: false, leaves, ..self.seen(self.rules.clone(), self.as_of) }
+    }
+
+    /// Whose what is kept of the upstream is of a repository that is set so.
     pub(crate) fn origin_of(id: RepositoryId, record: &RepositoryRecord) -> Origin {
         Origin::new(id, record.remote.as_ref().map_or(&[], |remote| &remote.urls))
     }

@@ -4,55 +4,53 @@
 //! What is small is not here: it becomes a page. What a page is for complete answers, this is for large ones: made from what
 //! its stamp stands for, and looked at again when it is used.
 
-use crate::{Content, Found, How, Source};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, Equivalent, UnitWeighter};
+use std::hash::Hash;
 use std::sync::Arc;
-use store::{RepositoryId, Stamp};
-use telemetry::{Bound, BoundName, Event, Layer, Text};
+use store::Stamp;
+use telemetry::{Bound, BoundName};
 
-/// The table. Each file in it is one open descriptor, whoever is sent it.
+/// A table of them, by whose (`W`) and by name. `T` is what is known of a file, and one open descriptor, whoever is sent it.
 #[derive(Debug)]
-pub(crate) struct Opened {
-    files: Cache<Key, Arc<Kept>>,
+pub(crate) struct Opened<W, T> {
+    files: Cache<Key<W>, Arc<Kept<T>>>,
     bound: Arc<Bound>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
-    repository: RepositoryId,
+struct Key<W> {
+    whose: W,
     name: Box<str>,
 }
 
 /// A [`Key`] that is not kept. Fields and their order are the same, so that it hashes alike.
 #[derive(Debug, Hash)]
-struct Wanted<'a> {
-    repository: RepositoryId,
+struct Wanted<'a, W> {
+    whose: W,
     name: &'a str,
 }
 
-impl Equivalent<Key> for Wanted<'_> {
-    fn equivalent(&self, key: &Key) -> bool {
-        self.repository == key.repository && self.name == &*key.name
+impl<W: Eq> Equivalent<Key<W>> for Wanted<'_, W> {
+    fn equivalent(&self, key: &Key<W>) -> bool {
+        self.whose == key.whose && self.name == &*key.name
     }
 }
 
 #[derive(Debug)]
-struct Kept {
+struct Kept<T> {
     stamp: Stamp,
-    found: Found,
-    /// What it is a file of, for the event.
-    package: Text,
+    file: T,
 }
 
-impl Opened {
-    /// Holds none yet, and never more than `files`.
-    pub(crate) fn new(files: u64) -> Self {
+impl<W: Copy + Eq + Hash, T: Clone> Opened<W, T> {
+    /// Holds none yet, and never more than `files`. `which` says which files, where there are several tables.
+    pub(crate) fn new(which: &str, files: u64) -> Self {
         let items = usize::try_from(files).unwrap_or(usize::MAX);
         let hasher = DefaultHashBuilder::default();
         Self {
             files: Cache::with(items, files, UnitWeighter, hasher, DefaultLifecycle::default()),
-            bound: Bound::new(BoundName::OpenFiles, "", files),
+            bound: Bound::new(BoundName::OpenFiles, which, files),
         }
     }
 
@@ -61,42 +59,20 @@ impl Opened {
     }
 
     /// The file of that name, if it is open and its stamp `holds`. If not it is closed, once nobody is sent it any more.
-    pub(crate) fn find(
-        &self,
-        repository: RepositoryId,
-        name: &str,
-        holds: impl FnOnce(&Stamp) -> bool,
-        event: &mut Event,
-    ) -> Option<Found> {
-        let wanted = Wanted { repository, name };
+    pub(crate) fn find(&self, whose: W, name: &str, holds: impl FnOnce(&Stamp) -> bool) -> Option<T> {
+        let wanted = Wanted { whose, name };
         let kept = self.files.get(&wanted)?;
         if holds(&kept.stamp) {
-            event.layer = Layer::Open;
-            event.subject.package = kept.package.clone();
-            return Some(kept.found.clone());
+            return Some(kept.file.clone());
         }
         self.files.remove_if(&wanted, |there| Arc::ptr_eq(there, &kept));
         self.bound.observe(self.files.weight());
         None
     }
 
-    /// Keeps what was found, if it is a file: `stamp` is what it was made from, taken before the work. It holds until somebody else
-    /// may have changed the file.
-    pub(crate) fn keep(&self, repository: RepositoryId, name: &str, found: &Found, mut stamp: Stamp, event: &Event) {
-        let mut found = match found {
-            Found::Content(content) if matches!(content.source, Source::File(_)) && content.hashes.is_some() => {
-                stamp.fresh_until = content.fresh_until.map_or(stamp.fresh_until, |until| until.min(stamp.fresh_until));
-                found.clone()
-            }
-            Found::File { .. } => found.clone(),
-            _ => return,
-        };
-        if let Found::Content(Content { freshness: Some(freshness), .. }) = &mut found {
-            // Whatever was done for it this time, nothing has to be for the next.
-            freshness.how = How::Kept;
-        }
-        let kept = Kept { stamp, found, package: event.subject.package.clone() };
-        self.files.insert(Key { repository, name: name.into() }, Arc::new(kept));
+    /// Keeps a file: `stamp` is what it was made from, taken before the work.
+    pub(crate) fn keep(&self, whose: W, name: &str, file: T, stamp: Stamp) {
+        self.files.insert(Key { whose, name: name.into() }, Arc::new(Kept { stamp, file }));
         self.bound.observe(self.files.weight());
     }
 }
@@ -104,58 +80,32 @@ impl Opened {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bytes::Bytes;
-    use store::{Hashes, Revisions, Seq, Unit};
-    use telemetry::{Clock, Millis};
+    use store::{RepositoryId, Revisions, Seq, Unit};
+    use telemetry::Millis;
 
     const HERE: RepositoryId = RepositoryId(1);
 
-    fn content(source: Source) -> Found {
-        let hashes = Some(Hashes::of(b"bytes"));
-        Found::Content(Content {
-            source,
-            hashes,
-            modified: None,
-            media: "text/plain",
-            lasting: true,
-            fresh_until: None,
-            freshness: None,
-        })
-    }
-
-    fn file() -> Found {
-        content(Source::File(Arc::new(tempfile::tempfile().unwrap())))
-    }
-
-    fn event() -> Box<Event> {
-        Event::job("test", Clock::default().now())
-    }
-
     #[test]
     fn a_file_stays_open_while_its_stamp_holds_and_is_found_under_its_own_name_only() {
-        let (opened, revisions) = (Opened::new(100), Revisions::new(Seq(0)));
+        let (opened, revisions) = (Opened::new("", 100), Revisions::new(Seq(0)));
         let stamp = revisions.stamp(&[Unit::Of(HERE, "a")], Millis(i64::MAX)).unwrap();
-        let found = |id, name| opened.find(id, name, |stamp| revisions.holds(stamp, Millis(0)), &mut event()).is_some();
-        opened.keep(HERE, "a/b", &file(), stamp, &event());
-        assert!(found(HERE, "a/b") && !found(HERE, "a/c") && !found(RepositoryId(2), "a/b"));
+        let found = |id, name| opened.find(id, name, |stamp| revisions.holds(stamp, Millis(0)));
+        opened.keep(HERE, "a/b", "file", stamp);
+        assert_eq!((found(HERE, "a/b"), found(HERE, "a/c"), found(RepositoryId(2), "a/b")), (Some("file"), None, None));
         assert_eq!(opened.bound().used(), 1);
         revisions.raise(Unit::Of(HERE, "a"));
-        assert!(!found(HERE, "a/b"));
-        assert_eq!(opened.bound().used(), 0);
+        assert_eq!((found(HERE, "a/b"), opened.bound().used()), (None, 0));
     }
 
     #[test]
-    fn never_are_more_open_than_fit_and_what_is_in_memory_is_not_kept() {
-        let (opened, revisions) = (Opened::new(100), Revisions::new(Seq(0)));
+    fn never_are_more_open_than_fit() {
+        let (opened, revisions) = (Opened::new("", 100), Revisions::new(Seq(0)));
         let stamp = revisions.stamp(&[], Millis(i64::MAX)).unwrap();
         for number in 0..1000 {
-            opened.keep(HERE, &number.to_string(), &file(), stamp, &event());
+            opened.keep(HERE, &number.to_string(), (), stamp);
         }
-        let is_open = |name: &str| opened.find(HERE, name, |_| true, &mut event()).is_some();
-        let open = (0..1000).filter(|number| is_open(&number.to_string())).count();
+        let open = (0..1000).filter(|number| opened.find(HERE, &number.to_string(), |_| true).is_some()).count();
         assert!((50..=100).contains(&open), "{open}");
         assert!(opened.bound().highest() <= 100);
-        opened.keep(HERE, "small", &content(Source::Memory(Bytes::from_static(b"bytes"))), stamp, &event());
-        assert!(!is_open("small"));
     }
 }

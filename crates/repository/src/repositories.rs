@@ -2,22 +2,26 @@
 
 mod change;
 mod contents;
+mod foresee;
+mod list;
+mod members;
 mod stamps;
 mod trees;
+mod upkeep;
 
 pub use contents::{Listed, ListedFile, Part};
+pub use foresee::Foreseen;
 
 use crate::client_settings;
 use crate::hosted::{self, Heads, Hosted, Inventory, Keeper, Pieces};
 use crate::opened::Opened;
 use crate::remote::Remotes;
-use crate::{Actor, Ask, Error, Format, Found, Known, Question, References, Repository, Rules, Shared, Workers};
+use crate::{Actor, AsOf, Ask, Error, Format, Found, Known, Question, References, Repository, Workers};
 use arc_swap::ArcSwap;
 use client::{HostState, Hosts};
-use std::collections::HashMap;
 use std::sync::Arc;
-use store::{RepositoryId, RepositoryKind, Staged, Stamp, Store, Unit};
-use telemetry::{Bound, Clock, Event, Layer, Millis, Recorder};
+use store::{RepositoryId, RepositoryKind, Staged, Stamp, Store};
+use telemetry::{Bound, Clock, Event, Layer, Recorder, Text};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
@@ -28,7 +32,7 @@ pub struct Room {
     pub indexes: Arc<Bound>,
     /// Bytes of what the dependency API says of gems.
     pub dependencies_bytes: u64,
-    /// Large files that stay open.
+    /// Large files that stay open, half of them of upstreams.
     pub open_files: u64,
 }
 
@@ -46,8 +50,9 @@ pub struct Repositories {
     pieces: Pieces,
     /// What folders of hosted trees hold.
     inventory: Inventory,
-    /// Large files that were asked for.
-    opened: Opened,
+    /// Large files that hosted repositories and groups were asked for, each with the name of its package for the event. What is kept
+    /// of upstreams has a table of its own.
+    opened: Opened<RepositoryId, (Found, Text)>,
     /// Held while the list is read anew, so that an older list never replaces a newer one.
     reading: Mutex<()>,
     /// Held while the settings of a repository are changed from what they are.
@@ -68,16 +73,19 @@ impl Repositories {
         hosts: Arc<Hosts>,
         event: &mut Event,
     ) -> Result<Self, Error> {
-        let (pieces, opened, room) = (Pieces::new(room.dependencies_bytes), Opened::new(room.open_files), room.indexes);
-        let known = ArcSwap::from_pointee(read(&store, None, &room, event).await?);
+        let opened = Opened::new("published", room.open_files.div_ceil(2));
+        let of_upstreams = Opened::new("upstreams", room.open_files / 2);
+        let (pieces, room) = (Pieces::new(room.dependencies_bytes), room.indexes);
+        let known = ArcSwap::from_pointee(list::read(&store, None, &room, event).await?);
         let (clock, heads) = (recorder.clock().clone(), Heads::new());
         recorder.register(heads.bound().clone());
         recorder.register(pieces.bound().clone());
         recorder.register(opened.bound().clone());
         let inventory = Inventory::new();
         recorder.register(inventory.bound().clone());
-        let remotes = Remotes::new(store.clone(), recorder.clone(), hosts, references);
-        let keeper = Keeper { store: store.clone(), workers: Arc::new(workers), recorder, back: Handle::current() };
+        let workers = Arc::new(workers);
+        let remotes = Remotes::new(store.clone(), recorder.clone(), workers.clone(), of_upstreams, hosts, references);
+        let keeper = Keeper { store: store.clone(), workers, recorder, back: Handle::current() };
         let (reading, changing) = (Mutex::new(()), Mutex::new(()));
         Ok(Self { store, keeper, heads, clock, known, room, pieces, inventory, opened, reading, changing, remotes })
     }
@@ -97,13 +105,7 @@ impl Repositories {
     /// How the hosts of upstreams stand that were called so far, and the names of the repositories that have theirs there.
     pub async fn upstreams(&self, event: &mut Event) -> Result<Vec<(HostState, Vec<String>)>, Error> {
         let known = self.known(event).await?;
-        let name = |id| known.by_name.values().find(|one| one.id == id).map(|one| one.record.name.clone());
-        let named = |(state, ids): (_, Vec<RepositoryId>)| {
-            let mut names: Vec<String> = ids.into_iter().filter_map(name).collect();
-            names.sort();
-            (state, names)
-        };
-        Ok(self.remotes.states().into_iter().map(named).collect())
+        Ok(self.remotes.states(known.by_name.values()))
     }
 
     /// The repositories as they are set now: the list in memory while its stamp holds, else read anew. Nobody has to
@@ -119,7 +121,7 @@ impl Repositories {
         if holds(&known) {
             return Ok(known);
         }
-        let known = Arc::new(read(&self.store, Some(&*known), &self.room, event).await?);
+        let known = Arc::new(list::read(&self.store, Some(&*known), &self.room, event).await?);
         self.known.store(known.clone());
         Ok(known)
     }
@@ -129,6 +131,17 @@ impl Repositories {
         let known = self.known(event).await?;
         let found = known.by_name.get(name).ok_or_else(|| Error::NoSuchRepository(name.to_owned()))?;
         Ok((found.clone(), known.stamp))
+    }
+
+    /// The same repository, looked at as of a moment.
+    pub async fn as_of(
+        &self,
+        repository: &Repository,
+        as_of: AsOf,
+        event: &mut Event,
+    ) -> Result<Arc<Repository>, Error> {
+        let past = as_of.past(&self.store, self.clock.now(), event).await?;
+        Ok(Arc::new(repository.as_of(past)?))
     }
 
     /// The same repository as it is set now, for a change that was made from settings that no longer hold.
@@ -146,15 +159,22 @@ impl Repositories {
         by: Actor<'_>,
         event: &mut Event,
     ) -> Result<Found, Error> {
-        let Some(name) = ask.question.file() else { return self.look(ask, upload, by, event).await };
+        // What is open is as it is now; that of upstreams is in a table of their own.
+        let Repository { as_of, record, .. } = &*ask.repository;
+        let here = as_of.is_none() && record.kind != RepositoryKind::Remote;
+        let Some(name) = ask.question.file().filter(|_| here) else {
+            return self.look(ask, upload, by, event).await;
+        };
         let (id, holds) = (ask.repository.id, |stamp: &Stamp| self.store.revisions().holds(stamp, self.clock.now()));
-        if let Some(found) = self.opened.find(id, name, holds, event) {
+        if let Some((found, package)) = self.opened.find(id, name, holds) {
+            (event.layer, event.subject.package) = (Layer::Open, package);
             return Ok(found);
         }
         let stamp = self.stamp(ask); // before the work
         let found = self.look(ask, upload, by, event).await?;
-        if let Some(stamp) = stamp {
-            self.opened.keep(id, name, &found, stamp, event);
+        if let (Some(again), Some(stamp)) = (found.again(), stamp) {
+            let stamp = found.fresh_until().map_or(stamp, |until| stamp.until(until));
+            self.opened.keep(id, name, (again, event.subject.package.clone()), stamp);
         }
         Ok(found)
     }
@@ -172,6 +192,7 @@ impl Repositories {
             (RepositoryKind::Hosted, Format::Gem) => Box::pin(self.gems(ask, upload, by, event)).await,
             (RepositoryKind::Hosted, Format::Maven | Format::Raw) => Box::pin(self.tree(ask, upload, by, event)).await,
             (RepositoryKind::Remote, Format::Maven | Format::Raw) => Box::pin(self.remote(ask, event)).await,
+            (RepositoryKind::Group, Format::Maven | Format::Raw) => Box::pin(self.group(ask, event)).await,
             (kind, format) => Err(Error::Unsupported(format!(
                 "{} repositories of format {} cannot be asked yet",
                 kind.as_str(),
@@ -186,7 +207,9 @@ impl Repositories {
         let now = || self.clock.now();
         let hosted = self.hosted(&ask.repository);
         match &ask.question {
-            Question::Root => Ok(Found::Root),
+            Question::Describe(ask) if hosted.repository.as_of.is_some() && !ask.what.is_of_versions() => {
+                Err(Error::Unsupported("owners and what is looked for are told as they are, not as of a moment".into()))
+            }
             Question::Versions => hosted::versions(hosted, now(), event).await,
             Question::Names => hosted::names(hosted, now(), event).await,
             Question::Info(name) => hosted::info(hosted, name, now(), event).await,
@@ -212,32 +235,11 @@ impl Repositories {
                 let now_set = async |event: &mut Event| self.again(&ask.repository, event).await;
                 hosted::yank(hosted, (name, number, platform), (by, now), now_set, event).await
             }
-            Question::ClientSettings(path)
-            | Question::Fetch(path)
-            | Question::Deploy(path)
-            | Question::Delete(path) => {
-                Err(Error::NoSuchPath { path: Event::text(path), format: ask.repository.format.as_str() })
-            }
+            Question::Root
+            | Question::ClientSettings(_)
+            | Question::Fetch(_)
+            | Question::Deploy(_)
+            | Question::Delete(_) => Err(Error::GivenUp), // answered before, or let through by nobody who reads URLs
         }
     }
-}
-
-/// The list as the truth has it. The stamp comes first: see [`Known::stamp`].
-/// A repository that was there in `before` keeps its indexes.
-async fn read(store: &Store, before: Option<&Known>, room: &Arc<Bound>, event: &mut Event) -> Result<Known, Error> {
-    let stamp = store.revisions().stamp(&[Unit::Settings], Millis(i64::MAX)).ok_or(Error::GivenUp)?;
-    let mut by_name = HashMap::new();
-    for (id, record) in store.repositories(event).await? {
-        let format = Format::named(&record.format).ok_or_else(|| {
-            Error::Unsupported(format!(
-                "repository `{}` has a format that is unknown here: `{}`",
-                record.name, record.format
-            ))
-        })?;
-        let before = before.and_then(|known| known.by_name.get(&record.name)).filter(|before| before.id == id);
-        let shared = before.map_or_else(|| Arc::new(Shared::new(room)), |before| before.shared.clone());
-        let rules = Rules::default();
-        by_name.insert(record.name.clone(), Arc::new(Repository { id, record, format, rules, shared }));
-    }
-    Ok(Known { by_name, stamp })
 }

@@ -1,15 +1,21 @@
 //! What the settings of a repository may be: which belong to its kind and format, and what each may say. Every change
 //! of them passes here, whether it came through the API, the command line or the configuration file.
 
-use crate::{BadSetting, Error, Format, RepositoryName, VersionPolicy, hosted};
+use crate::{BadSetting, ChecksumPolicy, Error, Format, RepositoryName, VersionPolicy, hosted, policy};
 use format::gem::info::FormatVersion;
 use store::{RemoteRecord, RepositoryKind, RepositoryRecord, Retention};
 use telemetry::Event;
 
 /// Most URLs of one remote repository: the upstream and its mirrors.
 const URLS_MAX: usize = 8;
+/// Most members of one group.
+const MEMBERS_MAX: usize = 100;
 /// Longest URL, reference or path, in bytes.
 const TEXT_MAX: usize = 2_048;
+/// Longest name of a host, in bytes (RFC 1035 2.3.4).
+const NAME_MAX: usize = 253;
+/// Most hosts that are reached without a proxy.
+const NO_PROXY_MAX: usize = 64;
 /// Longest age, in seconds: a year.
 const AGE_MAX_S: u64 = 366 * 86_400;
 /// Least room for what is kept of an upstream, in bytes: a few files of a usual size.
@@ -22,7 +28,10 @@ pub(crate) fn settle(record: &mut RepositoryRecord) -> Result<(), Error> {
     record.name.parse::<RepositoryName>()?;
     let format = Format::named(&record.format).ok_or_else(|| Error::NoSuchFormat(Event::text(&record.format)))?;
     match (record.kind, format) {
-        (RepositoryKind::Group, _) => return Err(Error::Unsupported("groups cannot be made yet".into())),
+        (RepositoryKind::Group, Format::Gem) => {
+            let text = "groups of gems cannot be made yet, only those of maven and raw";
+            return Err(Error::Unsupported(text.into()));
+        }
         (RepositoryKind::Remote, Format::Gem) => {
             let text = "remote repositories of gems cannot be made yet, only those of maven and raw";
             return Err(Error::Unsupported(text.into()));
@@ -30,6 +39,10 @@ pub(crate) fn settle(record: &mut RepositoryRecord) -> Result<(), Error> {
         _ => {}
     }
     gems(record, format)?;
+    members(record)?;
+    if let Some(policy) = record.policy.take() {
+        record.policy = policy::settle(*policy, (record.kind, format))?.map(Box::new);
+    }
     match (record.kind, &mut record.remote) {
         (RepositoryKind::Remote, Some(remote)) => upstream(remote)?,
         (RepositoryKind::Remote, None) => {
@@ -39,7 +52,31 @@ pub(crate) fn settle(record: &mut RepositoryRecord) -> Result<(), Error> {
         (_, Some(_)) => return Err(not_for("remote", record, "remote repositories").into()),
         (_, None) => {}
     }
+    if record.replaceable && (record.kind, format) != (RepositoryKind::Hosted, Format::Raw) {
+        return Err(not_for("replaceable", record, "hosted repositories of format raw").into());
+    }
     versions(record, format)
+}
+
+/// What only groups have. Whether the members are there is looked at beside the other repositories.
+fn members(record: &RepositoryRecord) -> Result<(), Error> {
+    let members = &record.members;
+    if record.kind != RepositoryKind::Group {
+        return members.first().map_or(Ok(()), |_| Err(not_for("members", record, "groups").into()));
+    }
+    if members.is_empty() || members.len() > MEMBERS_MAX {
+        let text = format!("a group has 1 to {MEMBERS_MAX} members, not {}", members.len());
+        return Err(
+            BadSetting::new(text, "`--member NAME`, once for each, in the order in which they are asked").into()
+        );
+    }
+    for (at, name) in members.iter().enumerate() {
+        name.parse::<RepositoryName>()?;
+        if members[..at].contains(name) {
+            return Err(BadSetting::new(format!("`members` names `{name}` twice"), "each member once").into());
+        }
+    }
+    Ok(())
 }
 
 /// What only repositories of gems have.
@@ -72,7 +109,7 @@ fn versions(record: &mut RepositoryRecord, format: Format) -> Result<(), Error> 
     }
     record.versions = policy.filter(|policy| *policy != VersionPolicy::Mixed).map(|policy| policy.as_str().to_owned());
     record.retention = record.retention.filter(|retention| *retention != Retention::default());
-    let Some(Retention { builds, days }) = record.retention else { return Ok(()) };
+    let Some(Retention { builds, days, released_days }) = record.retention else { return Ok(()) };
     if !ours {
         return Err(not_for("retention", record, "hosted repositories of format maven").into());
     }
@@ -84,6 +121,7 @@ fn versions(record: &mut RepositoryRecord, format: Format) -> Result<(), Error> 
     }
     number("retention.builds", builds, 1..=KEPT_MAX)?;
     number("retention.days", days, 1..=KEPT_MAX)?;
+    number("retention.released_days", released_days, 0..=KEPT_MAX)?;
     Ok(())
 }
 
@@ -102,6 +140,22 @@ fn upstream(remote: &mut RemoteRecord) -> Result<(), BadSetting> {
         let hint = "name the proxy with `proxy`";
         return Err(BadSetting::new("`remote.proxy_credentials` are for a proxy, and there is none", hint));
     }
+    remote.no_proxy = remote.no_proxy.take().filter(|hosts| !hosts.is_empty());
+    if let Some(hosts) = &mut remote.no_proxy {
+        if remote.proxy.is_none() {
+            return Err(BadSetting::new(
+                "`remote.no_proxy` is about a proxy, and there is none",
+                "name it with `proxy`",
+            ));
+        }
+        if hosts.len() > NO_PROXY_MAX {
+            let text = format!("`remote.no_proxy` has {NO_PROXY_MAX} hosts at most, not {}", hosts.len());
+            return Err(BadSetting::new(text, "a name stands for all names below it"));
+        }
+        for host in hosts {
+            *host = unproxied(host)?;
+        }
+    }
     for (name, reference) in
         [("remote.credentials", &remote.credentials), ("remote.proxy_credentials", &remote.proxy_credentials)]
     {
@@ -110,6 +164,9 @@ fn upstream(remote: &mut RemoteRecord) -> Result<(), BadSetting> {
     for (name, path) in [("remote.trust", &remote.trust), ("remote.certificate", &remote.certificate)] {
         path.as_deref().map_or(Ok(()), |path| absolute(name, path))?;
     }
+    let checksums = remote.checksums.as_deref().map(ChecksumPolicy::named).transpose()?;
+    remote.checksums =
+        checksums.filter(|policy| *policy != ChecksumPolicy::Strict).map(|policy| policy.as_str().to_owned());
     number("remote.fresh_s", remote.fresh_s, 0..=AGE_MAX_S)?;
     number("remote.missing_s", remote.missing_s, 0..=AGE_MAX_S)?;
     number("remote.max_bytes", remote.max_bytes, ROOM_MIN_BYTES..=u64::MAX)
@@ -148,6 +205,19 @@ fn base(name: &str, text: &str, schemes: &[&str]) -> Result<String, BadSetting> 
         return Err(refused("has a path that nothing can be put behind"));
     }
     Ok(text.trim_end_matches('/').to_owned())
+}
+
+/// A host that is reached without the proxy. `.example` and `*.example`, as others write it, are `example`.
+fn unproxied(text: &str) -> Result<String, BadSetting> {
+    let host = text.strip_prefix('*').unwrap_or(text);
+    let host = host.strip_prefix('.').unwrap_or(host).to_ascii_lowercase();
+    let named = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+    let name = !host.is_empty() && host.len() <= NAME_MAX && host.bytes().all(named);
+    if name || host.parse::<std::net::Ipv6Addr>().is_ok() {
+        return Ok(host);
+    }
+    let text = format!("`remote.no_proxy`: `{}` is neither the name of a host nor an address", Event::text(text));
+    Err(BadSetting::new(text, "such as `inside.example`, which stands for all names below it, too; without a port"))
 }
 
 /// `env:NAME` or `file:PATH`. What is neither may be the secret itself, so it is not repeated.

@@ -3,7 +3,11 @@
 //! Indexes, metadata, downloads and lists are all made from [`Visible`] entries, and only [`visible`] makes them: so
 //! a policy that is added here holds on every route at once (invariant 4 of ARCHITECTURE.md).
 
-use store::{CachedFile, Entry, Outline, State};
+use crate::policy::{Hidden, Named, Since};
+use crate::{Format, Rules};
+use format::gem::dependencies;
+use std::borrow::Cow;
+use store::{Entry, Facts, Outline, State};
 use telemetry::Millis;
 
 /// From where, and when, a repository is looked at.
@@ -17,19 +21,26 @@ pub struct View<'a> {
     pub rules: &'a Rules,
 }
 
-/// A repository's policy: origin, cooldown, allow and deny will stand here. So far there are none.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rules {}
-
 /// What is looked at, whole or in outline.
 pub trait Row {
     /// Whether it is offered, when it was published, and when it last changed.
     fn standing(&self) -> (State, Millis, Millis);
+
+    /// What it is in a repository of this format; `None`: nothing that a policy is about.
+    fn what(&self, format: Format) -> Option<Named<'_>>;
 }
 
 impl Row for Entry {
     fn standing(&self) -> (State, Millis, Millis) {
         (self.state, self.published, self.changed)
+    }
+
+    fn what(&self, format: Format) -> Option<Named<'_>> {
+        let since = Since::Moment(self.published);
+        match format {
+            Format::Gem => Some(Named::gem(&self.unit, self.facts["number"].as_str().unwrap_or_default(), since)),
+            Format::Maven | Format::Raw => Named::file(format, &self.key, since),
+        }
     }
 }
 
@@ -37,11 +48,34 @@ impl Row for Outline {
     fn standing(&self) -> (State, Millis, Millis) {
         (self.state, self.published, self.changed)
     }
+
+    fn what(&self, _: Format) -> Option<Named<'_>> {
+        let number = match &self.facts {
+            Facts::Brief(brief) => Cow::Borrowed(dependencies::number(brief)),
+            Facts::Whole(facts) => {
+                let facts: Option<serde_json::Value> = serde_json::from_str(facts.get()).ok();
+                Cow::Owned(facts.and_then(|facts| facts["number"].as_str().map(str::to_owned)).unwrap_or_default())
+            }
+        };
+        Some(Named::gem(&self.unit, number, Since::Moment(self.published)))
+    }
 }
 
-impl Row for CachedFile {
-    fn standing(&self) -> (State, Millis, Millis) {
-        (State::Live, self.first_seen, self.fetched)
+impl View<'_> {
+    /// Why it does not show a row that is offered.
+    fn hides(&self, row: &impl Row) -> Option<Hidden> {
+        self.rules.hides(&row.what(self.rules.format()?)?, *self)
+    }
+
+    /// What lets a row be seen that it would not show for its age.
+    fn lets(&self, row: &impl Row) -> Option<String> {
+        self.rules.lets(&row.what(self.rules.format()?)?, *self)
+    }
+
+    fn offers(&self, row: &impl Row) -> bool {
+        let (state, published, changed) = row.standing();
+        let as_of = self.as_of.unwrap_or(Millis(i64::MAX));
+        published <= as_of && !(state == State::Withdrawn && changed <= as_of)
     }
 }
 
@@ -66,14 +100,28 @@ impl<'a, R> Visible<'a, R> {
 
 /// Those of `rows` that the view shows, in their order.
 pub fn visible<'a, R: Row>(rows: &'a [R], view: View<'_>) -> impl Iterator<Item = Visible<'a, R>> {
-    let as_of = view.as_of.unwrap_or(Millis(i64::MAX));
-    rows.iter()
-        .filter(move |row| {
-            let (state, published, changed) = row.standing();
-            let withdrawn = state == State::Withdrawn && changed <= as_of;
-            published <= as_of && !withdrawn
-        })
-        .map(Visible)
+    rows.iter().filter(move |row| view.offers(*row) && view.hides(*row).is_none()).map(Visible)
+}
+
+/// Whether the view shows a row, and what lets it be seen though it is young, in words; else why policy hides it, or `None`
+/// where it is not offered anyway.
+pub fn shown<R: Row>(row: &R, view: View<'_>) -> Result<Option<String>, Option<Hidden>> {
+    match view.offers(row) {
+        true => view.hides(row).map_or_else(|| Ok(view.lets(row)), |why| Err(Some(why))),
+        false => Err(None),
+    }
+}
+
+/// Those of `rows` that policy hides, and why. What is not offered anyway is not among them.
+pub fn hidden<'a, R: Row>(rows: &'a [R], view: View<'_>) -> impl Iterator<Item = (&'a R, Hidden)> {
+    rows.iter().filter(move |row| view.offers(*row)).filter_map(move |row| Some((row, view.hides(row)?)))
+}
+
+/// The next moment at which the view shows others of `rows`, without any change of them.
+pub fn turns<R: Row>(rows: &[R], view: View<'_>) -> Option<Millis> {
+    let format = view.rules.format()?;
+    let rows = rows.iter().filter(|row| view.offers(*row));
+    rows.filter_map(|row| view.rules.turns(&row.what(format)?, view)).min()
 }
 
 /// Those of `rows` that somebody took away, for operators who may bring them back. Nothing else is made from them.
@@ -84,7 +132,7 @@ pub(crate) fn removed(rows: &[Entry]) -> impl Iterator<Item = &Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::{Digest, Hashes};
+    use store::{Digest, Hashes, PolicyRecord, RepositoryKind, RepositoryRecord};
 
     fn entry(key: &str, state: State, published: i64, changed: i64) -> Entry {
         let hashes = Hashes {
@@ -118,5 +166,21 @@ mod tests {
         assert_eq!(keys(&rows, Some(9)), [""; 0]);
         assert_eq!(keys(&rows, Some(29)), ["a", "b"]);
         assert_eq!(keys(&rows, Some(30)), ["a"]);
+    }
+
+    #[test]
+    fn what_a_policy_hides_is_not_among_what_is_seen_and_says_why_and_until_when() {
+        let mut record = RepositoryRecord::new("gems", "gem", RepositoryKind::Hosted, Millis(0));
+        record.policy = Some(Box::new(PolicyRecord { cooldown_s: Some(1), ..PolicyRecord::default() }));
+        let rules = Rules::of(&record, Format::Gem);
+        let rows =
+            [entry("a", State::Live, 10, 10), entry("b", State::Withdrawn, 20, 30), entry("c", State::Live, 50, 50)];
+        let at = |now| View { as_of: None, now: Millis(now), rules: &rules };
+        let seen = |now| visible(&rows, at(now)).map(|seen| seen.entry().key.as_str()).collect::<Vec<_>>();
+        assert_eq!((seen(1009), seen(1010), seen(1050)), (vec![], vec!["a"], vec!["a", "c"]));
+        let unseen: Vec<_> = hidden(&rows, at(1010)).map(|(row, why)| (row.key.as_str(), why.repository)).collect();
+        assert_eq!(unseen, [("c", "gems".to_owned())], "what was withdrawn is not offered anyway");
+        assert_eq!((turns(&rows, at(0)), turns(&rows, at(1010))), (Some(Millis(1010)), Some(Millis(1050))));
+        assert_eq!(turns(&rows, at(1050)), None);
     }
 }

@@ -4,57 +4,43 @@
 //! Facts about members, not answers of groups (decision 3 of the design): order, nesting and policy are applied when
 //! reading, so changing those voids nothing here. Not journaled, and synced lazily: a crash may lose the last facts.
 
+mod facts;
 mod files;
-mod missing;
+mod folders;
 mod origin;
 mod room;
 mod shelf;
 
+pub(crate) use facts::split;
 pub(crate) use files::{Arrived, Doubtful, Found};
 pub use files::{CachedFile, Held, Recalled};
+pub(crate) use folders::Folders;
+pub use folders::{Fact, Folder};
 pub use origin::Origin;
 pub(crate) use shelf::{Shelf, boot, sound};
 
 use crate::error::spoilt;
 use crate::{Error, RepositoryId};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::Connection;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use telemetry::{Bound, Log, Millis};
-
-/// What a member was proven to have. "Don't know" is no fact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fact {
-    /// It has the name.
-    Has,
-    /// It was proven not to have the name, which is believed until then.
-    MissingUntil(Millis),
-}
-
-/// The closed set of operations on the cache. One suite runs against every implementation.
-pub(crate) trait Facts {
-    /// Notes what `member` was proven to have, in place of what was noted before.
-    fn note(&mut self, member: RepositoryId, name: &str, fact: Fact) -> Result<(), Error>;
-    /// What was noted last, however long ago.
-    fn fact(&mut self, member: RepositoryId, name: &str) -> Result<Option<Fact>, Error>;
-    /// Drops all facts about `member`.
-    fn forget(&mut self, member: RepositoryId) -> Result<(), Error>;
-}
+use telemetry::{Bound, Log};
 
 /// `user_version`. Another one is no reason to refuse: the cache is made anew.
-const FORM: i64 = 3;
+const FORM: i64 = 4;
 const SCHEMA: &str = "
     CREATE TABLE fact (
-        member INTEGER NOT NULL, name TEXT NOT NULL, missing_until INTEGER, origin INTEGER,
-        PRIMARY KEY (member, name)
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX fact_end ON fact (coalesce(missing_until, 9223372036854775807));
-    CREATE TABLE noted (rows INTEGER NOT NULL) STRICT;
+        number INTEGER PRIMARY KEY, folder TEXT NOT NULL, member INTEGER NOT NULL, origin INTEGER NOT NULL,
+        has INTEGER NOT NULL, missing TEXT NOT NULL, weight INTEGER NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX fact_in ON fact (folder, member);
+    CREATE INDEX fact_of ON fact (member, folder);
+    CREATE TABLE noted (bytes INTEGER NOT NULL) STRICT;
     INSERT INTO noted VALUES (0);
-    CREATE TRIGGER fact_came AFTER INSERT ON fact BEGIN UPDATE noted SET rows = rows + 1; END;
-    CREATE TRIGGER fact_went AFTER DELETE ON fact BEGIN UPDATE noted SET rows = rows - 1; END;
+    CREATE TRIGGER fact_came AFTER INSERT ON fact BEGIN UPDATE noted SET bytes = bytes + new.weight; END;
+    CREATE TRIGGER fact_went AFTER DELETE ON fact BEGIN UPDATE noted SET bytes = bytes - old.weight; END;
     CREATE TABLE file (
         repository INTEGER NOT NULL, path TEXT NOT NULL, origin INTEGER NOT NULL,
         sha256 BLOB NOT NULL, sha512 BLOB NOT NULL, sha1 BLOB NOT NULL, md5 BLOB NOT NULL, size INTEGER NOT NULL,
@@ -85,8 +71,10 @@ pub(crate) struct Cache {
     shelf: Shelf,
     /// What all files weigh: see [`room`].
     room: Arc<Bound>,
-    /// Rows of facts.
+    /// What all facts take.
     facts: Arc<Bound>,
+    /// Those of folders that were asked about.
+    folders: Arc<Folders>,
     /// Where those repositories are turned that were turned to another upstream, or to none, since the start.
     turned: HashMap<RepositoryId, Option<Origin>>,
     /// How often it was found damaged and made anew.
@@ -96,7 +84,7 @@ pub(crate) struct Cache {
 
 impl Cache {
     /// Makes it where there is none, and anew where there is one that cannot be read. Files of all repositories together
-    /// have `room`, and there are so many `facts` at most.
+    /// have `room`, and so have `facts`.
     pub(crate) fn open(
         path: &Path,
         mut shelf: Shelf,
@@ -110,11 +98,16 @@ impl Cache {
         };
         shelf.turn_to(name(&connection).map_err(Error::sqlite("open the cache"))?)?;
         shelf.sweep()?;
-        let (path, turned) = (path.to_owned(), HashMap::new());
-        let mut cache = Self { path, connection, shelf, room, facts, turned, renewed, log };
+        let (path, turned, folders) = (path.to_owned(), HashMap::new(), Folders::new());
+        let mut cache = Self { path, connection, shelf, room, facts, folders, turned, renewed, log };
         cache.weigh()?;
-        cache.count_facts()?;
+        cache.weigh_facts()?;
         Ok(cache)
+    }
+
+    /// What is known of folders, for those who need not wait for this.
+    pub(crate) fn folders(&self) -> &Arc<Folders> {
+        &self.folders
     }
 
     /// Tries once more on a new database where the old one is damaged.
@@ -126,6 +119,7 @@ impl Cache {
                 drop(std::mem::replace(&mut self.connection, nothing));
                 self.connection = renew(&self.path, &self.renewed, &self.log, &error)?;
                 self.shelf.turn_to(name(&self.connection).map_err(Error::sqlite("open the cache"))?)?;
+                self.folders.clear();
                 operation(&self.connection)
             }
             done => done,
@@ -165,97 +159,27 @@ fn renew(path: &Path, renewed: &AtomicU64, log: &Log, why: &rusqlite::Error) -> 
     connect(path).map_err(Error::sqlite("open the cache"))
 }
 
-impl Facts for Cache {
-    fn note(&mut self, member: RepositoryId, name: &str, fact: Fact) -> Result<(), Error> {
-        let until = match fact {
-            Fact::Has => None,
-            Fact::MissingUntil(until) => Some(until),
-        };
-        self.note_fact(member, name, (until, None))
-    }
-
-    fn fact(&mut self, member: RepositoryId, name: &str) -> Result<Option<Fact>, Error> {
-        self.run(|connection| {
-            let sql = "SELECT missing_until FROM fact WHERE member = ? AND name = ?";
-            let mut statement = connection.prepare_cached(sql)?;
-            let until: Option<Option<i64>> =
-                statement.query_row(params![member.0.cast_signed(), name], |row| row.get(0)).optional()?;
-            Ok(until.map(|until| until.map_or(Fact::Has, |until| Fact::MissingUntil(Millis(until)))))
-        })
-    }
-
-    fn forget(&mut self, member: RepositoryId) -> Result<(), Error> {
-        self.run(|connection| {
-            connection.execute("DELETE FROM fact WHERE member = ?", [member.0.cast_signed()]).map(|_| ())
-        })?;
-        self.count_facts().map(drop)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::files::tests::open;
     use super::*;
-    use crate::disk::RealDisk;
-    use std::collections::BTreeMap;
-    use telemetry::BoundName;
+    use telemetry::Millis;
 
-    #[derive(Default)]
-    struct Model(BTreeMap<(RepositoryId, String), Fact>);
+    const A: Origin = Origin { repository: RepositoryId(1), urls: 7 };
 
-    impl Facts for Model {
-        fn note(&mut self, member: RepositoryId, name: &str, fact: Fact) -> Result<(), Error> {
-            self.0.insert((member, name.into()), fact);
-            Ok(())
-        }
-
-        fn fact(&mut self, member: RepositoryId, name: &str) -> Result<Option<Fact>, Error> {
-            Ok(self.0.get(&(member, name.into())).copied())
-        }
-
-        fn forget(&mut self, member: RepositoryId) -> Result<(), Error> {
-            self.0.retain(|(id, _), _| *id != member);
-            Ok(())
-        }
-    }
-
-    const A: RepositoryId = RepositoryId(1);
-    const B: RepositoryId = RepositoryId(2);
-
-    /// What every cache must do.
-    fn suite(cache: &mut impl Facts) {
-        assert_eq!(cache.fact(A, "rack").unwrap(), None);
-        cache.note(A, "rack", Fact::MissingUntil(Millis(7))).unwrap();
-        cache.note(A, "rake", Fact::Has).unwrap();
-        cache.note(B, "rack", Fact::Has).unwrap();
-        assert_eq!(cache.fact(A, "rack").unwrap(), Some(Fact::MissingUntil(Millis(7))));
-        cache.note(A, "rack", Fact::Has).unwrap();
-        assert_eq!(cache.fact(A, "rack").unwrap(), Some(Fact::Has));
-        cache.forget(A).unwrap();
-        assert_eq!((cache.fact(A, "rack").unwrap(), cache.fact(A, "rake").unwrap()), (None, None));
-        assert_eq!(cache.fact(B, "rack").unwrap(), Some(Fact::Has));
-    }
-
-    fn open(path: &Path) -> Cache {
-        let shelf = Shelf::new(Arc::new(RealDisk), path.with_extension("files"), boot());
-        let rooms = [BoundName::Cached, BoundName::Missing].map(|name| Bound::new(name, "", u64::MAX));
-        Cache::open(path, shelf, rooms.into(), Arc::default(), Log::silent()).unwrap()
-    }
-
-    #[test]
-    fn both_caches_do_what_a_cache_must() {
-        let folder = tempfile::tempdir().unwrap();
-        suite(&mut Model::default());
-        suite(&mut open(&folder.path().join("cache.sqlite")));
+    /// Whether what is noted is found again.
+    fn works(cache: &mut Cache) -> bool {
+        cache.miss(A, "a/b", (Millis(1), Millis(9)), true).unwrap();
+        cache.missing_until(A, "a/b").unwrap() == Some(Millis(9))
     }
 
     #[test]
     fn facts_stay_over_a_restart_and_a_deleted_cache_is_an_empty_one() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("cache.sqlite");
-        open(&path).note(A, "rack", Fact::Has).unwrap();
-        assert_eq!(open(&path).fact(A, "rack").unwrap(), Some(Fact::Has));
-        crate::rebuild::remove(&path).unwrap();
-        assert_eq!(open(&path).fact(A, "rack").unwrap(), None);
+        assert!(works(&mut open(folder.path(), u64::MAX, 1)));
+        assert_eq!(open(folder.path(), u64::MAX, 1).missing_until(A, "a/b").unwrap(), Some(Millis(9)));
+        crate::rebuild::remove(&folder.path().join("cache.sqlite")).unwrap();
+        assert_eq!(open(folder.path(), u64::MAX, 1).missing_until(A, "a/b").unwrap(), None);
     }
 
     #[test]
@@ -264,18 +188,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cache.sqlite");
         std::fs::write(&path, "this is no database, whatever its name says".repeat(99)).unwrap();
-        let mut cache = open(&path);
+        let mut cache = open(folder.path(), u64::MAX, 1);
         assert_eq!(cache.renewed.load(Ordering::Relaxed), 1);
-        suite(&mut cache);
+        assert!(works(&mut cache));
         cache.connection.execute_batch("PRAGMA user_version = 9").unwrap();
         drop(cache);
-        assert_eq!(open(&path).renewed.load(Ordering::Relaxed), 1);
+        assert_eq!(open(folder.path(), u64::MAX, 1).renewed.load(Ordering::Relaxed), 1);
     }
 
     #[test]
     fn the_cache_is_synced_lazily() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = open(&folder.path().join("cache.sqlite"));
+        let cache = open(folder.path(), u64::MAX, 1);
         let mode: i64 = cache.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
         assert_eq!(mode, 1);
     }

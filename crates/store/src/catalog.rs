@@ -3,6 +3,7 @@
 use crate::{Change, Digest, Entry, Error, RepositoryId, RepositoryRecord, Seq, State, TokenRecord};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use std::sync::Arc;
 use telemetry::Millis;
 
 /// What must still be so when the transaction decides, else nothing of the batch happens.
@@ -125,6 +126,8 @@ pub struct UnitRows {
 /// Of an entry what those need to know who read many.
 #[derive(Debug, Clone)]
 pub struct Outline {
+    /// Its unit, which all of its unit share.
+    pub unit: Arc<str>,
     /// Whether it is offered.
     pub state: State,
     /// When it was first published.
@@ -156,6 +159,15 @@ pub struct UnitFacts {
     pub seq: Seq,
     /// As it was last set; null: nothing.
     pub facts: serde_json::Value,
+}
+
+/// What has a history: an entry, or what is known of a unit beside its entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject<'a> {
+    /// The entry of this key.
+    Entry(&'a str),
+    /// The unit of this name.
+    Unit(&'a str),
 }
 
 /// A time, and which of what was published in it is asked for.
@@ -205,6 +217,9 @@ pub trait Catalog: Send {
     /// The entries of the units after `after` up to `through`, withdrawn ones too: by unit in byte order, then as in a unit.
     fn entries(&mut self, repository: RepositoryId, after: &str, through: &str) -> Result<Vec<Entry>, Error>;
 
+    /// The keys of the entries of one unit, withdrawn ones too, in the order of [`Catalog::unit`], `limit` at most.
+    fn keys(&mut self, repository: RepositoryId, unit: &str, limit: usize) -> Result<Vec<String>, Error>;
+
     /// The entries of one unit in outline, withdrawn ones too, in the order of [`Catalog::unit`].
     fn outlines(&mut self, repository: RepositoryId, unit: &str) -> Result<Vec<Outline>, Error>;
 
@@ -219,6 +234,19 @@ pub trait Catalog: Send {
         prefix: &str,
         after: &str,
         limit: usize,
+    ) -> Result<Vec<(String, serde_json::Value)>, Error>;
+
+    /// What was so of an entry, or of what is known of a unit beside its entries, when `through` was the last change.
+    fn state(&mut self, repository: RepositoryId, of: Subject<'_>, through: Seq) -> Result<Option<Change>, Error>;
+
+    /// Units whose names begin with the first text and come after the second, and of which something was known beside their
+    /// entries when `through` was the last change, in byte order, `limit` at most.
+    fn known_then(
+        &mut self,
+        repository: RepositoryId,
+        within: (&str, &str),
+        limit: usize,
+        through: Seq,
     ) -> Result<Vec<(String, serde_json::Value)>, Error>;
 
     /// The live entries published in a time, newest first.
@@ -244,6 +272,9 @@ pub trait Catalog: Send {
 
     /// Names of the units that have at least one live entry, after `after`, in byte order, `limit` at most.
     fn units(&mut self, repository: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error>;
+
+    /// Names of all units that ever had a change, after `after`, in byte order, `limit` at most.
+    fn units_ever(&mut self, repository: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error>;
 
     /// Index lines of a repository in the order of their numbers, after `after`, `limit` at most.
     fn lines(&mut self, repository: RepositoryId, after: Seq, limit: usize) -> Result<Vec<(Seq, String)>, Error>;

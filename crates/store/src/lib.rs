@@ -17,6 +17,8 @@ mod lane;
 mod layout;
 mod model;
 mod options;
+mod past;
+mod policy;
 mod pool;
 mod rebuild;
 mod record;
@@ -33,9 +35,9 @@ mod suite;
 mod tests;
 mod writer;
 
-pub use cache::{CachedFile, Fact, Held, Origin, Recalled};
+pub use cache::{CachedFile, Fact, Folder, Held, Origin, Recalled};
 pub use catalog::{
-    Batch, Catalog, CommitError, Conflict, Expect, Facts, JournalRow, Outline, Span, UnitFacts, UnitRows,
+    Batch, Catalog, CommitError, Conflict, Expect, Facts, JournalRow, Outline, Span, Subject, UnitFacts, UnitRows,
 };
 pub use check::{Problem, Report, check};
 pub use error::Error;
@@ -43,6 +45,8 @@ pub use lane::Lane;
 pub use layout::{FORM, Layout};
 pub use model::Model;
 pub use options::StoreOptions;
+pub use past::Past;
+pub use policy::{ExceptionRecord, PolicyRecord};
 pub use pool::Pool;
 pub use rebuild::{Progress, rebuild};
 pub use record::{
@@ -53,4 +57,4 @@ pub use revision::{Revisions, Stamp, Unit};
 pub use segments::segment;
 pub use sqlite::Sqlite;
 pub use staged::Staged;
-pub use store::{Arrival, Store};
+pub use store::{Arrival, Store, Then};

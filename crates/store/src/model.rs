@@ -2,7 +2,7 @@
 //! other crates' property tests.
 
 use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, Expect, JournalRow, RepositoryId};
-use crate::{Facts, Outline, RepositoryRecord, Seq, Span, State, TokenRecord, UnitFacts, UnitRows};
+use crate::{Facts, Outline, RepositoryRecord, Seq, Span, State, Subject, TokenRecord, UnitFacts, UnitRows};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A catalog in memory.
@@ -152,6 +152,28 @@ impl Catalog for Model {
         Ok(here.take(limit).map(|((_, unit), facts)| (unit.clone(), facts.clone())).collect())
     }
 
+    fn state(&mut self, id: RepositoryId, of: Subject<'_>, through: Seq) -> Result<Option<Change>, Error> {
+        let is = |change: &Change| match (change, of) {
+            (Change::Entry { repository, entry }, Subject::Entry(key)) => *repository == id && entry.key == key,
+            (Change::Unit { repository, unit, .. }, Subject::Unit(name)) => *repository == id && unit == name,
+            _ => false,
+        };
+        let rows = self.journal.iter().rev().skip_while(|row| row.seq > through).map(|row| &row.change);
+        Ok(rows.filter(|change| is(change)).take(1).find(|change| change.tells()).cloned())
+    }
+
+    fn known_then(
+        &mut self,
+        id: RepositoryId,
+        (prefix, after): (&str, &str),
+        limit: usize,
+        through: Seq,
+    ) -> Result<Vec<(String, serde_json::Value)>, Error> {
+        let mut then = Self::default();
+        then.replay(&self.journal(Seq(0), usize::try_from(through.0).unwrap_or(usize::MAX))?)?;
+        then.known(id, prefix, after, limit)
+    }
+
     fn published(&mut self, repository: RepositoryId, span: Span) -> Result<Vec<Entry>, Error> {
         let live = self.entries.iter().filter(|((id, _), entry)| *id == repository && entry.state == State::Live);
         let within = live.map(|(_, entry)| entry).filter(|e| (span.from..=span.until).contains(&e.published));
@@ -165,13 +187,14 @@ impl Catalog for Model {
     }
 
     fn outlines(&mut self, repository: RepositoryId, unit: &str) -> Result<Vec<Outline>, Error> {
+        let name = std::sync::Arc::<str>::from(unit);
         let outline = |entry: Entry| {
             let Entry { state, published, changed, facts, .. } = entry;
             let facts = match facts[Facts::BRIEF].as_str() {
                 Some(brief) => Facts::Brief(brief.to_owned()),
                 None => Facts::Whole(serde_json::value::to_raw_value(&facts).map_err(Error::row(Seq(0)))?),
             };
-            Ok(Outline { state, published, changed, facts })
+            Ok(Outline { unit: name.clone(), state, published, changed, facts })
         };
         self.unit(repository, unit)?.entries.into_iter().map(outline).collect()
     }
@@ -197,10 +220,19 @@ impl Catalog for Model {
         Ok(self.other(repository, unit).cloned())
     }
 
+    fn keys(&mut self, repository: RepositoryId, unit: &str, limit: usize) -> Result<Vec<String>, Error> {
+        Ok(self.unit(repository, unit)?.entries.into_iter().take(limit).map(|entry| entry.key).collect())
+    }
+
     fn units(&mut self, repository: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error> {
         let live = self.entries.iter().filter(|((id, _), entry)| *id == repository && entry.state == State::Live);
         let names: BTreeSet<&str> = live.map(|(_, entry)| entry.unit.as_str()).filter(|unit| *unit > after).collect();
         Ok(names.into_iter().take(limit).map(str::to_owned).collect())
+    }
+
+    fn units_ever(&mut self, repository: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error> {
+        let units = self.units.keys().filter(|(id, unit)| *id == repository && unit.as_str() > after);
+        Ok(units.take(limit).map(|(_, unit)| unit.clone()).collect())
     }
 
     fn lines(&mut self, repository: RepositoryId, after: Seq, limit: usize) -> Result<Vec<(Seq, String)>, Error> {

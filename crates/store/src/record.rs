@@ -1,5 +1,6 @@
 //! What the journal says: facts, the state after each change. Readable for ever, so fields are only ever added.
 
+use crate::PolicyRecord;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use telemetry::Millis;
@@ -165,13 +166,19 @@ pub struct RepositoryRecord {
     pub info_format: Option<String>,
     /// What a remote repository stands for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub remote: Option<RemoteRecord>,
+    pub remote: Option<Box<RemoteRecord>>,
     /// Names which versions a hosted repository takes, where that is not all of them; opaque here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versions: Option<String>,
+    /// Whether what is published may be published again with other bytes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replaceable: bool,
     /// How much of what is published again and again is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<Retention>,
+    /// What of it may be seen, where that is not everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Box<PolicyRecord>>,
     /// When it was made.
     pub created: Millis,
     /// Set when it was removed: the name is free again, the content stays until the horizon.
@@ -194,7 +201,9 @@ impl RepositoryRecord {
             info_format: None,
             remote: None,
             versions: None,
+            replaceable: false,
             retention: None,
+            policy: None,
             created,
             removed: None,
         }
@@ -229,12 +238,18 @@ pub struct RemoteRecord {
     /// Where the credentials for the proxy are, like those of the upstream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proxy_credentials: Option<String>,
+    /// Hosts that are reached without the proxy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_proxy: Option<Vec<String>>,
     /// Path of a PEM file with certificates that are trusted besides the machine's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<String>,
     /// Path of a PEM file with the certificate shown to it, and its key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<String>,
+    /// Names what becomes of a file whose bytes are not those that it promises, where that is not the usual; opaque here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksums: Option<String>,
     /// How long what may change is good before it is asked for again, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fresh_s: Option<u64>,
@@ -246,8 +261,8 @@ pub struct RemoteRecord {
     pub max_bytes: Option<u64>,
 }
 
-/// What of a version that is published again and again, as snapshots are, is kept: what satisfies any of these, and
-/// always the newest.
+/// What of a version that is published again and again, as snapshots are, is kept: what satisfies the first or the second, and
+/// always the newest. The third takes away whatever these keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Retention {
     /// The newest so many.
@@ -256,6 +271,9 @@ pub struct Retention {
     /// Those younger than so many days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub days: Option<u64>,
+    /// Nothing that was published before what it became has been out for so many days.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub released_days: Option<u64>,
 }
 
 /// An index of lines that was begun anew: with what its lines up to a change come to, which they tell for ever.
@@ -349,4 +367,11 @@ pub enum Change {
         /// Its value now; null: back to the default.
         value: serde_json::Value,
     },
+}
+
+impl Change {
+    /// Whether it says something, and not that nothing is known any more.
+    pub(crate) fn tells(&self) -> bool {
+        !matches!(self, Change::Unit { facts, .. } if facts.is_null())
+    }
 }

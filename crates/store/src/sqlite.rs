@@ -1,11 +1,12 @@
 //! The truth in SQLite: the journal, and tables derived from it in the same transaction.
 
+mod history;
 mod outline;
 mod read;
 mod write;
 
-use crate::{Batch, Catalog, Conflict, Digest, Entry, Error, JournalRow, RepositoryId, RepositoryRecord, Seq};
-use crate::{Outline, Span, TokenRecord, UnitFacts, UnitRows};
+use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, JournalRow, RepositoryId, RepositoryRecord, Seq};
+use crate::{Outline, Span, Subject, TokenRecord, UnitFacts, UnitRows};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
@@ -95,6 +96,7 @@ impl Sqlite {
         }
         connection.execute_batch(&format!("BEGIN IMMEDIATE; {LATER} COMMIT;")).map_err(&failed)?;
         outline::prepare(&connection).map_err(&failed)?;
+        history::prepare(&connection).map_err(&failed)?;
         Ok(Self::with(connection))
     }
 
@@ -174,6 +176,20 @@ impl Catalog for Sqlite {
         self.read_known(repository, prefix, after, limit)
     }
 
+    fn state(&mut self, id: RepositoryId, of: Subject<'_>, through: Seq) -> Result<Option<Change>, Error> {
+        self.read_state(id, of, through)
+    }
+
+    fn known_then(
+        &mut self,
+        repository: RepositoryId,
+        within: (&str, &str),
+        limit: usize,
+        through: Seq,
+    ) -> Result<Vec<(String, serde_json::Value)>, Error> {
+        self.read_known_then(repository, within, limit, through)
+    }
+
     fn published(&mut self, repository: RepositoryId, span: Span) -> Result<Vec<Entry>, Error> {
         self.read_published(repository, span)
     }
@@ -204,8 +220,16 @@ impl Catalog for Sqlite {
         self.read_unit_in_other_case(repository, unit)
     }
 
+    fn keys(&mut self, repository: RepositoryId, unit: &str, limit: usize) -> Result<Vec<String>, Error> {
+        self.read_keys(repository, unit, limit)
+    }
+
     fn units(&mut self, repository: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error> {
         self.read_units(repository, after, limit)
+    }
+
+    fn units_ever(&mut self, repository: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error> {
+        self.read_units_ever(repository, after, limit)
     }
 
     fn lines(&mut self, repository: RepositoryId, after: Seq, limit: usize) -> Result<Vec<(Seq, String)>, Error> {

@@ -2,11 +2,13 @@
 
 mod cached;
 mod open;
+mod past;
 
 pub use cached::Arrival;
+pub use past::Then;
 
 use crate::blobs::Blobs;
-use crate::cache::{Cache, Facts};
+use crate::cache::{Cache, Folders};
 use crate::check::{Report, check_on};
 use crate::disk::Disk;
 use crate::holders::Holders;
@@ -18,7 +20,7 @@ use crate::space::Space;
 use crate::staged::Staged;
 use crate::writer::Writer;
 use crate::{
-    Batch, Catalog, CommitError, Digest, Entry, Error, Fact, JournalRow, Lane, Outline, RepositoryId, RepositoryRecord,
+    Batch, Catalog, CommitError, Digest, Entry, Error, JournalRow, Lane, Outline, RepositoryId, RepositoryRecord,
 };
 use crate::{Revisions, Seq, Span, Sqlite, TokenRecord, UnitFacts, UnitRows};
 use bytes::Bytes;
@@ -41,6 +43,8 @@ pub struct Store {
     blobs: Arc<Blobs>,
     blob_threads: Arc<Pool<Arc<Blobs>>>,
     cache: Pool<Cache>,
+    /// What the cache knows of folders, in memory.
+    folders: Arc<Folders>,
     space: Arc<Space>,
     holders: Arc<Mutex<Holders>>,
     /// Held as long as anything may be written.
@@ -90,6 +94,18 @@ impl Store {
             units.iter().map(|unit| Ok(read(unit, truth.outlines(id, unit)?))).collect::<Result<_, _>>()
         };
         self.read(Lane::Index, event, all).await
+    }
+
+    /// The keys of the entries of one unit, withdrawn ones too, `limit` at most.
+    pub async fn keys(
+        &self,
+        id: RepositoryId,
+        unit: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Vec<String>, Error> {
+        let unit = unit.to_owned();
+        self.read(Lane::Single, event, move |truth| truth.keys(id, &unit, limit)).await
     }
 
     /// What is known of a unit beside its entries.
@@ -166,6 +182,28 @@ impl Store {
     ) -> Result<Vec<String>, Error> {
         let after = after.to_owned();
         self.read(Lane::Index, event, move |truth| truth.units(repository, &after, limit)).await
+    }
+
+    /// The first unit with a live entry of each kind, in byte order, `limit` at most: `behind` names where those of a unit's kind
+    /// end. What there is of each kind is not read, and all is done in one turn of a reader.
+    pub async fn first_units(
+        &self,
+        repository: RepositoryId,
+        behind: impl Fn(&str) -> String + Send + 'static,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Vec<String>, Error> {
+        let walk = move |truth: &mut Sqlite| {
+            let (mut found, mut after) = (Vec::new(), String::new());
+            while found.len() < limit
+                && let Some(unit) = truth.units(repository, &after, 1)?.pop()
+            {
+                after = behind(&unit);
+                found.push(unit);
+            }
+            Ok(found)
+        };
+        self.read(Lane::Index, event, walk).await
     }
 
     /// Index lines of a repository after `after`, in the order of their numbers, `limit` at most.
@@ -250,33 +288,6 @@ impl Store {
     ) -> Result<Option<Bytes>, Error> {
         let read = move |blobs: &mut Arc<Blobs>| blobs.derived(repository, name);
         self.blob_threads.run(Lane::Index, (Op::BlobWait, Op::IndexRead), event, read).await
-    }
-
-    /// Notes what `member` was proven to have. May be forgotten: by a crash, or when the cache is deleted.
-    pub async fn note_fact(
-        &self,
-        member: RepositoryId,
-        name: &str,
-        fact: Fact,
-        event: &mut Event,
-    ) -> Result<(), Error> {
-        self.space.check()?;
-        let name = name.to_owned();
-        let note = move |cache: &mut Cache| cache.note(member, &name, fact);
-        self.cache.run(Lane::Single, (Op::CacheWait, Op::CacheWrite), event, note).await?
-    }
-
-    /// What `member` was last proven to have; the caller holds it against the time.
-    pub async fn fact(&self, member: RepositoryId, name: &str, event: &mut Event) -> Result<Option<Fact>, Error> {
-        let name = name.to_owned();
-        let read = move |cache: &mut Cache| cache.fact(member, &name);
-        self.cache.run(Lane::Single, (Op::CacheWait, Op::CacheRead), event, read).await?
-    }
-
-    /// Drops all facts about `member`.
-    pub async fn forget_facts(&self, member: RepositoryId, event: &mut Event) -> Result<(), Error> {
-        let forget = move |cache: &mut Cache| cache.forget(member);
-        self.cache.run(Lane::Single, (Op::CacheWait, Op::CacheWrite), event, forget).await?
     }
 
     /// The counters that pages are held against.

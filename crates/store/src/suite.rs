@@ -149,6 +149,9 @@ fn a_withdrawn_entry_stays_and_its_unit_is_no_longer_named(mut catalog: impl Cat
     made(&mut catalog, vec![publish("rack", 1), publish("rack", 1), withdraw("rack", 1)]);
     assert!(catalog.units(R, "", 9).unwrap().is_empty());
     assert_eq!(catalog.unit(R, "rack").unwrap().entries.len(), 2);
+    assert_eq!(catalog.keys(R, "rack", 9).unwrap(), ["rack-2", "rack-1"]);
+    assert_eq!(catalog.keys(R, "rack", 1).unwrap(), ["rack-2"]);
+    assert!(catalog.keys(R, "rac", 9).unwrap().is_empty());
 }
 
 fn lines_and_names_come_in_pieces(mut catalog: impl Catalog) {

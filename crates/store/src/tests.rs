@@ -6,6 +6,7 @@ pub(crate) mod facts;
 mod fresh;
 mod group;
 mod journal;
+mod past;
 pub(crate) mod same;
 
 use crate::{Change, Error, Hashes, Store, StoreOptions};

@@ -39,13 +39,15 @@ bounds! {
     Indexes "indexes" "bytes" "Large indexes in memory, each shared by all who read it";
     Dependencies "dependencies" "bytes" "What the dependency API says of gems, in memory";
     Heads "heads" "bytes" "What a push needs to know of its gem, for gems that were pushed of late";
+    PageFiles "pages.files" "files" "Large pages that the kernel holds as well, to send them without a copy";
     PageCompression "pages.compression" "pages" "Pages waiting to be compressed, or being compressed";
     Requests "requests" "requests" "Requests of a cost class under way, until they are answered";
     TruthReaders "truth.readers" "reads" "Reads of the truth database, waiting or under way";
     TruthWriter "truth.writer" "commits" "Commits waiting for the one writer or under way";
     CacheThreads "cache.threads" "operations" "Operations on the cache database, waiting or under way";
     Cached "cached" "bytes" "Files of upstreams that are kept, in whole blocks and with their rows; those used least go first";
-    Missing "missing" "paths" "Paths that upstreams were proven not to have; those that end soonest go first";
+    Facts "facts" "bytes" "What upstreams were proven to have and not to have, by folder, on the disk; what was changed longest ago goes first";
+    KnownFolders "facts.folders" "bytes" "The same of folders that groups were asked for files of, in memory";
     BlobThreads "blob.threads" "operations" "Operations on blobs, waiting or under way";
     WorkThreads "work.threads" "jobs" "Rendering, hashing and reading of packages, waiting or under way";
     Folders "folders" "bytes" "Names of the files in folders that were asked for what they do not hold";
@@ -58,6 +60,8 @@ bounds! {
     UpstreamKept "upstream.kept" "connections" "Connections to an upstream's host that are kept for the next call";
     EventBuffers "events.buffered" "events" "Events waiting to be handed to the sinks";
     EventSink "events.sink" "events" "Events waiting for a sink";
+    RecentEvents "events.recent" "bytes" "Events that are kept in memory for who has the id of one; those that failed or were slow stay longer";
+    AskedPaths "requests.paths" "bytes" "Paths that clients asked repositories for within the last day, and how often";
     LogLines "log.lines" "lines" "Lines of the logs waiting to be written";
     Disk "disk.free" "bytes" "Space of the data folder's file system, used up to the floor";
 }

@@ -2,6 +2,7 @@
 
 use crate::log::Log;
 use crate::packed::Events;
+use crate::recorder::Marker;
 use crate::totals::SinkTotals;
 use crate::{Bound, BoundName, Sink, Tick};
 use std::any::Any;
@@ -16,8 +17,8 @@ pub(crate) type Batch = Arc<Events>;
 /// What a sink's thread is given.
 enum Job {
     Batch(Batch),
-    /// Dropped when its turn comes: whoever holds the other end knows that all before it is done.
-    Marker(Sender<()>),
+    /// Dropped when its turn comes.
+    Marker(Marker),
 }
 
 /// How a sink has fared, and how full its queue is.
@@ -107,7 +108,7 @@ impl Desk {
     }
 
     /// `marker` is dropped when the sink is done with what was handed to it before.
-    pub(crate) fn mark(&self, marker: Sender<()>) {
+    pub(crate) fn mark(&self, marker: Marker) {
         // Without a thread there is nothing to wait for, and the marker is dropped here.
         let _ = self.queue.send(Job::Marker(marker));
     }
@@ -124,7 +125,7 @@ fn work(mut sink: Box<dyn Sink>, jobs: &Receiver<Job>, record: &Record) {
             }
         };
         let events = batch.len() as u64;
-        match catch_unwind(AssertUnwindSafe(|| sink.write(&batch))) {
+        match catch_unwind(AssertUnwindSafe(|| sink.share(&batch))) {
             Ok(Ok(())) => {
                 record.taken.fetch_add(events, Relaxed);
             }

@@ -4,56 +4,10 @@
 //! branches *return* a [`MemberRecord`] that is absorbed in member order; the event is released at the
 //! first completed flush after the body's end.
 
-use crate::scrub::scrub;
-use crate::{Millis, Op, Outcome, Reason, Text, Tick};
+use crate::scrub::{scrub, scrub_into};
+use crate::{EventId, Millis, Op, Outcome, Reason, Text, Tick};
 use smallvec::SmallVec;
 use std::cell::Cell;
-use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Identifies an event in headers, logs and pages. Unique in a process and, by its high bits, between restarts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct EventId(pub u64);
-
-impl EventId {
-    /// A thread takes so many at once, so that threads do not wait for each other's.
-    const BLOCK: u64 = 256;
-
-    /// The next id: 42 bits of milliseconds at the first call in this process, 22 bits counting on from there.
-    pub fn next(now: Millis) -> Self {
-        thread_local!(static MINE: Cell<(u64, u64)> = const { Cell::new((0, 0)) });
-        let (mut next, mut end) = MINE.get();
-        if next == end {
-            next = Self::block(now);
-            end = next + Self::BLOCK;
-        }
-        MINE.set((next + 1, end));
-        Self(next)
-    }
-
-    fn block(now: Millis) -> u64 {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let first = u64::try_from(now.0).unwrap_or(0) << 22;
-        match NEXT.compare_exchange(0, first + Self::BLOCK, Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(_) => first,
-            Err(_) => NEXT.fetch_add(Self::BLOCK, Ordering::Relaxed),
-        }
-    }
-}
-
-impl EventId {
-    /// 16 hexadecimal digits: what `Daylight-Event` carries.
-    pub fn digits(self) -> [u8; 16] {
-        std::array::from_fn(|at| b"0123456789abcdef"[(self.0 >> (60 - 4 * at)) as usize & 15])
-    }
-}
-
-impl fmt::Display for EventId {
-    /// As [`EventId::digits`].
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
-    }
-}
 
 /// What an event is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -154,6 +108,10 @@ pub enum MemberSaid {
     Failed,
     /// The question was dropped before it answered.
     Cancelled,
+    /// Nothing is known of it there: to explain an answer nobody is asked.
+    Unknown,
+    /// It was not asked, as what is known says that it has not, or that another is to be asked.
+    NotAsked,
 }
 
 impl MemberSaid {
@@ -167,6 +125,8 @@ impl MemberSaid {
             MemberSaid::Timeout => "timeout",
             MemberSaid::Failed => "failed",
             MemberSaid::Cancelled => "cancelled",
+            MemberSaid::Unknown => "unknown",
+            MemberSaid::NotAsked => "not_asked",
         }
     }
 }
@@ -180,12 +140,24 @@ pub struct MemberRecord {
     pub said: MemberSaid,
     /// Why, where there is more to say.
     pub reason: Option<Reason>,
+    /// More of that, for operators: the cause behind a failure, the rule that hides a version or lets it through.
+    pub detail: String,
+    /// Until when that is known, where that is.
+    pub until: Option<Millis>,
     /// Nanoseconds it took.
     pub nanos: u64,
     /// What it did: how often, how long.
     pub ops: Vec<(Op, Tally)>,
     /// The event of the fetch from its upstream that was waited for, or begun.
     pub flight: Option<EventId>,
+}
+
+impl MemberRecord {
+    /// One that has cost nothing so far.
+    pub fn new(member: impl Into<String>, said: MemberSaid, reason: Option<Reason>) -> Self {
+        let (member, detail, ops) = (member.into(), String::new(), Vec::new());
+        Self { member, said, reason, detail, until: None, nanos: 0, ops, flight: None }
+    }
 }
 
 /// Everything worth knowing about one request or job.
@@ -239,27 +211,17 @@ pub struct Event {
     pub(crate) ops: SmallVec<[(Op, Tally); 3]>,
 }
 
-impl Event {
-    /// Longest text taken over from a client, in bytes.
-    pub const TEXT_MAX: usize = 512;
+// The event whose memory waits for the next of this thread: most end before another begins.
+thread_local!(static SPARE: Cell<Option<Box<Event>>> = const { Cell::new(None) });
 
-    /// A request whose first byte was there at `began`.
-    pub fn request(at: Millis, began: Tick) -> Box<Self> {
-        Self::new(Kind::Request, "", at, began)
-    }
-
-    /// A job of our own that begins now.
-    pub fn job(name: &'static str, at: Millis) -> Box<Self> {
-        Self::new(Kind::Job, name, at, Tick::now())
-    }
-
-    fn new(kind: Kind, method: &'static str, at: Millis, began: Tick) -> Box<Self> {
-        Box::new(Self {
-            id: EventId::next(at),
-            kind,
-            at,
-            began,
-            method,
+impl Default for Event {
+    fn default() -> Self {
+        Self {
+            id: EventId::default(),
+            kind: Kind::Job,
+            at: Millis::default(),
+            began: Tick::default(),
+            method: "",
             protocol: "",
             path: String::new(),
             subject: Subject::default(),
@@ -278,7 +240,42 @@ impl Event {
             members: Vec::new(),
             weight: 1,
             ops: SmallVec::new(),
-        })
+        }
+    }
+}
+
+impl Event {
+    /// Longest text taken over from a client, in bytes.
+    pub const TEXT_MAX: usize = 512;
+
+    /// A request whose first byte was there at `began`.
+    pub fn request(at: Millis, began: Tick) -> Box<Self> {
+        Self::new(Kind::Request, "", at, began)
+    }
+
+    /// A job of our own that begins now.
+    pub fn job(name: &'static str, at: Millis) -> Box<Self> {
+        Self::new(Kind::Job, name, at, Tick::now())
+    }
+
+    fn new(kind: Kind, method: &'static str, at: Millis, began: Tick) -> Box<Self> {
+        let mut event = SPARE.try_with(Cell::take).ok().flatten().unwrap_or_default();
+        let mut path = std::mem::take(&mut event.path);
+        path.clear();
+        *event = Self { id: EventId::next(at), kind, at, began, method, path, ..Self::default() };
+        event
+    }
+
+    /// Its memory is for the next event of this thread: making room for one costs as much as filling it.
+    pub(crate) fn spare(self: Box<Self>) {
+        // A thread that ends has no more.
+        let _ = SPARE.try_with(|spare| spare.set(Some(self)));
+    }
+
+    /// The path that was asked for, as [`Event::text`] leaves it.
+    pub fn asked(&mut self, path: &str) {
+        self.path.clear();
+        scrub_into(path, Self::TEXT_MAX, &mut self.path);
     }
 
     /// Notes that `op` ran once more and took `nanos`.
@@ -326,6 +323,13 @@ impl Event {
         self.members.push(record);
     }
 
+    /// It as an object: what a line of the stored events says.
+    pub fn json(&self) -> serde_json::Value {
+        let mut line = Vec::new();
+        let written = crate::json::write(self, &mut line).ok();
+        written.and_then(|()| serde_json::from_slice(&line).ok()).unwrap_or_default()
+    }
+
     /// At most [`Event::TEXT_MAX`] bytes of `text`, cut at a character, control characters replaced, and secrets hidden:
     /// what stands before an `@` in a URL, and tokens of ours.
     pub fn text(text: &str) -> String {
@@ -341,28 +345,10 @@ mod tests {
     fn a_member_s_costs_become_the_event_s() {
         let mut event = Event::job("test", Millis(1));
         event.add(Op::TruthRead, 5);
-        event.absorb(MemberRecord {
-            member: "a".into(),
-            said: MemberSaid::Hit,
-            reason: None,
-            nanos: 9,
-            ops: vec![(Op::TruthRead, Tally { count: 2, nanos: 7 })],
-            flight: None,
-        });
+        let ops = vec![(Op::TruthRead, Tally { count: 2, nanos: 7 })];
+        event.absorb(MemberRecord { nanos: 9, ops, ..MemberRecord::new("a", MemberSaid::Hit, None) });
         assert_eq!(event.tally(Op::TruthRead), Tally { count: 3, nanos: 12 });
         assert_eq!(event.tallies().count(), 1);
         assert_eq!(event.members.len(), 1);
-    }
-
-    #[test]
-    fn ids_differ() {
-        assert_ne!(EventId::next(Millis(1)), EventId::next(Millis(1)));
-    }
-
-    #[test]
-    fn an_id_is_written_the_same_everywhere() {
-        for id in [0, 0x0123_4567_89ab_cdef, u64::MAX].map(EventId) {
-            assert_eq!(id.to_string().as_bytes(), id.digits());
-        }
     }
 }

@@ -66,6 +66,10 @@ fn members(object: &mut Object<'_>, members: &[MemberRecord]) -> io::Result<()> 
         member.value(&record.member)?;
         member.text("said", record.said.as_str())?;
         member.text("reason", record.reason.map_or("", Reason::as_str))?;
+        member.text("detail", &record.detail)?;
+        if let Some(until) = record.until {
+            moment(member.key("until"), until);
+        }
         member.key("ms").millis(record.nanos);
         if let Some(flight) = record.flight {
             member.text("flight", &flight.to_string())?;
@@ -194,14 +198,18 @@ mod tests {
         event.subject = Subject { repository: "gems".into(), kind: "info", ..Subject::default() };
         (event.status, event.outcome, event.reason) = (200, Some(Outcome::Answered), Some(Reason::Io));
         (event.bytes_out, event.first_byte, event.duration) = (u64::MAX, 12_345_678, 999_999_600);
-        event.members = vec![MemberRecord {
-            member: "x\"y".into(),
-            said: MemberSaid::Hit,
-            reason: None,
+        let known = MemberRecord {
+            detail: "x".into(),
+            until: Some(Millis(1)),
+            ..MemberRecord::new("z", MemberSaid::NotFound, Some(Reason::NoSuchFile))
+        };
+        let asked = MemberRecord {
             nanos: 1500,
             ops: vec![(Op::TruthRead, Tally { count: 2, nanos: 1_000_000 })],
             flight: Some(EventId(7)),
-        }];
+            ..MemberRecord::new("x\"y", MemberSaid::Hit, None)
+        };
+        event.members = vec![known, asked];
         event.add(Op::PageLookup, 499);
         let said = written(&event);
         let expected = json!({
@@ -209,7 +217,9 @@ mod tests {
             "path": "/a \"b\" \\ \u{7} é", "repository": "gems", "file": "info", "status": 200, "outcome": "answered",
             "reason": Reason::Io.as_str(), "layer": "none", "bytes_in": 0, "bytes_out": u64::MAX,
             "first_byte_ms": 12.346, "duration_ms": 1000.0, "ops": {"page.lookup": {"count": 1, "ms": 0.0}},
-            "members": [{"member": "x\"y", "said": "hit", "ms": 0.002, "flight": "0000000000000007", "ops": {"truth.read": {"count": 2, "ms": 1.0}}}],
+            "members": [{"member": "z", "said": "not_found", "reason": "no_such_file", "detail": "x",
+                "until": "1970-01-01T00:00:00.001Z", "ms": 0.0, "ops": {}},
+                {"member": "x\"y", "said": "hit", "ms": 0.002, "flight": "0000000000000007", "ops": {"truth.read": {"count": 2, "ms": 1.0}}}],
             "weight": 1,
         });
         assert_eq!(said, expected);

@@ -27,7 +27,7 @@ macro_rules! ops {
 }
 
 ops! {
-    PageLookup "page.lookup" "Looking for a complete answer in memory and checking its stamp";
+    PageLookup "page.lookup" "Looking for a complete answer in memory and checking its stamp; with reading the head, where it was found";
     PageKeep "page.keep" "Putting a complete answer into memory";
     PageCompress "page.compress" "Compressing a page, on a thread that no client waits for";
     Route "route.read" "Reading the URL into a question";
@@ -60,8 +60,10 @@ ops! {
     PackageRead "package.read" "Reading the facts out of an uploaded package";
     FactsRead "facts.read" "Reading what is known of the versions of a package";
     IndexRender "index.render" "Rendering an index or a piece of one, and hashing it";
+    Merge "documents.merge" "Making one document of what the members of a group say";
     IndexExtend "index.extend" "Adding what changed to an index, which costs the same whatever is in it";
     ReferencesRead "references.read" "Reading the secrets and certificates that the settings of a repository refer to";
+    EventsWait "events.wait" "Waiting until finished events have passed the sinks, for who asks for one by its id";
     TokenCheck "token.check" "Hashing a presented token and comparing it";
     Check "store.check" "Checking rows, blobs, journal and segments against each other";
     Rebuild "store.rebuild" "Replaying segments into a new truth database";

@@ -51,6 +51,8 @@ closed! {
         NoSuchPackage "no_such_package" "The repository has nothing of that name";
         NoSuchFile "no_such_file" "The repository has no file at that path";
         NoSuchVersion "no_such_version" "The package has no such version";
+        BeforeItsTime "before_its_time" "It was asked for as of a moment at which nothing was known of it";
+        Unkept "unkept" "What it was at the moment that was asked for is not kept";
         Withdrawn "withdrawn" "The version was yanked or deleted";
         ProtocolOff "protocol_off" "The index protocol is switched off in the repository";
         HiddenByPolicy "hidden_by_policy" "A policy hides the version from this view";
@@ -69,7 +71,7 @@ closed! {
         PlatformUnclear "platform_unclear" "Clients would disagree about the platform of the uploaded package";
         VersionTaken "version_taken" "The version exists with other bytes";
         VersionRefused "version_refused" "The repository does not take versions of that kind";
-        ChecksumDiffers "checksum_differs" "An uploaded checksum is not that of the file beside it";
+        ChecksumDiffers "checksum_differs" "A checksum is not that of the file that it is beside";
         TooLarge "too_large" "Something sent is over its limit";
         BodyTooSlow "body_too_slow" "An upload stopped arriving";
         BodyShort "body_short" "An upload ended before its announced length";
@@ -96,6 +98,7 @@ closed! {
         UpstreamRefused "upstream_refused" "The upstream did not let us have it: 401, 403 or another 4xx that proves nothing";
         UpstreamPaused "upstream_paused" "The upstream asked not to be called for a while";
         UpstreamLeftAlone "upstream_left_alone" "The upstream failed again and again, and is left alone for a while";
+        UpstreamUnasked "upstream_unasked" "It is not known without asking the upstream, and that is not asked to explain an answer";
         UpstreamMisset "upstream_misset" "The upstream's settings cannot be used";
         Unsupported "unsupported" "This version of Daylight does not do that yet";
     }

@@ -4,19 +4,26 @@
 //! each line of its memory, and each count of a text that many share, to come back from the other processor's caches. What
 //! it says is copied here instead, one write behind the other, and made an event again by the collector, whom nobody waits for.
 
+use crate::totals::{Counts, Figures};
 use crate::{Event, EventId, Kind, Layer, MemberRecord, Millis, Op, Outcome, Reason, Subject, Tally, Text, Tick};
+use std::ops::Range;
 
 /// Events that the collector has made again, as the sinks get them.
 pub(crate) type Events = Vec<Event>;
 
-/// Texts of an event.
-const TEXTS: usize = 8;
+/// Texts of an event that events rarely share, and those that many say like the one before: who asks, with what, and where.
+const OWN: usize = 3;
+const ALIKE: usize = 5;
+/// The length of a text that is the same as that of the event before.
+const AS_BEFORE: u32 = u32::MAX;
 
 /// Finished events in the order in which they came.
 #[derive(Debug, Default)]
 pub(crate) struct Packed {
     rows: Vec<Row>,
     texts: String,
+    /// Where the last texts that were written out are.
+    last: [Range<usize>; ALIKE],
     ops: Vec<(Op, Tally)>,
     members: Vec<MemberRecord>,
 }
@@ -40,9 +47,10 @@ struct Row {
     bytes_out: u64,
     first_byte: u64,
     duration: u64,
-    texts: [usize; TEXTS],
-    ops: usize,
-    members: usize,
+    own: [u32; OWN],
+    alike: [u32; ALIKE],
+    ops: u32,
+    members: u32,
 }
 
 impl Packed {
@@ -57,9 +65,10 @@ impl Packed {
 
     pub(crate) fn push(&mut self, event: &mut Event) {
         let Event { id, kind, at, began, method, protocol, path, subject, client, agent, token, .. } = event;
-        let texts: [&str; TEXTS] =
-            [path, &subject.repository, &subject.package, &subject.version, client, agent, token, &event.detail];
-        texts.iter().for_each(|text| self.texts.push_str(text));
+        let own = [&*path, &*token, &*event.detail].map(|text| self.write(text));
+        let Subject { repository, package, version, .. } = subject;
+        let alike = [&*repository, &*package, &*version, &*client, &*agent];
+        let alike = std::array::from_fn(|which| self.write_alike(which, alike[which]));
         self.ops.extend_from_slice(&event.ops);
         self.rows.push(Row {
             id: *id,
@@ -78,11 +87,39 @@ impl Packed {
             bytes_out: event.bytes_out,
             first_byte: event.first_byte,
             duration: event.duration,
-            texts: texts.map(str::len),
-            ops: event.ops.len(),
-            members: event.members.len(),
+            own,
+            alike,
+            ops: event.ops.len() as u32,
+            members: event.members.len() as u32,
         });
         self.members.append(&mut event.members);
+    }
+
+    /// Adds a text. Returns its length.
+    fn write(&mut self, text: &str) -> u32 {
+        self.texts.push_str(text);
+        text.len() as u32
+    }
+
+    /// Adds a text, unless it is that of the event before.
+    fn write_alike(&mut self, which: usize, text: &str) -> u32 {
+        if self.texts[self.last[which].clone()] == *text {
+            return AS_BEFORE;
+        }
+        let from = self.texts.len();
+        self.last[which] = from..from + text.len();
+        self.write(text)
+    }
+
+    /// Counts all of them.
+    pub(crate) fn count(&self, counts: &mut Counts) {
+        let mut from = 0;
+        for row in &self.rows {
+            let ops = &self.ops[from..from + row.ops as usize];
+            from += ops.len();
+            let Row { kind, layer, outcome, reason, status, first_byte, duration, .. } = *row;
+            counts.add(&Figures { kind, layer, outcome, reason, status, first_byte, duration, ops });
+        }
     }
 
     /// The events, and room for others.
@@ -90,7 +127,9 @@ impl Packed {
         let mut texts = Texts { rest: &self.texts, before: Default::default() };
         let (mut ops, mut members) = (self.ops.drain(..), self.members.drain(..));
         let events = self.rows.drain(..).map(|row| {
-            let [path, repository, package, version, client, agent, token, detail] = row.texts;
+            let [path, token, detail] = row.own.map(|len| texts.next(len).to_owned());
+            let [repository, package, version, client, agent] =
+                std::array::from_fn(|which| texts.shared(which, row.alike[which]));
             Event {
                 id: row.id,
                 kind: row.kind,
@@ -98,33 +137,29 @@ impl Packed {
                 began: row.began,
                 method: row.method,
                 protocol: row.protocol,
-                path: texts.next(path).to_owned(),
-                subject: Subject {
-                    repository: texts.shared(0, repository),
-                    package: texts.shared(1, package),
-                    version: texts.shared(2, version),
-                    kind: row.file,
-                },
-                client: texts.shared(3, client),
-                agent: texts.shared(4, agent),
-                token: texts.next(token).to_owned(),
+                path,
+                subject: Subject { repository, package, version, kind: row.file },
+                client,
+                agent,
+                token,
                 status: row.status,
                 outcome: row.outcome,
                 reason: row.reason,
-                detail: texts.next(detail).to_owned(),
+                detail,
                 layer: row.layer,
                 bytes_in: row.bytes_in,
                 bytes_out: row.bytes_out,
                 first_byte: row.first_byte,
                 duration: row.duration,
-                members: members.by_ref().take(row.members).collect(),
+                members: members.by_ref().take(row.members as usize).collect(),
                 weight: row.weight,
-                ops: ops.by_ref().take(row.ops).collect(),
+                ops: ops.by_ref().take(row.ops as usize).collect(),
             }
         });
         let events = events.collect();
         drop((ops, members));
         self.texts.clear();
+        self.last = Default::default();
         self.rows.shrink_to(Self::KEPT);
         self.ops.shrink_to(Self::KEPT * 4);
         self.members.shrink_to(Self::KEPT);
@@ -133,26 +168,24 @@ impl Packed {
     }
 }
 
-/// The texts of the events that are made again. Many say the same as the event before, and share it.
+/// The texts of the events that are made again.
 struct Texts<'a> {
     rest: &'a str,
-    before: [Text; 5],
+    before: [Text; ALIKE],
 }
 
 impl<'a> Texts<'a> {
-    fn next(&mut self, len: usize) -> &'a str {
-        let (text, rest) = self.rest.split_at(len);
+    fn next(&mut self, len: u32) -> &'a str {
+        let (text, rest) = self.rest.split_at(len as usize);
         self.rest = rest;
         text
     }
 
-    fn shared(&mut self, which: usize, len: usize) -> Text {
-        let text = self.next(len);
-        let before = &mut self.before[which];
-        if before != text {
-            *before = text.into();
+    fn shared(&mut self, which: usize, len: u32) -> Text {
+        if len != AS_BEFORE {
+            self.before[which] = self.next(len).into();
         }
-        before.clone()
+        self.before[which].clone()
     }
 }
 
@@ -161,19 +194,20 @@ mod tests {
     use super::*;
     use crate::MemberSaid;
 
-    /// One that says something in every place, and nothing twice.
+    /// One that says something in every place, and now and then what the one before has said.
     fn talkative(number: u64) -> Event {
         let text = |what: &str| format!("{what} é {number}");
         let mut event = *Event::job("sweep", Millis(7));
         (event.kind, event.began, event.protocol) = (Kind::Request, Tick(number), "HTTP/2");
         (event.path, event.token, event.detail) = (text("path"), text("token"), text("detail"));
         event.subject = Subject {
-            repository: text("repository").into(),
+            repository: format!("repository {}", number / 3).into(),
             package: text("package").into(),
             version: text("version").into(),
             kind: "info",
         };
-        (event.client, event.agent) = ("127.0.0.1".into(), text("agent").into());
+        let agent = if number.is_multiple_of(4) { String::new() } else { text("agent") };
+        (event.client, event.agent) = ("127.0.0.1".into(), agent.into());
         (event.status, event.outcome, event.reason) = (503, Some(Outcome::Shed), Some(Reason::Io));
         (event.layer, event.weight) = (Layer::Hosted, 9);
         (event.bytes_in, event.bytes_out, event.first_byte, event.duration) = (1, 2, 3, number);
@@ -182,12 +216,12 @@ mod tests {
         }
         event.members = (0..number % 3)
             .map(|member| MemberRecord {
-                member: format!("m{member}"),
-                said: MemberSaid::Hit,
-                reason: None,
+                detail: text("detail"),
+                until: Some(Millis(3)),
                 nanos: number,
                 ops: vec![(Op::TruthRead, Tally { count: 1, nanos: 2 })],
                 flight: Some(EventId(number)),
+                ..MemberRecord::new(format!("m{member}"), MemberSaid::Hit, None)
             })
             .collect();
         event

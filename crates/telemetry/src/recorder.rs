@@ -6,6 +6,7 @@ use crate::packed::Packed;
 use crate::shard::Shards;
 use crate::totals::{Counter, Totals};
 use crate::{Bound, BoundName, Clock, Event, Millis, Outcome, Pulse, Sink};
+use std::any::Any;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -41,11 +42,15 @@ pub(crate) struct Gauge {
     pub(crate) read: Box<dyn Fn() -> u64 + Send + Sync>,
 }
 
-/// What the collector is told. Markers are dropped when all that was released before has passed the sinks.
+/// Held by whoever waits behind the events: whatever it is, all of it is dropped when what was released before has passed
+/// the sinks.
+pub type Marker = Arc<dyn Any + Send + Sync>;
+
+/// What the collector is told.
 enum Signal {
     Collect,
-    Flush(Sender<()>),
-    Stop(Sender<()>),
+    Flush(Marker),
+    Stop(Marker),
 }
 
 impl Recorder {
@@ -110,6 +115,7 @@ impl Recorder {
             // A collector that has ended collects no more; what is dropped then is counted.
             let _ = self.collector.send(Signal::Collect);
         }
+        event.spare();
     }
 
     /// Counts once.
@@ -190,10 +196,15 @@ impl Recorder {
         self.signal(Signal::Stop, patience);
     }
 
+    /// Hands on what is buffered, without waiting: `marker` is dropped when the sinks are done with it.
+    pub fn mark(&self, marker: Marker) {
+        let _ = self.collector.send(Signal::Flush(marker));
+    }
+
     /// Sends a marker along the line and waits until every copy of it is gone.
-    fn signal(&self, signal: fn(Sender<()>) -> Signal, patience: Duration) -> bool {
-        let (marker, gone) = channel();
-        let _ = self.collector.send(signal(marker));
+    fn signal(&self, signal: fn(Marker) -> Signal, patience: Duration) -> bool {
+        let (marker, gone) = channel::<()>();
+        let _ = self.collector.send(signal(Arc::new(marker)));
         gone.recv_timeout(patience) == Err(RecvTimeoutError::Disconnected)
     }
 }

@@ -12,9 +12,21 @@ const TOKEN_REST_MIN: usize = 20;
 
 /// The beginning of `text`, at most `max` bytes, as it may stand in an event.
 pub(crate) fn scrub(text: &str, max: usize) -> String {
+    let mut scrubbed = String::new();
+    scrub_into(text, max, &mut scrubbed);
+    scrubbed
+}
+
+/// The same, behind what `scrubbed` holds.
+pub(crate) fn scrub_into(text: &str, max: usize, scrubbed: &mut String) {
     if text.len() <= max && plain(text.as_bytes()) {
-        return text.to_owned();
+        scrubbed.push_str(text);
+    } else {
+        scrubbed.push_str(&cleaned(text, max));
     }
+}
+
+fn cleaned(text: &str, max: usize) -> String {
     let looked = start(text, LOOK_MAX);
     let whole = looked.len() == text.len();
     let clean: Cow<'_, str> = if looked.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
@@ -31,12 +43,13 @@ pub(crate) fn scrub(text: &str, max: usize) -> String {
 /// with. So is nearly all of it, and each request has two of them. Without branches, for the processor looks at 16 bytes
 /// at once then.
 fn plain(text: &[u8]) -> bool {
-    let odd = text.iter().fold(false, |odd, byte| odd | !matches!(byte, b' '..=b'~'));
+    let odd = |byte: u8| !matches!(byte, b' '..=b'~');
     let pairs = text.iter().zip(text.get(1..).unwrap_or_default());
-    let (url, token) = pairs.fold((false, false), |(url, token), (first, second)| {
-        (url | ((*first == b':') & (*second == b'/')), token | ((*first == b't') & (*second == b'_')))
-    });
-    !(odd | url | token)
+    let first = text.first().is_some_and(|first| odd(*first));
+    !pairs.fold(first, |found, (first, second)| {
+        let (url, token) = ((*first == b':') & (*second == b'/'), (*first == b't') & (*second == b'_'));
+        found | odd(*second) | url | token
+    })
 }
 
 /// At most `max` bytes, cut at a character.

@@ -1,7 +1,7 @@
 //! Where threads count and leave their events: one shard for each, so that they rarely meet.
 
 use crate::packed::{Events, Packed};
-use crate::totals::{Counter, Counts, Totals};
+use crate::totals::{Counter, Counts, Figures, Totals};
 use crate::{Bound, Event};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -14,6 +14,8 @@ pub(crate) struct Shards {
     /// Events that one shard buffers at most; 0 when nobody wants them.
     room: usize,
     bound: Arc<Bound>,
+    /// Of the events that were collected. Held while they are taken out of a shard: each event counts here or there.
+    collected: Mutex<Counts>,
 }
 
 /// Aligned so that two threads never write to the same cache line (two lines, as they are prefetched in pairs).
@@ -26,7 +28,9 @@ struct Shard {
 
 #[derive(Debug)]
 struct State {
+    /// Of the events that nobody collects.
     counts: Counts,
+    /// Those that wait for the collector, who counts them too: it costs as much as packing them.
     events: Packed,
 }
 
@@ -43,18 +47,18 @@ impl Shards {
             counters: [const { AtomicU64::new(0) }; Counter::COUNT],
             state: Mutex::new(State { counts: Counts::default(), events: Packed::default() }),
         };
-        Self { all: (0..count).map(shard).collect(), room, bound }
+        Self { all: (0..count).map(shard).collect(), room, bound, collected: Mutex::default() }
     }
 
     pub(crate) fn count(&self, counter: Counter) {
         self.all[self.mine()].counters[counter as usize].fetch_add(1, Relaxed);
     }
 
-    /// Counts the event and keeps it for the collector. True when it is time to collect.
+    /// Keeps the event for the collector, or counts it where there is no room. True when it is time to collect.
     pub(crate) fn release(&self, event: &mut Event) -> bool {
         let mut state = self.lock();
-        state.counts.add(event);
         if state.events.len() >= self.room {
+            state.counts.add(&Figures::from(&*event));
             if self.room > 0 {
                 self.bound.reject();
             }
@@ -64,14 +68,17 @@ impl Shards {
         state.events.len() == self.room.div_ceil(2).min(Self::BATCH)
     }
 
-    /// Takes what is buffered, a batch for each shard that has any. `room` is the collector's: it is given to a shard, and another
-    /// comes back.
+    /// Takes what is buffered and counts it, a batch for each shard that has any. `room` is the collector's: it is given to a shard,
+    /// and another comes back.
     pub(crate) fn collect(&self, room: &mut Packed) -> Vec<Events> {
         self.observe();
         let mut batches = Vec::new();
         for shard in &self.all {
             if shard.lock().events.len() > 0 {
+                let mut counts = lock(&self.collected);
                 std::mem::swap(&mut shard.lock().events, room);
+                room.count(&mut counts);
+                drop(counts);
                 batches.push(room.unpack());
             }
         }
@@ -80,9 +87,14 @@ impl Shards {
 
     /// Sums up. Outcomes are read before attempts: an attempt begins before it ends, so they never exceed them.
     pub(crate) fn sum(&self, totals: &mut Totals) {
+        let collected = lock(&self.collected);
+        totals.counts.merge(&collected);
         for shard in &self.all {
-            totals.counts.merge(&shard.lock().counts);
+            let state = shard.lock();
+            totals.counts.merge(&state.counts);
+            state.events.count(&mut totals.counts);
         }
+        drop(collected);
         for counter in Counter::ALL {
             let of = |shard: &Shard| shard.counters[*counter as usize].load(Relaxed);
             totals.counters[*counter as usize] = self.all.iter().map(of).sum();
@@ -111,8 +123,12 @@ impl Shards {
 
 impl Shard {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Threads are numbered in the order in which they first count something.

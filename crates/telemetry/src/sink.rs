@@ -4,6 +4,7 @@ use crate::Event;
 use crate::json;
 use crate::lines::Target;
 use std::io;
+use std::sync::Arc;
 
 /// Takes batches of finished events. May hang, fail or panic: the others, and every request, go on.
 pub trait Sink: Send {
@@ -11,6 +12,10 @@ pub trait Sink: Send {
     fn name(&self) -> &'static str;
     /// Takes a batch. An error is counted and logged; the batch is not offered again.
     fn write(&mut self, events: &[Event]) -> io::Result<()>;
+    /// Takes a batch that it may keep, as all sinks share it.
+    fn share(&mut self, batch: &Arc<Vec<Event>>) -> io::Result<()> {
+        self.write(batch)
+    }
 }
 
 /// Events as JSON lines: in a bounded, rotated file, or wherever a [`Target`] leads.

@@ -1,6 +1,6 @@
 //! What was counted: exact numbers, by outcome, reason, layer, status class and op.
 
-use crate::{Event, Histogram, Kind, Layer, Op, Outcome, Reason};
+use crate::{Event, Histogram, Kind, Layer, Op, Outcome, Reason, Tally};
 
 /// Things that are only counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,11 +10,18 @@ pub enum Counter {
     Attempts,
     /// Connections accepted.
     Connections,
+    /// Files that groups were asked for beyond their hosted members.
+    GroupFiles,
+    /// Of those, for which what is known of the folder was in memory.
+    FoldersKnown,
+    /// Remote members that were asked for them.
+    MembersAsked,
 }
 
 impl Counter {
     /// All of them, in the order of declaration.
-    pub const ALL: &'static [Counter] = &[Counter::Attempts, Counter::Connections];
+    pub const ALL: &'static [Counter] =
+        &[Counter::Attempts, Counter::Connections, Counter::GroupFiles, Counter::FoldersKnown, Counter::MembersAsked];
     /// How many there are.
     pub const COUNT: usize = Self::ALL.len();
 
@@ -23,6 +30,9 @@ impl Counter {
         match self {
             Counter::Attempts => "attempts",
             Counter::Connections => "connections",
+            Counter::GroupFiles => "group_files",
+            Counter::FoldersKnown => "group_folders_known",
+            Counter::MembersAsked => "group_members_asked",
         }
     }
 
@@ -31,6 +41,9 @@ impl Counter {
         match self {
             Counter::Attempts => "Requests begun, connections turned away, jobs begun: what the outcomes sum to",
             Counter::Connections => "Connections accepted",
+            Counter::GroupFiles => "Files that groups were asked for beyond their hosted members",
+            Counter::FoldersKnown => "Of those, for which what is known of the folder was in memory",
+            Counter::MembersAsked => "Remote members that were asked for them",
         }
     }
 }
@@ -63,15 +76,36 @@ impl Default for Counts {
     }
 }
 
+/// What is counted of a finished event.
+#[derive(Debug)]
+pub(crate) struct Figures<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) layer: Layer,
+    pub(crate) outcome: Option<Outcome>,
+    pub(crate) reason: Option<Reason>,
+    pub(crate) status: u16,
+    pub(crate) first_byte: u64,
+    pub(crate) duration: u64,
+    pub(crate) ops: &'a [(Op, Tally)],
+}
+
+impl<'a> From<&'a Event> for Figures<'a> {
+    fn from(event: &'a Event) -> Self {
+        let Event { kind, layer, outcome, reason, status, first_byte, duration, ops, .. } = event;
+        let (kind, layer, outcome, reason) = (*kind, *layer, *outcome, *reason);
+        Self { kind, layer, outcome, reason, status: *status, first_byte: *first_byte, duration: *duration, ops }
+    }
+}
+
 impl Counts {
     /// Counts a finished event. An event that nobody gave an outcome was lost by a defect of ours: [`Outcome::Failed`].
-    pub(crate) fn add(&mut self, event: &Event) {
+    pub(crate) fn add(&mut self, event: &Figures<'_>) {
         self.outcomes[event.outcome.unwrap_or(Outcome::Failed) as usize] += 1;
         if let Some(reason) = event.reason {
             self.reasons[reason as usize] += 1;
         }
-        for (op, tally) in event.tallies() {
-            self.ops[op as usize].record_sum(tally.nanos, u64::from(tally.count));
+        for (op, tally) in event.ops {
+            self.ops[*op as usize].record_sum(tally.nanos, u64::from(tally.count));
         }
         if event.kind == Kind::Request {
             let layer = event.layer as usize;

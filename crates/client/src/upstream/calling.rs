@@ -4,11 +4,13 @@ use super::{Conditions, Upstream};
 use crate::Error;
 use crate::arriving::Arriving;
 use crate::content::{Content, Sending};
-use crate::dial::{LOST_AFTER, Reach, Road, dial};
+use crate::dial::{LOST_AFTER, Road, dial};
 use crate::error::silent;
 use crate::host::Host;
 use crate::link::Link;
 use crate::pool::Way;
+use crate::proxy::Proxy;
+use crate::reach::Reach;
 use crate::target::{Origin, Target};
 use http::header::{
     ACCEPT_ENCODING, AUTHORIZATION, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, PROXY_AUTHORIZATION, USER_AGENT,
@@ -39,7 +41,7 @@ impl Upstream {
         match self.exchange(&host, hop, ask, event).await {
             Ok((link, answer)) => {
                 let retry_after = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
-                place.answered(answer.status().as_u16(), retry_after);
+                place.answered(&target.path, answer.status().as_u16(), retry_after);
                 Ok(Arriving::new(answer, &target.authority, link, self.way(&target.origin), place, self.patience))
             }
             Err(error) => {
@@ -74,7 +76,7 @@ impl Upstream {
         let began = Tick::now();
         let limit = self.patience.connect;
         let own = self.is_own(&target.origin);
-        let proxy = self.proxy.as_ref();
+        let proxy = self.proxy(&target.origin);
         let road = Road { tls: &self.tls, own, proxy, reach: *reach, lost_after: Some(LOST_AFTER) };
         let connect = timeout(limit, async { Link::open(&target.authority, dial(&target.origin, road).await?).await });
         let link = connect.await.unwrap_or_else(|_| Err(silent(&target.authority, limit)));
@@ -95,10 +97,12 @@ impl Upstream {
         event.add(Op::UpstreamFirstByte, Tick::now().since(began));
         match answer.unwrap_or_else(|_| Err(silent(&target.authority, limit)))? {
             // It is the proxy's to say that.
-            answer if answer.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED => match &self.proxy {
-                Some(proxy) => Err(proxy.refuses(answer.status().as_u16())),
-                None => Ok(answer),
-            },
+            answer if answer.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
+                match self.proxy(&target.origin) {
+                    Some(proxy) => Err(proxy.refuses(answer.status().as_u16())),
+                    None => Ok(answer),
+                }
+            }
             answer => Ok(answer),
         }
     }
@@ -108,7 +112,7 @@ impl Upstream {
             .map_err(|source| Error::NotRead { host: target.authority.clone(), source })?;
         let mut request = Request::new(body);
         *request.method_mut() = ask.method.clone();
-        let proxy = self.proxy.as_ref().filter(|_| !target.origin.tls);
+        let proxy = self.proxy(&target.origin).filter(|_| !target.origin.tls);
         *request.uri_mut() = match proxy {
             Some(_) => target.whole()?,
             None => target.path.clone(),
@@ -133,6 +137,11 @@ impl Upstream {
             headers.insert(AUTHORIZATION, value.clone());
         }
         Ok(request)
+    }
+
+    /// The proxy on the way there.
+    fn proxy(&self, origin: &Origin) -> Option<&Proxy> {
+        self.proxy.as_ref().filter(|proxy| proxy.is_for(origin))
     }
 
     fn way(&self, origin: &Origin) -> Way {

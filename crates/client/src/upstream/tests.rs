@@ -214,19 +214,23 @@ fn a_host_that_says_how_long_it_wants_to_rest_is_not_called_before() {
 
 #[test]
 fn a_host_that_fails_again_and_again_is_left_alone_and_tried_once() {
-    let there = StandIn::new([("/ill", says(500, "")), ("/a", ok("a"))]);
+    let ill = ["/ill", "/too", "/still"].map(|path| (path, says(500, "")));
+    let there = StandIn::new([ill[0].clone(), ill[1].clone(), ill[2].clone(), ("/a", ok("a"))]);
     let world = World::new();
     let upstream = world.upstream(&[&there.url]);
     assert_eq!(world.get(&upstream, "ill"), Ok((500, String::new())));
     assert_eq!(world.get(&upstream, "a"), Ok((200, "a".into())));
-    for _ in 0..2 {
-        assert_eq!(world.get(&upstream, "ill"), Ok((500, String::new())));
+    for path in ["ill", "too"] {
+        assert_eq!(world.get(&upstream, path), Ok((500, String::new())));
     }
     let error = world.get_if(&upstream, "a", &Conditions::default()).unwrap_err();
     assert_eq!((error.label(), error.until()), ("left_alone", Some(Millis(1_002_000))));
     assert!(error.to_string().contains("it answered 500"), "{error}");
     world.later(Duration::from_secs(2));
+    // Of that one it is known: it proves nothing, and the next call is the trial.
     assert_eq!(world.get(&upstream, "ill"), Ok((500, String::new())));
+    assert_eq!(upstream.states()[0].circuit, Circuit::Open { until: Millis(1_002_000), times: 1 });
+    assert_eq!(world.get(&upstream, "still"), Ok((500, String::new())));
     assert_eq!(upstream.states()[0].circuit, Circuit::Open { until: Millis(1_006_000), times: 2 });
     world.later(Duration::from_secs(4));
     assert_eq!(world.get(&upstream, "a"), Ok((200, "a".into())));
@@ -234,12 +238,25 @@ fn a_host_that_fails_again_and_again_is_left_alone_and_tried_once() {
 }
 
 #[test]
-fn a_trial_that_is_dropped_leaves_the_next_call_to_be_one() {
-    let there = StandIn::new([("/ill", says(502, "")), ("/silent", "...".into()), ("/a", ok("a"))]);
+fn one_bad_file_is_no_ill_host() {
+    let there = StandIn::new([("/ill", says(500, "")), ("/a", ok("a"))]);
     let world = World::new();
     let upstream = world.upstream(&[&there.url]);
-    for _ in 0..2 {
-        assert_eq!(world.get(&upstream, "ill"), Ok((502, String::new())));
+    for _ in 0..5 {
+        assert_eq!(world.get(&upstream, "ill"), Ok((500, String::new())));
+    }
+    assert_eq!(upstream.states()[0].circuit, Circuit::Closed { failures: 1 });
+    assert_eq!(world.get(&upstream, "a"), Ok((200, "a".into())));
+}
+
+#[test]
+fn a_trial_that_is_dropped_leaves_the_next_call_to_be_one() {
+    let there =
+        StandIn::new([("/ill", says(502, "")), ("/too", says(502, "")), ("/silent", "...".into()), ("/a", ok("a"))]);
+    let world = World::new();
+    let upstream = world.upstream(&[&there.url]);
+    for path in ["ill", "too"] {
+        assert_eq!(world.get(&upstream, path), Ok((502, String::new())));
     }
     world.later(Duration::from_secs(2));
     let mut event = Event::job("test", Millis(1));

@@ -1,9 +1,13 @@
 //! The admin API: JSON in, JSON out, one file for each noun. The command line goes through it.
 
 mod contents;
+mod events;
+mod exceptions;
+mod explain;
 mod missing;
 mod openapi;
 mod part;
+mod preview;
 mod repositories;
 mod tokens;
 mod upstreams;
@@ -34,6 +38,9 @@ pub(crate) async fn answer(app: &App, ask: Admin, request: &mut Request, event: 
         Verb::AddRepository => repositories::add(app, body(request, event).await?, by, event).await,
         Verb::Repository => repositories::show(app, name, event).await,
         Verb::ChangeRepository => repositories::change(app, name, body(request, event).await?, by, event).await,
+        Verb::PreviewRepository => preview::show(app, name, body(request, event).await?, &who, event).await,
+        Verb::AddException => exceptions::add(app, name, body(request, event).await?, by, event).await,
+        Verb::EndException => exceptions::end(app, (name, path), by, event).await,
         Verb::CompactRepository => repositories::compact(app, name, by, event).await,
         Verb::RemoveRepository => repositories::remove(app, name, by, event).await,
         Verb::Contents | Verb::ContentsBelow => contents::list(app, (name, path), query, event).await,
@@ -42,6 +49,8 @@ pub(crate) async fn answer(app: &App, ask: Admin, request: &mut Request, event: 
         Verb::Missing => missing::list(app, name, query, event).await,
         Verb::ForgetAllMissing | Verb::ForgetMissing => missing::forget(app, (name, path), event).await,
         Verb::Upstreams => upstreams::list(app, event).await,
+        Verb::Explain => explain::show(app, query, &who, event).await,
+        Verb::Event => events::show(app, name, event).await,
         Verb::Tokens => tokens::list(app, event).await,
         Verb::AddToken => tokens::add(app, body(request, event).await?, by, event).await,
         Verb::RevokeToken => tokens::revoke(app, name, by, event).await,

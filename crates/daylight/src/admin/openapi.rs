@@ -4,7 +4,7 @@
 use super::part::LIMIT_MAX;
 use crate::app::App;
 use crate::reply;
-use crate::route::admin::{AdminCall, CALLS, NAME, PATH};
+use crate::route::admin::{AdminCall, CALLS, ID, NAME, PATH};
 use front::Reply;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -70,6 +70,7 @@ fn operation(call: &AdminCall) -> Value {
 fn in_path(part: &str) -> Option<Value> {
     let (name, description) = match part {
         NAME => ("name", "Its name."),
+        ID => ("id", "Its id, 16 hexadecimal digits."),
         PATH => ("path", "A path; its slashes stand as they are."),
         _ => return None,
     };
@@ -80,6 +81,9 @@ fn in_path(part: &str) -> Option<Value> {
 fn in_query(name: &str) -> Value {
     let (description, schema) = match name {
         "limit" => ("How many rows are looked at.", json!({ "type": "integer", "minimum": 1, "maximum": LIMIT_MAX })),
+        "repository" => ("The repository's name.", json!({ "type": "string" })),
+        "as_of" => ("As of when: a day, a moment, or `seq-N`.", json!({ "type": "string" })),
+        "path" => ("The path below it.", json!({ "type": "string" })),
         "removed" => ("Those that were taken away instead.", json!({ "type": "boolean" })),
         _ => ("Only what comes after this: the `next` of the part before.", json!({ "type": "string" })),
     };

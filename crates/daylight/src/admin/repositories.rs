@@ -1,5 +1,6 @@
 //! `/api/v1/repositories`.
 
+use super::exceptions;
 use crate::app::App;
 use crate::conformance;
 use crate::error::Error;
@@ -29,12 +30,16 @@ fn shown(app: &App, repository: &Repository) -> Value {
             "owners": if record.owners_enforced { ENFORCED } else { RECORDED },
         }),
         (RepositoryKind::Remote, _) => json!({ "remote": record.remote }),
+        (RepositoryKind::Group, _) => json!({ "members": record.members }),
         (_, Format::Maven) => json!({
             "versions": VersionPolicy::of(record).as_str(),
             "retention": record.retention.unwrap_or_default(),
         }),
-        (_, Format::Raw) => json!({}),
+        (_, Format::Raw) => json!({ "replaceable": record.replaceable }),
     };
+    if let Some(policy) = &record.policy {
+        shown["policy"] = exceptions::policy(policy);
+    }
     if let (Value::Object(shown), Value::Object(ours)) = (&mut shown, ours) {
         shown.extend(ours);
     }
@@ -55,12 +60,14 @@ pub(super) async fn show(app: &App, name: &str, event: &mut Event) -> Result<Rep
 }
 
 pub(super) async fn add(app: &App, body: WantedRepository, by: &str, event: &mut Event) -> Result<Reply, Error> {
+    body.settings()?.named_by_caller(&app.references)?;
     let record = body.record(conformance::info_format(app.conformance))?;
     let made = app.repositories.add(record, by, event).await?;
     Ok(reply::json(StatusCode::CREATED, &shown(app, &made)))
 }
 
 pub(super) async fn change(app: &App, name: &str, body: Wanted, by: &str, event: &mut Event) -> Result<Reply, Error> {
+    body.named_by_caller(&app.references)?;
     let info_format = body.info_format()?;
     let mut changed = app.repositories.set(name, |record| body.apply(record), by, event).await?;
     if let Some(info_format) = info_format {

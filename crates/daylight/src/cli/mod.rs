@@ -8,11 +8,14 @@ mod check;
 mod config;
 mod crew;
 mod duration;
+mod explain;
 mod export;
 mod failure;
 mod folder;
+mod hex;
 mod import;
 mod init;
+mod policy;
 mod progress;
 mod rebuild;
 mod repo;
@@ -43,8 +46,10 @@ enum Verb {
     Init(init::Init),
     Config(config::Config),
     Repo(repo::Repo),
+    Policy(policy::Policy),
     Token(token::Token),
     Upstreams(upstreams::Upstreams),
+    Explain(explain::Explain),
     Import(import::Import),
     Export(export::Export),
     Check(check::Check),
@@ -90,8 +95,10 @@ fn dispatch(verb: Verb, context: &mut Context<'_>) -> Result<(), anyhow::Error> 
         Verb::Init(init) => init.run(context),
         Verb::Config(config) => config.run(context),
         Verb::Repo(repo) => repo.run(context),
+        Verb::Policy(policy) => policy.run(context),
         Verb::Token(token) => token.run(context),
         Verb::Upstreams(upstreams) => upstreams.run(context),
+        Verb::Explain(explain) => explain.run(context),
         Verb::Import(import) => import.run(context),
         Verb::Export(export) => export.run(context),
         Verb::Check(check) => check.run(context),

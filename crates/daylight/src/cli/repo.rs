@@ -1,6 +1,7 @@
 //! `daylight repo`: the repositories of a running server.
 
 mod contents;
+mod preview;
 mod settings;
 mod shown;
 
@@ -30,7 +31,7 @@ enum Verb {
     /// Add a repository
     ///
     /// Clients find it at /repository/NAME/. Anyone may read it unless it is private. With `--remote` it stands for an
-    /// upstream, of which it keeps what was asked for; with `--credentials` or `--certificate`, too, it is private unless
+    /// upstream, of which it keeps what was asked for; with `--member` it joins others behind one URL; with `--credentials` or `--certificate`, too, it is private unless
     /// `--read anyone` says otherwise.
     Add {
         /// Its name in URLs
@@ -38,7 +39,8 @@ enum Verb {
         /// What it holds: gem, maven, or raw for files of any kind
         #[arg(long, value_name = "FORMAT", default_value = "gem")]
         format: String,
-        /// Hosted: holds packages of its own. Remote: stands for an upstream [default: hosted, or remote with `--remote`]
+        /// Hosted: holds packages of its own. Remote: stands for an upstream. Group: joins others [default: remote with
+        /// `--remote`, group with `--member`, else hosted]
         #[arg(long, value_name = "KIND")]
         kind: Option<String>,
         /// Reading needs a token, too
@@ -70,6 +72,9 @@ enum Verb {
         /// Who may read it
         #[arg(long, value_parser = ["anyone", "token"])]
         read: Option<String>,
+        /// Change nothing, and say which of the last day's requests would be answered otherwise, from what is known
+        #[arg(long)]
+        preview: bool,
         #[command(flatten)]
         settings: Box<Settings>,
     },
@@ -138,8 +143,7 @@ impl Repo {
                 table::write(context.out, HEAD, rows)?;
             }
             Verb::Add { name, format, kind, private, read, settings } => {
-                let usual = if settings.has_remote() { "remote" } else { "hosted" };
-                let kind = kind.unwrap_or_else(|| usual.to_owned());
+                let kind = kind.unwrap_or_else(|| settings.kind().to_owned());
                 let mut body = settings.body();
                 for (key, value) in [("name", name.as_str().into()), ("format", format.into()), ("kind", kind.into())] {
                     body.insert(key.to_owned(), value);
@@ -160,7 +164,7 @@ impl Repo {
                 }
                 shape::<Repository>(answer)?.show(context)?;
             }
-            Verb::Set { name, protocol, owners, read, settings } => {
+            Verb::Set { name, protocol, owners, read, preview, settings } => {
                 let mut body = settings.body();
                 let protocols: Map<String, Value> = protocol.into_iter().map(|(name, on)| (name, on.into())).collect();
                 let private = read.map(|read| (read == "token").into());
@@ -174,6 +178,9 @@ impl Repo {
                     return Err(
                         Failure::usage("nothing is to be set", "`daylight repo set --help` lists what can be").into()
                     );
+                }
+                if preview {
+                    return preview::show(&api, &name, &Value::Object(body), context);
                 }
                 let answer = api.patch(&format!("{PATH}/{}", segment(&name)), &Value::Object(body))?;
                 api.printed(&answer, context)?;

@@ -21,7 +21,8 @@ pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>
             hint: "leave it out: the default is a fair part of the memory there is".to_owned(),
         });
     }
-    let fixed = Shares::fixed_descriptors(store.readers).saturating_add(server.open_files);
+    let kept = server.open_files.saturating_add(server.page_files);
+    let fixed = Shares::fixed_descriptors(store.readers).saturating_add(kept);
     let wanted = server.max_connections.saturating_mul(CONNECTION_DESCRIPTORS).saturating_add(fixed);
     if wanted > machine.descriptors {
         let (connections, descriptors) = (server.max_connections, machine.descriptors);
@@ -98,11 +99,13 @@ pub(super) fn bounds_bytes(settings: &Settings) -> u64 {
         FIXED_BYTES,
         server.pages_bytes,
         server.indexes_bytes,
+        server.dependencies_bytes,
         server.max_connections.saturating_mul(CONNECTION_BYTES),
         server.max_uploads.saturating_mul(UPLOAD_BYTES),
         server.file_buffers.saturating_mul(FILE_BUFFER_BYTES),
         (store.readers as u64).saturating_mul(READER_BYTES),
         telemetry.events_buffered.saturating_mul(EVENT_BYTES),
+        telemetry.events_recent_bytes,
     ]
     .into_iter()
     .fold(0, u64::saturating_add)

@@ -5,7 +5,7 @@ use super::given::{DEFAULT_DATA, Declared, Given};
 use super::references::References;
 use super::repositories::DeclaredRepository;
 use super::shares::Shares;
-use super::value::{AccessLog, Networks, PublicUrl, UpstreamUrl, Value};
+use super::value::{AccessLog, Networks, Prefix, PublicUrl, UpstreamUrl, Value};
 use client::Secret;
 use front::ClientFrom;
 use std::net::SocketAddr;
@@ -127,6 +127,8 @@ keys! {
         file_buffers: u64 = Shares::file_buffers, 1..=1_000_000;
         /// Large files that are kept open, so that who asks for one again is sent it without looking for it.
         open_files: u64 = Shares::open_files, 1..=1_000_000;
+        /// Complete answers of 24 KiB to 1 MiB that the kernel holds as well, so that it sends them without a copy.
+        page_files: u64 = Shares::page_files, 0..=1_000_000;
     }
 
     /// Where everything is kept.
@@ -150,6 +152,10 @@ keys! {
         rubygems: UpstreamUrl = |_| (UpstreamUrl::default(), "there is no remote repository of gems yet".into());
         /// Calls to one host at a time, of all repositories together; more wait.
         max_calls: u64 = |_| (32, "a host that serves many takes no more from one".into()), 1..=1024;
+        /// What names of variables begin with that the API may name as credentials. The configuration file may name any.
+        credentials_prefix: Prefix = |_| (Prefix::default(), "other variables of this process are not for upstreams".into());
+        /// Folder with the files that the API may name as credentials and certificates. The configuration file may name any.
+        credentials_folder: PathBuf = |_| ("/run/secrets".into(), "where containers are given theirs".into());
         /// How long finding a host and connecting to it may take, TLS included, in seconds.
         connect_timeout_s: u64 = |_| (10, "a packet that was lost is sent again three times meanwhile".into()), 1..=600;
         /// How long an upstream may take from a request to the head of its answer, in seconds.
@@ -172,6 +178,8 @@ keys! {
         access_log_file: PathBuf = |_| ("-".into(), "whoever runs the server collects it".into());
         /// Finished events that may wait to be stored; more are dropped and counted.
         events_buffered: u64 = Shares::events_buffered, 16..=10_000_000;
+        /// Memory for events that can be asked for by their id; those that failed or were slow stay longer. 0: none are kept.
+        events_recent_bytes: u64 = Shares::events_recent_bytes, 0..=1_099_511_627_776;
         /// Size at which a file of events is closed and the next begun, in bytes.
         events_max_bytes: u64 = |_| (64 << 20, "some 100,000 events".into()), 65_536..=1_099_511_627_776;
         /// Files of events that are kept; the oldest goes first.

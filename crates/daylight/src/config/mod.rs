@@ -25,7 +25,7 @@ pub use references::References;
 pub use repositories::DeclaredRepository;
 pub(crate) use repositories::toml;
 pub use shares::Shares;
-pub use value::{AccessLog, Networks, PublicUrl, UpstreamUrl};
+pub use value::{AccessLog, Networks, Prefix, PublicUrl, UpstreamUrl};
 
 use std::path::{Path, PathBuf};
 
@@ -54,7 +54,7 @@ pub fn load(
     let mut settings = Settings::resolve(&Shares::of(&machine), &mut given)?;
     settings.admin_token = environment.admin_token();
     settings.conformance_key = environment.conformance_key();
-    settings.references = environment.references();
+    settings.references = environment.references().open_to_api(&settings.upstream);
     settings.repositories = given.repositories;
     let mut warnings = given.warnings;
     warnings.extend(contradiction::find(&settings, &machine)?);

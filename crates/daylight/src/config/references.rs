@@ -1,10 +1,14 @@
 //! What the settings of repositories refer to: variables of the environment as it was at the start, and files.
 
+use super::Upstream;
 use client::Secret;
 use repository::BadSetting;
+use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs::File;
 use std::io::Read;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// Longest secret in a file, in bytes.
@@ -18,6 +22,16 @@ const BLOCK: &[u8] = b"-----BEGIN ";
 #[derive(Clone, Default)]
 pub struct References {
     variables: Arc<BTreeMap<String, String>>,
+    /// What the API may name; `None`: nothing.
+    open: Option<Open>,
+}
+
+#[derive(Clone)]
+struct Open {
+    /// What names of variables begin with.
+    prefix: String,
+    /// Where files are.
+    folder: PathBuf,
 }
 
 impl fmt::Debug for References {
@@ -28,7 +42,41 @@ impl fmt::Debug for References {
 
 impl References {
     pub(super) fn new(variables: BTreeMap<String, String>) -> Self {
-        Self { variables: Arc::new(variables) }
+        Self { variables: Arc::new(variables), open: None }
+    }
+
+    /// Says which of them may be named through the API.
+    pub(super) fn open_to_api(self, upstream: &Upstream) -> Self {
+        let (prefix, folder) = (upstream.credentials_prefix.0.clone(), upstream.credentials_folder.clone());
+        Self { open: Some(Open { prefix, folder }), ..self }
+    }
+
+    /// Refuses what may not be named through the API: what a variable or a file holds is sent to a host that the caller
+    /// chooses, so it is for whoever runs the server to say which are meant for that.
+    pub(crate) fn may_be_named(&self, setting: &str, reference: &str) -> Result<(), BadSetting> {
+        let Some(Open { prefix, folder }) = &self.open else {
+            let text = format!("`remote.{setting}`: the API names no credentials");
+            return Err(BadSetting::new(text, "declare the repository in the configuration file"));
+        };
+        let path = match reference.split_once(':') {
+            Some(("env", name)) if name.starts_with(prefix) => return Ok(()),
+            Some(("env", _)) => {
+                let text = format!("`remote.{setting}`: the API names variables that begin with `{prefix}`");
+                let hint =
+                    "`upstream.credentials_prefix` says so; a `[[repository]]` of the configuration file may name any";
+                return Err(BadSetting::new(text, hint));
+            }
+            Some(("file", path)) => path,
+            _ => reference,
+        };
+        let path = Path::new(path);
+        // A link in the folder leads where whoever made it wants it to.
+        if path.starts_with(folder) && !path.components().any(|part| part == Component::ParentDir) {
+            return Ok(());
+        }
+        let text = format!("`remote.{setting}`: the API names files in `{}`", folder.display());
+        let hint = "`upstream.credentials_folder` says so; a `[[repository]]` of the configuration file may name any";
+        Err(BadSetting::new(text, hint))
     }
 
     fn variable(&self, name: &str) -> Result<Secret, BadSetting> {
@@ -70,8 +118,9 @@ fn read(path: &str, limit: u64) -> Result<Vec<u8>, BadSetting> {
     let refused = |why: String| {
         BadSetting::new(format!("cannot read `{path}`: {why}"), "the server reads it, as the user it runs as")
     };
-    let file = std::fs::File::open(path).map_err(|error| refused(error.to_string()))?;
-    // A pipe or a device may never end, or never begin.
+    // A pipe or a device may never end, or never begin: opening one must not wait for its other end either.
+    let opened = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty());
+    let file = File::from(opened.map_err(|error| refused(std::io::Error::from(error).to_string()))?);
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
         return Err(refused("it is no file".to_owned()));
     }
@@ -113,6 +162,33 @@ mod tests {
             assert!(!secret(wrong).unwrap_err().hint().is_empty(), "{wrong}");
         }
         assert!(!format!("{:?}", references()).contains("hush"));
+    }
+
+    #[test]
+    fn the_api_names_what_is_meant_for_upstreams_and_nothing_else() {
+        let open = Some(Open { prefix: "UPSTREAM_".into(), folder: "/run/secrets".into() });
+        let references = References { open, ..references() };
+        let named = |reference: &str| references.may_be_named("credentials", reference);
+        for good in ["env:UPSTREAM_TOKEN", "file:/run/secrets/a/b", "/run/secrets/a.pem"] {
+            named(good).unwrap();
+        }
+        for other in ["env:TOKEN", "env:", "env:AN_UPSTREAM_TOKEN"] {
+            assert!(named(other).unwrap_err().to_string().ends_with("begin with `UPSTREAM_`"), "{other}");
+        }
+        for other in
+            ["file:/etc/shadow", "/run/secrets2/a", "file:/run/secrets/../../etc/shadow", "/etc/ssl/a.pem", "a"]
+        {
+            assert!(named(other).unwrap_err().to_string().ends_with("files in `/run/secrets`"), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_pipe_that_nobody_writes_to_keeps_nobody_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
+        let error = references().pem(pipe.to_str().unwrap()).unwrap_err();
+        assert!(error.to_string().ends_with("it is no file"), "{error}");
     }
 
     #[test]

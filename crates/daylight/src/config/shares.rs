@@ -19,6 +19,8 @@ pub(super) const FILE_BUFFER_BYTES: u64 = 64 << 10;
 pub(super) const READER_BYTES: u64 = 4 << 20;
 /// An event that waits to be handed to the sinks.
 pub(super) const EVENT_BYTES: u64 = 2 << 10;
+/// Some 12,000 events: a person asks for one of the last minutes, and what is older is in the files.
+const RECENT_MAX_BYTES: u64 = 8 << 20;
 /// Descriptors for databases, logs, listening sockets and whatever else is open all the time.
 const FIXED_DESCRIPTORS: u64 = 128;
 
@@ -82,7 +84,10 @@ impl Shares {
     pub(super) fn max_connections(&self) -> Derived<u64> {
         let by_memory = self.part(4) / CONNECTION_BYTES;
         // An upload's file is opened a second time to be read.
-        let fixed = Self::fixed_descriptors(self.readers().0) + self.max_uploads().0 + self.open_files().0;
+        let fixed = Self::fixed_descriptors(self.readers().0)
+            + self.max_uploads().0
+            + self.open_files().0
+            + self.page_files().0;
         let by_descriptors = self.machine.descriptors.saturating_sub(fixed) / CONNECTION_DESCRIPTORS;
         if by_memory <= by_descriptors {
             return (by_memory.clamp(16, 100_000), self.of_memory("4/16, 64 KiB each,"));
@@ -107,6 +112,11 @@ impl Shares {
     pub(super) fn open_files(&self) -> Derived<u64> {
         let reason = format!("1/16 of {} descriptors, 4096 at most", self.machine.descriptors);
         ((self.machine.descriptors / 16).clamp(16, 4096), reason.into())
+    }
+
+    pub(super) fn page_files(&self) -> Derived<u64> {
+        let reason = format!("1/64 of {} descriptors, 1024 at most", self.machine.descriptors);
+        ((self.machine.descriptors / 64).clamp(4, 1024), reason.into())
     }
 
     pub(super) fn max_downloads(&self) -> Derived<u64> {
@@ -146,7 +156,12 @@ impl Shares {
     }
 
     pub(super) fn events_buffered(&self) -> Derived<u64> {
-        ((self.part(1) / EVENT_BYTES).clamp(256, 65_536), self.of_memory("1/16, 2 KiB each, 65536 at most,"))
+        let fit = self.part(1) / 2 / EVENT_BYTES;
+        (fit.clamp(256, 65_536), self.of_memory("1/32, 2 KiB each, 65536 at most,"))
+    }
+
+    pub(super) fn events_recent_bytes(&self) -> Derived<u64> {
+        ((self.part(1) / 2).min(RECENT_MAX_BYTES), self.of_memory("1/32, 8 MiB at most,"))
     }
 
     fn of_memory(&self, part: &str) -> Cow<'static, str> {

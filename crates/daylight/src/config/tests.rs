@@ -65,7 +65,8 @@ proptest! {
         }).unwrap();
         prop_assert!(bounds_bytes(&settings) <= Shares::budget(&machine).max(128 << 20));
         let server = &settings.server;
-        prop_assert!(2 * server.max_connections + server.max_uploads + server.open_files <= machine.descriptors.max(256));
+        let files = server.max_uploads + server.open_files + server.page_files;
+        prop_assert!(2 * server.max_connections + files <= machine.descriptors.max(256));
     }
 }
 
@@ -144,13 +145,13 @@ fn what_cannot_work_is_refused_and_what_will_not_work_well_is_said() {
     let (text, hint) = refusal(from_environment(&[("DAYLIGHT_SERVER_PAGES_BYTES", "1073741824")]));
     assert_eq!(text, "`server.pages_bytes` is 1024 MiB, and there are 256 MiB of memory");
     assert!(hint.is_some());
-    // Each may be sent a file; 128 and nine are for databases, logs and the rest, and 64 files are kept open.
+    // Each may be sent a file; 128 and nine are for databases, logs and the rest, 64 files are kept open, and 16 pages are files.
     let connections = |count: u64| from_environment(&[("DAYLIGHT_SERVER_MAX_CONNECTIONS", &count.to_string())]);
-    assert!(connections((1024 - 128 - 9 - 64) / 2).is_ok());
-    let (text, hint) = refusal(connections((1024 - 128 - 9 - 64) / 2 + 1));
+    assert!(connections((1024 - 128 - 9 - 64 - 16) / 2).is_ok());
+    let (text, hint) = refusal(connections((1024 - 128 - 9 - 64 - 16) / 2 + 1));
     assert_eq!(
         text,
-        "`server.max_connections` is 412, for which 1025 descriptors are needed (a socket and a file each, and 201 for \
+        "`server.max_connections` is 404, for which 1025 descriptors are needed (a socket and a file each, and 217 for \
          the rest), and only 1024 may be open"
     );
     assert!(hint.is_some());

@@ -166,6 +166,30 @@ impl Value for UpstreamUrl {
     }
 }
 
+/// What names of variables begin with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prefix(pub String);
+
+impl Default for Prefix {
+    fn default() -> Self {
+        Self("UPSTREAM_".to_owned())
+    }
+}
+
+impl Value for Prefix {
+    const EXPECTS: &'static str = "the beginning of a variable's name, such as `UPSTREAM_`";
+    const QUOTED: bool = true;
+
+    fn parse(text: &str) -> Option<Self> {
+        let named = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        (!text.is_empty() && text.bytes().all(named)).then(|| Self(text.to_owned()))
+    }
+
+    fn json(&self) -> serde_json::Value {
+        self.0.clone().into()
+    }
+}
+
 /// Networks in a row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Networks(pub Vec<Network>);

@@ -3,12 +3,12 @@
 use crate::access::Who;
 use crate::app::App;
 use crate::error::Error;
-use crate::percent::Form as Fields;
+use crate::percent::{Form as Fields, segment};
 use crate::route::Content;
 use format::gem::{Call, Form};
 use front::Request;
 use http::Method;
-use repository::{Describe, OwnerChange, Question, Repository, Role, What};
+use repository::{Describe, OwnerChange, Question, Role, What};
 use telemetry::{Event, Millis};
 
 /// Longest form, in bytes.
@@ -27,7 +27,7 @@ pub(super) async fn read(
     app: &App,
     who: &Who,
     (call, form): (Call<'_>, Form),
-    (url, repository): (&Content, &Repository),
+    url: &Content,
     request: &mut Request,
     event: &mut Event,
 ) -> Result<Question, Error> {
@@ -61,7 +61,7 @@ pub(super) async fn read(
         // Accounts: no question to a repository.
         Call::Key | Call::Profile | Call::Device | Call::Hooks => return Err(Error::GivenUp),
     };
-    let base = format!("{}/repository/{}", app.url, repository.record.name);
+    let base = format!("{}/repository/{}", app.url, segment(&url.segment));
     Ok(Question::Describe(Describe { what, base, form }))
 }
 

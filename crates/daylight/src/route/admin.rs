@@ -8,6 +8,8 @@ use telemetry::Event;
 
 /// What stands for a name in a path.
 pub(crate) const NAME: &str = "{name}";
+/// What stands for an id in a path.
+pub(crate) const ID: &str = "{id}";
 /// What stands for the rest of a path, with slashes in it.
 pub(crate) const PATH: &str = "{path}";
 
@@ -31,7 +33,10 @@ calls! {
     AddRepository      "addRepository"      POST   "repositories"                      "NewRepository" => 201 "Repository"   "Make a repository";
     Repository         "showRepository"     GET    "repositories/{name}"               ""              => 200 "Repository"   "Show a repository";
     ChangeRepository   "changeRepository"   PATCH  "repositories/{name}"               "Settings"      => 200 "Repository"   "Change settings of a repository; what is not named stays, and null takes a setting away";
+    PreviewRepository  "previewRepository"  POST   "repositories/{name}/preview"       "Settings"      => 200 "Preview"      "Say which of the last day's requests would be answered otherwise with such settings, and change nothing";
     RemoveRepository   "removeRepository"   DELETE "repositories/{name}"               ""              => 204 ""             "Remove a repository with all that is in it";
+    AddException       "addException"       POST   "repositories/{name}/exceptions"        "NewException"  => 201 "Exception"    "Let a version be seen though it is younger than the repository's policy wants; whose token that is done with is written down";
+    EndException       "endException"       DELETE "repositories/{name}/exceptions/{path}" ""              => 204 ""             "End an exception; `path` is its package";
     CompactRepository  "compactRepository"  POST   "repositories/{name}/compact"       ""              => 200 "Repository"   "Begin the list of versions of a repository of gems anew";
     Contents           "listContents"       GET    "repositories/{name}/contents"          ""              => 200 "Contents"     "List the files of a repository of Maven or raw files; of a remote one, those that are kept";
     ContentsBelow      "listContentsBelow"  GET    "repositories/{name}/contents/{path}"   ""              => 200 "Contents"     "List the file at a path, or those below it";
@@ -41,6 +46,8 @@ calls! {
     ForgetAllMissing   "forgetAllMissing"   DELETE "repositories/{name}/not-found"         ""              => 200 "Forgotten"    "Forget all of that";
     ForgetMissing      "forgetMissing"      DELETE "repositories/{name}/not-found/{path}"  ""              => 200 "Forgotten"    "Forget that a path, and what is below it, is missing";
     Upstreams          "listUpstreams"      GET    "upstreams"                             ""              => 200 "Upstreams"    "List the hosts that upstreams are on, and how they stand";
+    Explain            "explain"            GET    "explain"                               ""              => 200 "Explanation"  "Say what would be answered to a GET of a path, and why, without asking upstreams";
+    Event              "showEvent"          GET    "events/{id}"                           ""              => 200 "Event"        "Show the event of an answer: what `Daylight-Event` names, while it is kept";
     Tokens             "listTokens"         GET    "tokens"                            ""              => 200 "Tokens"       "List the tokens";
     AddToken           "addToken"           POST   "tokens"                            "NewToken"      => 201 "MadeToken"    "Make a token; its secret is in this answer only";
     RevokeToken        "revokeToken"        DELETE "tokens/{name}"                     ""              => 204 ""             "Revoke a token, and the keys that were made with it";
@@ -71,6 +78,7 @@ impl AdminVerb {
         match self {
             AdminVerb::Contents | AdminVerb::ContentsBelow => &["after", "limit", "removed"],
             AdminVerb::Missing => &["after", "limit"],
+            AdminVerb::Explain => &["repository", "path", "as_of"],
             _ => &[],
         }
     }
@@ -96,7 +104,7 @@ impl AdminCall {
         for part in self.path.split('/') {
             match part {
                 PATH => path = [rest.next()?].into_iter().chain(rest.by_ref()).collect::<Vec<_>>().join("/"),
-                NAME => name = rest.next()?.to_owned(),
+                NAME | ID => name = rest.next()?.to_owned(),
                 word => rest.next().filter(|next| *next == word).map(drop)?,
             }
         }
@@ -133,10 +141,10 @@ mod tests {
     #[test]
     fn each_call_is_read_as_itself_and_as_no_other() {
         for call in CALLS {
-            let path = call.path.replace(NAME, "a.b").replace(PATH, "org/x/1.0");
+            let path = call.path.replace(NAME, "a.b").replace(ID, "a.b").replace(PATH, "org/x/1.0");
             let asked = read(&call.method, &path.split('/').collect::<Vec<_>>()).unwrap();
             assert_eq!((asked.verb, asked.id), (call.verb, call.id));
-            assert_eq!(asked.name, if call.path.contains(NAME) { "a.b" } else { "" });
+            assert_eq!(asked.name, if call.path.contains(NAME) || call.path.contains(ID) { "a.b" } else { "" });
             assert_eq!(asked.path, if call.path.contains(PATH) { "org/x/1.0" } else { "" });
         }
         let ids: HashSet<_> = CALLS.iter().map(|call| call.id).collect();

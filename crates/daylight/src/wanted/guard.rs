@@ -1,8 +1,10 @@
 //! What no change does by the way: show everybody what credentials open, or show credentials to a host that they were not
 //! given for.
 
+use crate::config::References;
 use http::Uri;
 use repository::BadSetting;
+use serde_json::{Map, Value};
 use store::{RemoteRecord, RepositoryRecord};
 
 /// Whether its upstream asks who reads it. Then what it has is not for everybody, unless somebody says so.
@@ -31,6 +33,17 @@ pub(super) fn readers(before: &RepositoryRecord, after: &RepositoryRecord, said:
     }
 }
 
+/// Refuses references that a caller of the API may not name. `changes` are the settings of `remote` in the call: what it
+/// does not name stays, and goes where it went before.
+pub(super) fn references(changes: &Map<String, Value>, references: &References) -> Result<(), BadSetting> {
+    for setting in ["credentials", "proxy_credentials", "certificate"] {
+        if let Some(Value::String(reference)) = changes.get(setting) {
+            references.may_be_named(setting, reference)?;
+        }
+    }
+    Ok(())
+}
+
 /// Refuses to send what is kept for an upstream or a proxy elsewhere: to a host, port or scheme that was not there. What
 /// is `named` anew was given for where it goes.
 pub(crate) fn hosts(
@@ -47,7 +60,9 @@ pub(crate) fn hosts(
     let (upstream, proxy) =
         (moved(|remote| remote.urls.iter().collect()), moved(|remote| remote.proxy.iter().collect()));
     // Of what goes to the upstream a proxy sees what goes there as plain text.
-    let seen = proxy && new.urls.iter().any(|url| !url.starts_with("https://"));
+    let past = |host: &String| !new.no_proxy.iter().flatten().any(|kept| kept == host);
+    let more = new.proxy.is_some() && old.no_proxy.iter().flatten().any(past);
+    let seen = (proxy || more) && new.urls.iter().any(|url| !url.starts_with("https://"));
     let kept = [
         ("credentials", &new.credentials, upstream, seen),
         ("certificate", &new.certificate, upstream, false),
@@ -57,8 +72,12 @@ pub(crate) fn hosts(
         .into_iter()
         .find(|(name, secret, upstream, proxy)| secret.is_some() && (*upstream || *proxy) && !named(name));
     let Some((name, _, upstream, _)) = sent else { return Ok(()) };
-    let setting = if upstream { "urls" } else { "proxy" };
-    let text = format!("`{}`: `remote.{setting}` names a host that `remote.{name}` was not given for", after.name);
+    let said = match (upstream, proxy) {
+        (true, _) => "`remote.urls` names a host",
+        (_, true) => "`remote.proxy` names a host",
+        _ => "`remote.no_proxy` leaves more to a host",
+    };
+    let text = format!("`{}`: {said} that `remote.{name}` was not given for", after.name);
     Err(BadSetting::new(text, hint))
 }
 
@@ -82,7 +101,7 @@ mod tests {
         let mut remote = RemoteRecord { urls: vec![url.to_owned()], ..RemoteRecord::default() };
         change(&mut remote);
         let record = RepositoryRecord::new("m", "maven", RepositoryKind::Remote, Millis(0));
-        RepositoryRecord { remote: Some(remote), ..record }
+        RepositoryRecord { remote: Some(Box::new(remote)), ..record }
     }
 
     fn refused(before: &RepositoryRecord, after: &RepositoryRecord, named: &[&str]) -> Option<String> {
@@ -125,6 +144,14 @@ mod tests {
         assert!(refused(&with(plain, None), &with(plain, Some("http://p")), &[]).unwrap().contains("`remote.proxy`"));
         assert_eq!(refused(&with(plain, Some("http://p")), &with(plain, None), &[]), None);
         assert_eq!(refused(&with(tls, None), &with(tls, Some("http://p")), &[]), None);
+        let past = |host: &str| {
+            let mut record = with(plain, Some("http://p"));
+            record.remote.as_mut().unwrap().no_proxy = Some(vec![host.to_owned()]);
+            record
+        };
+        let said = refused(&past("a"), &with(plain, Some("http://p")), &[]).unwrap();
+        assert!(said.contains("`remote.no_proxy` leaves more"), "{said}");
+        assert_eq!(refused(&with(plain, Some("http://p")), &past("a"), &[]), None);
         let login = |proxy: &str| {
             remote(tls, |remote| {
                 remote.proxy = Some(proxy.to_owned());

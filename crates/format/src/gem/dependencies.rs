@@ -39,6 +39,11 @@ pub fn identity(brief: &str) -> Result<Identity, Invalid> {
     Ok(Identity { number: Version::parse(number)?, platform: platform.to_owned() })
 }
 
+/// The number of a version in short.
+pub fn number(brief: &str) -> &str {
+    read(brief).0
+}
+
 /// Number, platform, and what is needed: names and requirements.
 fn read(brief: &str) -> (&str, &str, impl Iterator<Item = (&str, String)> + Clone) {
     let (slug, needed) = brief.split_once(' ').unwrap_or((brief, ""));

@@ -24,6 +24,13 @@ pub fn line(name: &str, op: Op, number: &str, platform: &str, md5: &str) -> Stri
     format!("{name} {sign}{} {md5}", slug(number, platform))
 }
 
+/// The line of a gem with all that it offers, as a file that is begun anew has it. `info` are the lines of its `/info`, and `md5` is
+/// that of all of it.
+pub fn summary<T: AsRef<str>>(name: &str, info: &[T], md5: &str) -> String {
+    let versions: Vec<&str> = info.iter().filter_map(|line| line.as_ref().split(' ').next()).collect();
+    format!("{name} {} {md5}", versions.join(","))
+}
+
 /// The file: its header and lines.
 pub fn render<T: AsRef<str>>(created_at: i64, lines: impl IntoIterator<Item = T>) -> Vec<u8> {
     append(header(created_at).into_bytes(), lines)

@@ -6,9 +6,10 @@
 mod facts;
 mod merge;
 
-pub use facts::{SnapshotFile, plugins, snapshot, versions};
+pub use facts::{SnapshotFile, moment_of, plugins, snapshot, versions};
 pub use merge::merge;
 
+use super::path::is_snapshot;
 use super::snapshot::Build;
 use super::xml::{Element, Unreadable, Writer};
 use crate::tree;
@@ -91,6 +92,19 @@ impl Metadata {
             files: versioning.list("snapshotVersions", "snapshotVersion").filter_map(File::read).collect(),
             plugins: root.list("plugins", "plugin").filter_map(Plugin::read).collect(),
         })
+    }
+
+    /// Whether it is about what its folder is: the group and the artifact that it names, if it does, are those.
+    pub fn is_of(&self, folder: &str) -> bool {
+        let folder = match folder.rsplit_once('/') {
+            Some((above, version)) if is_snapshot(version) => above,
+            _ => folder,
+        };
+        let group = |folders: &str| self.group.as_ref().is_none_or(|group| group.replace('.', "/") == folders);
+        match &self.artifact {
+            Some(named) => folder.rsplit_once('/').is_some_and(|(above, artifact)| artifact == named && group(above)),
+            None => group(folder),
+        }
     }
 
     /// The document. The same metadata is always the same bytes.

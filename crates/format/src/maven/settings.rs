@@ -8,7 +8,7 @@ pub const TOKEN: &str = "DAYLIGHT_TOKEN";
 /// How a repository is to be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
-    /// Instead of every other: it has, or fetches, whatever there is.
+    /// Instead of every other: it has, or fetches, whatever there is, snapshots too.
     Instead,
     /// Beside others: it has what was deployed to it.
     Beside,
@@ -27,31 +27,38 @@ pub fn render(name: &str, url: &str, how: Use) -> String {
         });
     });
     match how {
-        Use::Instead => writer.element("mirrors", |mirrors| {
-            mirrors.element("mirror", |mirror| {
-                mirror.leaf("id", Some(name));
-                mirror.leaf("url", Some(url));
-                mirror.leaf("mirrorOf", Some("*"));
-            });
-        }),
-        Use::Beside => {
-            writer.element("profiles", |profiles| {
-                profiles.element("profile", |profile| {
-                    profile.leaf("id", Some(name));
-                    repository(profile, ("repositories", "repository"), name, url);
-                    repository(profile, ("pluginRepositories", "pluginRepository"), name, url);
+        Use::Instead => {
+            writer.element("mirrors", |mirrors| {
+                mirrors.element("mirror", |mirror| {
+                    mirror.leaf("id", Some(name));
+                    mirror.leaf("url", Some(url));
+                    mirror.leaf("mirrorOf", Some("*"));
                 });
             });
-            writer.element("activeProfiles", |active| active.leaf("activeProfile", Some(name)));
+            // In place of what Maven's own model says of it, which wants no snapshots from there.
+            profile(&mut writer, name, ("central", url));
         }
+        Use::Beside => profile(&mut writer, name, (name, url)),
     }
     writer.finish()
 }
 
-fn repository(writer: &mut Writer, (list, item): (&'static str, &'static str), name: &str, url: &str) {
+/// A profile that is active, with one repository.
+fn profile(writer: &mut Writer, name: &str, (id, url): (&str, &str)) {
+    writer.element("profiles", |profiles| {
+        profiles.element("profile", |profile| {
+            profile.leaf("id", Some(name));
+            repository(profile, ("repositories", "repository"), id, url);
+            repository(profile, ("pluginRepositories", "pluginRepository"), id, url);
+        });
+    });
+    writer.element("activeProfiles", |active| active.leaf("activeProfile", Some(name)));
+}
+
+fn repository(writer: &mut Writer, (list, item): (&'static str, &'static str), id: &str, url: &str) {
     writer.element(list, |list| {
         list.element(item, |repository| {
-            repository.leaf("id", Some(name));
+            repository.leaf("id", Some(id));
             repository.leaf("url", Some(url));
             for kind in ["releases", "snapshots"] {
                 repository.element(kind, |kind| kind.leaf("enabled", Some("true")));
@@ -75,6 +82,10 @@ mod tests {
         let server = read.list("servers", "server").next().unwrap();
         assert_eq!((server.text_of("id"), mirror.text_of("id")), (Some("maven-all"), Some("maven-all")));
         assert_eq!(server.text_of("password"), Some("${env.DAYLIGHT_TOKEN}"));
+        let central =
+            read.list("profiles", "profile").next().unwrap().list("repositories", "repository").next().unwrap();
+        let snapshots = central.child("snapshots").unwrap().text_of("enabled");
+        assert_eq!((central.text_of("id"), snapshots), (Some("central"), Some("true")), "a mirror of all mirrors it");
     }
 
     #[test]

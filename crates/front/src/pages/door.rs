@@ -1,5 +1,5 @@
-//! Who came once: a page is kept from the second request on. Most of what is asked for once is never asked for again (a
-//! crawler, a scanner, a query that changes with each request), and would drive out what everyone wants.
+//! Who came once: where there is little room, a page is kept from the second request on. Most of what is asked for once is never
+//! asked for again (a crawler, a scanner, a query that changes with each request), and would drive out what everyone wants.
 
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 

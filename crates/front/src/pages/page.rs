@@ -1,12 +1,15 @@
 //! A complete answer: its forms, and what an event needs to be whole without asking anybody.
 
 use super::gzip;
+use super::kernel_copy::KernelCopy;
 use crate::exchange::DAYLIGHT_EVENT;
 use crate::{Body, Ranges, Reply, head};
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use telemetry::{Reason, Subject};
+
+const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 
 pub(super) struct Page<S> {
     pub(super) stamp: S,
@@ -25,6 +28,8 @@ pub(super) struct Page<S> {
 pub(super) struct Form {
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+    /// The same where the kernel can send it from.
+    pub(super) copy: KernelCopy,
     /// What HTTP/1.1 says before it, without what each reply says anew.
     pub(super) head: Bytes,
 }
@@ -48,6 +53,10 @@ impl<S> Page<S> {
         let mut headers = reply.headers.clone();
         // Set anew on the way out. They are here so that a hit's headers need not grow, which costs more than their copy.
         headers.insert(DAYLIGHT_EVENT, HeaderValue::from_static("0000000000000000"));
+        // Whatever was done for who asked first, nothing is for the next (RFC 9211).
+        if headers.contains_key(&CACHE_STATUS) {
+            headers.insert(CACHE_STATUS, HeaderValue::from_static("daylight; hit"));
+        }
         if reply.ranges.any() {
             headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         }
@@ -100,13 +109,14 @@ impl Form {
     fn new(status: StatusCode, headers: HeaderMap, body: Bytes) -> Self {
         let lasting = headers.iter().filter(|(name, _)| **name != DAYLIGHT_EVENT);
         let head = head::begin(status, lasting, Some(body.len())).into_boxed_slice().into();
-        Self { headers, body, head }
+        Self { headers, body, copy: KernelCopy::default(), head }
     }
 
     fn weight(&self) -> u64 {
         const EACH_HEADER: usize = 64;
         let headers = self.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + EACH_HEADER);
-        (headers.sum::<usize>() + self.head.len() + self.body.len()) as u64
+        let bodies = self.body.len() + KernelCopy::weight(&self.body);
+        (headers.sum::<usize>() + self.head.len() + bodies) as u64
     }
 
     /// The same in another coding. Its tag is the same, but weak: the bytes differ, and what they mean does not (RFC 9110,

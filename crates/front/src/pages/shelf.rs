@@ -1,4 +1,4 @@
-//! Where pages stand: a cache bounded in bytes, with a door that lets in what was asked for twice.
+//! Where pages stand: a cache bounded in bytes, with a door that lets in what was asked for twice once there is little room.
 
 use super::door::Door;
 use super::page::Page;
@@ -56,6 +56,8 @@ pub(super) struct Shelf<S> {
     cache: Cache<Key, Arc<Page<S>>, Weight>,
     /// Weight of the heaviest page that is kept.
     heaviest: u64,
+    /// While its pages take less than this, whoever comes is let in.
+    roomy: u64,
     door: Door,
     hasher: DefaultHashBuilder,
     bound: Arc<Bound>,
@@ -67,20 +69,21 @@ impl<S> Shelf<S> {
     /// For the size of the tables: an index of a gem is about this large.
     const TYPICAL: u64 = 4 << 10;
 
-    /// A shelf for `bytes` of pages, which tells `recorder` how full it is.
-    pub(super) fn new(which: &str, bytes: u64, recorder: &Recorder) -> Self {
+    /// A shelf for `bytes` of pages, which tells `recorder` how full it is. Up to `roomy` bytes of them come in at once.
+    pub(super) fn new(which: &str, (bytes, roomy): (u64, u64), recorder: &Recorder) -> Self {
         let items = usize::try_from(bytes / Self::TYPICAL).unwrap_or(usize::MAX);
         let hasher = DefaultHashBuilder::default();
         let cache = Cache::with(items, bytes, Weight, hasher.clone(), DefaultLifecycle::default());
         let heaviest = (bytes / 64).min(Self::HEAVIEST).min(cache.shard_capacity() / 2);
         let bound = Bound::new(BoundName::Pages, which, bytes);
         recorder.register(bound.clone());
-        Self { cache, heaviest, door: Door::new(items), hasher, bound }
+        Self { cache, heaviest, roomy, door: Door::new(items), hasher, bound }
     }
 
-    /// Whether this was wanted before, as far as is remembered. From now on it was.
-    pub(super) fn wanted_again(&self, wanted: &Wanted<'_>) -> bool {
-        self.door.again(self.hasher.hash_one(wanted))
+    /// Whether this may come in: while it drives nobody out, and else if it was wanted before, as far as is remembered. From
+    /// now on it was.
+    pub(super) fn lets_in(&self, wanted: &Wanted<'_>) -> bool {
+        self.bound.used() < self.roomy || self.door.again(self.hasher.hash_one(wanted))
     }
 
     pub(super) fn get(&self, wanted: &Wanted<'_>) -> Option<Arc<Page<S>>> {

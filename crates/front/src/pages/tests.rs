@@ -36,7 +36,7 @@ impl World {
             }),
             holds: Box::new(move |(unit, revision), _| seen.lock().unwrap()[*unit] == *revision),
         };
-        Self { pages: Pages::new(bytes, outside, &Recorder::silent(Clock::default())), revisions }
+        Self { pages: Pages::new(bytes, 4, outside, &Recorder::silent(Clock::default())), revisions }
     }
 
     fn stamp(&self, unit: usize) -> (usize, u64) {
@@ -199,12 +199,36 @@ fn pages_never_take_more_than_they_may() {
 }
 
 #[test]
-fn what_is_asked_for_once_is_no_page() {
+fn what_is_asked_for_is_a_page_at_once_while_there_is_room_and_later_when_it_is_asked_for_again() {
     let world = World::new(1 << 20);
     world.offer(&get("/x"), &ok("a"));
+    assert_eq!(world.hit(&get("/x")).as_deref(), Some("a"));
+    for number in 0..1000 {
+        world.offer(&get(&format!("/{number}")), &ok(&"a".repeat(1000)));
+    }
+    assert!((400 << 10..512 << 10).contains(&world.used()), "{}", world.used());
+    world.offer(&get("/y"), &ok("a"));
+    assert_eq!(world.hit(&get("/y")), None);
+    world.offer(&get("/y"), &ok("b"));
+    assert_eq!(world.hit(&get("/y")).as_deref(), Some("b"));
+}
+
+#[test]
+fn what_is_missing_is_a_page_when_it_is_asked_for_again() {
+    let (world, missing) = (World::new(1 << 20), Reply::text(StatusCode::NOT_FOUND, "no"));
+    world.offer(&get("/x"), &missing);
     assert_eq!((world.hit(&get("/x")), world.used()), (None, 0));
-    world.offer(&get("/x"), &ok("b"));
-    assert_eq!(world.hit(&get("/x")).as_deref(), Some("b"));
+    world.offer(&get("/x"), &missing);
+    assert_eq!(world.hit(&get("/x")).as_deref(), Some("no"));
+}
+
+#[test]
+fn a_page_says_that_nothing_had_to_be_done_for_it() {
+    let (world, name) = (World::new(1 << 20), HeaderName::from_static("cache-status"));
+    let fetched = HeaderValue::from_static("daylight; fwd=uri-miss; stored");
+    world.offer(&get("/x"), &ok("a").header(name.clone(), fetched));
+    let reply = world.pages.hit(&get("/x"), &mut event()).unwrap();
+    assert_eq!(reply.headers[&name], "daylight; hit");
 }
 
 #[test]
@@ -226,6 +250,9 @@ fn a_million_queries_that_are_asked_once_drive_out_no_page_that_is_in_use() {
     for request in &hot {
         world.keep(request, &reply);
     }
+    // Until there is little room, others come in as well.
+    let come = (0..1000).map(|number| get(&format!("/x?came-{number}")));
+    come.for_each(|request| world.offer(&request, &reply));
     let used = world.used();
     let (mut once, mut event, stamp) = (get("/x"), event(), world.stamp(0));
     for round in 0..1_000_000_u32 {

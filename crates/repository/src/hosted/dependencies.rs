@@ -3,7 +3,7 @@
 //! Lists are hardly ever asked for twice, gems all the time. So pieces are what is kept in memory, and those that are not
 //! there are read and made in one turn of one reader thread, however many are missing.
 
-use super::Hosted;
+use super::{Hosted, from_rows};
 use crate::work::aside;
 use crate::{Error, Found, Repository, visible};
 use bytes::Bytes;
@@ -94,6 +94,9 @@ pub(crate) async fn dependencies(
     event: &mut Event,
 ) -> Result<Found, Error> {
     let Some(names) = names else { return Ok(Found::Dependencies(Bytes::new(), form)) };
+    if hosted.by_rows() {
+        return from_rows::dependencies(hosted, (names, form), now, event).await;
+    }
     let (id, revisions) = (hosted.repository.id, hosted.store.revisions());
     let kept = |name| pieces.cache.get(&Wanted { repository: id, form, name });
     let mut found: Vec<Option<Arc<Kept>>> =

@@ -3,7 +3,7 @@
 use super::index::{facts, make};
 use super::owners::Owners;
 use super::{Hosted, names, search};
-use crate::{Actor, Describe, Error, Found, Index, View, What, visible};
+use crate::{Actor, Describe, Error, Found, Index, View, What, turns, visible};
 use format::gem::{document, json};
 use serde_json::{Value, json};
 use store::{Entry, Lane, Span};
@@ -35,6 +35,7 @@ pub(crate) async fn describe(
     let all = |published: &mut Vec<json::Published>, base: &str| {
         published.iter().map(|one| json::gem(one, base)).collect::<Value>()
     };
+    let mut fresh_until = None;
     let (rows, render): (usize, Box<dyn FnOnce() -> Result<Value, Error> + Send>) = match what {
         What::Owners(name) => {
             let known = store.facts(repository.id, &name, event).await?;
@@ -45,9 +46,9 @@ pub(crate) async fn describe(
         }
         What::Gem(_) | What::Versions(_) | What::Latest(_) | What::Version(..) => {
             let name = what.gem().unwrap_or_default();
-            let unit = store.unit(repository.id, name, Lane::Index, event).await?;
-            let rows = unit.entries.len();
-            (rows, Box::new(move || one(&what, published(&unit.entries, repository.view(now))?, &base)))
+            let entries = repository.unit(store, name, event).await?;
+            fresh_until = turns(&entries, repository.view(now));
+            (entries.len(), Box::new(move || one(&what, published(&entries, repository.view(now))?, &base)))
         }
         What::Complete(beginning) => {
             let names = names_of(hosted, now, event).await?;
@@ -101,7 +102,7 @@ pub(crate) async fn describe(
         }
     };
     let made = make(hosted, rows, event, move || Ok(document::render(&render()?, form))).await?;
-    Ok(Found::Document(made, form))
+    Ok(Found::Document(Index { fresh_until, ..made }, form))
 }
 
 /// What may be seen of `rows`.

@@ -89,7 +89,7 @@ impl Head {
     /// Of a gem as it was read.
     pub(super) fn of(unit: &UnitRows, repository: &Repository, now: Millis) -> Result<Self, Error> {
         let format = repository.info_format();
-        let (lines, last) = info_lines(visible(&unit.entries, repository.view(now)), format)?;
+        let (lines, last) = info_lines(visible(&unit.entries, repository.whole(now)), format)?;
         let mut sum = info::Sum::default();
         lines.iter().for_each(|line| sum.add(line));
         let mut held = Vec::with_capacity(unit.entries.len());

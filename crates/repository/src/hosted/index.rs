@@ -2,7 +2,7 @@
 
 use super::Hosted;
 use crate::work::aside;
-use crate::{Error, Found, Index, Visible, visible};
+use crate::{Error, Found, Index, Visible, turns, visible};
 use format::gem::{self, Package, info::FormatVersion};
 use store::{Entry, Hashes, Lane};
 use telemetry::{Event, Millis, Op};
@@ -10,13 +10,14 @@ use telemetry::{Event, Millis, Op};
 /// `/info/NAME`. A gem whose versions were all yanked is still there, with none: Bundler 2.4 to 4.0 drops the whole
 /// index when a name in `/versions` has no `/info`.
 pub(crate) async fn info(hosted: Hosted<'_>, name: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
-    let unit = hosted.store.unit(hosted.repository.id, name, Lane::Index, event).await?;
-    if unit.entries.is_empty() {
+    let entries = hosted.repository.unit(hosted.store, name, event).await?;
+    if entries.is_empty() {
         return Err(Error::NoSuchPackage);
     }
-    let (rows, repository) = (unit.entries.len(), hosted.repository.clone());
-    let render = move || render_info(visible(&unit.entries, repository.view(now)), repository.info_format());
-    make(hosted, rows, event, render).await.map(Found::Index)
+    let (rows, repository) = (entries.len(), hosted.repository.clone());
+    let fresh_until = turns(&entries, repository.view(now));
+    let render = move || render_info(visible(&entries, repository.view(now)), repository.info_format());
+    Ok(Found::Index(Index { fresh_until, ..make(hosted, rows, event, render).await? }))
 }
 
 /// Renders an index of `rows` rows, and hashes it.

@@ -14,7 +14,7 @@ const ROOM: u64 = 4 << 20;
 /// Folders that are expected, roughly.
 const FOLDERS: usize = 16 << 10;
 /// Names of a folder that are kept. One that has more is asked in the database.
-const NAMES: usize = 256;
+pub(super) const NAMES: usize = 256;
 
 /// The names of files in folders.
 #[derive(Debug)]
@@ -63,13 +63,20 @@ impl Weighter<Key, Arc<Held>> for Weight {
 
 /// What is known of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Says {
+pub(crate) enum Says {
     /// There is no such file.
     Missing,
     /// There is one, or the folder holds too many to say.
     Perhaps,
     /// The folder's names have not been read.
     Nothing,
+}
+
+impl Says {
+    /// Whether there may be something; `None`: it has not been read.
+    pub(crate) fn known(self) -> Option<bool> {
+        (self != Self::Nothing).then_some(self == Self::Perhaps)
+    }
 }
 
 impl Inventory {
@@ -87,7 +94,7 @@ impl Inventory {
     }
 
     /// What is known of `path` in `folder`, where its stamp `holds`.
-    pub(super) fn ask(
+    pub(crate) fn ask(
         &self,
         repository: RepositoryId,
         (folder, path): (&str, &str),
@@ -101,8 +108,9 @@ impl Inventory {
         }
     }
 
-    /// Keeps the paths of all files in a folder, withdrawn ones too: `stamp` is of before they were read.
-    pub(super) fn keep<'a>(
+    /// Keeps the paths of all files in a folder, withdrawn ones too, or one more than [`NAMES`] of them: `stamp` is of before
+    /// they were read.
+    pub(crate) fn keep<'a>(
         &self,
         repository: RepositoryId,
         folder: &str,

@@ -3,6 +3,7 @@
 mod compact;
 mod dependencies;
 mod describe;
+mod from_rows;
 mod heads;
 mod index;
 mod inventory;
@@ -35,7 +36,7 @@ pub(crate) use slot::Keeper;
 pub use specs::Packed;
 pub(crate) use specs::specs;
 pub use tree::UNDO_DAYS;
-pub(crate) use tree::{Tree, admit, deploy, fetch, remove, restore, unit as file_unit};
+pub(crate) use tree::{Tree, admit, deploy, fetch, remove, restore, sweep, unit as file_unit};
 pub(crate) use versions::versions;
 pub(crate) use yank::yank;
 
@@ -50,4 +51,11 @@ pub(crate) struct Hosted<'a> {
     pub(crate) keeper: &'a Keeper,
     pub(crate) heads: &'a Heads,
     pub(crate) repository: &'a Arc<Repository>,
+}
+
+impl Hosted<'_> {
+    /// Whether it is looked at in a way that the indexes which all share do not show.
+    fn by_rows(self) -> bool {
+        self.repository.as_of.is_some() || !self.repository.rules.is_open()
+    }
 }

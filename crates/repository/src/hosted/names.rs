@@ -1,8 +1,8 @@
 //! `/names`: every gem that has a version to offer, in byte order. It changes only when a name comes or goes.
 
-use super::Hosted;
 use super::slot::{Made, Slot};
 use super::versions::{PAGE, touched};
+use super::{Hosted, from_rows};
 use crate::rope::chunks::{UNITS, Written};
 use crate::rope::form::{self, Mark};
 use crate::rope::{Chunks, Coded, PIECE, Part, Sums, gzip};
@@ -36,6 +36,9 @@ struct Head {
 
 /// `/names`.
 pub(crate) async fn names(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
+    if hosted.by_rows() {
+        return from_rows::names(hosted, now, event).await;
+    }
     let mut turn = hosted.repository.shared.names.clone().lock_owned().await;
     if let Some(index) = turn.current(hosted, now) {
         return Ok(Found::Index(index));

@@ -6,7 +6,7 @@ use super::heads::Head;
 use super::index::{facts, info_line, render_info};
 use super::owners::claim;
 use crate::work::aside;
-use crate::{Actor, Error, Found, Repository, visible};
+use crate::{Actor, Error, Found, Named, Repository, Since, visible};
 use format::gem::{self, Package};
 use std::sync::Arc;
 use store::{Batch, Change, CommitError, Digest, Entry, Expect, Facts, Hashes, Lane, Seq, Staged, State, UnitRows};
@@ -30,6 +30,9 @@ pub(crate) async fn push(
     event.subject.package = package.name.as_str().into();
     event.subject.version = full_name.as_str().into();
     by.may_change(&package.name)?;
+    if let Some(why) = repository.rules.forbids(&Named::gem(&package.name, package.number.as_str(), Since::Always)) {
+        return Err(why.into());
+    }
 
     let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;
     let mut at = now();
@@ -207,7 +210,7 @@ fn inserted(
 ) -> Result<Entry, Error> {
     let entry = entry(package, hashes, at)?;
     let after = [unit.entries.as_slice(), std::slice::from_ref(&entry)].concat();
-    let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.view(at)), repository.info_format())?);
+    let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.whole(at)), repository.info_format())?);
     Ok(announced(entry, package, &md5))
 }
 

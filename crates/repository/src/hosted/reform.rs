@@ -71,9 +71,9 @@ async fn said_anew(
 fn lines(entries: &[Entry], repository: &Repository, format: FormatVersion, at: Millis) -> Result<Vec<Change>, Error> {
     let mut changes = Vec::new();
     for unit in entries.chunk_by(|a, b| a.unit == b.unit) {
-        let Some(newest) = visible(unit, repository.view(at)).last() else { continue };
+        let Some(newest) = visible(unit, repository.whole(at)).last() else { continue };
         let (entry, package) = (newest.entry(), facts(newest.entry())?);
-        let md5 = gem::info::md5_hex(&render_info(visible(unit, repository.view(at)), format)?);
+        let md5 = gem::info::md5_hex(&render_info(visible(unit, repository.whole(at)), format)?);
         let (number, platform) = (package.number.as_str(), &package.platform);
         let line = gem::versions::line(&entry.unit, gem::versions::Op::Push, number, platform, &md5);
         changes.push(Change::Entry { repository: repository.id, entry: Entry { line: Some(line), ..entry.clone() } });

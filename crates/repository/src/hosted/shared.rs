@@ -1,9 +1,11 @@
-//! The indexes of a repository that grow with the number of its gems. All who ask share them.
+//! What a repository has beside its settings: the indexes that grow with the number of its gems, and its upstream. All who
+//! ask share them.
 
 use super::names::Names;
 use super::slot::{Keeper, Slot};
 use super::specs::Specs;
 use super::versions::Lines;
+use crate::remote::Made;
 use std::sync::Arc;
 use store::RepositoryId;
 use telemetry::Bound;
@@ -21,12 +23,20 @@ pub struct Shared {
     /// Held together by those who publish and withdraw, and alone by who has every line said anew: else pushes that never
     /// end would have that begin again and again.
     pub(crate) changing: RwLock<()>,
+    /// What it stands for, where it is a remote repository.
+    pub(crate) upstream: Made,
 }
 
 impl Shared {
     /// Holds none yet. What it will hold is counted in `room`.
     pub(crate) fn new(room: &Arc<Bound>) -> Self {
-        Self { versions: Slot::new(room), names: Slot::new(room), specs: Slot::new(room), changing: RwLock::new(()) }
+        Self {
+            versions: Slot::new(room),
+            names: Slot::new(room),
+            specs: Slot::new(room),
+            changing: RwLock::new(()),
+            upstream: Made::default(),
+        }
     }
 
     /// Writes what the data folder does not have yet.

@@ -2,7 +2,7 @@
 
 use super::Hosted;
 use super::index::{facts, make};
-use crate::{Error, Found, View, visible};
+use crate::{Error, Found, Hidden, View, shown, visible};
 use format::gem::{quick, spelling};
 use std::sync::Arc;
 use store::Entry;
@@ -34,13 +34,16 @@ pub(crate) async fn gemspec(
 async fn find(hosted: Hosted<'_>, full_name: &str, now: Millis, event: &mut Event) -> Result<Entry, Error> {
     let Hosted { store, repository, .. } = hosted;
     let view = repository.view(now);
-    let found = match store.entry(repository.id, full_name, event).await? {
+    let found = match repository.entry(store, full_name, event).await? {
         Some(entry) => entry,
         None => build(hosted, full_name, view, event).await?,
     };
     event.subject.package = found.unit.as_str().into();
-    let seen = visible(std::slice::from_ref(&found), view).next().is_some();
-    if seen { Ok(found) } else { Err(Error::Withdrawn(full_name.to_owned())) }
+    let unseen = |why: Option<Hidden>| why.map_or_else(|| Error::Withdrawn(full_name.to_owned()), Error::from);
+    if let Some(let_through) = shown(&found, view).map_err(unseen)? {
+        event.detail = let_through;
+    }
+    Ok(found)
 }
 
 /// The one build that a client calls so, though it was pushed under another name: RubyGems asks for the name that it
@@ -49,7 +52,7 @@ async fn build(hosted: Hosted<'_>, full_name: &str, view: View<'_>, event: &mut 
     let mut meant = Vec::new();
     for reading in spelling::readings(full_name).take(spelling::READINGS) {
         let Some(prefix) = reading.prefix() else { continue };
-        let rows = hosted.store.entries_beginning(hosted.repository.id, (&prefix, ""), BUILDS, event).await?;
+        let rows = hosted.repository.beginning(hosted.store, &prefix, BUILDS, event).await?;
         for seen in visible(&rows, view).filter(|seen| seen.entry().unit == reading.name) {
             if reading.is_of(&facts(seen.entry())?.platform) {
                 meant.push(seen.entry().clone());

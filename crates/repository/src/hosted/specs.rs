@@ -1,12 +1,13 @@
 //! The older index: `specs.4.8.gz`, `latest_specs.4.8.gz` and `prerelease_specs.4.8.gz`. A change renders its gem again and
 //! codes the chunk that it is in; the rest stays as it was made the first time, which takes long and is done once.
 
-use super::Hosted;
 use super::slot::{Made, Slot};
 use super::versions::touched;
+use super::{Hosted, from_rows};
 use crate::rope::chunks::{UNITS, Written};
 use crate::rope::form::{self, Mark};
 use crate::rope::{Chunks, Coded, Part, gzip};
+use crate::visible::Row;
 use crate::{Error, Found, Repository, View, visible};
 use bytes::Bytes;
 use format::gem::{Identity, dependencies, specs};
@@ -55,6 +56,9 @@ pub(crate) async fn specs(
     now: Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
+    if hosted.by_rows() {
+        return from_rows::specs(hosted, file, now, event).await;
+    }
     let found = |files: [Packed; 3]| Found::Packed(files[file as usize].clone());
     let mut turn = hosted.repository.shared.specs.clone().lock_owned().await;
     if let Some(files) = turn.current(hosted, now) {
@@ -111,7 +115,17 @@ async fn rendered(
 /// What one gem has in each of the three files, newest first. Its first element defines the symbols again, so that it may
 /// stand anywhere; all others link to those of the first in the file.
 fn parts(name: &str, rows: &[Outline], view: View<'_>) -> Result<[Part; 3], Error> {
-    let seen = visible(rows, view).map(|seen| identity(name, &seen.entry().facts));
+    parts_of(name, rows, view, |row| identity(name, &row.facts))
+}
+
+/// The same of rows of any kind, of which `identity` tells what each is.
+pub(super) fn parts_of<R: Row>(
+    name: &str,
+    rows: &[R],
+    view: View<'_>,
+    identity: impl Fn(&R) -> Result<Identity, Error>,
+) -> Result<[Part; 3], Error> {
+    let seen = visible(rows, view).map(|seen| identity(seen.entry()));
     let mut versions = seen.collect::<Result<Vec<_>, Error>>()?;
     versions.sort_by(|a, b| (&b.number, &b.platform).cmp(&(&a.number, &a.platform)));
     let latest = specs::latest(versions.iter().map(|version| (&version.number, version.platform.as_str())));
@@ -139,6 +153,13 @@ fn identity(name: &str, facts: &Facts) -> Result<Identity, Error> {
     }
 }
 
+/// One of the three files, of all that they hold.
+pub(super) fn packed(chunks: &Chunks<3>, file: specs::File, modified: Millis) -> Result<Packed, Error> {
+    let (count, chunks) = chunks.file(file as usize);
+    let opening = Coded::of(&specs::opening(count))?;
+    Ok(Packed { pieces: gzip([&opening].into_iter().chain(chunks)), modified })
+}
+
 impl Specs {
     fn append(&mut self, units: Vec<(String, [Part; 3])>, at: Option<String>) -> Result<(), Error> {
         self.unwritten += units.len() as u64;
@@ -157,12 +178,8 @@ impl Specs {
     }
 
     fn files(&self) -> Result<[Packed; 3], Error> {
-        let file = |at| -> Result<Packed, Error> {
-            let (count, chunks) = self.chunks.file(at);
-            let opening = Coded::of(&specs::opening(count))?;
-            Ok(Packed { pieces: gzip([&opening].into_iter().chain(chunks)), modified: self.modified })
-        };
-        Ok([file(0)?, file(1)?, file(2)?])
+        let file = |file| packed(&self.chunks, file, self.modified);
+        Ok([file(specs::File::Released)?, file(specs::File::Latest)?, file(specs::File::Prerelease)?])
     }
 }
 

@@ -1,8 +1,8 @@
 //! `/versions`: every change so far, a line each, as it was rendered when it was made. A file that only grows; where it
 //! was begun anew, it begins with what the lines up to then come to, which they tell for ever.
 
-use super::Hosted;
 use super::slot::{Made, Slot};
+use super::{Hosted, from_rows};
 use crate::rope::form::{self, Mark};
 use crate::rope::{Log, PIECE};
 use crate::{Error, Found, Index, Repository};
@@ -38,6 +38,9 @@ struct Head {
 
 /// `/versions`.
 pub(crate) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
+    if hosted.by_rows() {
+        return from_rows::versions(hosted, now, event).await;
+    }
     let base = hosted.repository.record.index_base;
     let mut turn = hosted.repository.shared.versions.clone().lock_owned().await;
     // Whoever asks may know less than what stands here, and never gets less than he knows.

@@ -75,7 +75,7 @@ fn withdrawn(
         }
         after[at].state = State::Withdrawn;
         after[at].changed = now;
-        let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.view(now)), repository.info_format())?);
+        let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.whole(now)), repository.info_format())?);
         let line = gem::versions::line(name, gem::versions::Op::Yank, number, platform, &md5);
         return Ok(Entry { line: Some(line), ..after[at].clone() });
     }

@@ -1,5 +1,6 @@
 //! What an upstream says of the digests of a file's bytes, held against those of what has arrived.
 
+use crate::content::digits;
 use client::Arriving;
 use format::tree::Checksum;
 use std::sync::Arc;
@@ -60,22 +61,12 @@ impl Claims {
     /// Whether all that was said is so.
     pub(super) fn check(&self, hashes: &Hashes) -> Result<(), Differs> {
         for (checksum, said) in &self.0 {
-            let is = digest(hashes, *checksum);
+            let is = digits(hashes, *checksum);
             if is != *said {
                 return Err(Differs { checksum: *checksum, said: said.clone(), is });
             }
         }
         Ok(())
-    }
-}
-
-/// The digest of that algorithm, hexadecimal.
-pub(super) fn digest(hashes: &Hashes, checksum: Checksum) -> String {
-    match checksum {
-        Checksum::Md5 => hashes.md5.clone(),
-        Checksum::Sha1 => hashes.sha1.clone(),
-        Checksum::Sha256 => hashes.sha256.to_string(),
-        Checksum::Sha512 => hashes.sha512.clone(),
     }
 }
 

@@ -84,6 +84,11 @@ impl Failure {
         Self { reason, until, status: Some(status), text: format!("the upstream answered {status}{words}"), hint }
     }
 
+    /// Nothing at all, while others had the file long since.
+    pub(crate) fn late() -> Self {
+        Self::new(Reason::UpstreamTimeout, "the upstream had said nothing long after another that has the file".into())
+    }
+
     /// A page for people in place of the file.
     pub(super) fn page() -> Self {
         let hint = "does it want a login, or is there a portal on the way to it?";

@@ -2,13 +2,12 @@
 //! fails, what was good last.
 
 use super::ages::{Age, Ages};
-use super::claims::digest;
-use super::failure::Trouble;
 use super::flights::{Came, Landed, Lasts, Stage, Until};
-use super::{KeptFile, Remembered, Remote, kind};
-use crate::content::{Freshness, How};
-use crate::{Content, Error, Found, Source, visible};
+use super::{KeptFile, OfUpstream, Remembered, Remote, filter, kind, past};
+use crate::content::{Freshness, How, digits};
+use crate::{Content, Error, Found, Hidden, Named, Repository, Since, Source, shown};
 use bytes::Bytes;
+use format::maven::{self, path::Kind};
 use format::tree::{self, Checksum};
 use std::time::Duration;
 use store::{Hashes, Held};
@@ -23,36 +22,77 @@ pub(crate) async fn fetch(remote: &Remote, path: &str, event: &mut Event) -> Res
     event.layer = Layer::Remote;
     let began = Tick::now();
     let mut told = Told::default();
-    let found = match kind::checksum_of(remote.repository.format, path) {
-        Some((file, checksum)) => checksum_file(remote, path, (file, checksum), &mut told, event).await,
-        None => file(remote, path, &mut told, event).await,
+    let found = match (forbidden(&remote.repository, path), remote.repository.as_of) {
+        (Some(why), _) => Err(why.into()),
+        (None, Some(then)) => Box::pin(past::file(remote, then, path, &mut told, event)).await,
+        (None, None) if filter::is_for(remote, path) => {
+            Box::pin(filter::metadata(remote, path, &mut told, event)).await
+        }
+        (None, None) => present(remote, path, &mut told, event).await,
     };
-    if let Err(Error::Upstream(failure)) = &found {
-        event.detail = failure.detail();
-    }
+    let detail = match &found {
+        Err(Error::Upstream(failure)) => Some(failure.detail()),
+        Err(Error::Hidden(why)) => Some(why.to_string()),
+        _ => told.let_through.take(),
+    };
+    event.detail = detail.unwrap_or_default();
     let (said, reason) = match (&found, told.stale) {
         (Ok(_), None) => (MemberSaid::Hit, None),
         (Ok(_), Some(reason)) => (MemberSaid::Stale, Some(reason)),
-        (Err(error @ Error::Missing { .. }), _) => (MemberSaid::NotFound, Some(error.reason())),
+        (Err(Error::Unasked), _) => (MemberSaid::Unknown, None),
+        (Err(error), _) if error.is_absence() => (MemberSaid::NotFound, Some(error.reason())),
+        (Err(error @ Error::Hidden(_)), _) => (MemberSaid::Blocked, Some(error.reason())),
         (Err(error), _) if error.reason() == Reason::UpstreamTimeout => (MemberSaid::Timeout, Some(error.reason())),
         (Err(error), _) => (MemberSaid::Failed, Some(error.reason())),
     };
+    let until = match &found {
+        Ok(content) => content.fresh_until,
+        Err(error) => error.fresh_until(),
+    };
     event.absorb(MemberRecord {
-        member: remote.repository.record.name.clone(),
-        said,
-        reason,
+        until,
         nanos: Tick::now().since(began),
-        ops: Vec::new(),
         flight: told.flight,
+        ..MemberRecord::new(&remote.repository.record.name, said, reason)
     });
     found.map(Found::Content)
 }
 
+/// Why nothing at `path` may be seen, whatever its age: then nobody is asked for it, and learns that somebody wants it.
+fn forbidden(repository: &Repository, path: &str) -> Option<Hidden> {
+    let rules = &repository.rules;
+    let format = rules.format()?;
+    match Named::file(format, path, Since::Always) {
+        Some(file) => rules.forbids(&file.upstream()),
+        None => match maven::path::read(path).map(|read| read.kind) {
+            Some(Kind::Metadata(at)) if at.snapshot().is_some() => {
+                rules.private(&Named::maven(tree::folder(at.folder).rsplit_once('/')?, "", Since::Always))
+            }
+            Some(Kind::Metadata(_)) | None => {
+                // A folder of one word is a group's, and no artifact's.
+                let folder = tree::folder(path);
+                rules.private(&Named::maven(folder.rsplit_once('/').unwrap_or((folder, "")), "", Since::Always))
+            }
+            Some(Kind::Catalog | Kind::Index) => rules.withholds(path),
+            Some(_) => None,
+        },
+    }
+}
+
+/// The file at `path` as the upstream has it, or what is known of its bytes where `path` is that of a checksum.
+pub(super) async fn present(remote: &Remote, path: &str, told: &mut Told, event: &mut Event) -> Result<Content, Error> {
+    match kind::checksum_of(remote.repository.format, path) {
+        Some((file, checksum)) => checksum_file(remote, path, (file, checksum), told, event).await,
+        None => file(remote, path, told, event).await,
+    }
+}
+
 /// What the event is told of how an answer came to be.
 #[derive(Debug, Default)]
-struct Told {
+pub(super) struct Told {
     flight: Option<EventId>,
     stale: Option<Reason>,
+    let_through: Option<String>,
 }
 
 /// A checksum: of the bytes that are answered with, where those are known, whatever the upstream has beside them.
@@ -70,7 +110,7 @@ async fn checksum_file(
     } else {
         match remote.recall(of, event).await? {
             Some(Remembered::File(kept)) if Ages::of(&remote.repository, of).lasting() => {
-                answer(remote, of, kept, How::Kept, None)?
+                answer((remote, told), of, kept, How::Kept, None)?
             }
             Some(Remembered::File(_)) => file(remote, of, told, event).await?,
             Some(Remembered::MissingUntil(until)) if remote.now() < until => {
@@ -80,34 +120,44 @@ async fn checksum_file(
         }
     };
     let Some(hashes) = &of.hashes else { return file(remote, path, told, event).await };
-    let text = Bytes::from(digest(hashes, checksum));
+    let text = Bytes::from(digits(hashes, checksum));
     let hashes = Some(Hashes::of(&text));
     Ok(Content { source: Source::Memory(text), hashes, media: tree::media(path), ..of })
 }
 
-async fn file(remote: &Remote, path: &str, told: &mut Told, event: &mut Event) -> Result<Content, Error> {
+pub(super) async fn file(remote: &Remote, path: &str, told: &mut Told, event: &mut Event) -> Result<Content, Error> {
     let (now, ages) = (remote.now(), Ages::of(&remote.repository, path));
     let had = match remote.recall(path, event).await? {
         Some(Remembered::MissingUntil(until)) if now < until => {
             return Err(Error::Missing { path: path.to_owned(), until });
         }
         Some(Remembered::File(kept)) => match ages.at(kept.known.checked, now) {
-            Age::Fresh(until) => return answer(remote, path, kept, How::Kept, until),
+            Age::Fresh(until) => return answer((remote, told), path, kept, How::Kept, until),
             Age::Aging => {
                 // Nobody waits for this one. Where it cannot begin, it was no trouble to anybody.
                 told.flight = remote.flight(path, Lasts::ToItsEnd).ok().map(|flight| flight.id);
-                return answer(remote, path, kept, How::Kept, Some(now));
+                return answer((remote, told), path, kept, How::Kept, Some(now));
             }
             Age::Stale => Some(kept),
         },
         _ => None,
     };
     let lasts = if had.is_some() { Lasts::ToItsEnd } else { Lasts::WhileFollowed };
-    let flight = remote.flight(path, lasts)?;
+    let flight = match remote.flight(path, lasts) {
+        Ok(flight) => flight,
+        // Nobody can be asked now. What was good last is as good then as where the upstream fails.
+        Err(error) => {
+            return match had {
+                Some(kept) => stale(remote, path, kept, error.reason(), told),
+                None => Err(error),
+            };
+        }
+    };
     told.flight = Some(flight.id);
-    // Whoever has an older one to fall back to is not given half of a newer one.
+    // Metadata is looked into before it is believed. Whoever has an older one to fall back to is not given half of a newer one.
+    let whole = kind::is_metadata(remote.repository.format, path);
     let landed = match &had {
-        None => flight.follow(Until::Arriving, event).await,
+        None => flight.follow(if whole { Until::Landed } else { Until::Arriving }, event).await,
         Some(_) => match timeout(PATIENCE, flight.follow(Until::Landed, event)).await {
             Ok(landed) => landed,
             Err(_) => Some(Stage::Asking),
@@ -115,7 +165,7 @@ async fn file(remote: &Remote, path: &str, told: &mut Told, event: &mut Event) -
     };
     match landed.ok_or(Error::GivenUp)? {
         Stage::Arriving(arriving) => {
-            seen(remote, &arriving, path)?;
+            told.let_through = seen(remote, OfUpstream::arriving(path, &arriving), path)?;
             Ok(Content {
                 source: Source::Growing(arriving.growing()),
                 hashes: None,
@@ -137,28 +187,33 @@ async fn file(remote: &Remote, path: &str, told: &mut Told, event: &mut Event) -
                 Age::Fresh(until) => until,
                 Age::Aging | Age::Stale => Some(now),
             };
-            answer(remote, path, kept, how, until)
+            answer((remote, told), path, kept, how, until)
         }
         Stage::Landed(Ok(Landed::Missing(until))) => Err(Error::Missing { path: path.to_owned(), until }),
-        Stage::Landed(Err(trouble)) => match (had, trouble) {
-            (Some(kept), Trouble::Upstream(failure)) => {
-                told.stale = Some(failure.reason);
-                answer(remote, path, kept, How::Stale(failure.reason), Some(now))
-            }
-            (_, trouble) => Err(trouble.into()),
+        Stage::Landed(Err(trouble)) => match (had, trouble.reason()) {
+            (Some(kept), Some(reason)) => stale(remote, path, kept, reason, told),
+            _ => Err(trouble.into()),
         },
-        Stage::Asking => {
-            let kept = had.ok_or(Error::GivenUp)?;
-            told.stale = Some(Reason::UpstreamTimeout);
-            answer(remote, path, kept, How::Stale(Reason::UpstreamTimeout), Some(now))
-        }
+        Stage::Asking => stale(remote, path, had.ok_or(Error::GivenUp)?, Reason::UpstreamTimeout, told),
     }
 }
 
+/// Answers with what was good last, and says why. It is asked for again by whoever comes next.
+fn stale(remote: &Remote, path: &str, kept: KeptFile, why: Reason, told: &mut Told) -> Result<Content, Error> {
+    told.stale = Some(why);
+    answer((remote, told), path, kept, How::Stale(why), Some(remote.now()))
+}
+
 /// Answers with a file that is kept, and need not be asked for again before `until`.
-fn answer(remote: &Remote, path: &str, kept: KeptFile, how: How, until: Option<Millis>) -> Result<Content, Error> {
+pub(super) fn answer(
+    (remote, told): (&Remote, &mut Told),
+    path: &str,
+    kept: KeptFile,
+    how: How,
+    until: Option<Millis>,
+) -> Result<Content, Error> {
     let KeptFile { known, held } = kept;
-    seen(remote, &*known, path)?;
+    told.let_through = seen(remote, OfUpstream::kept(path, &known), path)?;
     let age = remote.now().0.saturating_sub(known.checked.0).max(0) / 1000;
     Ok(Content {
         source: match held {
@@ -174,9 +229,9 @@ fn answer(remote: &Remote, path: &str, kept: KeptFile, how: How, until: Option<M
     })
 }
 
-/// Whether the file may be seen.
-fn seen<R: crate::visible::Row>(remote: &Remote, row: &R, path: &str) -> Result<(), Error> {
-    let view = remote.repository.view(remote.now());
-    let shown = visible(std::slice::from_ref(row), view).next().is_some();
-    shown.then_some(()).ok_or_else(|| Error::Missing { path: path.to_owned(), until: remote.now() })
+/// Whether the file may be seen, and what lets it though it is young.
+fn seen(remote: &Remote, row: OfUpstream<'_>, path: &str) -> Result<Option<String>, Error> {
+    let now = remote.now();
+    let missing = || Error::Missing { path: path.to_owned(), until: now };
+    shown(&row, remote.repository.view(now)).map_err(|why| why.map_or_else(missing, Error::from))
 }

@@ -1,51 +1,23 @@
 //! One fetch of a path at a time: whoever else asks for it meanwhile follows that one.
 
+mod table;
+
+pub(super) use table::Flights;
+
 use super::failure::Trouble;
 use super::landing::Landing;
+use super::sightings;
 use super::{KeptFile, Remote, Remotes};
-use crate::Growing;
-use crate::visible::Row;
+use crate::{Error, Growing};
 use format::tree::Checksum;
-use std::collections::HashMap;
 use std::fs::File;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::Poll;
-use store::{Origin, RepositoryId, State};
-use telemetry::{Bound, BoundName, Event, EventId, Full, Layer, Millis, Op, Outcome, Slot, Tick};
+use table::{Line, Path};
+use telemetry::{Event, EventId, Layer, Millis, Op, Outcome, Slot, Tick};
 use tokio::sync::watch;
-
-/// Most flights at once. Each has at most a few pieces of 64 KiB in memory.
-const FLIGHTS_MAX: u64 = 1024;
-/// Most of one repository: an upstream that keeps all who ask waiting leaves room for the others.
-const FLIGHTS_MAX_EACH: u64 = FLIGHTS_MAX / 8;
-
-/// Who asks another upstream than those before does not follow their flight.
-type Path = (Origin, String);
-
-/// The flights under way.
-#[derive(Debug)]
-pub(super) struct Flights {
-    table: Mutex<Table>,
-    bound: Arc<Bound>,
-    /// Its capacity is each repository's, and what is used is that of the one that has most.
-    each: Arc<Bound>,
-}
-
-#[derive(Debug, Default)]
-struct Table {
-    lines: HashMap<Path, Line>,
-    /// How many each repository has; none of 0.
-    of: HashMap<RepositoryId, u64>,
-}
-
-/// A flight, as the table has it: without following it.
-#[derive(Debug)]
-struct Line {
-    id: EventId,
-    told: watch::Sender<Stage>,
-}
 
 /// A flight, as those who follow it see it. As long as one has this, it goes on.
 #[derive(Debug)]
@@ -97,16 +69,6 @@ pub(super) enum Came {
     Confirmed,
 }
 
-impl Default for Flights {
-    fn default() -> Self {
-        Self {
-            table: Mutex::default(),
-            bound: Bound::new(BoundName::Flights, "", FLIGHTS_MAX),
-            each: Bound::new(BoundName::RepositoryFlights, "", FLIGHTS_MAX_EACH),
-        }
-    }
-}
-
 /// For how long a flight goes on that the upstream has not answered yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lasts {
@@ -116,70 +78,29 @@ pub(super) enum Lasts {
     ToItsEnd,
 }
 
-impl Flights {
-    pub(super) fn bounds(&self) -> [&Arc<Bound>; 2] {
-        [&self.bound, &self.each]
-    }
-
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A place for one more of a repository.
-    fn enter(&self, table: &mut Table, id: RepositoryId) -> Result<Slot, Full> {
-        let has = table.of.get(&id).copied().unwrap_or(0);
-        if has >= self.each.capacity() {
-            self.each.reject();
-            return Err(Full(BoundName::RepositoryFlights));
+impl Landed {
+    /// The file that the upstream gave, where it gave one.
+    fn fetched(&self) -> Option<&KeptFile> {
+        match self {
+            Landed::File(kept, Came::Fetched) => Some(kept),
+            _ => None,
         }
-        let place = self.bound.enter()?;
-        table.of.insert(id, has + 1);
-        self.each.observe(table.most());
-        Ok(place)
-    }
-
-    /// Gives the place of one of a repository back.
-    fn leave(&self, table: &mut Table, id: RepositoryId) {
-        if let Some(has) = table.of.get_mut(&id) {
-            *has -= 1;
-        }
-        table.of.retain(|_, has| *has > 0);
-        self.each.observe(table.most());
-    }
-
-    /// Whether nobody follows a flight; nobody can from then on.
-    fn left(&self, key: &Path, told: &watch::Sender<Stage>) -> bool {
-        let mut table = self.table();
-        let left = told.receiver_count() == 0;
-        if left {
-            table.lines.remove(key);
-        }
-        left
-    }
-}
-
-impl Table {
-    fn most(&self) -> u64 {
-        self.of.values().copied().max().unwrap_or(0)
-    }
-}
-
-impl Line {
-    fn flight(&self) -> Flight {
-        Flight { id: self.id, stage: self.told.subscribe() }
     }
 }
 
 impl Remote {
     /// The flight for `path`: the one under way, or one that begins now, and lasts so long.
-    pub(super) fn flight(&self, path: &str, lasts: Lasts) -> Result<Flight, store::Error> {
+    pub(super) fn flight(&self, path: &str, lasts: Lasts) -> Result<Flight, Error> {
+        if !self.repository.asks {
+            return Err(Error::Unasked);
+        }
         let flights = &self.remotes.flights;
-        let key = (self.repository.origin(), path.to_owned());
+        let key = (self.repository.origin, path.to_owned());
         let mut table = flights.table();
         if let Some(line) = table.lines.get(&key) {
             return Ok(line.flight());
         }
-        let place = flights.enter(&mut table, key.0.repository)?;
+        let place = flights.enter(&mut table, key.0.repository).map_err(store::Error::from)?;
         let mut event = Event::job("fetch", self.now());
         event.subject.repository = self.repository.record.name.as_str().into();
         event.subject.package = path.into();
@@ -198,13 +119,21 @@ impl Remote {
         Ok(flight)
     }
 
+    /// Has the flight for `path` go on to its end though those leave who follow it, as others will come.
+    pub(crate) fn see_through(&self, path: &str) {
+        if let Ok(flight) = self.flight(path, Lasts::ToItsEnd) {
+            let mut event = Event::job("follow", self.now());
+            self.remotes.back.spawn(async move { drop(flight.follow(Until::Landed, &mut event).await) });
+        }
+    }
+
     /// What a call comes to, unless all who follow the flight for `path` leave before: then it is dropped.
     pub(super) async fn while_followed<T>(
         &self,
         (path, told): (&str, &watch::Sender<Stage>),
         call: impl Future<Output = T>,
     ) -> Result<T, Trouble> {
-        let key = (self.repository.origin(), path.to_owned());
+        let key = (self.repository.origin, path.to_owned());
         let left = async {
             told.closed().await;
             // Another may have come before the table was locked.
@@ -250,9 +179,16 @@ impl UnderWay {
             (event.reason, event.detail) = (trouble.reason(), trouble.detail());
         }
         // Out of the table first: who comes from now on is not told of an end that was before.
+        let path = self.entry.key.1.clone();
+        let fetched = landed.as_ref().ok().and_then(Landed::fetched).cloned();
         drop(self.entry);
         told.send_replace(Stage::Landed(landed));
         event.duration = Tick::now().since(event.began);
+        if let Some(kept) = fetched
+            && let Err(error) = sightings::note(&self.remote, &path, &kept, &mut event).await
+        {
+            (event.reason, event.detail) = (Some(error.reason()), error.to_string());
+        }
         recorder.release(event);
     }
 }
@@ -290,12 +226,6 @@ impl Flight {
         let stage = self.stage.wait_for(enough).await.ok().map(|stage| stage.clone());
         event.add(Op::FlightWait, Tick::now().since(began));
         stage
-    }
-}
-
-impl Row for Arriving {
-    fn standing(&self) -> (State, Millis, Millis) {
-        (State::Live, self.first_seen, self.first_seen)
     }
 }
 

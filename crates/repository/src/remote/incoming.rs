@@ -74,17 +74,9 @@ impl Incoming {
         Ok(Self { hashes, held: Held::Bytes(bytes.clone()), arrival: Arrival::Bytes(bytes), growth: None })
     }
 
-    /// Its bytes, for whoever has to look inside: all that a document may have, and one more that says that it has too many.
-    pub(super) fn document(&self) -> io::Result<Bytes> {
-        match &self.held {
-            Held::Bytes(bytes) => Ok(bytes.clone()),
-            Held::File(file) => {
-                let most = self.hashes.size_bytes.min(DOCUMENT_MAX_BYTES);
-                let mut bytes = vec![0; usize::try_from(most).unwrap_or(usize::MAX)];
-                file.read_exact_at(&mut bytes, 0)?;
-                Ok(bytes.into())
-            }
-        }
+    /// What gives its bytes, for whoever has to look inside.
+    pub(super) fn document(&self) -> impl FnOnce() -> io::Result<Bytes> + Send + 'static {
+        document(&self.held, self.hashes.size_bytes)
     }
 
     async fn take_file(
@@ -117,6 +109,20 @@ impl Incoming {
         let hashes = staged.hashes().ok_or(store::Error::GivenUp)?;
         let arrival = Arrival::Staged(Box::new(staged));
         Ok(Self { hashes, held: Held::File(file), arrival, growth: Some(growth) })
+    }
+}
+
+/// What gives the bytes of a file of so many: all that a document may have, and one more that says that it has too many. It may
+/// read a file.
+pub(super) fn document(held: &Held, size_bytes: u64) -> impl FnOnce() -> io::Result<Bytes> + Send + 'static {
+    let (held, most) = (held.clone(), size_bytes.min(DOCUMENT_MAX_BYTES));
+    move || match held {
+        Held::Bytes(bytes) => Ok(bytes),
+        Held::File(file) => {
+            let mut bytes = vec![0; usize::try_from(most).unwrap_or(usize::MAX)];
+            file.read_exact_at(&mut bytes, 0)?;
+            Ok(bytes.into())
+        }
     }
 }
 

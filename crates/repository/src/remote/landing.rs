@@ -7,13 +7,19 @@ use super::flights::{Arriving as Shown, Came, Landed, Stage};
 use super::incoming::Incoming;
 use super::promise::Promise;
 use super::{KeptFile, Remembered, Remote, kind};
+use crate::ChecksumPolicy;
+use bytes::Bytes;
 use client::{Arriving, Conditions, Upstream};
 use format::maven::metadata::Metadata;
 use format::tree;
+use std::io;
 use std::sync::Arc;
-use store::CachedFile;
-use telemetry::{Event, Reason};
+use store::{CachedFile, Lane, Stamp};
+use telemetry::{Event, Op, Reason};
 use tokio::sync::watch;
+
+/// Metadata of so many bytes is read in passing, in less than what two changes of threads cost.
+const SMALL: u64 = 16 << 10;
 
 /// One flight, from its start to its landing.
 pub(super) struct Landing<'a> {
@@ -21,11 +27,13 @@ pub(super) struct Landing<'a> {
     path: &'a str,
     ages: Ages,
     told: &'a watch::Sender<Stage>,
+    /// Of before it began.
+    stamp: Option<Stamp>,
 }
 
 impl<'a> Landing<'a> {
     pub(super) fn new(remote: &'a Remote, path: &'a str, told: &'a watch::Sender<Stage>) -> Self {
-        Self { remote, path, ages: Ages::of(&remote.repository, path), told }
+        Self { remote, path, ages: Ages::of(&remote.repository, path), told, stamp: remote.stamp(path) }
     }
 
     /// Has what is remembered made good again, or brings what is not.
@@ -40,7 +48,7 @@ impl<'a> Landing<'a> {
             },
             _ => None,
         };
-        let upstream = self.remote.remotes.upstreams.of(&self.remote.repository)?;
+        let upstream = self.remote.upstream(event).await?;
         let known = had.as_ref().map(|had| &had.known);
         let conditions = Conditions {
             etag: known.and_then(|known| known.etag.clone()),
@@ -54,7 +62,7 @@ impl<'a> Landing<'a> {
             (404 | 410, had) => self.miss(had, event).await,
             (status, _) => {
                 if status == 401 {
-                    self.remote.remotes.upstreams.read_again(&self.remote.repository);
+                    self.remote.read_again().await;
                 }
                 let paused = upstream.states().iter().filter_map(|state| state.paused_until).max();
                 Err(Failure::said(&answer, paused).into())
@@ -65,10 +73,12 @@ impl<'a> Landing<'a> {
     /// The upstream says that the bytes are as they were.
     async fn confirm(&self, had: KeptFile, event: &mut Event) -> Result<Landed, Trouble> {
         let checked = self.remote.now();
-        let (store, of) = (&self.remote.remotes.store, self.remote.repository.origin());
+        let (store, of) = (&self.remote.remotes.store, self.remote.repository.origin);
         store.confirm_cached(of, self.path, checked, event).await?;
         let known = Arc::new(CachedFile { checked, ..(*had.known).clone() });
-        Ok(Landed::File(KeptFile { known, held: had.held }, Came::Confirmed))
+        let kept = KeptFile { known, held: had.held };
+        self.remote.leave_open(self.path, &kept, self.stamp);
+        Ok(Landed::File(kept, Came::Confirmed))
     }
 
     /// The upstream has proven that there is no such file.
@@ -76,7 +86,7 @@ impl<'a> Landing<'a> {
         let now = self.remote.now();
         let until = self.ages.missing_until(now);
         let (store, repository) = (&self.remote.remotes.store, &self.remote.repository);
-        store.miss(repository.origin(), self.path, (now, until), event).await?;
+        store.miss(repository.origin, self.path, (now, until), event).await?;
         if had.is_some() {
             store.refreshed(repository.id, tree::folder(self.path));
         }
@@ -102,8 +112,11 @@ impl<'a> Landing<'a> {
         }
         let (format, now) = (self.remote.repository.format, self.remote.now());
         let first_seen = had.as_ref().map_or(now, |had| had.known.first_seen);
-        let claims = if kind::is_metadata(format, self.path) { Claims::default() } else { Claims::of(&answer) };
-        let mut promise = if claims.is_empty() && kind::has_checksum_beside(format, self.path) {
+        let policy = ChecksumPolicy::of(self.remote.repository.record.remote.as_deref());
+        let asked = policy != ChecksumPolicy::Ignore;
+        let looked_at = asked && !kind::is_metadata(format, self.path);
+        let claims = if looked_at { Claims::of(&answer) } else { Claims::default() };
+        let mut promise = if asked && claims.is_empty() && kind::has_checksum_beside(format, self.path) {
             Promise::ask(upstream.clone(), self.path.to_owned(), now)
         } else {
             Promise::Said(claims)
@@ -112,6 +125,8 @@ impl<'a> Landing<'a> {
         let (etag, modified) = (text("etag"), text("last-modified"));
         let (len, moment) = (answer.length(), modified.as_deref().and_then(client::moment));
         let show = |file, grown, promised| {
+            // Who is promised what is not sure would refuse what we take.
+            let promised = if policy == ChecksumPolicy::Strict { promised } else { Arc::default() };
             let shown = Shown { file, len, grown, promised, modified: moment, first_seen };
             self.told.send_replace(Stage::Arriving(shown));
         };
@@ -119,15 +134,39 @@ impl<'a> Landing<'a> {
         let incoming = Incoming::take(store, self.path, &mut answer, (&mut promise, show), event).await?;
         let claims = promise.sure(event).await?;
         if kind::is_metadata(format, self.path) {
-            let unreadable =
-                |why: String| Failure::new(Reason::UpstreamInvalid, format!("the upstream's metadata: {why}"));
-            let bytes = incoming.document().map_err(|why| unreadable(why.to_string()))?;
-            Metadata::read(&bytes).map_err(|why| unreadable(why.to_string()))?;
+            self.look_inside(incoming.hashes.size_bytes, incoming.document(), event).await?;
         }
-        claims.check(&incoming.hashes).map_err(|differs| Failure::differs(&differs))?;
+        match claims.check(&incoming.hashes).map_err(|differs| Failure::differs(&differs)) {
+            Err(failure) if policy == ChecksumPolicy::Warn => {
+                (event.reason, event.detail) = (Some(Reason::ChecksumDiffers), failure.detail());
+            }
+            checked => checked?,
+        }
         let hashes = incoming.hashes.clone();
         let known = Arc::new(CachedFile { hashes, etag, modified, first_seen, fetched: now, checked: now });
         self.keep(had, (known, incoming), event).await
+    }
+
+    /// Refuses metadata that clients cannot read.
+    async fn look_inside(
+        &self,
+        size_bytes: u64,
+        document: impl FnOnce() -> io::Result<Bytes> + Send + 'static,
+        event: &mut Event,
+    ) -> Result<(), Trouble> {
+        let look = move || {
+            let bytes = document().map_err(|why| why.to_string())?;
+            Metadata::read(&bytes).map(drop).map_err(|why| why.to_string())
+        };
+        let looked = match size_bytes {
+            ..=SMALL => event.time(Op::PackageRead, look),
+            _ => {
+                let look = |_: &mut ()| look();
+                self.remote.remotes.workers.run(Lane::Index, (Op::WorkWait, Op::PackageRead), event, look).await?
+            }
+        };
+        let unreadable = |why| Failure::new(Reason::UpstreamInvalid, format!("the upstream's metadata: {why}"));
+        Ok(looked.map_err(unreadable)?)
     }
 
     /// Keeps what is proven to be right. Where that fails it is answered with all the same, and fetched again next time.
@@ -142,17 +181,21 @@ impl<'a> Landing<'a> {
         let Incoming { held, arrival, growth, .. } = incoming;
         let kept = remotes
             .store
-            .keep_cached(repository.origin(), self.path, ((*known).clone(), arrival), max_bytes, event)
+            .keep_cached(repository.origin, self.path, ((*known).clone(), arrival), max_bytes, event)
             .await;
-        if let Err(error) = kept {
-            (event.reason, event.detail) = (Some(crate::store_reason(&error)), error.to_string());
+        let file = KeptFile { known, held };
+        match kept {
+            Ok(true) => self.remote.leave_open(self.path, &file, self.stamp),
+            Ok(false) => {}
+            Err(error) => (event.reason, event.detail) = (Some(crate::store_reason(&error)), error.to_string()),
         }
-        if had.is_some_and(|had| had.known.hashes.sha256 != known.hashes.sha256) {
+        let hashes = &file.known.hashes;
+        if had.is_some_and(|had| had.known.hashes.sha256 != hashes.sha256) {
             remotes.store.refreshed(repository.id, tree::folder(self.path));
         }
         if let Some(growth) = growth {
-            growth.whole(known.hashes.size_bytes);
+            growth.whole(hashes.size_bytes);
         }
-        Ok(Landed::File(KeptFile { known, held }, Came::Fetched))
+        Ok(Landed::File(file, Came::Fetched))
     }
 }

@@ -2,30 +2,43 @@
 //! once however many ask.
 //!
 //! In reading order: [`fetch`] decides, [`ages`] says for how long what is kept is good, [`flights`] has one fetch of a
-//! path at a time, [`landing`] is what such a fetch does.
+//! path at a time, [`landing`] is what such a fetch does; [`sightings`] has the journal remember what it showed, and [`past`] tells it
+//! as of a moment.
 
 mod ages;
 mod claims;
 mod failure;
 mod fetch;
+mod filter;
 mod flights;
 mod incoming;
 mod kind;
 mod landing;
+mod past;
 mod promise;
+mod row;
+mod sightings;
 mod upstreams;
 
 pub use failure::Failure;
 pub(crate) use fetch::fetch;
+pub(crate) use row::OfUpstream;
 
-use crate::{BadSetting, References, Repository};
+use crate::opened::Opened;
+use crate::{BadSetting, References, Repository, Workers};
 use client::{HostState, Hosts};
 use flights::Flights;
+use format::tree;
 use std::sync::Arc;
-use store::{Held, Recalled, RemoteRecord, RepositoryId, Store};
+use store::{Held, Origin, Recalled, RemoteRecord, Stamp, Store, Unit};
 use telemetry::{Event, Millis, Recorder};
 use tokio::runtime::Handle;
+pub(crate) use upstreams::Made;
 use upstreams::Upstreams;
+
+/// What is kept of an upstream is looked for again after so many milliseconds, though it cannot have changed: what is asked for all
+/// the time must not seem to be what was used longest ago, which goes first.
+pub(crate) const COUNTS_AS_USED: i64 = 3_600_000;
 
 /// What all remote repositories share.
 #[derive(Debug)]
@@ -34,8 +47,12 @@ pub(crate) struct Remotes {
     recorder: Arc<Recorder>,
     /// Where flights are: no client can end one.
     back: Handle,
+    /// Threads for what reads files or takes long.
+    workers: Arc<Workers>,
     upstreams: Upstreams,
     flights: Flights,
+    /// Large files that arrived or were asked for.
+    opened: Opened<Origin, KeptFile>,
 }
 
 /// A remote repository and what it works with.
@@ -47,7 +64,7 @@ pub(crate) struct Remote {
 
 /// A file that is kept.
 #[derive(Debug, Clone)]
-struct KeptFile {
+pub(crate) struct KeptFile {
     known: Arc<store::CachedFile>,
     held: Held,
 }
@@ -63,13 +80,16 @@ impl Remotes {
     pub(crate) fn new(
         store: Arc<Store>,
         recorder: Arc<Recorder>,
+        workers: Arc<Workers>,
+        opened: Opened<Origin, KeptFile>,
         hosts: Arc<Hosts>,
         references: Arc<dyn References>,
     ) -> Arc<Self> {
         let flights = Flights::default();
         flights.bounds().into_iter().for_each(|bound| recorder.register(bound.clone()));
+        recorder.register(opened.bound().clone());
         let upstreams = Upstreams::new(hosts, references);
-        Arc::new(Self { store, recorder, back: Handle::current(), upstreams, flights })
+        Arc::new(Self { store, recorder, back: Handle::current(), workers, upstreams, flights, opened })
     }
 
     /// A repository of these.
@@ -83,9 +103,12 @@ impl Remotes {
         self.upstreams.check(record)
     }
 
-    /// How the hosts that were called stand, and which repositories have theirs on each.
-    pub(crate) fn states(&self) -> Vec<(HostState, Vec<RepositoryId>)> {
-        self.upstreams.states()
+    /// How the hosts that were called stand, and which of these repositories have theirs on each.
+    pub(crate) fn states<'a>(
+        &self,
+        repositories: impl Iterator<Item = &'a Arc<Repository>>,
+    ) -> Vec<(HostState, Vec<String>)> {
+        self.upstreams.states(repositories)
     }
 }
 
@@ -94,11 +117,34 @@ impl Remote {
         self.remotes.recorder.clock().now()
     }
 
+    /// What is remembered of a path: a large file that is open, or what the cache says.
     async fn recall(&self, path: &str, event: &mut Event) -> Result<Option<Remembered>, store::Error> {
-        let recalled = self.remotes.store.recall(self.repository.origin(), path, self.now(), event).await?;
+        let holds = |stamp: &Stamp| self.remotes.store.revisions().holds(stamp, self.now());
+        if let Some(kept) = self.remotes.opened.find(self.repository.origin, path, holds) {
+            return Ok(Some(Remembered::File(kept)));
+        }
+        let stamp = self.stamp(path); // before the work
+        let recalled = self.remotes.store.recall(self.repository.origin, path, self.now(), event).await?;
         Ok(recalled.map(|recalled| match recalled {
-            Recalled::File(known, held) => Remembered::File(KeptFile { known, held }),
+            Recalled::File(known, held) => {
+                let kept = KeptFile { known, held };
+                self.leave_open(path, &kept, stamp);
+                Remembered::File(kept)
+            }
             Recalled::MissingUntil(until) => Remembered::MissingUntil(until),
         }))
+    }
+
+    /// What a file that is left open holds with: its folder, and where repositories are turned. Rules are asked each time.
+    fn stamp(&self, path: &str) -> Option<Stamp> {
+        let units = [Unit::Of(self.repository.id, tree::folder(path)), Unit::Settings];
+        self.remotes.store.revisions().stamp(&units, Millis(self.now().0 + COUNTS_AS_USED))
+    }
+
+    /// Leaves a large file open, for whoever asks for it next: `stamp` is of before it was looked for.
+    fn leave_open(&self, path: &str, kept: &KeptFile, stamp: Option<Stamp>) {
+        if let (Held::File(_), Some(stamp)) = (&kept.held, stamp) {
+            self.remotes.opened.keep(self.repository.origin, path, kept.clone(), stamp);
+        }
     }
 }

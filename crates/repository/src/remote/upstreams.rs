@@ -1,52 +1,83 @@
 //! The upstream of each remote repository, made when it is first needed and again when its settings are others.
 
-use super::Failure;
+use super::failure::Trouble;
+use super::{Failure, Remote};
 use crate::{BadSetting, References, Repository};
 use client::{HostState, Hosts, Pem, ProxyOptions, Upstream, UpstreamOptions};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use store::{RemoteRecord, RepositoryId};
+use std::sync::Arc;
+use store::{Lane, RemoteRecord};
+use telemetry::{Event, Op};
+use tokio::sync::Mutex;
 
-/// Upstreams by the repositories that stand for them.
+/// Makes upstreams.
 #[derive(Debug)]
 pub(super) struct Upstreams {
     hosts: Arc<Hosts>,
     references: Arc<dyn References>,
-    made: Mutex<HashMap<RepositoryId, (RemoteRecord, Arc<Upstream>)>>,
 }
 
-impl Upstreams {
-    pub(super) fn new(hosts: Arc<Hosts>, references: Arc<dyn References>) -> Self {
-        Self { hosts, references, made: Mutex::default() }
-    }
+/// The upstream of one repository, with the settings that it was made of. It goes with the repository.
+#[derive(Debug, Default)]
+pub(crate) struct Made(Mutex<Option<(RemoteRecord, Arc<Upstream>)>>);
 
-    /// The upstream of a repository as it is set. It may read files.
-    pub(super) fn of(&self, repository: &Repository) -> Result<Arc<Upstream>, Failure> {
-        let Some(record) = &repository.record.remote else {
+impl Made {
+    /// The names of its hosts, where it has been asked for anything.
+    fn hosts(&self) -> Vec<String> {
+        // While it is being made, it has not been asked.
+        let made = self.0.try_lock().ok();
+        let upstream = made.as_ref().and_then(|made| made.as_ref());
+        upstream
+            .map(|(_, upstream)| upstream.states().into_iter().map(|state| state.host).collect())
+            .unwrap_or_default()
+    }
+}
+
+impl Remote {
+    /// The upstream of the repository as it is set. What its settings refer to is read where waiting keeps nobody else: a
+    /// file may be on a disk that does not answer.
+    pub(super) async fn upstream(&self, event: &mut Event) -> Result<Arc<Upstream>, Trouble> {
+        let repository = &self.repository;
+        let Some(record) = repository.record.remote.as_deref() else {
             let text = format!("`{}` has no upstream", repository.record.name);
-            return Err(BadSetting::new(text, "`daylight repo set NAME --remote URL`").into());
+            return Err(Failure::from(BadSetting::new(text, "`daylight repo set NAME --remote URL`")).into());
         };
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, upstream)) = made.get(&repository.id).filter(|(of, _)| of == record) {
+        let mut made = repository.shared.upstream.0.lock().await;
+        if let Some((_, upstream)) = made.as_ref().filter(|(of, _)| of == record) {
             return Ok(upstream.clone());
         }
-        let upstream = Arc::new(self.make(record)?);
-        made.insert(repository.id, (record.clone(), upstream.clone()));
+        let (remotes, of) = (self.remotes.clone(), record.clone());
+        let make = move |_: &mut ()| remotes.upstreams.make(&of);
+        let upstream =
+            self.remotes.workers.run(Lane::Change, (Op::WorkWait, Op::ReferencesRead), event, make).await??;
+        let upstream = Arc::new(upstream);
+        *made = Some((record.clone(), upstream.clone()));
         Ok(upstream)
     }
 
     /// Has the credentials read again before the next call: they were refused, and may have been renewed.
-    pub(super) fn read_again(&self, repository: &Repository) {
-        self.made.lock().unwrap_or_else(PoisonError::into_inner).remove(&repository.id);
+    pub(super) async fn read_again(&self) {
+        *self.repository.shared.upstream.0.lock().await = None;
+    }
+}
+
+impl Upstreams {
+    pub(super) fn new(hosts: Arc<Hosts>, references: Arc<dyn References>) -> Self {
+        Self { hosts, references }
     }
 
-    /// How the hosts stand, and which repositories have theirs on each, as far as those have been asked for anything.
-    pub(super) fn states(&self) -> Vec<(HostState, Vec<RepositoryId>)> {
-        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let hosts = |upstream: &Upstream| upstream.states().into_iter().map(|state| state.host).collect::<Vec<_>>();
-        let of: Vec<_> = made.iter().map(|(id, (_, upstream))| (*id, hosts(upstream))).collect();
-        let on = |host: &String| of.iter().filter(|(_, hosts)| hosts.contains(host)).map(|(id, _)| *id).collect();
-        self.hosts.states().into_iter().map(|state| (on(&state.host), state)).map(|(ids, state)| (state, ids)).collect()
+    /// How the hosts stand, and which of these repositories have theirs on each, as far as those have been asked for anything.
+    pub(super) fn states<'a>(
+        &self,
+        repositories: impl Iterator<Item = &'a Arc<Repository>>,
+    ) -> Vec<(HostState, Vec<String>)> {
+        let of: Vec<_> = repositories.map(|one| (&one.record.name, one.shared.upstream.hosts())).collect();
+        let on = |host: &String| {
+            let mut names: Vec<_> =
+                of.iter().filter(|(_, hosts)| hosts.contains(host)).map(|(name, _)| (*name).clone()).collect();
+            names.sort();
+            names
+        };
+        self.hosts.states().into_iter().map(|state| (on(&state.host), state)).map(|(on, state)| (state, on)).collect()
     }
 
     /// Looks whether an upstream can be made of these settings. It may read files, and calls nobody.
@@ -73,7 +104,11 @@ impl Upstreams {
         Ok(UpstreamOptions {
             urls: record.urls.clone(),
             credentials: secret(&record.credentials)?,
-            proxy: record.proxy.clone().map(|url| ProxyOptions { url, credentials: proxy_credentials }),
+            proxy: record.proxy.clone().map(|url| ProxyOptions {
+                url,
+                credentials: proxy_credentials,
+                except: record.no_proxy.clone().unwrap_or_default(),
+            }),
             trust: pem(&record.trust)?,
             certificate: pem(&record.certificate)?,
         })

@@ -1,6 +1,6 @@
 //! Repositories are made, set otherwise and removed.
 
-use super::Repositories;
+use super::{Repositories, members};
 use crate::{BadSetting, Error, Format, Repository, hosted, settings};
 use format::gem::info::FormatVersion;
 use std::sync::Arc;
@@ -20,10 +20,13 @@ impl Repositories {
 
     /// Makes several, all or none.
     pub async fn add_all(&self, records: Vec<RepositoryRecord>, by: &str, event: &mut Event) -> Result<(), Error> {
+        let _turn = self.changing.lock().await;
+        let known = self.known(event).await?;
         let mut batch = Batch { by: by.to_owned(), at: self.clock.now(), ..Batch::default() };
-        for mut record in records {
+        for mut record in records.clone() {
             record.created = batch.at;
             self.check(&mut record, event).await?;
+            members::check(&record, &known, &records)?;
             batch.expect.push(Expect::RepositoryNameFree(record.name.clone()));
             batch.changes.push(Change::Repository { id: RepositoryId(0), record });
         }
@@ -48,19 +51,25 @@ impl Repositories {
         let (repository, _) = self.find(name, event).await?;
         let mut record = repository.record.clone();
         change(&mut record)?;
-        if record != repository.record {
-            self.check(&mut record, event).await?;
-            let origin = Repository::origin_of(repository.id, &record);
-            self.change(repository.id, record, by, event).await?;
-            if origin != repository.origin() {
-                self.turn(repository.id, Some(origin), event).await?;
-            }
+        if record == repository.record {
+            return Ok(repository);
         }
-        Ok(self.find(name, event).await?.0)
+        self.check(&mut record, event).await?;
+        members::check(&record, &*self.known(event).await?, &[])?;
+        let origin = Repository::origin_of(repository.id, &record);
+        self.change(repository.id, record, by, event).await?;
+        if origin != repository.origin {
+            self.turn(repository.id, Some(origin), event).await?;
+        }
+        let (set, _) = self.find(name, event).await?;
+        if set.record.retention != repository.record.retention {
+            self.prune_later(set.clone());
+        }
+        Ok(set)
     }
 
     /// Refuses settings that cannot be, and references in them that lead nowhere.
-    async fn check(&self, record: &mut RepositoryRecord, event: &mut Event) -> Result<(), Error> {
+    pub(super) async fn check(&self, record: &mut RepositoryRecord, event: &mut Event) -> Result<(), Error> {
         settings::settle(record)?;
         let Some(remote) = record.remote.clone() else { return Ok(()) };
         let remotes = self.remotes.clone();
@@ -105,6 +114,7 @@ impl Repositories {
     pub async fn remove(&self, name: &str, by: &str, event: &mut Event) -> Result<(), Error> {
         let _turn = self.changing.lock().await;
         let (repository, _) = self.find(name, event).await?;
+        members::free(name, &*self.known(event).await?)?;
         let record = RepositoryRecord { removed: Some(self.clock.now()), ..repository.record.clone() };
         self.change(repository.id, record, by, event).await?;
         match repository.record.kind {

@@ -1,6 +1,7 @@
 //! What trees of files hold, for operators: lists, taking away, bringing back, and forgetting what an upstream said.
 
 use super::Repositories;
+use crate::remote::OfUpstream;
 use crate::visible::removed;
 use crate::{Actor, BadSetting, Error, Found, Repository, hosted, visible};
 use format::tree;
@@ -61,9 +62,9 @@ impl Repositories {
         let view = repository.view(self.clock.now());
         if repository.record.kind == RepositoryKind::Remote {
             let (span, limit) = ((part.path, part.after), part.limit);
-            let rows = self.store.cached_files(repository.origin(), span, limit, event).await?;
-            let seen = |file| visible(std::slice::from_ref(file), view).next().is_some();
-            let shown = rows.iter().filter(|(path, file)| part.has(path) && seen(file));
+            let rows = self.store.cached_files(repository.origin, span, limit, event).await?;
+            let seen = |path, file| visible(&[OfUpstream::kept(path, file)], view).next().is_some();
+            let shown = rows.iter().filter(|(path, file)| part.has(path) && seen(path, file));
             let shown = shown.map(|(path, file)| ListedFile {
                 path: path.clone(),
                 hashes: file.hashes.clone(),
@@ -117,7 +118,7 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Listed<(String, Millis)>, Error> {
         let repository = self.remote_tree(name, event).await?;
-        let rows = self.store.missing(repository.origin(), after, self.clock.now(), limit, event).await?;
+        let rows = self.store.missing(repository.origin, after, self.clock.now(), limit, event).await?;
         let next = rows.last().filter(|_| rows.len() >= limit).map(|(path, _)| path.clone());
         Ok(Listed { rows, next })
     }
@@ -129,7 +130,7 @@ impl Repositories {
         let part = Part { path, after: "", limit: PAGE };
         let (mut forgotten, mut after) = (0, String::new());
         loop {
-            let rows = self.store.missing(repository.origin(), &after, self.clock.now(), PAGE, event).await?;
+            let rows = self.store.missing(repository.origin, &after, self.clock.now(), PAGE, event).await?;
             for (path, _) in rows.iter().filter(|(path, _)| part.has(path)) {
                 forgotten += self.forget(&repository, path, event).await?;
             }
@@ -144,7 +145,7 @@ impl Repositories {
         let part = Part { path, after: "", limit: PAGE };
         let (mut forgotten, mut after) = (0, String::new());
         loop {
-            let rows = self.store.cached_files(repository.origin(), (path, &after), PAGE, event).await?;
+            let rows = self.store.cached_files(repository.origin, (path, &after), PAGE, event).await?;
             for (path, _) in rows.iter().filter(|(path, _)| part.has(path)) {
                 forgotten += self.forget(repository, path, event).await?;
             }
@@ -158,7 +159,7 @@ impl Repositories {
 
     /// Forgets one path, and voids what was answered from it.
     async fn forget(&self, repository: &Repository, path: &str, event: &mut Event) -> Result<u64, Error> {
-        let was = self.store.forget_cached(repository.origin(), path, event).await?;
+        let was = self.store.forget_cached(repository.origin, path, event).await?;
         self.store.refreshed(repository.id, tree::folder(path));
         Ok(u64::from(was))
     }

@@ -1,18 +1,29 @@
 //! What an answer is made from: the revisions that it holds with, and for how long.
 
 use super::Repositories;
-use crate::{Ask, Question, hosted};
+use crate::remote::COUNTS_AS_USED;
+use crate::{Ask, Question, group, hosted};
 use format::gem::spelling;
 use store::{RepositoryId, RepositoryKind, Stamp, Unit};
 use telemetry::Millis;
 
-/// What is kept of an upstream is looked for again after so many milliseconds, though it cannot have changed: what is asked for all
-/// the time must not seem to be what was used longest ago, which goes first.
-const COUNTS_AS_USED: i64 = 3_600_000;
+/// Milliseconds after which the journal has all that was to be changed at a moment: far more than any change waits.
+const SETTLES: i64 = 60_000;
 
 impl Repositories {
-    /// What the answer to `ask` will be made from, or `None` where it is never a page. Taken before the work.
+    /// What the answer to `ask` will be made from, or `None` where it is never a page. Taken before the work. It ends when an
+    /// exception of a policy does; the end of a cooldown is known to whoever looks at what is young.
     pub fn stamp(&self, ask: &Ask) -> Option<Stamp> {
+        let now = self.clock.now();
+        // A change of that moment may still be on its way into the journal.
+        if ask.repository.as_of.is_some_and(|past| past.until <= now && now.0 - past.until.0 < SETTLES) {
+            return None;
+        }
+        let stamp = self.made_from(ask)?;
+        Some(ask.repository.ends(now).map_or(stamp, |ends| stamp.until(ends)))
+    }
+
+    fn made_from(&self, ask: &Ask) -> Option<Stamp> {
         let id = ask.repository.id;
         let unit = match &ask.question {
             Question::Root | Question::ClientSettings(_) => return Some(ask.settings),
@@ -24,17 +35,26 @@ impl Repositories {
             }
             Question::Specs(_) | Question::Download(_) | Question::Dependencies(..) => return None,
             Question::Push | Question::Yank { .. } | Question::Own { .. } => return None,
-            Question::Fetch(path) if ask.repository.record.kind == RepositoryKind::Hosted => {
-                hosted::file_unit(id, path)
+            Question::Fetch(path) if ask.repository.record.kind == RepositoryKind::Remote => {
+                Unit::Of(id, format::tree::folder(path))
             }
-            Question::Fetch(path) => Unit::Of(id, format::tree::folder(path)),
+            Question::Fetch(path) => hosted::file_unit(id, path),
             Question::Deploy(_) | Question::Delete(_) => return None,
         };
         let until = match ask.repository.record.kind {
-            RepositoryKind::Remote => Millis(self.clock.now().0 + COUNTS_AS_USED),
-            _ => Millis(i64::MAX),
+            RepositoryKind::Remote | RepositoryKind::Group => Millis(self.clock.now().0 + COUNTS_AS_USED),
+            RepositoryKind::Hosted => Millis(i64::MAX),
         };
-        self.store.revisions().stamp(&[unit], until)?.join(&ask.settings)
+        let stamp = |unit: Unit<'_>| self.store.revisions().stamp(&[unit], until);
+        let made = stamp(unit)?.join(&ask.settings)?;
+        // Whose a name is, where hosted members and upstreams may have it.
+        match (&ask.question, ask.repository.record.kind) {
+            (Question::Fetch(path), RepositoryKind::Group) => match group::artifact(ask.repository.format, path) {
+                Some(artifact) => made.join(&stamp(Unit::Of(id, artifact))?),
+                None => Some(made),
+            },
+            _ => Some(made),
+        }
     }
 
     /// The stamp of what is known by a full name: it may be a version of any of a few gems.

@@ -1,6 +1,7 @@
 //! What is asked of repositories that are trees of files.
 
 use super::Repositories;
+use crate::group::{self, Group};
 use crate::hosted::{self, Tree};
 use crate::{Actor, Ask, Error, Found, Question, Repository, remote};
 use std::sync::Arc;
@@ -38,6 +39,16 @@ impl Repositories {
         match &ask.question {
             Question::Fetch(path) => remote::fetch(&self.remotes.remote(&ask.repository), path, event).await,
             // Who reads URLs lets nothing else through.
+            _ => Err(Error::GivenUp),
+        }
+    }
+
+    /// Answers one question to a group of repositories that are trees of files.
+    pub(super) async fn group(&self, ask: &Ask, event: &mut Event) -> Result<Found, Error> {
+        let (store, keeper, inventory) = (&*self.store, &self.keeper, &self.inventory);
+        let group = Group { store, keeper, inventory, remotes: &self.remotes, repository: &ask.repository };
+        match &ask.question {
+            Question::Fetch(path) => group::answer(group, path, self.clock.now(), event).await,
             _ => Err(Error::GivenUp),
         }
     }

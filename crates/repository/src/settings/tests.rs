@@ -11,7 +11,7 @@ fn hosted(format: &str) -> RepositoryRecord {
 fn remote(url: &str) -> RepositoryRecord {
     let remote = RemoteRecord { urls: vec![url.to_owned()], ..RemoteRecord::default() };
     let record = RepositoryRecord::new("r", "maven", RepositoryKind::Remote, Millis(0));
-    RepositoryRecord { remote: Some(remote), ..record }
+    RepositoryRecord { remote: Some(Box::new(remote)), ..record }
 }
 
 fn with(change: impl FnOnce(&mut RemoteRecord)) -> RepositoryRecord {
@@ -75,6 +75,45 @@ fn what_is_no_url_of_an_upstream_is_refused() {
 }
 
 #[test]
+fn hosts_that_are_reached_without_the_proxy_are_names_or_addresses() {
+    let with_proxy = |hosts: &[&str]| {
+        with(|remote| {
+            remote.proxy = Some("http://proxy.example:3128".into());
+            remote.no_proxy = Some(hosts.iter().map(|host| (*host).to_owned()).collect());
+        })
+    };
+    let mut record = with_proxy(&["*.Inside.example", ".a", "10.0.0.1", "::1"]);
+    settle(&mut record).unwrap();
+    assert_eq!(record.remote.unwrap().no_proxy.unwrap(), ["inside.example", "a", "10.0.0.1", "::1"]);
+    let mut none = with_proxy(&[]);
+    settle(&mut none).unwrap();
+    assert_eq!(none.remote.unwrap().no_proxy, None);
+    for odd in ["", "*", "a:80", "10.0.0.0/8", "http://a", &"a".repeat(NAME_MAX + 1)] {
+        assert!(refused(with_proxy(&[odd])).starts_with("`remote.no_proxy`: "), "{odd}");
+    }
+    assert!(refused(with_proxy(&["a"; NO_PROXY_MAX + 1])).contains("64 hosts at most"));
+    assert!(refused(with(|remote| remote.no_proxy = Some(vec!["a".into()]))).contains("there is none"));
+}
+
+#[test]
+fn only_files_without_coordinates_can_be_replaced() {
+    settle(&mut RepositoryRecord { replaceable: true, ..hosted("raw") }).unwrap();
+    for format in ["maven", "gem"] {
+        let said = refused(RepositoryRecord { replaceable: true, ..hosted(format) });
+        assert!(said.starts_with("`replaceable` is a setting of hosted repositories of format raw"), "{said}");
+    }
+}
+
+#[test]
+fn a_checksum_policy_is_one_of_three_and_the_usual_one_is_not_written_down() {
+    let mut strict = with(|remote| remote.checksums = Some("strict".into()));
+    settle(&mut strict).unwrap();
+    assert_eq!(strict.remote.unwrap().checksums, None);
+    settle(&mut with(|remote| remote.checksums = Some("warn".into()))).unwrap();
+    assert!(refused(with(|remote| remote.checksums = Some("lax".into()))).starts_with("`remote.checksums` cannot be"));
+}
+
+#[test]
 fn credentials_are_named_and_never_given() {
     for good in ["env:CENTRAL_TOKEN", "file:/run/secrets/central"] {
         settle(&mut with(|remote| remote.credentials = Some(good.into()))).unwrap();
@@ -95,7 +134,10 @@ fn numbers_have_limits() {
     assert_eq!(refused(with(|remote| remote.fresh_s = Some(AGE_MAX_S + 1))), "`remote.fresh_s` cannot be 31622401");
     assert!(refused(with(|remote| remote.max_bytes = Some(1))).contains("max_bytes"));
     settle(&mut with(|remote| (remote.fresh_s, remote.missing_s) = (Some(0), Some(0)))).unwrap();
-    let keep = |builds, days| RepositoryRecord { retention: Some(Retention { builds, days }), ..hosted("maven") };
+    let keep = |builds, days| RepositoryRecord {
+        retention: Some(Retention { builds, days, released_days: None }),
+        ..hosted("maven")
+    };
     settle(&mut keep(Some(1), Some(30))).unwrap();
     assert!(refused(keep(Some(0), None)).contains("retention.builds"));
     let mut nothing = keep(None, None);
@@ -115,7 +157,7 @@ fn each_setting_is_for_the_repositories_that_have_it() {
     assert!(refused(versions(hosted("maven"), "some")).contains("`versions` cannot be `some`"));
     assert!(refused(versions(hosted("gem"), "releases")).contains("hosted repositories of format maven"));
     assert!(refused(versions(remote("http://a"), "releases")).contains("hosted repositories of format maven"));
-    let kept = Some(Retention { builds: Some(3), days: None });
+    let kept = Some(Retention { builds: Some(3), ..Retention::default() });
     assert!(refused(RepositoryRecord { retention: kept, ..releases }).contains("releases only"));
     assert!(refused(RepositoryRecord { retention: kept, ..hosted("raw") }).contains("hosted repositories of"));
     assert!(refused(RepositoryRecord { owners_enforced: true, ..hosted("maven") }).contains("repositories of gems"));
@@ -129,7 +171,9 @@ fn each_setting_is_for_the_repositories_that_have_it() {
     assert!(
         refused(RepositoryRecord { format: "gem".into(), ..remote("http://a") }).contains("of gems cannot be made")
     );
-    assert!(refused(RepositoryRecord { kind: RepositoryKind::Group, ..hosted("maven") }).contains("groups"));
+    assert!(refused(RepositoryRecord { kind: RepositoryKind::Group, ..hosted("gem") }).contains("groups of gems"));
+    assert!(refused(RepositoryRecord { kind: RepositoryKind::Group, ..hosted("maven") }).contains("members"));
+    assert!(refused(RepositoryRecord { members: vec!["a".into()], ..hosted("maven") }).contains("groups"));
     assert!(refused(RepositoryRecord { format: "npm".into(), ..hosted("gem") }).contains("npm"));
     assert!(refused(RepositoryRecord { name: "A".into(), ..hosted("gem") }).contains("`A`"));
 }

@@ -99,24 +99,26 @@ impl Cache {
     }
 
     /// Keeps a file in place of what was remembered of its path. Those that must go for it go; where those would be too many,
-    /// or where it comes from a former upstream, it is not kept.
+    /// or where it comes from a former upstream, it is not kept: `false`.
     pub(crate) fn keep(
         &mut self,
         (of, path): (Origin, &str),
         known: &CachedFile,
         arrived: Arrived,
         max_bytes: Option<u64>,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let digest = known.hashes.sha256;
         if self.is_former(of) {
-            return Ok(());
+            return Ok(false);
         }
+        self.note_there(of, path)?;
         let id = of.repository;
         let before = self.run(|database| bytes_at(database, id, path))?;
         let replaced = before.map_or(0, |(_, size)| weight(size));
         if !self.has_room(id, max_bytes, weight(known.hashes.size_bytes), replaced)? {
-            self.lose(of, path)?;
-            return self.weigh();
+            self.drop_file(of, path)?;
+            self.weigh()?;
+            return Ok(false);
         }
         // The row first: after a crash it may tell of a file that is not there, and no file is there without a row.
         let boot = self.shelf.boot;
@@ -128,11 +130,11 @@ impl Cache {
         if let Some((before, _)) = before.filter(|(before, _)| *before != digest) {
             self.remove_unless_named(&before)?;
         }
-        if placed.is_err() {
+        if let Err(error) = placed {
             self.drop_row(id, path, &digest)?;
-            return placed;
+            return Err(error);
         }
-        self.make_room(id, max_bytes)
+        self.make_room(id, max_bytes).map(|()| true)
     }
 
     /// Notes that the upstream proved at `at` that the file is as it was.
@@ -147,16 +149,18 @@ impl Cache {
 
     /// Forgets what is remembered of a path. `true`: there was something.
     pub(crate) fn lose(&mut self, of: Origin, path: &str) -> Result<bool, Error> {
+        let (file, missing) = (self.drop_file(of, path)?, self.forget_missing(of, path)?);
+        Ok(file || missing)
+    }
+
+    /// Forgets the file at a path, whichever upstream gave it. `true`: there was one.
+    pub(super) fn drop_file(&mut self, of: Origin, path: &str) -> Result<bool, Error> {
         let id = of.repository;
         let known = self.run(|database| bytes_at(database, id, path))?;
         if let Some((digest, _)) = &known {
             self.drop_row(id, path, digest)?;
         }
-        let facts = self.run(|database| {
-            let mut statement = database.prepare_cached("DELETE FROM fact WHERE member = ? AND name = ?")?;
-            statement.execute(params![id.0.cast_signed(), path])
-        })?;
-        Ok(known.is_some() || facts > 0)
+        Ok(known.is_some())
     }
 
     /// Paths after `after` that begin with `prefix`, with what is known of their files, in byte order.
@@ -255,7 +259,6 @@ fn replace(database: &Connection, (of, path): (Origin, &str), file: &CachedFile,
     let all = database.unchecked_transaction()?;
     // REPLACE would not tell the triggers of the row that goes.
     database.prepare_cached("DELETE FROM file WHERE repository = ? AND path = ?")?.execute(params![id, path])?;
-    database.prepare_cached("DELETE FROM fact WHERE member = ? AND name = ?")?.execute(params![id, path])?;
     let sql = "INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     database.prepare_cached(sql)?.execute(params![
         id,

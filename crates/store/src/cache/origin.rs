@@ -8,23 +8,28 @@ use sha2::{Digest as _, Sha256};
 
 /// Most files that go in one turn: others wait for theirs meanwhile.
 const FILES_MAX: usize = 64;
-/// The same of paths that are missing, which are rows and no more.
-const MISSING_MAX: usize = 1024;
+/// The same of facts, which are rows and no more.
+const FACTS_MAX: usize = 1024;
 
-/// A repository as it stands for the upstream at certain URLs. Nothing that is remembered of it with other URLs is seen.
+/// A repository as it stands for the upstream at a certain URL. Nothing that is remembered of it with another is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Origin {
     /// Whose.
     pub repository: RepositoryId,
-    /// A number that stands for the URLs.
+    /// A number that stands for the URL.
     pub(super) urls: i64,
 }
 
 impl Origin {
-    /// That of a repository which is asked at these URLs.
+    /// What stands for the URLs wherever it is written down.
+    pub fn number(self) -> i64 {
+        self.urls
+    }
+
+    /// That of a repository which is asked at these URLs. The first says which upstream it is: mirrors have the same files.
     pub fn new(repository: RepositoryId, urls: &[String]) -> Self {
         let mut hashing = Sha256::new();
-        for url in urls {
+        if let Some(url) = urls.first() {
             hashing.update((url.len() as u64).to_be_bytes());
             hashing.update(url);
         }
@@ -59,14 +64,15 @@ impl Cache {
         for (path, digest) in &files {
             self.drop_row(repository, path, digest)?;
         }
-        let missing = self.run(|database| {
-            let sql = "DELETE FROM fact WHERE member = ?1 AND name IN
-                (SELECT name FROM fact WHERE member = ?1 AND origin IS NOT ?2 LIMIT ?3)";
-            database.prepare_cached(sql)?.execute(params![id, now, MISSING_MAX as i64])
+        let facts = self.run(|database| {
+            let sql = "DELETE FROM fact WHERE number IN
+                (SELECT number FROM fact WHERE member = ? AND origin IS NOT ? LIMIT ?)";
+            database.prepare_cached(sql)?.execute(params![id, now, FACTS_MAX as i64])
         })?;
+        self.folders.clear();
         self.weigh()?;
-        self.count_facts()?;
-        Ok(files.len() == FILES_MAX || missing == MISSING_MAX)
+        self.weigh_facts()?;
+        Ok(files.len() == FILES_MAX || facts == FACTS_MAX)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::{Error, Facts, Outline, RepositoryId, State};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::sync::Arc;
 use telemetry::Millis;
 
 /// It came later than the rest of the schema. A trigger keeps it, and so do versions that do not know it: it is no new
@@ -40,7 +41,7 @@ impl Sqlite {
         let failed = Error::sqlite("read entries in outline");
         let mut statement = self.connection.prepare_cached(sql).map_err(&failed)?;
         let mut rows = statement.query(params![int(repository.0), unit]).map_err(&failed)?;
-        let mut outlines = Vec::new();
+        let (name, mut outlines) = (Arc::<str>::from(unit), Vec::new());
         while let Some(row) = rows.next().map_err(&failed)? {
             let (live, published, changed, brief): (bool, i64, i64, Option<String>) =
                 (|| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))().map_err(&failed)?;
@@ -49,7 +50,8 @@ impl Sqlite {
                 None => self.read_facts(repository, &row.get::<_, String>(4).map_err(&failed)?)?,
             };
             let state = if live { State::Live } else { State::Withdrawn };
-            outlines.push(Outline { state, published: Millis(published), changed: Millis(changed), facts });
+            let (unit, published, changed) = (name.clone(), Millis(published), Millis(changed));
+            outlines.push(Outline { unit, state, published, changed, facts });
         }
         outlines.sort_by_key(|outline| outline.published);
         Ok(outlines)

@@ -32,6 +32,12 @@ impl Sqlite {
         self.bodies(sql, params![int(id.0), after, through])
     }
 
+    /// From the index alone: no entry is read for its key.
+    pub(super) fn read_keys(&self, id: RepositoryId, unit: &str, limit: usize) -> Result<Vec<String>, Error> {
+        let sql = "SELECT key FROM entry WHERE repository = ? AND unit = ? ORDER BY published, key LIMIT ?";
+        self.rows(sql, params![int(id.0), unit, int(limit as u64)], |row| row.get(0))
+    }
+
     /// Both from one snapshot, as for a unit.
     pub(super) fn read_unit_facts(&self, repository: RepositoryId, unit: &str) -> Result<UnitFacts, Error> {
         let snapshot = self.connection.unchecked_transaction().map_err(Error::sqlite("read a unit"))?;
@@ -91,6 +97,11 @@ impl Sqlite {
 
     pub(super) fn read_units(&self, id: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error> {
         let sql = "SELECT unit FROM unit WHERE repository = ? AND unit > ? AND live > 0 ORDER BY unit LIMIT ?";
+        self.rows(sql, params![int(id.0), after, int(limit as u64)], |row| row.get(0))
+    }
+
+    pub(super) fn read_units_ever(&self, id: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error> {
+        let sql = "SELECT unit FROM unit WHERE repository = ? AND unit > ? ORDER BY unit LIMIT ?";
         self.rows(sql, params![int(id.0), after, int(limit as u64)], |row| row.get(0))
     }
 
@@ -163,7 +174,7 @@ impl Sqlite {
         bodies.iter().map(|body| parse(body)).collect()
     }
 
-    fn rows<T>(
+    pub(super) fn rows<T>(
         &self,
         sql: &str,
         values: impl Params,
@@ -178,7 +189,7 @@ impl Sqlite {
 
 /// What begins with `prefix` and comes after `after`, in byte order: from where, with which comparison, and to where. One lower
 /// bound, or SQLite might begin at the other.
-fn beginning<'a>(prefix: &'a str, after: &'a str) -> (&'static str, &'a str, String) {
+pub(super) fn beginning<'a>(prefix: &'a str, after: &'a str) -> (&'static str, &'a str, String) {
     let (from, least) = if after < prefix { (">=", prefix) } else { (">", after) };
     // Behind all that begin with it: no name has the last character of Unicode.
     (from, least, format!("{prefix}{}", char::MAX))

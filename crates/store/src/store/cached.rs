@@ -1,7 +1,7 @@
 //! What is kept of upstreams: asked for and brought on the cache's thread.
 
 use super::Store;
-use crate::cache::{Arrived, Cache, CachedFile, Doubtful, Found, Held, Recalled, sound};
+use crate::cache::{Arrived, Cache, CachedFile, Doubtful, Folder, Found, Held, Recalled, sound, split};
 use crate::pool::lock;
 use crate::{Error, Lane, Origin, RepositoryId, Staged, Unit};
 use bytes::Bytes;
@@ -57,7 +57,7 @@ impl Store {
     }
 
     /// Keeps a file of an upstream in place of what was remembered of its path. Not synced: a crash of the machine may
-    /// lose it. Of its repository at most `max_bytes` are kept.
+    /// lose it. Of its repository at most `max_bytes` are kept. `false`: it was not.
     pub async fn keep_cached(
         &self,
         of: Origin,
@@ -65,7 +65,7 @@ impl Store {
         (file, arrival): (CachedFile, Arrival),
         max_bytes: Option<u64>,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         self.space.check()?;
         let path = path.to_owned();
         let arrived = match arrival {
@@ -134,7 +134,7 @@ impl Store {
     }
 
     /// Paths after `after` that an upstream was proven not to have, and until when that is believed: those that are at
-    /// `now`, in byte order, `limit` at most.
+    /// `now`, folder by folder, each in byte order, `limit` at most.
     pub async fn missing(
         &self,
         of: Origin,
@@ -143,8 +143,28 @@ impl Store {
         limit: usize,
         event: &mut Event,
     ) -> Result<Vec<(String, Millis)>, Error> {
-        let after = after.to_owned();
-        self.cached(Op::CacheRead, event, move |cache| cache.missing(of, &after, now, limit)).await
+        let (mut paths, mut from) = (Vec::new(), split(after).0.to_owned());
+        loop {
+            let (after, room) = (after.to_owned(), limit - paths.len());
+            let look = move |cache: &mut Cache| cache.missing(of, (&from, &after), now, room);
+            let listing = self.cached(Op::CacheRead, event, look).await?;
+            paths.extend(listing.paths);
+            match listing.next {
+                Some(next) if paths.len() < limit => from = next,
+                _ => return Ok(paths),
+            }
+        }
+    }
+
+    /// What was proven of a folder, of every upstream, where that is in memory.
+    pub fn folder_in_memory(&self, folder: &str) -> Option<Arc<Folder>> {
+        self.folders.get(folder)
+    }
+
+    /// What was proven of a folder, of every upstream, in one turn.
+    pub async fn folder(&self, folder: &str, event: &mut Event) -> Result<Arc<Folder>, Error> {
+        let folder = folder.to_owned();
+        self.cached(Op::CacheRead, event, move |cache| cache.folder(&folder)).await
     }
 
     /// Voids what was answered from a unit of an upstream, as it is another from now on: by its repository, and by every

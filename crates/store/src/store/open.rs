@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use telemetry::{Bound, BoundName, Recorder};
 
-/// Most paths that are remembered as missing, some 300 bytes each.
-const MISSING_MAX: u64 = 200_000;
+/// Bytes of the disk for facts about upstreams: some 8 million folders of theirs.
+const FACTS_MAX_BYTES: u64 = 2 << 30;
 
 impl Store {
     /// Takes the folder, sets right what the last process left, and starts the threads. Waits for the disk.
@@ -41,8 +41,10 @@ impl Store {
         recorder.register(space.bound());
         let shelf = Shelf::new(disk.clone(), layout.cached(), boot());
         let room = bound(BoundName::Cached, options.cached_max_bytes);
-        let rooms = (room, bound(BoundName::Missing, MISSING_MAX));
+        let rooms = (room, bound(BoundName::Facts, FACTS_MAX_BYTES));
         let cache = Cache::open(&layout.cache(), shelf, rooms, renewed.clone(), log.clone())?;
+        let folders = cache.folders().clone();
+        recorder.register(folders.bound().clone());
         figure(&recorder, "journal.seq", "Number of the last change", &last);
         figure(&recorder, "journal.shipped_seq", "Number of the last change that is in a segment", &shipped);
         figure(&recorder, "cache.renewed", "Times the cache could not be read and was made anew", &renewed);
@@ -85,6 +87,7 @@ impl Store {
             blobs,
             blob_threads: Arc::new(blob_threads),
             cache,
+            folders,
             space,
             holders,
             lock: Mutex::new(Some(lock)),

@@ -3,7 +3,7 @@
 use super::{job, keep, open, options, publication};
 use crate::disk::{Disk, RealDisk};
 use crate::suite::{R, batch, publish, repository};
-use crate::{Arrival, CachedFile, CommitError, Digest, Error, Expect, Fact, Hashes, Held, Recalled, RepositoryId, Seq};
+use crate::{Arrival, CachedFile, CommitError, Digest, Error, Expect, Hashes, Held, Recalled, RepositoryId, Seq};
 use crate::{Origin, Store, StoreOptions, Unit};
 use bytes::Bytes;
 use std::io::Read;
@@ -162,15 +162,19 @@ async fn facts_about_members_are_noted_and_forgotten_and_losing_them_harms_nothi
     let folder = tempfile::tempdir().unwrap();
     let mut event = job();
     let store = open(folder.path());
-    let missing = Fact::MissingUntil(Millis(7));
-    store.note_fact(R, "rack", missing, &mut event).await.unwrap();
-    assert_eq!(store.fact(R, "rack", &mut event).await.unwrap(), Some(missing));
-    store.forget_facts(R, &mut event).await.unwrap();
-    assert_eq!(store.fact(R, "rack", &mut event).await.unwrap(), None);
+    let of = Origin::new(R, &[]);
+    store.miss(of, "a/b", (Millis(1), Millis(7)), &mut event).await.unwrap();
+    assert!(store.folder_in_memory("a").is_none());
+    let folder_a = store.folder("a", &mut event).await.unwrap();
+    assert_eq!(folder_a.fact(of).unwrap().missing_until("b"), Some(Millis(7)));
+    assert!(store.folder_in_memory("a").is_some());
+    assert!(store.forget_cached(of, "a/b", &mut event).await.unwrap());
+    assert!(store.folder_in_memory("a").is_none() && store.folder("a", &mut event).await.unwrap().fact(of).is_none());
     assert_eq!((event.tally(Op::CacheWrite).count, event.tally(Op::CacheRead).count), (2, 2));
+    store.miss(of, "a/b", (Millis(1), Millis(7)), &mut event).await.unwrap();
     drop(store);
     RealDisk.unlink(&folder.path().join("cache.sqlite")).unwrap();
-    assert_eq!(open(folder.path()).fact(R, "rack", &mut event).await.unwrap(), None);
+    assert!(open(folder.path()).folder("a", &mut event).await.unwrap().fact(of).is_none());
 }
 
 #[tokio::test]

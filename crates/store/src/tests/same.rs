@@ -14,7 +14,9 @@ pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
     for limit in [1, 1000] {
         assert_eq!(one.blobs(None, limit).unwrap(), other.blobs(None, limit).unwrap());
         for id in (0..8).map(RepositoryId) {
+            assert_eq!(one.keys(id, "a", limit).unwrap(), other.keys(id, "a", limit).unwrap());
             assert_eq!(one.units(id, "", limit).unwrap(), other.units(id, "", limit).unwrap());
+            assert_eq!(one.units_ever(id, "", limit).unwrap(), other.units_ever(id, "", limit).unwrap());
             assert_eq!(one.lines(id, Seq(2), limit).unwrap(), other.lines(id, Seq(2), limit).unwrap());
             assert_eq!(one.known(id, "", "a", limit).unwrap(), other.known(id, "", "a", limit).unwrap());
             let span = Span { from: Millis(97), until: Millis(99), skip: limit / 500, limit };

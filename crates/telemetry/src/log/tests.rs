@@ -47,12 +47,9 @@ fn event() -> Box<Event> {
     (event.bytes_out, event.duration, event.first_byte) = (12, 1_234_567, 1_000_000);
     event.add(Op::Route, 2_000);
     event.absorb(MemberRecord {
-        member: "inner".to_owned(),
-        said: MemberSaid::NotFound,
-        reason: Some(Reason::NoSuchPackage),
         nanos: 5_000,
         ops: vec![(Op::TruthRead, Tally { count: 2, nanos: 130_000 })],
-        flight: None,
+        ..MemberRecord::new("inner", MemberSaid::NotFound, Some(Reason::NoSuchPackage))
     });
     event
 }

@@ -30,7 +30,7 @@ impl Tunnels {
 
     fn options(&self, credentials: Option<&str>) -> UpstreamOptions {
         let credentials = credentials.map(|text| Secret::new(text.to_owned()));
-        let proxy = Some(ProxyOptions { url: self.url.clone(), credentials });
+        let proxy = Some(ProxyOptions { url: self.url.clone(), credentials, except: Vec::new() });
         UpstreamOptions { proxy, ..UpstreamOptions::default() }
     }
 }
@@ -76,7 +76,7 @@ fn plain_http_is_asked_of_the_proxy_by_the_whole_url() {
     let there = StandIn::new([("http://files.test/base/a", ok("hello"))]);
     let world = World::new();
     let credentials = Some(Secret::new("me:hush".into()));
-    let proxy = Some(ProxyOptions { url: there.url.clone(), credentials });
+    let proxy = Some(ProxyOptions { url: there.url.clone(), credentials, except: Vec::new() });
     let upstream =
         world.upstream_with(&["http://files.test/base"], UpstreamOptions { proxy, ..UpstreamOptions::default() });
     assert_eq!(world.get(&upstream, "a"), Ok((200, "hello".into())));
@@ -99,7 +99,7 @@ fn a_proxy_that_refuses_is_no_upstream_that_refuses() {
 
     let down = nobody();
     let options = UpstreamOptions {
-        proxy: Some(ProxyOptions { url: down.clone(), credentials: None }),
+        proxy: Some(ProxyOptions { url: down.clone(), credentials: None, except: Vec::new() }),
         ..UpstreamOptions::default()
     };
     let error = world.get_if(&world.upstream_with(&["https://other.test/"], options), "a", &Conditions::default());

@@ -4,7 +4,8 @@ use super::*;
 use crate::access::Scope;
 use crate::wanted::Wanted;
 use std::collections::BTreeSet;
-use store::{RemoteRecord, Retention};
+use store::{ExceptionRecord, PolicyRecord, RemoteRecord, Retention};
+use telemetry::Millis;
 
 fn schemas() -> Map<String, Value> {
     serde_json::from_str(SCHEMAS).unwrap()
@@ -46,15 +47,34 @@ fn the_settings_in_the_document_are_those_that_are_read() {
         credentials: text(),
         proxy: text(),
         proxy_credentials: text(),
+        no_proxy: Some(vec!["a".to_owned()]),
         trust: text(),
         certificate: text(),
+        checksums: text(),
         fresh_s: Some(1),
         missing_s: Some(1),
         max_bytes: Some(1),
     };
     assert_eq!(keys(&serde_json::to_value(remote).unwrap()), properties("Remote"));
-    let retention = Retention { builds: Some(1), days: Some(1) };
+    let retention = Retention { builds: Some(1), days: Some(1), released_days: Some(1) };
     assert_eq!(keys(&serde_json::to_value(retention).unwrap()), properties("Retention"));
+    let policy = PolicyRecord {
+        allow: vec!["a".to_owned()],
+        deny: vec!["a".to_owned()],
+        cooldown_s: Some(1),
+        exceptions: vec![ExceptionRecord {
+            package: "a".into(),
+            why: "a".into(),
+            who: "a".into(),
+            made: Millis(0),
+            until: Some(Millis(1)),
+        }],
+        private_prefixes: vec!["a".to_owned()],
+        shared: vec!["a".to_owned()],
+    };
+    let policy = serde_json::to_value(policy).unwrap();
+    assert_eq!(keys(&policy), properties("Policy"));
+    assert_eq!(keys(&policy["exceptions"][0]), properties("Exception"));
     // What is read says itself which names it knows.
     let unknown = serde_json::from_value::<Wanted>(json!({ "nothing": 1 })).unwrap_err().to_string();
     let known: BTreeSet<String> = unknown.split('`').skip(3).step_by(2).map(str::to_owned).collect();

@@ -2,6 +2,7 @@
 
 use crate::cli::Context;
 use crate::cli::failure::{Failure, plain};
+use http::StatusCode;
 use std::path::{Path, PathBuf};
 use telemetry::Tick;
 
@@ -22,6 +23,18 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
+    /// Whether a refusal of this status is about the one file, and not about us: then the others are tried all the same.
+    pub(super) fn is_about_the_file(status: StatusCode) -> bool {
+        matches!(
+            status,
+            StatusCode::BAD_REQUEST
+                | StatusCode::CONFLICT
+                | StatusCode::FORBIDDEN
+                | StatusCode::PAYLOAD_TOO_LARGE
+                | StatusCode::UNPROCESSABLE_ENTITY
+        )
+    }
+
     /// Which file was refused, and why.
     fn refusal(&self) -> Option<(&Path, &str)> {
         match self {

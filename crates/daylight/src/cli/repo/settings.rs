@@ -12,6 +12,9 @@ pub(super) struct Settings {
     /// What the lines of its index tell: v2, or v1 without the moments of publication [default: v2]
     #[arg(long, value_name = "FORMAT", help_heading = "Gems")]
     info_format: Option<String>,
+    /// Name of a member; repeated: all of them, in the order in which they are asked
+    #[arg(long, value_name = "NAME", help_heading = "Groups")]
+    member: Vec<String>,
     /// URL of the upstream that it stands for; repeated: mirrors of it, asked in this order
     #[arg(long, value_name = "URL", help_heading = "Remote repositories")]
     remote: Vec<String>,
@@ -24,12 +27,18 @@ pub(super) struct Settings {
     /// Where the proxy's credentials are, or `none`
     #[arg(long, value_name = "REFERENCE", help_heading = "Remote repositories")]
     proxy_credentials: Option<String>,
+    /// Host that is reached without the proxy: a name, with all names below it, or an address; repeated: more, or `none`
+    #[arg(long, value_name = "HOST", help_heading = "Remote repositories")]
+    no_proxy: Vec<String>,
     /// PEM file on the server with certificates to trust besides the machine's, or `none`
     #[arg(long, value_name = "PATH", help_heading = "Remote repositories")]
     trust: Option<String>,
     /// PEM file on the server with the certificate to show, and its key, or `none`
     #[arg(long, value_name = "PATH", help_heading = "Remote repositories")]
     certificate: Option<String>,
+    /// What becomes of a file that differs from its upstream's checksums: it is refused, taken, or they are not looked at
+    #[arg(long, value_parser = ["strict", "warn", "ignore"], help_heading = "Remote repositories")]
+    checksums: Option<String>,
     /// How long what may change is good before it is asked for again: 90s, 15m, 12h, 1d, or `none` for the default
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Remote repositories")]
     fresh: Option<Value>,
@@ -39,43 +48,85 @@ pub(super) struct Settings {
     /// How many bytes of it are kept, or `none` for as many as fit; those used least go first
     #[arg(long, value_name = "BYTES", value_parser = number, help_heading = "Remote repositories")]
     max_bytes: Option<Value>,
+    /// Hide versions until they are this old: 7d, 12h, or `none`
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Policy")]
+    cooldown: Option<Value>,
+    /// Pattern of what is never seen, such as `org.example:lamp:1.*` or `rack:3.0.0`; repeated: all of them, or `none`
+    #[arg(long, value_name = "PATTERN", help_heading = "Policy")]
+    deny: Vec<String>,
+    /// Pattern of what alone may be seen; repeated: all of them, or `none` for everything
+    #[arg(long, value_name = "PATTERN", help_heading = "Policy")]
+    allow: Vec<String>,
+    /// Beginning of names that no upstream is asked for, such as `com.example`; repeated: all of them, or `none`
+    #[arg(long, value_name = "PREFIX", help_heading = "Policy")]
+    private_prefix: Vec<String>,
+    /// Pattern of packages that upstreams are asked for though a hosted repository has some of the name; repeated: all, or `none`
+    #[arg(long, value_name = "PATTERN", help_heading = "Policy")]
+    shared: Vec<String>,
     /// Which versions it takes
     #[arg(long, value_parser = ["mixed", "releases", "snapshots"], help_heading = "Hosted repositories of Maven")]
     versions: Option<String>,
+    /// Whether a file may be published again with other bytes
+    #[arg(long, value_name = "true|false", help_heading = "Hosted repositories of raw files")]
+    replaceable: Option<bool>,
     /// Keep this many builds of each snapshot, or `none`
     #[arg(long, value_name = "COUNT", value_parser = number, help_heading = "Hosted repositories of Maven")]
     keep_builds: Option<Value>,
     /// Keep builds of snapshots younger than this many days, or `none`; what either flag keeps is kept, and the newest always
     #[arg(long, value_name = "DAYS", value_parser = number, help_heading = "Hosted repositories of Maven")]
     keep_days: Option<Value>,
+    /// Keep what was published of a snapshot before its release for this many days after that, or `none` for ever
+    #[arg(long, value_name = "DAYS", value_parser = number, help_heading = "Hosted repositories of Maven")]
+    keep_released: Option<Value>,
 }
 
 impl Settings {
-    /// Whether it has an upstream.
-    pub(super) fn has_remote(&self) -> bool {
-        !self.remote.is_empty()
+    /// The kind of repository that these are settings of, where nothing else is said.
+    pub(super) fn kind(&self) -> &'static str {
+        match () {
+            () if !self.remote.is_empty() => "remote",
+            () if !self.member.is_empty() => "group",
+            () => "hosted",
+        }
     }
 
     /// As the API takes them: what was not given is not there.
     pub(super) fn body(self) -> Map<String, Value> {
         let text = |value: Option<String>| value.map(|text| if text == NONE { Value::Null } else { text.into() });
+        let texts = |values: Vec<String>| match values.as_slice() {
+            [] => None,
+            [one] if one == NONE => Some(Value::Null),
+            _ => Some(json!(values)),
+        };
         let remote = [
             ("urls", (!self.remote.is_empty()).then(|| json!(self.remote))),
             ("credentials", text(self.credentials)),
             ("proxy", text(self.proxy)),
             ("proxy_credentials", text(self.proxy_credentials)),
+            ("no_proxy", texts(self.no_proxy)),
             ("trust", text(self.trust)),
             ("certificate", text(self.certificate)),
+            ("checksums", self.checksums.map(Value::from)),
             ("fresh_s", self.fresh),
             ("missing_s", self.missing),
             ("max_bytes", self.max_bytes),
         ];
-        let retention = [("builds", self.keep_builds), ("days", self.keep_days)];
+        let policy = [
+            ("cooldown_s", self.cooldown),
+            ("deny", list(self.deny)),
+            ("allow", list(self.allow)),
+            ("private_prefixes", list(self.private_prefix)),
+            ("shared", list(self.shared)),
+        ];
+        let retention = [("builds", self.keep_builds), ("days", self.keep_days), ("released_days", self.keep_released)];
         given([
             ("info_format", self.info_format.map(Value::from)),
+            ("members", (!self.member.is_empty()).then(|| json!(self.member))),
             ("remote", object(remote)),
             ("versions", self.versions.map(Value::from)),
+            ("replaceable", self.replaceable.map(Value::from)),
             ("retention", object(retention)),
+            ("policy", object(policy)),
         ])
     }
 }
@@ -86,6 +137,15 @@ fn given<const N: usize>(settings: [(&str, Option<Value>); N]) -> Map<String, Va
 
 fn object<const N: usize>(settings: [(&str, Option<Value>); N]) -> Option<Value> {
     Some(given(settings)).filter(|settings| !settings.is_empty()).map(Value::Object)
+}
+
+/// All of a list; `none` alone takes it away.
+fn list(texts: Vec<String>) -> Option<Value> {
+    match &texts[..] {
+        [] => None,
+        [none] if none == NONE => Some(Value::Null),
+        _ => Some(json!(texts)),
+    }
 }
 
 fn seconds(text: &str) -> Result<Value, String> {

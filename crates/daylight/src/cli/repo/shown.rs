@@ -25,9 +25,15 @@ pub(super) struct Repository {
     #[serde(default)]
     versions: String,
     #[serde(default)]
+    replaceable: bool,
+    #[serde(default)]
     retention: Map<String, Value>,
     #[serde(default)]
+    members: Vec<String>,
+    #[serde(default)]
     remote: Map<String, Value>,
+    #[serde(default)]
+    policy: Map<String, Value>,
     #[serde(default)]
     created: String,
 }
@@ -54,22 +60,32 @@ impl Repository {
             Some(Value::Array(texts)) => texts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
             Some(other) => other.to_string(),
         };
-        let remote = |name| text(&self.remote, name);
-        let seconds = |name| Some(remote(name)).filter(|text| !text.is_empty()).map(|text| text + " s");
+        let (remote, policy) = (|name| text(&self.remote, name), |name| text(&self.policy, name));
+        let seconds = |text: String| if text.is_empty() { text } else { text + " s" };
         let all = [
             ("info format", if self.info_format == "v1" { "v1".to_owned() } else { String::new() }),
             ("switched off", off.join(", ")),
             ("versions", self.versions.clone()),
+            ("files", if self.replaceable { "may be replaced".to_owned() } else { String::new() }),
             ("keeps builds", text(&self.retention, "builds")),
             ("keeps days", text(&self.retention, "days")),
+            ("members", self.members.join(", ")),
+            ("keeps released days", text(&self.retention, "released_days")),
+            ("cooldown", seconds(policy("cooldown_s"))),
+            ("allows", policy("allow")),
+            ("denies", policy("deny")),
+            ("private prefixes", policy("private_prefixes")),
+            ("shared", policy("shared")),
             ("upstream", remote("urls")),
             ("credentials", remote("credentials")),
             ("proxy", remote("proxy")),
             ("proxy credentials", remote("proxy_credentials")),
+            ("not by the proxy", remote("no_proxy")),
             ("trusts", remote("trust")),
             ("certificate", remote("certificate")),
-            ("fresh for", seconds("fresh_s").unwrap_or_default()),
-            ("missing for", seconds("missing_s").unwrap_or_default()),
+            ("checksums", remote("checksums")),
+            ("fresh for", seconds(remote("fresh_s"))),
+            ("missing for", seconds(remote("missing_s"))),
             ("keeps bytes", remote("max_bytes")),
         ];
         all.into_iter().filter(|(_, value)| !value.is_empty()).collect()

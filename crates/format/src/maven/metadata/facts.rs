@@ -93,6 +93,12 @@ pub(super) fn sorted(versions: Vec<String>) -> Vec<String> {
     versions.iter().map(|version| version.as_str().to_owned()).collect()
 }
 
+/// The moment that metadata writes so (`yyyyMMddHHmmss`, UTC), in milliseconds since 1970.
+pub fn moment_of(written: &str) -> Option<i64> {
+    let moment = jiff::civil::DateTime::strptime("%Y%m%d%H%M%S", written).ok()?;
+    Some(moment.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_millisecond())
+}
+
 /// A moment as metadata writes it: `yyyyMMddHHmmss`, UTC.
 fn written(millis: i64) -> String {
     let moment = jiff::Timestamp::from_millisecond(millis).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::super::index::{info_line, render_info};
 use super::*;
-use crate::{Format, Rules, Shared};
+use crate::{Format, Shared};
 use proptest::prelude::*;
 use serde_json::json;
 use store::{Digest, Entry, Hashes, RepositoryKind, RepositoryRecord, State};
@@ -14,7 +14,7 @@ fn repository(info_format: Option<&str>) -> Repository {
     let record =
         RepositoryRecord { info_format, ..RepositoryRecord::new("gems", "gem", RepositoryKind::Hosted, Millis(0)) };
     let shared = Arc::new(Shared::new(&Bound::new(BoundName::Indexes, "", 0)));
-    Repository { id: ID, record, format: Format::Gem, rules: Rules::default(), shared }
+    Repository::new(ID, record, Format::Gem, shared)
 }
 
 fn package(number: &str, platform: &str) -> Package {

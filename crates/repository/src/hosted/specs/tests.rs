@@ -12,7 +12,7 @@ fn row((number, platform, state): (&str, &str, State)) -> Outline {
         let facts = serde_json::json!({ "number": number, "platform": platform, "of no": "interest" });
         Facts::Whole(serde_json::value::to_raw_value(&facts).unwrap())
     };
-    Outline { state, published: Millis(0), changed: Millis(0), facts }
+    Outline { unit: "lamp".into(), state, published: Millis(0), changed: Millis(0), facts }
 }
 
 fn said(versions: &[(&str, &str)]) -> Part {

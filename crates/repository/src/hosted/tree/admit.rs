@@ -1,12 +1,16 @@
 //! What is refused of an upload before a byte of it is asked for.
 
 use super::place::{self, Place};
-use crate::{Actor, Error, Repository, VersionPolicy};
+use crate::{Actor, Error, Named, Repository, Since, VersionPolicy};
 use format::maven::path::Kind;
 
 /// Refuses what can never be published at `path`, or not by them.
 pub(crate) fn admit(repository: &Repository, path: &str, by: Actor<'_>) -> Result<(), Error> {
     place::may_change(repository, path, by)?;
+    let named = Named::file(repository.format, path, Since::Always);
+    if let Some(why) = named.and_then(|named| repository.rules.forbids(&named)) {
+        return Err(why.into());
+    }
     match place::read(repository.format, path) {
         None => Err(Error::NotInLayout(path.to_owned())),
         Some(Place::Checksum(file, _)) => match place::read(repository.format, file) {

@@ -108,6 +108,15 @@ impl Besides {
         Ok(besides)
     }
 
+    /// The first file of a version may be the first of its artifact's name, which is nobody else's from then on: what groups
+    /// answer of the artifact, and of the plugins of its group, becomes another.
+    pub(super) fn claim(&mut self, tree: Tree<'_>, artifact: Artifact<'_>) {
+        let repository = tree.repository.id;
+        for unit in [format!("{}/{}", artifact.group, artifact.artifact), artifact.group.to_owned()] {
+            self.changes.push(Change::Unit { repository, unit, facts: Value::Null });
+        }
+    }
+
     /// Says something else of a plugin that the group of a folder lists, if that is what it listed `before`.
     pub(super) async fn saying(
         &mut self,
@@ -120,7 +129,7 @@ impl Besides {
         let unit = listing::unit(folder, before);
         let known = tree.store.facts(tree.repository.id, &unit, event).await?;
         let listed = [Listed::<Plugin>::read(&unit, known.facts)?].into_iter().flatten().collect::<Vec<_>>();
-        if visible(&listed, tree.repository.view(at)).any(|seen| seen.entry().what == *before) {
+        if visible(&listed, tree.repository.whole(at)).any(|seen| seen.entry().what == *before) {
             self.expect.push(Expect::UnitAt { repository: tree.repository.id, unit, seq: known.seq });
             self.list(tree, folder, (plugin, Now::Published), at, event).await?;
         }
@@ -137,7 +146,7 @@ impl Besides {
         let mut besides = Self::default();
         let unchanged = before.iter().filter(|entry| changed.iter().all(|changed| changed.key != entry.key));
         let after: Vec<Entry> = unchanged.chain(changed).cloned().collect();
-        let mut seen = visible(&after, tree.repository.view(at)).map(|seen| seen.entry());
+        let mut seen = visible(&after, tree.repository.whole(at)).map(|seen| seen.entry());
         let poms = changed.iter().find_map(|entry| Some((pom(&entry.key)?, entry)));
         if let Some((artifact, entry)) = poms {
             let now = if seen.any(|entry| pom(&entry.key).is_some()) { Now::Offered } else { Now::Gone };
@@ -169,7 +178,7 @@ impl Besides {
                 Now::Gone => {
                     self.expect.push(Expect::UnitAt { repository: id, unit: folder.clone(), seq });
                     let versions = listing::read::<Version>(tree, &folder, event).await?;
-                    let mut others = visible(&versions, tree.repository.view(at)).map(|seen| &seen.entry().what);
+                    let mut others = visible(&versions, tree.repository.whole(at)).map(|seen| &seen.entry().what);
                     if others.any(|other| *other != version) { Now::Offered } else { now }
                 }
                 now => now,

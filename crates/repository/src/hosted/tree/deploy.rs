@@ -3,10 +3,11 @@
 use super::TRIES;
 use super::Tree;
 use super::besides::{self, Besides, Lists};
-use super::fetch::{digits, find};
+use super::fetch::find;
 use super::hint;
 use super::place::{self, File, Place};
 use super::retention;
+use crate::content::digits;
 use crate::{Actor, Error, Found};
 use format::maven;
 use format::maven::path::{Artifact, Kind};
@@ -66,13 +67,16 @@ async fn publish(
         let at = now();
         let expect = match there {
             There::Same => return Ok(Found::Kept(false)),
-            There::Nothing => Expect::KeyFreeInAnyCase { repository: id, key: path.to_owned() },
+            There::Nothing { .. } => Expect::KeyFreeInAnyCase { repository: id, key: path.to_owned() },
             There::Other { seq, .. } => Expect::UnitAt { repository: id, unit: paths::folder(path).to_owned(), seq },
         };
         let mut besides = match &pom {
             Some((artifact, lists)) => Besides::publishing(tree, *artifact, lists, at, event).await?,
             None => Besides::default(),
         };
+        if let (Some(artifact), There::Nothing { first: true }) = (file.artifact, &there) {
+            besides.claim(tree, artifact);
+        }
         let facts = file.facts(pom.as_ref().map(|(_, lists)| lists))?;
         let (unit, key) = (paths::folder(path).to_owned(), path.to_owned());
         // Other bytes are another publication: who looks at what was before must not see them.
@@ -101,14 +105,12 @@ async fn publish(
 
 /// What is at a path already.
 enum There {
-    Nothing,
+    /// Nothing; and whether the folder never held anything.
+    Nothing { first: bool },
     /// These very bytes.
     Same,
     /// Something that may be replaced, in a folder whose last change was `seq`.
-    Other {
-        seq: Seq,
-        live: bool,
-    },
+    Other { seq: Seq, live: bool },
 }
 
 /// Whether these bytes may be published as `file`.
@@ -117,14 +119,16 @@ async fn look(tree: Tree<'_>, file: File<'_>, sha256: Digest, event: &mut Event)
     let path = file.path;
     // Before the entry is read: what changes from here on is noticed.
     let seq = store.facts(repository.id, paths::folder(path), event).await?.seq;
-    let Some(entry) = store.entry_in_any_case(repository.id, path, event).await? else { return Ok(There::Nothing) };
+    let Some(entry) = store.entry_in_any_case(repository.id, path, event).await? else {
+        return Ok(There::Nothing { first: seq == Seq(0) });
+    };
     if entry.key != path {
         return Err(Error::PathInOtherCase { path: path.to_owned(), there: entry.key });
     }
     let same = entry.hashes.sha256 == sha256;
     match entry.state {
         State::Live if same => Ok(There::Same),
-        state if same || !file.lasting() => Ok(There::Other { seq, live: state == State::Live }),
+        state if same || !file.lasting(repository) => Ok(There::Other { seq, live: state == State::Live }),
         State::Live => Err(Error::PathTaken(path.to_owned())),
         State::Withdrawn => Err(Error::PathTakenByRemoved(path.to_owned())),
     }
@@ -156,7 +160,7 @@ async fn compare(
     let Some(said) = checksum.read(&staged.beginning(paths::LONGEST_CHECKSUM as u64, event).await?) else {
         return Ok(());
     };
-    let is = match find(tree, path, now, event).await {
+    let is = match find(tree, path, tree.repository.whole(now), event).await {
         Ok(entry) => digits(&entry.hashes, checksum),
         Err(Error::NoSuchFile(_) | Error::Removed(_)) => return Ok(()),
         Err(error) => return Err(error),

@@ -3,12 +3,13 @@
 use super::Tree;
 use super::made;
 use super::place::{self, Place};
-use crate::hosted::inventory::{Inventory, Says};
-use crate::{Content, Error, Format, Found, Source, visible};
+use crate::content::digits;
+use crate::hosted::inventory::{Inventory, NAMES, Says};
+use crate::{Content, Error, Format, Found, Hidden, Source, View, shown};
 use bytes::Bytes;
 use format::tree::{self as paths, Checksum};
 use std::sync::Arc;
-use store::{Entry, Hashes, Lane, Unit};
+use store::{Entry, Hashes, Unit};
 use telemetry::{Event, Millis};
 
 /// Up to so many bytes a file is read into memory: what is asked for again is answered from there.
@@ -24,10 +25,13 @@ pub(crate) async fn fetch(
     let missing = || Error::NoSuchFile(path.to_owned());
     let content = match place::read(tree.repository.format, path).ok_or_else(missing)? {
         Place::File(file) => match asked((tree, inventory), path, now, event).await {
-            Ok(entry) => open(tree, entry, file.lasting(), event).await?,
+            Ok(entry) => open(tree, entry, file.lasting(tree.repository), event).await?,
             Err(Error::NoSuchFile(_)) if tree.repository.format == Format::Raw => {
                 let (file, checksum) = paths::checksum_of(path).ok_or_else(missing)?;
-                let entry = asked((tree, inventory), file, now, event).await.map_err(|_| missing())?;
+                let entry = asked((tree, inventory), file, now, event).await.map_err(|error| match error {
+                    Error::NoSuchFile(_) => missing(),
+                    other => other,
+                })?;
                 sum(&entry.hashes, checksum, Some(entry.published))
             }
             Err(error) => return Err(error),
@@ -35,7 +39,7 @@ pub(crate) async fn fetch(
         Place::Checksum(file, checksum) => match place::read(tree.repository.format, file) {
             Some(Place::Made(kind)) => {
                 let made = made::make(tree, kind, now, event).await?.ok_or_else(missing)?;
-                sum(&made.hashes, checksum, made.modified)
+                Content { fresh_until: made.fresh_until, ..sum(&made.hashes, checksum, made.modified) }
             }
             _ => {
                 let entry = asked((tree, inventory), file, now, event).await?;
@@ -55,25 +59,29 @@ async fn asked(
     event: &mut Event,
 ) -> Result<Entry, Error> {
     let (id, folder, revisions) = (tree.repository.id, paths::folder(path), tree.store.revisions());
+    // A path that is not there now, withdrawn ones counted, never was.
     let said = inventory.ask(id, (folder, path), |stamp| revisions.holds(stamp, now));
     if said == Says::Missing {
         return Err(Error::NoSuchFile(path.to_owned()));
     }
     let stamp = revisions.stamp(&[Unit::Of(id, folder)], Millis(i64::MAX)); // before the work
-    let found = find(tree, path, now, event).await;
+    let found = find(tree, path, tree.repository.view(now), event).await;
     if let (Err(Error::NoSuchFile(_)), Says::Nothing, Some(stamp)) = (&found, said, stamp) {
-        let rows = tree.store.unit(id, folder, Lane::Single, event).await?;
-        inventory.keep(id, folder, rows.entries.iter().map(|entry| entry.key.as_str()), stamp);
+        let paths = tree.store.keys(id, folder, NAMES + 1, event).await?;
+        inventory.keep(id, folder, paths.iter().map(String::as_str), stamp);
     }
     found
 }
 
 /// What was published at `path`, as far as it is to be seen.
-pub(super) async fn find(tree: Tree<'_>, path: &str, now: Millis, event: &mut Event) -> Result<Entry, Error> {
-    let entry = tree.store.entry(tree.repository.id, path, event).await?;
+pub(super) async fn find(tree: Tree<'_>, path: &str, view: View<'_>, event: &mut Event) -> Result<Entry, Error> {
+    let entry = tree.repository.entry(tree.store, path, event).await?;
     let entry = entry.ok_or_else(|| Error::NoSuchFile(path.to_owned()))?;
-    let seen = visible(std::slice::from_ref(&entry), tree.repository.view(now)).next().is_some();
-    if seen { Ok(entry) } else { Err(Error::Removed(path.to_owned())) }
+    let unseen = |why: Option<Hidden>| why.map_or_else(|| Error::Removed(path.to_owned()), Error::from);
+    if let Some(let_through) = shown(&entry, view).map_err(unseen)? {
+        event.detail = let_through;
+    }
+    Ok(entry)
 }
 
 /// The bytes of an entry: small ones in memory.
@@ -106,15 +114,5 @@ fn sum(hashes: &Hashes, checksum: Checksum, modified: Option<Millis>) -> Content
         lasting: false,
         fresh_until: None,
         freshness: None,
-    }
-}
-
-/// The digest of a file by one algorithm, in small hexadecimal digits.
-pub(super) fn digits(hashes: &Hashes, checksum: Checksum) -> String {
-    match checksum {
-        Checksum::Md5 => hashes.md5.clone(),
-        Checksum::Sha1 => hashes.sha1.clone(),
-        Checksum::Sha256 => hashes.sha256.to_string(),
-        Checksum::Sha512 => hashes.sha512.clone(),
     }
 }

@@ -5,8 +5,13 @@ use super::TRIES;
 use super::Tree;
 use super::besides::Besides;
 use crate::{Actor, Error, Format};
+use std::future::poll_fn;
+use std::task::Poll;
 use store::{Batch, Change, CommitError, Entry, Expect, Lane};
 use telemetry::{Event, Millis};
+
+/// Folders that are changed at a time. Each has its rows in memory.
+const AT_ONCE: usize = 32;
 
 /// Changes files of `folder`: `which` says, of all that it holds, what is to be how. Says how many that were.
 pub(super) async fn change(
@@ -44,4 +49,40 @@ pub(super) async fn change(
         }
     }
     Err(Error::Contended(folder.to_owned()))
+}
+
+/// Does `one` for each folder, some at a time, and says what that comes to. Each is a change of its own, so a tree of any size can
+/// change; those that wait together the writer takes into one transaction. Where some fail, the others are done all the same.
+pub(super) async fn each(
+    folders: &[String],
+    one: impl AsyncFn(&str, &mut Event) -> Result<u64, Error>,
+    event: &mut Event,
+) -> Result<u64, Error> {
+    let (mut sum, mut failed) = (0, None);
+    for some in folders.chunks(AT_ONCE) {
+        let begin = |folder| {
+            let (one, mut event) = (&one, Event::job("folder", event.at));
+            Box::pin(async move { (one(folder, &mut event).await, event) })
+        };
+        let (mut going, mut done): (Vec<_>, Vec<_>) = (some.iter().map(|folder| begin(folder)).collect(), Vec::new());
+        poll_fn(|cx| {
+            going.retain_mut(|one| match one.as_mut().poll(cx) {
+                Poll::Ready(said) => {
+                    done.push(said);
+                    false
+                }
+                Poll::Pending => true,
+            });
+            if going.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        for (said, told) in done {
+            told.tallies().for_each(|(op, tally)| event.add_all(op, tally));
+            match said {
+                Ok(count) => sum += count,
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+    }
+    failed.map_or(Ok(sum), Err)
 }

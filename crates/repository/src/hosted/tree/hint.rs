@@ -48,7 +48,7 @@ async fn versions(
 ) -> Result<(), Error> {
     let listed = listing::read::<Version>(tree, folder, event).await?;
     let listed: HashSet<&str> =
-        visible(&listed, tree.repository.view(now())).map(|seen| &*seen.entry().what.version).collect();
+        visible(&listed, tree.repository.whole(now())).map(|seen| &*seen.entry().what.version).collect();
     let missing = said.iter().filter(|version| !listed.contains(version.as_str()));
     for version in missing.rev().take(NEWS) {
         version_of(tree, (folder, version), (by, now), event).await?;
@@ -72,7 +72,7 @@ async fn version_of(
             return Ok(());
         }
         let files = tree.store.unit(id, &unit, Lane::Change, event).await?;
-        if visible(&files.entries, tree.repository.view(at)).next().is_none() {
+        if visible(&files.entries, tree.repository.whole(at)).next().is_none() {
             return Ok(());
         }
         listed.expect.push(Expect::UnitAt { repository: id, unit: unit.clone(), seq: files.seq });
@@ -97,7 +97,7 @@ async fn plugins(
     for _ in 0..TRIES {
         let at = now();
         let listed = listing::read::<Plugin>(tree, folder, event).await?;
-        let seen = visible(&listed, tree.repository.view(at)).map(|seen| &seen.entry().what);
+        let seen = visible(&listed, tree.repository.whole(at)).map(|seen| &seen.entry().what);
         let guessed = seen.filter(|plugin| plugin.prefix == pom::default_prefix(&plugin.artifact));
         let told = guessed.filter_map(|plugin| {
             let prefix = &said.get(&plugin.artifact)?.prefix;

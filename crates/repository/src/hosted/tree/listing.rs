@@ -5,8 +5,8 @@
 //! has two slashes on end.
 
 use super::Tree;
-use crate::Error;
 use crate::visible::Row;
+use crate::{Error, Format, Named, Since};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,6 +23,9 @@ pub(super) trait Item: Serialize + DeserializeOwned + Clone + PartialEq {
 
     /// What tells it from others of its list.
     fn name(&self) -> String;
+
+    /// What it is, listed by `folder` since it was `published`.
+    fn named<'a>(&'a self, folder: &'a str, published: Millis) -> Option<Named<'a>>;
 }
 
 /// A version; of a snapshot that of all its builds.
@@ -56,6 +59,10 @@ impl Item for Version {
     fn name(&self) -> String {
         self.version.clone()
     }
+
+    fn named<'a>(&'a self, folder: &'a str, published: Millis) -> Option<Named<'a>> {
+        Some(Named::maven(folder.rsplit_once('/')?, &self.version, Since::Moment(published)))
+    }
 }
 
 impl Item for Plugin {
@@ -64,6 +71,10 @@ impl Item for Plugin {
     fn name(&self) -> String {
         self.artifact.clone()
     }
+
+    fn named<'a>(&'a self, folder: &'a str, _: Millis) -> Option<Named<'a>> {
+        Some(Named::maven((folder, &self.artifact), "", Since::Always))
+    }
 }
 
 impl Item for Archetype {
@@ -71,6 +82,10 @@ impl Item for Archetype {
 
     fn name(&self) -> String {
         format!("{}:{}:{}", self.group, self.artifact, self.version)
+    }
+
+    fn named<'a>(&'a self, _: &'a str, published: Millis) -> Option<Named<'a>> {
+        Some(Named::maven((&self.group, &self.artifact), &self.version, Since::Moment(published)))
     }
 }
 
@@ -82,18 +97,28 @@ pub(super) struct Listed<T> {
     state: State,
     published: Millis,
     pub(super) changed: Millis,
+    /// The folder that lists it, which its unit says.
+    #[serde(skip)]
+    folder: String,
 }
 
-impl<T> Row for Listed<T> {
+impl<T: Item> Row for Listed<T> {
     fn standing(&self) -> (State, Millis, Millis) {
         (self.state, self.published, self.changed)
+    }
+
+    fn what(&self, _: Format) -> Option<Named<'_>> {
+        self.what.named(&self.folder, self.published)
     }
 }
 
 impl<T: Item> Listed<T> {
     /// From what the journal has of a unit.
     pub(super) fn read(unit: &str, facts: Value) -> Result<Option<Self>, Error> {
-        serde_json::from_value(facts).map_err(|source| Error::Unreadable { key: unit.to_owned(), source })
+        let read: Result<Option<Self>, _> = serde_json::from_value(facts);
+        let read = read.map_err(|source| Error::Unreadable { key: unit.to_owned(), source })?;
+        let folder = unit.split_once("//").map_or("", |(folder, _)| folder);
+        Ok(read.map(|listed| Self { folder: folder.to_owned(), ..listed }))
     }
 
     /// How it is listed when it becomes so; `None` where it is so already.
@@ -104,7 +129,7 @@ impl<T: Item> Listed<T> {
             Some(before) if state == State::Withdrawn => Some(Self { state, changed: at, ..before }),
             Some(before) => Some(Self { what: what.clone(), state, changed: at, ..before }),
             None if state == State::Withdrawn => None,
-            None => Some(Self { what: what.clone(), state, published: at, changed: at }),
+            None => Some(Self { what: what.clone(), state, published: at, changed: at, folder: String::new() }),
         }
     }
 }
@@ -119,7 +144,7 @@ pub(super) async fn read<T: Item>(tree: Tree<'_>, folder: &str, event: &mut Even
     let (mut listed, mut after) = (Vec::new(), String::new());
     let list = format!("{folder}//{}/", T::LIST);
     loop {
-        let units = tree.store.known(tree.repository.id, (&list, &after), PAGE, event).await?;
+        let units = tree.repository.facts(tree.store, (&list, &after), PAGE, event).await?;
         let full = units.len() == PAGE;
         if let Some((last, _)) = units.last().filter(|_| full) {
             after.clone_from(last);
@@ -156,8 +181,9 @@ mod tests {
         assert_eq!((gone.what.prefix.as_str(), gone.standing()), ("shine", (State::Withdrawn, Millis(2), Millis(5))));
         assert_eq!(after(&gone, "shine", State::Withdrawn, 6), None);
         assert_eq!(after(&gone, "shine", State::Live, 7).unwrap().standing(), (State::Live, Millis(2), Millis(7)));
-        let again = Listed::read("unit", serde_json::to_value(&gone).unwrap()).unwrap();
-        assert_eq!(again, Some(gone));
+        let again = Listed::read("org//plugins/lamp", serde_json::to_value(&gone).unwrap()).unwrap().unwrap();
+        assert_eq!(again.what(Format::Maven).unwrap().to_string(), "org:lamp");
+        assert_eq!(Listed { folder: String::new(), ..again }, gone);
         assert_eq!(Listed::<Plugin>::read("unit", Value::Null).unwrap(), None);
     }
 

@@ -2,9 +2,9 @@
 //! archetypes, the beginnings of all paths.
 
 use super::Tree;
-use super::listing::{self, Archetype, Listed, Plugin, Version};
+use super::listing::{self, Archetype, Item, Listed, Plugin, Version};
 use crate::work::aside;
-use crate::{Content, Error, Repository, Source, visible};
+use crate::{Content, Error, Source, View, hidden, shown, turns, visible};
 use bytes::Bytes;
 use format::maven::catalog;
 use format::maven::metadata::{self, Metadata, SnapshotFile};
@@ -24,13 +24,23 @@ pub(super) struct Made {
     pub(super) hashes: Hashes,
     /// When it last became another, where that is known.
     pub(super) modified: Option<Millis>,
+    /// From when on policy may show something else.
+    pub(super) fresh_until: Option<Millis>,
     media: &'static str,
+}
+
+/// What is made of rows as a view shows them.
+struct Told {
+    /// The document, and when the rows last changed; `None`: there is nothing to say.
+    document: Option<(String, Millis)>,
+    /// From when on policy shows others of them.
+    until: Option<Millis>,
 }
 
 impl Made {
     fn of(text: String, modified: Option<Millis>, media: &'static str) -> Self {
         let bytes = Bytes::from(text);
-        Self { hashes: Hashes::of(&bytes), bytes, modified, media }
+        Self { hashes: Hashes::of(&bytes), bytes, modified, fresh_until: None, media }
     }
 
     /// The document as a file.
@@ -41,7 +51,7 @@ impl Made {
             modified: self.modified,
             media: self.media,
             lasting: false,
-            fresh_until: None,
+            fresh_until: self.fresh_until,
             freshness: None,
         }
     }
@@ -54,14 +64,16 @@ pub(super) async fn make(
     now: Millis,
     event: &mut Event,
 ) -> Result<Option<Made>, Error> {
-    let xml = |(text, modified)| Made::of(text, Some(modified), "application/xml");
-    let (id, repository) = (tree.repository.id, tree.repository.clone());
+    let repository = tree.repository.clone();
     match kind {
         Kind::Metadata(at) if at.snapshot().is_some() => {
             let folder = at.folder.to_owned();
-            let unit = tree.store.unit(id, &folder, Lane::Index, event).await?;
-            let rows = unit.entries.len();
-            let render = move || of_builds(&folder, &unit.entries, &repository, now).map(xml);
+            let entries = repository.unit(tree.store, &folder, event).await?;
+            let rows = entries.len();
+            let render = move || {
+                let view = repository.view(now);
+                Told { document: of_builds(&folder, &entries, view), until: turns(&entries, view) }.made(view)
+            };
             rendered(tree, rows, render, event).await
         }
         Kind::Metadata(at) => {
@@ -69,12 +81,24 @@ pub(super) async fn make(
             let versions = listing::read(tree, at.folder, event).await?;
             let plugins = listing::read(tree, at.folder, event).await?;
             let rows = versions.len() + plugins.len();
-            rendered(tree, rows, move || of_lists(&folder, &versions, &plugins, &repository, now).map(xml), event).await
+            let render = move || {
+                let view = repository.view(now);
+                let document = of_lists(&folder, &versions, &plugins, view);
+                Told { document, until: turns(&versions, view) }.made(view)
+            };
+            rendered(tree, rows, render, event).await
         }
         Kind::Catalog => {
             let listed = listing::read(tree, "", event).await?;
-            rendered(tree, listed.len(), move || of_archetypes(&listed, &repository, now).map(xml), event).await
+            let rows = listed.len();
+            let render = move || {
+                let view = repository.view(now);
+                Told { document: of_archetypes(&listed, view), until: turns(&listed, view) }.made(view)
+            };
+            rendered(tree, rows, render, event).await
         }
+        // Which folders had something once is not told: without a list clients ask for whatever they want.
+        Kind::Prefixes if repository.as_of.is_some() => Ok(None),
         Kind::Prefixes => {
             let prefixes = prefixes(tree, event).await?;
             Ok(prefixes.map(|prefixes| Made::of(prefixes.render(), None, "text/plain")))
@@ -93,19 +117,30 @@ async fn rendered(
     aside(&tree.keeper.workers, (Lane::Index, Op::IndexRender), rows, event, move || Ok(render())).await
 }
 
+impl Told {
+    /// Where policy hides something, the document may become another without a change, so nobody is told when it last did.
+    fn made(self, view: View<'_>) -> Option<Made> {
+        let (text, changed) = self.document?;
+        let changed = view.rules.is_open().then_some(changed);
+        Some(Made { fresh_until: self.until, ..Made::of(text, changed, "application/xml") })
+    }
+}
+
+/// When what a folder lists changed: taking something away is a change too. Of what policy hides nothing is told.
+fn changes<T: Item>(listed: &[Listed<T>], view: View<'_>) -> impl Iterator<Item = Millis> {
+    listed.iter().filter(move |one| view.rules.is_open() || shown(*one, view).is_ok()).map(|one| one.changed)
+}
+
 /// Which versions the artifact of this folder has, and which plugins the group. They may have one folder, and then have one
 /// document.
 fn of_lists(
     folder: &str,
     versions: &[Listed<Version>],
     plugins: &[Listed<Plugin>],
-    repository: &Repository,
-    now: Millis,
+    view: View<'_>,
 ) -> Option<(String, Millis)> {
-    let view = repository.view(now);
-    // Taking one away is a change too.
-    let changed =
-        versions.iter().map(|listed| listed.changed).chain(plugins.iter().map(|listed| listed.changed)).max()?;
+    let changed = changes(versions, view).chain(changes(plugins, view)).max().unwrap_or_default();
+    let is_hidden = hidden(versions, view).next().is_some();
     let plugins = visible(plugins, view).map(|seen| &seen.entry().what);
     let plugins = metadata::plugins(plugins.map(|plugin| metadata::Plugin {
         name: plugin.name.clone(),
@@ -118,6 +153,10 @@ fn of_lists(
             let versions = metadata::versions((&group.replace('/', "."), artifact), seen, changed.0);
             Metadata { plugins: plugins.plugins, ..versions }
         }
+        // Who deploys the first version reads this before, and is told nothing of it; but the artifact is there.
+        (None, Some((group, artifact))) if is_hidden => {
+            Metadata { group: Some(group.replace('/', ".")), artifact: Some(artifact.to_owned()), ..plugins }
+        }
         _ if plugins.plugins.is_empty() => return None,
         _ => plugins,
     };
@@ -125,8 +164,8 @@ fn of_lists(
 }
 
 /// The archetypes of the repository.
-fn of_archetypes(listed: &[Listed<Archetype>], repository: &Repository, now: Millis) -> Option<(String, Millis)> {
-    let seen = visible(listed, repository.view(now)).map(|seen| &seen.entry().what);
+fn of_archetypes(listed: &[Listed<Archetype>], view: View<'_>) -> Option<(String, Millis)> {
+    let seen = visible(listed, view).map(|seen| &seen.entry().what);
     let archetypes: Vec<_> = seen
         .map(|archetype| catalog::Archetype {
             group: archetype.group.clone(),
@@ -135,15 +174,15 @@ fn of_archetypes(listed: &[Listed<Archetype>], repository: &Repository, now: Mil
             description: archetype.description.clone(),
         })
         .collect();
-    let changed = listed.iter().map(|listed| listed.changed).max().filter(|_| !archetypes.is_empty())?;
+    let changed = changes(listed, view).max().filter(|_| !archetypes.is_empty())?;
     Some((catalog::render(archetypes), changed))
 }
 
 /// Which builds the snapshot of this folder has.
-fn of_builds(folder: &str, rows: &[Entry], repository: &Repository, now: Millis) -> Option<(String, Millis)> {
+fn of_builds(folder: &str, rows: &[Entry], view: View<'_>) -> Option<(String, Millis)> {
     let (above, version) = folder.rsplit_once('/')?;
     let (group, artifact) = above.rsplit_once('/')?;
-    let seen = visible(rows, repository.view(now)).filter_map(|seen| {
+    let seen = visible(rows, view).filter_map(|seen| {
         let Kind::Artifact(artifact) = path::read(&seen.entry().key)?.kind else { return None };
         Some(SnapshotFile {
             file_version: artifact.file_version,
@@ -153,27 +192,27 @@ fn of_builds(folder: &str, rows: &[Entry], repository: &Repository, now: Millis)
         })
     });
     let files: Vec<_> = seen.collect();
+    let group = group.replace('/', ".");
     if files.is_empty() {
-        return None;
+        // As of an artifact: it is there, and nothing is told of its builds.
+        hidden(rows, view).next()?;
+        let (group, artifact, version) = (Some(group), Some(artifact.to_owned()), Some(version.to_owned()));
+        return Some((Metadata { group, artifact, version, ..Metadata::default() }.render(), Millis(0)));
     }
-    let changed = rows.iter().map(|entry| entry.changed).max()?;
-    let document = metadata::snapshot((&group.replace('/', "."), artifact, version), files);
+    let rows = rows.iter().filter(|row| view.rules.is_open() || shown(*row, view).is_ok());
+    let changed = rows.map(|entry| entry.changed).max()?;
+    let document = metadata::snapshot((&group, artifact, version), files);
     Some((document.render(), changed))
 }
 
 /// The beginnings of all paths; `None` where there are too many, or none.
 async fn prefixes(tree: Tree<'_>, event: &mut Event) -> Result<Option<Prefixes>, Error> {
-    let (mut found, mut after) = (Vec::new(), String::new());
-    while let Some(folder) = tree.store.units(tree.repository.id, &after, 1, event).await?.pop() {
-        // On behind all that begins like this one; folders that are a beginning themselves stand before others of that.
-        after = match folder.match_indices('/').nth(1) {
-            Some((end, _)) => format!("{}/{}", &folder[..end], char::MAX),
-            None => folder.clone(),
-        };
-        found.push(folder);
-        if found.len() > PREFIXES {
-            return Ok(None);
-        }
-    }
-    Ok(Prefixes::of(found.iter().map(String::as_str)).filter(|_| !found.is_empty()))
+    // On behind all that begins like this one; folders that are a beginning themselves stand before others of that.
+    let behind = |folder: &str| match folder.match_indices('/').nth(1) {
+        Some((end, _)) => format!("{}/{}", &folder[..end], char::MAX),
+        None => folder.to_owned(),
+    };
+    let found = tree.store.first_units(tree.repository.id, behind, PREFIXES + 1, event).await?;
+    let some = (1..=PREFIXES).contains(&found.len());
+    Ok(some.then(|| Prefixes::of(found.iter().map(String::as_str))).flatten())
 }

@@ -19,6 +19,7 @@ pub(crate) use fetch::fetch;
 pub(crate) use remove::remove;
 pub use restore::UNDO_DAYS;
 pub(crate) use restore::restore;
+pub(crate) use retention::sweep;
 
 use super::Keeper;
 use crate::Repository;

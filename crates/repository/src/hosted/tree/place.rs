@@ -44,8 +44,9 @@ pub(super) fn read(format: Format, path: &str) -> Option<Place<'_>> {
 
 impl<'a> File<'a> {
     /// Whether it will never have other bytes.
-    pub(super) fn lasting(&self) -> bool {
-        self.artifact.is_none_or(|artifact| !artifact.snapshot() || artifact.build.is_some())
+    pub(super) fn lasting(&self, repository: &Repository) -> bool {
+        !repository.record.replaceable
+            && self.artifact.is_none_or(|artifact| !artifact.snapshot() || artifact.build.is_some())
     }
 
     /// The artifact whose POM it is.

@@ -30,7 +30,7 @@ pub(crate) async fn remove(
     }
 }
 
-/// Takes away all files below `path`. Each folder is a change of its own, so that a tree of any size can go.
+/// Takes away all files below `path`.
 async fn remove_below(
     tree: Tree<'_>,
     path: &str,
@@ -43,9 +43,8 @@ async fn remove_below(
     loop {
         let folders = tree.store.units(tree.repository.id, &after, PAGE, event).await?;
         let here = folders.iter().take_while(|folder| folder.starts_with(&below)).count();
-        for folder in &folders[..here] {
-            removed += withdraw(tree, folder, |_| true, (by, at), event).await?;
-        }
+        let all = async |folder: &str, event: &mut Event| withdraw(tree, folder, |_| true, (by, at), event).await;
+        removed += folder::each(&folders[..here], all, event).await?;
         match folders.last() {
             Some(last) if here == PAGE => after.clone_from(last),
             _ => return Ok(removed),
@@ -62,7 +61,7 @@ async fn withdraw(
     event: &mut Event,
 ) -> Result<u64, Error> {
     let withdrawn = |rows: &[Entry]| {
-        let seen = visible(rows, tree.repository.view(at)).map(|seen| seen.entry()).filter(|entry| which(entry));
+        let seen = visible(rows, tree.repository.whole(at)).map(|seen| seen.entry()).filter(|entry| which(entry));
         seen.map(|entry| Entry { state: State::Withdrawn, changed: at, ..entry.clone() }).collect()
     };
     folder::change(tree, folder, withdrawn, (by, at), event).await

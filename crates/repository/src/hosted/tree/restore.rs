@@ -27,15 +27,12 @@ pub(crate) async fn restore(
     if removed.0 < at.0 - UNDO_DAYS * 24 * 60 * 60 * 1_000 {
         return Err(Error::RemovedForGood(path.to_owned()));
     }
-    let mut restored = 0;
-    for folder in folders {
-        let live = |rows: &[Entry]| {
-            let removed = rows.iter().filter(|entry| is_removed(entry, path) && entry.changed == removed);
-            removed.map(|entry| Entry { state: State::Live, changed: at, ..entry.clone() }).collect()
-        };
-        restored += folder::change(tree, &folder, live, (by, at), event).await?;
-    }
-    Ok(restored)
+    let live = |rows: &[Entry]| {
+        let removed = rows.iter().filter(|entry| is_removed(entry, path) && entry.changed == removed);
+        removed.map(|entry| Entry { state: State::Live, changed: at, ..entry.clone() }).collect()
+    };
+    let all = async |folder: &str, event: &mut Event| folder::change(tree, folder, live, (by, at), event).await;
+    folder::each(&folders.into_iter().collect::<Vec<_>>(), all, event).await
 }
 
 /// Whether this was taken away, and was at `path` or below it.

@@ -2,7 +2,7 @@
 
 use super::{Tree, deploy, fetch, remove, restore};
 use crate::hosted::{Inventory, Keeper};
-use crate::{Actor, Error, Format, Found, Repository, Rules, Shared, Source, Workers};
+use crate::{Actor, Error, Format, Found, Repository, Shared, Source, Workers};
 use bytes::Bytes;
 use std::sync::Arc;
 use store::{Batch, Change};
@@ -50,7 +50,7 @@ impl Trial {
         let workers = Workers::start("work", (BoundName::WorkThreads, 8), &recorder, vec![()]).unwrap();
         let room = Bound::new(BoundName::Indexes, "indexes", 1);
         let shared = Arc::new(Shared::new(&room));
-        let repository = Arc::new(Repository { id, record, format: Format::Maven, rules: Rules::default(), shared });
+        let repository = Arc::new(Repository::new(id, record, Format::Maven, shared));
         let keeper = Keeper { store, workers: Arc::new(workers), recorder, back: Handle::current() };
         Self { keeper, repository, inventory: Inventory::new(), _folder: folder }
     }
@@ -176,4 +176,20 @@ async fn what_was_published_last_says_the_prefix_whatever_is_removed_of_what_cam
     assert!(trial.get("org/maven-metadata.xml").await.is_none());
     trial.restore("org/lamp", Millis(6 * DAY)).await.unwrap();
     assert!(says("shine").await);
+}
+
+#[tokio::test]
+async fn a_plugin_of_more_versions_than_are_changed_at_a_time_goes_and_comes_back_whole() {
+    const MANY: u64 = 70;
+    let trial = Trial::begin().await;
+    for version in 0..MANY {
+        let pom = b"<project><artifactId>lamp</artifactId><packaging>maven-plugin</packaging></project>";
+        trial.put(&format!("org/lamp/{version}/lamp-{version}.pom"), pom, 1).await.unwrap();
+    }
+    let prefixes = async || trial.get("org/maven-metadata.xml").await.is_some();
+    assert!(prefixes().await);
+    assert!(matches!(trial.remove("org", 2).await, Ok(Found::Removed(MANY))));
+    assert!(!prefixes().await && !trial.lists("0").await && !trial.lists("69").await);
+    assert_eq!(trial.restore("org", Millis(3 * DAY)).await.unwrap(), MANY);
+    assert!(prefixes().await && trial.lists("0").await && trial.lists("69").await);
 }

@@ -58,12 +58,9 @@ impl Upload {
         match answer.status {
             StatusCode::OK if said(&answer).starts_with(AGAIN) => Ok(Outcome::There),
             StatusCode::OK => Ok(Outcome::Uploaded),
-            // About this gem, not about us.
-            StatusCode::BAD_REQUEST
-            | StatusCode::CONFLICT
-            | StatusCode::FORBIDDEN
-            | StatusCode::PAYLOAD_TOO_LARGE
-            | StatusCode::UNPROCESSABLE_ENTITY => Ok(Outcome::Refused { file: version.file, reason: said(&answer) }),
+            status if Outcome::is_about_the_file(status) => {
+                Ok(Outcome::Refused { file: version.file, reason: said(&answer) })
+            }
             _ => {
                 Err(anyhow::Error::from(self.site.refused(&answer)).context(format!("`{full_name}` was not uploaded")))
             }

@@ -1,6 +1,7 @@
 //! The checksums of a file, and whether those beside it say the same.
 
 use super::tree::Found;
+use crate::cli::hex::hex;
 use anyhow::Context as _;
 use format::tree::{Checksum, LONGEST_CHECKSUM};
 use md5::Md5;
@@ -65,8 +66,4 @@ impl Write for Sums {
 
 fn finished(sum: impl Digest) -> String {
     hex(sum.finalize())
-}
-
-fn hex(digest: impl AsRef<[u8]>) -> String {
-    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }

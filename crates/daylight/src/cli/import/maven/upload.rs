@@ -53,12 +53,7 @@ impl Upload {
         match answer.status {
             StatusCode::CREATED => Ok(Outcome::Uploaded),
             status if status.is_success() => Ok(Outcome::There),
-            // About this file, not about us.
-            StatusCode::BAD_REQUEST
-            | StatusCode::CONFLICT
-            | StatusCode::FORBIDDEN
-            | StatusCode::PAYLOAD_TOO_LARGE
-            | StatusCode::UNPROCESSABLE_ENTITY => refused(said(&answer)),
+            status if Outcome::is_about_the_file(status) => refused(said(&answer)),
             StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED => {
                 let hint = "name a hosted Maven repository; `daylight repo add NAME --format maven` makes one";
                 let text = format!("no artifacts can be put there: {}", said(&answer));

@@ -1,0 +1,21 @@
+//! `/api/v1/events/ID`: the event of an answer, as its `Daylight-Event` names it.
+
+use crate::app::App;
+use crate::error::Error;
+use crate::reply;
+use front::Reply;
+use http::StatusCode;
+use telemetry::{Event, EventId};
+
+pub(super) async fn show(app: &App, id: &str, event: &mut Event) -> Result<Reply, Error> {
+    let id = EventId::read(id).ok_or_else(|| Error::Input("an event's id is 16 hexadecimal digits".into()))?;
+    let found = match app.recent.find(id) {
+        Some(found) => found,
+        // It may have ended a moment ago, and be on its way.
+        None => {
+            app.recorded(event).await;
+            app.recent.find(id).ok_or(Error::NoSuchEvent(id))?
+        }
+    };
+    Ok(reply::json(StatusCode::OK, &found.json()))
+}

@@ -1,0 +1,77 @@
+//! `/api/v1/repositories/NAME/exceptions`: versions that are seen though they are young, by whose word and why.
+
+use crate::app::App;
+use crate::error::Error;
+use crate::{moment, reply};
+use front::Reply;
+use http::StatusCode;
+use repository::BadSetting;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::{ExceptionRecord, PolicyRecord};
+use telemetry::Event;
+
+/// The body of a POST.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Add {
+    package: String,
+    why: String,
+    /// ISO 8601.
+    #[serde(default)]
+    until: Option<String>,
+}
+
+/// A policy, as the API tells it.
+pub(super) fn policy(policy: &PolicyRecord) -> Value {
+    let mut told = json!(policy);
+    if !policy.exceptions.is_empty() {
+        told["exceptions"] = policy.exceptions.iter().map(shown).collect();
+    }
+    told
+}
+
+fn shown(exception: &ExceptionRecord) -> Value {
+    json!({
+        "package": exception.package,
+        "why": exception.why,
+        "who": exception.who,
+        "made": exception.made.to_string(),
+        "until": exception.until.map(|until| until.to_string()),
+    })
+}
+
+/// Lets something through, in the place of what was let through under the same name. Those that have ended go.
+pub(super) async fn add(app: &App, name: &str, body: Add, by: &str, event: &mut Event) -> Result<Reply, Error> {
+    let (now, Add { package, why, until }) = (app.clock.now(), body);
+    let until = until.as_deref().map(moment::read).transpose()?;
+    if until.is_some_and(|until| until <= now) {
+        return Err(Error::Input("`until` has passed".to_owned()));
+    }
+    let exception = ExceptionRecord { package, why, who: by.to_owned(), made: now, until };
+    let told = shown(&exception);
+    let add = move |record: &mut store::RepositoryRecord| {
+        let exceptions = &mut record.policy.get_or_insert_default().exceptions;
+        exceptions.retain(|one| one.package != exception.package && one.until.is_none_or(|until| until > now));
+        exceptions.push(exception);
+        Ok(())
+    };
+    app.repositories.set(name, add, by, event).await?;
+    Ok(reply::json(StatusCode::CREATED, &told))
+}
+
+/// Ends what lets `package` through.
+pub(super) async fn end(app: &App, (name, package): (&str, &str), by: &str, event: &mut Event) -> Result<Reply, Error> {
+    let end = |record: &mut store::RepositoryRecord| {
+        let exceptions = &mut record.policy.get_or_insert_default().exceptions;
+        let before = exceptions.len();
+        exceptions.retain(|one| one.package != package);
+        if exceptions.len() < before {
+            return Ok(());
+        }
+        let text = format!("nothing lets `{}` through", Event::text(package));
+        Err(BadSetting::new(text, "`daylight policy list` shows what is let through").into())
+    };
+    app.repositories.set(name, end, by, event).await?;
+    Ok(reply::no_content())
+}

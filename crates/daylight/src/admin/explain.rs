@@ -1,0 +1,94 @@
+//! `/api/v1/explain`: what would be answered to a request, and why, in the form in which events tell of answers.
+
+use crate::access::Who;
+use crate::app::App;
+use crate::error::Error;
+use crate::percent::{Form, segment};
+use crate::route::{self, Content, Route};
+use crate::{question, reply};
+use front::Reply;
+use http::{Method, StatusCode};
+use repository::{Ask, Foreseen, Found, Repository};
+use serde_json::Value;
+use std::sync::Arc;
+use store::Stamp;
+use telemetry::{Event, Outcome, Reason};
+
+/// What an event has that was not asked for.
+const OF_REQUESTS: [&str; 7] = ["id", "kind", "bytes_in", "bytes_out", "first_byte_ms", "duration_ms", "weight"];
+
+pub(super) async fn show(app: &App, query: &str, who: &Who, event: &mut Event) -> Result<Reply, Error> {
+    let named = |name: &str| {
+        let value = Form(query).value(name).filter(|value| !value.is_empty());
+        value.ok_or_else(|| Error::Input(format!("`{name}` is missing")))
+    };
+    let (repository, path) = (named("repository")?, named("path")?);
+    let path: Vec<String> = path.split('/').map(segment).collect();
+    let as_of = Form(query).value("as_of").filter(|value| !value.is_empty());
+    let as_of = as_of.map(|as_of| format!("@{}", segment(&as_of))).unwrap_or_default();
+    let url = content(&format!("/repository/{}{as_of}/{}", segment(&repository), path.join("/")))?;
+    let (repository, settings) = app.repositories.find(&url.repository, event).await?;
+    let told = explain(app, &url, (repository, settings), who, event).await?;
+    let told =
+        told.ok_or_else(|| Error::Input("only files and indexes are explained, not calls that have a query".into()))?;
+    Ok(reply::json(StatusCode::OK, &shown(&told)))
+}
+
+/// What a GET of this URL asks of a repository.
+pub(super) fn content(url: &str) -> Result<Content, Error> {
+    match route::read(&Method::GET, url)? {
+        Route::Content(content) => Ok(content),
+        _ => Err(Error::NoSuchRoute(Event::text(url))),
+    }
+}
+
+/// What would be told of a request for it, were the repository set so. `None`: that depends on a query.
+pub(super) async fn explain(
+    app: &App,
+    url: &Content,
+    (repository, settings): (Arc<Repository>, Stamp),
+    who: &Who,
+    event: &mut Event,
+) -> Result<Option<Event>, Error> {
+    let repository = match url.as_of {
+        Some(as_of) => app.repositories.as_of(&repository, as_of, event).await?,
+        None => repository,
+    };
+    let Some(question) = question::of_path(app, url, &repository)? else { return Ok(None) };
+    let ask = Ask { repository, settings, question };
+    let mut told = *Event::job("GET", app.clock.now());
+    (told.subject, told.path) = (ask.subject(), format!("/repository/{}/{}", url.segment, url.path));
+    let foreseen = app.repositories.foresee(&ask, who.actor(), &mut told).await;
+    told.tallies().for_each(|(op, tally)| event.add_all(op, tally));
+    (told.status, told.outcome) = match foreseen {
+        Foreseen::Answer(answer) => match *answer {
+            Ok(Found::Elsewhere(_)) => (302, Some(Outcome::Redirected)),
+            Ok(_) => (200, Some(Outcome::Answered)),
+            Err(error) => {
+                let error = Error::from(error);
+                let status = reply::status(&error).as_u16();
+                (told.reason, told.detail) = (Some(error.reason()), error.to_string());
+                let outcome = match status {
+                    404 => Outcome::NotFound,
+                    400..=499 => Outcome::Refused,
+                    _ => Outcome::Failed,
+                };
+                (status, Some(outcome))
+            }
+        },
+        Foreseen::Depends(member) => {
+            told.reason = Some(Reason::UpstreamUnasked);
+            told.detail = format!("the upstream of `{member}` would be asked");
+            (0, None)
+        }
+    };
+    Ok(Some(told))
+}
+
+fn shown(told: &Event) -> Value {
+    let mut shown = told.json();
+    if let Value::Object(keys) = &mut shown {
+        OF_REQUESTS.iter().for_each(|key| drop(keys.remove(*key)));
+    }
+    shown
+}

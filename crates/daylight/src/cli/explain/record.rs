@@ -1,0 +1,99 @@
+//! The record of an answer, for people: what was asked, how it ended and why, who was asked for it, and what took how long.
+
+use crate::cli::{Context, failure, table};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use telemetry::Reason;
+
+/// As the API tells it. What it leaves out is empty.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Record {
+    at: String,
+    method: String,
+    path: String,
+    package: String,
+    version: String,
+    token: String,
+    status: u16,
+    outcome: Option<String>,
+    reason: String,
+    detail: String,
+    layer: String,
+    duration_ms: Option<f64>,
+    members: Vec<Member>,
+    ops: BTreeMap<String, Cost>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Member {
+    member: String,
+    said: String,
+    reason: String,
+    detail: String,
+    until: String,
+    ms: f64,
+    flight: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Cost {
+    count: u64,
+    ms: f64,
+}
+
+impl Record {
+    pub(super) fn show(self, context: &mut Context<'_>) -> std::io::Result<()> {
+        for (name, text) in self.said() {
+            writeln!(context.out, "{name:8} {}", failure::plain(&text).replace('\n', " "))?;
+        }
+        if !self.members.is_empty() {
+            writeln!(context.out)?;
+            let rows = self.members.into_iter().map(Member::row).collect();
+            table::write(context.out, ["MEMBER", "SAID", "UNTIL", "WHY", "MS", "FETCH"], rows)?;
+        }
+        if !self.ops.is_empty() {
+            writeln!(context.out)?;
+            let mut ops: Vec<(String, Cost)> = self.ops.into_iter().collect();
+            ops.sort_by(|(_, a), (_, b)| b.ms.total_cmp(&a.ms));
+            let rows = ops.into_iter().map(|(op, cost)| [op, cost.count.to_string(), format!("{:.3}", cost.ms)]);
+            table::write(context.out, ["SPENT ON", "TIMES", "MS"], rows.collect())?;
+        }
+        Ok(())
+    }
+
+    /// A line for each thing there is to say.
+    fn said(&self) -> Vec<(&'static str, String)> {
+        let about = [self.package.as_str(), &self.version].join(" ");
+        let at = self.duration_ms.map_or_else(|| self.at.clone(), |ms| format!("{}, in {ms:.3} ms", self.at));
+        let ended = match self.outcome.as_deref() {
+            Some(outcome) => format!("{} {outcome}, by: {}", self.status, self.layer),
+            None => "it depends".to_owned(),
+        };
+        let all = [
+            ("asked", [self.method.as_str(), &self.path].join(" ").trim().to_owned()),
+            ("about", about.trim().to_owned()),
+            ("token", self.token.clone()),
+            ("at", at),
+            ("answer", ended),
+            ("why", why(&self.reason)),
+            ("detail", self.detail.clone()),
+        ];
+        all.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+    }
+}
+
+impl Member {
+    fn row(self) -> [String; 6] {
+        let why = [why(&self.reason), self.detail].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
+        [self.member, self.said, self.until, why.join(": "), format!("{:.3}", self.ms), self.flight]
+    }
+}
+
+/// What a reason means. One that a newer server gives is told as it is.
+fn why(reason: &str) -> String {
+    let known = Reason::ALL.iter().find(|known| known.as_str() == reason);
+    known.map_or(reason, |known| known.doc()).to_owned()
+}

@@ -1,0 +1,113 @@
+//! `daylight policy`: versions that are seen though they are younger than a repository's policy wants.
+
+use super::api::{ApiFlags, shape};
+use super::{Context, duration, failure, table};
+use crate::percent::segment;
+use serde::Deserialize;
+use telemetry::Clock;
+
+const PATH: &str = "/api/v1/repositories";
+
+/// Let single versions through the policy of a repository, and say why
+///
+/// What a policy says else is set with `daylight repo set`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Policy {
+    #[command(subcommand)]
+    verb: Verb,
+    #[command(flatten)]
+    flags: ApiFlags,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// Let a version be seen though it is young
+    Allow {
+        /// The repository whose policy hides it: the answer that refuses it names it
+        repository: String,
+        /// Which: `org.example:lamp:1.2`, `rack:3.0.0`, a path; a `*` stands for any text
+        package: String,
+        /// Why, for whoever asks later
+        #[arg(long, value_name = "REASON")]
+        why: String,
+        /// Until then: 14d, 12h, or a moment such as 2026-11-01 [default: until it is withdrawn]
+        #[arg(long, value_name = "TIME", value_parser = until)]
+        until: Option<String>,
+    },
+    /// List what is let through, by whose word and why
+    List {
+        /// The repository
+        repository: String,
+    },
+    /// No longer let a version through
+    Withdraw {
+        /// The repository
+        repository: String,
+        /// Which, as it was written when it was allowed
+        package: String,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+struct Repository {
+    #[serde(default)]
+    policy: Told,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Told {
+    #[serde(default)]
+    exceptions: Vec<Exception>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Exception {
+    package: String,
+    who: String,
+    made: String,
+    until: Option<String>,
+    why: String,
+}
+
+impl Policy {
+    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let api = self.flags.api(context)?;
+        match self.verb {
+            Verb::Allow { repository, package, why, until } => {
+                let body = serde_json::json!({ "package": package, "why": why, "until": until });
+                let answer = api.post(&format!("{PATH}/{}/exceptions", segment(&repository)), &body)?;
+                api.printed(&answer, context)?;
+                let until = until.map_or_else(String::new, |until| format!(" until {until}"));
+                writeln!(context.err, "`{}` is let through{until}", failure::plain(&package))?;
+            }
+            Verb::List { repository } => {
+                let answer = api.get(&format!("{PATH}/{}", segment(&repository)))?;
+                if api.printed(&answer["policy"]["exceptions"], context)? {
+                    return Ok(());
+                }
+                let rows = shape::<Repository>(answer)?.policy.exceptions.into_iter().map(row).collect();
+                table::write(context.out, ["PACKAGE", "WHO", "MADE", "UNTIL", "WHY"], rows)?;
+            }
+            Verb::Withdraw { repository, package } => {
+                api.delete(&format!("{PATH}/{}/exceptions/{}", segment(&repository), segment(&package)))?;
+                api.printed(&serde_json::json!({ "withdrawn": package }), context)?;
+                writeln!(context.err, "`{}` is let through no longer", failure::plain(&package))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn row(exception: Exception) -> [String; 5] {
+    let Exception { package, who, made, until, why } = exception;
+    [package, who, made, until.unwrap_or_else(|| "-".to_owned()), why]
+}
+
+/// A moment, or how long from now.
+fn until(text: &str) -> Result<String, String> {
+    match duration::parse(text) {
+        Ok(time) => Ok(Clock::default().now().plus(time).to_string()),
+        Err(_) if text.contains('-') => Ok(text.to_owned()),
+        Err(wrong) => Err(wrong),
+    }
+}

@@ -1,0 +1,19 @@
+//! What is done now and then, with nobody asking.
+
+use crate::app::App;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{MissedTickBehavior, interval};
+
+/// How often: what ages does so by days.
+const EVERY: Duration = Duration::from_secs(3600);
+
+/// Does it at the start, and again and again as long as the runtime lives.
+pub(crate) async fn run(app: Arc<App>) {
+    let mut turns = interval(EVERY);
+    turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        turns.tick().await;
+        app.repositories.prune_snapshots().await;
+    }
+}

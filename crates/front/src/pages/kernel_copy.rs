@@ -1,0 +1,90 @@
+//! Bodies of large pages once more, in the kernel's memory: it sends them from there without copying them anew for each client, as
+//! it does files.
+
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+use std::fs::File;
+use std::io::{self, Write};
+use std::ops::RangeInclusive;
+use std::sync::{Arc, OnceLock};
+use telemetry::{Bound, BoundName, Recorder, Slot};
+
+/// Bytes of the bodies that have a copy. Less is written faster than it is sent, and more is copied at one time than a core may be
+/// kept from its other clients.
+const WORTH: RangeInclusive<usize> = 24 << 10..=1 << 20;
+
+/// Who makes the copies, each of which takes a descriptor.
+#[derive(Debug)]
+pub(super) struct Copies(Arc<Bound>);
+
+/// The copy of one body, where there is one: made when it is first wanted.
+#[derive(Debug, Clone, Default)]
+pub(super) struct KernelCopy(OnceLock<Option<Arc<Copied>>>);
+
+#[derive(Debug)]
+struct Copied {
+    file: Arc<File>,
+    _slot: Slot,
+}
+
+impl Copies {
+    /// At most so many.
+    pub(super) fn new(most: u64, recorder: &Recorder) -> Self {
+        let bound = Bound::new(BoundName::PageFiles, "", most);
+        recorder.register(bound.clone());
+        Self(bound)
+    }
+
+    /// The copy of `body`, if it is worth one and there is room.
+    pub(super) fn of(&self, body: &[u8], copy: &KernelCopy) -> Option<Arc<File>> {
+        if !WORTH.contains(&body.len()) {
+            return None;
+        }
+        let made = || {
+            let slot = self.0.enter().ok()?;
+            Some(Arc::new(Copied { file: Arc::new(write(body).ok()?), _slot: slot }))
+        };
+        copy.0.get_or_init(made).as_ref().map(|copied| copied.file.clone())
+    }
+}
+
+impl KernelCopy {
+    /// Bytes that the copy of such a body takes.
+    pub(super) fn weight(body: &[u8]) -> usize {
+        if WORTH.contains(&body.len()) { body.len() } else { 0 }
+    }
+}
+
+/// A file that nobody can change any more.
+fn write(body: &[u8]) -> io::Result<File> {
+    let mut file = File::from(memfd_create("page", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?);
+    file.write_all(body)?;
+    fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::FileExt;
+    use telemetry::Clock;
+
+    #[test]
+    fn a_copy_is_made_once_for_bodies_that_are_worth_it_while_there_is_room() {
+        let copies = Copies::new(1, &Recorder::silent(Clock::default()));
+        let (small, large) = (vec![1; WORTH.start() - 1], vec![2; WORTH.start() + 1]);
+        assert!(copies.of(&small, &KernelCopy::default()).is_none());
+        let copy = KernelCopy::default();
+        let file = copies.of(&large, &copy).unwrap();
+        let mut read = vec![0; large.len() + 1];
+        assert_eq!(file.read_at(&mut read, 0).unwrap(), large.len());
+        assert_eq!(read[..large.len()], large);
+        assert!(Arc::ptr_eq(&copies.of(&large, &copy.clone()).unwrap(), &file));
+        assert!(file.write_at(&[0], 0).is_err() && file.set_len(0).is_err());
+        // Who is turned away once is not asked for again.
+        let late = KernelCopy::default();
+        assert!(copies.of(&large, &late).is_none());
+        drop(copy);
+        assert!(copies.of(&large, &late).is_none());
+        assert!(copies.of(&large, &KernelCopy::default()).is_some());
+    }
+}

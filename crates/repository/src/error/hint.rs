@@ -1,0 +1,48 @@
+//! What to do about an error, for whoever reads it.
+
+use super::Error;
+
+impl Error {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Error::NoSuchRepository(_) => Some("`daylight repo list` shows which there are".into()),
+            Error::Invalid(error) => error.hint().map(Into::into),
+            Error::Setting(error) => Some(error.hint().into()),
+            Error::BadName(error) => Some(error.hint().into()),
+            Error::Store(error) | Error::Unsaved(error) => error.hint(),
+            Error::OtherCase { there, .. } => Some(format!("publish it as `{there}`, or under another name")),
+            Error::NoSuchOwner => {
+                Some("an owner is called as their token's owner is: `daylight token list` shows them".into())
+            }
+            Error::PathTaken(_) | Error::PathTakenByRemoved(_) => Some("publish another version".into()),
+            Error::PathInOtherCase { there, .. } => {
+                Some(format!("spell it as `{there}` is, or publish another version"))
+            }
+            Error::NotInLayout(_) => {
+                Some("a file of `G:A:V` is at `G/A/V/A-V.EXTENSION` or `G/A/V/A-V-CLASSIFIER.EXTENSION`".into())
+            }
+            Error::ChecksumDiffers { .. } => {
+                Some("it was damaged on its way, or the file was: upload both again".into())
+            }
+            Error::VersionRefused { .. } => {
+                Some("publish it to a repository that takes it; `daylight repo list` shows which there are".into())
+            }
+            Error::NoSuchFormat(_) => Some("there are: gem, maven, raw".into()),
+            Error::NoSuchProtocol(_) => {
+                let names: Vec<_> = crate::Protocol::ALL.iter().map(|protocol| protocol.as_str()).collect();
+                Some(format!("there are: {}", names.join(", ")))
+            }
+            Error::Contended(_) => Some("try again".into()),
+            Error::Future(_) => {
+                Some("a day can be named once it is over, in UTC; until then name a moment of it".into())
+            }
+            Error::Hidden(hidden) => Some(hidden.hint()),
+            // Strangers read this; what to do is for who runs the server, in the event.
+            Error::Upstream(_) => {
+                Some("this answer's Daylight-Event leads whoever runs the server to the cause".into())
+            }
+            _ => None,
+        }
+    }
+}

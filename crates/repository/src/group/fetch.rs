@@ -1,0 +1,111 @@
+//! Which member of a group answers for a file.
+
+use super::Group;
+use super::leads::Leads;
+use super::member::Said;
+use super::ours;
+use super::outcome::Outcome;
+use super::race::{Came, race};
+use crate::{Error, Found, Repository};
+use format::tree;
+use std::sync::Arc;
+use std::time::Duration;
+use store::{Folder, RepositoryKind};
+use telemetry::{Counter, Event, Millis};
+
+/// Most remote members that are asked at once.
+const WIDTH: usize = 8;
+/// So long an earlier member is waited for once a later one has the file.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The file at `path`, of the first member that has it. Hosted members are first: they are asked in process, and what they hold
+/// is nobody else's to answer. Then who is known to have its folder, and then all others that are not known to lack it.
+pub(super) async fn fetch(group: Group<'_>, path: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
+    let mut outcome = Outcome::default();
+    let (hosted, remote): (Vec<_>, Vec<_>) = in_order(&group.repository.leaves).partition(|leaf| is_hosted(leaf));
+    for leaf in hosted {
+        outcome.told(leaf, Came::Answer(Box::pin(group.ask(leaf, path, now)).await), None, event);
+        if outcome.is_sure() {
+            return outcome.found(true, path, now);
+        }
+    }
+    let remote = group.open(remote, path, now, event).await?;
+    if remote.is_empty() {
+        return outcome.found(true, path, now);
+    }
+    group.count(Counter::GroupFiles);
+    let leads = Leads::new(&remote, &*group.known(tree::folder(path), event).await?, path, now);
+    let came = group.ask_remote(&remote, &leads, path, now).await;
+    for ((leaf, came), missing) in remote.into_iter().zip(came).zip(leads.missing) {
+        outcome.told(leaf, came, missing, event);
+    }
+    outcome.found(leads.steady, path, now)
+}
+
+/// Hosted ones first: they are asked in process, and what they hold is nobody else's to answer.
+pub(super) fn in_order(leaves: &[Arc<Repository>]) -> impl Iterator<Item = &Arc<Repository>> {
+    let of = |hosted: bool| leaves.iter().filter(move |leaf| is_hosted(leaf) == hosted);
+    of(true).chain(of(false))
+}
+
+pub(super) fn is_hosted(leaf: &Repository) -> bool {
+    leaf.record.kind == RepositoryKind::Hosted
+}
+
+impl Group<'_> {
+    /// Those of these remote members that may be asked for the file; the event is told of the others.
+    async fn open<'a>(
+        self,
+        mut leaves: Vec<&'a Arc<Repository>>,
+        path: &str,
+        now: Millis,
+        event: &mut Event,
+    ) -> Result<Vec<&'a Arc<Repository>>, Error> {
+        if !leaves.is_empty() {
+            let ours = self.ours(path, now, event).await?;
+            leaves.iter().filter(|leaf| ours.kept_from(leaf)).for_each(|leaf| event.absorb(ours::kept(leaf)));
+            leaves.retain(|leaf| !ours.kept_from(leaf));
+        }
+        Ok(leaves)
+    }
+
+    /// What is known of a folder; as of another moment, nothing.
+    async fn known(self, folder: &str, event: &mut Event) -> Result<Arc<Folder>, Error> {
+        if self.repository.as_of.is_some() {
+            return Ok(Arc::default());
+        }
+        match self.store.folder_in_memory(folder) {
+            Some(known) => {
+                self.count(Counter::FoldersKnown);
+                Ok(known)
+            }
+            None => Ok(self.store.folder(folder, event).await?),
+        }
+    }
+
+    /// Asks as few of these as it takes.
+    async fn ask_remote(self, leaves: &[&Arc<Repository>], leads: &Leads, path: &str, now: Millis) -> Vec<Came<Said>> {
+        let has = |said: &Said| said.content.is_ok();
+        let ask = |at: usize| {
+            self.count(Counter::MembersAsked);
+            self.ask(leaves[at], path, now)
+        };
+        let mut came: Vec<Came<Said>> = leaves.iter().map(|_| Came::NotAsked).collect();
+        if let Some(pin) = leads.pin {
+            let said = Box::pin(ask(pin)).await;
+            // Nothing is explained by others where it is not known what this one would say.
+            let sure = has(&said) || matches!(said.content, Err(Error::Unasked));
+            came[pin] = Came::Answer(said);
+            if sure {
+                return came;
+            }
+        }
+        let others = (0..leaves.len()).filter(|at| leads.pin != Some(*at) && leads.missing[*at].is_none());
+        let others: Vec<usize> = others.collect();
+        // Whoever comes next may be told what those say who are late; and if they fail, they are left alone in time.
+        let late = |place: usize| self.remotes.remote(leaves[others[place]]).see_through(path);
+        let raced = race((others.iter().map(|at| ask(*at)), others.len()), (WIDTH, PATIENCE), has, late).await;
+        others.into_iter().zip(raced).for_each(|(at, one)| came[at] = one);
+        came
+    }
+}

@@ -1,0 +1,51 @@
+//! What is known of a file's folder before anybody is asked: who is asked first and alone, and who need not be.
+//!
+//! Facts are about members, so the order of members, nesting and policy are applied here, each time anew (decision 3 of the
+//! design): when those change nothing of what is known is void.
+
+use crate::{Format, Repository};
+use format::maven::path::{self, Kind};
+use format::tree;
+use std::sync::Arc;
+use store::Folder;
+use telemetry::Millis;
+
+/// What is known of members, by their places in order.
+#[derive(Debug)]
+pub(super) struct Leads {
+    /// Who is asked first and alone.
+    pub(super) pin: Option<usize>,
+    /// Until when each counts as not having the file.
+    pub(super) missing: Vec<Option<Millis>>,
+    /// Whether the folder is that of a release.
+    pub(super) steady: bool,
+}
+
+impl Leads {
+    /// What is known of `leaves`, all remote, about the file at `path`.
+    pub(super) fn new(leaves: &[&Arc<Repository>], folder: &Folder, path: &str, now: Millis) -> Self {
+        let read = leaves.first().filter(|leaf| leaf.format == Format::Maven).and_then(|_| path::read(path));
+        let steady = matches!(read.map(|read| read.kind), Some(Kind::Artifact(artifact)) if !artifact.snapshot());
+        // Who lacks a file has no checksum of it either.
+        let names = [path, read.map_or(path, |read| read.file)].map(name);
+        let facts: Vec<_> = leaves.iter().map(|leaf| folder.fact(leaf.origin)).collect();
+        let missing: Vec<Option<Millis>> = facts
+            .iter()
+            .map(|fact| names.iter().find_map(|name| fact.as_ref()?.missing_until(name).filter(|until| now < *until)))
+            .collect();
+        // The files of a release are of one member: the first that has some of them, of those before which all were asked
+        // about it; however long ago, as a release does not wander. All else is of the first that was not proven to lack it.
+        let open = if steady {
+            facts.iter().position(|fact| fact.is_none_or(|fact| fact.has))
+        } else {
+            missing.iter().position(Option::is_none)
+        };
+        let pin = open.filter(|at| missing[*at].is_none() && facts[*at].is_some_and(|fact| fact.has));
+        Self { pin, missing, steady }
+    }
+}
+
+/// The name of a file in its folder.
+fn name(path: &str) -> &str {
+    path.get(tree::folder(path).len()..).map_or(path, |name| name.trim_start_matches('/'))
+}

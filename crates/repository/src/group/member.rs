@@ -1,0 +1,63 @@
+//! One member of a group is asked, and says what it has and what that cost.
+
+use super::Group;
+use crate::hosted::{self, Tree};
+use crate::{Content, Error, Found, Repository, remote};
+use std::sync::Arc;
+use std::time::Duration;
+use store::RepositoryKind;
+use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason, Tick};
+
+/// What a member said.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) content: Result<Content, Error>,
+    /// For the event of whoever asked.
+    pub(super) record: MemberRecord,
+    /// What only operators may know: the cause of a failure, the rule that hides it or lets it through.
+    pub(super) detail: String,
+}
+
+impl Group<'_> {
+    /// Asks a leaf of the group for a file.
+    pub(super) async fn ask(self, leaf: &Arc<Repository>, path: &str, now: Millis) -> Said {
+        let (began, mut event) = (Tick::now(), Event::job("member", now));
+        let found = match leaf.record.kind {
+            RepositoryKind::Remote => remote::fetch(&self.remotes.remote(leaf), path, &mut event).await,
+            RepositoryKind::Hosted | RepositoryKind::Group => {
+                let tree = Tree { store: self.store, keeper: self.keeper, repository: leaf };
+                hosted::fetch((tree, self.inventory), path, now, &mut event).await
+            }
+        };
+        let content = found.and_then(|found| match found {
+            Found::Content(content) => Ok(content),
+            _ => Err(Error::GivenUp),
+        });
+        if let Err(Error::Hidden(why)) = &content {
+            event.detail = why.to_string();
+        }
+        // A remote repository tells how it came to its answer.
+        let told = event.members.pop().unwrap_or_else(|| record(leaf, &content));
+        let (nanos, ops) = (Tick::now().since(began), event.tallies().collect());
+        let record = MemberRecord { nanos, ops, detail: event.detail.clone(), ..told };
+        Said { content, record, detail: event.detail }
+    }
+}
+
+/// What a hosted repository's answer is called.
+fn record(leaf: &Repository, content: &Result<Content, Error>) -> MemberRecord {
+    let (said, reason) = match content {
+        Ok(_) => (MemberSaid::Hit, None),
+        Err(error) if error.is_absence() => (MemberSaid::NotFound, Some(error.reason())),
+        Err(error @ Error::Hidden(_)) => (MemberSaid::Blocked, Some(error.reason())),
+        Err(error) => (MemberSaid::Failed, Some(error.reason())),
+    };
+    MemberRecord::new(&leaf.record.name, said, reason)
+}
+
+/// What is told of one that was waited for so long, and no longer.
+pub(super) fn late(leaf: &Repository, waited: Duration) -> MemberRecord {
+    let nanos = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
+    let late = MemberRecord::new(&leaf.record.name, MemberSaid::Timeout, Some(Reason::UpstreamTimeout));
+    MemberRecord { nanos, ..late }
+}

@@ -1,0 +1,172 @@
+//! A document that is made of those of all members.
+//!
+//! A member that fails says what it said last. Where that is not known either, the answer is what the others say, tells that it may
+//! be too little, and is no page: whoever comes next may be told more.
+
+use super::document::{self, Asked, Document, Part};
+use super::fetch::{in_order, is_hosted};
+use super::nothing::Nothing;
+use super::ours::{self, Ours};
+use super::wide::Wide;
+use super::{Group, member};
+use crate::content::{Freshness, How, digits};
+use crate::work::aside;
+use crate::{Content, Error, Found, Repository, Source};
+use bytes::Bytes;
+use format::tree;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+use store::{Hashes, Lane};
+use telemetry::{Event, Millis, Op, Reason};
+use tokio::time::timeout;
+
+/// Most members that are asked at a time.
+const WIDTH: usize = 8;
+/// Once one has said something, the others are not waited for longer than this after the last that did.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// So many bytes of documents are about as much work as a row.
+const ROW_BYTES: u64 = 1024;
+
+/// The document that is `asked` for, or its checksum; `path` is what the client calls it.
+pub(super) async fn fetch(
+    group: Group<'_>,
+    (asked, path): (Asked<'_>, &str),
+    now: Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    let leaves: Vec<_> = in_order(&group.repository.leaves).collect();
+    let leaves = match asked.document {
+        Document::Prefixes if !leaves.iter().all(|leaf| is_hosted(leaf)) => {
+            return Err(Error::NoSuchFile(path.to_owned()));
+        }
+        Document::Catalog => leaves.into_iter().filter(|leaf| is_hosted(leaf)).collect(),
+        Document::Metadata | Document::Prefixes => leaves,
+    };
+    let ours = group.ours(asked.path, now, event).await?;
+    let said = gather(group, (&leaves, &ours), asked.path, now, event).await;
+    let needed = if asked.document == Document::Prefixes { leaves.len() } else { 1 };
+    if said.parts.len() < needed.max(1) {
+        return Err(said.nothing.error(path));
+    }
+    let content = together(group, asked, said, now, event).await?;
+    let Some((checksum, hashes)) = asked.checksum.zip(content.hashes.as_ref()) else {
+        return Ok(Found::Content(content));
+    };
+    let text = Bytes::from(digits(hashes, checksum));
+    let hashes = Some(Hashes::of(&text));
+    Ok(Found::Content(Content { source: Source::Memory(text), hashes, media: tree::media(path), ..content }))
+}
+
+/// What the members said, in their order.
+struct Gathered {
+    parts: Vec<Part>,
+    nothing: Nothing,
+    /// Whether one did not answer in time.
+    late: bool,
+}
+
+async fn gather(
+    group: Group<'_>,
+    (leaves, ours): (&[&Arc<Repository>], &Ours<'_>),
+    path: &str,
+    now: Millis,
+    event: &mut Event,
+) -> Gathered {
+    let asked = || leaves.iter().filter(|leaf| !ours.kept_from(leaf));
+    let mut said: Vec<_> = asked().map(|_| None).collect();
+    let mut wide = Wide::new(asked().map(|leaf| group.ask(leaf, path, now)), WIDTH);
+    let mut anything = false;
+    loop {
+        let next = match anything {
+            true => timeout(PATIENCE, wide.next()).await.unwrap_or_default(),
+            false => wide.next().await,
+        };
+        let Some((at, one)) = next else { break };
+        anything |= one.content.is_ok();
+        said[at] = Some(one);
+    }
+    // Whoever comes next may be told what those say who are late.
+    let late = asked().zip(&said).filter(|(_, said)| said.is_none()).map(|(leaf, _)| leaf);
+    late.for_each(|leaf| group.remotes.remote(leaf).see_through(path));
+    drop(wide);
+    let mut gathered = Gathered { parts: Vec::new(), nothing: Nothing::default(), late: false };
+    let mut said = said.into_iter();
+    for leaf in leaves {
+        if ours.kept_from(leaf) {
+            event.absorb(ours::kept(leaf));
+            continue;
+        }
+        let Some(said) = said.next().flatten() else {
+            event.absorb(member::late(leaf, PATIENCE));
+            gathered.late = true;
+            continue;
+        };
+        event.absorb(said.record);
+        match said.content {
+            Ok(content) => gathered.parts.push(Part { hosted: is_hosted(leaf), content }),
+            Err(error) => gathered.nothing.add(error, &said.detail, event),
+        }
+    }
+    gathered
+}
+
+/// What all say together. What one alone says is answered as it is, where nothing in it is ours.
+async fn together(
+    group: Group<'_>,
+    asked: Asked<'_>,
+    Gathered { parts, nothing, late }: Gathered,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Content, Error> {
+    let failed = nothing.failed.as_ref().map(Error::reason).or_else(|| late.then_some(Reason::UpstreamTimeout));
+    let first = parts.first().ok_or(Error::GivenUp)?.content.clone();
+    let untils = parts.iter().filter_map(|part| part.content.fresh_until).chain(nothing.until);
+    let until = untils.min();
+    let said: Vec<Freshness> = parts.iter().filter_map(|part| part.content.freshness).collect();
+    let ours = match parts.iter().all(|part| part.hosted) {
+        true => HashSet::new(),
+        false => group.ours_below(tree::folder(asked.path), event).await?,
+    };
+    let (content, lacks) = if parts.len() == 1 && ours.is_empty() {
+        (first, false)
+    } else {
+        let bytes: u64 =
+            parts.iter().filter_map(|part| part.content.hashes.as_ref()).map(|known| known.size_bytes).sum();
+        let rows = usize::try_from(bytes / ROW_BYTES).unwrap_or(usize::MAX);
+        let (document, path) = (asked.document, asked.path.to_owned());
+        let merge = move || {
+            let merged = document::merge((document, &path), &parts, &ours);
+            Ok(merged.map(|merged| (Hashes::of(&merged.bytes), merged)))
+        };
+        match aside(&group.keeper.workers, (Lane::Index, Op::Merge), rows, event, merge).await? {
+            Some((hashes, merged)) => {
+                let (source, hashes) = (Source::Memory(merged.bytes), Some(hashes));
+                (Content { source, hashes, ..first }, merged.lacks)
+            }
+            // What cannot be read is the client's to read.
+            None => (first, true),
+        }
+    };
+    let lacks = failed.or_else(|| lacks.then_some(Reason::TooLarge));
+    Ok(Content {
+        // Of another member's the moment may be earlier, and a client would take it for unchanged.
+        modified: None,
+        lasting: false,
+        fresh_until: if lacks.is_some() { Some(now) } else { until },
+        freshness: freshness(&said, lacks),
+        ..content
+    })
+}
+
+/// The most that was done for one part, and the age of the oldest.
+fn freshness(parts: &[Freshness], lacks: Option<Reason>) -> Option<Freshness> {
+    let rank = |how: &How| match how {
+        How::Kept => 0,
+        How::Confirmed => 1,
+        How::Fetched => 2,
+        How::Stale(_) => 3,
+    };
+    let how = lacks.map(How::Stale).or_else(|| parts.iter().map(|part| part.how).max_by_key(rank))?;
+    Some(Freshness { how, age_s: parts.iter().map(|part| part.age_s).max().unwrap_or(0) })
+}

@@ -1,0 +1,53 @@
+//! A repository that joins others behind one URL.
+//!
+//! In reading order: [`fetch`] says which member answers for a file, [`leads`] who is asked first, [`race`] asks several at once,
+//! [`outcome`] is what their answers come to; [`merged`] has all of them answer for a [`document`]; [`member`] asks one. [`ours`]
+//! says which names upstreams are not asked for.
+
+mod document;
+mod fetch;
+mod leads;
+mod member;
+mod merged;
+mod nothing;
+mod ours;
+mod outcome;
+mod race;
+mod wide;
+
+use crate::hosted::{Inventory, Keeper};
+use crate::remote::Remotes;
+use crate::{Error, Found, Repository};
+use document::Asked;
+pub(crate) use ours::artifact;
+use std::sync::Arc;
+use store::Store;
+use telemetry::{Counter, Event, Layer, Millis};
+
+/// A group and what its members work with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Group<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) keeper: &'a Keeper,
+    pub(crate) inventory: &'a Inventory,
+    pub(crate) remotes: &'a Arc<Remotes>,
+    pub(crate) repository: &'a Arc<Repository>,
+}
+
+impl Group<'_> {
+    /// Counts what is done to answer; what is only explained is not.
+    fn count(&self, counter: Counter) {
+        if self.repository.asks {
+            self.keeper.recorder.count(counter);
+        }
+    }
+}
+
+/// What the group has at `path`: the file of one of its members, or a document that is made of those of all.
+pub(crate) async fn answer(group: Group<'_>, path: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
+    event.layer = Layer::Group;
+    match Asked::read(group.repository.format, path) {
+        Some(asked) => merged::fetch(group, (asked, path), now, event).await,
+        None => fetch::fetch(group, path, now, event).await,
+    }
+}

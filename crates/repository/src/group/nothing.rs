@@ -1,0 +1,44 @@
+//! Why no member has what was asked for.
+
+use crate::Error;
+use telemetry::{Event, Millis};
+
+/// What those said that have it not.
+#[derive(Debug, Default)]
+pub(super) struct Nothing {
+    /// The first that failed.
+    pub(super) failed: Option<Error>,
+    /// The first that hides it.
+    pub(super) hidden: Option<Error>,
+    /// When the first proof ends that there is nothing, or what is hidden is no longer.
+    pub(super) until: Option<Millis>,
+}
+
+impl Nothing {
+    /// One more has it not; `detail` is what operators may know of that.
+    pub(super) fn add(&mut self, error: Error, detail: &str, event: &mut Event) {
+        match error {
+            Error::Missing { until, .. } => self.until = self.until.into_iter().chain([until]).min(),
+            absent if absent.is_absence() => {}
+            Error::Hidden(hidden) => {
+                self.until = self.until.into_iter().chain(hidden.until()).min();
+                self.hidden = self.hidden.take().or(Some(Error::Hidden(hidden)));
+            }
+            failed => {
+                if self.failed.is_none() {
+                    detail.clone_into(&mut event.detail);
+                    self.failed = Some(failed);
+                }
+            }
+        }
+    }
+
+    /// What the client is told. Where one failed nobody knows whether there is something.
+    pub(super) fn error(self, path: &str) -> Error {
+        let missing = || match self.until {
+            Some(until) => Error::Missing { path: path.to_owned(), until },
+            None => Error::NoSuchFile(path.to_owned()),
+        };
+        self.failed.or(self.hidden).unwrap_or_else(missing)
+    }
+}

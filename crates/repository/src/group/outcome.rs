@@ -1,0 +1,66 @@
+//! What becomes of the members of a group who are asked for a file, and what that comes to: the file of the first that has it,
+//! or why there is none.
+
+use super::member::Said;
+use super::nothing::Nothing;
+use super::race::Came;
+use crate::{Content, Error, Failure, Found, Repository};
+use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason};
+
+/// What the answers of members come to, so far; told in the order of members.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    found: Option<Content>,
+    nothing: Nothing,
+}
+
+impl Outcome {
+    /// What became of a member; `missing`: it was known not to have the file, until then. The event is told.
+    pub(super) fn told(&mut self, leaf: &Repository, came: Came<Said>, missing: Option<Millis>, event: &mut Event) {
+        let record = |said, reason, nanos| MemberRecord { nanos, ..MemberRecord::new(&leaf.record.name, said, reason) };
+        match came {
+            Came::Answer(Said { content, record, detail }) => {
+                event.absorb(record);
+                match content {
+                    Ok(content) => {
+                        self.found.get_or_insert(content);
+                    }
+                    // What those have not that come after whoever has it is nobody's concern, but that they failed.
+                    Err(error) if self.found.is_some() && error.fresh_until().is_some() => {}
+                    Err(error) => self.nothing.add(error, &detail, event),
+                }
+            }
+            Came::Late(nanos) => {
+                let failure = Failure::late();
+                event.absorb(record(MemberSaid::Timeout, Some(failure.reason), nanos));
+                let detail = failure.detail();
+                self.nothing.add(Error::Upstream(failure), &detail, event);
+            }
+            Came::Dropped(nanos) => event.absorb(record(MemberSaid::Cancelled, None, nanos)),
+            Came::NotAsked if self.found.is_some() => {}
+            Came::NotAsked => {
+                event.absorb(record(MemberSaid::NotAsked, missing.map(|_| Reason::NoSuchFile), 0));
+                self.nothing.until = soonest(self.nothing.until, missing);
+            }
+        }
+    }
+
+    /// Whether it is found.
+    pub(super) fn is_sure(&self) -> bool {
+        self.found.is_some()
+    }
+
+    /// What it comes to. What was found is so for no longer than it is sure who has it: the release in a `steady` folder is
+    /// whose it was first, and where a member fails nobody knows.
+    pub(super) fn found(self, steady: bool, path: &str, now: Millis) -> Result<Found, Error> {
+        let Self { found, nothing } = self;
+        let Some(content) = found else { return Err(nothing.error(path)) };
+        let sure_until = if nothing.failed.is_some() { Some(now) } else { nothing.until.filter(|_| !steady) };
+        let fresh_until = soonest(content.fresh_until, sure_until);
+        Ok(Found::Content(Content { fresh_until, ..content }))
+    }
+}
+
+fn soonest(one: Option<Millis>, other: Option<Millis>) -> Option<Millis> {
+    one.into_iter().chain(other).min()
+}

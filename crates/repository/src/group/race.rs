@@ -1,0 +1,151 @@
+//! Several are asked at once, and it is waited no longer than it takes to know which of them is the first in order that has
+//! what was asked for.
+
+use super::wide::Wide;
+use std::time::Duration;
+use telemetry::Tick;
+use tokio::time::timeout;
+
+/// What became of one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Came<T> {
+    /// It answered.
+    Answer(T),
+    /// It had not answered long after a later one that has it; so many nanoseconds after the beginning.
+    Late(u64),
+    /// It was dropped after so many nanoseconds, as an earlier one has it.
+    Dropped(u64),
+    /// Nobody had to ask it.
+    NotAsked,
+}
+
+/// Asks `all`, which are so many, `width` of them at a time, in order. Once one `has` it, later ones are dropped, and earlier
+/// ones have so much `patience` left; who is `late` then is told of while it is still asked.
+pub(super) async fn race<T, F: Future<Output = T>>(
+    (all, count): (impl Iterator<Item = F>, usize),
+    (width, patience): (usize, Duration),
+    has: impl Fn(&T) -> bool,
+    late: impl Fn(usize),
+) -> Vec<Came<T>> {
+    let mut came: Vec<Came<T>> = (0..count).map(|_| Came::NotAsked).collect();
+    let (mut wide, began, mut hit) = (Wide::new(all, width), Tick::now(), None);
+    loop {
+        let next = match hit {
+            None => Ok(wide.next().await),
+            Some(hit) => {
+                let left = patience.saturating_sub(Duration::from_nanos(Tick::now().since(hit)));
+                timeout(left, wide.next()).await
+            }
+        };
+        let nanos = Tick::now().since(began);
+        match next {
+            Ok(None) => return came,
+            Ok(Some((at, answer))) => {
+                if has(&answer) {
+                    hit = hit.or_else(|| Some(Tick::now()));
+                    wide.drop_behind(at).into_iter().for_each(|behind| came[behind] = Came::Dropped(nanos));
+                }
+                came[at] = Came::Answer(answer);
+            }
+            Err(_) => {
+                for at in wide.left() {
+                    late(at);
+                    came[at] = Came::Late(nanos);
+                }
+                return came;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::{Cell, RefCell};
+    use tokio::sync::oneshot::{Receiver, Sender, channel};
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// Members that answer when they are told to whether they have it.
+    struct Members {
+        tell: RefCell<Vec<Option<Sender<bool>>>>,
+        told: RefCell<Vec<Option<Receiver<bool>>>>,
+        asked: Cell<usize>,
+    }
+
+    impl Members {
+        fn new(count: usize) -> Self {
+            let (tell, told) = (0..count).map(|_| channel()).map(|(tell, told)| (Some(tell), Some(told))).unzip();
+            Self { tell: RefCell::new(tell), told: RefCell::new(told), asked: Cell::new(0) }
+        }
+
+        fn ask(&self, at: usize) -> impl Future<Output = bool> + use<> {
+            self.asked.set(self.asked.get() + 1);
+            let told = self.told.borrow_mut()[at].take().unwrap();
+            async move { told.await.unwrap() }
+        }
+
+        /// Waits until no more are asked: so many are.
+        async fn asked(&self, count: usize) {
+            for _ in 0..9 {
+                tokio::task::yield_now().await;
+            }
+            assert_eq!(self.asked.get(), count);
+        }
+
+        fn say(&self, at: usize, has: bool) {
+            self.tell.borrow_mut()[at].take().unwrap().send(has).unwrap();
+        }
+
+        async fn race(&self, count: usize, width: usize, patience: Duration) -> Vec<Came<bool>> {
+            let late = |at: usize| assert!(self.tell.borrow()[at].as_ref().is_some_and(|tell| !tell.is_closed()));
+            race(((0..count).map(|at| self.ask(at)), count), (width, patience), |has| *has, late).await
+        }
+    }
+
+    /// Nanoseconds are nobody's business here.
+    fn kinds(came: Vec<Came<bool>>) -> Vec<Came<bool>> {
+        let kind = |one| match one {
+            Came::Late(_) => Came::Late(0),
+            Came::Dropped(_) => Came::Dropped(0),
+            other => other,
+        };
+        came.into_iter().map(kind).collect()
+    }
+
+    #[tokio::test]
+    async fn the_first_in_order_wins_though_a_later_one_was_quicker_and_the_rest_is_dropped() {
+        let members = Members::new(6);
+        let told = async {
+            members.asked(4).await;
+            members.say(3, true);
+            members.asked(4).await;
+            members.say(0, false);
+            members.say(1, true);
+        };
+        let (came, ()) = tokio::join!(members.race(6, 4, LONG), told);
+        use Came::{Answer, Dropped, NotAsked};
+        assert_eq!(kinds(came), [Answer(false), Answer(true), Dropped(0), Answer(true), NotAsked, NotAsked]);
+    }
+
+    #[tokio::test]
+    async fn no_more_are_asked_at_once_than_may_be_and_all_are_where_nobody_has_it() {
+        let members = Members::new(20);
+        let told = async {
+            for at in 0..20 {
+                members.asked((at + 8).min(20)).await;
+                members.say(at, false);
+            }
+        };
+        let (came, ()) = tokio::join!(members.race(20, 8, LONG), told);
+        assert_eq!(came, [Came::Answer(false); 20]);
+    }
+
+    #[tokio::test]
+    async fn an_earlier_one_that_says_nothing_is_waited_for_a_while_and_then_is_late() {
+        let members = Members::new(3);
+        members.say(1, true);
+        let came = members.race(3, 8, Duration::from_millis(1)).await;
+        assert_eq!(kinds(came), [Came::Late(0), Came::Answer(true), Came::Dropped(0)]);
+    }
+}

@@ -1,0 +1,90 @@
+//! Many are asked at once, but so many at a time and no more; whoever answers first is heard first.
+
+use std::future::poll_fn;
+use std::iter::{Enumerate, Fuse};
+use std::pin::Pin;
+use std::task::Poll;
+
+/// Those who are asked, and those who will be. Dropping it drops what has not answered.
+pub(super) struct Wide<I: Iterator<Item: Future>> {
+    waiting: Enumerate<Fuse<I>>,
+    asked: Vec<(usize, Pin<Box<I::Item>>)>,
+    most: usize,
+    /// Whether those who wait are asked at all.
+    on: bool,
+}
+
+impl<I: Iterator<Item: Future>> Wide<I> {
+    /// Asks `all`, at most so many at a time.
+    pub(super) fn new(all: I, most: usize) -> Self {
+        Self { waiting: all.fuse().enumerate(), asked: Vec::with_capacity(most), most, on: true }
+    }
+
+    /// The next answer, and which of all it is from; `None`: all have answered.
+    pub(super) async fn next(&mut self) -> Option<(usize, <I::Item as Future>::Output)> {
+        while self.on
+            && self.asked.len() < self.most
+            && let Some((number, one)) = self.waiting.next()
+        {
+            self.asked.push((number, Box::pin(one)));
+        }
+        if self.asked.is_empty() {
+            return None;
+        }
+        let (at, answer) = poll_fn(|cx| {
+            for (at, (_, one)) in self.asked.iter_mut().enumerate() {
+                if let Poll::Ready(answer) = one.as_mut().poll(cx) {
+                    return Poll::Ready((at, answer));
+                }
+            }
+            Poll::Pending
+        })
+        .await;
+        Some((self.asked.remove(at).0, answer))
+    }
+
+    /// Drops those behind this one that were asked, which are told, and asks no more of them.
+    pub(super) fn drop_behind(&mut self, number: usize) -> Vec<usize> {
+        // They are asked in order, so whoever waits is behind all who were asked.
+        self.on = false;
+        let (before, behind): (Vec<_>, Vec<_>) = self.asked.drain(..).partition(|(one, _)| *one < number);
+        self.asked = before;
+        behind.into_iter().map(|(one, _)| one).collect()
+    }
+
+    /// Who was asked and has not answered.
+    pub(super) fn left(&self) -> impl Iterator<Item = usize> + '_ {
+        self.asked.iter().map(|(one, _)| *one)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::future::pending;
+    use std::task::{Context, Waker};
+    use tokio::sync::oneshot;
+
+    #[tokio::test]
+    async fn whoever_answers_first_is_heard_first_and_only_so_many_are_asked_at_a_time() {
+        let (mut tell, mut told): (Vec<_>, Vec<_>) = (0..3).map(|_| oneshot::channel::<&str>()).unzip();
+        let asked = Cell::new(0);
+        let all = told.drain(..).inspect(|_| asked.set(asked.get() + 1));
+        let mut wide = Wide::new(all, 2);
+        tell.remove(1).send("b").unwrap();
+        assert_eq!(wide.next().await, Some((1, Ok("b"))));
+        assert_eq!(asked.get(), 2);
+        tell.remove(1).send("c").unwrap();
+        assert_eq!(wide.next().await, Some((2, Ok("c"))));
+        tell.remove(0).send("a").unwrap();
+        assert_eq!((wide.next().await, wide.next().await), (Some((0, Ok("a"))), None));
+    }
+
+    #[test]
+    fn nobody_is_heard_before_anybody_answers() {
+        let mut wide = Wide::new([pending::<()>()].into_iter(), 8);
+        let mut next = Box::pin(wide.next());
+        assert!(next.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    }
+}

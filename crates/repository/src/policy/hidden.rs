@@ -1,0 +1,116 @@
+//! Why something is not seen, in words that clients print.
+
+use super::Since;
+use crate::Format;
+use std::fmt;
+use telemetry::Millis;
+
+/// Something is hidden by policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hidden {
+    /// The format that names it.
+    pub format: Format,
+    /// What it is: `org.example:lamp:1.2`, `rack:3.0.0`.
+    pub what: String,
+    /// Why.
+    pub why: Why,
+    /// The repository whose policy says so.
+    pub repository: String,
+}
+
+/// Why something is hidden.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// This pattern denies it.
+    Denied(String),
+    /// Some things are allowed, and it is none of them.
+    NotAllowed,
+    /// It is too young.
+    Young {
+        /// Since when it exists.
+        since: Since,
+        /// How old it must be, in milliseconds.
+        cooldown_ms: i64,
+        /// When it will be that old, where its age is known.
+        until: Option<Millis>,
+    },
+    /// Its name begins like this, and no upstream may say what has such a name.
+    Private(String),
+    /// It is a list of what is there, of which nobody here knows what may be seen.
+    List,
+}
+
+impl Hidden {
+    /// From when on it is seen, where that comes by itself.
+    pub fn until(&self) -> Option<Millis> {
+        match self.why {
+            Why::Young { until, .. } => until,
+            _ => None,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        let Hidden { what, repository, .. } = self;
+        match &self.why {
+            Why::Young { .. } => format!(
+                "use an older version, or ask who runs this server for `daylight policy allow {repository} {what} --why \
+                 REASON`"
+            ),
+            Why::Private(_) => format!("what has such a name is published here; `daylight repo show {repository}`"),
+            _ => format!("`daylight repo show {repository}` shows who runs this server what it says"),
+        }
+    }
+}
+
+impl fmt::Display for Hidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Hidden { what, repository, .. } = self;
+        write!(f, "`{what}` is hidden by the policy of `{repository}`: ")?;
+        match &self.why {
+            Why::Denied(pattern) => write!(f, "`{pattern}` is denied"),
+            Why::NotAllowed => f.write_str("it is none of what is allowed"),
+            Why::Private(prefix) => write!(f, "names that begin with `{prefix}` are private, and no upstream is asked"),
+            Why::List => f.write_str("it lists versions that may be hidden"),
+            Why::Young { since, cooldown_ms, until } => {
+                write!(f, "versions are not offered before they are {} old", span(*cooldown_ms))?;
+                match (since, until) {
+                    (Since::Moment(since), Some(until)) => write!(f, "; it is of {since}, and will be at {until}"),
+                    _ => f.write_str(", and nobody knows how old it is"),
+                }
+            }
+        }
+    }
+}
+
+/// `7 days`, `12 hours`, `90 seconds`: whole ones of the largest that fits.
+fn span(millis: i64) -> String {
+    let seconds = millis / 1000;
+    let (count, unit) = [(86_400, "day"), (3_600, "hour"), (60, "minute")]
+        .into_iter()
+        .find(|(unit, _)| seconds >= *unit && seconds % unit == 0)
+        .map_or((seconds, "second"), |(unit, name)| (seconds / unit, name));
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_refused_reads_why_and_until_when() {
+        let why = Why::Young {
+            since: Since::Moment(Millis(0)),
+            cooldown_ms: 7 * 86_400_000,
+            until: Some(Millis(7 * 86_400_000)),
+        };
+        let hidden = Hidden { format: Format::Gem, what: "rack:3.0.0".into(), why, repository: "gems".into() };
+        assert_eq!(
+            hidden.to_string(),
+            "`rack:3.0.0` is hidden by the policy of `gems`: versions are not offered before they are 7 days old; it is of \
+             1970-01-01T00:00:00.000Z, and will be at 1970-01-08T00:00:00.000Z"
+        );
+        assert!(hidden.hint().contains("daylight policy allow gems rack:3.0.0"));
+        assert_eq!((span(3_600_000), span(90_000)), ("1 hour".to_owned(), "90 seconds".to_owned()));
+    }
+}

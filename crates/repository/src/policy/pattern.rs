@@ -1,0 +1,146 @@
+//! Patterns of packages and versions, as settings write them: `org.example.*`, `org.example:lamp:1.*`, `rack:3.0.0`.
+//!
+//! A pattern has as many fields as a format has names for a version (Maven: group, artifact, version; gems: name, version; raw
+//! files: the path), with colons between them. What it leaves out at its end may be anything, and so may what a `*` stands for.
+
+use super::Named;
+use crate::{BadSetting, Format};
+use telemetry::Event;
+
+/// Longest pattern, in bytes.
+const TEXT_MAX: usize = 512;
+
+/// A pattern of packages, or of versions of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pattern {
+    text: String,
+}
+
+impl Pattern {
+    /// Reads one of a setting.
+    pub(super) fn read(setting: &str, format: Format, text: &str) -> Result<Self, BadSetting> {
+        let refused = |why: &str| {
+            let text = format!("`{setting}`: `{}` {why}", Event::text(text));
+            BadSetting::new(text, &format!("such as {}", examples(format)))
+        };
+        let odd = |c: char| c.is_whitespace() || c.is_control();
+        if text.is_empty() || text.len() > TEXT_MAX || text.contains(odd) {
+            return Err(refused("is no pattern"));
+        }
+        if format != Format::Raw && text.split(':').count() > fields(format) {
+            return Err(refused("has too many colons"));
+        }
+        if text.splitn(fields(format), ':').any(str::is_empty) {
+            return Err(refused("has nothing between its colons"));
+        }
+        Ok(Self { text: text.to_owned() })
+    }
+
+    /// One that was read before.
+    pub(super) fn known(text: &str) -> Self {
+        Self { text: text.to_owned() }
+    }
+
+    /// As it was written.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it is about this version. Of a whole package, whether it is about all its versions.
+    pub(super) fn is_about(&self, what: &Named<'_>) -> bool {
+        let mut patterns = self.patterns(what.format);
+        what.fields().all(|field| match patterns.next() {
+            None => true,
+            Some(pattern) => pattern == "*" || !field.is_empty() && is_like((field, pattern)),
+        })
+    }
+
+    /// Whether it may be about a version of this package.
+    pub(super) fn may_be_about(&self, what: &Named<'_>) -> bool {
+        what.fields()
+            .zip(self.patterns(what.format))
+            .all(|(field, pattern)| field.is_empty() || is_like((field, pattern)))
+    }
+
+    fn patterns(&self, format: Format) -> impl Iterator<Item = &str> {
+        self.text.splitn(fields(format), ':')
+    }
+}
+
+/// How many names tell a version.
+fn fields(format: Format) -> usize {
+    match format {
+        Format::Maven => 3,
+        Format::Gem => 2,
+        Format::Raw => 1,
+    }
+}
+
+fn examples(format: Format) -> &'static str {
+    match format {
+        Format::Maven => "`org.example.*`, `org.example:lamp` or `org.example:lamp:1.*`",
+        Format::Gem => "`rack`, `rack-*` or `rack:3.0.0`",
+        Format::Raw => "`tools/*`",
+    }
+}
+
+/// Whether `text` is `pattern`, where each `*` in that stands for any text.
+fn is_like((text, pattern): (&str, &str)) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return text == pattern };
+    let Some(mut text) = text.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        let Some((_, after)) = text.split_once(part) else { return false };
+        text = after;
+    }
+    text.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Since;
+    use super::*;
+
+    fn what<'a>(package: &'a str, version: &'a str) -> Named<'a> {
+        Named::maven(package.split_once(':').unwrap(), version, Since::Always)
+    }
+
+    fn maven(pattern: &str, package: &str, version: &str) -> bool {
+        Pattern::read("deny", Format::Maven, pattern).unwrap().is_about(&what(package, version))
+    }
+
+    #[test]
+    fn a_star_stands_for_any_text_and_what_is_left_out_for_anything() {
+        let lamp = |pattern| maven(pattern, "org.example:lamp", "1.2");
+        for pattern in ["org.example", "org.*", "*", "org.example:lamp", "*:l*p", "org.example:lamp:1.2", "*:*:1.*"] {
+            assert!(lamp(pattern), "{pattern}");
+        }
+        for pattern in ["org", "org.example.*", "example", "org.example:lam", "*:lamp:1", "*:lamp:1.2*2", "*:lamp:*.3"]
+        {
+            assert!(!lamp(pattern), "{pattern}");
+        }
+        assert!(is_like(("aXbXc", "a*b*c")) && is_like(("ab", "a**b")) && !is_like(("ab", "ab*b")));
+    }
+
+    #[test]
+    fn of_a_whole_package_only_what_is_about_all_its_versions_is_about_it() {
+        let package = |pattern| maven(pattern, "org.example:lamp", "");
+        assert!(package("org.example:lamp") && package("org.*") && package("org.*:*:*"));
+        assert!(!package("org.example:lamp:1.2"));
+        let one = Pattern::known("org.example:lamp:1.2");
+        assert!(one.may_be_about(&what("org.example:lamp", "")));
+        assert!(!one.may_be_about(&what("org.example:lantern", "")));
+        assert!(!one.may_be_about(&what("org.example:lamp", "1.3")));
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused() {
+        let refused = |format, text: &str| Pattern::read("deny", format, text).unwrap_err();
+        for text in ["", "a b", "a:", ":a", "a:b:c:d"] {
+            assert!(refused(Format::Maven, text).to_string().starts_with("`deny`: "), "{text}");
+        }
+        assert!(refused(Format::Gem, "a:b:c").hint().contains("rack"));
+        Pattern::read("deny", Format::Raw, "a:b").unwrap();
+    }
+}

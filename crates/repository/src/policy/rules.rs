@@ -1,0 +1,193 @@
+//! What may be seen of a repository: its own policy, and that of each group on the way to it. Pure: times are arguments.
+
+use super::hidden::{Hidden, Why};
+use super::pattern::Pattern;
+use super::prefix::Prefix;
+use super::{Named, Since};
+use crate::{Format, View};
+use std::sync::Arc;
+use store::{ExceptionRecord, PolicyRecord, RepositoryRecord};
+use telemetry::Millis;
+
+/// What may be seen. What any layer hides is hidden. Clones share them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rules {
+    layers: Vec<Arc<Policy>>,
+}
+
+/// The policy of one repository.
+#[derive(Debug, PartialEq, Eq)]
+struct Policy {
+    repository: String,
+    format: Format,
+    allow: Vec<Pattern>,
+    deny: Vec<Pattern>,
+    /// In milliseconds.
+    cooldown: Option<i64>,
+    exceptions: Vec<(Pattern, ExceptionRecord)>,
+    private: Vec<Prefix>,
+    shared: Vec<Pattern>,
+}
+
+/// Those that hide nothing.
+pub(crate) static OPEN: Rules = Rules { layers: Vec::new() };
+
+impl Rules {
+    /// Those of a repository that is set so.
+    pub(crate) fn of(record: &RepositoryRecord, format: Format) -> Self {
+        let Some(policy) = record.policy.as_ref() else { return Self::default() };
+        Self { layers: vec![Arc::new(Policy::of(&record.name, format, policy))] }
+    }
+
+    /// Those of a member, seen through a group that has `outer`: what either hides is hidden.
+    pub(crate) fn within(&self, outer: &Rules) -> Rules {
+        Rules { layers: self.layers.iter().chain(&outer.layers).cloned().collect() }
+    }
+
+    /// The format of what they are about; `None` where they hide nothing.
+    pub(crate) fn format(&self) -> Option<Format> {
+        Some(self.layers.first()?.format)
+    }
+
+    /// Whether they hide nothing at all.
+    pub fn is_open(&self) -> bool {
+        self.layers.is_empty()
+    }
+
+    /// Why this is not seen.
+    pub fn hides(&self, what: &Named<'_>, view: View<'_>) -> Option<Hidden> {
+        self.layers.iter().find_map(|policy| policy.hides(what, view))
+    }
+
+    /// Why this may not be seen, whatever its age.
+    pub(crate) fn forbids(&self, what: &Named<'_>) -> Option<Hidden> {
+        self.layers.iter().find_map(|policy| policy.forbids(what))
+    }
+
+    /// The next moment at which this may be seen otherwise, without any change.
+    pub(crate) fn turns(&self, what: &Named<'_>, view: View<'_>) -> Option<Millis> {
+        self.layers.iter().filter_map(|policy| policy.turns(what, view)).min()
+    }
+
+    /// The next moment at which an exception ends.
+    pub(crate) fn ends(&self, now: Millis) -> Option<Millis> {
+        let exceptions = self.layers.iter().flat_map(|policy| &policy.exceptions);
+        exceptions.filter_map(|(_, exception)| exception.until).filter(|until| *until > now).min()
+    }
+
+    /// What lets this be seen though it is young, each with the repository whose policy that is.
+    pub fn exceptions(&self, what: &Named<'_>, view: View<'_>) -> impl Iterator<Item = (&str, &ExceptionRecord)> {
+        self.layers.iter().filter_map(move |policy| Some((&*policy.repository, policy.young(what, view)?.1?)))
+    }
+
+    /// The same in words, for operators.
+    pub(crate) fn lets(&self, what: &Named<'_>, view: View<'_>) -> Option<String> {
+        let said = self.exceptions(what, view).map(|(repository, ExceptionRecord { why, who, made, until, .. })| {
+            let ends = until.map(|until| format!(", until {until}")).unwrap_or_default();
+            format!(
+                "`{what}` is let through by the policy of `{repository}`: {who} said so at {made}{ends}, because: {why}"
+            )
+        });
+        Some(said.collect::<Vec<_>>().join("; ")).filter(|said| !said.is_empty())
+    }
+
+    /// Why no upstream is asked for this name, where it begins like what is private.
+    pub(crate) fn private(&self, what: &Named<'_>) -> Option<Hidden> {
+        self.layers.iter().find_map(|policy| policy.private(what))
+    }
+
+    /// Whether upstreams are asked for this package though a hosted repository has some of the name.
+    pub(crate) fn shares(&self, what: &Named<'_>) -> bool {
+        self.layers.iter().any(|policy| policy.shares(what))
+    }
+
+    /// Why an upstream's list at this path is not seen: it tells of versions, and nobody here knows which may be.
+    pub(crate) fn withholds(&self, path: &str) -> Option<Hidden> {
+        let policy = self.layers.first()?;
+        let (format, repository) = (policy.format, policy.repository.clone());
+        Some(Hidden { format, what: path.to_owned(), why: Why::List, repository })
+    }
+}
+
+impl Policy {
+    fn of(repository: &str, format: Format, record: &PolicyRecord) -> Self {
+        let patterns = |texts: &[String]| texts.iter().map(|text| Pattern::known(text)).collect();
+        let millis = |seconds: u64| i64::try_from(seconds).unwrap_or(i64::MAX / 1000).saturating_mul(1000);
+        let exceptions = record.exceptions.iter();
+        Self {
+            repository: repository.to_owned(),
+            format,
+            allow: patterns(&record.allow),
+            deny: patterns(&record.deny),
+            cooldown: record.cooldown_s.map(millis),
+            exceptions: exceptions.map(|one| (Pattern::known(&one.package), one.clone())).collect(),
+            private: record.private_prefixes.iter().map(|text| Prefix::known(text, format)).collect(),
+            shared: patterns(&record.shared),
+        }
+    }
+
+    fn hides(&self, what: &Named<'_>, view: View<'_>) -> Option<Hidden> {
+        self.forbids(what).or_else(|| match self.young(what, view)? {
+            (_, Some(_)) => None,
+            (until, None) => {
+                let (since, cooldown_ms) = (what.since, self.cooldown?);
+                Some(self.because(what, Why::Young { since, cooldown_ms, until }))
+            }
+        })
+    }
+
+    fn forbids(&self, what: &Named<'_>) -> Option<Hidden> {
+        if let Some(pattern) = self.deny.iter().find(|pattern| pattern.is_about(what)) {
+            return Some(self.because(what, Why::Denied(pattern.text().to_owned())));
+        }
+        if !self.allow.is_empty() && !self.allow.iter().any(|pattern| pattern.may_be_about(what)) {
+            return Some(self.because(what, Why::NotAllowed));
+        }
+        self.private(what).filter(|_| what.upstream)
+    }
+
+    fn private(&self, what: &Named<'_>) -> Option<Hidden> {
+        let prefix = self.private.iter().find(|prefix| prefix.begins(what))?;
+        (!self.shares(what)).then(|| self.because(what, Why::Private(prefix.text().to_owned())))
+    }
+
+    fn shares(&self, what: &Named<'_>) -> bool {
+        self.shared.iter().any(|pattern| pattern.may_be_about(what))
+    }
+
+    /// Until when it is younger than it must be, where that is known, and what lets it be seen all the same. Exceptions hold as of
+    /// now, whatever moment is looked at: what one let through is hidden everywhere when it has ended.
+    fn young(&self, what: &Named<'_>, view: View<'_>) -> Option<(Option<Millis>, Option<&ExceptionRecord>)> {
+        let until = match what.since {
+            Since::Always => return None,
+            Since::Unknown => self.cooldown.map(|_| None)?,
+            Since::Moment(since) => Some(Millis(since.0.saturating_add(self.cooldown?))),
+        };
+        // As of a change there is no moment that was asked for.
+        let at = view.as_of.map_or(view.now, |as_of| as_of.min(view.now));
+        if until.is_some_and(|until| until <= at) {
+            return None;
+        }
+        let holds = |one: &ExceptionRecord| one.until.is_none_or(|until| until > view.now);
+        let exception = self.exceptions.iter().find(|(pattern, one)| holds(one) && pattern.is_about(what));
+        Some((until, exception.map(|(_, one)| one)))
+    }
+
+    fn turns(&self, what: &Named<'_>, view: View<'_>) -> Option<Millis> {
+        let (until, exception) = self.young(what, view)?;
+        // Of an earlier moment, what was young then stays so.
+        let until = until.filter(|_| view.as_of.is_none_or(|as_of| view.now < as_of));
+        match exception {
+            None => until,
+            // Where several hold, it is looked at again when the first ends.
+            Some(exception) => exception.until.filter(|ends| until.is_none_or(|until| *ends < until)),
+        }
+    }
+
+    fn because(&self, what: &Named<'_>, why: Why) -> Hidden {
+        Hidden { format: self.format, what: what.to_string(), why, repository: self.repository.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

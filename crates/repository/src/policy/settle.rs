@@ -1,0 +1,99 @@
+//! What the settings of a policy may be.
+
+use super::pattern::Pattern;
+use super::prefix::Prefix;
+use crate::{BadSetting, Format};
+use store::{PolicyRecord, RepositoryKind};
+
+/// Most patterns, prefixes or exceptions of each kind.
+const LIST_MAX: usize = 1_000;
+/// Longest cooldown, in seconds: ten years.
+const COOLDOWN_MAX_S: u64 = 10 * 366 * 86_400;
+/// Longest reason, in bytes.
+const WHY_MAX: usize = 1_000;
+
+/// Refuses what cannot be, and brings the rest into the form in which it is kept. `None`: it says nothing.
+pub(crate) fn settle(
+    policy: PolicyRecord,
+    (kind, format): (RepositoryKind, Format),
+) -> Result<Option<PolicyRecord>, BadSetting> {
+    let mut policy = policy;
+    for (name, list) in
+        [("policy.allow", &policy.allow), ("policy.deny", &policy.deny), ("policy.shared", &policy.shared)]
+    {
+        few(name, list.len())?;
+        list.iter().try_for_each(|text| Pattern::read(name, format, text).map(drop))?;
+    }
+    few("policy.private_prefixes", policy.private_prefixes.len())?;
+    for text in &mut policy.private_prefixes {
+        *text = Prefix::read(text, format)?.text().to_owned();
+    }
+    let about_upstreams =
+        [("policy.private_prefixes", policy.private_prefixes.is_empty()), ("policy.shared", policy.shared.is_empty())];
+    if let Some((name, _)) = about_upstreams.iter().find(|(_, none)| !none && kind == RepositoryKind::Hosted) {
+        let text = format!("`{name}` is about upstreams, and a hosted repository has none");
+        return Err(BadSetting::new(text, "set it on the group, or on the remote repository"));
+    }
+    if policy.cooldown_s.is_some_and(|cooldown| cooldown > COOLDOWN_MAX_S) {
+        let text = format!("`policy.cooldown_s` cannot be {}", policy.cooldown_s.unwrap_or_default());
+        return Err(BadSetting::new(text, &format!("up to {COOLDOWN_MAX_S} seconds, which is ten years")));
+    }
+    policy.cooldown_s = policy.cooldown_s.filter(|cooldown| *cooldown > 0);
+    few("policy.exceptions", policy.exceptions.len())?;
+    for exception in &policy.exceptions {
+        Pattern::read("package", format, &exception.package)?;
+        if exception.why.trim().is_empty() || exception.why.len() > WHY_MAX {
+            let text = format!("an exception needs a reason, of {WHY_MAX} bytes at most");
+            return Err(BadSetting::new(text, "say in `why` what the next person needs to know"));
+        }
+    }
+    Ok(Some(policy).filter(|policy| *policy != PolicyRecord::default()))
+}
+
+fn few(name: &str, count: usize) -> Result<(), BadSetting> {
+    match count {
+        ..=LIST_MAX => Ok(()),
+        _ => Err(BadSetting::new(
+            format!("`{name}` has {LIST_MAX} lines at most, not {count}"),
+            "a `*` stands for any text",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use store::ExceptionRecord;
+    use telemetry::Millis;
+
+    const MAVEN: (RepositoryKind, Format) = (RepositoryKind::Group, Format::Maven);
+
+    fn prefixes(texts: &[&str]) -> PolicyRecord {
+        PolicyRecord {
+            private_prefixes: texts.iter().map(|text| (*text).to_owned()).collect(),
+            ..PolicyRecord::default()
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_is_no_policy_and_prefixes_lose_their_dots() {
+        assert_eq!(settle(PolicyRecord::default(), MAVEN).unwrap(), None);
+        assert_eq!(settle(PolicyRecord { cooldown_s: Some(0), ..PolicyRecord::default() }, MAVEN).unwrap(), None);
+        assert_eq!(settle(prefixes(&["com.example."]), MAVEN).unwrap(), Some(prefixes(&["com.example"])));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_its_name() {
+        let refused = |policy, whose| settle(policy, whose).unwrap_err().to_string();
+        let hosted = (RepositoryKind::Hosted, Format::Maven);
+        assert!(refused(prefixes(&["com.example"]), hosted).contains("a hosted repository has none"));
+        let many = PolicyRecord { deny: vec!["a".to_owned(); LIST_MAX + 1], ..PolicyRecord::default() };
+        assert!(refused(many, MAVEN).starts_with("`policy.deny` has"));
+        let long = PolicyRecord { cooldown_s: Some(COOLDOWN_MAX_S + 1), ..PolicyRecord::default() };
+        assert!(refused(long, MAVEN).starts_with("`policy.cooldown_s`"));
+        let (package, why) = ("a:b:1".to_owned(), " ".to_owned());
+        let exception = ExceptionRecord { package, why, who: "ops".into(), made: Millis(0), until: None };
+        let silent = PolicyRecord { exceptions: vec![exception], ..PolicyRecord::default() };
+        assert!(refused(silent, MAVEN).contains("needs a reason"));
+    }
+}

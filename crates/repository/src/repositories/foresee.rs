@@ -1,0 +1,54 @@
+//! What would be answered, without asking any upstream: the code that answers, with repositories that ask none.
+
+use super::{Repositories, list, members};
+use crate::{Actor, Ask, Error, Found, Known};
+use std::sync::Arc;
+use store::RepositoryRecord;
+use telemetry::{Event, MemberRecord, MemberSaid};
+
+/// What would come of a question.
+#[derive(Debug)]
+pub enum Foreseen {
+    /// This, while nothing changes.
+    Answer(Box<Result<Found, Error>>),
+    /// It depends on the upstream of the member of that name, which would be asked.
+    Depends(String),
+}
+
+impl Repositories {
+    /// What would come of `ask`, which changes nothing. The event is told as if it had been asked.
+    pub async fn foresee(&self, ask: &Ask, by: Actor<'_>, event: &mut Event) -> Foreseen {
+        let ask = Ask { repository: Arc::new(ask.repository.unasked()), ..ask.clone() };
+        // Not what is open: that would not tell who has it.
+        let answer = self.look(&ask, None, by, event).await;
+        let unknown = |record: &&MemberRecord| record.said == MemberSaid::Unknown;
+        let decides =
+            |record: &&MemberRecord| unknown(record) || matches!(record.said, MemberSaid::Hit | MemberSaid::Stale);
+        // Who is unknown and stands before whoever has it may have it; and a document that all make together is answered.
+        let depends = match &answer {
+            Err(Error::Unasked) => event.members.iter().find(unknown),
+            Ok(_) if ask.subject().kind != "metadata" => event.members.iter().find(decides).filter(unknown),
+            _ => None,
+        };
+        depends.map_or_else(|| Foreseen::Answer(Box::new(answer)), |record| Foreseen::Depends(record.member.clone()))
+    }
+
+    /// The repositories as they would be with other settings of one of them, which must be such as can be.
+    pub async fn with_settings(
+        &self,
+        name: &str,
+        change: impl FnOnce(&mut RepositoryRecord) -> Result<(), Error> + Send,
+        event: &mut Event,
+    ) -> Result<Known, Error> {
+        let known = self.known(event).await?;
+        let (repository, _) = self.find(name, event).await?;
+        let mut record = repository.record.clone();
+        change(&mut record)?;
+        self.check(&mut record, event).await?;
+        members::check(&record, &known, &[])?;
+        let others = known.by_name.values().filter(|one| one.id != repository.id);
+        let mut records: Vec<_> = others.map(|one| (one.id, one.record.clone())).collect();
+        records.push((repository.id, record));
+        list::known(records, Some(&known), &self.room, known.stamp)
+    }
+}

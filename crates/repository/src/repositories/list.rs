@@ -1,0 +1,77 @@
+//! Which repositories there are, read whole, and what groups come to.
+
+use crate::{Error, Format, Known, Repository, Rules, Shared};
+use std::collections::HashMap;
+use std::sync::Arc;
+use store::{RepositoryId, RepositoryKind, RepositoryRecord, Stamp, Store, Unit};
+use telemetry::{Bound, Event, Millis};
+
+/// The list as the truth has it. The stamp comes first: see [`Known::stamp`].
+/// A repository that was there in `before` keeps its indexes.
+pub(super) async fn read(
+    store: &Store,
+    before: Option<&Known>,
+    room: &Arc<Bound>,
+    event: &mut Event,
+) -> Result<Known, Error> {
+    let stamp = store.revisions().stamp(&[Unit::Settings], Millis(i64::MAX)).ok_or(Error::GivenUp)?;
+    known(store.repositories(event).await?, before, room, stamp)
+}
+
+/// What these records come to.
+pub(super) fn known(
+    records: Vec<(RepositoryId, RepositoryRecord)>,
+    before: Option<&Known>,
+    room: &Arc<Bound>,
+    stamp: Stamp,
+) -> Result<Known, Error> {
+    let mut by_name = HashMap::new();
+    for (id, record) in records {
+        let format = Format::named(&record.format).ok_or_else(|| {
+            Error::Unsupported(format!(
+                "repository `{}` has a format that is unknown here: `{}`",
+                record.name, record.format
+            ))
+        })?;
+        let before = before.and_then(|known| known.by_name.get(&record.name)).filter(|before| before.id == id);
+        let shared = before.map_or_else(|| Arc::new(Shared::new(room)), |before| before.shared.clone());
+        by_name.insert(record.name.clone(), Repository::new(id, record, format, shared));
+    }
+    let groups: Vec<(String, Arc<[Arc<Repository>]>)> = by_name
+        .values()
+        .filter(|repository| repository.record.kind == RepositoryKind::Group)
+        .map(|group| (group.record.name.clone(), leaves(&by_name, group)))
+        .collect();
+    for (name, leaves) in groups {
+        by_name.entry(name).and_modify(|group| group.leaves = leaves);
+    }
+    Ok(Known { by_name: by_name.into_iter().map(|(name, one)| (name, Arc::new(one))).collect(), stamp })
+}
+
+/// The members of a group that are no groups, in order, each in its first place, as they are seen through it.
+fn leaves(all: &HashMap<String, Repository>, group: &Repository) -> Arc<[Arc<Repository>]> {
+    let (mut found, mut seen) = (Vec::new(), vec![group.id]);
+    gather(all, group, &group.rules, &mut seen, &mut found);
+    found.into()
+}
+
+/// `seen`: what was met so far, groups too, so that a cycle ends, should a record ever say one.
+fn gather(
+    all: &HashMap<String, Repository>,
+    group: &Repository,
+    rules: &Rules,
+    seen: &mut Vec<RepositoryId>,
+    found: &mut Vec<Arc<Repository>>,
+) {
+    for member in group.record.members.iter().filter_map(|name| all.get(name)) {
+        if seen.contains(&member.id) {
+            continue;
+        }
+        seen.push(member.id);
+        let rules = member.rules.within(rules);
+        match member.record.kind {
+            RepositoryKind::Group => gather(all, member, &rules, seen, found),
+            RepositoryKind::Hosted | RepositoryKind::Remote => found.push(Arc::new(member.seen(rules, None))),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Which repositories may be members of a group: those that are there, of its format, in no circle, and none that fewer may
+//! read than the group.
+
+use crate::{BadSetting, Error, Known};
+use std::collections::HashMap;
+use store::{RepositoryKind, RepositoryRecord};
+
+/// Most hosted and remote repositories that a group comes to.
+const LEAVES_MAX: usize = 100;
+
+/// Refuses settings that make a group one that cannot be: of `record`, which is new or changed, beside those that are `known` and
+/// those that are made `with` it.
+pub(super) fn check(record: &RepositoryRecord, known: &Known, with: &[RepositoryRecord]) -> Result<(), Error> {
+    let there = known.by_name.values().map(|one| &one.record).chain(with);
+    let mut all: HashMap<&str, &RepositoryRecord> = there.map(|one| (one.name.as_str(), one)).collect();
+    all.insert(&record.name, record);
+    for name in &record.members {
+        let member = all.get(name.as_str()).ok_or_else(|| {
+            BadSetting::new(
+                format!("there is no repository `{name}`"),
+                "`daylight repo list` lists them; make it first",
+            )
+        })?;
+        if member.format != record.format {
+            let text = format!("`{name}` has format {}, and the group {}", member.format, record.format);
+            return Err(BadSetting::new(text, "the members of a group are of its format").into());
+        }
+    }
+    // Also the groups that hold it: it may have become another under them.
+    let others = all.values().copied().filter(|one| one.name != record.name);
+    for group in [record].into_iter().chain(others).filter(|one| one.kind == RepositoryKind::Group) {
+        let mut leaves = Vec::new();
+        walk(&all, group, &mut vec![&group.name], &mut leaves)?;
+        if leaves.len() > LEAVES_MAX {
+            let text = format!("`{}` would come to {} repositories", group.name, leaves.len());
+            return Err(BadSetting::new(text, &format!("{LEAVES_MAX} at most")).into());
+        }
+        if let Some(private) = leaves.iter().find(|leaf| leaf.private && !group.private) {
+            let text =
+                format!("anybody reads `{}`, and would read `{}`, which needs a token", group.name, private.name);
+            let hint = format!("make `{}` private first (`daylight repo set {} --read token`)", group.name, group.name);
+            return Err(BadSetting::new(text, &hint).into());
+        }
+    }
+    Ok(())
+}
+
+/// Gathers what a group comes to, and finds circles.
+fn walk<'a>(
+    all: &HashMap<&str, &'a RepositoryRecord>,
+    group: &'a RepositoryRecord,
+    way: &mut Vec<&'a str>,
+    leaves: &mut Vec<&'a RepositoryRecord>,
+) -> Result<(), BadSetting> {
+    for member in group.members.iter().filter_map(|name| all.get(name.as_str()).copied()) {
+        if way.contains(&member.name.as_str()) {
+            let circle = [&way[..], &[member.name.as_str()]].concat().join("` -> `");
+            return Err(BadSetting::new(format!("groups in a circle: `{circle}`"), "take one of them out"));
+        }
+        if member.kind == RepositoryKind::Group {
+            way.push(&member.name);
+            walk(all, member, way, leaves)?;
+            way.pop();
+        } else if !leaves.iter().any(|leaf| leaf.name == member.name) {
+            leaves.push(member);
+        }
+    }
+    Ok(())
+}
+
+/// Refuses to take away what a group names.
+pub(super) fn free(name: &str, known: &Known) -> Result<(), Error> {
+    let names = |record: &RepositoryRecord| record.members.iter().any(|member| member == name);
+    let mut groups: Vec<&str> =
+        known.by_name.values().filter(|one| names(&one.record)).map(|one| one.record.name.as_str()).collect();
+    groups.sort_unstable();
+    match groups.first() {
+        None => Ok(()),
+        Some(group) => {
+            let text = format!("`{name}` is a member of `{}`", groups.join("`, `"));
+            let hint = format!("name the other members first: `daylight repo set {group} --member NAME --member NAME`");
+            Err(BadSetting::new(text, &hint).into())
+        }
+    }
+}

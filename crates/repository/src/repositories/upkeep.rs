@@ -1,0 +1,28 @@
+//! What repositories need done now and then, with nobody asking.
+
+use super::Repositories;
+use crate::{Format, Repository, hosted};
+use std::sync::Arc;
+use store::RepositoryKind;
+
+impl Repositories {
+    /// Takes away what hosted repositories of Maven no longer keep of their snapshots. Ages are days, so it is enough to do this
+    /// now and then.
+    pub async fn prune_snapshots(&self) {
+        for repository in self.of_maven() {
+            hosted::sweep(self.keeper.clone(), repository, self.of_maven()).await;
+        }
+    }
+
+    /// The same for one whose settings have become others. Nobody waits for it.
+    pub(super) fn prune_later(&self, repository: Arc<Repository>) {
+        self.keeper.back.spawn(hosted::sweep(self.keeper.clone(), repository, self.of_maven()));
+    }
+
+    /// All hosted repositories of Maven: a snapshot that is in one may become a release in another.
+    fn of_maven(&self) -> Vec<Arc<Repository>> {
+        let known = self.known.load_full();
+        let is = |one: &&Arc<Repository>| one.record.kind == RepositoryKind::Hosted && one.format == Format::Maven;
+        known.by_name.values().filter(is).cloned().collect()
+    }
+}

@@ -1,0 +1,124 @@
+//! Upstreams as of a moment: what had been seen of them by then.
+
+use super::{last_change, now};
+use crate::world::{Answer, Upstream, World, hex};
+use serde_json::json;
+use sha1::{Digest, Sha1};
+
+const METADATA: &str = "org/lamp/maven-metadata.xml";
+
+fn metadata(versions: &[&str]) -> String {
+    let versions: String = versions.iter().map(|version| format!("<version>{version}</version>")).collect();
+    format!(
+        "<metadata><groupId>org</groupId><artifactId>lamp</artifactId><versioning><versions>{versions}</versions>\
+         </versioning></metadata>"
+    )
+}
+
+fn jar(version: &str) -> String {
+    format!("org/lamp/{version}/lamp-{version}.jar")
+}
+
+/// Asks for a file, and waits until so many changes are in the journal that tell what was seen.
+fn see(world: &World, path: &str, changes: u64) -> Answer {
+    let before = last_change(world);
+    let answer = world.anon().file("far", path).expect(200);
+    while last_change(world) < before + changes {
+        std::thread::yield_now();
+    }
+    answer
+}
+
+/// Has what is kept of a file go, so that the upstream is asked for it again.
+fn forget(world: &World, path: &str) {
+    world.admin().ask("DELETE", &format!("/api/v1/repositories/far/contents/{path}"), &[], b"").expect(200);
+}
+
+fn then(world: &World) -> String {
+    now(world, "far", &[]).names[0].clone()
+}
+
+fn versions(answer: &Answer) -> Vec<String> {
+    crate::maven_hosted::all(answer, "version")
+}
+
+#[test]
+fn an_upstream_is_told_as_it_had_been_seen() {
+    let (mut world, far) = (World::start(), Upstream::start());
+    world.remote("far", &far.url());
+    world.make(&json!({ "name": "all", "format": "maven", "members": ["maven-releases", "far"] }));
+    for version in ["1.0", "1.1"] {
+        far.file(&format!("/{}", jar(version)), version);
+        far.file(&format!("/org/lamp/{version}/lamp-{version}.pom"), "pom");
+    }
+    far.file(&format!("/{METADATA}"), metadata(&["1.0"]));
+    let never = then(&world);
+    assert_eq!(versions(&see(&world, METADATA, 2)), ["1.0"]);
+    let first = then(&world);
+    // The one that was seen is no news; the other is, though nothing lists it yet.
+    see(&world, &jar("1.0"), 0);
+    see(&world, &jar("1.1"), 1);
+    let second = then(&world);
+    far.file(&format!("/{METADATA}"), metadata(&["1.0", "1.1", "1.2"]));
+    forget(&world, METADATA);
+    see(&world, METADATA, 1);
+
+    world.restart();
+    let ask = |moment: &str, path: &str| world.anon().file(&format!("far@{moment}"), path);
+    let early = ask(&never, METADATA).expect(404);
+    assert!(early.text().contains("nothing is known of `far` before"), "{}", early.text());
+    ask(&never, &jar("1.0")).expect(404);
+    let told = ask(&first, METADATA).expect(200);
+    assert_eq!(versions(&told), ["1.0"]);
+    assert_eq!(ask(&first, &format!("{METADATA}.sha1")).expect(200).text(), hex(&Sha1::digest(&told.body)));
+    assert_eq!(versions(&ask(&second, METADATA).expect(200)), ["1.0", "1.1"]);
+    // A file of a version that had been seen, whenever it was fetched; none of others.
+    assert_eq!(ask(&first, &jar("1.0")).expect(200).text(), "1.0");
+    assert_eq!(ask(&first, "org/lamp/1.0/lamp-1.0.pom").expect(200).text(), "pom");
+    ask(&first, &jar("1.1")).expect(404);
+    ask(&first, &format!("{}.sha1", jar("1.1"))).expect(404);
+    assert_eq!(ask(&second, &jar("1.1")).expect(200).text(), "1.1");
+    assert_eq!(versions(&world.anon().file(&format!("all@{first}"), METADATA).expect(200)), ["1.0"]);
+    let through = |moment: &str| world.anon().file(&format!("all@{moment}"), &jar("1.1")).status;
+    assert_eq!((through(&first), through(&second)), (404, 200));
+    ask(&first, "org/lamp/2-SNAPSHOT/maven-metadata.xml").expect(410);
+    world.anon().put(&format!("far@{first}"), &jar("1.0"), b"x").expect(405);
+}
+
+#[test]
+fn a_refresh_is_one_change_where_it_shows_something_new_and_none_where_not() {
+    let (world, far) = (World::start(), Upstream::start());
+    world.remote("far", &far.url());
+    let mut all: Vec<String> = (0..300).map(|number| format!("1.{number}")).collect();
+    let listed = |all: &[String]| metadata(&all.iter().map(String::as_str).collect::<Vec<_>>());
+    far.file(&format!("/{METADATA}"), listed(&all));
+    // And once that there is anything at all.
+    let before = last_change(&world);
+    see(&world, METADATA, 2);
+    forget(&world, METADATA);
+    world.anon().file("far", METADATA).expect(200);
+    all.push("2.0".into());
+    far.file(&format!("/{METADATA}"), listed(&all));
+    forget(&world, METADATA);
+    see(&world, METADATA, 1);
+    assert_eq!(last_change(&world), before + 3);
+}
+
+#[test]
+fn a_raw_file_that_changed_since_is_gone_and_not_told_with_the_bytes_of_today() {
+    let (world, far) = (World::start(), Upstream::start());
+    let remote = json!({ "urls": [far.url()], "fresh_s": 1 });
+    world.make(&json!({ "name": "far", "format": "raw", "kind": "remote", "remote": remote }));
+    far.file("/tool.zip", "one");
+    see(&world, "tool.zip", 2);
+    let first = then(&world);
+    let ask = |moment: &str| world.anon().file(&format!("far@{moment}"), "tool.zip");
+    assert_eq!(ask(&first).expect(200).text(), "one");
+    far.file("/tool.zip", "two");
+    forget(&world, "tool.zip");
+    see(&world, "tool.zip", 1);
+    let second = then(&world);
+    let gone = ask(&first).expect(410);
+    assert!(gone.text().contains("is not kept here"), "{}", gone.text());
+    assert_eq!(ask(&second).expect(200).text(), "two");
+}

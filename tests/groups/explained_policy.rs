@@ -1,0 +1,82 @@
+//! What a policy hides, and whom it lets through for whose sake, is told by answers, by what is explained, and by previews.
+
+use super::explain::{event, explained, said};
+use super::preview::{preview, preview_of};
+use super::{JAR, Scene};
+use serde_json::{Value, json};
+
+/// A policy under which nothing is seen in its first week.
+fn cooldown() -> Value {
+    json!({ "policy": { "cooldown_s": 604_800 } })
+}
+
+/// A policy that hides a group of packages.
+fn denied() -> Value {
+    json!({ "policy": { "deny": ["org.example"] } })
+}
+
+/// A file that `near` has and `far` was proven not to have.
+fn known() -> Scene {
+    let scene = Scene::new();
+    scene.near.file(&format!("/{JAR}"), "near");
+    scene.get(JAR).expect(200);
+    scene.world.anon().file("far", JAR).expect(404);
+    scene
+}
+
+fn change(scene: &Scene, name: &str, wanted: &Value) {
+    scene.world.admin().patch_json(&format!("/api/v1/repositories/{name}"), wanted).expect(200);
+}
+
+fn let_through(scene: &Scene, name: &str) {
+    let wanted = json!({ "package": "org.example:lamp:1.0", "why": "it mends a leak" });
+    scene.world.admin().post_json(&format!("/api/v1/repositories/{name}/exceptions"), &wanted).expect(201);
+}
+
+/// What the detail of the member of that name is.
+fn detail<'a>(record: &'a Value, member: &str) -> &'a str {
+    let members = record["members"].as_array().unwrap();
+    members.iter().find(|one| one["member"] == member).unwrap()["detail"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn what_is_hidden_is_told_with_the_rule_that_hides_it() {
+    let scene = known();
+    change(&scene, "all", &denied());
+    let told = explained(&scene.world, "all", JAR);
+    assert_eq!((&told["status"], &told["reason"]), (&json!(403), &json!("hidden_by_policy")));
+    assert!(said(&told).contains(&("near", "blocked")), "{told}");
+    assert!(detail(&told, "near").contains("policy of `all`: `org.example` is denied"), "{told}");
+    assert_eq!(detail(&event(&scene.world, &scene.get(JAR).expect(403)), "near"), detail(&told, "near"));
+}
+
+#[test]
+fn what_is_too_young_and_let_through_tells_who_said_so_and_why() {
+    let scene = Scene::new();
+    scene.world.admin().put("ours", JAR, b"ours").expect(201);
+    change(&scene, "ours", &cooldown());
+    assert_eq!(explained(&scene.world, "ours", JAR)["status"], 403);
+    let told = explained(&scene.world, "all", JAR);
+    assert!(detail(&told, "ours").contains("policy of `ours`"), "{told}");
+    let_through(&scene, "ours");
+    for (repository, detail) in [
+        ("ours", explained(&scene.world, "ours", JAR)["detail"].as_str().unwrap().to_owned()),
+        ("all", detail(&explained(&scene.world, "all", JAR), "ours").to_owned()),
+    ] {
+        assert!(detail.contains(" said so at ") && detail.ends_with(": it mends a leak"), "{repository}: {detail}");
+    }
+}
+
+#[test]
+fn a_preview_of_a_policy_shows_what_it_would_hide() {
+    let scene = known();
+    let hidden = json!([{
+        "path": format!("/repository/all/{JAR}"), "requests": 1,
+        "before": { "status": 200, "member": "near" }, "after": { "status": 403, "member": null },
+    }]);
+    assert_eq!(preview_of(&scene.world, 1, &denied())["changes"], hidden);
+    // A member's policy holds in the groups that hold it.
+    assert_eq!(preview(&scene.world, "near", &denied())["changes"], hidden);
+    assert_eq!(preview(&scene.world, "near", &json!({ "policy": { "deny": ["org.other"] } }))["changes"], json!([]));
+    scene.get(JAR).expect(200);
+}

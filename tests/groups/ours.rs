@@ -1,0 +1,121 @@
+//! Names that hosted members hold: no upstream can put anything under them, or learns of them.
+
+use super::{JAR, Scene, group};
+use crate::maven_hosted::all;
+use crate::world::Upstream;
+
+const LAMP: &str = "org/example/lamp";
+
+/// Has everything under a name, in a version that is higher than any.
+fn squat(upstream: &Upstream) {
+    let metadata = "<metadata><groupId>org.example</groupId><artifactId>lamp</artifactId><versioning><versions>\
+                    <version>9.9</version><version>1.0-SNAPSHOT</version></versions></versioning></metadata>";
+    let build = "<metadata><groupId>org.example</groupId><artifactId>lamp</artifactId><version>1.0-SNAPSHOT</version>\
+                 <versioning><snapshot><timestamp>29990101.000000</timestamp><buildNumber>9</buildNumber></snapshot>\
+                 </versioning></metadata>";
+    for path in [
+        "9.9/lamp-9.9.jar",
+        "9.9/lamp-9.9.jar.sha1",
+        "9.9/lamp-9.9.pom",
+        "1.0/lamp-1.0-sources.jar",
+        "1.0-SNAPSHOT/lamp-1.0-29990101.000000-9.jar",
+    ] {
+        upstream.file(&format!("/{LAMP}/{path}"), "evil");
+    }
+    upstream.file(&format!("/{LAMP}/maven-metadata.xml"), metadata);
+    upstream.file(&format!("/{LAMP}/1.0-SNAPSHOT/maven-metadata.xml"), build);
+}
+
+#[test]
+fn a_higher_version_that_appears_upstream_under_a_name_that_is_held_is_seen_on_no_route_and_never_asked_for() {
+    let scene = Scene::new();
+    group(&scene.world, "outer", &["all"]);
+    let admin = scene.world.admin();
+    admin.put("ours", &format!("{LAMP}/1.0/lamp-1.0.jar"), b"ours").expect(201);
+    squat(&scene.near);
+    let nowhere = || {
+        for name in ["all", "outer"] {
+            let get = |path: &str| scene.world.anon().file(name, &format!("{LAMP}/{path}"));
+            for path in [
+                "9.9/lamp-9.9.jar",
+                "9.9/lamp-9.9.jar.sha1",
+                "9.9/lamp-9.9.pom",
+                "1.0/lamp-1.0-sources.jar",
+                "1.0-SNAPSHOT/lamp-1.0-29990101.000000-9.jar",
+                "1.0-SNAPSHOT/maven-metadata.xml",
+                "1.0-SNAPSHOT/maven-metadata.xml.sha1",
+            ] {
+                get(path).expect(404);
+            }
+            let metadata = get("maven-metadata.xml");
+            assert!(metadata.status == 404 || all(&metadata.expect(200), "version") == ["1.0"]);
+        }
+        assert_eq!((scene.near.asked(), scene.far.asked()), (vec![], vec![]), "no upstream learns the name");
+    };
+    nowhere();
+    let pom = b"<project><groupId>org.example</groupId><artifactId>lamp</artifactId><version>1.0</version></project>";
+    admin.put("ours", &format!("{LAMP}/1.0/lamp-1.0.pom"), pom).expect(201);
+    nowhere();
+    // Once ours, it stays so.
+    admin.delete("ours", LAMP).expect(204);
+    nowhere();
+    // What is spelt alike is another name.
+    scene.near.file("/org/example/lamps/1/lamps-1.jar", "near");
+    assert_eq!(scene.get("org/example/lamps/1/lamps-1.jar").expect(200).text(), "near");
+}
+
+#[test]
+fn a_plugin_that_is_held_is_not_an_upstream_s_and_the_rest_of_its_group_is() {
+    let scene = Scene::new();
+    scene.world.admin().put("ours", &format!("{LAMP}/1.0/lamp-1.0.jar"), b"ours").expect(201);
+    let plugin = |name: &str| format!("<plugin><prefix>{name}</prefix><artifactId>{name}</artifactId></plugin>");
+    let plugins = format!("<metadata><plugins>{}{}</plugins></metadata>", plugin("lamp"), plugin("oil"));
+    scene.near.file("/org/example/maven-metadata.xml", plugins);
+    assert_eq!(all(&scene.get("org/example/maven-metadata.xml").expect(200), "artifactId"), ["oil"]);
+}
+
+#[test]
+fn what_was_had_of_an_upstream_is_seen_no_more_once_its_name_is_held() {
+    let scene = Scene::new();
+    squat(&scene.near);
+    let jar = format!("{LAMP}/9.9/lamp-9.9.jar");
+    let metadata = format!("{LAMP}/maven-metadata.xml");
+    for _ in 0..3 {
+        assert_eq!(scene.get(&jar).expect(200).text(), "evil");
+        assert_eq!(all(&scene.get(&metadata).expect(200), "version"), ["9.9", "1.0-SNAPSHOT"]);
+    }
+    let pom = b"<project><groupId>org.example</groupId><artifactId>lamp</artifactId><version>1.0</version></project>";
+    scene.world.admin().put("ours", &format!("{LAMP}/1.0/lamp-1.0.pom"), pom).expect(201);
+    scene.get(&jar).expect(404);
+    assert_eq!(all(&scene.get(&metadata).expect(200), "version"), ["1.0"]);
+}
+
+#[test]
+fn odd_paths_and_checksums_tell_no_upstream_of_a_name_that_is_ours() {
+    let scene = Scene::new();
+    scene.world.admin().put("ours", JAR, b"ours").expect(201);
+    let before = scene.near.total() + scene.far.total();
+    for path in [
+        "org/example/lamp/maven-metadata.xml.asc",
+        "org/example/lamp/1.0/maven-metadata.xml",
+        "org/example/lamp/9.9/maven-metadata.xml.sha1",
+        "org/example/lamp/notes.txt",
+        "org/example/lamp/1.0/deep/notes.txt",
+    ] {
+        scene.get(path).expect(404);
+    }
+    assert_eq!(scene.near.total() + scene.far.total(), before);
+}
+
+#[test]
+fn a_private_prefix_of_one_word_is_asked_of_no_upstream_either() {
+    let scene = Scene::new();
+    let change = serde_json::json!({ "policy": { "private_prefixes": ["org"] } });
+    scene.world.admin().patch_json("/api/v1/repositories/all", &change).expect(200);
+    let before = scene.near.total() + scene.far.total();
+    for path in ["org/maven-metadata.xml", "org/notes.txt", "org/example/maven-metadata.xml", JAR] {
+        let status = scene.get(path).status;
+        assert!(matches!(status, 403 | 404), "{status}: {path}");
+    }
+    assert_eq!(scene.near.total() + scene.far.total(), before);
+}

@@ -1,0 +1,67 @@
+//! What goes of snapshots: builds, by their number and age, and what became a release.
+
+use crate::maven_hosted::{all, build, metadata};
+use crate::world::{FIRST, World};
+use std::time::{Duration, Instant};
+
+#[test]
+fn of_a_snapshot_as_many_builds_are_kept_as_its_repository_says() {
+    let world = World::start();
+    let wanted = serde_json::json!({
+        "name": "trees", "format": "maven", "kind": "hosted", "versions": "snapshots", "retention": { "builds": 2 }
+    });
+    world.admin().post_json("/api/v1/repositories", &wanted).expect(201);
+    for number in 1..=5 {
+        build(&world.admin(), &format!("2026010{number}.120000"), number);
+    }
+    let there = |number: u32| {
+        let base = format!("org/example/lamp/1.0-SNAPSHOT/lamp-1.0-2026010{number}.120000-{number}");
+        let status = |ending: &str| world.anon().file("trees", &format!("{base}{ending}")).status == 200;
+        [".jar", "-sources.jar", ".pom"].map(status)
+    };
+    // No client waits for it.
+    let end = Instant::now() + Duration::from_secs(60);
+    while (1..=3).any(|number| there(number) != [false; 3]) {
+        assert!(Instant::now() < end, "{:?}", [1, 2, 3].map(there));
+    }
+    assert_eq!([4, 5].map(there), [[true; 3]; 2]);
+    let made = metadata(&world, "org/example/lamp/1.0-SNAPSHOT").expect(200);
+    assert_eq!(all(&made, "value"), ["1.0-20260105.120000-5"; 3]);
+    assert_eq!(all(&metadata(&world, "org/example/lamp").expect(200), "version"), ["1.0-SNAPSHOT"]);
+}
+
+#[test]
+fn a_snapshot_goes_some_days_after_its_release_but_for_what_came_since() {
+    let world = World::start_in_conformance(&[]);
+    let admin = world.admin();
+    let set_time = |moment: &str| {
+        let path = format!("/repository/{FIRST}/set_time");
+        world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
+    };
+    world.tree("trees", "maven");
+    world.tree("releases", "maven");
+    set_time("2026-11-01T00:00:00Z");
+    build(&admin, "20261101.000000", 1);
+    set_time("2026-11-02T00:00:00Z");
+    admin.put("releases", "org/example/lamp/1.0/lamp-1.0.pom", b"<project/>").expect(201);
+    set_time("2026-11-03T00:00:00Z");
+    build(&admin, "20261103.000000", 2);
+    let there = |build: &str| {
+        world.anon().file("trees", &format!("org/example/lamp/1.0-SNAPSHOT/lamp-1.0-{build}.pom")).status == 200
+    };
+    let keep = |days: u64| {
+        let change = serde_json::json!({"retention": {"released_days": days}});
+        admin.patch_json("/api/v1/repositories/trees", &change).expect(200);
+    };
+    set_time("2026-11-05T23:59:59Z");
+    keep(5);
+    assert!(there("20261101.000000-1"));
+    set_time("2026-11-07T00:00:00Z");
+    keep(4);
+    let end = Instant::now() + Duration::from_secs(60);
+    while there("20261101.000000-1") {
+        assert!(Instant::now() < end);
+    }
+    assert!(there("20261103.000000-2"));
+    assert_eq!(all(&metadata(&world, "org/example/lamp").expect(200), "version"), ["1.0-SNAPSHOT"]);
+}

@@ -1,0 +1,81 @@
+//! With the real clients: they choose the older version while the newer is young, and the newer once somebody lets it through.
+
+use super::{WEEK_S, allow, set, set_day, world};
+use crate::maven_deploys::{deploy, knows_as, porch_says};
+use crate::world::{Central, FIRST, Gem, Release, Ruby};
+use serde_json::json;
+use std::path::Path;
+
+#[test]
+fn bundler_chooses_the_older_version_until_the_newer_is_let_through() {
+    let (world, ruby) = (world(), Ruby::new());
+    world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    set_day(&world, 10);
+    world.admin().push(FIRST, &Gem::new("lamp", "1.1.0")).expect(200);
+    set(&world, FIRST, &json!({ "cooldown_s": WEEK_S })).expect(200);
+    let url = world.url(FIRST);
+    let app = ruby.app("app", &url, "gem 'lamp'");
+    app.bundle(&["install"]).good();
+    assert!(app.lock().contains("lamp (1.0.0)"), "{}", app.lock());
+    let listed = ruby.shell("", &format!("gem list --remote --all lamp --clear-sources --source {url}")).good();
+    assert!(listed.contains("lamp (1.0.0)"), "{listed}");
+
+    allow(&world, FIRST, "lamp:1.1.0", None).expect(201);
+    app.bundle(&["update"]).good();
+    assert!(app.lock().contains("lamp (1.1.0)"), "{}", app.lock());
+}
+
+#[test]
+fn maven_resolves_a_range_to_the_older_version_until_the_newer_is_old_enough() {
+    let central = Central::open();
+    let world = world();
+    world.remote("central-there", &central.url());
+    for name in ["releases", "snapshots"] {
+        world.tree(name, "maven");
+    }
+    set(&world, "releases", &json!({ "cooldown_s": WEEK_S })).expect(200);
+    let desk = central.machine(Release::Three8);
+    let writer = world.person("ci", &["read", "write"], &["releases", "snapshots"]);
+    knows_as(&desk, &world, ["releases", "snapshots"], writer.secret());
+    for (day, version, build) in [(1, "1.0.0", "1"), (10, "1.1.0", "2")] {
+        set_day(&world, day);
+        deploy(&world, &desk.project("lantern", &[("version", version), ("build", build)])).good();
+    }
+    let says = |day| {
+        set_day(&world, day);
+        let user = desk.another();
+        knows_as(&user, &world, ["releases", "snapshots"], "");
+        porch_says(&user, "[1.0,1.9]")
+    };
+    assert_eq!(says(11), "Lantern 1.0.0 is lit, build 1\n");
+    assert_eq!(says(17), "Lantern 1.1.0 is lit, build 2\n");
+}
+
+#[test]
+fn operators_set_policies_and_let_versions_through_on_the_command_line() {
+    let world = world();
+    let server = world.url("").replace("/repository//", "");
+    let program = Path::new(env!("CARGO_BIN_EXE_daylight")).parent().unwrap().display();
+    let head = format!(
+        "set -e; export PATH=\"{program}:$PATH\" DAYLIGHT_SERVER={server} DAYLIGHT_TOKEN={}\n",
+        world.admin().secret()
+    );
+    let run = |script: &str| Ruby::new().shell("", &format!("{head}{script}"));
+    let said = run("daylight repo set gems-private --cooldown 7d --deny oil --deny 'lamp:0.*'
+        daylight policy allow gems-private lamp:1.1.0 --why 'closes a hole' --until 2026-12-01
+        daylight policy list gems-private
+        daylight repo show gems-private")
+    .good();
+    for expected in
+        ["lamp:1.1.0", "closes a hole", "2026-12-01T00:00:00.000Z", "cooldown: 604800 s", "denies: oil, lamp:0.*"]
+    {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    let said = run("daylight policy withdraw gems-private lamp:1.1.0
+        daylight repo set gems-private --cooldown none --deny none
+        daylight repo show gems-private")
+    .good();
+    assert!(!said.contains("cooldown") && !said.contains("denies"), "{said}");
+    assert!(run("daylight policy allow gems-private lamp --why x --until soon").bad().contains("such as `30d`"));
+    assert!(run("daylight policy withdraw gems-private lamp:1.1.0").bad().contains("nothing lets"));
+}

@@ -1,0 +1,155 @@
+//! Whose a name is: what a hosted member holds, no upstream can add to, and none is asked for.
+
+use super::{set, world};
+use crate::world::{Answer, Upstream, World};
+use serde_json::json;
+
+const OURS: &str = "org/example/lamp";
+const OTHER: &str = "org/other/oil";
+
+/// A group `all` of `ours` (hosted) and, within another group, `far` (remote); `outer` is a group of it.
+struct Scene {
+    world: World,
+    far: Upstream,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let scene = Self { world: world(), far: Upstream::start() };
+        scene.world.tree("ours", "maven");
+        scene.world.remote("far", &scene.far.url());
+        for (name, members) in [("inner", vec!["far"]), ("all", vec!["inner", "ours"]), ("outer", vec!["all"])] {
+            scene.world.make(&json!({ "name": name, "format": "maven", "members": members }));
+        }
+        scene
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.world.anon().file("outer", path)
+    }
+
+    /// The upstream has version 9 of an artifact, with all that comes with it.
+    fn attack(&self, folder: &str) {
+        let (above, name) = folder.rsplit_once('/').unwrap();
+        let group = above.replace('/', ".");
+        let metadata = format!(
+            "<metadata><groupId>{group}</groupId><artifactId>{name}</artifactId><versioning><latest>9</latest><release>9\
+             </release><versions><version>9</version></versions></versioning></metadata>"
+        );
+        let plugins = format!(
+            "<metadata><plugins><plugin><prefix>evil</prefix><artifactId>{name}</artifactId></plugin></plugins></metadata>"
+        );
+        self.far.file(&format!("/{folder}/maven-metadata.xml"), metadata);
+        self.far.file(&format!("/{above}/maven-metadata.xml"), plugins);
+        for ending in ["jar", "pom", "jar.sha1"] {
+            self.far.file(&format!("/{folder}/9/{name}-9.{ending}"), "evil");
+        }
+        self.far.file(&format!("/{folder}/9/odd.txt"), "evil");
+        self.far.file(&format!("/{folder}/9-SNAPSHOT/{name}-9-SNAPSHOT.jar"), "evil");
+    }
+
+    /// How often the upstream was asked for anything below a folder.
+    fn asked(&self, folder: &str) -> usize {
+        let below = format!("/{folder}/");
+        self.far.asked().iter().filter(|asked| asked.path.starts_with(&below)).count()
+    }
+}
+
+#[test]
+fn a_higher_version_of_a_hosted_name_is_visible_by_no_route_and_the_upstream_is_never_asked() {
+    let scene = Scene::new();
+    // One with a POM, and one of which there is nothing but a package.
+    scene.world.admin().put("ours", &format!("{OURS}/1/lamp-1.pom"), b"<project/>").expect(201);
+    scene.world.admin().put("ours", "org/example/wick/1/wick-1.jar", b"ours").expect(201);
+    // Nothing of it is there any more, and the name is ours all the same.
+    scene.world.admin().put("ours", "org/example/soot/1/soot-1.jar", b"ours").expect(201);
+    scene.world.admin().delete("ours", "org/example/soot").expect(204);
+    let names = [OURS, "org/example/wick", "org/example/soot"];
+    names.iter().for_each(|name| scene.attack(name));
+    scene.attack(OTHER);
+    for folder in names {
+        let name = folder.rsplit('/').next().unwrap();
+        for path in [
+            format!("{folder}/9/{name}-9.jar"),
+            format!("{folder}/9/{name}-9.pom"),
+            format!("{folder}/9/{name}-9.jar.sha1"),
+            format!("{folder}/9-SNAPSHOT/{name}-9-SNAPSHOT.jar"),
+            format!("{folder}/9-SNAPSHOT/maven-metadata.xml"),
+            format!("{folder}/1/{name}-1-sources.jar"),
+            format!("{folder}/9/odd.txt"),
+        ] {
+            for repository in ["outer", "all", "outer@2026-11-01T12:00:00Z"] {
+                scene.world.anon().file(repository, &path).expect(404);
+            }
+        }
+        for metadata in [format!("{folder}/maven-metadata.xml"), format!("{folder}/maven-metadata.xml.sha1")] {
+            for repository in ["outer", "all", "outer@2026-11-01T12:00:00Z"] {
+                let said = scene.world.anon().file(repository, &metadata);
+                assert!(!said.text().contains(">9<"), "{repository} {metadata}: {}", said.text());
+            }
+        }
+        assert_eq!(scene.asked(folder), 0, "{folder}");
+    }
+    let plugins = scene.get("org/example/maven-metadata.xml");
+    assert!(!plugins.text().contains("evil"), "{}", plugins.text());
+    assert!(scene.get(&format!("{OURS}/maven-metadata.xml")).expect(200).text().contains("<version>1</version>"));
+    assert_eq!(scene.get(&format!("{OTHER}/9/oil-9.jar")).expect(200).text(), "evil", "whoever else has that name");
+    assert!(scene.asked(OTHER) > 0);
+}
+
+#[test]
+fn from_the_first_file_on_a_name_is_ours_whatever_was_answered_before() {
+    let scene = Scene::new();
+    for name in [OURS, OTHER] {
+        scene.attack(name);
+    }
+    let (jar, metadata) = (format!("{OURS}/9/lamp-9.jar"), format!("{OURS}/maven-metadata.xml"));
+    for _ in 0..3 {
+        scene.get(&jar).expect(200);
+        scene.get(&metadata).expect(200);
+    }
+    let before = scene.asked(OURS);
+    scene.world.admin().put("ours", &format!("{OURS}/1/lamp-1.jar"), b"ours").expect(201);
+    scene.get(&jar).expect(404);
+    scene.get(&metadata).expect(404);
+    assert_eq!(scene.asked(OURS), before);
+    // Unless somebody says that both are meant.
+    set(&scene.world, "all", &json!({ "shared": ["org.example:lamp"] })).expect(200);
+    scene.get(&jar).expect(200);
+    assert!(scene.get(&metadata).expect(200).text().contains("<version>9</version>"));
+}
+
+#[test]
+fn names_that_begin_privately_are_asked_of_no_upstream_whether_or_not_they_are_here() {
+    let scene = Scene::new();
+    scene.attack(OURS);
+    scene.attack(OTHER);
+    set(&scene.world, "outer", &json!({ "private_prefixes": ["org.example."] })).expect(200);
+    set(&scene.world, "far", &json!({ "private_prefixes": ["org.other"] })).expect(200);
+    for path in
+        ["9/lamp-9.jar", "9/lamp-9.pom.sha1", "maven-metadata.xml", "9-SNAPSHOT/maven-metadata.xml", "9/odd.txt", "odd"]
+    {
+        let refused = scene.get(&format!("{OURS}/{path}")).expect(403);
+        assert!(refused.text().contains("names that begin with `org.example` are private"), "{}", refused.text());
+    }
+    scene.get("org/example/maven-metadata.xml").expect(403);
+    for path in ["9/oil-9.jar", "maven-metadata.xml"] {
+        scene.get(&format!("{OTHER}/{path}")).expect(403);
+        scene.world.anon().file("far", &format!("{OTHER}/{path}")).expect(403);
+    }
+    assert_eq!((scene.asked("org/example"), scene.asked("org/other")), (0, 0));
+    // The group without that policy asks.
+    scene.world.anon().file("all", &format!("{OURS}/9/lamp-9.jar")).expect(200);
+}
+
+#[test]
+fn what_is_denied_is_not_asked_of_an_upstream_either() {
+    let scene = Scene::new();
+    scene.attack(OTHER);
+    set(&scene.world, "far", &json!({ "deny": ["org.other:oil:9"] })).expect(200);
+    for path in ["9/oil-9.jar", "9/oil-9.jar.sha1"] {
+        let refused = scene.get(&format!("{OTHER}/{path}")).expect(403).json();
+        assert!(refused["detail"].as_str().unwrap().contains("`org.other:oil:9` is denied"), "{refused}");
+    }
+    assert_eq!(scene.asked("org/other"), 0);
+}
