@@ -6,6 +6,14 @@ use crate::world::{Central, FIRST, Gem, Release, Ruby, World};
 
 /// Far more looks than a commit takes.
 const TRIES: usize = 5_000;
+/// What of its artifacts Maven asks an upstream for: the range is that of `lantern-app`, which depends on `lantern-core`, and both
+/// have a parent.
+const TOLD: [&str; 4] = [
+    "example/lantern/lantern-app/maven-metadata.xml",
+    "example/lantern/lantern-app/1.0.0/lantern-app-1.0.0.jar",
+    "example/lantern/lantern-core/1.0.0/lantern-core-1.0.0.jar",
+    "example/lantern/lantern/1.0.0/lantern-1.0.0.pom",
+];
 
 #[test]
 fn bundler_installs_what_it_would_have_installed_then() {
@@ -75,12 +83,14 @@ fn maven_resolves_from_an_upstream_what_had_been_seen_of_it() {
     assert_eq!(says(&format!("far@{}", then.names[0])), "Lantern 1.0.0 is lit, build 1\n");
 }
 
-/// A moment at which all that was seen is in the journal: it is written once whoever asked has the answer.
+/// A moment at which all that Maven was told is in the journal: it is written once whoever asked has the answer.
 fn settled(world: &World, repository: &str) -> Then {
-    let path = "example/lantern/lantern-core/maven-metadata.xml";
     for _ in 0..TRIES {
         let then = now(world, repository, &[]);
-        if world.anon().file(&format!("{repository}@{}", then.names[1]), path).status == 200 {
+        let told = |name: &String| {
+            TOLD.iter().all(|path| world.anon().file(&format!("{repository}@{name}"), path).status == 200)
+        };
+        if then.names.iter().all(told) {
             return then;
         }
     }
