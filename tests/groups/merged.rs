@@ -167,6 +167,21 @@ fn the_beginnings_of_all_paths_are_told_only_where_all_is_hosted() {
 }
 
 #[test]
+fn where_a_policy_may_hide_something_the_beginnings_of_paths_do_not_tell_of_it() {
+    let scene = Scene::new();
+    group(&scene.world, "hosted", &["ours"]);
+    publish(&scene.world, "lamp", "1.0", "jar");
+    let prefixes = |name: &str| scene.world.anon().file(name, ".meta/prefixes.txt");
+    prefixes("hosted").expect(200);
+    let change = json!({ "policy": { "deny": ["org.example"] } });
+    scene.world.admin().patch_json("/api/v1/repositories/hosted", &change).expect(200);
+    prefixes("hosted").expect(404);
+    prefixes("ours").expect(200);
+    scene.world.admin().patch_json("/api/v1/repositories/ours", &change).expect(200);
+    prefixes("ours").expect(404);
+}
+
+#[test]
 fn members_in_another_order_or_others_are_other_documents_at_once() {
     let scene = Scene::new();
     scene.near.file(&format!("/{VERSIONS}"), versions(&["1.0"]));

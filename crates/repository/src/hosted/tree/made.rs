@@ -97,8 +97,9 @@ pub(super) async fn make(
             };
             rendered(tree, rows, render, event).await
         }
-        // Which folders had something once is not told: without a list clients ask for whatever they want.
-        Kind::Prefixes if repository.as_of.is_some() => Ok(None),
+        // Which folders had something once, or something that policy shows, is not told: without a list clients ask for whatever
+        // they want.
+        Kind::Prefixes if repository.as_of.is_some() || !repository.rules.is_open() => Ok(None),
         Kind::Prefixes => {
             let prefixes = prefixes(tree, event).await?;
             Ok(prefixes.map(|prefixes| Made::of(prefixes.render(), None, "text/plain")))
