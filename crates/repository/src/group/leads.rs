@@ -49,3 +49,6 @@ impl Leads {
 fn name(path: &str) -> &str {
     path.get(tree::folder(path).len()..).map_or(path, |name| name.trim_start_matches('/'))
 }
+
+#[cfg(test)]
+mod tests;

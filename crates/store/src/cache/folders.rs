@@ -40,8 +40,8 @@ pub struct Fact<'a> {
 }
 
 impl Folder {
-    /// From rows in the order of their repositories, of which each is in one.
-    pub(super) fn new(rows: Vec<(Origin, bool, BTreeMap<String, i64>)>) -> Self {
+    /// From rows in the order of their repositories, of which each is in one: whether it has anything, and what it lacks until when.
+    pub fn new(rows: Vec<(Origin, bool, BTreeMap<String, i64>)>) -> Self {
         let (mut members, mut missing) = (Vec::new(), Vec::<(usize, Arc<str>, Millis)>::new());
         for (at, (of, has, names)) in rows.into_iter().enumerate() {
             members.push(Member { of, has });
