@@ -108,6 +108,26 @@ fn odd_paths_and_checksums_tell_no_upstream_of_a_name_that_is_ours() {
 }
 
 #[test]
+fn an_odd_path_is_seen_no_more_either_once_its_name_is_held_however_often_it_was_answered() {
+    let scene = Scene::new();
+    for path in [
+        "org/example/lamp/notes/deep/notes.txt",
+        "org/example/lamp/1.0/maven-metadata.xml.asc",
+        "org/example/lamp/notes.txt",
+    ] {
+        scene.near.file(&format!("/{path}"), "evil");
+        for _ in 0..3 {
+            assert_eq!(scene.get(path).expect(200).text(), "evil");
+        }
+    }
+    scene.world.admin().put("ours", &format!("{LAMP}/1.0/lamp-1.0.jar"), b"ours").expect(201);
+    for asked in scene.near.asked() {
+        scene.get(asked.path.trim_start_matches('/')).expect(404);
+    }
+    assert_ne!(scene.get("org/example/%6camp/notes/deep/notes.txt").status, 200, "however it is spelt");
+}
+
+#[test]
 fn a_private_prefix_of_one_word_is_asked_of_no_upstream_either() {
     let scene = Scene::new();
     let change = serde_json::json!({ "policy": { "private_prefixes": ["org"] } });

@@ -49,6 +49,11 @@ pub enum How {
     Stale(Reason),
 }
 
+/// The earlier of two moments at which something may be otherwise, where there is one.
+pub(crate) fn soonest(one: Option<Millis>, other: Option<Millis>) -> Option<Millis> {
+    one.into_iter().chain(other).min()
+}
+
 /// The digest of a file by one algorithm, in small hexadecimal digits.
 pub(crate) fn digits(hashes: &Hashes, checksum: Checksum) -> String {
     match checksum {

@@ -6,30 +6,24 @@ use super::member::Said;
 use super::ours;
 use super::outcome::Outcome;
 use super::race::{Came, race};
+use crate::remote::{PATIENCE, WIDTH};
 use crate::{Error, Found, Repository};
 use format::tree;
 use std::sync::Arc;
-use std::time::Duration;
-use store::{Folder, RepositoryKind};
+use store::Folder;
 use telemetry::{Counter, Event, Millis};
-
-/// Most remote members that are asked at once.
-const WIDTH: usize = 8;
-/// So long an earlier member is waited for once a later one has the file.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The file at `path`, of the first member that has it. Hosted members are first: they are asked in process, and what they hold
 /// is nobody else's to answer. Then who is known to have its folder, and then all others that are not known to lack it.
 pub(super) async fn fetch(group: Group<'_>, path: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
     let mut outcome = Outcome::default();
-    let (hosted, remote): (Vec<_>, Vec<_>) = in_order(&group.repository.leaves).partition(|leaf| is_hosted(leaf));
-    for leaf in hosted {
+    for leaf in group.hosted() {
         outcome.told(leaf, Came::Answer(Box::pin(group.ask(leaf, path, now)).await), None, event);
         if outcome.is_sure() {
             return outcome.found(true, path, now);
         }
     }
-    let remote = group.open(remote, path, now, event).await?;
+    let remote = group.open(group.remote().collect(), path, now, event).await?;
     if remote.is_empty() {
         return outcome.found(true, path, now);
     }
@@ -40,16 +34,6 @@ pub(super) async fn fetch(group: Group<'_>, path: &str, now: Millis, event: &mut
         outcome.told(leaf, came, missing, event);
     }
     outcome.found(leads.steady, path, now)
-}
-
-/// Hosted ones first: they are asked in process, and what they hold is nobody else's to answer.
-pub(super) fn in_order(leaves: &[Arc<Repository>]) -> impl Iterator<Item = &Arc<Repository>> {
-    let of = |hosted: bool| leaves.iter().filter(move |leaf| is_hosted(leaf) == hosted);
-    of(true).chain(of(false))
-}
-
-pub(super) fn is_hosted(leaf: &Repository) -> bool {
-    leaf.record.kind == RepositoryKind::Hosted
 }
 
 impl Group<'_> {

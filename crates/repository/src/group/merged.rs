@@ -4,27 +4,22 @@
 //! be too little, and is no page: whoever comes next may be told more.
 
 use super::document::{self, Asked, Document, Part};
-use super::fetch::{in_order, is_hosted};
+use super::hear::hear;
+use super::member::{self, Said};
 use super::nothing::Nothing;
 use super::ours::{self, Ours};
-use super::wide::Wide;
-use super::{Group, member};
+use super::{Group, is_hosted};
 use crate::content::{Freshness, How, digits};
+use crate::remote::{PATIENCE, WIDTH};
 use crate::work::aside;
 use crate::{Content, Error, Found, Repository, Source};
 use bytes::Bytes;
 use format::tree;
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 use store::{Hashes, Lane};
 use telemetry::{Event, Millis, Op, Reason};
-use tokio::time::timeout;
 
-/// Most members that are asked at a time.
-const WIDTH: usize = 8;
-/// Once one has said something, the others are not waited for longer than this after the last that did.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// So many bytes of documents are about as much work as a row.
 const ROW_BYTES: u64 = 1024;
 
@@ -35,13 +30,10 @@ pub(super) async fn fetch(
     now: Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
-    let leaves: Vec<_> = in_order(&group.repository.leaves).collect();
-    let leaves = match asked.document {
-        Document::Prefixes if !leaves.iter().all(|leaf| is_hosted(leaf)) => {
-            return Err(Error::NoSuchFile(path.to_owned()));
-        }
-        Document::Catalog => leaves.into_iter().filter(|leaf| is_hosted(leaf)).collect(),
-        Document::Metadata | Document::Prefixes => leaves,
+    let leaves: Vec<_> = match asked.document {
+        Document::Prefixes if group.remote().next().is_some() => return Err(Error::NoSuchFile(path.to_owned())),
+        Document::Catalog | Document::Prefixes => group.hosted().collect(),
+        Document::Metadata => group.hosted().chain(group.remote()).collect(),
     };
     let ours = group.ours(asked.path, now, event).await?;
     let said = gather(group, (&leaves, &ours), asked.path, now, event).await;
@@ -62,7 +54,7 @@ pub(super) async fn fetch(
 struct Gathered {
     parts: Vec<Part>,
     nothing: Nothing,
-    /// Whether one did not answer in time.
+    /// Whether an upstream did not answer in time.
     late: bool,
 }
 
@@ -73,25 +65,14 @@ async fn gather(
     now: Millis,
     event: &mut Event,
 ) -> Gathered {
-    let asked = || leaves.iter().filter(|leaf| !ours.kept_from(leaf));
-    let mut said: Vec<_> = asked().map(|_| None).collect();
-    let mut wide = Wide::new(asked().map(|leaf| group.ask(leaf, path, now)), WIDTH);
-    let mut anything = false;
-    loop {
-        let next = match anything {
-            true => timeout(PATIENCE, wide.next()).await.unwrap_or_default(),
-            false => wide.next().await,
-        };
-        let Some((at, one)) = next else { break };
-        anything |= one.content.is_ok();
-        said[at] = Some(one);
-    }
+    let asked: Vec<_> = leaves.iter().copied().filter(|leaf| !ours.kept_from(leaf)).collect();
+    let hosted = asked.iter().filter(|leaf| is_hosted(leaf)).count();
+    let all = asked.iter().map(|leaf| group.ask(leaf, path, now));
+    let has = |said: &Said| said.content.is_ok();
     // Whoever comes next may be told what those say who are late.
-    let late = asked().zip(&said).filter(|(_, said)| said.is_none()).map(|(leaf, _)| leaf);
-    late.for_each(|leaf| group.remotes.remote(leaf).see_through(path));
-    drop(wide);
+    let late = |at: usize| group.remotes.remote(asked[at]).see_through(path);
+    let mut said = hear((all, asked.len()), (WIDTH, PATIENCE), (hosted, has), late).await.into_iter();
     let mut gathered = Gathered { parts: Vec::new(), nothing: Nothing::default(), late: false };
-    let mut said = said.into_iter();
     for leaf in leaves {
         if ours.kept_from(leaf) {
             event.absorb(ours::kept(leaf));

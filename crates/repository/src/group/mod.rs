@@ -1,11 +1,12 @@
 //! A repository that joins others behind one URL.
 //!
 //! In reading order: [`fetch`] says which member answers for a file, [`leads`] who is asked first, [`race`] asks several at once,
-//! [`outcome`] is what their answers come to; [`merged`] has all of them answer for a [`document`]; [`member`] asks one. [`ours`]
-//! says which names upstreams are not asked for.
+//! [`outcome`] is what their answers come to; [`merged`] has all of them answer for a [`document`], and [`hear`] listens to them;
+//! [`member`] asks one. [`ours`] says which names upstreams are not asked for.
 
 mod document;
 mod fetch;
+mod hear;
 mod leads;
 mod member;
 mod merged;
@@ -19,9 +20,9 @@ use crate::hosted::{Inventory, Keeper};
 use crate::remote::Remotes;
 use crate::{Error, Found, Repository};
 use document::Asked;
-pub(crate) use ours::artifact;
+pub(crate) use ours::artifacts;
 use std::sync::Arc;
-use store::Store;
+use store::{RepositoryKind, Store};
 use telemetry::{Counter, Event, Layer, Millis};
 
 /// A group and what its members work with.
@@ -34,13 +35,28 @@ pub(crate) struct Group<'a> {
     pub(crate) repository: &'a Arc<Repository>,
 }
 
-impl Group<'_> {
+impl<'g> Group<'g> {
+    /// Its hosted members. They come first: they are asked in process, and what they hold is nobody else's to answer.
+    fn hosted(self) -> impl Iterator<Item = &'g Arc<Repository>> + Clone {
+        self.repository.leaves.iter().filter(|leaf| is_hosted(leaf))
+    }
+
+    /// Those that stand for upstreams.
+    fn remote(self) -> impl Iterator<Item = &'g Arc<Repository>> {
+        self.repository.leaves.iter().filter(|leaf| !is_hosted(leaf))
+    }
+
     /// Counts what is done to answer; what is only explained is not.
     fn count(&self, counter: Counter) {
         if self.repository.asks {
             self.keeper.recorder.count(counter);
         }
     }
+}
+
+/// Whether a member answers from what is published here; else it stands for an upstream.
+fn is_hosted(leaf: &Repository) -> bool {
+    leaf.record.kind == RepositoryKind::Hosted
 }
 
 /// What the group has at `path`: the file of one of its members, or a document that is made of those of all.

@@ -1,6 +1,7 @@
 //! Why no member has what was asked for.
 
 use crate::Error;
+use crate::content::soonest;
 use telemetry::{Event, Millis};
 
 /// What those said that have it not.
@@ -18,10 +19,10 @@ impl Nothing {
     /// One more has it not; `detail` is what operators may know of that.
     pub(super) fn add(&mut self, error: Error, detail: &str, event: &mut Event) {
         match error {
-            Error::Missing { until, .. } => self.until = self.until.into_iter().chain([until]).min(),
+            Error::Missing { until, .. } => self.until = soonest(self.until, Some(until)),
             absent if absent.is_absence() => {}
             Error::Hidden(hidden) => {
-                self.until = self.until.into_iter().chain(hidden.until()).min();
+                self.until = soonest(self.until, hidden.until());
                 self.hidden = self.hidden.take().or(Some(Error::Hidden(hidden)));
             }
             failed => {

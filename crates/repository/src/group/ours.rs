@@ -2,13 +2,12 @@
 //! version is asked for: a higher one that appears at an upstream is not seen, and upstreams are not asked for the name, as the
 //! question alone would tell of it. A policy may say that a name is shared. Of files that have no such names the path is the name.
 
-use super::Group;
+use super::{Group, is_hosted};
 use crate::{Error, Format, Named, Repository, Since};
 use format::maven::path::{self, Kind};
 use format::tree;
 use std::collections::HashSet;
-use std::sync::Arc;
-use store::{RepositoryKind, Unit};
+use store::Unit;
 use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason};
 
 /// Most folders of one that are looked into: more has a group of artifacts, and no artifact.
@@ -21,8 +20,7 @@ pub(super) struct Ours<'a>(Option<Named<'a>>);
 impl Ours<'_> {
     /// Whether this member is not asked for it.
     pub(super) fn kept_from(&self, leaf: &Repository) -> bool {
-        let remote = leaf.record.kind == RepositoryKind::Remote;
-        remote && self.0.as_ref().is_some_and(|name| !leaf.rules.shares(name))
+        !is_hosted(leaf) && self.0.as_ref().is_some_and(|name| !leaf.rules.shares(name))
     }
 }
 
@@ -31,64 +29,59 @@ pub(super) fn kept(leaf: &Repository) -> MemberRecord {
     MemberRecord::new(&leaf.record.name, MemberSaid::Blocked, Some(Reason::HiddenByPolicy))
 }
 
-/// The folder of the artifact that a path is about. A group's folder may be that of an artifact, too.
-pub(crate) fn artifact(format: Format, path: &str) -> Option<&str> {
+/// The folders of all artifacts that a path of Maven's may be about: mostly of one. A group's folder may be that of an artifact,
+/// too; and of what no client of Maven's asks for nobody knows which it is.
+pub(crate) fn artifacts(path: &str) -> impl Iterator<Item = &str> {
     let folder = tree::folder(path);
-    if format != Format::Maven {
-        return None;
-    }
-    match path::read(path).map(|read| read.kind) {
-        Some(Kind::Artifact(_)) => Some(tree::folder(folder)),
-        Some(Kind::Metadata(at)) if at.snapshot().is_some() => Some(tree::folder(folder)),
-        Some(Kind::Metadata(_)) => Some(folder),
-        Some(Kind::Catalog | Kind::Prefixes | Kind::Settings | Kind::Index) => None,
+    let above = tree::folder(folder);
+    let (first, odd) = match path::read(path).map(|read| read.kind) {
+        Some(Kind::Artifact(_)) => (above, false),
+        Some(Kind::Metadata(at)) if at.snapshot().is_some() => (above, false),
+        // A document for a version that is no snapshot is none of the layout's.
+        Some(Kind::Metadata(_)) => (folder, name(folder).starts_with(|first: char| first.is_ascii_digit())),
+        Some(Kind::Catalog | Kind::Prefixes | Kind::Settings | Kind::Index) => ("", false),
         // No file of the layout; an upstream may have it all the same.
-        None => Some(tree::folder(folder)),
-    }
-}
-
-/// The folders of all artifacts that a path may be about. Of what no client of Maven's asks for nobody knows which it is.
-fn artifacts(format: Format, path: &str) -> impl Iterator<Item = &str> {
-    let first = artifact(format, path);
-    let odd = match first.and_then(|_| path::read(path)).map(|read| read.kind) {
-        // A document for a version that is no snapshot.
-        Some(Kind::Metadata(at)) => {
-            let last = at.folder.rsplit('/').next().unwrap_or_default();
-            at.snapshot().is_none() && last.starts_with(|first: char| first.is_ascii_digit())
-        }
-        Some(_) => false,
-        None => first.is_some(),
+        None => (above, true),
     };
-    let above = std::iter::successors(Some(tree::folder(path)), |folder| Some(tree::folder(folder)));
-    let above = above.take_while(move |folder| odd && !folder.is_empty()).filter(move |folder| Some(*folder) != first);
-    first.into_iter().chain(above)
+    let others = std::iter::successors(odd.then_some(folder), |folder| Some(tree::folder(folder)));
+    let others = others.take_while(|folder| !folder.is_empty()).filter(move |folder| *folder != first);
+    Some(first).filter(|first| !first.is_empty()).into_iter().chain(others)
 }
 
-fn name(folder: &str) -> Option<Named<'_>> {
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn named(folder: &str) -> Option<Named<'_>> {
     Some(Named::maven(folder.rsplit_once('/')?, "", Since::Always))
 }
 
-impl<'g> Group<'g> {
-    fn hosted(self) -> impl Iterator<Item = &'g Arc<Repository>> {
-        self.repository.leaves.iter().filter(|leaf| leaf.record.kind == RepositoryKind::Hosted)
-    }
-
+impl Group<'_> {
     /// Whose the name is that `path` is under.
     pub(super) async fn ours<'a>(self, path: &'a str, now: Millis, event: &mut Event) -> Result<Ours<'a>, Error> {
-        let format = self.repository.format;
-        for leaf in self.hosted() {
-            for folder in artifacts(format, path) {
-                if self.holds(leaf, folder, now, event).await? {
-                    return Ok(Ours(name(folder)));
+        match self.repository.format {
+            Format::Maven => {
+                let folders: Vec<&str> = artifacts(path).collect();
+                for leaf in self.hosted() {
+                    for folder in &folders {
+                        if self.holds(leaf, folder, now, event).await? {
+                            return Ok(Ours(named(folder)));
+                        }
+                    }
                 }
             }
-            // What is beside a file, as its checksum, is whose that is.
-            let files = [Some(path), tree::checksum_of(path).map(|(file, _)| file)];
-            for file in files.into_iter().flatten().filter(|_| format == Format::Raw) {
-                if self.held(leaf, file, now, event).await? {
-                    return Ok(Ours(Named::file(format, file, Since::Always)));
+            Format::Raw => {
+                // What is beside a file, as its checksum, is whose that is.
+                let beside = tree::checksum_of(path).map(|(file, _)| file);
+                for leaf in self.hosted() {
+                    for file in [Some(path), beside].into_iter().flatten() {
+                        if self.held(leaf, file, now, event).await? {
+                            return Ok(Ours(Named::file(Format::Raw, file, Since::Always)));
+                        }
+                    }
                 }
             }
+            Format::Gem => {}
         }
         Ok(Ours(None))
     }

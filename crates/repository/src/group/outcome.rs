@@ -4,6 +4,7 @@
 use super::member::Said;
 use super::nothing::Nothing;
 use super::race::Came;
+use crate::content::soonest;
 use crate::{Content, Error, Failure, Found, Repository};
 use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason};
 
@@ -59,8 +60,4 @@ impl Outcome {
         let fresh_until = soonest(content.fresh_until, sure_until);
         Ok(Found::Content(Content { fresh_until, ..content }))
     }
-}
-
-fn soonest(one: Option<Millis>, other: Option<Millis>) -> Option<Millis> {
-    one.into_iter().chain(other).min()
 }

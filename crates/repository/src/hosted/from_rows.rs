@@ -4,6 +4,7 @@
 use super::Hosted;
 use super::index::{facts, info_lines, make};
 use super::specs::{packed, parts_of};
+use crate::content::soonest;
 use crate::rope::Chunks;
 use crate::rope::chunks::UNITS;
 use crate::{Error, Found, Index, Repository, turns, visible};
@@ -103,7 +104,7 @@ async fn each<T: Send + 'static>(
             move |name: &str, rows: Vec<Entry>| (turns(&rows, repository.view(now)), say(name, rows, &repository));
         let (some, last) = hosted.repository.units(hosted.store, (&from, PAGE), read, event).await?;
         for (turns, one) in some {
-            until = until.into_iter().chain(turns).min();
+            until = soonest(until, turns);
             said.extend(one?);
         }
         after = last;

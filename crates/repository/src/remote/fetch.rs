@@ -3,19 +3,15 @@
 
 use super::ages::{Age, Ages};
 use super::flights::{Came, Landed, Lasts, Stage, Until};
-use super::{KeptFile, OfUpstream, Remembered, Remote, filter, kind, past};
+use super::{KeptFile, OfUpstream, PATIENCE, Remembered, Remote, filter, kind, past};
 use crate::content::{Freshness, How, digits};
 use crate::{Content, Error, Found, Hidden, Named, Repository, Since, Source, shown};
 use bytes::Bytes;
 use format::maven::{self, path::Kind};
 use format::tree::{self, Checksum};
-use std::time::Duration;
 use store::{Hashes, Held};
 use telemetry::{Event, EventId, Layer, MemberRecord, MemberSaid, Millis, Reason, Tick};
 use tokio::time::timeout;
-
-/// Whoever can be given what was good last waits for its upstream no longer than this. The flight goes on without them.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The file at `path`, or what is known of its bytes where `path` is that of a checksum.
 pub(crate) async fn fetch(remote: &Remote, path: &str, event: &mut Event) -> Result<Found, Error> {

@@ -6,8 +6,8 @@
 use super::fetch::{Told, file};
 use super::flights::{Landed, Lasts, Stage, Until};
 use super::sightings::{Seen, unit};
-use super::{OfUpstream, Remembered, Remote, kind};
-use crate::content::digits;
+use super::{OfUpstream, PATIENCE, Remembered, Remote, WIDTH, kind};
+use crate::content::{digits, soonest};
 use crate::visible::Row;
 use crate::work::aside;
 use crate::{Content, Error, Format, Named, Since, Source, View};
@@ -27,10 +27,6 @@ use tokio::time::timeout;
 const ROW_BYTES: u64 = 1024;
 /// Most versions whose POM is looked for in one answer, the newest first. More are hidden until somebody asks again.
 const LOOKED_FOR: usize = 32;
-/// POMs that are asked for at once.
-const WIDTH: usize = 8;
-/// So long each is waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// What was not looked for is, this much later.
 const AGAIN: Duration = Duration::from_secs(10);
 
@@ -67,7 +63,7 @@ async fn filtered(remote: &Remote, path: &str, content: Content, event: &mut Eve
         Some(of) => builds(&document, of, remote.repository.view(remote.now())),
         None => listed(remote, at.folder, &document, event).await?,
     };
-    let fresh_until = content.fresh_until.into_iter().chain(until).min();
+    let fresh_until = soonest(content.fresh_until, until);
     if seen == document {
         return Ok(Content { fresh_until, ..content });
     }
@@ -108,7 +104,7 @@ fn builds(
     let mut until = None::<Millis>;
     let mut hides = |moment: Option<i64>| {
         let (named, rules) = (named(moment), view.rules);
-        until = until.into_iter().chain(rules.turns(&named, view)).min();
+        until = soonest(until, rules.turns(&named, view));
         rules.hides(&named, view).is_some()
     };
     let mut seen = document.clone();
@@ -150,7 +146,7 @@ async fn listed(
     let since = |version: &str| ages.get(version).copied().unwrap_or(Since::Always);
     let turns = all.iter().filter_map(|version| view.rules.turns(&named(version, since(version)), view)).min();
     let again = again.then(|| view.now.plus(AGAIN));
-    let until = turns.into_iter().chain(again).min();
+    let until = soonest(turns, again);
 
     let hidden: HashSet<&str> = all.iter().copied().filter(|version| hides(version, since(version))).collect();
     let mut seen = document.clone();

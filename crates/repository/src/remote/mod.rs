@@ -30,6 +30,7 @@ use client::{HostState, Hosts};
 use flights::Flights;
 use format::tree;
 use std::sync::Arc;
+use std::time::Duration;
 use store::{Held, Origin, Recalled, RemoteRecord, Stamp, Store, Unit};
 use telemetry::{Event, Millis, Recorder};
 use tokio::runtime::Handle;
@@ -39,6 +40,10 @@ use upstreams::Upstreams;
 /// What is kept of an upstream is looked for again after so many milliseconds, though it cannot have changed: what is asked for all
 /// the time must not seem to be what was used longest ago, which goes first.
 pub(crate) const COUNTS_AS_USED: i64 = 3_600_000;
+/// Most upstreams, or files of one, that are asked for at once to make one answer.
+pub(crate) const WIDTH: usize = 8;
+/// Whoever has something else to answer with waits for an upstream no longer than this. What it says later is there for who asks next.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What all remote repositories share.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use super::Repositories;
 use crate::remote::COUNTS_AS_USED;
-use crate::{Ask, Question, group, hosted};
+use crate::{Ask, Format, Question, group, hosted};
 use format::gem::spelling;
 use store::{RepositoryId, RepositoryKind, Stamp, Unit};
 use telemetry::Millis;
@@ -47,12 +47,11 @@ impl Repositories {
         };
         let stamp = |unit: Unit<'_>| self.store.revisions().stamp(&[unit], until);
         let made = stamp(unit)?.join(&ask.settings)?;
-        // Whose a name is, where hosted members and upstreams may have it.
-        match (&ask.question, ask.repository.record.kind) {
-            (Question::Fetch(path), RepositoryKind::Group) => match group::artifact(ask.repository.format, path) {
-                Some(artifact) => made.join(&stamp(Unit::Of(id, artifact))?),
-                None => Some(made),
-            },
+        // Whose a name is, where hosted members and upstreams may have it. What may be of many names is never a page.
+        match (&ask.question, ask.repository.record.kind, ask.repository.format) {
+            (Question::Fetch(path), RepositoryKind::Group, Format::Maven) => {
+                group::artifacts(path).try_fold(made, |made, folder| made.join(&stamp(Unit::Of(id, folder))?))
+            }
             _ => Some(made),
         }
     }
