@@ -1,53 +1,16 @@
 //! Sinks that hang, refuse and panic, in a whole server: no request notices, and the sink beside them gets every event.
 
+use crate::world::bad_sinks::{Hangs, Panics, Refuses};
 use crate::world::{Answer, Connection, FIRST};
 use daylight::config::{self, Environment, Flag, Machine};
 use daylight::serve::{self, Extra};
 use std::io;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 use telemetry::{Event, Log, Sink};
 
 /// How long anything here may take before it counts as stuck. No test is right because something took less.
 const STUCK: Duration = Duration::from_secs(30);
-
-/// Waits until the test lets go of the other end.
-struct Hangs(Receiver<()>);
-
-impl Sink for Hangs {
-    fn name(&self) -> &'static str {
-        "hangs"
-    }
-
-    fn write(&mut self, _: &[Event]) -> io::Result<()> {
-        let _ = self.0.recv();
-        Ok(())
-    }
-}
-
-struct Refuses;
-
-impl Sink for Refuses {
-    fn name(&self) -> &'static str {
-        "refuses"
-    }
-
-    fn write(&mut self, _: &[Event]) -> io::Result<()> {
-        Err(io::ErrorKind::StorageFull.into())
-    }
-}
-
-struct Panics;
-
-impl Sink for Panics {
-    fn name(&self) -> &'static str {
-        "panics"
-    }
-
-    fn write(&mut self, _: &[Event]) -> io::Result<()> {
-        panic!("a sink panics, as it is meant to in this test");
-    }
-}
 
 struct Keeps(Sender<Event>);
 

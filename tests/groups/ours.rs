@@ -6,6 +6,15 @@ use crate::world::Upstream;
 
 const LAMP: &str = "org/example/lamp";
 
+/// Files under a name, of versions that are higher than any and of those that are held.
+const SQUATTED: [&str; 5] = [
+    "9.9/lamp-9.9.jar",
+    "9.9/lamp-9.9.jar.sha1",
+    "9.9/lamp-9.9.pom",
+    "1.0/lamp-1.0-sources.jar",
+    "1.0-SNAPSHOT/lamp-1.0-29990101.000000-9.jar",
+];
+
 /// Has everything under a name, in a version that is higher than any.
 fn squat(upstream: &Upstream) {
     let metadata = "<metadata><groupId>org.example</groupId><artifactId>lamp</artifactId><versioning><versions>\
@@ -13,13 +22,7 @@ fn squat(upstream: &Upstream) {
     let build = "<metadata><groupId>org.example</groupId><artifactId>lamp</artifactId><version>1.0-SNAPSHOT</version>\
                  <versioning><snapshot><timestamp>29990101.000000</timestamp><buildNumber>9</buildNumber></snapshot>\
                  </versioning></metadata>";
-    for path in [
-        "9.9/lamp-9.9.jar",
-        "9.9/lamp-9.9.jar.sha1",
-        "9.9/lamp-9.9.pom",
-        "1.0/lamp-1.0-sources.jar",
-        "1.0-SNAPSHOT/lamp-1.0-29990101.000000-9.jar",
-    ] {
+    for path in SQUATTED {
         upstream.file(&format!("/{LAMP}/{path}"), "evil");
     }
     upstream.file(&format!("/{LAMP}/maven-metadata.xml"), metadata);
@@ -36,15 +39,8 @@ fn a_higher_version_that_appears_upstream_under_a_name_that_is_held_is_seen_on_n
     let nowhere = || {
         for name in ["all", "outer"] {
             let get = |path: &str| scene.world.anon().file(name, &format!("{LAMP}/{path}"));
-            for path in [
-                "9.9/lamp-9.9.jar",
-                "9.9/lamp-9.9.jar.sha1",
-                "9.9/lamp-9.9.pom",
-                "1.0/lamp-1.0-sources.jar",
-                "1.0-SNAPSHOT/lamp-1.0-29990101.000000-9.jar",
-                "1.0-SNAPSHOT/maven-metadata.xml",
-                "1.0-SNAPSHOT/maven-metadata.xml.sha1",
-            ] {
+            let built = ["1.0-SNAPSHOT/maven-metadata.xml", "1.0-SNAPSHOT/maven-metadata.xml.sha1"];
+            for path in SQUATTED.into_iter().chain(built) {
                 get(path).expect(404);
             }
             let metadata = get("maven-metadata.xml");

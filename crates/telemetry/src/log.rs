@@ -166,4 +166,4 @@ fn clean(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

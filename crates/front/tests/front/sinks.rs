@@ -1,48 +1,9 @@
 //! What becomes of events is no business of a client's.
 
+use crate::bad_sinks::{Hangs, Panics, Refuses};
 use crate::people::{Front, HANGS};
 use front::Limits;
-use std::io;
-use std::sync::mpsc::{Receiver, channel};
-use telemetry::{Event, Sink};
-
-/// Hangs until the other end is dropped.
-struct Hangs(Receiver<()>);
-
-impl Sink for Hangs {
-    fn name(&self) -> &'static str {
-        "hangs"
-    }
-
-    fn write(&mut self, _: &[Event]) -> io::Result<()> {
-        let _ = self.0.recv();
-        Ok(())
-    }
-}
-
-struct Refuses;
-
-impl Sink for Refuses {
-    fn name(&self) -> &'static str {
-        "refuses"
-    }
-
-    fn write(&mut self, _: &[Event]) -> io::Result<()> {
-        Err(io::ErrorKind::StorageFull.into())
-    }
-}
-
-struct Panics;
-
-impl Sink for Panics {
-    fn name(&self) -> &'static str {
-        "panics"
-    }
-
-    fn write(&mut self, _: &[Event]) -> io::Result<()> {
-        panic!("on purpose")
-    }
-}
+use std::sync::mpsc::channel;
 
 #[test]
 fn a_sink_that_hangs_refuses_or_panics_changes_no_byte_and_takes_nothing_from_the_others() {

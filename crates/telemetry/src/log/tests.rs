@@ -20,7 +20,8 @@ impl io::Write for Sends {
     }
 }
 
-fn target() -> (Target, Receiver<Vec<u8>>) {
+/// Sends on what is written.
+pub(crate) fn target() -> (Target, Receiver<Vec<u8>>) {
     let (write, written) = channel();
     (Target::writer(Box::new(Sends(write))), written)
 }

@@ -1,7 +1,8 @@
 //! Counting is exact, and no sink can harm another or whoever releases.
 
 use super::*;
-use crate::lines::{Lines, LinesOptions, Target};
+use crate::lines::{Lines, LinesOptions};
+use crate::log::tests::target;
 use crate::log::{Level, LineFormat};
 use crate::{Event, EventId, Layer, Op, Reason, Tick};
 use std::io;
@@ -194,8 +195,7 @@ fn an_event_is_counted_by_reason_layer_class_and_op() {
 
 #[test]
 fn a_sink_that_loses_events_is_reported_once_a_minute() {
-    let (heard, lines) = channel();
-    let target = Target::writer(Box::new(Sends(heard)));
+    let (target, lines) = target();
     let lines_of = Lines::start(LinesOptions::default(), target);
     let recorder = start(1, 100, vec![sink("errs", |_| Err(io::Error::other("no\nroom")))]);
     recorder.report_to(Log::new(recorder.clock().clone(), Level::Warn, LineFormat::Text, lines_of.clone()));
@@ -207,17 +207,4 @@ fn a_sink_that_loses_events_is_reported_once_a_minute() {
     let said = String::from_utf8(lines.try_iter().flatten().collect()).unwrap();
     assert_eq!(said.lines().count(), 1);
     assert!(said.contains("warn a sink loses events sink=errs why=no\u{fffd}room errors=1"), "{said}");
-}
-
-/// Sends on what is written.
-struct Sends(Sender<Vec<u8>>);
-
-impl io::Write for Sends {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.send(bytes.to_vec()).map_err(io::Error::other)?;
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

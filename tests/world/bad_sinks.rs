@@ -1,0 +1,43 @@
+//! Sinks that hang, refuse and panic. The tests of the front take them from here too.
+
+use std::io;
+use std::sync::mpsc::Receiver;
+use telemetry::{Event, Sink};
+
+/// Hangs until the test lets go of the other end.
+pub struct Hangs(pub Receiver<()>);
+
+impl Sink for Hangs {
+    fn name(&self) -> &'static str {
+        "hangs"
+    }
+
+    fn write(&mut self, _: &[Event]) -> io::Result<()> {
+        let _ = self.0.recv();
+        Ok(())
+    }
+}
+
+pub struct Refuses;
+
+impl Sink for Refuses {
+    fn name(&self) -> &'static str {
+        "refuses"
+    }
+
+    fn write(&mut self, _: &[Event]) -> io::Result<()> {
+        Err(io::ErrorKind::StorageFull.into())
+    }
+}
+
+pub struct Panics;
+
+impl Sink for Panics {
+    fn name(&self) -> &'static str {
+        "panics"
+    }
+
+    fn write(&mut self, _: &[Event]) -> io::Result<()> {
+        panic!("a sink panics, as it is meant to in this test");
+    }
+}
