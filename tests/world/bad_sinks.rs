@@ -5,7 +5,7 @@ use std::sync::mpsc::Receiver;
 use telemetry::{Event, Sink};
 
 /// Hangs until the test lets go of the other end.
-pub struct Hangs(pub Receiver<()>);
+pub(crate) struct Hangs(pub(crate) Receiver<()>);
 
 impl Sink for Hangs {
     fn name(&self) -> &'static str {
@@ -18,7 +18,7 @@ impl Sink for Hangs {
     }
 }
 
-pub struct Refuses;
+pub(crate) struct Refuses;
 
 impl Sink for Refuses {
     fn name(&self) -> &'static str {
@@ -30,7 +30,7 @@ impl Sink for Refuses {
     }
 }
 
-pub struct Panics;
+pub(crate) struct Panics;
 
 impl Sink for Panics {
     fn name(&self) -> &'static str {

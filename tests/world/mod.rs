@@ -1,6 +1,6 @@
 //! A world to test in: the real program on a folder of its own, people who talk to it, gems, and real clients.
 
-pub mod bad_sinks;
+pub(crate) mod bad_sinks;
 mod central;
 pub(crate) mod frames;
 mod gem;
