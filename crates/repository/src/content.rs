@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use format::tree::Checksum;
 use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use store::Hashes;
 use telemetry::{Millis, Reason};
@@ -61,6 +62,54 @@ pub(crate) fn digits(hashes: &Hashes, checksum: Checksum) -> String {
         Checksum::Sha1 => hashes.sha1.clone(),
         Checksum::Sha256 => hashes.sha256.to_string(),
         Checksum::Sha512 => hashes.sha512.clone(),
+    }
+}
+
+/// So many bytes of a document are about as much work as a row.
+const ROW_BYTES: u64 = 1024;
+
+/// About how many rows are as much work as a document of so many bytes.
+pub(crate) fn rows_of(size_bytes: u64) -> usize {
+    usize::try_from(size_bytes / ROW_BYTES).unwrap_or(usize::MAX)
+}
+
+impl Content {
+    /// A text that was made just now.
+    pub(crate) fn text(text: String, media: &'static str) -> Self {
+        let bytes = Bytes::from(text);
+        Self {
+            hashes: Some(Hashes::of(&bytes)),
+            source: Source::Memory(bytes),
+            modified: None,
+            media,
+            lasting: false,
+            fresh_until: None,
+            freshness: None,
+        }
+    }
+
+    /// A checksum as a file: its small hexadecimal digits and no more, which every client reads.
+    pub(crate) fn checksum(hashes: &Hashes, checksum: Checksum) -> Self {
+        Self::text(digits(hashes, checksum), "text/plain")
+    }
+
+    /// The checksum of this file, as good as the file; `None` while that arrives.
+    pub(crate) fn sum(&self, checksum: Checksum) -> Option<Self> {
+        let Self { source, hashes, media, .. } = Self::checksum(self.hashes.as_ref()?, checksum);
+        Some(Self { source, hashes, media, ..self.clone() })
+    }
+
+    /// All of its bytes; `None` while they arrive, or where they cannot be read. It may read a file.
+    pub(crate) fn bytes(&self) -> Option<Bytes> {
+        match &self.source {
+            Source::Memory(bytes) => Some(bytes.clone()),
+            Source::File(file) => {
+                let mut bytes = vec![0; usize::try_from(self.hashes.as_ref()?.size_bytes).ok()?];
+                file.read_exact_at(&mut bytes, 0).ok()?;
+                Some(bytes.into())
+            }
+            Source::Growing(_) => None,
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 mod facts;
 mod merge;
 
-pub use facts::{SnapshotFile, moment_of, plugins, snapshot, versions};
+pub use facts::{SnapshotFile, listing, moment_of, plugins, snapshot, versions};
 pub use merge::merge;
 
 use super::path::is_snapshot;

@@ -1,6 +1,6 @@
 //! Documents that a group makes of those of its members: which paths have them, and one out of several.
 
-use crate::{Content, Format, Source};
+use crate::{Content, Format};
 use bytes::Bytes;
 use format::maven::metadata::Metadata;
 use format::maven::path::{self, Kind};
@@ -8,7 +8,6 @@ use format::maven::prefixes::Prefixes;
 use format::maven::{LONGEST, catalog, metadata};
 use format::tree::{self, Checksum};
 use std::collections::HashSet;
-use std::os::unix::fs::FileExt;
 
 /// Most bytes that are read for one document, whoever has them: twice what one may have.
 const READ_MAX: usize = 2 * LONGEST;
@@ -106,15 +105,7 @@ fn each<T>(all: Vec<(bool, Bytes)>, lacks: &mut bool, read: impl Fn((bool, Bytes
 fn bytes(content: &Content, room: &mut usize) -> Option<Bytes> {
     let len = usize::try_from(content.hashes.as_ref()?.size_bytes).ok()?;
     *room = room.checked_sub(len)?;
-    match &content.source {
-        Source::Memory(bytes) => Some(bytes.clone()),
-        Source::File(file) => {
-            let mut bytes = vec![0; len];
-            file.read_exact_at(&mut bytes, 0).ok()?;
-            Some(bytes.into())
-        }
-        Source::Growing(_) => None,
-    }
+    content.bytes()
 }
 
 /// What those say together that are about this folder first: one that is wrong there must not have the others be wrong. What

@@ -9,19 +9,16 @@ use super::member::{self, Said};
 use super::nothing::Nothing;
 use super::ours::{self, Ours};
 use super::{Group, is_hosted};
-use crate::content::{Freshness, How, digits};
+use crate::content::{Freshness, How, rows_of};
 use crate::remote::{PATIENCE, WIDTH};
 use crate::work::aside;
 use crate::{Content, Error, Found, Repository, Source};
-use bytes::Bytes;
 use format::tree;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::{Hashes, Lane};
 use telemetry::{Event, Millis, Op, Reason};
 
-/// So many bytes of documents are about as much work as a row.
-const ROW_BYTES: u64 = 1024;
 
 /// The document that is `asked` for, or its checksum; `path` is what the client calls it.
 pub(super) async fn fetch(
@@ -42,12 +39,8 @@ pub(super) async fn fetch(
         return Err(said.nothing.error(path));
     }
     let content = together(group, asked, said, now, event).await?;
-    let Some((checksum, hashes)) = asked.checksum.zip(content.hashes.as_ref()) else {
-        return Ok(Found::Content(content));
-    };
-    let text = Bytes::from(digits(hashes, checksum));
-    let hashes = Some(Hashes::of(&text));
-    Ok(Found::Content(Content { source: Source::Memory(text), hashes, media: tree::media(path), ..content }))
+    let sum = asked.checksum.and_then(|checksum| content.sum(checksum));
+    Ok(Found::Content(sum.unwrap_or(content)))
 }
 
 /// What the members said, in their order.
@@ -114,13 +107,12 @@ async fn together(
     } else {
         let bytes: u64 =
             parts.iter().filter_map(|part| part.content.hashes.as_ref()).map(|known| known.size_bytes).sum();
-        let rows = usize::try_from(bytes / ROW_BYTES).unwrap_or(usize::MAX);
         let (document, path) = (asked.document, asked.path.to_owned());
         let merge = move || {
             let merged = document::merge((document, &path), &parts, &ours);
             Ok(merged.map(|merged| (Hashes::of(&merged.bytes), merged)))
         };
-        match aside(&group.keeper.workers, (Lane::Index, Op::Merge), rows, event, merge).await? {
+        match aside(&group.keeper.workers, (Lane::Index, Op::Merge), rows_of(bytes), event, merge).await? {
             Some((hashes, merged)) => {
                 let (source, hashes) = (Source::Memory(merged.bytes), Some(hashes));
                 (Content { source, hashes, ..first }, merged.lacks)

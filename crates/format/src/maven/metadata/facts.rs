@@ -85,6 +85,29 @@ pub fn plugins(plugins: impl IntoIterator<Item = Plugin>) -> Metadata {
     Metadata { plugins, ..Metadata::default() }
 }
 
+/// Of a folder, which may be that of an artifact and that of a group: its versions and its plugins, in one document. `there`: the
+/// artifact is there, whether or not any of its versions is told. `None`: there is nothing to say.
+pub fn listing<'a>(
+    folder: &str,
+    (listed, there): (impl IntoIterator<Item = &'a str>, bool),
+    plugins: impl IntoIterator<Item = Plugin>,
+    changed: i64,
+) -> Option<Metadata> {
+    let plugins = self::plugins(plugins);
+    let mut listed = listed.into_iter().peekable();
+    match (listed.peek(), folder.rsplit_once('/')) {
+        (Some(_), Some((group, artifact))) => {
+            let versions = versions((&group.replace('/', "."), artifact), listed, changed);
+            Some(Metadata { plugins: plugins.plugins, ..versions })
+        }
+        // Who deploys the first version reads this before.
+        (None, Some((group, artifact))) if there => {
+            Some(Metadata { group: Some(group.replace('/', ".")), artifact: Some(artifact.to_owned()), ..plugins })
+        }
+        _ => Some(plugins).filter(|plugins| !plugins.plugins.is_empty()),
+    }
+}
+
 /// Versions in their order, each once. Equal ones (`1.0`, `1.0.0`) in that of their spelling.
 pub(super) fn sorted(versions: Vec<String>) -> Vec<String> {
     let mut versions: Vec<_> = versions.iter().map(|version| Version::new(version)).collect();

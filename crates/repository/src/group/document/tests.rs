@@ -1,6 +1,7 @@
 //! Documents of several members in one.
 
 use super::*;
+use crate::Source;
 use store::Hashes;
 
 fn part(hosted: bool, text: &str) -> Part {

@@ -3,13 +3,11 @@
 use super::Tree;
 use super::made;
 use super::place::{self, Place};
-use crate::content::digits;
 use crate::hosted::inventory::{Inventory, NAMES, Says};
 use crate::{Content, Error, Format, Found, Hidden, Source, View, shown};
-use bytes::Bytes;
-use format::tree::{self as paths, Checksum};
+use format::tree as paths;
 use std::sync::Arc;
-use store::{Entry, Hashes, Unit};
+use store::{Entry, Unit};
 use telemetry::{Event, Millis};
 
 /// Up to so many bytes a file is read into memory: what is asked for again is answered from there.
@@ -32,21 +30,21 @@ pub(crate) async fn fetch(
                     Error::NoSuchFile(_) => missing(),
                     other => other,
                 })?;
-                sum(&entry.hashes, checksum, Some(entry.published))
+                Content { modified: Some(entry.published), ..Content::checksum(&entry.hashes, checksum) }
             }
             Err(error) => return Err(error),
         },
         Place::Checksum(file, checksum) => match place::read(tree.repository.format, file) {
             Some(Place::Made(kind)) => {
                 let made = made::make(tree, kind, now, event).await?.ok_or_else(missing)?;
-                Content { fresh_until: made.fresh_until, ..sum(&made.hashes, checksum, made.modified) }
+                made.sum(checksum).unwrap_or(made)
             }
             _ => {
                 let entry = asked((tree, inventory), file, now, event).await?;
-                sum(&entry.hashes, checksum, Some(entry.published))
+                Content { modified: Some(entry.published), ..Content::checksum(&entry.hashes, checksum) }
             }
         },
-        Place::Made(kind) => made::make(tree, kind, now, event).await?.ok_or_else(missing)?.content(),
+        Place::Made(kind) => made::make(tree, kind, now, event).await?.ok_or_else(missing)?,
     };
     Ok(Found::Content(content))
 }
@@ -100,19 +98,4 @@ async fn open(tree: Tree<'_>, entry: Entry, lasting: bool, event: &mut Event) ->
         freshness: None,
         hashes: Some(entry.hashes),
     })
-}
-
-/// A checksum as a file: its digits and no more, which every client reads.
-fn sum(hashes: &Hashes, checksum: Checksum, modified: Option<Millis>) -> Content {
-    let digits = Bytes::from(digits(hashes, checksum));
-    Content {
-        hashes: Some(Hashes::of(&digits)),
-        source: Source::Memory(digits),
-        modified,
-        media: "text/plain",
-        // It may be that of what changes; and who has what lasts has no reason to ask again.
-        lasting: false,
-        fresh_until: None,
-        freshness: None,
-    }
 }

@@ -4,30 +4,17 @@
 use super::Tree;
 use super::listing::{self, Archetype, Item, Listed, Plugin, Version};
 use crate::work::aside;
-use crate::{Content, Error, Source, View, hidden, shown, turns, visible};
-use bytes::Bytes;
+use crate::{Content, Error, View, hidden, shown, turns, visible};
 use format::maven::catalog;
 use format::maven::metadata::{self, Metadata, SnapshotFile};
 use format::maven::path::{self, Kind};
 use format::maven::prefixes::Prefixes;
-use store::{Entry, Hashes, Lane};
+use store::{Entry, Lane};
 use telemetry::{Event, Millis, Op};
 
 /// Most beginnings that are looked for. Where there are more there is no list: one that lacks any makes clients refuse what is
 /// there.
 const PREFIXES: usize = 10_000;
-
-/// A document.
-#[derive(Debug)]
-pub(super) struct Made {
-    pub(super) bytes: Bytes,
-    pub(super) hashes: Hashes,
-    /// When it last became another, where that is known.
-    pub(super) modified: Option<Millis>,
-    /// From when on policy may show something else.
-    pub(super) fresh_until: Option<Millis>,
-    media: &'static str,
-}
 
 /// What is made of rows as a view shows them.
 struct Told {
@@ -37,33 +24,13 @@ struct Told {
     until: Option<Millis>,
 }
 
-impl Made {
-    fn of(text: String, modified: Option<Millis>, media: &'static str) -> Self {
-        let bytes = Bytes::from(text);
-        Self { hashes: Hashes::of(&bytes), bytes, modified, fresh_until: None, media }
-    }
-
-    /// The document as a file.
-    pub(super) fn content(self) -> Content {
-        Content {
-            source: Source::Memory(self.bytes),
-            hashes: Some(self.hashes),
-            modified: self.modified,
-            media: self.media,
-            lasting: false,
-            fresh_until: self.fresh_until,
-            freshness: None,
-        }
-    }
-}
-
 /// The document of this kind, as it is now; `None` where there is nothing to say.
 pub(super) async fn make(
     tree: Tree<'_>,
     kind: Kind<'_>,
     now: Millis,
     event: &mut Event,
-) -> Result<Option<Made>, Error> {
+) -> Result<Option<Content>, Error> {
     let repository = tree.repository.clone();
     match kind {
         Kind::Metadata(at) if at.snapshot().is_some() => {
@@ -102,7 +69,7 @@ pub(super) async fn make(
         Kind::Prefixes if repository.as_of.is_some() || !repository.rules.is_open() => Ok(None),
         Kind::Prefixes => {
             let prefixes = prefixes(tree, event).await?;
-            Ok(prefixes.map(|prefixes| Made::of(prefixes.render(), None, "text/plain")))
+            Ok(prefixes.map(|prefixes| Content::text(prefixes.render(), "text/plain")))
         }
         Kind::Artifact(_) | Kind::Settings | Kind::Index => Ok(None),
     }
@@ -112,18 +79,18 @@ pub(super) async fn make(
 async fn rendered(
     tree: Tree<'_>,
     rows: usize,
-    render: impl FnOnce() -> Option<Made> + Send + 'static,
+    render: impl FnOnce() -> Option<Content> + Send + 'static,
     event: &mut Event,
-) -> Result<Option<Made>, Error> {
+) -> Result<Option<Content>, Error> {
     aside(&tree.keeper.workers, (Lane::Index, Op::IndexRender), rows, event, move || Ok(render())).await
 }
 
 impl Told {
     /// Where policy hides something, the document may become another without a change, so nobody is told when it last did.
-    fn made(self, view: View<'_>) -> Option<Made> {
+    fn made(self, view: View<'_>) -> Option<Content> {
         let (text, changed) = self.document?;
-        let changed = view.rules.is_open().then_some(changed);
-        Some(Made { fresh_until: self.until, ..Made::of(text, changed, "application/xml") })
+        let modified = view.rules.is_open().then_some(changed);
+        Some(Content { modified, fresh_until: self.until, ..Content::text(text, "application/xml") })
     }
 }
 
@@ -143,24 +110,13 @@ fn of_lists(
     let changed = changes(versions, view).chain(changes(plugins, view)).max().unwrap_or_default();
     let is_hidden = hidden(versions, view).next().is_some();
     let plugins = visible(plugins, view).map(|seen| &seen.entry().what);
-    let plugins = metadata::plugins(plugins.map(|plugin| metadata::Plugin {
+    let plugins = plugins.map(|plugin| metadata::Plugin {
         name: plugin.name.clone(),
         prefix: plugin.prefix.clone(),
         artifact: plugin.artifact.clone(),
-    }));
-    let mut seen = visible(versions, view).map(|seen| seen.entry().what.version.as_str()).peekable();
-    let document = match (seen.peek(), folder.rsplit_once('/')) {
-        (Some(_), Some((group, artifact))) => {
-            let versions = metadata::versions((&group.replace('/', "."), artifact), seen, changed.0);
-            Metadata { plugins: plugins.plugins, ..versions }
-        }
-        // Who deploys the first version reads this before, and is told nothing of it; but the artifact is there.
-        (None, Some((group, artifact))) if is_hidden => {
-            Metadata { group: Some(group.replace('/', ".")), artifact: Some(artifact.to_owned()), ..plugins }
-        }
-        _ if plugins.plugins.is_empty() => return None,
-        _ => plugins,
-    };
+    });
+    let seen = visible(versions, view).map(|seen| seen.entry().what.version.as_str());
+    let document = metadata::listing(folder, (seen, is_hidden), plugins, changed.0)?;
     Some((document.render(), changed))
 }
 
