@@ -74,6 +74,13 @@ impl<'a> Named<'a> {
         Self { since, ..self }
     }
 
+    /// The raw file that this is a checksum of, by its name: who may not see the one is not told of it by the other.
+    pub(super) fn summed(&self) -> Option<Named<'_>> {
+        let (file, _) = tree::checksum_of(&self.package).filter(|_| self.format == Format::Raw)?;
+        let Self { format, since, upstream, .. } = *self;
+        Some(Named { format, package: file.into(), version: "".into(), since, upstream })
+    }
+
     /// The names that tell it from others, in the order in which patterns have them.
     pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
         let (first, second) = match self.format {

@@ -46,8 +46,18 @@ impl Pattern {
         &self.text
     }
 
-    /// Whether it is about this version. Of a whole package, whether it is about all its versions.
+    /// Whether it is about this version, or about the file that this is a checksum of. Of a whole package, whether it is about all
+    /// its versions.
     pub(super) fn is_about(&self, what: &Named<'_>) -> bool {
+        self.is_of(what) || what.summed().is_some_and(|file| self.is_of(&file))
+    }
+
+    /// Whether it may be about a version of this package, or about the file that this is a checksum of.
+    pub(super) fn may_be_about(&self, what: &Named<'_>) -> bool {
+        self.may_be_of(what) || what.summed().is_some_and(|file| self.may_be_of(&file))
+    }
+
+    fn is_of(&self, what: &Named<'_>) -> bool {
         let mut patterns = self.patterns(what.format);
         what.fields().all(|field| match patterns.next() {
             None => true,
@@ -55,8 +65,7 @@ impl Pattern {
         })
     }
 
-    /// Whether it may be about a version of this package.
-    pub(super) fn may_be_about(&self, what: &Named<'_>) -> bool {
+    fn may_be_of(&self, what: &Named<'_>) -> bool {
         what.fields()
             .zip(self.patterns(what.format))
             .all(|(field, pattern)| field.is_empty() || is_like((field, pattern)))
@@ -142,5 +151,17 @@ mod tests {
         }
         assert!(refused(Format::Gem, "a:b:c").hint().contains("rack"));
         Pattern::read("deny", Format::Raw, "a:b").unwrap();
+    }
+
+    #[test]
+    fn what_is_about_a_raw_file_is_about_its_checksums() {
+        let about = |pattern: &str, path| {
+            let pattern = Pattern::read("deny", Format::Raw, pattern).unwrap();
+            let what = Named::file(Format::Raw, path, Since::Always).unwrap();
+            (pattern.is_about(&what), pattern.may_be_about(&what))
+        };
+        assert_eq!(about("tools/x.jar", "tools/x.jar.sha1"), (true, true));
+        assert_eq!(about("tools/*.sha1", "tools/x.jar.sha1"), (true, true));
+        assert_eq!(about("tools/x.jar", "tools/x.jar.asc"), (false, false));
     }
 }

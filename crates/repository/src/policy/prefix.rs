@@ -43,8 +43,12 @@ impl Prefix {
         &self.text
     }
 
-    /// Whether the name of the package begins so.
+    /// Whether the name of the package begins so, or that of the file that it is a checksum of.
     pub(super) fn begins(&self, what: &Named<'_>) -> bool {
+        self.is_of(what) || what.summed().is_some_and(|file| self.is_of(&file))
+    }
+
+    fn is_of(&self, what: &Named<'_>) -> bool {
         // A group may be the folder of an artifact of the group above it.
         let name = what.package.replace(':', ".");
         let name = if self.format == Format::Maven { &name } else { &*what.package };
