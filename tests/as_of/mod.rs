@@ -56,7 +56,7 @@ fn millis() -> i64 {
 }
 
 /// The number of the last change.
-fn last_change(world: &World) -> u64 {
+pub(crate) fn last_change(world: &World) -> u64 {
     let metrics = world.anon().get("/metrics").expect(200);
     crate::accounts::sum(metrics.text(), "daylight_journal_seq")
 }

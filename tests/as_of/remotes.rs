@@ -86,22 +86,22 @@ fn an_upstream_is_told_as_it_had_been_seen() {
 }
 
 #[test]
-fn a_refresh_is_one_change_where_it_shows_something_new_and_none_where_not() {
+fn a_refresh_costs_what_it_shows_that_is_new_however_much_there_is() {
     let (world, far) = (World::start(), Upstream::start());
     world.remote("far", &far.url());
     let mut all: Vec<String> = (0..300).map(|number| format!("1.{number}")).collect();
     let listed = |all: &[String]| metadata(&all.iter().map(String::as_str).collect::<Vec<_>>());
     far.file(&format!("/{METADATA}"), listed(&all));
-    // And once that there is anything at all.
+    // The folder with each of its versions, and once that there is anything at all.
     let before = last_change(&world);
-    see(&world, METADATA, 2);
+    see(&world, METADATA, 302);
     forget(&world, METADATA);
     world.anon().file("far", METADATA).expect(200);
     all.push("2.0".into());
     far.file(&format!("/{METADATA}"), listed(&all));
     forget(&world, METADATA);
-    see(&world, METADATA, 1);
-    assert_eq!(last_change(&world), before + 3);
+    see(&world, METADATA, 2);
+    assert_eq!(last_change(&world), before + 304);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Policies, as clients, operators and upstreams see them: what is hidden is hidden on every route, and says why.
 
+mod ages;
 mod clients;
 mod cooldown;
 mod gems;

@@ -1,6 +1,7 @@
 //! Policies of remote repositories: what an upstream has is hidden, in its metadata too, as long as it is young or denied.
 
 use super::{WEEK_S, allow, set, set_day, world};
+use crate::as_of::last_change;
 use crate::world::{Answer, Says, Upstream, World};
 use serde_json::json;
 
@@ -83,4 +84,69 @@ fn what_is_denied_is_not_in_the_metadata_of_an_upstream_and_no_pom_is_asked_for_
     assert_eq!(far.count(&format!("/{}", path("1.1", "pom"))), 0);
     let catalog = get(&world, "far", "archetype-catalog.xml").status;
     assert_eq!(catalog, 404);
+}
+
+#[test]
+fn the_checksum_of_a_raw_file_is_hidden_where_the_file_is() {
+    let (world, far) = (world(), Upstream::start());
+    let remote = json!({ "urls": [far.url()] });
+    world.make(&json!({ "name": "tools", "format": "raw", "kind": "remote", "remote": remote }));
+    world.make(&json!({ "name": "every", "format": "raw", "members": ["tools"] }));
+    for file in ["bin/lamp.zip", "secret/oil.zip", "bin/wick.zip"] {
+        far.file(&format!("/{file}"), file);
+        far.file(&format!("/{file}.sha1"), "of it");
+    }
+    set(&world, "tools", &json!({ "deny": ["bin/lamp.zip"], "private_prefixes": ["secret/oil.zip"] })).expect(200);
+    for repository in ["tools", "every"] {
+        for hidden in ["bin/lamp.zip", "secret/oil.zip"] {
+            for ending in ["", ".sha1"] {
+                get(&world, repository, &format!("{hidden}{ending}")).expect(403);
+            }
+        }
+    }
+    assert_eq!(far.total(), 0, "nobody there learns of it");
+    get(&world, "every", "bin/wick.zip.sha1").expect(200);
+}
+
+#[test]
+fn a_plugin_that_is_denied_is_on_no_list_of_its_group_also_not_on_those_of_before() {
+    let (world, far) = shore();
+    let group = "org/example/maven-metadata.xml";
+    let plugins = ["lamp", "oil"].map(|name| {
+        format!(
+            "<plugin><name>{name}</name><prefix>{name}</prefix><artifactId>{name}-maven-plugin</artifactId></plugin>"
+        )
+    });
+    far.file(&format!("/{group}"), format!("<metadata><plugins>{}</plugins></metadata>", plugins.concat()));
+    let before = last_change(&world);
+    assert!(get(&world, "far", group).expect(200).text().contains("<prefix>oil<"));
+    while last_change(&world) == before {
+        std::thread::yield_now();
+    }
+    set(&world, "far", &json!({ "deny": ["org.example:oil-maven-plugin"] })).expect(200);
+    for repository in ["far", "all", &format!("far@seq-{}", last_change(&world))] {
+        let told = get(&world, repository, group).expect(200);
+        assert!(told.text().contains("<prefix>lamp<") && !told.text().contains("oil"), "{repository}: {}", told.text());
+    }
+}
+
+#[test]
+fn a_cooldown_counts_as_of_then_for_files_as_it_does_for_lists() {
+    let (world, _far) = shore();
+    set(&world, "far", &json!({ "cooldown_s": WEEK_S })).expect(200);
+    assert_eq!(listed(&world, "far"), ["1.0"]);
+    set_day(&world, 18);
+    assert_eq!(listed(&world, "far"), ["1.0", "1.1", "1.2"]);
+    for (day, versions) in [("2026-11-12", vec!["1.0"]), ("2026-11-17", vec!["1.0", "1.1", "1.2"])] {
+        for repository in ["far", "all"] {
+            let then = format!("{repository}@{day}");
+            assert_eq!(listed(&world, &then), versions, "{then}");
+            for version in ["1.0", "1.1", "1.2"] {
+                let expected = if versions.contains(&version) { 200 } else { 403 };
+                for ending in ["jar", "pom", "jar.sha1"] {
+                    get(&world, &then, &path(version, ending)).expect(expected);
+                }
+            }
+        }
+    }
 }

@@ -67,6 +67,12 @@ impl View<'_> {
         self.rules.hides(&row.what(self.rules.format()?)?, *self)
     }
 
+    /// Whether the row is younger than what it shows by itself.
+    pub(crate) fn finds_young(self, row: &impl Row) -> bool {
+        let what = self.rules.format().and_then(|format| row.what(format));
+        what.is_some_and(|what| self.rules.finds_young(&what, self))
+    }
+
     /// What lets a row be seen that it would not show for its age.
     fn lets(&self, row: &impl Row) -> Option<String> {
         self.rules.lets(&row.what(self.rules.format()?)?, *self)

@@ -19,7 +19,6 @@ use std::sync::Arc;
 use store::{Hashes, Lane};
 use telemetry::{Event, Millis, Op, Reason};
 
-
 /// The document that is `asked` for, or its checksum; `path` is what the client calls it.
 pub(super) async fn fetch(
     group: Group<'_>,

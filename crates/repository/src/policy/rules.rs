@@ -59,6 +59,11 @@ impl Rules {
         self.layers.iter().find_map(|policy| policy.hides(what, view))
     }
 
+    /// Whether this is younger than any of them wants it, let through or not.
+    pub(crate) fn finds_young(&self, what: &Named<'_>, view: View<'_>) -> bool {
+        self.layers.iter().any(|policy| policy.young(what, view).is_some())
+    }
+
     /// Why this may not be seen, whatever its age.
     pub(crate) fn forbids(&self, what: &Named<'_>) -> Option<Hidden> {
         self.layers.iter().find_map(|policy| policy.forbids(what))

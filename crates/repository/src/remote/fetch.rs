@@ -4,12 +4,11 @@
 use super::ages::{Age, Ages};
 use super::flights::{Came, Landed, Lasts, Stage, Until};
 use super::{KeptFile, OfUpstream, PATIENCE, Remembered, Remote, filter, kind, past};
-use crate::content::{Freshness, How, digits};
+use crate::content::{Freshness, How};
 use crate::{Content, Error, Found, Hidden, Named, Repository, Since, Source, shown};
-use bytes::Bytes;
 use format::maven::{self, path::Kind};
 use format::tree::{self, Checksum};
-use store::{Hashes, Held};
+use store::Held;
 use telemetry::{Event, EventId, Layer, MemberRecord, MemberSaid, Millis, Reason, Tick};
 use tokio::time::timeout;
 
@@ -88,7 +87,7 @@ pub(super) async fn present(remote: &Remote, path: &str, told: &mut Told, event:
 pub(super) struct Told {
     flight: Option<EventId>,
     stale: Option<Reason>,
-    let_through: Option<String>,
+    pub(super) let_through: Option<String>,
 }
 
 /// A checksum: of the bytes that are answered with, where those are known, whatever the upstream has beside them.
@@ -106,7 +105,7 @@ async fn checksum_file(
     } else {
         match remote.recall(of, event).await? {
             Some(Remembered::File(kept)) if Ages::of(&remote.repository, of).lasting() => {
-                answer((remote, told), of, kept, How::Kept, None)?
+                answer((remote, told), of, kept, (How::Kept, None), event).await?
             }
             Some(Remembered::File(_)) => file(remote, of, told, event).await?,
             Some(Remembered::MissingUntil(until)) if remote.now() < until => {
@@ -115,10 +114,10 @@ async fn checksum_file(
             _ => return file(remote, path, told, event).await,
         }
     };
-    let Some(hashes) = &of.hashes else { return file(remote, path, told, event).await };
-    let text = Bytes::from(digits(hashes, checksum));
-    let hashes = Some(Hashes::of(&text));
-    Ok(Content { source: Source::Memory(text), hashes, media: tree::media(path), ..of })
+    match of.sum(checksum) {
+        Some(sum) => Ok(sum),
+        None => file(remote, path, told, event).await,
+    }
 }
 
 pub(super) async fn file(remote: &Remote, path: &str, told: &mut Told, event: &mut Event) -> Result<Content, Error> {
@@ -128,11 +127,11 @@ pub(super) async fn file(remote: &Remote, path: &str, told: &mut Told, event: &m
             return Err(Error::Missing { path: path.to_owned(), until });
         }
         Some(Remembered::File(kept)) => match ages.at(kept.known.checked, now) {
-            Age::Fresh(until) => return answer((remote, told), path, kept, How::Kept, until),
+            Age::Fresh(until) => return answer((remote, told), path, kept, (How::Kept, until), event).await,
             Age::Aging => {
                 // Nobody waits for this one. Where it cannot begin, it was no trouble to anybody.
                 told.flight = remote.flight(path, Lasts::ToItsEnd).ok().map(|flight| flight.id);
-                return answer((remote, told), path, kept, How::Kept, Some(now));
+                return answer((remote, told), path, kept, (How::Kept, Some(now)), event).await;
             }
             Age::Stale => Some(kept),
         },
@@ -144,7 +143,7 @@ pub(super) async fn file(remote: &Remote, path: &str, told: &mut Told, event: &m
         // Nobody can be asked now. What was good last is as good then as where the upstream fails.
         Err(error) => {
             return match had {
-                Some(kept) => stale(remote, path, kept, error.reason(), told),
+                Some(kept) => stale((remote, told), path, kept, error.reason(), event).await,
                 None => Err(error),
             };
         }
@@ -161,7 +160,8 @@ pub(super) async fn file(remote: &Remote, path: &str, told: &mut Told, event: &m
     };
     match landed.ok_or(Error::GivenUp)? {
         Stage::Arriving(arriving) => {
-            told.let_through = seen(remote, OfUpstream::arriving(path, &arriving), path)?;
+            let row = OfUpstream::arriving(remote, path, &arriving, event).await?;
+            told.let_through = seen(remote, row, path)?.or_else(|| told.let_through.take());
             Ok(Content {
                 source: Source::Growing(arriving.growing()),
                 hashes: None,
@@ -183,33 +183,43 @@ pub(super) async fn file(remote: &Remote, path: &str, told: &mut Told, event: &m
                 Age::Fresh(until) => until,
                 Age::Aging | Age::Stale => Some(now),
             };
-            answer((remote, told), path, kept, how, until)
+            answer((remote, told), path, kept, (how, until), event).await
         }
         Stage::Landed(Ok(Landed::Missing(until))) => Err(Error::Missing { path: path.to_owned(), until }),
         Stage::Landed(Err(trouble)) => match (had, trouble.reason()) {
-            (Some(kept), Some(reason)) => stale(remote, path, kept, reason, told),
+            (Some(kept), Some(reason)) => stale((remote, told), path, kept, reason, event).await,
             _ => Err(trouble.into()),
         },
-        Stage::Asking => stale(remote, path, had.ok_or(Error::GivenUp)?, Reason::UpstreamTimeout, told),
+        Stage::Asking => {
+            let kept = had.ok_or(Error::GivenUp)?;
+            stale((remote, told), path, kept, Reason::UpstreamTimeout, event).await
+        }
     }
 }
 
 /// Answers with what was good last, and says why. It is asked for again by whoever comes next.
-fn stale(remote: &Remote, path: &str, kept: KeptFile, why: Reason, told: &mut Told) -> Result<Content, Error> {
-    told.stale = Some(why);
-    answer((remote, told), path, kept, How::Stale(why), Some(remote.now()))
-}
-
-/// Answers with a file that is kept, and need not be asked for again before `until`.
-pub(super) fn answer(
+async fn stale(
     (remote, told): (&Remote, &mut Told),
     path: &str,
     kept: KeptFile,
-    how: How,
-    until: Option<Millis>,
+    why: Reason,
+    event: &mut Event,
+) -> Result<Content, Error> {
+    told.stale = Some(why);
+    answer((remote, told), path, kept, (How::Stale(why), Some(remote.now())), event).await
+}
+
+/// Answers with a file that is kept, and need not be asked for again before `until`.
+pub(super) async fn answer(
+    (remote, told): (&Remote, &mut Told),
+    path: &str,
+    kept: KeptFile,
+    (how, until): (How, Option<Millis>),
+    event: &mut Event,
 ) -> Result<Content, Error> {
     let KeptFile { known, held } = kept;
-    told.let_through = seen(remote, OfUpstream::kept(path, &known), path)?;
+    let row = OfUpstream::kept(remote, path, &known, event).await?;
+    told.let_through = seen(remote, row, path)?.or_else(|| told.let_through.take());
     let age = remote.now().0.saturating_sub(known.checked.0).max(0) / 1000;
     Ok(Content {
         source: match held {

@@ -6,7 +6,7 @@ pub(super) use table::Flights;
 
 use super::failure::Trouble;
 use super::landing::Landing;
-use super::sightings;
+use super::note;
 use super::{KeptFile, Remote, Remotes};
 use crate::{Error, Growing};
 use format::tree::Checksum;
@@ -185,7 +185,7 @@ impl UnderWay {
         told.send_replace(Stage::Landed(landed));
         event.duration = Tick::now().since(event.began);
         if let Some(kept) = fetched
-            && let Err(error) = sightings::note(&self.remote, &path, &kept, &mut event).await
+            && let Err(error) = note::file(&self.remote, &path, &kept, &mut event).await
         {
             (event.reason, event.detail) = (Some(error.reason()), error.to_string());
         }

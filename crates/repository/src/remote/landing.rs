@@ -111,7 +111,6 @@ impl<'a> Landing<'a> {
             return Err(Failure::new(Reason::UpstreamInvalid, text).into());
         }
         let (format, now) = (self.remote.repository.format, self.remote.now());
-        let first_seen = had.as_ref().map_or(now, |had| had.known.first_seen);
         let policy = ChecksumPolicy::of(self.remote.repository.record.remote.as_deref());
         let asked = policy != ChecksumPolicy::Ignore;
         let looked_at = asked && !kind::is_metadata(format, self.path);
@@ -127,7 +126,7 @@ impl<'a> Landing<'a> {
         let show = |file, grown, promised| {
             // Who is promised what is not sure would refuse what we take.
             let promised = if policy == ChecksumPolicy::Strict { promised } else { Arc::default() };
-            let shown = Shown { file, len, grown, promised, modified: moment, first_seen };
+            let shown = Shown { file, len, grown, promised, modified: moment, first_seen: now };
             self.told.send_replace(Stage::Arriving(shown));
         };
         let store = &self.remote.remotes.store;
@@ -143,6 +142,9 @@ impl<'a> Landing<'a> {
             checked => checked?,
         }
         let hashes = incoming.hashes.clone();
+        // Other bytes are as old as they are, whatever was at their path before.
+        let same = had.as_ref().filter(|had| had.known.hashes.sha256 == hashes.sha256);
+        let first_seen = same.map_or(now, |had| had.known.first_seen);
         let known = Arc::new(CachedFile { hashes, etag, modified, first_seen, fetched: now, checked: now });
         self.keep(had, (known, incoming), event).await
     }

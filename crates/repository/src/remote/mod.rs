@@ -2,11 +2,13 @@
 //! once however many ask.
 //!
 //! In reading order: [`fetch`] decides, [`ages`] says for how long what is kept is good, [`flights`] has one fetch of a
-//! path at a time, [`landing`] is what such a fetch does; [`sightings`] has the journal remember what it showed, and [`past`] tells it
-//! as of a moment.
+//! path at a time, [`landing`] is what such a fetch does; [`note`] has the journal remember what it showed ([`sight`], [`sightings`]),
+//! [`age`] says how old that is, and [`past`] tells it as of a moment.
 
+mod age;
 mod ages;
 mod claims;
+mod dates;
 mod failure;
 mod fetch;
 mod filter;
@@ -14,9 +16,11 @@ mod flights;
 mod incoming;
 mod kind;
 mod landing;
+mod note;
 mod past;
 mod promise;
 mod row;
+mod sight;
 mod sightings;
 mod upstreams;
 

@@ -3,19 +3,20 @@
 //! What lasts has the same bytes today. Metadata is made again from what had been seen. Else it is answered where the bytes that are
 //! kept are those of then; if not, nobody has them any more, and that is said.
 
+use super::age::Met;
 use super::ages::Ages;
 use super::fetch::{Told, answer, present};
-use super::sightings::{FIRST, Seen, unit};
+use super::filter::hide_plugins;
+use super::sightings::{Bytes, Folder, Sightings};
 use super::{Remembered, Remote};
-use crate::content::{How, digits};
+use crate::content::How;
+use crate::policy::OPEN;
 use crate::visible::Row;
-use crate::{Content, Error, Format, Named, Past, Repository, Since, Source, visible};
-use bytes::Bytes;
-use format::maven::metadata::{self, Metadata, Plugin};
+use crate::{Content, Error, Format, Named, Past, Repository, Since, shown, turns, visible};
+use format::maven::metadata;
 use format::maven::path::{self, Artifact, Kind};
-use format::tree::Checksum;
 use std::sync::Arc;
-use store::{Hashes, Seq, State};
+use store::State;
 use telemetry::{Event, Millis};
 
 /// The file at `path` as of then, or the checksum of one.
@@ -26,16 +27,15 @@ pub(super) async fn file(
     told: &mut Told,
     event: &mut Event,
 ) -> Result<Content, Error> {
-    let today = Repository::seen(&remote.repository, remote.repository.rules.clone(), None);
-    let today = Remote { remotes: remote.remotes.clone(), repository: Arc::new(today) };
+    let then = Sightings::of(remote).through(past.through);
     if remote.repository.format == Format::Raw {
-        let seen = seen(remote, past.through, &unit(path), event).await?;
-        let Some(sha256) = seen.and_then(|seen| seen.sha256) else {
-            return Err(early(remote, past, path, event).await?);
+        let Some(Bytes { met, sha256 }) = then.says(&then.units.unit(path), event).await? else {
+            return Err(early(remote, then, path, event).await?);
         };
+        let today = today(remote, Named::file(Format::Raw, path, Since::Moment(met.since)), (met, path), told)?;
         return match today.recall(path, event).await? {
             Some(Remembered::File(kept)) if kept.known.hashes.sha256 == sha256 => {
-                answer((&today, told), path, kept, How::Kept, None)
+                answer((&today, told), path, kept, (How::Kept, None), event).await
             }
             _ if Ages::of(&today.repository, path).lasting() => present(&today, path, told, event).await,
             _ => Err(Error::Unkept(path.to_owned())),
@@ -45,98 +45,90 @@ pub(super) async fn file(
     let read = path::read(path).ok_or_else(missing)?;
     match read.kind {
         Kind::Artifact(Artifact { group, artifact, version, .. }) if !path::is_snapshot(version) => {
-            let seen = seen(remote, past.through, &unit(&format!("{group}/{artifact}")), event).await?;
-            match seen.is_some_and(|seen| seen.versions.contains_key(version)) {
-                true => present(&today, path, told, event).await,
-                false => Err(early(remote, past, path, event).await?),
-            }
+            let unit = then.units.version(&format!("{group}/{artifact}"), version);
+            let Some(met) = then.says::<Met>(&unit, event).await? else {
+                return Err(early(remote, then, path, event).await?);
+            };
+            let named = Named::maven((group, artifact), version, Since::Moment(met.since));
+            let today = today(remote, Some(named), (met, path), told)?;
+            present(&today, path, told, event).await
         }
         Kind::Metadata(at) if at.snapshot().is_none() => {
-            let seen = seen(remote, past.through, &unit(at.folder), event).await?.filter(|seen| seen.listed);
-            let Some(seen) = seen else { return Err(early(remote, past, path, event).await?) };
-            document(&remote.repository, at.folder, seen, read.checksum, remote.now()).ok_or_else(missing)
+            let listed = then.says::<Folder>(&then.units.unit(at.folder), event).await?.filter(|folder| folder.listed);
+            let Some(listed) = listed else { return Err(early(remote, then, path, event).await?) };
+            let document = document(remote, then, (at.folder, listed), event).await?.ok_or_else(missing)?;
+            let sum = read.checksum.and_then(|checksum| document.sum(checksum));
+            Ok(sum.unwrap_or(document))
         }
-        // Which builds a snapshot had is not remembered.
+        // Which files a snapshot had is not remembered.
         Kind::Artifact(_) | Kind::Metadata(_) => Err(Error::Unkept(path.to_owned())),
         Kind::Catalog | Kind::Prefixes | Kind::Settings | Kind::Index => Err(missing()),
     }
 }
 
-/// What a unit says that had been seen when `through` was the last change.
-async fn seen(remote: &Remote, through: Seq, unit: &str, event: &mut Event) -> Result<Option<Seen>, Error> {
+/// The repository as it is, for what was to be seen then: policy has been asked, and is not asked again as of today.
+fn today(
+    remote: &Remote,
+    named: Option<Named<'_>>,
+    (met, path): (Met, &str),
+    told: &mut Told,
+) -> Result<Remote, Error> {
     let Remote { remotes, repository } = remote;
-    let facts = remotes.store.then(through).facts(repository.id, unit, event).await?;
-    Seen::read(unit, facts, repository.origin.number())
+    let row = Seen { named: named.map(Named::upstream), met };
+    let missing = || Error::NoSuchFile(path.to_owned());
+    let shown = shown(&row, repository.view(remote.now()));
+    told.let_through = shown.map_err(|why| why.map_or_else(missing, Error::from))?;
+    let today = Repository::seen(repository, OPEN.clone(), None);
+    Ok(Remote { remotes: remotes.clone(), repository: Arc::new(Repository { asks: repository.asks, ..today }) })
 }
 
 /// Why nothing is told of `path` as of then.
-async fn early(remote: &Remote, past: Past, path: &str, event: &mut Event) -> Result<Error, Error> {
-    let first = match seen(remote, past.through, FIRST, event).await? {
+async fn early(remote: &Remote, then: Sightings<'_>, path: &str, event: &mut Event) -> Result<Error, Error> {
+    let first = match then.says::<Millis>(&then.units.first(), event).await? {
         Some(_) => None,
-        None => seen(remote, remote.remotes.store.last(), FIRST, event).await?,
+        None => Sightings::of(remote).says(&then.units.first(), event).await?,
     };
     Ok(match first {
-        Some(first) => Error::BeforeItsTime { what: remote.repository.record.name.clone(), since: first.since },
+        Some(since) => Error::BeforeItsTime { what: remote.repository.record.name.clone(), since },
         None => Error::NoSuchFile(path.to_owned()),
     })
 }
 
-/// Metadata of all that had been seen, or the checksum of it.
-fn document(
-    repository: &Repository,
-    folder: &str,
-    seen: Seen,
-    checksum: Option<Checksum>,
-    now: Millis,
-) -> Option<Content> {
-    let of = folder.rsplit_once('/').unwrap_or_default();
-    let rows = seen.versions.into_iter().map(|(version, since)| SeenVersion { of, version, since });
-    let rows: Vec<SeenVersion<'_>> = rows.collect();
-    let shown: Vec<_> = visible(&rows, repository.view(now)).map(|seen| seen.entry()).collect();
-    let changed = shown.iter().map(|seen| seen.since).max().unwrap_or(seen.since);
-    let plugins = seen.plugins.into_iter().map(|(artifact, (prefix, name))| Plugin { artifact, prefix, name });
-    let plugins = metadata::plugins(plugins);
-    let document = match of {
-        (group, artifact) if !shown.is_empty() && !artifact.is_empty() => {
-            let versions = shown.iter().map(|seen| seen.version.as_str());
-            let versions = metadata::versions((&group.replace('/', "."), artifact), versions, changed.0);
-            Metadata { plugins: plugins.plugins, ..versions }
-        }
-        _ if plugins.plugins.is_empty() => return None,
-        _ => plugins,
-    };
-    let text = document.render();
-    let (text, media) = match checksum {
-        Some(checksum) => (digits(&Hashes::of(text.as_bytes()), checksum), "text/plain"),
-        None => (text, "application/xml"),
-    };
-    let bytes = Bytes::from(text);
-    Some(Content {
-        hashes: Some(Hashes::of(&bytes)),
-        source: Source::Memory(bytes),
-        modified: Some(changed),
-        media,
-        lasting: false,
-        fresh_until: None,
-        freshness: None,
-    })
+/// Metadata of all that had been seen in a folder.
+async fn document(
+    remote: &Remote,
+    then: Sightings<'_>,
+    (folder, known): (&str, Folder),
+    event: &mut Event,
+) -> Result<Option<Content>, Error> {
+    let (versions, mut plugins) = (then.versions(folder, event).await?, then.listed_plugins(folder, event).await?);
+    let view = remote.repository.view(remote.now());
+    hide_plugins(&mut plugins, folder, view);
+    let of = folder.rsplit_once('/').unwrap_or(("", folder));
+    let named = |version, met: Met| Some(Named::maven(of, version, Since::Moment(met.since)).upstream());
+    let rows: Vec<_> = versions.iter().map(|(version, met)| Seen { named: named(version, *met), met: *met }).collect();
+    let seen: Vec<_> = visible(&rows, view).map(|seen| seen.entry()).collect();
+    let changed = seen.iter().map(|row| row.met.seen).max().unwrap_or(known.seen);
+    let versions = seen.iter().filter_map(|row| row.named.as_ref()).map(|named| &*named.version);
+    let document = metadata::listing(folder, (versions, !rows.is_empty()), plugins, changed.0);
+    let (modified, fresh_until) = (Some(changed), turns(&rows, view));
+    let content = |text| Content { modified, fresh_until, ..Content::text(text, "application/xml") };
+    Ok(document.map(|document| content(document.render())))
 }
 
-/// A version that an upstream was seen to have.
+/// What an upstream was seen to have.
 #[derive(Debug)]
-struct SeenVersion<'a> {
-    /// Its group, as folders, and its artifact.
-    of: (&'a str, &'a str),
-    version: String,
-    since: Millis,
+struct Seen<'a> {
+    named: Option<Named<'a>>,
+    met: Met,
 }
 
-impl Row for SeenVersion<'_> {
+impl Row for Seen<'_> {
     fn standing(&self) -> (State, Millis, Millis) {
-        (State::Live, self.since, self.since)
+        (State::Live, self.met.seen, self.met.seen)
     }
 
     fn what(&self, _: Format) -> Option<Named<'_>> {
-        Some(Named::maven(self.of, &self.version, Since::Moment(self.since)).upstream())
+        self.named.clone()
     }
 }

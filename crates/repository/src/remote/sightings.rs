@@ -1,204 +1,275 @@
 //! What was first seen of an upstream, and when: in the journal, so that it is known for every moment since.
 //!
-//! A folder of Maven's has one unit beside its files (`G/A//seen`) that says which versions and plugins were met there so far; a
-//! file of a raw repository has one that says its digest. Whoever fetched something writes what is new of it, once the file has
-//! gone out to all who waited.
+//! Beside its files a folder of Maven's has a unit that says how far it is known (`G/A//seen/U`, U stands for the URL of the upstream),
+//! and one for each version and plugin that was met there (`G/A//seen/U/versions/1.0`), so that one more costs the same however
+//! many there are. Builds are what the folder of a snapshot has. A raw file has one unit, which says its bytes.
 
-use super::incoming::document;
-use super::{KeptFile, Remote, kind};
-use crate::work::aside;
+use super::Remote;
+use super::age::{Known, Met};
 use crate::{Error, Format};
-use format::maven::metadata::{Metadata, Plugin};
-use format::maven::path::{self, Kind};
+use format::maven::metadata;
+use format::maven::path::{self, Artifact, Kind};
+use format::tree;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::BTreeMap;
-use std::io;
-use store::{Batch, Change, CommitError, Digest, Expect, Lane};
-use telemetry::{Event, Millis, Op};
+use store::{Digest, RepositoryId, Seq, Store};
+use telemetry::{Event, Millis};
 
-/// The unit that says since when anything was seen of a repository's upstream.
-pub(super) const FIRST: &str = "//seen";
-/// How often it is tried again while others see something in the same folder.
-const TRIES: usize = 100;
-/// Most versions of a folder that are remembered: more than any artifact has.
-const VERSIONS_MAX: usize = 20_000;
-/// So many bytes of metadata are read in about the time of a row.
-const ROW_BYTES: u64 = 1024;
-/// Under whose name it is journaled.
-const DAYLIGHT: &str = "daylight";
+/// Units asked of the store at once.
+const PAGE: usize = 1_000;
 
-/// What was seen so far, in a folder or of a file, or of the whole upstream.
+/// What is known of a folder as a whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Seen {
-    /// Stands for the URLs of the upstream that it was seen of.
-    of: i64,
-    /// When something was seen first.
-    pub(super) since: Millis,
-    /// Versions, and when each was seen first.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) versions: BTreeMap<String, Millis>,
-    /// Whether metadata of the folder was seen, so that these are all that the upstream told.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+pub(super) struct Folder {
+    /// When something was seen of it first.
+    pub(super) seen: Millis,
+    /// Whether a list of all that it has was seen. What turns up later is new.
     pub(super) listed: bool,
-    /// The artifacts of plugins, with their prefixes and names.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) plugins: BTreeMap<String, (String, Option<String>)>,
-    /// The bytes of a file.
+    /// How many versions and plugins were met.
+    pub(super) met: usize,
+    /// When POMs of it were looked for last, to see how old versions are.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) sha256: Option<Digest>,
+    pub(super) looked: Option<Millis>,
+    /// How often in sequence that told nothing.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) in_vain: u32,
 }
 
-/// What somebody saw now.
-#[derive(Debug, Default)]
-struct Sight {
-    unit: String,
-    versions: Vec<String>,
-    listed: bool,
-    plugins: Vec<Plugin>,
-    sha256: Option<Digest>,
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
-/// The unit that says what was seen of a folder, or of a file.
-pub(super) fn unit(of: &str) -> String {
-    format!("{of}{FIRST}")
+/// A plugin that was met.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Plugin {
+    pub(super) prefix: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<String>,
 }
 
-impl Seen {
-    /// What the journal says, of the upstream that these URLs stand for: what another had is not its.
-    pub(super) fn read(unit: &str, facts: Value, of: i64) -> Result<Option<Self>, Error> {
-        let seen: Option<Self> =
-            serde_json::from_value(facts).map_err(|source| Error::Unreadable { key: unit.to_owned(), source })?;
-        Ok(seen.filter(|seen| seen.of == of))
+/// The bytes that a raw file was seen to have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Bytes {
+    /// When those were met.
+    #[serde(flatten)]
+    pub(super) met: Met,
+    pub(super) sha256: Digest,
+}
+
+/// What a unit says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(super) enum Says {
+    /// When anything was seen of the upstream first.
+    First(Millis),
+    Folder(Folder),
+    Met(Met),
+    Plugin(Plugin),
+    Bytes(Bytes),
+}
+
+/// What a file of Maven's is of: the folder that lists it, and as what; `None`: under a name that has other bytes each time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Listed<'a> {
+    pub(super) folder: &'a str,
+    pub(super) version: Option<String>,
+}
+
+impl<'a> Listed<'a> {
+    /// That of the file at `path`; `None`: a document.
+    pub(super) fn at(path: &'a str) -> Option<Self> {
+        let folder = tree::folder(path);
+        let (above, version) = match path::read(path).map(|read| read.kind) {
+            Some(Kind::Artifact(Artifact { version, build, .. })) if path::is_snapshot(version) => {
+                return Some(Self { folder, version: build.map(|build| build.to_string()) });
+            }
+            Some(Kind::Artifact(Artifact { version, .. })) => (tree::folder(folder), version),
+            Some(_) => return None,
+            // No file of the layout; upstreams have such all the same.
+            None => folder.rsplit_once('/')?,
+        };
+        match path::is_snapshot(version) {
+            true => Some(Self { folder, version: None }),
+            false => Some(Self { folder: above, version: Some(version.to_owned()) }),
+        }
+    }
+}
+
+/// The names of units: a number among them stands for the URL, as what another upstream had is not seen.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Units(pub(super) i64);
+
+impl Units {
+    /// The unit that says since when anything was seen of the upstream.
+    pub(super) fn first(self) -> String {
+        self.unit_of("", "first")
     }
 
-    /// The same with what was seen now; `None` where nothing of it is new.
-    fn with(&self, sight: &Sight, now: Millis) -> Option<Self> {
-        let mut after = self.clone();
-        let room = VERSIONS_MAX.saturating_sub(self.versions.len());
-        let new = sight.versions.iter().filter(|version| !self.versions.contains_key(*version)).take(room);
-        after.versions.extend(new.map(|version| (version.clone(), now)));
-        for Plugin { artifact, prefix, name } in sight.plugins.iter().take(VERSIONS_MAX) {
-            after.plugins.insert(artifact.clone(), (prefix.clone(), name.clone()));
-        }
-        after.sha256 = sight.sha256.or(self.sha256);
-        after.listed |= sight.listed;
-        (after != *self).then_some(after)
+    /// The unit of a folder, or of a raw file.
+    pub(super) fn unit(self, of: &str) -> String {
+        self.unit_of(of, "seen")
+    }
+
+    fn unit_of(self, of: &str, what: &str) -> String {
+        format!("{of}//{what}/{:016x}", self.0.cast_unsigned())
+    }
+
+    /// The unit of a version that a folder has.
+    pub(super) fn version(self, folder: &str, version: &str) -> String {
+        format!("{}/versions/{version}", self.unit(folder))
+    }
+
+    /// The unit of a plugin that a folder has.
+    pub(super) fn plugin(self, folder: &str, artifact: &str) -> String {
+        format!("{}/plugins/{artifact}", self.unit(folder))
     }
 }
 
-impl Sight {
-    /// What a file that was fetched tells. `None`: nothing that is remembered.
-    fn of(format: Format, path: &str, kept: &KeptFile) -> io::Result<Option<Self>> {
-        if format == Format::Raw {
-            let sha256 = Some(kept.known.hashes.sha256);
-            return Ok(Some(Self { unit: unit(path), sha256, ..Self::default() }));
-        }
-        let Some(read) = path::read(path).filter(|read| read.checksum.is_none()) else { return Ok(None) };
-        Ok(match read.kind {
-            Kind::Artifact(artifact) => Some(Self {
-                unit: unit(&format!("{}/{}", artifact.group, artifact.artifact)),
-                versions: vec![artifact.version.to_owned()],
-                ..Self::default()
-            }),
-            Kind::Metadata(at) => match at.folder.rsplit_once('/').filter(|_| at.snapshot().is_some()) {
-                Some((above, version)) => {
-                    Some(Self { unit: unit(above), versions: vec![version.to_owned()], ..Self::default() })
-                }
-                None => {
-                    // It was read when it came.
-                    let Ok(Metadata { versions, plugins, .. }) =
-                        Metadata::read(&document(&kept.held, kept.known.hashes.size_bytes)()?)
-                    else {
-                        return Ok(None);
-                    };
-                    Some(Self { unit: unit(at.folder), versions, listed: true, plugins, sha256: None })
-                }
-            },
-            _ => None,
+/// What the journal has of an upstream, now or as of a change.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sightings<'a> {
+    pub(super) units: Units,
+    store: &'a Store,
+    id: RepositoryId,
+    through: Option<Seq>,
+}
+
+impl<'a> Sightings<'a> {
+    /// Those of a remote repository.
+    pub(super) fn of(remote: &'a Remote) -> Self {
+        let Remote { remotes, repository } = remote;
+        Self { units: Units(repository.origin.number()), store: &remotes.store, id: repository.id, through: None }
+    }
+
+    /// The same when `through` was the last change.
+    pub(super) fn through(self, through: Seq) -> Self {
+        Self { through: Some(through), ..self }
+    }
+
+    /// What a unit says.
+    pub(super) async fn says<T: DeserializeOwned>(self, unit: &str, event: &mut Event) -> Result<Option<T>, Error> {
+        Ok(match self.through {
+            None => self.says_at(unit, event).await?.0,
+            Some(through) => read(unit, self.store.then(through).facts(self.id, unit, event).await?)?,
         })
     }
-}
 
-/// Writes what a file that was fetched tells, where that is new.
-pub(super) async fn note(remote: &Remote, path: &str, kept: &KeptFile, event: &mut Event) -> Result<(), Error> {
-    let (store, repository) = (&remote.remotes.store, &remote.repository);
-    let (id, of, now) = (repository.id, repository.origin.number(), remote.now());
-    let (format, file) = (repository.format, (path.to_owned(), kept.clone()));
-    // What cannot be read again is told by who asks for it next.
-    let look = move || Ok(Sight::of(format, &file.0, &file.1).unwrap_or_default());
-    let rows = usize::try_from(kept.known.hashes.size_bytes / ROW_BYTES).unwrap_or(usize::MAX);
-    let rows = if kind::is_metadata(format, path) { rows } else { 0 };
-    let sight = aside(&remote.remotes.workers, (Lane::Index, Op::PackageRead), rows, event, look).await?;
-    let Some(sight) = sight else { return Ok(()) };
-    let nothing = || Seen { of, since: now, ..Seen::default() };
-    for _ in 0..TRIES {
-        let known = store.facts(id, &sight.unit, event).await?;
-        let before = Seen::read(&sight.unit, known.facts, of)?.unwrap_or_else(nothing);
-        let Some(after) = before.with(&sight, now) else { return Ok(()) };
-        let (mut expect, mut changes) = (vec![Expect::RepositoryLives(id)], Vec::new());
-        let mut set = |unit: &str, seq, seen: Seen| {
-            let facts =
-                serde_json::to_value(seen).map_err(|source| Error::Unreadable { key: unit.to_owned(), source })?;
-            expect.push(Expect::UnitAt { repository: id, unit: unit.to_owned(), seq });
-            changes.push(Change::Unit { repository: id, unit: unit.to_owned(), facts });
-            Ok::<_, Error>(())
-        };
-        let first = store.facts(id, FIRST, event).await?;
-        set(&sight.unit, known.seq, after)?;
-        if Seen::read(FIRST, first.facts, of)?.is_none() {
-            set(FIRST, first.seq, nothing())?;
-        }
-        match store.commit(Batch { by: DAYLIGHT.to_owned(), at: now, expect, changes }, event).await {
-            Ok(_) => return Ok(()),
-            Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::UnitAt { .. }) => {}
-            // It was removed.
-            Err(CommitError::Conflict(_)) => return Ok(()),
-            Err(CommitError::Error(error)) => return Err(error.into()),
+    /// The same, and the number of the change that said so.
+    pub(super) async fn says_at<T: DeserializeOwned>(
+        self,
+        unit: &str,
+        event: &mut Event,
+    ) -> Result<(Option<T>, Seq), Error> {
+        let known = self.store.facts(self.id, unit, event).await?;
+        Ok((read(unit, known.facts)?, known.seq))
+    }
+
+    /// All versions that were met in a folder.
+    pub(super) async fn versions(self, folder: &str, event: &mut Event) -> Result<BTreeMap<String, Met>, Error> {
+        self.all(&self.units.version(folder, ""), event).await
+    }
+
+    /// All plugins that were met in a folder.
+    pub(super) async fn plugins(self, folder: &str, event: &mut Event) -> Result<BTreeMap<String, Plugin>, Error> {
+        self.all(&self.units.plugin(folder, ""), event).await
+    }
+
+    /// The same, as metadata has them.
+    pub(super) async fn listed_plugins(self, folder: &str, event: &mut Event) -> Result<Vec<metadata::Plugin>, Error> {
+        let plugin = |(artifact, Plugin { prefix, name })| metadata::Plugin { name, prefix, artifact };
+        Ok(self.plugins(folder, event).await?.into_iter().map(plugin).collect())
+    }
+
+    async fn all<T: DeserializeOwned>(self, within: &str, event: &mut Event) -> Result<BTreeMap<String, T>, Error> {
+        let (mut all, mut after) = (BTreeMap::new(), String::new());
+        loop {
+            let part = (within, &*after);
+            let units = match self.through {
+                None => self.store.known(self.id, part, PAGE, event).await?,
+                Some(through) => self.store.then(through).known(self.id, part, PAGE, event).await?,
+            };
+            let last = units.last().filter(|_| units.len() == PAGE).map(|(unit, _)| unit.clone());
+            for (unit, facts) in units {
+                let said = read(&unit, facts)?;
+                all.extend(unit.strip_prefix(within).map(str::to_owned).zip(said));
+            }
+            match last {
+                Some(last) => after = last,
+                None => return Ok(all),
+            }
         }
     }
-    Err(Error::Contended(sight.unit))
+
+    /// What is known of the file at `path`, whose bytes are these where that is known; `lasting`: it never has others.
+    pub(super) async fn known(
+        self,
+        format: Format,
+        (path, sha256, lasting): (&str, Option<Digest>, bool),
+        event: &mut Event,
+    ) -> Result<Known, Error> {
+        if format == Format::Raw {
+            // A checksum is as old as its file, where that was seen.
+            if let Some((file, _)) = tree::checksum_of(path)
+                && let Some(bytes) = self.says::<Bytes>(&self.units.unit(file), event).await?
+            {
+                return Ok(Known::Met(bytes.met));
+            }
+            let bytes: Option<Bytes> = self.says(&self.units.unit(path), event).await?;
+            return Ok(match (bytes, sha256) {
+                (None, _) => Known::Nothing,
+                (Some(bytes), Some(sha256)) if bytes.sha256 == sha256 => Known::Met(bytes.met),
+                (Some(bytes), None) if lasting => Known::Met(bytes.met),
+                (Some(_), _) => Known::Appeared,
+            });
+        }
+        let Some(Listed { folder, version }) = Listed::at(path) else { return Ok(Known::Nothing) };
+        let met = match &version {
+            Some(version) => self.says(&self.units.version(folder, version), event).await?,
+            None => None,
+        };
+        if let Some(met) = met {
+            return Ok(Known::Met(met));
+        }
+        let folder: Option<Folder> = self.says(&self.units.unit(folder), event).await?;
+        Ok(folder.map_or(Known::Nothing, |folder| folder.unmet()))
+    }
+}
+
+impl Folder {
+    /// What is known of something that was not met in the folder.
+    pub(super) fn unmet(&self) -> Known {
+        if self.listed { Known::Appeared } else { Known::Nothing }
+    }
+}
+
+fn read<T: DeserializeOwned>(unit: &str, facts: serde_json::Value) -> Result<Option<T>, Error> {
+    serde_json::from_value(facts).map_err(|source| Error::Unreadable { key: unit.to_owned(), source })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const OF: i64 = 7;
-
-    fn sight(versions: &[&str]) -> Sight {
-        Sight { versions: versions.iter().map(|version| (*version).to_owned()).collect(), ..Sight::default() }
+    #[test]
+    fn a_file_is_of_its_version_or_of_its_build_and_what_changes_under_its_name_is_of_none() {
+        let at = |path: &'static str| Listed::at(path).map(|listed| (listed.folder, listed.version));
+        let release = Some(("org/lamp", Some("1.0".to_owned())));
+        assert_eq!(at("org/lamp/1.0/lamp-1.0.jar.sha1"), release);
+        assert_eq!(at("org/lamp/1.0/notes.txt"), release);
+        let build = Some("20260101.120000-1".to_owned());
+        assert_eq!(at("org/lamp/1-SNAPSHOT/lamp-1-20260101.120000-1.jar"), Some(("org/lamp/1-SNAPSHOT", build)));
+        assert_eq!(at("org/lamp/1-SNAPSHOT/lamp-1-SNAPSHOT.jar"), Some(("org/lamp/1-SNAPSHOT", None)));
+        assert_eq!((at("org/lamp/maven-metadata.xml"), at("robots.txt")), (None, None));
     }
 
     #[test]
-    fn what_was_seen_before_is_no_news_and_keeps_its_moment() {
-        let nothing = Seen { of: OF, since: Millis(1), ..Seen::default() };
-        let first = nothing.with(&sight(&["1.0"]), Millis(1)).unwrap();
-        assert_eq!(first.with(&sight(&["1.0"]), Millis(2)), None);
-        assert_eq!(first.with(&sight(&[]), Millis(2)), None);
-        let second = first.with(&sight(&["1.0", "1.1"]), Millis(3)).unwrap();
-        assert_eq!(second.versions, [("1.0".into(), Millis(1)), ("1.1".into(), Millis(3))].into());
-        assert_eq!(second.with(&sight(&["1.1"]), Millis(4)), None, "what is listed no longer was seen all the same");
-        let listed = second.with(&Sight { listed: true, ..sight(&[]) }, Millis(5)).unwrap();
-        assert!(listed.listed && listed.with(&sight(&["1.0"]), Millis(6)).is_none());
-    }
-
-    #[test]
-    fn versions_have_an_end_so_that_no_upstream_fills_the_journal() {
-        let many: Vec<String> = (0..VERSIONS_MAX + 5).map(|number| number.to_string()).collect();
-        let sight = Sight { versions: many, ..Sight::default() };
-        let seen = Seen::default().with(&sight, Millis(1)).unwrap();
-        assert_eq!(seen.versions.len(), VERSIONS_MAX);
-        assert_eq!(seen.with(&Sight { versions: vec!["other".into()], ..Sight::default() }, Millis(2)), None);
-    }
-
-    #[test]
-    fn what_another_upstream_had_is_not_seen_and_the_journal_reads_what_it_wrote() {
-        let seen = Seen { of: OF, ..Seen::default() }.with(&sight(&["1.0"]), Millis(1)).unwrap();
-        let facts = serde_json::to_value(&seen).unwrap();
-        assert_eq!(Seen::read("unit", facts.clone(), OF).unwrap(), Some(seen));
-        assert_eq!(Seen::read("unit", facts, OF + 1).unwrap(), None);
-        assert_eq!(Seen::read("unit", Value::Null, OF).unwrap(), None);
+    fn the_journal_reads_what_it_wrote() {
+        let met = Met { seen: Millis(5), since: Millis(1), open: true };
+        let written = serde_json::to_value(Says::Bytes(Bytes { met, sha256: Digest([7; 32]) })).unwrap();
+        assert_eq!(read::<Bytes>("unit", written).unwrap().map(|bytes| bytes.met), Some(met));
+        assert_eq!(read::<Met>("unit", serde_json::Value::Null).unwrap(), None);
     }
 }

@@ -63,14 +63,12 @@ impl Repositories {
         if repository.record.kind == RepositoryKind::Remote {
             let (span, limit) = ((part.path, part.after), part.limit);
             let rows = self.store.cached_files(repository.origin, span, limit, event).await?;
-            let seen = |path, file| visible(&[OfUpstream::kept(path, file)], view).next().is_some();
-            let shown = rows.iter().filter(|(path, file)| part.has(path) && seen(path, file));
-            let shown = shown.map(|(path, file)| ListedFile {
-                path: path.clone(),
-                hashes: file.hashes.clone(),
-                changed: file.fetched,
-            });
-            let shown = shown.collect();
+            let (remote, mut shown) = (self.remotes.remote(&repository), Vec::new());
+            for (path, file) in rows.iter().filter(|(path, _)| part.has(path)) {
+                let row = OfUpstream::kept(&remote, path, file, event).await?;
+                let file = ListedFile { path: path.clone(), hashes: file.hashes.clone(), changed: file.fetched };
+                shown.extend(visible(&[row], view).next().map(|_| file));
+            }
             return Ok(part.listed(&rows, |(path, _)| path, shown));
         }
         let rows = self.entries(&repository, part, event).await?;

@@ -1,0 +1,99 @@
+//! How old something of an upstream's is, as far as that is believed: decided here and nowhere else. Pure: times are arguments.
+//!
+//! Upstreams date what they have: files by `Last-Modified`, metadata by `lastUpdated`, builds of snapshots by their names. They may
+//! say what they like, and who wants to pass a cooldown says that it is old. So a date is believed of what was there when we first
+//! looked, as nobody here knows better. What turns up where we had looked before is as old as we have known it, whatever its date.
+
+use serde::{Deserialize, Serialize};
+use telemetry::Millis;
+
+/// What the journal has of a version, of a build of a snapshot, or of a raw file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Met {
+    /// When it was first seen here.
+    pub(super) seen: Millis,
+    /// Since when it exists, as far as that is believed: never later than `seen`.
+    pub(super) since: Millis,
+    /// Whether a date of it is believed yet. One is, so that it is asked for once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) open: bool,
+}
+
+/// What an upstream tells of something now.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Told {
+    /// Its date.
+    pub(super) date: Option<Millis>,
+    /// Whether that is only the last moment at which it can have come, and another date may say more.
+    pub(super) bound: bool,
+}
+
+/// What is known here of something of an upstream's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Known {
+    /// What the journal has.
+    Met(Met),
+    /// Nothing, where all there was had been seen: it is new.
+    Appeared,
+    /// Nothing, and nobody looked before.
+    Nothing,
+}
+
+impl Known {
+    /// What is known once this was told, if it was not before.
+    pub(super) fn told(self, told: Told, now: Millis) -> Met {
+        match self {
+            Known::Met(met) if met.open => Met { since: earlier(met.since, told), open: told.bound, ..met },
+            Known::Met(met) => met,
+            Known::Appeared => Met { seen: now, since: now, open: false },
+            Known::Nothing => Met { seen: now, since: earlier(now, told), open: told.bound },
+        }
+    }
+
+    /// Since when it exists, where its date is this.
+    pub(super) fn since(self, date: Option<Millis>, now: Millis) -> Millis {
+        self.told(Told { date, bound: date.is_none() }, now).since
+    }
+}
+
+fn earlier(moment: Millis, told: Told) -> Millis {
+    told.date.map_or(moment, |date| date.min(moment))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Millis = Millis(1000);
+
+    fn date(date: i64) -> Option<Millis> {
+        Some(Millis(date))
+    }
+
+    #[test]
+    fn what_is_met_first_is_as_old_as_it_is_dated_and_nothing_is_younger_than_when_it_was_seen() {
+        assert_eq!(Known::Nothing.since(date(10), NOW), Millis(10));
+        assert_eq!(Known::Nothing.since(date(5000), NOW), NOW);
+        assert_eq!(Known::Nothing.since(None, NOW), NOW);
+    }
+
+    #[test]
+    fn what_turns_up_later_is_new_whatever_its_date() {
+        assert_eq!(Known::Appeared.since(date(10), NOW), NOW);
+        let met = Known::Appeared.told(Told { date: date(10), bound: true }, NOW);
+        assert_eq!(met, Met { seen: NOW, since: NOW, open: false });
+        assert_eq!(Known::Met(met).since(date(10), Millis(2000)), NOW);
+    }
+
+    #[test]
+    fn a_date_is_believed_once() {
+        let met = Known::Nothing.told(Told { date: date(500), bound: true }, NOW);
+        assert_eq!(met, Met { seen: NOW, since: Millis(500), open: true });
+        assert_eq!(Known::Met(met).since(date(700), NOW), Millis(500), "the earlier one holds");
+        let dated = Known::Met(met).told(Told { date: date(10), bound: false }, Millis(2000));
+        assert_eq!(dated, Met { seen: NOW, since: Millis(10), open: false });
+        assert_eq!(Known::Met(dated).since(date(5), Millis(2000)), Millis(10));
+        let undated = Known::Met(met).told(Told { date: None, bound: false }, Millis(2000));
+        assert_eq!(undated, Met { open: false, ..met }, "there is none, and nobody asks again");
+    }
+}
