@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 /// It came later than the rest of the schema. Triggers keep it, and so do versions that do not know it: it is no new form.
 /// Whoever writes puts the row into the journal first, so the change is the last there. A table that already is there is filled
-/// from the journal.
+/// from the journal, with the same rows: that nothing is known of a unit is one only where something was.
 const SCHEMA: &str = "
     CREATE TABLE history (
         repository INTEGER NOT NULL, of_entry INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL,
@@ -15,8 +15,11 @@ const SCHEMA: &str = "
     ) STRICT, WITHOUT ROWID;
     INSERT INTO history SELECT json_extract(body, '$.repository'), 1, json_extract(body, '$.entry.key'), seq
         FROM journal WHERE json_extract(body, '$.change') = 'entry';
-    INSERT INTO history SELECT json_extract(body, '$.repository'), 0, json_extract(body, '$.unit'), seq
-        FROM journal WHERE json_extract(body, '$.change') = 'unit';
+    INSERT INTO history SELECT repository, 0, unit, seq FROM (
+        SELECT repository, unit, seq, known, lag(known, 1, 'null') OVER (PARTITION BY repository, unit ORDER BY seq) AS before
+            FROM (SELECT seq, json_extract(body, '$.repository') AS repository, json_extract(body, '$.unit') AS unit,
+                json_type(body, '$.facts') AS known FROM journal WHERE json_extract(body, '$.change') = 'unit')
+    ) WHERE known <> 'null' OR before <> 'null';
     CREATE TRIGGER history_of_entry AFTER INSERT ON entry BEGIN
         INSERT INTO history VALUES (new.repository, 1, new.key, (SELECT max(seq) FROM journal));
     END;
@@ -89,6 +92,35 @@ mod tests {
     use crate::{Catalog, suite};
     use serde_json::json;
 
+    /// As a version left it that did not know the table.
+    const FORGET: &str = "DROP TRIGGER history_of_entry; DROP TRIGGER history_of_unit; DROP TRIGGER history_of_no_unit;
+        DROP TABLE history;";
+
+    #[test]
+    fn a_history_from_the_journal_has_the_rows_of_one_that_was_there_from_the_beginning() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("truth.sqlite");
+        let history = |truth: &Sqlite| -> Vec<(i64, bool, String, i64)> {
+            let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+            truth.rows("SELECT * FROM history ORDER BY seq", [], read).unwrap()
+        };
+        let said = |unit: &str, facts| Change::Unit { repository: suite::R, unit: unit.into(), facts };
+        let mut truth = Sqlite::writer(&path).unwrap();
+        let none = || said("rack", json!(null));
+        let some = || said("rack", json!(["a"]));
+        suite::made(
+            &mut truth,
+            vec![none(), some(), some(), none(), none(), suite::publish("rack", 1), some(), none()],
+        );
+        suite::made(&mut truth, vec![said("rake", json!({})), none(), said("rake", json!(null))]);
+        let whole = history(&truth);
+        let changes: Vec<_> = whole.iter().map(|(.., seq)| *seq).collect();
+        assert_eq!(changes, [2, 3, 4, 6, 7, 8, 9, 11], "where nothing was known, nothing changed");
+        truth.connection.execute_batch(FORGET).unwrap();
+        truth.close().unwrap();
+        assert_eq!(history(&Sqlite::writer(&path).unwrap()), whole);
+    }
+
     #[test]
     fn a_truth_without_a_history_gets_it_from_its_journal_and_keeps_it_whoever_writes() {
         let folder = tempfile::tempdir().unwrap();
@@ -96,9 +128,7 @@ mod tests {
         let mut truth = Sqlite::writer(&path).unwrap();
         let owners = |facts| Change::Unit { repository: suite::R, unit: "rack".into(), facts };
         suite::made(&mut truth, vec![suite::publish("rack", 1), owners(json!(["a"])), suite::withdraw("rack", 1)]);
-        // As a version left it that did not know the table.
-        let drop = "DROP TRIGGER history_of_entry; DROP TRIGGER history_of_unit; DROP TRIGGER history_of_no_unit;";
-        truth.connection.execute_batch(&format!("{drop} DROP TABLE history;")).unwrap();
+        truth.connection.execute_batch(FORGET).unwrap();
         suite::made(&mut truth, vec![owners(json!(null))]);
         truth.close().unwrap();
         let mut truth = Sqlite::writer(&path).unwrap();
