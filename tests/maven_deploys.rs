@@ -104,7 +104,7 @@ fn who_shows_no_token_or_a_wrong_one_is_told_so_by_each_maven() {
     let central = Central::open();
     let world = shelf(&central);
     let releases = format!("-Dreleases={}", world.url(HOSTED[0]));
-    for release in [Release::Three8, Release::Three9, Release::Four] {
+    for release in Release::ALL {
         let desk = central.machine(release);
         for secret in ["", "wrong"] {
             knows(&desk, &world, secret);

@@ -37,6 +37,9 @@ mod gem;
 #[expect(dead_code, clippy::unwrap_used, reason = "shared with the tests, which use more of it")]
 mod http;
 
+#[path = "../../tests/world/release.rs"]
+mod release;
+
 #[path = "../../tests/world/super_pom.rs"]
 #[expect(clippy::unwrap_used, reason = "shared with the tests")]
 mod super_pom;

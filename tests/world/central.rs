@@ -1,14 +1,14 @@
 //! Maven's central repository, as a Daylight in the user's cache folder has it: filled by the first run, and by later
 //! ones when they want something new. Everything else that the tests of Maven need comes from there, through loopback.
 
-use super::maven::{Machine, Release};
+use super::maven::Machine;
+use super::release::Release;
 use super::server::Server;
 use super::super_pom::public_url;
 use super::{ADMIN, Connection, Person};
-use flate2::read::GzDecoder;
 use serde_json::json;
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const REPOSITORY: &str = "central";
@@ -54,21 +54,12 @@ impl Central {
 
     /// A machine with this release of Maven on it, and nothing in its local repository.
     pub(crate) fn machine(&self, release: Release) -> Machine {
-        let Some(version) = release.fetched() else { return Machine::new(Path::new("/usr")) };
-        let clients = self.folder.join("clients");
-        let home = clients.join(format!("apache-maven-{version}"));
-        if !home.exists() {
-            fs::create_dir_all(&clients).unwrap();
-            let path = format!(
-                "/repository/{REPOSITORY}/org/apache/maven/apache-maven/{version}/apache-maven-{version}-bin.tar.gz"
-            );
+        let home = release.install(&self.folder.join("clients"), |path| {
+            let path = format!("/repository/{REPOSITORY}/{path}");
             let mut connection = Connection::open(self.server.address()).unwrap();
-            let archive = connection.call("GET", &path, &[], b"").unwrap().expect(200).body;
-            let unpacked = tempfile::tempdir_in(&clients).unwrap();
-            tar::Archive::new(GzDecoder::new(&archive[..])).unpack(&unpacked).unwrap();
-            fs::rename(unpacked.path().join(home.file_name().unwrap()), &home).unwrap();
-        }
-        Machine::new(&home)
+            Ok(connection.call("GET", &path, &[], b"")?.expect(200).body)
+        });
+        Machine::new(&home.unwrap())
     }
 }
 

@@ -8,28 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// The releases that are tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Release {
-    /// 3.8, Debian's: speaks HTTP by Wagon, and asks for a `.sha1` of each file.
-    Three8,
-    /// 3.9: takes checksums from headers.
-    Three9,
-    /// 4: another transport (the JDK's), and a consumer POM besides the one of the build.
-    Four,
-}
-
-impl Release {
-    /// Its version, where it is not the one that Debian installs.
-    pub(super) fn fetched(self) -> Option<&'static str> {
-        match self {
-            Self::Three8 => None,
-            Self::Three9 => Some("3.9.16"),
-            Self::Four => Some("4.0.0-rc-4"),
-        }
-    }
-}
-
 /// A machine with Maven on it.
 pub(crate) struct Machine {
     folder: TempDir,

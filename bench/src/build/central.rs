@@ -2,11 +2,15 @@
 //! have yet it fetches, once.
 
 use super::make;
+use crate::http::Connection;
 use crate::process::Server;
+use crate::release::Release;
 use crate::super_pom::public_url;
 use anyhow::{Context, Result};
 use serde_json::json;
 use std::fs::{self, File};
+use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -45,25 +49,33 @@ impl Central {
         format!("http://{}/repository/{REPOSITORY}/", self.server.address)
     }
 
-    /// Debian's Maven, and those that the tests have fetched: names and folders.
-    pub(crate) fn clients(&self) -> Result<Vec<(String, PathBuf)>> {
-        let mut clients = vec![("Debian's 3.8".to_owned(), PathBuf::from(super::maven::DEBIAN))];
+    /// The releases of Maven, and the folders that they are in: each is fetched once, as the tests do.
+    pub(crate) fn clients(&self) -> Result<Vec<(&'static str, PathBuf)>> {
         let folder = self.folder.join("clients");
-        if folder.exists() {
-            for client in fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))? {
-                let path = client?.path();
-                let name =
-                    path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix("apache-maven-"));
-                clients.extend(name.map(|name| (name.to_owned(), path.clone())));
-            }
+        let home = |release: Release| {
+            let home =
+                release.install(&folder, |path| self.get(path)).with_context(|| format!("installing {release:?}"));
+            Ok((release.fetched().unwrap_or("3.8, Debian's"), home?))
+        };
+        Release::ALL.into_iter().map(home).collect()
+    }
+
+    fn get(&self, path: &str) -> io::Result<Vec<u8>> {
+        let path = format!("/repository/{REPOSITORY}/{path}");
+        let reply = Connection::open(self.address()?)?.call("GET", &path, &[], b"")?;
+        match reply.status {
+            200 => Ok(reply.body),
+            status => Err(io::Error::other(format!("{path}: {status}"))),
         }
-        clients.sort();
-        Ok(clients)
+    }
+
+    fn address(&self) -> io::Result<SocketAddr> {
+        self.server.address.parse().map_err(io::Error::other)
     }
 
     fn is_there(&self) -> Result<bool> {
         let path = format!("/repository/{REPOSITORY}/");
-        let mut connection = crate::http::Connection::open(self.server.address.parse()?)?;
+        let mut connection = Connection::open(self.address()?)?;
         Ok(connection.call("HEAD", &path, &[], b"")?.status == 200)
     }
 }

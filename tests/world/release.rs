@@ -1,0 +1,47 @@
+//! The releases of Maven that are tried, and where they are: shared by the tests and the benchmark of real builds.
+
+use flate2::read::GzDecoder;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The releases that are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Release {
+    /// 3.8, Debian's: speaks HTTP by Wagon, and asks for a `.sha1` of each file.
+    Three8,
+    /// 3.9: takes checksums from headers.
+    Three9,
+    /// 4: another transport (the JDK's), and a consumer POM besides the one of the build.
+    Four,
+}
+
+impl Release {
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::Three8, Self::Three9, Self::Four];
+
+    /// Its version, where it is not the one that Debian installs.
+    pub(crate) fn fetched(self) -> Option<&'static str> {
+        match self {
+            Self::Three8 => None,
+            Self::Three9 => Some("3.9.16"),
+            Self::Four => Some("4.0.0-rc-4"),
+        }
+    }
+
+    /// The folder that it is installed in, below `clients` where it is fetched: by `get`, once, which is given the path of its
+    /// archive in the central repository.
+    pub(crate) fn install(self, clients: &Path, get: impl FnOnce(&str) -> io::Result<Vec<u8>>) -> io::Result<PathBuf> {
+        let Some(version) = self.fetched() else { return Ok("/usr".into()) };
+        let name = format!("apache-maven-{version}");
+        let home = clients.join(&name);
+        if !home.exists() {
+            fs::create_dir_all(clients)?;
+            let archive = get(&format!("org/apache/maven/apache-maven/{version}/{name}-bin.tar.gz"))?;
+            let unpacked = tempfile::tempdir_in(clients)?;
+            tar::Archive::new(GzDecoder::new(&archive[..])).unpack(&unpacked)?;
+            fs::rename(unpacked.path().join(name), &home)?;
+        }
+        Ok(home)
+    }
+}
