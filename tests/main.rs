@@ -71,5 +71,6 @@ mod tidy;
 mod tls;
 mod tokens;
 mod upstream;
+mod views;
 mod warm;
 mod world;

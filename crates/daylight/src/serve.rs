@@ -163,6 +163,7 @@ async fn known(
             Room {
                 indexes,
                 dependencies_bytes: settings.server.dependencies_bytes,
+                views_bytes: settings.server.views_bytes,
                 open_files: settings.server.open_files,
             },
             Arc::new(settings.references.clone()),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use telemetry::Millis;
 
 /// A question of a program.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Describe {
     /// What about.
     pub what: What,
@@ -16,7 +16,7 @@ pub struct Describe {
 }
 
 /// What a program asks about.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum What {
     /// A gem, with its newest version.
     Gem(String),
@@ -46,6 +46,14 @@ impl What {
     /// Whether it is told from the versions of one gem.
     pub(crate) fn is_of_versions(&self) -> bool {
         self.gem().is_some() && !matches!(self, What::Owners(_))
+    }
+
+    /// Bytes of what it names beside the gem.
+    pub(crate) fn weight(&self) -> usize {
+        match self {
+            What::Version(_, number, platform) => number.len() + platform.as_ref().map_or(0, String::len),
+            _ => 0,
+        }
     }
 
     /// The gem that it is about alone.

@@ -13,7 +13,7 @@ pub use contents::{Listed, ListedFile, Part};
 pub use foresee::Foreseen;
 
 use crate::client_settings;
-use crate::hosted::{self, Heads, Hosted, Inventory, Keeper, Pieces};
+use crate::hosted::{self, Heads, Hosted, Inventory, Keeper, Pieces, Views};
 use crate::opened::Opened;
 use crate::remote::Remotes;
 use crate::{Actor, AsOf, Ask, Error, Format, Found, Known, Question, References, Repository, Workers};
@@ -32,6 +32,8 @@ pub struct Room {
     pub indexes: Arc<Bound>,
     /// Bytes of what the dependency API says of gems.
     pub dependencies_bytes: u64,
+    /// Bytes of indexes of gems as a policy shows them, or as of a moment.
+    pub views_bytes: u64,
     /// Large files that stay open, half of them of upstreams.
     pub open_files: u64,
 }
@@ -48,6 +50,8 @@ pub struct Repositories {
     room: Arc<Bound>,
     /// What the dependency API says of gems.
     pieces: Pieces,
+    /// What was made of gems for those who do not see all there is.
+    views: Views,
     /// What folders of hosted trees hold.
     inventory: Inventory,
     /// Large files that hosted repositories and groups were asked for, each with the name of its package for the event. What is kept
@@ -75,11 +79,13 @@ impl Repositories {
     ) -> Result<Self, Error> {
         let opened = Opened::new("published", room.open_files.div_ceil(2));
         let of_upstreams = Opened::new("upstreams", room.open_files / 2);
-        let (pieces, room) = (Pieces::new(room.dependencies_bytes), room.indexes);
+        let (pieces, views) = (Pieces::new(room.dependencies_bytes), Views::new(room.views_bytes));
+        let room = room.indexes;
         let known = ArcSwap::from_pointee(list::read(&store, None, &room, event).await?);
         let (clock, heads) = (recorder.clock().clone(), Heads::new());
         recorder.register(heads.bound().clone());
         recorder.register(pieces.bound().clone());
+        views.bounds().into_iter().for_each(|bound| recorder.register(bound.clone()));
         recorder.register(opened.bound().clone());
         let inventory = Inventory::new();
         recorder.register(inventory.bound().clone());
@@ -87,7 +93,21 @@ impl Repositories {
         let remotes = Remotes::new(store.clone(), recorder.clone(), workers.clone(), of_upstreams, hosts, references);
         let keeper = Keeper { store: store.clone(), workers, recorder, back: Handle::current() };
         let (reading, changing) = (Mutex::new(()), Mutex::new(()));
-        Ok(Self { store, keeper, heads, clock, known, room, pieces, inventory, opened, reading, changing, remotes })
+        Ok(Self {
+            store,
+            keeper,
+            heads,
+            clock,
+            known,
+            room,
+            pieces,
+            views,
+            inventory,
+            opened,
+            reading,
+            changing,
+            remotes,
+        })
     }
 
     /// Writes of the large indexes what the data folder does not have yet. Before the store is closed.
@@ -98,8 +118,9 @@ impl Repositories {
         }
     }
 
-    fn hosted<'a>(&'a self, repository: &'a Arc<Repository>) -> Hosted<'a> {
-        Hosted { store: &self.store, keeper: &self.keeper, heads: &self.heads, repository }
+    fn hosted<'a>(&'a self, repository: &'a Arc<Repository>, settings: &'a Stamp) -> Hosted<'a> {
+        let Self { store, keeper, heads, views, .. } = self;
+        Hosted { store, keeper, heads, views, repository, settings }
     }
 
     /// How the hosts of upstreams stand that were called so far, and the names of the repositories that have theirs there.
@@ -205,7 +226,7 @@ impl Repositories {
     async fn gems(&self, ask: &Ask, upload: Option<Staged>, by: Actor<'_>, event: &mut Event) -> Result<Found, Error> {
         event.layer = Layer::Hosted;
         let now = || self.clock.now();
-        let hosted = self.hosted(&ask.repository);
+        let hosted = self.hosted(&ask.repository, &ask.settings);
         match &ask.question {
             Question::Describe(ask) if hosted.repository.as_of.is_some() && !ask.what.is_of_versions() => {
                 Err(Error::Unsupported("owners and what is looked for are told as they are, not as of a moment".into()))

@@ -279,6 +279,9 @@ pub trait Catalog: Send {
     /// Index lines of a repository in the order of their numbers, after `after`, `limit` at most.
     fn lines(&mut self, repository: RepositoryId, after: Seq, limit: usize) -> Result<Vec<(Seq, String)>, Error>;
 
+    /// The number of the last index line of a repository that was said by `through`; 0: there was none.
+    fn last_line(&mut self, repository: RepositoryId, through: Seq) -> Result<Seq, Error>;
+
     /// Repositories that live, in byte order of their names.
     fn repositories(&mut self) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error>;
 

@@ -240,6 +240,11 @@ impl Catalog for Model {
         Ok(lines.take(limit).map(|((_, seq), line)| (*seq, line.clone())).collect())
     }
 
+    fn last_line(&mut self, repository: RepositoryId, through: Seq) -> Result<Seq, Error> {
+        let mut by_then = self.lines.range((repository, Seq(0))..=(repository, through));
+        Ok(by_then.next_back().map_or(Seq(0), |((_, seq), _)| *seq))
+    }
+
     fn repositories(&mut self) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {
         let living = self.repositories.iter().filter(|(_, record)| record.removed.is_none());
         let mut living: Vec<_> = living.map(|(id, record)| (*id, record.clone())).collect();

@@ -236,6 +236,10 @@ impl Catalog for Sqlite {
         self.read_lines(repository, after, limit)
     }
 
+    fn last_line(&mut self, repository: RepositoryId, through: Seq) -> Result<Seq, Error> {
+        self.read_last_line(repository, through)
+    }
+
     fn repositories(&mut self) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {
         self.read_repositories()
     }

@@ -162,7 +162,10 @@ fn lines_and_names_come_in_pieces(mut catalog: impl Catalog) {
     assert_eq!(catalog.units(R, "", 2).unwrap(), ["B", "a"]);
     assert_eq!(catalog.units(R, "a", 9).unwrap(), ["b", "é"]);
     assert_eq!(catalog.lines(R, Seq(1), 2).unwrap(), [(Seq(2), "a 1 Live".into()), (Seq(3), "B 1 Live".into())]);
-    assert_eq!(catalog.journal(Seq(2), 9).unwrap().len(), 2);
+    made(&mut catalog, vec![setting("a", json!(1))]);
+    assert_eq!([0, 1, 3, 99].map(|through| catalog.last_line(R, Seq(through)).unwrap().0), [0, 1, 3, 4]);
+    assert_eq!(catalog.last_line(RepositoryId(2), Seq(99)).unwrap(), Seq(0));
+    assert_eq!(catalog.journal(Seq(2), 9).unwrap().len(), 3);
 }
 
 fn entries_are_found_by_what_their_keys_begin_with(mut catalog: impl Catalog) {

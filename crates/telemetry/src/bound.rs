@@ -38,6 +38,8 @@ bounds! {
     Pages "pages" "bytes" "Complete answers in memory";
     Indexes "indexes" "bytes" "Large indexes in memory, each shared by all who read it";
     Dependencies "dependencies" "bytes" "What the dependency API says of gems, in memory";
+    Views "views" "bytes" "Indexes of gems as a policy shows them, or as of a moment, that are kept for whoever asks for the same";
+    ViewsMade "views.made" "indexes" "Whole indexes as of earlier moments that are wanted; one is made at a time";
     Heads "heads" "bytes" "What a push needs to know of its gem, for gems that were pushed of late";
     PageFiles "pages.files" "files" "Large pages that the kernel holds as well, to send them without a copy";
     PageCompression "pages.compression" "pages" "Pages waiting to be compressed, or being compressed";

@@ -60,6 +60,7 @@ ops! {
     PackageRead "package.read" "Reading the facts out of an uploaded package";
     FactsRead "facts.read" "Reading what is known of the versions of a package";
     IndexRender "index.render" "Rendering an index or a piece of one, and hashing it";
+    ViewWait "view.wait" "Waiting for an index as policy shows it, or as of a moment: made for another, or in a turn of its own";
     Merge "documents.merge" "Making one document of what the members of a group say";
     IndexExtend "index.extend" "Adding what changed to an index, which costs the same whatever is in it";
     ReferencesRead "references.read" "Reading the secrets and certificates that the settings of a repository refer to";

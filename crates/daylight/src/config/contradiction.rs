@@ -100,6 +100,7 @@ pub(super) fn bounds_bytes(settings: &Settings) -> u64 {
         server.pages_bytes,
         server.indexes_bytes,
         server.dependencies_bytes,
+        server.views_bytes,
         server.max_connections.saturating_mul(CONNECTION_BYTES),
         server.max_uploads.saturating_mul(UPLOAD_BYTES),
         server.file_buffers.saturating_mul(FILE_BUFFER_BYTES),

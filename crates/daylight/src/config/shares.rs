@@ -70,7 +70,7 @@ impl Shares {
     }
 
     pub(super) fn pages_bytes(&self) -> Derived<u64> {
-        (self.part(4), self.of_memory("4/16"))
+        (self.part(7) / 2, self.of_memory("7/32"))
     }
 
     pub(super) fn indexes_bytes(&self) -> Derived<u64> {
@@ -79,6 +79,10 @@ impl Shares {
 
     pub(super) fn dependencies_bytes(&self) -> Derived<u64> {
         (self.part(1), self.of_memory("1/16"))
+    }
+
+    pub(super) fn views_bytes(&self) -> Derived<u64> {
+        (self.part(1) / 2, self.of_memory("1/32"))
     }
 
     pub(super) fn max_connections(&self) -> Derived<u64> {

@@ -35,7 +35,10 @@ fn refusal(result: Result<(Settings, Loaded), Error>) -> (String, Option<String>
 #[test]
 fn defaults_of_a_small_machine_are_small() {
     let (settings, loaded) = load(None, &environment(&[]), &[], SMALL).unwrap();
-    assert_eq!((settings.server.cores, settings.server.pages_bytes), (1, 24 << 20));
+    assert_eq!(
+        (settings.server.cores, settings.server.pages_bytes, settings.server.views_bytes),
+        (1, 21 << 20, 3 << 20)
+    );
     assert_eq!((settings.server.max_uploads, settings.store.readers), (24, 3));
     assert_eq!(settings.store.cached_bytes, 10 << 30);
     assert_eq!(settings.server.max_connections, (24 << 20) / (64 << 10));
@@ -48,7 +51,7 @@ fn defaults_of_a_large_machine_use_it() {
     let (settings, loaded) = load(None, &environment(&[]), &[], LARGE).unwrap();
     assert_eq!((settings.server.cores, settings.store.readers, settings.server.max_uploads), (64, 18, 256));
     assert_eq!(settings.server.max_connections, 100_000);
-    assert!(settings.server.pages_bytes > 28 << 30);
+    assert!(settings.server.pages_bytes > 24 << 30 && settings.server.views_bytes > 3 << 30);
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
 }
 

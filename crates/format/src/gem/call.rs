@@ -3,7 +3,7 @@
 use super::name::{MAX, plain};
 
 /// How an answer is written. Clients say so by the ending of the path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
     /// No ending: a text for people, or for clients that want one value.
     Text,

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 const SYMBOLS: &[&str] = &["E", "Gem::Version"];
 
 /// One of the three files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum File {
     /// Every version that is no prerelease.
     Released,

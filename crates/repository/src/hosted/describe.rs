@@ -2,6 +2,7 @@
 
 use super::index::{facts, make};
 use super::owners::Owners;
+use super::views::Part;
 use super::{Hosted, names, search};
 use crate::{Actor, Describe, Error, Found, Index, View, What, turns, visible};
 use format::gem::{document, json};
@@ -24,6 +25,27 @@ const UNITS: usize = 5_000;
 
 /// Answers `ask`; `by` is who asks.
 pub(crate) async fn describe(
+    hosted: Hosted<'_>,
+    ask: &Describe,
+    by: Actor<'_>,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    if !hosted.by_rows() || !ask.what.is_of_versions() {
+        return tell(hosted, ask, by, now, event).await;
+    }
+    let made = async |event: &mut Event| {
+        let found = tell(hosted, ask, by, now, event).await?;
+        let until = found.fresh_until();
+        Ok((found.into(), until))
+    };
+    // Only what links to gems says where the repository is, which has a name for each moment.
+    let links = matches!(ask.what, What::Gem(_) | What::Version(..));
+    let base = if links { ask.base.clone() } else { String::new() };
+    hosted.once(Part::Told(Describe { base, ..ask.clone() }), now, event, made).await?.found()
+}
+
+async fn tell(
     hosted: Hosted<'_>,
     ask: &Describe,
     by: Actor<'_>,

@@ -4,20 +4,29 @@
 use super::Hosted;
 use super::index::{facts, info_lines, make};
 use super::specs::{packed, parts_of};
+use super::views::{Made, Part};
 use crate::content::soonest;
 use crate::rope::Chunks;
 use crate::rope::chunks::UNITS;
 use crate::{Error, Found, Index, Repository, turns, visible};
 use format::gem::dependencies::{self, Form, Piece};
 use format::gem::{self, Identity, Package, specs};
+use std::sync::Arc;
 use store::{Entry, Lane};
 use telemetry::{Event, Millis, Op};
+
+/// What was made, and from when on policy shows something else.
+type Rendered = Result<(Made, Option<Millis>), Error>;
 
 /// Gems that are read in one turn of a reader.
 const PAGE: usize = 1_000;
 
 /// `/versions`: a line for each gem that has a version to offer.
 pub(super) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
+    hosted.once(Part::Versions, now, event, async |event| render_versions(hosted, now, event).await).await?.found()
+}
+
+async fn render_versions(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Rendered {
     let line = move |name: &str, rows: Vec<Entry>, repository: &Repository| {
         let (lines, _) = info_lines(visible(&rows, repository.view(now)), repository.info_format())?;
         let md5 = gem::info::md5_hex(&gem::info::render(&lines));
@@ -26,17 +35,22 @@ pub(super) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event)
     let (lines, fresh_until) = each(hosted, line, now, event).await?;
     let created = hosted.repository.record.created.seconds();
     let index = make(hosted, lines.len(), event, move || Ok(gem::versions::render(created, lines))).await?;
-    Ok(Found::Index(Index { fresh_until, ..index }))
+    Ok((Found::Index(Index { fresh_until, ..index }).into(), fresh_until))
 }
 
 /// `/names`: every gem that has a version to offer.
 pub(super) async fn names(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
+    hosted.once(Part::Names, now, event, async |event| render_names(hosted, now, event).await).await?.found()
+}
+
+async fn render_names(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Rendered {
     let name = move |name: &str, rows: Vec<Entry>, repository: &Repository| {
         Ok(visible(&rows, repository.view(now)).next().map(|_| gem::names::line(name)))
     };
     let (names, fresh_until) = each(hosted, name, now, event).await?;
     let render = move || Ok([gem::names::opening(names.len()), &names.concat()].concat().into_bytes());
-    Ok(Found::Index(Index { fresh_until, ..make(hosted, PAGE, event, render).await? }))
+    let index = make(hosted, PAGE, event, render).await?;
+    Ok((Found::Index(Index { fresh_until, ..index }).into(), fresh_until))
 }
 
 /// One of the three files of the older index.
@@ -46,6 +60,11 @@ pub(super) async fn specs(
     now: Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
+    let part = Part::Specs(file);
+    hosted.once(part, now, event, async |event| render_specs(hosted, file, now, event).await).await?.found()
+}
+
+async fn render_specs(hosted: Hosted<'_>, file: specs::File, now: Millis, event: &mut Event) -> Rendered {
     let said = move |name: &str, rows: Vec<Entry>, repository: &Repository| {
         let identity = |row: &Entry| {
             let Package { number, platform, .. } = facts(row)?;
@@ -55,7 +74,7 @@ pub(super) async fn specs(
         let parts = parts_of(name, &rows, repository.view(now), identity)?;
         Ok(changed.map(|changed| (changed, (name.to_owned(), parts))))
     };
-    let (said, _) = each(hosted, said, now, event).await?;
+    let (said, fresh_until) = each(hosted, said, now, event).await?;
     // What policy hides it shows without a change, so nobody is told that it is unchanged.
     let open = hosted.repository.rules.is_open();
     let pack = move |(): &mut ()| {
@@ -69,7 +88,7 @@ pub(super) async fn specs(
         packed(&chunks, file, modified)
     };
     let file = hosted.keeper.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, pack).await??;
-    Ok(Found::Packed(file))
+    Ok((Found::Packed(file).into(), fresh_until))
 }
 
 /// What the versions of these gems need that are to be seen.
@@ -81,13 +100,19 @@ pub(super) async fn dependencies(
 ) -> Result<Found, Error> {
     let mut pieces = Vec::with_capacity(names.len());
     for name in names {
-        let rows = hosted.repository.unit(hosted.store, name, event).await?;
-        let seen = visible(&rows, hosted.repository.view(now));
-        let briefs = seen.map(|seen| Ok(dependencies::brief(&facts(seen.entry())?)));
-        let briefs = briefs.collect::<Result<Vec<_>, Error>>()?;
-        pieces.push(Piece::new(form, name, briefs.iter().map(String::as_str)));
+        let part = Part::Needs(form, name.clone());
+        let made = hosted.once(part, now, event, async |event| piece(hosted, (name, form), now, event).await).await?;
+        pieces.push(made.needs()?);
     }
-    Ok(Found::Dependencies(dependencies::list(form, pieces.iter()).into(), form))
+    Ok(Found::Dependencies(dependencies::list(form, pieces.iter().map(|piece| &**piece)).into(), form))
+}
+
+async fn piece(hosted: Hosted<'_>, (name, form): (&str, Form), now: Millis, event: &mut Event) -> Rendered {
+    let (view, rows) = (hosted.repository.view(now), hosted.repository.unit(hosted.store, name, event).await?);
+    let briefs = visible(&rows, view).map(|seen| Ok(dependencies::brief(&facts(seen.entry())?)));
+    let briefs = briefs.collect::<Result<Vec<_>, Error>>()?;
+    let piece = event.time(Op::IndexRender, || Piece::new(form, name, briefs.iter().map(String::as_str)));
+    Ok((Made::Needs(Arc::new(piece)), turns(&rows, view)))
 }
 
 /// What `say` has to say of each gem, in the order of their names; and from when on policy shows others of their versions.

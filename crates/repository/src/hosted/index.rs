@@ -1,6 +1,7 @@
 //! `/info` of the compact index of a hosted repository, from the rows of a gem.
 
 use super::Hosted;
+use super::views::Part;
 use crate::work::aside;
 use crate::{Error, Found, Index, Visible, turns, visible};
 use format::gem::{self, Package, info::FormatVersion};
@@ -10,6 +11,18 @@ use telemetry::{Event, Millis, Op};
 /// `/info/NAME`. A gem whose versions were all yanked is still there, with none: Bundler 2.4 to 4.0 drops the whole
 /// index when a name in `/versions` has no `/info`.
 pub(crate) async fn info(hosted: Hosted<'_>, name: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
+    if !hosted.by_rows() {
+        return Ok(Found::Index(info_of(hosted, name, now, event).await?));
+    }
+    let made = async |event: &mut Event| {
+        let index = info_of(hosted, name, now, event).await?;
+        let until = index.fresh_until;
+        Ok((Found::Index(index).into(), until))
+    };
+    hosted.once(Part::Info(name.to_owned()), now, event, made).await?.found()
+}
+
+async fn info_of(hosted: Hosted<'_>, name: &str, now: Millis, event: &mut Event) -> Result<Index, Error> {
     let entries = hosted.repository.unit(hosted.store, name, event).await?;
     if entries.is_empty() {
         return Err(Error::NoSuchPackage);
@@ -17,7 +30,7 @@ pub(crate) async fn info(hosted: Hosted<'_>, name: &str, now: Millis, event: &mu
     let (rows, repository) = (entries.len(), hosted.repository.clone());
     let fresh_until = turns(&entries, repository.view(now));
     let render = move || render_info(visible(&entries, repository.view(now)), repository.info_format());
-    Ok(Found::Index(Index { fresh_until, ..make(hosted, rows, event, render).await? }))
+    Ok(Index { fresh_until, ..make(hosted, rows, event, render).await? })
 }
 
 /// Renders an index of `rows` rows, and hashes it.

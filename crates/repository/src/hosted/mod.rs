@@ -18,6 +18,7 @@ mod slot;
 mod specs;
 mod tree;
 mod versions;
+mod views;
 mod yank;
 
 pub(crate) use compact::compact;
@@ -38,11 +39,12 @@ pub(crate) use specs::specs;
 pub use tree::UNDO_DAYS;
 pub(crate) use tree::{Tree, admit, deploy, fetch, remove, restore, sweep, unit as file_unit};
 pub(crate) use versions::versions;
+pub(crate) use views::Views;
 pub(crate) use yank::yank;
 
 use crate::Repository;
 use std::sync::Arc;
-use store::Store;
+use store::{Stamp, Store};
 
 /// A hosted repository and what it works with.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +52,10 @@ pub(crate) struct Hosted<'a> {
     pub(crate) store: &'a Store,
     pub(crate) keeper: &'a Keeper,
     pub(crate) heads: &'a Heads,
+    pub(crate) views: &'a Views,
     pub(crate) repository: &'a Arc<Repository>,
+    /// The revision of the settings that `repository` was read from.
+    pub(crate) settings: &'a Stamp,
 }
 
 impl Hosted<'_> {

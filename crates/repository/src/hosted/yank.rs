@@ -21,7 +21,7 @@ pub(crate) async fn yank(
     now_set: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     event: &mut Event,
 ) -> Result<Found, Error> {
-    let Hosted { store, keeper, heads, repository } = hosted;
+    let Hosted { store, keeper, heads, repository, .. } = hosted;
     by.may_change(name)?;
     may_withdraw(hosted, name, by, event).await?;
     let (id, mut repository) = (repository.id, repository.clone());

@@ -54,6 +54,11 @@ impl Rules {
         self.layers.is_empty()
     }
 
+    /// Whether what they show depends on how old it is.
+    pub(crate) fn count_ages(&self) -> bool {
+        self.layers.iter().any(|policy| policy.cooldown.is_some())
+    }
+
     /// Why this is not seen.
     pub fn hides(&self, what: &Named<'_>, view: View<'_>) -> Option<Hidden> {
         self.layers.iter().find_map(|policy| policy.hides(what, view))

@@ -86,9 +86,9 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
         let _turn = self.changing.lock().await;
-        let (repository, _) = self.gem_repository(name, event).await?;
+        let (repository, settings) = self.gem_repository(name, event).await?;
         if repository.info_format() != format {
-            hosted::reform(self.hosted(&repository), format, (by, self.clock.now()), event).await?;
+            hosted::reform(self.hosted(&repository, &settings), format, (by, self.clock.now()), event).await?;
         }
         Ok(self.find(name, event).await?.0)
     }
@@ -102,11 +102,11 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
         let _turn = self.changing.lock().await;
-        let (repository, _) = self.gem_repository(name, event).await?;
+        let (repository, settings) = self.gem_repository(name, event).await?;
         let base = IndexBase { through: self.store.last(), created: created_at };
         let record = RepositoryRecord { index_base: Some(base), ..repository.record.clone() };
         let commit = async |event: &mut Event| self.change(repository.id, record, by, event).await;
-        hosted::compact(self.hosted(&repository), base, commit, event).await?;
+        hosted::compact(self.hosted(&repository, &settings), base, commit, event).await?;
         Ok(self.find(name, event).await?.0)
     }
 

@@ -111,6 +111,12 @@ impl Sqlite {
         self.rows(sql, values, |row| Ok((seq(row.get(0)?), row.get(1)?)))
     }
 
+    pub(super) fn read_last_line(&self, id: RepositoryId, through: Seq) -> Result<Seq, Error> {
+        let sql = "SELECT seq FROM line WHERE repository = ? AND seq <= ? ORDER BY seq DESC LIMIT 1";
+        let found: Vec<i64> = self.rows(sql, params![int(id.0), int(through.0)], |row| row.get(0))?;
+        Ok(seq(found.first().copied().unwrap_or_default()))
+    }
+
     pub(super) fn read_repositories(&self) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {
         let sql = "SELECT id, body FROM repository WHERE lives ORDER BY name, id";
         let rows = self.rows(sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;

@@ -22,6 +22,11 @@ impl Store {
     pub async fn through(&self, moment: Millis, event: &mut Event) -> Result<Seq, Error> {
         self.read(Lane::Single, event, move |truth| past::through(truth, moment)).await
     }
+
+    /// The number of the last index line of a repository that was said by `through`; 0: there was none.
+    pub async fn last_line(&self, id: RepositoryId, through: Seq, event: &mut Event) -> Result<Seq, Error> {
+        self.read(Lane::Single, event, move |truth| truth.last_line(id, through)).await
+    }
 }
 
 impl Then<'_> {
