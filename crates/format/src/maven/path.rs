@@ -89,6 +89,20 @@ pub fn read(path: &str) -> Option<Path<'_>> {
     Some(Path { file, checksum, kind })
 }
 
+/// The group, as folders, the artifact and the version that a file is of; `None`: it is a document, or of no version. What is no
+/// file of the layout, as upstreams have some all the same, is of the version whose folder it is in.
+pub fn version_of(path: &str) -> Option<(&str, &str, &str)> {
+    match read(path).map(|read| read.kind) {
+        Some(Kind::Artifact(Artifact { group, artifact, version, .. })) => Some((group, artifact, version)),
+        Some(_) => None,
+        None => {
+            let (above, version) = tree::folder(path).rsplit_once('/')?;
+            let (group, artifact) = above.rsplit_once('/')?;
+            Some((group, artifact, version))
+        }
+    }
+}
+
 /// Whether this path will never have other bytes: files of releases and of single builds of snapshots, with what is beside them.
 /// All else changes, or may.
 pub fn lasting(path: &str) -> bool {

@@ -1,7 +1,7 @@
 //! What something in a repository is, as far as policy cares: a version of a package, since when it exists, and whose it is.
 
 use crate::Format;
-use format::maven::path::{self, Artifact, Kind};
+use format::maven::path;
 use format::tree;
 use std::borrow::Cow;
 use std::fmt;
@@ -50,17 +50,10 @@ impl<'a> Named<'a> {
         match format {
             Format::Gem => None,
             Format::Raw => Some(Self { format, package: path.into(), version: "".into(), since, upstream: false }),
-            Format::Maven => match path::read(path).map(|read| read.kind) {
-                Some(Kind::Artifact(Artifact { group, artifact, version, .. })) => {
-                    Some(Self::maven((group, artifact), version, since))
-                }
-                Some(_) => None,
-                // No file of the layout; upstreams have such all the same, and it is of the version whose folder it is in.
-                None => {
-                    let (above, version) = tree::folder(path).rsplit_once('/')?;
-                    Some(Self::maven(above.rsplit_once('/')?, version, since))
-                }
-            },
+            Format::Maven => {
+                let (group, artifact, version) = path::version_of(path)?;
+                Some(Self::maven((group, artifact), version, since))
+            }
         }
     }
 

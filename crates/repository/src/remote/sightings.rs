@@ -8,7 +8,7 @@ use super::Remote;
 use super::age::{Known, Met};
 use crate::{Error, Format};
 use format::maven::metadata;
-use format::maven::path::{self, Artifact, Kind};
+use format::maven::path::{self, Kind};
 use format::tree;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -81,20 +81,16 @@ pub(super) struct Listed<'a> {
 impl<'a> Listed<'a> {
     /// That of the file at `path`; `None`: a document.
     pub(super) fn at(path: &'a str) -> Option<Self> {
+        let (_, _, version) = path::version_of(path)?;
         let folder = tree::folder(path);
-        let (above, version) = match path::read(path).map(|read| read.kind) {
-            Some(Kind::Artifact(Artifact { version, build, .. })) if path::is_snapshot(version) => {
-                return Some(Self { folder, version: build.map(|build| build.to_string()) });
-            }
-            Some(Kind::Artifact(Artifact { version, .. })) => (tree::folder(folder), version),
-            Some(_) => return None,
-            // No file of the layout; upstreams have such all the same.
-            None => folder.rsplit_once('/')?,
-        };
-        match path::is_snapshot(version) {
-            true => Some(Self { folder, version: None }),
-            false => Some(Self { folder: above, version: Some(version.to_owned()) }),
+        if !path::is_snapshot(version) {
+            return Some(Self { folder: tree::folder(folder), version: Some(version.to_owned()) });
         }
+        let build = match path::read(path).map(|read| read.kind) {
+            Some(Kind::Artifact(artifact)) => artifact.build,
+            _ => None,
+        };
+        Some(Self { folder, version: build.map(|build| build.to_string()) })
     }
 }
 
