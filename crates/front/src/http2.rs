@@ -15,6 +15,7 @@ use crate::exchange::{Connection, Handler, exchange};
 use crate::ledger::Ledger;
 use crate::listen::{Core, turn_away};
 use crate::request::Upload;
+use crate::turns::timed;
 use crate::wire::Wire;
 use h2::server::{Builder, Handshake, SendResponse};
 use h2::{Reason as Code, RecvStream};
@@ -183,7 +184,7 @@ impl<H: Handler> Http2<H> {
         match answer.as_mut().poll(cx) {
             Poll::Ready(response) => {
                 if let Some(rest) = reply::send(response, respond, place, &places, &ledger) {
-                    self.tasks.spawn_local(rest);
+                    self.tasks.spawn_local(timed(move || rest));
                 }
             }
             Poll::Pending => {
@@ -194,7 +195,7 @@ impl<H: Handler> Http2<H> {
                         return respond.send_reset(Code::REFUSED_STREAM);
                     }
                 };
-                self.tasks.spawn_local(async move {
+                self.tasks.spawn_local(timed(move || async move {
                     let answered = poll_fn(|cx| match answer.as_mut().poll(cx) {
                         Poll::Ready(response) => Poll::Ready(Some(response)),
                         Poll::Pending => {
@@ -210,7 +211,7 @@ impl<H: Handler> Http2<H> {
                     {
                         rest.await;
                     }
-                });
+                }));
             }
         }
     }

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
-use telemetry::{Event, Op, Outcome, Reason, Recorder, Tick};
+use telemetry::{Event, Op, Outcome, Reason, Recorder, Tick, arrived};
 
 /// A reply on its way out.
 struct Leaving {
@@ -118,9 +118,9 @@ impl Ledger {
             return;
         }
         if self.head_since.get().is_some() {
-            self.head_until.set(Tick::now());
+            self.head_until.set(arrived());
         } else if self.quiet() && !self.draining.get() {
-            let now = Tick::now();
+            let now = arrived();
             self.head_since.set(Some(now));
             self.head_until.set(now);
         }

@@ -3,6 +3,7 @@
 use crate::Limits;
 use crate::ledger::Ledger;
 use crate::request::{Rest, Source};
+use crate::turns::timed;
 use h2::RecvStream;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -19,7 +20,8 @@ pub(crate) fn discard(rest: &Rest, expects: bool, limits: &Limits, ledger: &Rc<L
     match rest.lock().unwrap_or_else(PoisonError::into_inner).take() {
         Some(Source::Wire(incoming)) => discard_body(incoming, expects, limits, ledger),
         Some(Source::Stream(stream)) => {
-            spawn_local(discard_stream(stream, limits.drain, limits.linger));
+            let (drain, linger) = (limits.drain, limits.linger);
+            spawn_local(timed(move || discard_stream(stream, drain, linger)));
             true
         }
         None | Some(Source::None | Source::Whole(_)) => true,
@@ -34,7 +36,7 @@ fn discard_body(mut incoming: Incoming, expects: bool, limits: &Limits, ledger: 
     }
     let (ledger, mut left, idle) = (ledger.clone(), limits.drain, limits.linger);
     ledger.draining.set(true);
-    spawn_local(async move {
+    spawn_local(timed(move || async move {
         let drained = timeout(idle, async {
             while let Some(frame) = incoming.frame().await {
                 let Ok(frame) = frame else { return false };
@@ -49,7 +51,7 @@ fn discard_body(mut incoming: Incoming, expects: bool, limits: &Limits, ledger: 
             ledger.unread.set(true);
         }
         ledger.draining.set(false);
-    });
+    }));
     true
 }
 

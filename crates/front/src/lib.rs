@@ -43,6 +43,7 @@ mod rope;
 mod sent;
 mod stop;
 mod tls;
+mod turns;
 mod wire;
 
 pub use error::Error;

@@ -6,6 +6,7 @@ use crate::exchange::Handler;
 use crate::heartbeat::heartbeat;
 use crate::pieces::Means;
 use crate::proxies::Proxies;
+use crate::turns::timed;
 use crate::{Error, Limits, Stop, Tls, connection, http1};
 use hyper::server::conn::http1::Builder;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
@@ -204,7 +205,7 @@ fn serve<H: Handler>(
     let served = runtime.block_on(async {
         let socket = TcpListener::from_std(socket)?;
         tokio::task::spawn_local(heartbeat(heart));
-        core.farewell.set(Some(accept(&core, socket, stop).await));
+        core.farewell.set(Some(timed(|| accept(&core, socket, stop)).await));
         core.stopping.notify_waiters();
         finish(&core, patience).await;
         Ok(())
@@ -270,7 +271,7 @@ fn open<H: Handler>(core: &Rc<Core<H>>, stream: TcpStream, client: IpAddr, count
     }
     let place = Place { core: core.clone(), _counted: counted };
     core.open.set(core.open.get() + 1);
-    tokio::task::spawn_local(async move { connection::serve(place.core.clone(), stream, client).await });
+    tokio::task::spawn_local(async move { timed(|| connection::serve(place.core.clone(), stream, client)).await });
 }
 
 /// A connection's place on its core, given back when it ends in whatever way.

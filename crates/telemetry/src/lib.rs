@@ -26,6 +26,7 @@ mod recorder;
 mod scrub;
 mod shard;
 mod sink;
+mod starved;
 mod text;
 mod totals;
 
@@ -38,7 +39,7 @@ pub use lines::{Lines, LinesOptions, Lost, Target};
 pub use log::Log;
 pub use op::Op;
 pub use outcome::{Outcome, Reason};
-pub use pulse::{Blocked, Pulse};
+pub use pulse::{Blocked, Pulse, arrived, turn};
 pub use recent::Recent;
 pub use recorder::{Marker, Recorder, RecorderOptions};
 pub use sink::{JsonLines, Sink};

@@ -109,11 +109,16 @@ fn about_bounds(page: &mut Page, bounds: &[Arc<Bound>]) {
 
 fn about_loops(page: &mut Page, pulses: &[Arc<Pulse>]) {
     let name = "loop_blocked_longest_seconds";
-    page.family(name, "gauge", "Longest time of the last minute or two in which a loop did nothing else, and the op");
+    page.family(name, "gauge", "Longest turn of a task on a loop in the last minute or two, and the op that took most");
     for pulse in pulses {
         let longest = pulse.longest();
         let labels = [("loop", pulse.name()), ("op", longest.op.map_or("none", Op::as_str))];
         page.sample(name, &labels, longest.nanos as f64 / 1e9);
+    }
+    let name = "loop_late_longest_seconds";
+    page.family(name, "gauge", "Longest time of the last minute or two that whoever was ready waited for a loop");
+    for pulse in pulses {
+        page.sample(name, &[("loop", pulse.name())], pulse.latest() as f64 / 1e9);
     }
     page.family("loop_starved_seconds_total", "counter", "How long a loop was ready to work and had no processor");
     for pulse in pulses {
