@@ -116,13 +116,17 @@ impl FilePart {
             // What was in memory may be gone.
             self.known.set(0);
         }
-        let (at, end) = (self.at.get(), self.at.get() + self.turn_of(TURN) as u64);
-        if self.known.get() > at {
+        // As much as is sent at once.
+        let end = self.at.get() + self.turn_of(TURN) as u64;
+        if self.known.get() >= end {
             return Poll::Ready(Ok(()));
         }
+        let at = self.at.get().max(self.known.get());
+        // Whoever goes to the disk brings the next turn, too.
+        let ahead = self.at.get() + self.turn_of(2 * TURN) as u64;
         let mut reading = self.reading.borrow_mut();
         if reading.is_none() && !in_memory(&self.file, at, end) {
-            *reading = Some(self.read(at, end));
+            *reading = Some(self.read(at, ahead));
         }
         if let Some(read) = reading.as_mut() {
             let done = ready!(Pin::new(read).poll(cx)).map_err(io::Error::other).flatten();
@@ -134,6 +138,8 @@ impl FilePart {
                     return Poll::Ready(Err(error));
                 }
             }
+            self.known.set(ahead);
+            return Poll::Ready(Ok(()));
         }
         self.known.set(end);
         Poll::Ready(Ok(()))
