@@ -17,6 +17,9 @@ pub(crate) const GEMS: usize = 192_000;
 /// What the corpus is made from when nothing else is asked for.
 pub(crate) const SEED: u64 = 1;
 
+/// What makes a name long.
+const TAIL: &str = "-and-all-that-belongs-to-it-in-a-name-which-goes-on-and-on";
+
 /// Names, and how much each is wanted.
 pub(crate) struct Corpus {
     seed: u64,
@@ -28,6 +31,8 @@ pub(crate) struct Corpus {
     rank: Vec<usize>,
     /// Sums of the weights of all that are wanted as much or more.
     weights: Vec<f64>,
+    /// One version of each gem, and no more.
+    single: bool,
 }
 
 impl Corpus {
@@ -35,6 +40,21 @@ impl Corpus {
     pub(crate) fn new(gems: usize, seed: u64) -> Self {
         let mut random = Random::new(seed, 0);
         let names = names::make(gems, &mut random);
+        Self::of(names, random, seed)
+    }
+
+    /// So many gems of one version each, with names so long that their lines are as long as those of gems with many: an index
+    /// of that size from few rows.
+    pub(crate) fn single(gems: usize, seed: u64) -> Self {
+        let mut random = Random::new(seed, 0);
+        let mut names = names::make(gems, &mut random);
+        names.iter_mut().for_each(|name| name.push_str(&TAIL.repeat(3)));
+        names.sort_unstable();
+        Self { single: true, ..Self::of(names, random, seed) }
+    }
+
+    fn of(names: Vec<String>, mut random: Random, seed: u64) -> Self {
+        let gems = names.len();
         let mut wanted: Vec<usize> = (0..gems).collect();
         for last in (1..gems).rev() {
             wanted.swap(last, random.below(last + 1));
@@ -46,7 +66,7 @@ impl Corpus {
             *sum += 1.0 / place as f64;
             Some(*sum)
         });
-        Self { seed, rank, weights: weights.collect(), names, wanted }
+        Self { seed, rank, weights: weights.collect(), names, wanted, single: false }
     }
 
     /// A name as clients want them: few of them often.
@@ -77,6 +97,11 @@ pub(crate) fn made(gems: usize) -> Result<PathBuf> {
         std::fs::rename(&arriving, &folder)?;
     }
     Ok(folder)
+}
+
+/// So many versions, one of each gem, in a new data folder.
+pub(crate) fn single(folder: &Path, gems: usize) -> Result<usize> {
+    fill::folder(folder, &Corpus::single(gems, SEED))
 }
 
 /// `corpus DIR [GEMS [SEED]]`.

@@ -1,5 +1,5 @@
 //! Daylight against its peers on one machine, in one run, in turns: `make bench`, or `make bench ARGS=hit`.
-//! Loopback only; bounded in count and time; writes nothing but to a temporary folder; ends only what it started.
+//! Loopback only; bounded in count and time; writes nothing but to a temporary folder, which goes with it; ends only what it started.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -26,6 +26,7 @@ mod process;
 mod push;
 mod queries;
 mod recording;
+mod scratch;
 mod slow;
 mod spread;
 mod trees;
@@ -87,6 +88,7 @@ fn main() -> Result<()> {
         let names: Vec<&str> = ROWS.iter().map(|(row, _)| *row).collect();
         bail!("no row `{unknown}`: there are {}", names.join(", "));
     }
+    let _scratch = scratch::open()?;
     machine()?;
     for (name, row) in ROWS {
         if wanted.is_empty() || wanted.iter().any(|each| each == name) {

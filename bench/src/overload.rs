@@ -45,8 +45,8 @@ pub(crate) fn row() -> Result<()> {
     println!(
         "\n{ROUNDS} rounds of {SECONDS} s, median (least to most); the server on one core, the generators on the others"
     );
-    println!("\n| load of indexes | what | p50, us | p99, us | errors | shed | answered |");
-    println!("|---|---|---|---|---|---|---|");
+    println!("\n| load of indexes | what | p50, us | p99, us | generator late, p99, us | errors | shed | answered |");
+    println!("|---|---|---|---|---|---|---|---|");
     let mut pushed = 0;
     for times in [0.0, 5.0, 10.0] {
         let mut rows: Vec<Row> = BYSTANDERS.iter().map(|(name, _)| Row::new(name)).collect();
@@ -98,10 +98,12 @@ fn at_once(streams: &[Stream]) -> Result<Vec<Told>> {
     })
 }
 
+#[derive(Default)]
 struct Row {
     name: &'static str,
     median: Spread,
     high: Spread,
+    late: Spread,
     errors: usize,
     shed: usize,
     answered: usize,
@@ -109,19 +111,20 @@ struct Row {
 
 impl Row {
     fn new(name: &'static str) -> Self {
-        Self { name, median: Spread::default(), high: Spread::default(), errors: 0, shed: 0, answered: 0 }
+        Self { name, ..Self::default() }
     }
 
     fn add(&mut self, told: &Told) {
         self.median.add(Told::quantile(&told.micros, 0.5));
         self.high.add(Told::quantile(&told.micros, 0.99));
+        self.late.add(Told::quantile(&told.late, 0.99));
         self.errors += told.errors;
         self.shed += told.shed;
         self.answered += told.micros.len();
     }
 
     fn print(&self, times: f64) {
-        let Self { name, median, high, errors, shed, answered } = self;
-        println!("| {times:.0} x capacity | {name} | {median} | {high} | {errors} | {shed} | {answered} |");
+        let Self { name, median, high, late, errors, shed, answered } = self;
+        println!("| {times:.0} x capacity | {name} | {median} | {high} | {late} | {errors} | {shed} | {answered} |");
     }
 }

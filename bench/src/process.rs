@@ -188,6 +188,12 @@ impl Drop for Server {
     }
 }
 
+/// What this process started and what has not ended.
+pub(crate) fn children() -> Result<Vec<Pid>> {
+    let family = family(std::process::id())?;
+    Ok(family.into_iter().skip(1).filter_map(|id| Pid::from_raw(i32::try_from(id).ok()?)).collect())
+}
+
 /// A process and its children.
 fn family(id: u32) -> Result<Vec<u32>> {
     let mut all = vec![id];

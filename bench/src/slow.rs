@@ -21,8 +21,10 @@ use std::time::{Duration, Instant};
 const READERS: usize = 500;
 /// Of a body that no buffer of the kernel's holds.
 const BODY: usize = 8 << 20;
+/// Gems of one version each, whose lines make an index of 22 MB; and the files of the repository that is removed.
+const GEMS: usize = 100_000;
 /// No longer than that, whatever is still under way.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_secs(60);
 const REPOSITORY: &str = "/repository/gems-private";
 /// What is asked for while it was not asked for before, and again after each push.
 const COLD: [&str; 3] = ["versions", "names", "specs.4.8.gz"];
@@ -32,7 +34,7 @@ pub(crate) fn row() -> Result<()> {
     println!("\n## All slow things at once");
     let folder = tempfile::tempdir()?;
     let (data, copy) = (folder.path().join("data"), folder.path().join("copy"));
-    corpus::run(&[data.to_string_lossy().into_owned()])?;
+    corpus::single(&data, GEMS)?;
     let copied = Command::new("cp").arg("-a").args([&data, &copy]).status()?;
     ensure!(copied.success(), "the folder could not be copied");
 
@@ -40,7 +42,7 @@ pub(crate) fn row() -> Result<()> {
     let server = Server::daylight(folder.path(), &settings)?;
     let over = AtomicBool::new(false);
     publish(&server, "brick", BODY)?;
-    let longest = std::thread::scope(|scope| {
+    let loops = std::thread::scope(|scope| {
         let watch = scope.spawn(|| watch(&server, &over));
         let crowd = scope.spawn(|| crowd(&server, &over));
         let upload = scope.spawn(|| trickle(&server, &over));
@@ -53,11 +55,11 @@ pub(crate) fn row() -> Result<()> {
         watch.join().ok().context("the watch panicked")?
     })?;
     println!(
-        "\n| loop | longest time in which it did nothing else, ms | op | ready and without a processor, ms in all |"
+        "\n| loop | longest turn of a task, ms | op | longest wait for a turn, ms | ready and without a processor, ms in all |"
     );
-    println!("|---|---|---|---|");
-    for (name, Seen { millis, op, starved }) in &longest {
-        println!("| {name} | {millis:.2} | {op} | {starved:.0} |");
+    println!("|---|---|---|---|---|");
+    for (name, Seen { turn, op, late, starved }) in &loops {
+        println!("| {name} | {turn:.2} | {op} | {late:.2} | {starved:.0} |");
     }
     println!("\nload average after it: {}", load_average()?);
     Ok(())
@@ -65,36 +67,41 @@ pub(crate) fn row() -> Result<()> {
 
 /// What ends by itself: whole indexes, pushes, checks of a copy, and the removal of the repository at last.
 fn busy(server: &Server, copy: &Path) -> Result<()> {
-    let mut checks = vec![verb(&["check", "--verify"], copy)?];
     let began = Instant::now();
+    let (mut check, mut checks) = (verb(&["check", "--verify"], copy)?, 1);
     let mut round = 0;
     while began.elapsed() < PATIENCE {
         for name in COLD {
-            read(server, &format!("{REPOSITORY}/{name}"))?;
+            let size = read(server, &format!("{REPOSITORY}/{name}"))?.len();
+            if round == 0 {
+                println!(
+                    "{name}: {:.1} MB, {:.1} s after the beginning",
+                    size as f64 / 1e6,
+                    began.elapsed().as_secs_f64()
+                );
+            }
         }
         round += 1;
         publish(server, &format!("brick-{round}"), 10_000)?;
-        let all = checks.len();
-        if checks[all - 1].try_wait()?.is_some() {
-            if all == 2 {
+        if let Some(status) = check.try_wait()? {
+            ensure!(status.success(), "a check found something: {status}");
+            if checks == 2 {
                 break;
             }
-            checks.push(verb(&["rebuild"], copy)?);
+            (check, checks) = (verb(&["rebuild"], copy)?, 2);
         }
     }
-    println!(
-        "indexes were read {round} times, and {} s had passed when all checks were done",
-        began.elapsed().as_secs()
-    );
-    for mut check in checks {
-        if check.try_wait()?.is_none() {
-            check.kill()?;
-        }
-        check.wait()?;
+    let seconds = began.elapsed().as_secs_f64();
+    println!("indexes were read {round} times in {seconds:.1} s");
+    if check.try_wait()?.is_none() {
+        println!("check {checks} of 2 was not done by then, and is ended");
+        check.kill()?;
     }
+    check.wait()?;
     let mut connection = Connection::open(server.address.parse()?)?;
+    let began = Instant::now();
     let removed = connection.call("DELETE", "/api/v1/repositories/gems-private", &[("Authorization", TOKEN)], b"")?;
-    println!("removing the repository: {} after {:.1} s", removed.status, began.elapsed().as_secs_f64());
+    println!("removing the repository of {GEMS} files: {} in {:.1} s", removed.status, began.elapsed().as_secs_f64());
     ensure!(removed.status < 300, "{}", removed.text());
     // The loops' next beats tell of it.
     sleep(Duration::from_secs(2));
@@ -152,12 +159,13 @@ fn trickle(server: &Server, over: &AtomicBool) -> Result<()> {
 /// What one loop told.
 #[derive(Default)]
 struct Seen {
-    millis: f64,
+    turn: f64,
     op: String,
+    late: f64,
     starved: f64,
 }
 
-/// Asks the server for the longest blockings, until it is over; they are kept for a minute there.
+/// Asks the server for the longest turns, until it is over; they are kept for a minute there.
 fn watch(server: &Server, over: &AtomicBool) -> Result<BTreeMap<String, Seen>> {
     let mut seen: BTreeMap<String, Seen> = BTreeMap::new();
     loop {
@@ -174,8 +182,10 @@ fn watch(server: &Server, over: &AtomicBool) -> Result<BTreeMap<String, Seen>> {
             let one = seen.entry(label("loop").unwrap_or_default().to_owned()).or_default();
             if name.starts_with("daylight_loop_starved_seconds_total") {
                 one.starved = millis;
-            } else if name.starts_with("daylight_loop_blocked_longest_seconds") && millis > one.millis {
-                (one.millis, one.op) = (millis, label("op").unwrap_or_default().to_owned());
+            } else if name.starts_with("daylight_loop_late_longest_seconds") {
+                one.late = one.late.max(millis);
+            } else if name.starts_with("daylight_loop_blocked_longest_seconds") && millis > one.turn {
+                (one.turn, one.op) = (millis, label("op").unwrap_or_default().to_owned());
             }
         }
         if last {

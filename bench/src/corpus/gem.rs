@@ -33,7 +33,7 @@ struct Habits {
 pub(super) fn entries(corpus: &Corpus, place: usize, hashes: &Hashes) -> Result<Vec<Entry>> {
     let random = &mut Random::new(corpus.seed, 1 + place as u64);
     let name = corpus.names[place].clone();
-    let native = random.chance(2.0);
+    let native = random.chance(2.0) && !corpus.single;
     let habits = Habits {
         author: format!(
             "{} {}",
@@ -79,6 +79,9 @@ pub(super) fn entries(corpus: &Corpus, place: usize, hashes: &Hashes) -> Result<
 
 /// How many: the tail is what is wanted most.
 fn versions(corpus: &Corpus, place: usize, random: &mut Random) -> usize {
+    if corpus.single {
+        return 1;
+    }
     let rank = corpus.rank[place];
     let tail = if rank < corpus.names.len().div_ceil(50) { MOST / ((rank + 1) as f64).powf(0.7) } else { 0.0 };
     random.geometric(MEAN).max(tail as usize)
