@@ -33,33 +33,31 @@ pub(super) async fn hear<T, F: Future<Output = T>>(
 mod tests {
     use super::*;
     use std::cell::RefCell;
-    use std::future::pending;
+    use std::pin::pin;
     use tokio::sync::oneshot;
 
-    /// What three say of whom the first `surely` are waited for, and who is late: the second has something, and the first answers
-    /// when nobody is waited for any more.
-    async fn heard(surely: usize) -> (Vec<Option<bool>>, Vec<usize>) {
+    const PATIENCE: Duration = Duration::from_millis(1);
+
+    #[tokio::test]
+    async fn once_one_has_something_others_are_waited_for_a_while_and_are_late() {
         let (mut tell, told): (Vec<_>, Vec<_>) = (0..3).map(|_| oneshot::channel()).unzip();
-        let (first, late) = (tell.remove(0), RefCell::new(Vec::new()));
-        tell.remove(0).send(true).unwrap();
+        tell.remove(1).send(true).unwrap();
         let all = told.into_iter().map(|told| async { told.await.unwrap() });
-        let is_late = |at| late.borrow_mut().push(at);
-        let patience = Duration::from_millis(1);
-        let hear = hear((all, 3), (8, patience), (surely, |has| *has), is_late);
-        let answer = async {
-            // Begins behind what is waited for there, and takes longer.
-            let _ = timeout(2 * patience, pending::<()>()).await;
-            // Nobody may hear it any more.
-            let _ = first.send(false);
-        };
-        let (heard, ()) = tokio::join!(hear, answer);
-        drop(tell);
-        (heard, late.into_inner())
+        let late = RefCell::new(Vec::new());
+        let heard = hear((all, 3), (8, PATIENCE), (0, |has| *has), |at| late.borrow_mut().push(at)).await;
+        assert_eq!((heard, late.into_inner()), (vec![None, Some(true), None], vec![0, 2]));
     }
 
     #[tokio::test]
-    async fn once_one_has_something_others_are_waited_for_a_while_but_some_whatever_that_takes() {
-        assert_eq!(heard(0).await, (vec![None, Some(true), None], vec![0, 2]));
-        assert_eq!(heard(1).await, (vec![Some(false), Some(true), None], vec![2]));
+    async fn some_are_waited_for_whatever_that_takes() {
+        let (mut tell, told): (Vec<_>, Vec<_>) = (0..3).map(|_| oneshot::channel()).unzip();
+        tell.remove(1).send(true).unwrap();
+        let all = told.into_iter().map(|told| async { told.await.unwrap() });
+        let late = RefCell::new(Vec::new());
+        let mut heard = pin!(hear((all, 3), (8, PATIENCE), (1, |has| *has), |at| late.borrow_mut().push(at)));
+        assert!(timeout(5 * PATIENCE, heard.as_mut()).await.is_err(), "the first is not late");
+        tell.remove(0).send(false).unwrap();
+        assert_eq!(heard.await, [Some(false), Some(true), None]);
+        assert_eq!(*late.borrow(), [2]);
     }
 }
