@@ -169,6 +169,7 @@ fn upstream(remote: &mut RemoteRecord) -> Result<(), BadSetting> {
         checksums.filter(|policy| *policy != ChecksumPolicy::Strict).map(|policy| policy.as_str().to_owned());
     number("remote.fresh_s", remote.fresh_s, 0..=AGE_MAX_S)?;
     number("remote.missing_s", remote.missing_s, 0..=AGE_MAX_S)?;
+    remote.prefixes = remote.prefixes.filter(|used| *used);
     number("remote.max_bytes", remote.max_bytes, ROOM_MIN_BYTES..=u64::MAX)
 }
 

@@ -259,6 +259,9 @@ pub struct RemoteRecord {
     /// How many bytes of it are kept; those used least go first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_bytes: Option<u64>,
+    /// Whether what it says of the beginnings of all its paths tells groups whom to ask first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefixes: Option<bool>,
 }
 
 /// What of a version that is published again and again, as snapshots are, is kept: what satisfies the first or the second, and

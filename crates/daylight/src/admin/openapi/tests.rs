@@ -54,6 +54,7 @@ fn the_settings_in_the_document_are_those_that_are_read() {
         fresh_s: Some(1),
         missing_s: Some(1),
         max_bytes: Some(1),
+        prefixes: Some(true),
     };
     assert_eq!(keys(&serde_json::to_value(remote).unwrap()), properties("Remote"));
     let retention = Retention { builds: Some(1), days: Some(1), released_days: Some(1) };

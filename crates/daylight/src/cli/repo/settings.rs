@@ -48,6 +48,9 @@ pub(super) struct Settings {
     /// How many bytes of it are kept, or `none` for as many as fit; those used least go first
     #[arg(long, value_name = "BYTES", value_parser = number, help_heading = "Remote repositories")]
     max_bytes: Option<Value>,
+    /// Whether groups ask it last for what the upstream's `.meta/prefixes.txt` does not have (Maven)
+    #[arg(long, value_name = "true|false", help_heading = "Remote repositories")]
+    prefixes: Option<bool>,
     /// Hide versions until they are this old: 7d, 12h, or `none`
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Policy")]
     cooldown: Option<Value>,
@@ -110,6 +113,7 @@ impl Settings {
             ("fresh_s", self.fresh),
             ("missing_s", self.missing),
             ("max_bytes", self.max_bytes),
+            ("prefixes", self.prefixes.map(Value::from)),
         ];
         let policy = [
             ("cooldown_s", self.cooldown),

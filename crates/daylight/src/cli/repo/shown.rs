@@ -87,6 +87,7 @@ impl Repository {
             ("fresh for", seconds(remote("fresh_s"))),
             ("missing for", seconds(remote("missing_s"))),
             ("keeps bytes", remote("max_bytes")),
+            ("prefixes are used", remote("prefixes")),
         ];
         all.into_iter().filter(|(_, value)| !value.is_empty()).collect()
     }
