@@ -14,6 +14,7 @@ mod cold;
 mod contest;
 mod corpus;
 mod dependencies;
+mod group;
 mod hit;
 mod idle;
 mod index;
@@ -64,6 +65,7 @@ const ROWS: &[Row] = &[
     ("jar", trees::jar),
     ("unknown", trees::unknown),
     ("cold", cold::row),
+    ("group", group::row),
     ("build", build::row),
     ("idle", idle::row),
     ("overload", overload::row),

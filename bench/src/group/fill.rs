@@ -1,0 +1,158 @@
+//! What the members of a group were proven to have and to lack, noted by the store's own functions: to ask for as much over HTTP would
+//! take hours.
+
+use crate::http::Connection;
+use crate::process::{Server, TOKEN};
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use store::{Arrival, CachedFile, Hashes, Origin, Store, StoreOptions};
+use telemetry::{Clock, Event, Millis, Recorder, RecorderOptions};
+
+pub(super) const HOSTED: usize = 12;
+pub(super) const REMOTES: usize = 8;
+/// Folders of versions, where `GROUP_FOLDERS` says nothing else.
+const FOLDERS: usize = 500_000;
+/// The first so many, of which the bytes of two files are kept, too.
+pub(super) const KEPT: usize = 60_000;
+/// What the last member has of each; the others were asked for the first of these, before anything was known.
+pub(super) const HAS: [&str; 10] = [
+    ".pom",
+    ".jar",
+    ".module",
+    "-sources.jar",
+    "-javadoc.jar",
+    "-tests.jar",
+    ".pom.asc",
+    ".jar.asc",
+    ".module.asc",
+    "-sources.jar.asc",
+];
+/// What it was proven to lack.
+const LACKS: [&str; 3] = ["-linux.jar", "-jdk8.jar", "-test-sources.jar"];
+/// Folders that are noted at once, so that the thread that notes always has something to do.
+const WIDE: usize = 16;
+/// What is said to be missing is so for longer than the folder is used.
+const LONG: Duration = Duration::from_secs(3650 * 24 * 3600);
+/// Each file that is kept.
+static BYTES: [u8; 2 << 10] = [b'x'; 2 << 10];
+
+/// How many folders of versions there are to be known.
+pub(super) fn folders() -> Result<usize> {
+    let folders = std::env::var("GROUP_FOLDERS").map_or(Ok(FOLDERS), |text| text.parse())?;
+    ensure!(folders >= KEPT, "{KEPT} folders are asked for files, so {folders} are too few");
+    Ok(folders)
+}
+
+/// A file of a folder.
+pub(super) fn path(folder: usize, ending: &str) -> String {
+    let (group, artifact, version) = (folder / 5_000, folder / 10 % 500, folder % 10);
+    format!("org/example/g{group:03}/lamp-{artifact:03}/1.{version}/lamp-{artifact:03}-1.{version}{ending}")
+}
+
+/// Makes a data folder with the repositories and what is known.
+pub(super) fn folder(data: &Path, folders: usize) -> Result<()> {
+    let began = Instant::now();
+    repositories(data, wanted())?;
+    filling(data, async |store, now| note_all(store, folders, now).await)?;
+    println!("noted in {:.0} s", began.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Hosted members first, then remote ones whose upstreams nobody will ask, in a group in a group in a group.
+fn wanted() -> Vec<Value> {
+    let names = |kind: &str, count: usize| (0..count).map(|number| format!("{kind}-{number}")).collect::<Vec<_>>();
+    let (hosted, remotes) = (names("ours", HOSTED), names("far", REMOTES));
+    let mut wanted: Vec<Value> = Vec::new();
+    wanted.extend(hosted.iter().map(|name| json!({ "name": name, "format": "maven", "kind": "hosted" })));
+    wanted.extend(remotes.iter().map(|name| {
+        let remote = json!({ "urls": [format!("http://127.0.0.1:9/{name}/")] });
+        json!({ "name": name, "format": "maven", "kind": "remote", "remote": remote })
+    }));
+    let group = |name: &str, members: Vec<String>| json!({ "name": name, "format": "maven", "members": members });
+    let (near, far) = remotes.split_at(REMOTES / 2);
+    let (first, second) = hosted.split_at(HOSTED / 2);
+    wanted.push(group("innermost", far.to_vec()));
+    wanted.push(group("inner", [second, near, &["innermost".to_owned()]].concat()));
+    wanted.push(group("all", [first, &["inner".to_owned()]].concat()));
+    wanted
+}
+
+/// Makes a data folder with these repositories.
+pub(super) fn repositories(data: &Path, wanted: impl IntoIterator<Item = Value>) -> Result<()> {
+    let logs = tempfile::tempdir()?;
+    let server = Server::daylight_on(data, logs.path(), &[])?;
+    let mut connection = Connection::open(server.address.parse()?)?;
+    let headers = [("Authorization", TOKEN), ("Content-Type", "application/json")];
+    for wanted in wanted {
+        let made = connection.call("POST", "/api/v1/repositories", &headers, wanted.to_string().as_bytes())?;
+        ensure!(made.status == 201, "making a repository: {}", made.text());
+    }
+    Ok(())
+}
+
+/// Opens the store of a data folder for what `fill` puts there, at the moment that it is given.
+pub(super) fn filling<T>(data: &Path, fill: impl AsyncFnOnce(&Arc<Store>, Millis) -> Result<T>) -> Result<T> {
+    let clock = Clock::default();
+    let options = RecorderOptions { clock: clock.clone(), shards: 1, buffered_events: 1000 };
+    let recorder = Recorder::start(options, Vec::new());
+    let store = Store::open(StoreOptions::new(data, clock.clone(), recorder))?;
+    let filled = tokio::runtime::Builder::new_current_thread().build()?.block_on(fill(&store, clock.now()));
+    store.close();
+    filled
+}
+
+/// Notes what is known of all folders, some at a time.
+async fn note_all(store: &Arc<Store>, folders: usize, now: Millis) -> Result<()> {
+    let all = store.repositories(&mut Event::job("fill", now)).await?;
+    let origin = |number: usize| {
+        let (id, record) = all.iter().find(|(_, record)| record.name == format!("far-{number}"))?;
+        Some(Origin::new(*id, &record.remote.as_ref()?.urls))
+    };
+    let origins: Arc<[Origin]> = (0..REMOTES).map(origin).collect::<Option<_>>().context("a member is not there")?;
+    let hashes = Hashes::of(&BYTES);
+    let file = CachedFile { hashes, etag: None, modified: None, first_seen: now, fetched: now, checked: now };
+    let mut under_way = Vec::new();
+    for part in 0..WIDE {
+        let (store, origins, file) = (store.clone(), origins.clone(), file.clone());
+        let part = folders * part / WIDE..folders * (part + 1) / WIDE;
+        under_way.push(tokio::spawn(async move {
+            let mut event = Event::job("fill", now);
+            for folder in part {
+                note(&store, &origins, &file, (folder, now), &mut event).await?;
+            }
+            anyhow::Ok(())
+        }));
+    }
+    for one in under_way {
+        one.await??;
+    }
+    Ok(())
+}
+
+/// What is known of a folder, in the order in which it would be found out.
+async fn note(
+    store: &Store,
+    origins: &[Origin],
+    file: &CachedFile,
+    (folder, now): (usize, Millis),
+    event: &mut Event,
+) -> Result<()> {
+    let Some((last, others)) = origins.split_last() else { return Ok(()) };
+    let until = now.plus(LONG);
+    for other in others {
+        store.miss(*other, &path(folder, HAS[0]), (now, until), event).await?;
+    }
+    for (at, ending) in HAS.iter().enumerate() {
+        // Where it may keep no bytes, it notes that there are some, and no more.
+        let max_bytes = (folder >= KEPT || at > 1).then_some(0);
+        let arrived = (file.clone(), Arrival::Bytes(BYTES[..].into()));
+        store.keep_cached(*last, &path(folder, ending), arrived, max_bytes, event).await?;
+    }
+    for ending in LACKS {
+        store.miss(*last, &path(folder, ending), (now, until), event).await?;
+    }
+    Ok(())
+}
