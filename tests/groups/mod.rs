@@ -7,6 +7,7 @@ mod faults;
 mod merged;
 mod model;
 mod ours;
+mod prefixes;
 mod preview;
 mod raw;
 mod settings;

@@ -13,6 +13,7 @@ pub use contents::{Listed, ListedFile, Part};
 pub use foresee::Foreseen;
 
 use crate::client_settings;
+use crate::group;
 use crate::hosted::{self, Heads, Hosted, Inventory, Keeper, Pieces, Views};
 use crate::opened::Opened;
 use crate::remote::Remotes;
@@ -21,7 +22,7 @@ use arc_swap::ArcSwap;
 use client::{HostState, Hosts};
 use std::sync::Arc;
 use store::{RepositoryId, RepositoryKind, Staged, Stamp, Store};
-use telemetry::{Bound, Clock, Event, Layer, Recorder, Text};
+use telemetry::{Bound, BoundName, Clock, Event, Layer, Recorder, Text};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
@@ -57,6 +58,8 @@ pub struct Repositories {
     /// Large files that hosted repositories and groups were asked for, each with the name of its package for the event. What is kept
     /// of upstreams has a table of its own.
     opened: Opened<RepositoryId, (Found, Text)>,
+    /// Bytes of documents that groups make one of.
+    merging: Arc<Bound>,
     /// Held while the list is read anew, so that an older list never replaces a newer one.
     reading: Mutex<()>,
     /// Held while the settings of a repository are changed from what they are.
@@ -89,6 +92,8 @@ impl Repositories {
         recorder.register(opened.bound().clone());
         let inventory = Inventory::new();
         recorder.register(inventory.bound().clone());
+        let merging = Bound::new(BoundName::Merging, "", group::MERGING);
+        recorder.register(merging.clone());
         let workers = Arc::new(workers);
         let remotes = Remotes::new(store.clone(), recorder.clone(), workers.clone(), of_upstreams, hosts, references);
         let keeper = Keeper { store: store.clone(), workers, recorder, back: Handle::current() };
@@ -104,6 +109,7 @@ impl Repositories {
             views,
             inventory,
             opened,
+            merging,
             reading,
             changing,
             remotes,

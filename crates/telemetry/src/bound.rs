@@ -50,9 +50,11 @@ bounds! {
     Cached "cached" "bytes" "Files of upstreams that are kept, in whole blocks and with their rows; those used least go first";
     Facts "facts" "bytes" "What upstreams were proven to have and not to have, by folder, on the disk; what was changed longest ago goes first";
     KnownFolders "facts.folders" "bytes" "The same of folders that groups were asked for files of, in memory";
+    UpstreamPrefixes "upstream.prefixes" "bytes" "Beginnings of all paths of upstreams whose lists of them are used, in memory";
     BlobThreads "blob.threads" "operations" "Operations on blobs, waiting or under way";
     WorkThreads "work.threads" "jobs" "Rendering, hashing and reading of packages, waiting or under way";
     Folders "folders" "bytes" "Names of the files in folders that were asked for what they do not hold";
+    Merging "merging" "bytes" "Documents of members that groups make one of at this moment, as long as they are written";
     OpenFiles "files.open" "files" "Files that are kept open, so that who asks for one again is sent it at once";
     FileThreads "file.threads" "reads" "Reads of files on their way to clients; waits are for a thread";
     FileBuffers "file.buffers" "buffers" "Buffers with parts of files on their way to clients, 64 KiB each";
@@ -149,7 +151,12 @@ impl Bound {
 
     /// Takes one place, or counts a rejection.
     pub fn enter(self: &Arc<Self>) -> Result<Slot, Full> {
-        self.take(1).map(|()| Slot { bound: self.clone(), amount: 1 })
+        self.hold(1)
+    }
+
+    /// Takes `amount`, which is given back when the guard is dropped, or counts a rejection.
+    pub fn hold(self: &Arc<Self>, amount: u64) -> Result<Slot, Full> {
+        self.take(amount).map(|()| Slot { bound: self.clone(), amount })
     }
 
     /// Takes `amount`, to be given back with [`Bound::give`].

@@ -9,6 +9,9 @@ use crate::tree::{self, Checksum};
 /// The name of metadata at every level.
 pub const METADATA: &str = "maven-metadata.xml";
 
+/// Where the beginnings of all paths are.
+pub const PREFIXES: &str = ".meta/prefixes.txt";
+
 /// The name of the settings of clients, at the root.
 pub const SETTINGS: &str = "settings.xml";
 

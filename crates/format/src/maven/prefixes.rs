@@ -73,6 +73,20 @@ impl Prefixes {
         ends.filter_map(|end| path.get(..end)).any(|beginning| self.0.contains(beginning))
     }
 
+    /// Whether a repository with these has nothing in a folder, as far as it says: none of them is above it, or below. Where there
+    /// are none it says nothing.
+    pub fn exclude(&self, folder: &str) -> bool {
+        let inside = format!("{folder}/");
+        let below = self.0.range(inside.clone()..).next().is_some_and(|prefix| prefix.starts_with(&inside));
+        !self.0.is_empty() && !folder.is_empty() && !below && !self.allow(folder)
+    }
+
+    /// What it takes in memory, in bytes, about.
+    pub fn weight(&self) -> usize {
+        const EACH: usize = 64;
+        self.0.iter().map(|prefix| prefix.len() + EACH).sum()
+    }
+
     /// Those of both.
     #[must_use]
     pub fn or(mut self, other: &Self) -> Self {
@@ -105,6 +119,14 @@ mod tests {
         for path in ["org/examples/x", "org", "singles", "", "com/example/x"] {
             assert!(!prefixes.allow(path), "{path}");
         }
+        for folder in ["org/examples/x", "com/example", "organic", "junit/junitx"] {
+            assert!(prefixes.exclude(folder), "{folder}");
+        }
+        // A folder above one of them may have files of its own, as metadata of a group.
+        for folder in ["org", "junit", "org/example", "org/example/lamp/1.0", "single", ""] {
+            assert!(!prefixes.exclude(folder), "{folder}");
+        }
+        assert!(!Prefixes::default().exclude("org/example"), "who says nothing excludes nothing");
         let both = Prefixes::of(["com/x"]).unwrap().or(&prefixes);
         assert!(both.allow("com/x/y") && both.allow("single"));
     }

@@ -9,8 +9,10 @@ use format::maven::{LONGEST, catalog, metadata};
 use format::tree::{self, Checksum};
 use std::collections::HashSet;
 
+/// Most bytes of documents that are made one of at a time, by all who ask together.
+pub(crate) const MERGING: u64 = 4 * READ_MAX as u64;
 /// Most bytes that are read for one document, whoever has them: twice what one may have.
-const READ_MAX: usize = 2 * LONGEST;
+pub(super) const READ_MAX: usize = 2 * LONGEST;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,7 +14,8 @@ use store::Folder;
 use telemetry::{Counter, Event, Millis};
 
 /// The file at `path`, of the first member that has it. Hosted members are first: they are asked in process, and what they hold
-/// is nobody else's to answer. Then who is known to have its folder, and then all others that are not known to lack it.
+/// is nobody else's to answer. Then who is known to have its folder, then all others that are not known to lack it; and at last those
+/// that say themselves that they have nothing there.
 pub(super) async fn fetch(group: Group<'_>, path: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
     let mut outcome = Outcome::default();
     for leaf in group.hosted() {
@@ -28,10 +29,11 @@ pub(super) async fn fetch(group: Group<'_>, path: &str, now: Millis, event: &mut
         return outcome.found(true, path, now);
     }
     group.count(Counter::GroupFiles);
-    let leads = Leads::new(&remote, &*group.known(tree::folder(path), event).await?, path, now);
+    let unlikely = remote.iter().map(|leaf| group.remotes.remote(leaf).excludes(path)).collect();
+    let leads = Leads::new(&remote, (&*group.known(tree::folder(path), event).await?, unlikely), path, now);
     let came = group.ask_remote(&remote, &leads, path, now).await;
-    for ((leaf, came), missing) in remote.into_iter().zip(came).zip(leads.missing) {
-        outcome.told(leaf, came, missing, event);
+    for (((leaf, came), missing), unlikely) in remote.into_iter().zip(came).zip(leads.missing).zip(leads.unlikely) {
+        outcome.told(leaf, came, missing.or(unlikely), event);
     }
     outcome.found(leads.steady, path, now)
 }
@@ -85,11 +87,17 @@ impl Group<'_> {
             }
         }
         let others = (0..leaves.len()).filter(|at| leads.pin != Some(*at) && leads.missing[*at].is_none());
-        let others: Vec<usize> = others.collect();
-        // Whoever comes next may be told what those say who are late; and if they fail, they are left alone in time.
-        let late = |place: usize| self.remotes.remote(leaves[others[place]]).see_through(path);
-        let raced = race((others.iter().map(|at| ask(*at)), others.len()), (WIDTH, PATIENCE), has, late).await;
-        others.into_iter().zip(raced).for_each(|(at, one)| came[at] = one);
+        let (likely, unlikely): (Vec<usize>, Vec<usize>) = others.partition(|at| leads.unlikely[*at].is_none());
+        for others in [likely, unlikely] {
+            // Whoever comes next may be told what those say who are late; and if they fail, they are left alone in time.
+            let late = |place: usize| self.remotes.remote(leaves[others[place]]).see_through(path);
+            let all = (others.iter().map(|at| ask(*at)), others.len());
+            let raced = race(all, (WIDTH, PATIENCE), has, late).await;
+            others.into_iter().zip(raced).for_each(|(at, one)| came[at] = one);
+            if came.iter().any(|came| matches!(came, Came::Answer(said) if has(said))) {
+                break;
+            }
+        }
         came
     }
 }

@@ -17,13 +17,20 @@ pub(super) struct Leads {
     pub(super) pin: Option<usize>,
     /// Until when each counts as not having the file.
     pub(super) missing: Vec<Option<Millis>>,
+    /// Until when each is asked last, as it says itself that it has nothing there. That proves nothing.
+    pub(super) unlikely: Vec<Option<Millis>>,
     /// Whether the folder is that of a release.
     pub(super) steady: bool,
 }
 
 impl Leads {
-    /// What is known of `leaves`, all remote, about the file at `path`.
-    pub(super) fn new(leaves: &[&Arc<Repository>], folder: &Folder, path: &str, now: Millis) -> Self {
+    /// What is known of `leaves`, all remote, about the file at `path`; who of them are `unlikely` to have it, where nothing is known.
+    pub(super) fn new(
+        leaves: &[&Arc<Repository>],
+        (folder, mut unlikely): (&Folder, Vec<Option<Millis>>),
+        path: &str,
+        now: Millis,
+    ) -> Self {
         let read = leaves.first().filter(|leaf| leaf.format == Format::Maven).and_then(|_| path::read(path));
         let steady = matches!(read.map(|read| read.kind), Some(Kind::Artifact(artifact)) if !artifact.snapshot());
         // Who lacks a file has no checksum of it either.
@@ -33,15 +40,18 @@ impl Leads {
             .iter()
             .map(|fact| names.iter().find_map(|name| fact.as_ref()?.missing_until(name).filter(|until| now < *until)))
             .collect();
+        // What was proven says more than what is said.
+        unlikely.iter_mut().zip(&facts).filter(|(_, fact)| fact.is_some()).for_each(|(unlikely, _)| *unlikely = None);
+        let likely = |at: usize| unlikely[at].is_none();
         // The files of a release are of one member: the first that has some of them, of those before which all were asked
         // about it; however long ago, as a release does not wander. All else is of the first that was not proven to lack it.
         let open = if steady {
-            facts.iter().position(|fact| fact.is_none_or(|fact| fact.has))
+            (0..leaves.len()).find(|at| facts[*at].map_or_else(|| likely(*at), |fact| fact.has))
         } else {
-            missing.iter().position(Option::is_none)
+            (0..leaves.len()).find(|at| missing[*at].is_none() && likely(*at))
         };
         let pin = open.filter(|at| missing[*at].is_none() && facts[*at].is_some_and(|fact| fact.has));
-        Self { pin, missing, steady }
+        Self { pin, missing, unlikely, steady }
     }
 }
 

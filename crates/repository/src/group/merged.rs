@@ -106,8 +106,9 @@ async fn together(
     } else {
         let bytes: u64 =
             parts.iter().filter_map(|part| part.content.hashes.as_ref()).map(|known| known.size_bytes).sum();
-        let (document, path) = (asked.document, asked.path.to_owned());
+        let (document, path, room) = (asked.document, asked.path.to_owned(), group.merging.clone());
         let merge = move || {
+            let _held = room.hold(bytes.min(document::READ_MAX as u64)).map_err(store::Error::from)?;
             let merged = document::merge((document, &path), &parts, &ours);
             Ok(merged.map(|merged| (Hashes::of(&merged.bytes), merged)))
         };

@@ -20,10 +20,11 @@ use crate::hosted::{Inventory, Keeper};
 use crate::remote::Remotes;
 use crate::{Error, Found, Repository};
 use document::Asked;
+pub(crate) use document::MERGING;
 pub(crate) use ours::artifacts;
 use std::sync::Arc;
 use store::{RepositoryKind, Store};
-use telemetry::{Counter, Event, Layer, Millis};
+use telemetry::{Bound, Counter, Event, Layer, Millis};
 
 /// A group and what its members work with.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +33,8 @@ pub(crate) struct Group<'a> {
     pub(crate) keeper: &'a Keeper,
     pub(crate) inventory: &'a Inventory,
     pub(crate) remotes: &'a Arc<Remotes>,
+    /// Bytes of documents that are made one of.
+    pub(crate) merging: &'a Arc<Bound>,
     pub(crate) repository: &'a Arc<Repository>,
 }
 

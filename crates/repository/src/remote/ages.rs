@@ -2,6 +2,7 @@
 
 use super::kind;
 use crate::Repository;
+use format::maven::path::PREFIXES;
 use telemetry::Millis;
 
 /// What may change is good for so long, unless the repository says otherwise: 15 minutes. Other servers take a day, which
@@ -34,8 +35,11 @@ impl Ages {
         let remote = repository.record.remote.as_ref();
         let millis = |seconds: u64| i64::try_from(seconds).unwrap_or(i64::MAX / 1000).saturating_mul(1000);
         let set = remote.and_then(|remote| remote.fresh_s);
+        let missing = millis(remote.and_then(|remote| remote.missing_s).unwrap_or(MISSING_S));
         let fresh = (!kind::lasting(repository.format, path, set.is_some())).then(|| millis(set.unwrap_or(FRESH_S)));
-        Self { fresh, missing: millis(remote.and_then(|remote| remote.missing_s).unwrap_or(MISSING_S)) }
+        // What says what is missing is good for as long as that.
+        let most = if path == PREFIXES { missing } else { i64::MAX };
+        Self { fresh: fresh.map(|fresh| fresh.min(most)), missing }
     }
 
     /// Whether the path never has other bytes.

@@ -6,7 +6,7 @@ use super::flights::{Came, Landed, Lasts, Stage, Until};
 use super::{KeptFile, OfUpstream, PATIENCE, Remembered, Remote, filter, kind, past};
 use crate::content::{Freshness, How};
 use crate::{Content, Error, Found, Hidden, Named, Repository, Since, Source, shown};
-use format::maven::{self, path::Kind};
+use format::maven::{self, path::Kind, path::PREFIXES};
 use format::tree::{self, Checksum};
 use store::Held;
 use telemetry::{Event, EventId, Layer, MemberRecord, MemberSaid, Millis, Reason, Tick};
@@ -149,8 +149,9 @@ pub(super) async fn file(remote: &Remote, path: &str, told: &mut Told, event: &m
         }
     };
     told.flight = Some(flight.id);
-    // Metadata is looked into before it is believed. Whoever has an older one to fall back to is not given half of a newer one.
-    let whole = kind::is_metadata(remote.repository.format, path);
+    // Metadata is looked into before it is believed, and lists are read whole. Whoever has an older one to fall back to is not given
+    // half of a newer one.
+    let whole = kind::is_metadata(remote.repository.format, path) || path == PREFIXES;
     let landed = match &had {
         None => flight.follow(if whole { Until::Landed } else { Until::Arriving }, event).await,
         Some(_) => match timeout(PATIENCE, flight.follow(Until::Landed, event)).await {

@@ -3,7 +3,7 @@
 //!
 //! In reading order: [`fetch`] decides, [`ages`] says for how long what is kept is good, [`flights`] has one fetch of a
 //! path at a time, [`landing`] is what such a fetch does; [`note`] has the journal remember what it showed ([`sight`], [`sightings`]),
-//! [`age`] says how old that is, and [`past`] tells it as of a moment.
+//! [`age`] says how old that is, and [`past`] tells it as of a moment. [`prefixes`] says who is asked last in groups.
 
 mod age;
 mod ages;
@@ -18,6 +18,7 @@ mod kind;
 mod landing;
 mod note;
 mod past;
+mod prefixes;
 mod promise;
 mod row;
 mod sight;
@@ -33,6 +34,7 @@ use crate::{BadSetting, References, Repository, Workers};
 use client::{HostState, Hosts};
 use flights::Flights;
 use format::tree;
+use prefixes::Lists;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Held, Origin, Recalled, RemoteRecord, Stamp, Store, Unit};
@@ -62,6 +64,8 @@ pub(crate) struct Remotes {
     flights: Flights,
     /// Large files that arrived or were asked for.
     opened: Opened<Origin, KeptFile>,
+    /// The beginnings of all paths of some.
+    lists: Lists,
 }
 
 /// A remote repository and what it works with.
@@ -97,8 +101,9 @@ impl Remotes {
         let flights = Flights::default();
         flights.bounds().into_iter().for_each(|bound| recorder.register(bound.clone()));
         recorder.register(opened.bound().clone());
-        let upstreams = Upstreams::new(hosts, references);
-        Arc::new(Self { store, recorder, back: Handle::current(), workers, upstreams, flights, opened })
+        let (upstreams, lists) = (Upstreams::new(hosts, references), Lists::new());
+        recorder.register(lists.bound().clone());
+        Arc::new(Self { store, recorder, back: Handle::current(), workers, upstreams, flights, opened, lists })
     }
 
     /// A repository of these.

@@ -46,7 +46,8 @@ impl Repositories {
     /// Answers one question to a group of repositories that are trees of files.
     pub(super) async fn group(&self, ask: &Ask, event: &mut Event) -> Result<Found, Error> {
         let (store, keeper, inventory) = (&*self.store, &self.keeper, &self.inventory);
-        let group = Group { store, keeper, inventory, remotes: &self.remotes, repository: &ask.repository };
+        let (remotes, merging, repository) = (&self.remotes, &self.merging, &ask.repository);
+        let group = Group { store, keeper, inventory, remotes, merging, repository };
         match &ask.question {
             Question::Fetch(path) => group::answer(group, path, self.clock.now(), event).await,
             _ => Err(Error::GivenUp),

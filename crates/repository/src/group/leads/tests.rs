@@ -39,7 +39,7 @@ fn leads(leaves: &[Arc<Repository>], known: &[Known<'_>], path: &str) -> Leads {
         names.iter().map(|(name, until)| ((*name).to_owned(), *until)).collect()
     };
     let rows = known.iter().map(|(at, has, missing)| (leaves[*at].origin, *has, names(missing))).collect();
-    Leads::new(&leaves.iter().collect::<Vec<_>>(), &Folder::new(rows), path, NOW)
+    Leads::new(&leaves.iter().collect::<Vec<_>>(), (&Folder::new(rows), vec![None; leaves.len()]), path, NOW)
 }
 
 #[test]
@@ -94,8 +94,25 @@ fn what_a_repository_had_at_another_upstream_is_not_known_of_this_one() {
     let kind = (Format::Maven, before.shared.clone());
     two[1] = turned(before.id, before.record.clone(), "http://other.example/", kind);
     let rows = vec![(two[0].origin, false, BTreeMap::new()), (before.origin, true, BTreeMap::new())];
-    let leads = Leads::new(&two.iter().collect::<Vec<_>>(), &Folder::new(rows), JAR, NOW);
+    let leads = Leads::new(&two.iter().collect::<Vec<_>>(), (&Folder::new(rows), vec![None; 2]), JAR, NOW);
     assert_eq!(leads.pin, None);
+}
+
+#[test]
+fn who_says_that_it_has_nothing_there_is_asked_last_unless_it_was_proven_to_have_something() {
+    let two = leaves(2, Format::Maven);
+    let leads = |known: &[Known<'_>], path: &str| {
+        let rows = known.iter().map(|(at, has, _)| (two[*at].origin, *has, BTreeMap::new())).collect();
+        let unlikely = vec![Some(Millis(200)), None];
+        Leads::new(&two.iter().collect::<Vec<_>>(), (&Folder::new(rows), unlikely), path, NOW)
+    };
+    for path in [JAR, BUILD] {
+        let nothing = leads(&[], path);
+        assert_eq!((nothing.pin, &*nothing.unlikely), (None, &[Some(Millis(200)), None][..]), "{path}");
+        assert_eq!(leads(&[(1, true, &[])], path).pin, Some(1), "{path}");
+        let proven = leads(&[(0, true, &[]), (1, true, &[])], path);
+        assert_eq!((proven.pin, &*proven.unlikely), (Some(0), &[None, None][..]), "{path}");
+    }
 }
 
 #[test]

@@ -23,11 +23,9 @@ pub(crate) use retention::sweep;
 
 use super::Keeper;
 use crate::Repository;
+use format::maven::path::PREFIXES;
 use std::sync::Arc;
 use store::{RepositoryId, Store, Unit};
-
-/// The beginnings of all paths, in a repository of Maven's.
-const PREFIXES: &str = ".meta/prefixes.txt";
 
 /// How often a change that lost a race tries again. Each lost race means that another change of the same folder won.
 const TRIES: usize = 100;

@@ -1,0 +1,96 @@
+//! What upstreams say of the beginnings of all their paths: who says that it has nothing there is asked last, and is not believed where
+//! nobody else has it.
+
+use super::{Scene, group};
+use crate::world::{Says, Upstream};
+use serde_json::json;
+
+const LIST: &str = "/.meta/prefixes.txt";
+/// One that has no `org`.
+const COM: &str = "## repository-prefixes/2.0\n/com/near\n";
+/// So often it is tried whether a list has an effect: it is read while nobody waits.
+const TRIES: usize = 10_000;
+
+/// A scene in which the list of `near` is used, and is this.
+fn scene(list: Says) -> Scene {
+    let scene = Scene::new();
+    scene.near.says(LIST, list);
+    let change = json!({ "remote": { "prefixes": true } });
+    scene.world.admin().patch_json("/api/v1/repositories/near", &change).expect(200);
+    scene
+}
+
+/// Asks the group for a file that `far` has; whether `near` was asked too.
+fn is_asked(scene: &Scene, (name, near): (&str, &Upstream), number: usize) -> bool {
+    let path = format!("org/example/{name}/{number}/{name}-{number}.jar");
+    scene.far.file(&format!("/{path}"), "far");
+    assert_eq!(scene.world.anon().file(name, &path).expect(200).text(), "far");
+    near.count(&format!("/{path}")) > 0
+}
+
+#[test]
+fn who_says_that_it_has_nothing_there_is_not_asked_where_another_has_it() {
+    let scene = scene(Says::file(COM));
+    let near = ("all", &scene.near);
+    let left_out = (0..TRIES).find(|number| !is_asked(&scene, near, *number));
+    let number = left_out.expect("`near` is asked for ever");
+    assert!((number..number + 5).all(|number| !is_asked(&scene, near, number + 1)));
+    assert_eq!(scene.near.count(LIST), 1, "it is asked for once, however many files are");
+    // The rest of a release is asked of who has it, though nobody asked `near` about that.
+    let pom = format!("org/example/all/{number}/all-{number}.pom");
+    scene.far.file(&format!("/{pom}"), "pom");
+    assert_eq!(scene.get(&pom).expect(200).text(), "pom");
+    assert_eq!((scene.near.count(&format!("/{pom}")), scene.far.count(&format!("/{pom}"))), (0, 1));
+    // What begins as it says is asked for as ever.
+    let its = "com/near/lamp/1.0/lamp-1.0.jar";
+    scene.near.file(&format!("/{its}"), "near");
+    assert_eq!(scene.get(its).expect(200).text(), "near");
+}
+
+#[test]
+fn what_nobody_else_has_is_asked_of_those_who_say_that_they_do_not_have_it() {
+    let scene = scene(Says::file(COM));
+    assert!((0..TRIES).any(|number| !is_asked(&scene, ("all", &scene.near), number)));
+    let (new, none) = ("org/new/lamp/1.0/lamp-1.0.jar", "org/none/lamp/1.0/lamp-1.0.jar");
+    scene.near.file(&format!("/{new}"), "near");
+    assert_eq!(scene.get(new).expect(200).text(), "near", "its list is older than what it has");
+    scene.get(none).expect(404);
+    assert_eq!(scene.near.count(&format!("/{none}")), 1);
+    // And where it cannot say, nobody knows.
+    scene.near.unplug();
+    scene.get("org/none/lamp/2.0/lamp-2.0.jar").expect(502);
+}
+
+#[test]
+fn what_is_no_list_or_no_proof_any_more_has_no_effect() {
+    let scene = Scene::new();
+    let cases = [
+        (Says::file("/com/near\n"), 300),
+        (Says::file("## repository-prefixes/2.0\n"), 300),
+        (Says::file("## repository-prefixes/2.0\n@ unsupported\n"), 300),
+        (Says::file("## repository-prefixes/2.0\n/com\n/a//b\n"), 300),
+        (Says::file("<html></html>"), 300),
+        (Says::status(404), 300),
+        (Says::status(500), 300),
+        (Says::file(COM), 0),
+    ];
+    for (case, (list, missing_s)) in cases.into_iter().enumerate() {
+        let (near, name) = (Upstream::start(), format!("all-{case}"));
+        near.says(LIST, list);
+        let remote = json!({ "urls": [near.url()], "prefixes": true, "missing_s": missing_s });
+        let member = format!("near-{case}");
+        scene.world.make(&json!({ "name": member, "format": "maven", "kind": "remote", "remote": remote }));
+        group(&scene.world, &name, &[&member, "far"]);
+        assert!(is_asked(&scene, (&name, &near), 0));
+        near.await_count(LIST, 1);
+        assert!((1..20).all(|number| is_asked(&scene, (&name, &near), number)), "{case}");
+    }
+}
+
+#[test]
+fn unless_somebody_says_so_no_list_is_asked_for() {
+    let scene = Scene::new();
+    scene.near.file(LIST, COM);
+    assert!((0..9).all(|number| is_asked(&scene, ("all", &scene.near), number)));
+    assert_eq!((scene.near.count(LIST), scene.far.count(LIST)), (0, 0));
+}
