@@ -5,8 +5,8 @@ use std::time::Duration;
 use telemetry::{Pulse, Tick};
 use tokio::time::sleep;
 
-/// How often a loop is asked. Rarely enough to cost nothing; turns are timed in between.
-const EVERY: Duration = Duration::from_millis(20);
+/// How often a loop is asked. Rarely enough to cost next to nothing, though each time wakes a thread; turns are timed in between.
+const EVERY: Duration = Duration::from_millis(100);
 /// The runtime's timers count in these.
 const GRAIN: Duration = Duration::from_millis(1);
 
