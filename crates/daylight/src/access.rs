@@ -94,11 +94,12 @@ impl Access {
     /// The page class of whoever shows these credentials, and until when. `None`: not known here and now, so no page
     /// but a public one is theirs. Takes no lock: the front asks on every request.
     pub fn class(&self, headers: &HeaderMap) -> Option<(u64, Millis)> {
+        let presented = Presented::read(headers)?;
         let table = self.table.load();
         if !self.holds(&table) {
             return None;
         }
-        let token = table.find(&Presented::read(headers)?, self.clock.now())?;
+        let token = table.find(&presented, self.clock.now())?;
         Some((token.class, token.record.expires.unwrap_or(Millis(i64::MAX))))
     }
 

@@ -42,8 +42,11 @@ async fn content(app: &App, request: &mut Request, url: Content, event: &mut Eve
     event.subject = ask.subject();
     let stamp = app.repositories.stamp(&ask); // before the work
     app.repositories.admit(&ask, who.actor())?;
-    let upload = upload::receive(app, &ask, request, event).await?;
-    let answer = app.repositories.answer(&ask, upload, who.actor(), event).await;
+    let upload = match ask.question.brings_bytes() {
+        true => Some(Box::pin(upload::receive(app, &ask, request, event)).await?),
+        false => None,
+    };
+    let answer = app.repositories.answer((&ask, stamp), upload, who.actor(), event).await;
     let until = answer.as_ref().map_or_else(repository::Error::fresh_until, Found::fresh_until);
     let stamp = stamp.map(|stamp| until.map_or(stamp, |until| stamp.until(until)));
     let reply = match answer {

@@ -34,7 +34,7 @@ pub(crate) async fn read(
 ) -> Result<Question, Error> {
     let nothing = || repository::Error::NoSuchPath { path: Event::text(&url.path), format: repository.format.as_str() };
     if let Some((call, form)) = gem::call::read(&url.path).filter(|_| repository.format == Format::Gem) {
-        return program::read(app, who, (call, form), url, request, event).await;
+        return Box::pin(program::read(app, who, (call, form), url, request, event)).await;
     }
     if repository.format.is_tree() {
         return tree(app, url, repository, nothing);
@@ -43,7 +43,7 @@ pub(crate) async fn read(
     let (allow, question) = match path {
         Path::Dependencies(form) => ("GET, HEAD", Question::Dependencies(names(request)?, form)),
         Path::Push => ("POST", Question::Push),
-        Path::Yank if url.method == Method::DELETE => return yank(request, event).await,
+        Path::Yank if url.method == Method::DELETE => return Box::pin(yank(request, event)).await,
         Path::Yank => ("DELETE", Question::Root),
         path => ("GET, HEAD", gem(path).ok_or(Error::GivenUp)?),
     };

@@ -10,6 +10,7 @@ use format::gem::call::{self, Call, Form};
 use front::Canon;
 use http::Method;
 use repository::AsOf;
+use std::borrow::Cow;
 
 pub use admin::{Admin, AdminVerb};
 
@@ -79,10 +80,14 @@ pub enum AccountVerb {
     Hooks,
 }
 
+/// As many names as most paths have, at most.
+const SEGMENTS: usize = 16;
+
 /// Reads a request's method and raw path.
 pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
     let path = decode(raw).ok_or_else(|| Error::NoSuchRoute(telemetry::Event::text(raw)))?;
-    let mut segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let mut segments = Vec::with_capacity(SEGMENTS);
+    segments.extend(path.split('/').filter(|segment| !segment.is_empty()));
     let got = matches!(*method, Method::GET | Method::HEAD);
     if let ["repository", name, wish] = segments[..]
         && *method == Method::POST
@@ -176,11 +181,14 @@ fn not_allowed(method: &Method, allow: &'static str) -> Error {
 
 /// The path with its percent-escapes read. `None` for what could be understood in two ways further on: broken escapes,
 /// an escaped slash, a control character, a `.` or `..` segment, bytes that are not UTF-8.
-fn decode(raw: &str) -> Option<String> {
-    let path = String::from_utf8(percent::decode(raw)?).ok()?;
-    let odd = path.bytes().any(|byte| byte.is_ascii_control() || byte == b'\\');
+fn decode(raw: &str) -> Option<Cow<'_, str>> {
+    let path = match raw.contains('%') {
+        true => Cow::Owned(String::from_utf8(percent::decode(raw)?).ok()?),
+        false => Cow::Borrowed(raw),
+    };
+    let odd = path.bytes().fold(false, |found, byte| found | byte.is_ascii_control() | (byte == b'\\'));
     let slashes = |text: &str| text.bytes().filter(|byte| *byte == b'/').count();
-    let straight = path.split('/').all(|segment| segment != "." && segment != "..");
+    let straight = !path.contains("/.") || path.split('/').all(|segment| segment != "." && segment != "..");
     (straight && !odd && slashes(&path) == slashes(raw)).then_some(path)
 }
 

@@ -21,20 +21,12 @@ const AT_ONCE: usize = 256 << 10;
 
 /// The upload of a question that brings one, on disk but not kept yet. Asked for only after access was granted, so a
 /// stranger's bytes are never written.
-pub(crate) async fn receive(
-    app: &App,
-    ask: &Ask,
-    request: &mut Request,
-    event: &mut Event,
-) -> Result<Option<Staged>, Error> {
-    if !ask.question.brings_bytes() {
-        return Ok(None);
-    }
+pub(crate) async fn receive(app: &App, ask: &Ask, request: &mut Request, event: &mut Event) -> Result<Staged, Error> {
     request.upload.limit(app.max_upload_bytes);
     if ask.question == Question::Push
         && let Some(form) = Form::announced(&request.headers)
     {
-        return from_form(app, form?, request, event).await.map(Some);
+        return from_form(app, form?, request, event).await;
     }
     // The first piece first: what is refused by its announced length leaves no file to put away.
     let first = request.upload.next(event).await.transpose()?;
@@ -45,7 +37,7 @@ pub(crate) async fn receive(
     while let Some(piece) = request.upload.next(event).await {
         arriving.write(piece?, event).await?;
     }
-    arriving.end(event).await.map(Some)
+    arriving.end(event).await
 }
 
 /// A package of which more may come.

@@ -31,8 +31,7 @@ pub fn check(path: &str) -> Result<(), Hurtful> {
     if path.is_empty() || path.len() > LONGEST {
         return Err(Hurtful::Length);
     }
-    let odd = |c: char| c.is_control() || matches!(c, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' | '\u{feff}');
-    if path.contains(odd) {
+    if path.bytes().fold(false, |found, byte| found | odd(byte)) || (!path.is_ascii() && path.contains(far)) {
         return Err(Hurtful::Character);
     }
     path.split('/').try_for_each(|name| match name {
@@ -43,9 +42,27 @@ pub fn check(path: &str) -> Result<(), Hurtful> {
     })
 }
 
+/// Whether a byte of a character that is ASCII is of one that cannot stand everywhere. Nearly every path has those alone: without
+/// branches, for the processor looks at 16 bytes at once then.
+fn odd(byte: u8) -> bool {
+    let between = matches!(byte, b'\\' | b':' | b'*' | b'?' | b'"' | b'<' | b'>' | b'|');
+    between | byte.is_ascii_control()
+}
+
+/// The same of all other characters.
+fn far(c: char) -> bool {
+    c.is_control() || c == '\u{feff}'
+}
+
 /// The folder of a path, without a slash at its end: empty for what is at the root.
 pub fn folder(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    folder_end(path).map_or("", |end| &path[..end])
+}
+
+/// Where the last slash of a path is. Names are short: looked through byte by byte they are quicker found than by a search that is
+/// made for long texts.
+pub(crate) fn folder_end(path: &str) -> Option<usize> {
+    path.bytes().rposition(|byte| byte == b'/')
 }
 
 #[cfg(test)]

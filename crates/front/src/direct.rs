@@ -40,14 +40,15 @@ impl<H: Handler> Direct<H> {
     pub(crate) fn answer(&self, wire: &mut Wire, cx: &mut Context<'_>) -> Option<Leaving> {
         let mut lines = plain::lines();
         let plain = Plain::read(wire.look()?, &mut lines, &self.connection.limits)?;
-        let leaving = self.page(&plain).or_else(|| self.exchange(&plain, cx))?;
+        let mut looked = false;
+        let leaving = self.page(&plain, &mut looked).or_else(|| self.exchange(&plain, looked, cx))?;
         wire.taken();
         Some(leaving)
     }
 
     /// The page that is asked for, with neither a future nor a table of headers. What depends on more than path, query and
-    /// coding goes the whole way.
-    fn page(&self, plain: &Plain<'_>) -> Option<Leaving> {
+    /// coding goes the whole way, and is not `looked` for.
+    fn page(&self, plain: &Plain<'_>, looked: &mut bool) -> Option<Leaving> {
         let Connection { handler, limits, proxies, client, ledger, .. } = &*self.connection;
         if plain.conditional || plain.hosts != 1 || plain.target.len() > limits.uri {
             return None;
@@ -60,6 +61,7 @@ impl<H: Handler> Direct<H> {
             None => (plain.target, None),
         };
         let now = self.now();
+        *looked = true;
         let page = handler.prepared(path, query, &|| accepts_gzip(|| plain.codings()), now)?;
         // With the head, which takes no longer than a reading of the clock.
         let nanos = Tick::now().since(ledger.head_until.get());
@@ -75,10 +77,11 @@ impl<H: Handler> Direct<H> {
     }
 
     /// Whatever the handler answers at once from memory. What it begins and does not end so is kept for hyper.
-    fn exchange(&self, plain: &Plain<'_>, cx: &mut Context<'_>) -> Option<Leaving> {
+    fn exchange(&self, plain: &Plain<'_>, looked: bool, cx: &mut Context<'_>) -> Option<Leaving> {
         let head = plain.parts()?;
         let get = head.method == Method::GET;
-        let mut exchange = Box::pin(exchange(self.connection.clone(), head, Upload::none(&self.connection.limits)));
+        let (connection, upload) = (self.connection.clone(), Upload::none(&self.connection.limits));
+        let mut exchange = Box::pin(exchange(connection, head, upload, looked));
         let Poll::Ready(response) = exchange.as_mut().poll(cx) else {
             self.begun.set(Some(exchange));
             return None;

@@ -111,12 +111,13 @@ impl Drop for Attempt {
     }
 }
 
-/// Takes one request through the handler. The attempt counts from the call, not from the first poll: between them the
+/// Takes one request through the handler; `looked`: no public page answers it. The attempt counts from the call, not from the first poll: between them the
 /// machine may find that the client has left.
 pub(crate) fn exchange<H: Handler>(
     connection: Rc<Connection<H>>,
     head: Parts,
     upload: Upload,
+    looked: bool,
 ) -> impl Future<Output = Response<Sending>> {
     let asking = Asking {
         method: name(&head.method),
@@ -126,7 +127,7 @@ pub(crate) fn exchange<H: Handler>(
         forwarded: connection.proxies.client(connection.client, &head.headers),
     };
     let attempt = Attempt::begin(&connection, &asking);
-    async move { answer(&connection, attempt, head, upload).await }
+    async move { answer(&connection, attempt, head, (upload, looked)).await }
 }
 
 /// Takes one request through that a page answers, which was found in so many nanoseconds. Returns the event's id, and the body.
@@ -158,7 +159,7 @@ async fn answer<H: Handler>(
     connection: &Connection<H>,
     mut attempt: Attempt,
     head: Parts,
-    upload: Upload,
+    (upload, looked): (Upload, bool),
 ) -> Response<Sending> {
     let Connection { handler, limits, means, ledger, .. } = connection;
     let client = attempt.client;
@@ -185,7 +186,7 @@ async fn answer<H: Handler>(
     } else {
         let Parts { method, uri, headers, .. } = head;
         // Lent, and not handed on: it is large, and would be moved with each future that takes it.
-        let mut request = Request { method, uri, headers, client, upload };
+        let mut request = Request { method, uri, headers, client, upload, looked };
         guarded(handler.as_ref(), &mut request, event).await
     };
     let mut reply = conditional::apply(reply, &method, &asked);

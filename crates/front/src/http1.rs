@@ -44,7 +44,7 @@ pub(crate) fn machine<H: Handler>(builder: &Builder, wire: Wire, state: Rc<Conne
             let answered = begun.take().unwrap_or_else(|| {
                 let (head, incoming) = request.into_parts();
                 let upload = Upload::wire(incoming, &state.limits);
-                Box::pin(exchange(state.clone(), head, upload))
+                Box::pin(exchange(state.clone(), head, upload, false))
             });
             async move { Ok::<_, Infallible>(answered.await) }
         });

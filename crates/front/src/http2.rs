@@ -179,7 +179,7 @@ impl<H: Handler> Http2<H> {
         let expects = head.headers.contains_key(header::EXPECT);
         let upload = Upload::stream(body, &head.headers, &self.core.limits);
         let mut wanted = upload.wanted().filter(|_| expects);
-        let mut answer = Box::pin(exchange(self.state.clone(), head, upload));
+        let mut answer = Box::pin(exchange(self.state.clone(), head, upload, false));
         let (places, ledger) = (self.places.clone(), self.ledger.clone());
         match answer.as_mut().poll(cx) {
             Poll::Ready(response) => {

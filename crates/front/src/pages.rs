@@ -111,12 +111,10 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
 
     /// A public page first, which needs no look at the credentials; then that of whoever asks.
     fn find(&self, request: &Request, now: Millis) -> Option<Arc<Page<S>>> {
-        let canon = self.canon(request.path(), request.query())?;
         let gzip = || takes_gzip(request);
-        self.holding(&canon.wanted(PUBLIC), gzip, now).or_else(|| {
-            let class = self.class(request, now)?;
-            self.holding(&canon.wanted(class), gzip, now)
-        })
+        let find = |class| self.holding(&self.canon(request.path(), request.query())?.wanted(class), gzip, now);
+        let public = if request.looked { None } else { find(PUBLIC) };
+        public.or_else(|| find(self.class(request, now)?))
     }
 
     /// The public page for a plain question (`GET` or `HEAD` without conditions, ranges or a body), if there is one whose stamp

@@ -11,7 +11,7 @@ use md5::Md5;
 use std::fs::File;
 use std::sync::Arc;
 use store::{Hashes, Stamp};
-use telemetry::{Millis, Subject};
+use telemetry::{Millis, Subject, Text};
 
 /// One question to one repository.
 #[derive(Debug, Clone)]
@@ -147,7 +147,7 @@ impl Ask {
     /// What a path of a tree is about: in a repository of Maven's `G:A` and the version, where it is of one.
     fn subject_of_file(&self, kind: &'static str, path: &str) -> Subject {
         let read = maven::path::read(path).filter(|_| self.repository.format == Format::Maven);
-        let (kind, package, version) = match read.map(|read| (read.checksum, read.kind)) {
+        let (kind, package, version): (_, Text, _) = match read.map(|read| (read.checksum, read.kind)) {
             Some((checksum, maven::path::Kind::Artifact(artifact))) => {
                 let kind = match (kind, checksum) {
                     ("file", Some(_)) => "checksum",
@@ -155,13 +155,14 @@ impl Ask {
                     ("file", None) => "artifact",
                     (change, _) => change,
                 };
-                (kind, format!("{}:{}", artifact.group_id(), artifact.artifact), artifact.version)
+                let package = [&artifact.group_id(), ":", artifact.artifact].concat();
+                (kind, package.into(), artifact.version)
             }
-            Some((_, maven::path::Kind::Metadata(_))) if kind == "file" => ("metadata", path.to_owned(), ""),
-            _ => (kind, path.to_owned(), ""),
+            Some((_, maven::path::Kind::Metadata(_))) if kind == "file" => ("metadata", path.into(), ""),
+            _ => (kind, path.into(), ""),
         };
         let repository = self.repository.record.name.as_str().into();
-        Subject { repository, package: package.as_str().into(), version: version.into(), kind }
+        Subject { repository, package, version: version.into(), kind }
     }
 }
 

@@ -178,10 +178,10 @@ impl Repositories {
         (found.id == before.id).then_some(found).ok_or_else(|| Error::NoSuchRepository(before.record.name.clone()))
     }
 
-    /// Answers one question. `upload` is what a push brings; `by` is who asks.
+    /// Answers one question. `upload` is what a push brings; `by` is who asks; `stamp` is what the answer will be made from.
     pub async fn answer(
         &self,
-        ask: &Ask,
+        (ask, stamp): (&Ask, Option<Stamp>),
         upload: Option<Staged>,
         by: Actor<'_>,
         event: &mut Event,
@@ -197,7 +197,6 @@ impl Repositories {
             (event.layer, event.subject.package) = (Layer::Open, package);
             return Ok(found);
         }
-        let stamp = self.stamp(ask); // before the work
         let found = self.look(ask, upload, by, event).await?;
         if let (Some(again), Some(stamp)) = (found.again(), stamp) {
             let stamp = found.fresh_until().map_or(stamp, |until| stamp.until(until));

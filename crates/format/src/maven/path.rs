@@ -165,7 +165,7 @@ impl<'a> Metadata<'a> {
 }
 
 fn name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+    &path[tree::folder_end(path).map_or(0, |end| end + 1)..]
 }
 
 fn artifact<'a>(folder: &'a str, name: &'a str) -> Option<Artifact<'a>> {

@@ -23,13 +23,14 @@ impl Repositories {
     ) -> Result<Found, Error> {
         event.layer = Layer::Hosted;
         let tree = self.files(&ask.repository);
+        // A change has a room of its own: else each question would be moved about with all the room that takes.
         match &ask.question {
             Question::Fetch(path) => hosted::fetch((tree, &self.inventory), path, self.clock.now(), event).await,
             Question::Deploy(path) => {
                 let staged = upload.ok_or(Error::GivenUp)?;
-                hosted::deploy(tree, path, staged, (by, || self.clock.now()), event).await
+                Box::pin(hosted::deploy(tree, path, staged, (by, || self.clock.now()), event)).await
             }
-            Question::Delete(path) => hosted::remove(tree, path, (by, self.clock.now()), event).await,
+            Question::Delete(path) => Box::pin(hosted::remove(tree, path, (by, self.clock.now()), event)).await,
             _ => Err(Error::GivenUp),
         }
     }

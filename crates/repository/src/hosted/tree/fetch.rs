@@ -36,7 +36,7 @@ pub(crate) async fn fetch(
         },
         Place::Checksum(file, checksum) => match place::read(tree.repository.format, file) {
             Some(Place::Made(kind)) => {
-                let made = made::make(tree, kind, now, event).await?.ok_or_else(missing)?;
+                let made = Box::pin(made::make(tree, kind, now, event)).await?.ok_or_else(missing)?;
                 made.sum(checksum).unwrap_or(made)
             }
             _ => {
@@ -44,7 +44,7 @@ pub(crate) async fn fetch(
                 Content { modified: Some(entry.published), ..Content::checksum(&entry.hashes, checksum) }
             }
         },
-        Place::Made(kind) => made::make(tree, kind, now, event).await?.ok_or_else(missing)?,
+        Place::Made(kind) => Box::pin(made::make(tree, kind, now, event)).await?.ok_or_else(missing)?,
     };
     Ok(Found::Content(content))
 }
