@@ -90,6 +90,21 @@ fn a_page_made_before_the_end_of_a_cooldown_is_not_served_after_it() {
 }
 
 #[test]
+fn the_same_bytes_are_as_old_as_they_were_when_they_are_published_again() {
+    let world = house();
+    set(&world, "ours", &json!({ "cooldown_s": WEEK_S })).expect(200);
+    set_day(&world, 20);
+    world.admin().delete("ours", "org/example/lamp/1.0").expect(204);
+    deploy(&world, "1.0");
+    for repository in ["ours", "outer"] {
+        assert!(lists(&world, repository, "1.0"), "{repository}");
+        ["jar", "pom", "pom.sha1"]
+            .iter()
+            .for_each(|ending| drop(get(&world, repository, &path("1.0", ending)).expect(200)));
+    }
+}
+
+#[test]
 fn of_what_has_only_young_versions_nothing_is_told_until_one_is_let_through_by_name() {
     let world = house();
     world.admin().put("ours", "org/example/oil/2.0/oil-2.0.pom", b"<project/>").expect(201);

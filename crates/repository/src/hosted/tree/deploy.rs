@@ -79,9 +79,13 @@ async fn publish(
         }
         let facts = file.facts(pom.as_ref().map(|(_, lists)| lists))?;
         let (unit, key) = (paths::folder(path).to_owned(), path.to_owned());
-        // Other bytes are another publication: who looks at what was before must not see them.
+        // Other bytes are another publication: who looks at what was before must not see them. The same are as old as they were.
+        let published = match there {
+            There::Other { since: Some(since), .. } => since,
+            _ => at,
+        };
         let (state, hashes) = (State::Live, hashes.clone());
-        let entry = Entry { unit, key, state, published: at, changed: at, hashes, facts, line: None };
+        let entry = Entry { unit, key, state, published, changed: at, hashes, facts, line: None };
         besides.expect.extend([Expect::RepositoryLives(id), expect]);
         besides.changes.push(Change::Entry { repository: id, entry });
         let Besides { expect, changes } = besides;
@@ -109,8 +113,8 @@ enum There {
     Nothing { first: bool },
     /// These very bytes.
     Same,
-    /// Something that may be replaced, in a folder whose last change was `seq`.
-    Other { seq: Seq, live: bool },
+    /// Something that may be replaced, in a folder whose last change was `seq`; where it was these very bytes, since when.
+    Other { seq: Seq, live: bool, since: Option<Millis> },
 }
 
 /// Whether these bytes may be published as `file`.
@@ -128,7 +132,10 @@ async fn look(tree: Tree<'_>, file: File<'_>, sha256: Digest, event: &mut Event)
     let same = entry.hashes.sha256 == sha256;
     match entry.state {
         State::Live if same => Ok(There::Same),
-        state if same || !file.lasting(repository) => Ok(There::Other { seq, live: state == State::Live }),
+        state if same || !file.lasting(repository) => {
+            let since = same.then_some(entry.published);
+            Ok(There::Other { seq, live: state == State::Live, since })
+        }
         State::Live => Err(Error::PathTaken(path.to_owned())),
         State::Withdrawn => Err(Error::PathTakenByRemoved(path.to_owned())),
     }
