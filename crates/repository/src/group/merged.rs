@@ -94,7 +94,11 @@ async fn together(
 ) -> Result<Content, Error> {
     let failed = nothing.failed.as_ref().map(Error::reason).or_else(|| late.then_some(Reason::UpstreamTimeout));
     let first = parts.first().ok_or(Error::GivenUp)?.content.clone();
-    let untils = parts.iter().filter_map(|part| part.content.fresh_until).chain(nothing.until);
+    let untils = parts
+        .iter()
+        .filter_map(|part| part.content.fresh_until)
+        .chain(nothing.missing_until)
+        .chain(nothing.hidden_until);
     let until = untils.min();
     let said: Vec<Freshness> = parts.iter().filter_map(|part| part.content.freshness).collect();
     let ours = match parts.iter().all(|part| part.hosted) {

@@ -11,18 +11,20 @@ pub(super) struct Nothing {
     pub(super) failed: Option<Error>,
     /// The first that hides it.
     pub(super) hidden: Option<Error>,
-    /// When the first proof ends that there is nothing, or what is hidden is no longer.
-    pub(super) until: Option<Millis>,
+    /// When the first proof ends that there is nothing.
+    pub(super) missing_until: Option<Millis>,
+    /// From when on the first of what is hidden is so no longer.
+    pub(super) hidden_until: Option<Millis>,
 }
 
 impl Nothing {
     /// One more has it not; `detail` is what operators may know of that.
     pub(super) fn add(&mut self, error: Error, detail: &str, event: &mut Event) {
         match error {
-            Error::Missing { until, .. } => self.until = soonest(self.until, Some(until)),
+            Error::Missing { until, .. } => self.missing_until = soonest(self.missing_until, Some(until)),
             absent if absent.is_absence() => {}
             Error::Hidden(hidden) => {
-                self.until = soonest(self.until, hidden.until());
+                self.hidden_until = soonest(self.hidden_until, hidden.until());
                 self.hidden = self.hidden.take().or(Some(Error::Hidden(hidden)));
             }
             failed => {
@@ -36,7 +38,7 @@ impl Nothing {
 
     /// What the client is told. Where one failed nobody knows whether there is something.
     pub(super) fn error(self, path: &str) -> Error {
-        let missing = || match self.until {
+        let missing = || match self.missing_until {
             Some(until) => Error::Missing { path: path.to_owned(), until },
             None => Error::NoSuchFile(path.to_owned()),
         };

@@ -41,7 +41,7 @@ impl Outcome {
             Came::NotAsked if self.found.is_some() => {}
             Came::NotAsked => {
                 event.absorb(record(MemberSaid::NotAsked, missing.map(|_| Reason::NoSuchFile), 0));
-                self.nothing.until = soonest(self.nothing.until, missing);
+                self.nothing.missing_until = soonest(self.nothing.missing_until, missing);
             }
         }
     }
@@ -52,12 +52,12 @@ impl Outcome {
     }
 
     /// What it comes to. What was found is so for no longer than it is sure who has it: the release in a `steady` folder is
-    /// whose it was first, and where a member fails nobody knows.
+    /// whose it was first, where a member fails nobody knows, and an earlier one that hides it answers once it no longer does.
     pub(super) fn found(self, steady: bool, path: &str, now: Millis) -> Result<Found, Error> {
         let Self { found, nothing } = self;
         let Some(content) = found else { return Err(nothing.error(path)) };
-        let sure_until = if nothing.failed.is_some() { Some(now) } else { nothing.until.filter(|_| !steady) };
-        let fresh_until = soonest(content.fresh_until, sure_until);
+        let sure_until = if nothing.failed.is_some() { Some(now) } else { nothing.missing_until.filter(|_| !steady) };
+        let fresh_until = soonest(soonest(content.fresh_until, sure_until), nothing.hidden_until);
         Ok(Found::Content(Content { fresh_until, ..content }))
     }
 }
