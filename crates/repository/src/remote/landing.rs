@@ -180,6 +180,10 @@ impl<'a> Landing<'a> {
     ) -> Result<Landed, Trouble> {
         let Remote { remotes, repository } = self.remote;
         let max_bytes = repository.record.remote.as_ref().and_then(|remote| remote.max_bytes);
+        let folder = tree::folder(self.path);
+        // The first file of a folder that lacked others: groups may have answered with those of other members.
+        let lacked = remotes.store.folder_in_memory(folder);
+        let first = lacked.is_some_and(|lacked| lacked.fact(repository.origin).is_some_and(|fact| !fact.has));
         let Incoming { held, arrival, growth, .. } = incoming;
         let kept = remotes
             .store
@@ -192,8 +196,8 @@ impl<'a> Landing<'a> {
             Err(error) => (event.reason, event.detail) = (Some(crate::store_reason(&error)), error.to_string()),
         }
         let hashes = &file.known.hashes;
-        if had.is_some_and(|had| had.known.hashes.sha256 != hashes.sha256) {
-            remotes.store.refreshed(repository.id, tree::folder(self.path));
+        if first || had.is_some_and(|had| had.known.hashes.sha256 != hashes.sha256) {
+            remotes.store.refreshed(repository.id, folder);
         }
         if let Some(growth) = growth {
             growth.whole(hashes.size_bytes);
