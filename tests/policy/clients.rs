@@ -2,27 +2,52 @@
 
 use super::{WEEK_S, allow, set, set_day, world};
 use crate::maven_deploys::{deploy, knows_as, porch_says};
-use crate::world::{Central, FIRST, Gem, Release, Ruby};
+use crate::world::{Central, FIRST, Gem, Release, Ruby, Said, World};
 use serde_json::json;
 use std::path::Path;
 
+/// Runs a script of the program's commands, with the server and the token of its operator.
+fn run(world: &World, script: &str) -> Said {
+    let server = world.url("").replace("/repository//", "");
+    let program = Path::new(env!("CARGO_BIN_EXE_daylight")).parent().unwrap().display();
+    let secret = world.admin().secret().to_owned();
+    let head = format!("set -e; export PATH=\"{program}:$PATH\" DAYLIGHT_SERVER={server} DAYLIGHT_TOKEN={secret}\n");
+    Ruby::new().shell("", &format!("{head}{script}"))
+}
+
 #[test]
-fn bundler_chooses_the_older_version_until_the_newer_is_let_through() {
+fn bundler_chooses_the_older_version_until_the_newer_is_old_enough_or_let_through() {
     let (world, ruby) = (world(), Ruby::new());
-    world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
-    set_day(&world, 10);
-    world.admin().push(FIRST, &Gem::new("lamp", "1.1.0")).expect(200);
+    let publish = |day, version| {
+        set_day(&world, day);
+        world.admin().push(FIRST, &Gem::new("lamp", version)).expect(200);
+    };
+    publish(1, "1.0.0");
+    publish(10, "1.1.0");
     set(&world, FIRST, &json!({ "cooldown_s": WEEK_S })).expect(200);
     let url = world.url(FIRST);
     let app = ruby.app("app", &url, "gem 'lamp'");
-    app.bundle(&["install"]).good();
-    assert!(app.lock().contains("lamp (1.0.0)"), "{}", app.lock());
-    let listed = ruby.shell("", &format!("gem list --remote --all lamp --clear-sources --source {url}")).good();
-    assert!(listed.contains("lamp (1.0.0)"), "{listed}");
+    let chooses = |day, version: &str| {
+        set_day(&world, day);
+        app.bundle(&["update", "--all"]).good();
+        assert!(app.lock().contains(&format!("lamp ({version})")), "on day {day}: {}", app.lock());
+        // On a machine that kept no list: it would ask for what is newer than that by its own clock, which nobody sets.
+        let script = format!("gem list --remote --all lamp --clear-sources --source {url}");
+        let listed = Ruby::new().shell("", &script).good();
+        let newest = listed.split_once('(').and_then(|(_, rest)| rest.split([',', ')']).next());
+        assert_eq!(newest, Some(version), "on day {day}: {listed}");
+    };
+    chooses(10, "1.0.0");
+    chooses(16, "1.0.0");
+    chooses(17, "1.1.0");
 
-    allow(&world, FIRST, "lamp:1.1.0", None).expect(201);
-    app.bundle(&["update"]).good();
-    assert!(app.lock().contains("lamp (1.1.0)"), "{}", app.lock());
+    publish(18, "1.2.0");
+    chooses(19, "1.1.0");
+    allow(&world, FIRST, "lamp:1.2.0", None).expect(201);
+    chooses(19, "1.2.0");
+    let said = run(&world, &format!("daylight explain {FIRST} gems/lamp-1.2.0.gem")).good();
+    let why = "admin said so at 2026-11-19T12:00:00.000Z, because: it closes a hole";
+    assert!(said.contains("`lamp:1.2.0` is let through") && said.contains(why), "{said}");
 }
 
 #[test]
@@ -54,13 +79,7 @@ fn maven_resolves_a_range_to_the_older_version_until_the_newer_is_old_enough() {
 #[test]
 fn operators_set_policies_and_let_versions_through_on_the_command_line() {
     let world = world();
-    let server = world.url("").replace("/repository//", "");
-    let program = Path::new(env!("CARGO_BIN_EXE_daylight")).parent().unwrap().display();
-    let head = format!(
-        "set -e; export PATH=\"{program}:$PATH\" DAYLIGHT_SERVER={server} DAYLIGHT_TOKEN={}\n",
-        world.admin().secret()
-    );
-    let run = |script: &str| Ruby::new().shell("", &format!("{head}{script}"));
+    let run = |script: &str| run(&world, script);
     let said = run("daylight repo set gems-private --cooldown 7d --deny oil --deny 'lamp:0.*'
         daylight policy allow gems-private lamp:1.1.0 --why 'closes a hole' --until 2026-12-01
         daylight policy list gems-private
