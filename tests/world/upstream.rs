@@ -132,6 +132,11 @@ impl Upstream {
         self.script.lines().count(path)
     }
 
+    /// How many requests came so far for paths with this in them.
+    pub(crate) fn count_of(&self, part: &str) -> usize {
+        self.script.lines().asked.iter().filter(|asked| asked.path.contains(part)).count()
+    }
+
     /// How many requests came so far.
     pub(crate) fn total(&self) -> usize {
         self.script.lines().asked.len()

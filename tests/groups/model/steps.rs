@@ -1,28 +1,28 @@
 //! What may happen, and to what.
 
+use super::policy::{Rule, rules};
 use proptest::prelude::*;
 
 pub(super) const ARTIFACTS: [&str; 2] = ["lamp", "oil"];
 /// In Maven's order.
 pub(super) const VERSIONS: [&str; 3] = ["1.9", "1.10", "2.0"];
 pub(super) const FILES: [&str; 2] = [".pom", ".jar"];
-pub(super) const HOSTED: [&str; 2] = ["ours", "theirs"];
-pub(super) const REMOTE: [&str; 2] = ["near", "far"];
 
-/// The groups, the inner one first, and what each may hold.
-pub(super) const GROUPS: [(&str, &[&[&str]]); 2] = [
-    ("inner", &[&["near", "theirs"], &["theirs"], &["far", "near"], &["near"]]),
-    (
-        "all",
-        &[
-            &["ours", "inner", "far"],
-            &["far", "inner"],
-            &["inner", "ours"],
-            &["near", "far"],
-            &["theirs", "far", "near"],
-        ],
-    ),
-];
+/// The repositories: two that are hosted, two that are remote, and two groups, the inner one first.
+pub(super) const NAMES: [&str; 6] = ["ours", "theirs", "near", "far", "inner", "all"];
+pub(super) const HOSTED: std::ops::Range<usize> = 0..2;
+pub(super) const REMOTE: std::ops::Range<usize> = 2..4;
+pub(super) const GROUPS: std::ops::Range<usize> = 4..6;
+const INNER: usize = 4;
+/// The group that is asked most.
+pub(super) const ALL: usize = 5;
+
+/// What each group may hold.
+pub(super) const LAYOUTS: [&[&[usize]]; 2] =
+    [&[&[2, 1], &[1], &[3, 2], &[2]], &[&[0, INNER, 3], &[3, INNER], &[INNER, 0], &[2, 3], &[1, 3, 2]]];
+
+/// One file is larger than what is kept in memory, so many bytes.
+const LARGE: usize = 66 << 10;
 
 /// A file: which artifact, version and file of those above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +33,15 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// All files of a version.
+    pub(super) fn of((artifact, version): (usize, usize)) -> impl Iterator<Item = Self> {
+        (0..FILES.len()).map(move |file| Self { artifact, version, file })
+    }
+
+    pub(super) fn what(self) -> (usize, usize) {
+        (self.artifact, self.version)
+    }
+
     pub(super) fn folder(self) -> String {
         format!("org/example/{}/{}", ARTIFACTS[self.artifact], VERSIONS[self.version])
     }
@@ -43,19 +52,48 @@ impl Place {
     }
 
     /// The bytes that a repository has there, in its so-and-so-many-th edition.
-    pub(super) fn content(self, repository: &str, edition: u32) -> String {
-        format!("{repository} {edition} {}", self.path())
+    pub(super) fn content(self, repository: usize, edition: u32) -> String {
+        let text = format!("{} {edition} {}", NAMES[repository], self.path());
+        let large = self == Self { artifact: 0, version: 2, file: 1 };
+        if large { text.clone() + &" ".repeat(LARGE - text.len()) } else { text }
     }
+}
+
+/// What the upstream says of when a file was changed last.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Dated {
+    Now,
+    /// So many seconds before it appeared.
+    Before(u64),
+    Not,
 }
 
 /// What becomes of an upstream.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Change {
-    Appears(Place),
+    Appears(Place, Dated),
     Goes(Place),
     /// Everything is refused, so that nobody knows what is there.
     Fails,
     Recovers,
+}
+
+/// How it is asked again, once it is known what the answer is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Form {
+    Sum,
+    Head,
+    /// With the tag of the answer, and with that of one before.
+    Tagged,
+    Part,
+}
+
+/// What is read, as of now or of an earlier moment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Look {
+    pub(super) repository: usize,
+    pub(super) form: Form,
+    pub(super) past: Option<usize>,
 }
 
 #[derive(Debug, Clone)]
@@ -64,12 +102,20 @@ pub(super) enum Step {
     Delete(usize, usize, usize),
     Upstream(usize, Change),
     Layout(usize, usize),
+    Policy(usize, Rule),
     Wait(u64),
-    Read(Place),
-    Versions(usize),
+    Read(Look, Place),
+    Versions(Look, usize),
+    /// A version is read by every route.
+    Everywhere(Place, Form),
 }
 
-fn place() -> impl Strategy<Value = Place> {
+/// Files, half of which are this one: what happens to one that nobody looks at shows nothing.
+fn places(often: Place) -> impl Strategy<Value = Place> {
+    prop_oneof![Just(often), any_place()]
+}
+
+fn any_place() -> impl Strategy<Value = Place> {
     (0..ARTIFACTS.len(), 0..VERSIONS.len(), 0..FILES.len()).prop_map(|(artifact, version, file)| Place {
         artifact,
         version,
@@ -77,23 +123,42 @@ fn place() -> impl Strategy<Value = Place> {
     })
 }
 
-/// Which ages are in force, and what happens.
-pub(super) fn all() -> impl Strategy<Value = (usize, Vec<Step>)> {
-    let upstream = 0..REMOTE.len();
-    let change = prop_oneof![
-        6 => place().prop_map(Change::Appears),
-        2 => place().prop_map(Change::Goes),
+fn forms() -> impl Strategy<Value = Form> {
+    prop_oneof![Just(Form::Sum), Just(Form::Head), Just(Form::Tagged), Just(Form::Part)]
+}
+
+fn looks() -> impl Strategy<Value = Look> {
+    let repository = prop_oneof![3 => Just(ALL), 1 => 0..NAMES.len()];
+    let past = prop::option::weighted(0.2, 0..9usize);
+    (repository, forms(), past).prop_map(|(repository, form, past)| Look { repository, form, past })
+}
+
+fn changes(often: Place) -> impl Strategy<Value = Change> {
+    let dated = prop_oneof![2 => Just(Dated::Now), 1 => Just(Dated::Before(150)), 1 => Just(Dated::Not)];
+    prop_oneof![
+        6 => (places(often), dated).prop_map(|(place, dated)| Change::Appears(place, dated)),
+        2 => places(often).prop_map(Change::Goes),
         1 => Just(Change::Fails),
         2 => Just(Change::Recovers),
-    ];
-    let step = prop_oneof![
-        1 => (0..HOSTED.len(), place()).prop_map(|(at, place)| Step::Deploy(at, place)),
-        1 => (0..HOSTED.len(), 0..ARTIFACTS.len(), 0..VERSIONS.len()).prop_map(|(at, artifact, version)| Step::Delete(at, artifact, version)),
-        6 => (upstream, change).prop_map(|(at, change)| Step::Upstream(at, change)),
-        2 => (0..GROUPS.len(), 0..5usize).prop_map(|(at, layout)| Step::Layout(at, layout)),
-        2 => prop_oneof![Just(1), Just(100), Just(301), Just(901)].prop_map(Step::Wait),
-        8 => place().prop_map(Step::Read),
-        4 => (0..ARTIFACTS.len()).prop_map(Step::Versions),
-    ];
-    (0..2usize, prop::collection::vec(step, 1..40))
+    ]
+}
+
+fn steps(often: Place) -> impl Strategy<Value = Step> {
+    let places = || places(often);
+    prop_oneof![
+        2 => (HOSTED, places()).prop_map(|(at, place)| Step::Deploy(at, place)),
+        1 => (HOSTED, places()).prop_map(|(at, place)| Step::Delete(at, place.artifact, place.version)),
+        6 => (REMOTE, changes(often)).prop_map(|(at, change)| Step::Upstream(at, change)),
+        2 => (GROUPS, 0..5usize).prop_map(|(at, layout)| Step::Layout(at, layout)),
+        4 => (0..NAMES.len(), rules(often.what())).prop_map(|(at, rule)| Step::Policy(at, rule)),
+        3 => prop_oneof![Just(1), Just(99), Just(100), Just(301), Just(901)].prop_map(Step::Wait),
+        8 => (looks(), places()).prop_map(|(look, place)| Step::Read(look, place)),
+        4 => (looks(), places()).prop_map(|(look, place)| Step::Versions(look, place.artifact)),
+        2 => (places(), forms()).prop_map(|(place, form)| Step::Everywhere(place, form)),
+    ]
+}
+
+/// Which ages are in force, and what happens.
+pub(super) fn all() -> impl Strategy<Value = (usize, Vec<Step>)> {
+    any_place().prop_flat_map(|often| (0..2usize, prop::collection::vec(steps(often), 1..40)))
 }
