@@ -1,5 +1,6 @@
 //! How many members a group asks, and when: all at once where nothing is known, and one where it is.
 
+use super::explain::event;
 use super::{JAR, Scene, group};
 use crate::world::{Answer, Says, Upstream, World};
 use std::sync::Arc;
@@ -174,6 +175,24 @@ fn what_hosted_members_hold_is_asked_of_nobody_else() {
     crowd.remotes.iter().for_each(|upstream| upstream.file(&format!("/{JAR}"), "theirs"));
     assert_eq!(crowd.get(JAR).expect(200).text(), "ours");
     assert_eq!(crowd.asked(), 0);
+}
+
+#[test]
+fn under_names_that_begin_as_none_of_theirs_hosted_members_answer_from_memory() {
+    let crowd = Crowd::new(1);
+    crowd.world.admin().put("ours-11", JAR, b"ours").expect(201);
+    let jar = |number: usize| format!("net/far/lamp-{number}/1.0/lamp-{number}-1.0.jar");
+    let reads = |number| {
+        crowd.last().file(&format!("/{}", jar(number)), "far");
+        let told = event(&crowd.world, &crowd.get(&jar(number)).expect(200));
+        let hosted = &told["members"].as_array().unwrap()[..HOSTED];
+        hosted.iter().filter(|member| !member["ops"]["truth.read"].is_null()).count()
+    };
+    assert_eq!([1, 2, 3].map(reads), [HOSTED, 0, 0]);
+    // What is published under such a name is there at once, and the others need not look.
+    crowd.world.admin().put("ours-3", &jar(4), b"ours").expect(201);
+    assert_eq!(crowd.get(&jar(4)).expect(200).text(), "ours");
+    assert_eq!([5, 6].map(reads), [1, 1]);
 }
 
 #[test]

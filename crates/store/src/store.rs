@@ -1,6 +1,7 @@
 //! The face of the store: asynchronous functions that hop to its threads and note in the event what that took.
 
 mod cached;
+mod first_units;
 mod open;
 mod past;
 
@@ -182,28 +183,6 @@ impl Store {
     ) -> Result<Vec<String>, Error> {
         let after = after.to_owned();
         self.read(Lane::Index, event, move |truth| truth.units(repository, &after, limit)).await
-    }
-
-    /// The first unit with a live entry of each kind, in byte order, `limit` at most: `behind` names where those of a unit's kind
-    /// end. What there is of each kind is not read, and all is done in one turn of a reader.
-    pub async fn first_units(
-        &self,
-        repository: RepositoryId,
-        behind: impl Fn(&str) -> String + Send + 'static,
-        limit: usize,
-        event: &mut Event,
-    ) -> Result<Vec<String>, Error> {
-        let walk = move |truth: &mut Sqlite| {
-            let (mut found, mut after) = (Vec::new(), String::new());
-            while found.len() < limit
-                && let Some(unit) = truth.units(repository, &after, 1)?.pop()
-            {
-                after = behind(&unit);
-                found.push(unit);
-            }
-            Ok(found)
-        };
-        self.read(Lane::Index, event, walk).await
     }
 
     /// Index lines of a repository after `after`, in the order of their numbers, `limit` at most.

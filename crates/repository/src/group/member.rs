@@ -3,6 +3,7 @@
 use super::Group;
 use crate::hosted::{self, Tree};
 use crate::{Content, Error, Found, Repository, remote};
+use format::tree;
 use std::sync::Arc;
 use std::time::Duration;
 use store::RepositoryKind;
@@ -24,10 +25,7 @@ impl Group<'_> {
         let (began, mut event) = (Tick::now(), Event::job("member", now));
         let found = match leaf.record.kind {
             RepositoryKind::Remote => remote::fetch(&self.remotes.remote(leaf), path, &mut event).await,
-            RepositoryKind::Hosted | RepositoryKind::Group => {
-                let tree = Tree { store: self.store, keeper: self.keeper, repository: leaf };
-                hosted::fetch((tree, self.inventory), path, now, &mut event).await
-            }
+            RepositoryKind::Hosted | RepositoryKind::Group => self.published(leaf, path, now, &mut event).await,
         };
         let content = found.and_then(|found| match found {
             Found::Content(content) => Ok(content),
@@ -41,6 +39,32 @@ impl Group<'_> {
         let (nanos, ops) = (Tick::now().since(began), event.tallies().collect());
         let record = MemberRecord { nanos, ops, detail: event.detail.clone(), ..told };
         Said { content, record, detail: event.detail }
+    }
+
+    /// Whether a hosted member is known to have no folder that begins as this one, nor ever had.
+    pub(super) async fn lacks(
+        self,
+        leaf: &Repository,
+        folder: &str,
+        now: Millis,
+        event: &mut Event,
+    ) -> Result<bool, Error> {
+        hosted::lacks((self.store, self.inventory), leaf.id, folder, now, event).await
+    }
+
+    /// What a hosted member has at a path.
+    async fn published(
+        self,
+        leaf: &Arc<Repository>,
+        path: &str,
+        now: Millis,
+        event: &mut Event,
+    ) -> Result<Found, Error> {
+        if self.lacks(leaf, tree::folder(path), now, event).await? {
+            return Err(Error::NoSuchFile(path.to_owned()));
+        }
+        let tree = Tree { store: self.store, keeper: self.keeper, repository: leaf };
+        hosted::fetch((tree, self.inventory), path, now, event).await
     }
 }
 

@@ -88,6 +88,9 @@ impl Group<'_> {
 
     /// Whether a hosted member has a file at a path, or ever had.
     async fn held(self, leaf: &Repository, path: &str, now: Millis, event: &mut Event) -> Result<bool, Error> {
+        if self.lacks(leaf, tree::folder(path), now, event).await? {
+            return Ok(false);
+        }
         let revisions = self.store.revisions();
         let said = self.inventory.ask(leaf.id, (tree::folder(path), path), |stamp| revisions.holds(stamp, now));
         Ok(said.known() != Some(false) && self.store.entry(leaf.id, path, event).await?.is_some())
@@ -105,6 +108,9 @@ impl Group<'_> {
 
     /// Whether a hosted member has a version of the artifact of this folder, or ever had.
     async fn holds(self, leaf: &Repository, folder: &str, now: Millis, event: &mut Event) -> Result<bool, Error> {
+        if self.lacks(leaf, folder, now, event).await? {
+            return Ok(false);
+        }
         let revisions = self.store.revisions();
         // What is known of it is kept with what is known of folders, under a name that no folder has.
         let known = format!("{folder}/");

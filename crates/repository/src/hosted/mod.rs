@@ -1,5 +1,6 @@
 //! A repository that holds packages of its own. The catalog is the truth, so nothing is remembered as missing.
 
+mod beginnings;
 mod compact;
 mod dependencies;
 mod describe;
@@ -21,6 +22,7 @@ mod versions;
 mod views;
 mod yank;
 
+pub(crate) use beginnings::lacks;
 pub(crate) use compact::compact;
 pub(crate) use dependencies::{Pieces, dependencies};
 pub(crate) use describe::describe;

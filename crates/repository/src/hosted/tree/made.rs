@@ -3,6 +3,7 @@
 
 use super::Tree;
 use super::listing::{self, Archetype, Item, Listed, Plugin, Version};
+use crate::hosted::beginnings;
 use crate::work::aside;
 use crate::{Content, Error, View, hidden, shown, turns, visible};
 use format::maven::catalog;
@@ -164,12 +165,7 @@ fn of_builds(folder: &str, rows: &[Entry], view: View<'_>) -> Option<(String, Mi
 
 /// The beginnings of all paths; `None` where there are too many, or none.
 async fn prefixes(tree: Tree<'_>, event: &mut Event) -> Result<Option<Prefixes>, Error> {
-    // On behind all that begins like this one; folders that are a beginning themselves stand before others of that.
-    let behind = |folder: &str| match folder.match_indices('/').nth(1) {
-        Some((end, _)) => format!("{}/{}", &folder[..end], char::MAX),
-        None => folder.to_owned(),
-    };
-    let found = tree.store.first_units(tree.repository.id, behind, PREFIXES + 1, event).await?;
+    let found = tree.store.first_units(tree.repository.id, beginnings::behind, PREFIXES + 1, event).await?;
     let some = (1..=PREFIXES).contains(&found.len());
     Ok(some.then(|| Prefixes::of(found.iter().map(String::as_str))).flatten())
 }
