@@ -1,8 +1,9 @@
 //! Much of everything: each flood meets a limit, and holds no memory that grows with it.
 
-use super::{LAST, answers, healthy, push, statuses};
+use super::{LAST, STUCK, answers, healthy, push, statuses};
 use crate::world::{FIRST, Gem, World};
 use std::io::Write as _;
+use std::time::Instant;
 
 const MANY: usize = 5_000;
 
@@ -86,6 +87,12 @@ fn a_burst_of_connections_that_say_nothing_useful_leaves_room_for_others() {
         drop(crowd);
         let told = answers(&world, format!("{round} nonsense\r\n\r\n").as_bytes());
         assert!(told.iter().all(|answer| answer.status == 400));
+    }
+    // Those that have hung up have a place until that is noticed.
+    let answered = || world.anon().connect().and_then(|mut it| it.call("GET", "/health/ready", &[], b""));
+    let until = Instant::now() + STUCK;
+    while !answered().is_ok_and(|answer| answer.status == 200) {
+        assert!(Instant::now() < until, "there is no room");
     }
     healthy(&world);
 }

@@ -1,12 +1,12 @@
 //! Slow clients of HTTP/2: who lets one reply wait loses that one, who lets the connection wait loses the connection, and
 //! nobody else waits for either.
 
-use super::healthy;
+use super::{STUCK, healthy};
 use crate::world::frames::{
     ALL, DATA, END_HEADERS, END_STREAM, Ended, Frames, HEADERS, PING, RST_STREAM, WINDOW_UPDATE, request,
 };
 use crate::world::{FIRST, Gem, World};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// One second for everything.
 const IMPATIENT: &[(&str, &str)] = &[
@@ -20,9 +20,6 @@ const IMPATIENT: &[(&str, &str)] = &[
 const WINDOW: u16 = 4;
 const CANCEL: u32 = 8;
 const REFUSED: u32 = 7;
-
-/// Much longer than a second, on a busy machine too.
-const STUCK: Duration = Duration::from_secs(30);
 
 /// A gem of a few megabytes, and its path.
 fn large(world: &World) -> (Vec<u8>, String) {

@@ -12,9 +12,13 @@ mod slow;
 use crate::accounts;
 use crate::world::{Answer, FIRST, World};
 use std::net::Shutdown;
+use std::time::Duration;
 
 /// A request that is fine, and asks for the connection to end after it.
 const LAST: &str = "GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+
+/// Much longer than a second, on a busy machine too.
+const STUCK: Duration = Duration::from_secs(30);
 
 /// The head of a push, without its end and without saying how long its body is.
 fn push(world: &World) -> String {

@@ -1,6 +1,6 @@
 //! Slow-loris: who sends a little now and then holds a socket for a bounded time, and nobody up.
 
-use super::{healthy, push};
+use super::{STUCK, healthy, push};
 use crate::world::{Connection, FIRST, World};
 use std::io::ErrorKind::{TimedOut, WouldBlock};
 use std::time::{Duration, Instant};
@@ -13,9 +13,6 @@ const IMPATIENT: &[(&str, &str)] = &[
     ("DAYLIGHT_SERVER_WRITE_TIMEOUT_S", "1"),
     ("DAYLIGHT_SERVER_MAX_CONNECTIONS", "60"),
 ];
-
-/// Much longer than a second, on a busy machine too.
-const STUCK: Duration = Duration::from_secs(30);
 
 /// Sends a byte each 50 ms on every connection until the server has ended all of them.
 fn drip(mut slow: Vec<Connection>, meanwhile: impl Fn()) {

@@ -11,13 +11,14 @@ use crate::proxies::announced::{self, Unannounced};
 use crate::wire::{Stream, Wire};
 use std::cell::RefCell;
 use std::net::IpAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use telemetry::{Event, Outcome, Reason, Recorder, Tick};
 use tokio::net::TcpStream;
-use tokio::time::{Instant, sleep};
+use tokio::task::unconstrained;
+use tokio::time::{Instant, Sleep, sleep};
 use tokio_rustls::server::TlsStream;
 
 /// Why a connection ended.
@@ -204,12 +205,18 @@ async fn watch<H>(core: &Core<H>, ledger: &Ledger, mut machine: impl Machine) ->
             }
             set_to = due;
             timer.as_mut().reset(Instant::now() + Duration::from_nanos(due.since(now)));
-            if timer.as_mut().poll(cx).is_pending() {
+            if armed(timer.as_mut(), cx).is_pending() {
                 return Poll::Pending;
             }
         }
     })
     .await
+}
+
+/// Has a timer wake whoever polls it, also one that has had its turn: a timer tells such a one to come again, and wakes nobody else.
+/// It is not polled then, as it is not due.
+fn armed(timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<()> {
+    pin!(unconstrained(timer)).poll(cx)
 }
 
 /// Counts what ended before it became a request. Whatever did become one is released by its exchange or the ledger.
@@ -240,4 +247,32 @@ fn release(recorder: &Recorder, client: IpAddr, began: Tick, end: (u16, Outcome,
     event.detail = end.3;
     event.duration = Tick::now().since(event.began);
     recorder.release(event);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::poll_fn;
+    use tokio::task::coop::{consume_budget, has_budget_remaining};
+    use tokio::time::{sleep_until, timeout};
+
+    /// Much longer than the timer.
+    const STUCK: Duration = Duration::from_secs(30);
+
+    #[tokio::test]
+    async fn a_deadline_that_is_set_at_the_end_of_a_long_turn_is_kept() {
+        let mut timer = pin!(sleep_until(Instant::now() + Duration::from_millis(1)));
+        let mut begun = false;
+        let kept = poll_fn(|cx| {
+            if !std::mem::replace(&mut begun, true) {
+                while has_budget_remaining() {
+                    let _ = pin!(consume_budget()).poll(cx);
+                }
+                return armed(timer.as_mut(), cx);
+            }
+            // As a connection looks for it.
+            if timer.is_elapsed() { Poll::Ready(()) } else { Poll::Pending }
+        });
+        timeout(STUCK, kept).await.expect("it never fires");
+    }
 }
