@@ -67,7 +67,8 @@ impl Trial<'_> {
             return may;
         };
         let verdict = self.verdict(layers, (place.what(), true), age, when);
-        may.hides = !may.has.is_empty() && verdict != Verdict::Shown;
+        // As of then a version is hidden whole, whether or not it has this file.
+        may.hides = (when.at < when.now || !may.has.is_empty()) && verdict != Verdict::Shown;
         if verdict == Verdict::Hidden {
             may.has.clear();
         }

@@ -2,7 +2,7 @@
 
 use super::Trial;
 use super::policy::{Age, Verdict, When};
-use super::steps::{ARTIFACTS, HOSTED, Look, REMOTE, VERSIONS};
+use super::steps::{ARTIFACTS, Form, HOSTED, Look, REMOTE, VERSIONS};
 use std::collections::BTreeSet;
 
 /// What a member may list.
@@ -120,5 +120,6 @@ impl Trial<'_> {
             self.remotes[at - REMOTE.start].listed(artifact, self.now);
         }
         self.again(look, &path, &answer, None);
+        self.again(Look { form: Form::Sum, ..look }, &path, &answer, None);
     }
 }

@@ -162,12 +162,12 @@ fn which((artifact, version): (usize, usize)) -> impl Strategy<Value = Which> {
 pub(super) fn rules(often: (usize, usize)) -> impl Strategy<Value = Rule> {
     let artifact = || prop::option::of(prop_oneof![Just(often.0), 0..ARTIFACTS.len()]);
     prop_oneof![
-        4 => prop::option::weighted(0.8, prop_oneof![Just(100u64), Just(301)]).prop_map(Rule::Cooldown),
+        4 => prop::option::weighted(0.8, prop_oneof![Just(100u64), Just(301), Just(5000)]).prop_map(Rule::Cooldown),
         2 => prop::option::of(which(often)).prop_map(Rule::Deny),
         1 => prop::option::of(which(often)).prop_map(Rule::Allow),
         1 => artifact().prop_map(Rule::Private),
         1 => artifact().prop_map(Rule::Shared),
-        3 => (which(often), prop::option::weighted(0.7, prop_oneof![Just(1u64), Just(100), Just(301)])).prop_map(|(which, seconds)| Rule::LetThrough(which, seconds)),
+        3 => (which(often), prop::option::weighted(0.7, prop_oneof![Just(1u64), Just(100)])).prop_map(|(which, seconds)| Rule::LetThrough(which, seconds)),
         1 => which(often).prop_map(Rule::EndThat),
     ]
 }

@@ -127,10 +127,14 @@ fn forms() -> impl Strategy<Value = Form> {
     prop_oneof![Just(Form::Sum), Just(Form::Head), Just(Form::Tagged), Just(Form::Part)]
 }
 
+/// Repositories, most of which are the group that is asked most.
+fn repositories() -> impl Strategy<Value = usize> {
+    prop_oneof![3 => Just(ALL), 2 => 0..NAMES.len()]
+}
+
 fn looks() -> impl Strategy<Value = Look> {
-    let repository = prop_oneof![3 => Just(ALL), 1 => 0..NAMES.len()];
     let past = prop::option::weighted(0.2, 0..9usize);
-    (repository, forms(), past).prop_map(|(repository, form, past)| Look { repository, form, past })
+    (repositories(), forms(), past).prop_map(|(repository, form, past)| Look { repository, form, past })
 }
 
 fn changes(often: Place) -> impl Strategy<Value = Change> {
@@ -150,7 +154,7 @@ fn steps(often: Place) -> impl Strategy<Value = Step> {
         1 => (HOSTED, places()).prop_map(|(at, place)| Step::Delete(at, place.artifact, place.version)),
         6 => (REMOTE, changes(often)).prop_map(|(at, change)| Step::Upstream(at, change)),
         2 => (GROUPS, 0..5usize).prop_map(|(at, layout)| Step::Layout(at, layout)),
-        4 => (0..NAMES.len(), rules(often.what())).prop_map(|(at, rule)| Step::Policy(at, rule)),
+        5 => (repositories(), rules(often.what())).prop_map(|(at, rule)| Step::Policy(at, rule)),
         3 => prop_oneof![Just(1), Just(99), Just(100), Just(301), Just(901)].prop_map(Step::Wait),
         8 => (looks(), places()).prop_map(|(look, place)| Step::Read(look, place)),
         4 => (looks(), places()).prop_map(|(look, place)| Step::Versions(look, place.artifact)),
