@@ -3,8 +3,8 @@
 use super::cold::begin;
 use super::{JAR, Scene, at, bytes};
 use crate::pages::events;
-use crate::world::{Says, hex};
-use serde_json::json;
+use crate::world::{Answer, Says, hex};
+use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 use std::io::Read;
 
@@ -47,6 +47,16 @@ fn a_small_file_that_is_not_what_its_checksum_says_is_an_error() {
     assert!(events.iter().any(|event| event["detail"].as_str().is_some_and(|detail| detail.contains(&sha1))));
 }
 
+/// Waits for the end of the fetch that an answer came from: what was seen is written down once whoever asked has all of it.
+fn ended(scene: &Scene, answer: &Answer) {
+    let event = |id: &str| -> Value {
+        let mut looks = (0..10_000).map(|_| scene.world.admin().get(&format!("/api/v1/events/{id}")));
+        looks.find(|event| event.status == 200).unwrap().json()
+    };
+    let told = event(answer.header("daylight-event").unwrap());
+    event(told["members"][0]["flight"].as_str().unwrap());
+}
+
 #[test]
 fn an_upstream_whose_checksums_are_known_to_be_wrong_is_believed_as_far_as_its_repository_says() {
     let mut scene = Scene::new();
@@ -60,7 +70,9 @@ fn an_upstream_whose_checksums_are_known_to_be_wrong_is_believed_as_far_as_its_r
         scene.upstream.file(&format!("{path}.sha1"), wrong.clone());
         for name in ["lenient", "blind"] {
             let is = hex(&Sha1::digest(whole));
-            assert!(get(name).expect(200).body == whole);
+            let answer = get(name).expect(200);
+            assert!(answer.body == whole);
+            ended(&scene, &answer);
             // From now on it is known.
             assert_eq!(get(name).expect(200).header("x-checksum-sha1"), Some(is.as_str()));
             assert_eq!(scene.client().get(&format!("/repository/{name}/{JAR}.sha1")).expect(200).text(), is);
