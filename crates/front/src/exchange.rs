@@ -111,8 +111,8 @@ impl Drop for Attempt {
     }
 }
 
-/// Takes one request through the handler; `looked`: no public page answers it. The attempt counts from the call, not from the first poll: between them the
-/// machine may find that the client has left.
+/// Takes one request through the handler; `looked`: no public page answers it. The attempt counts from the call, not from the
+/// first poll: between them the machine may find that the client has left.
 pub(crate) fn exchange<H: Handler>(
     connection: Rc<Connection<H>>,
     head: Parts,

@@ -1,9 +1,8 @@
 //! `settings.xml`: what Maven has to be told to use a repository, ready to be saved.
 
-use crate::{Content, Repository, Source};
-use bytes::Bytes;
+use crate::{Content, Repository};
 use format::maven::settings::{self, Use};
-use store::{Hashes, RepositoryKind};
+use store::RepositoryKind;
 
 /// The settings for a repository that clients reach at `url`.
 pub(crate) fn of(repository: &Repository, url: &str) -> Content {
@@ -11,14 +10,5 @@ pub(crate) fn of(repository: &Repository, url: &str) -> Content {
         RepositoryKind::Hosted => Use::Beside,
         RepositoryKind::Remote | RepositoryKind::Group => Use::Instead,
     };
-    let bytes = Bytes::from(settings::render(&repository.record.name, url, how));
-    Content {
-        hashes: Some(Hashes::of(&bytes)),
-        source: Source::Memory(bytes),
-        modified: None,
-        media: "application/xml",
-        lasting: false,
-        fresh_until: None,
-        freshness: None,
-    }
+    Content::text(settings::render(&repository.record.name, url, how), "application/xml")
 }

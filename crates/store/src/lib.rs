@@ -57,4 +57,4 @@ pub use revision::{Revisions, Stamp, Unit};
 pub use segments::segment;
 pub use sqlite::Sqlite;
 pub use staged::Staged;
-pub use store::{Arrival, Store, Then};
+pub use store::{Arrival, Store, Then, Units};

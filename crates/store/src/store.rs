@@ -6,6 +6,7 @@ mod open;
 mod past;
 
 pub use cached::Arrival;
+pub use first_units::Units;
 pub use past::Then;
 
 use crate::blobs::Blobs;

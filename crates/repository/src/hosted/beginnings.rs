@@ -5,7 +5,7 @@ use super::Inventory;
 use super::inventory::NAMES;
 use crate::Error;
 use std::collections::BTreeSet;
-use store::{RepositoryId, Store, Unit};
+use store::{RepositoryId, Store, Unit, Units};
 use telemetry::{Event, Millis};
 
 /// What is known of a whole repository is kept with what is known of folders, under a name that no folder has.
@@ -41,7 +41,7 @@ pub(crate) async fn lacks(
         return Ok(!perhaps);
     }
     let Some(stamp) = revisions.stamp(&[Unit::All(id)], Millis(i64::MAX)) else { return Ok(false) }; // before the work
-    let found = store.first_units_ever(id, behind, NAMES + 1, event).await?;
+    let found = store.first_units((id, Units::Ever), behind, NAMES + 1, event).await?;
     // Where there are too many, none of them is kept.
     let all: BTreeSet<&str> = match found.len() {
         ..=NAMES => found.iter().filter_map(|folder| beginning(folder)).collect(),

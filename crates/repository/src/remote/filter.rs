@@ -7,13 +7,12 @@ use super::sightings::{Folder, Sightings};
 use super::{Remote, dates, kind, note};
 use crate::content::{rows_of, soonest};
 use crate::work::aside;
-use crate::{Content, Error, Named, Since, Source, View};
-use bytes::Bytes;
+use crate::{Content, Error, Named, Since, View};
 use format::maven::metadata::{self, Metadata, Plugin, Snapshot};
 use format::maven::path::{self, Kind};
 use format::maven::snapshot::Build;
 use std::collections::{BTreeMap, HashSet};
-use store::{Hashes, Lane};
+use store::Lane;
 use telemetry::{Event, Millis, Op};
 
 /// Whether what is at `path` tells of versions that policy may hide.
@@ -51,8 +50,7 @@ async fn filtered(remote: &Remote, path: &str, content: Content, event: &mut Eve
     if seen == document {
         return Ok(Content { fresh_until, ..content });
     }
-    let bytes = Bytes::from(seen.render());
-    let (hashes, source) = (Some(Hashes::of(&bytes)), Source::Memory(bytes));
+    let Content { hashes, source, .. } = Content::text(seen.render(), content.media);
     Ok(Content { hashes, source, modified: None, fresh_until, ..content })
 }
 

@@ -1,21 +1,9 @@
 //! Documents of several members in one.
 
 use super::*;
-use crate::Source;
-use store::Hashes;
 
 fn part(hosted: bool, text: &str) -> Part {
-    let bytes = Bytes::copy_from_slice(text.as_bytes());
-    let content = Content {
-        hashes: Some(Hashes::of(&bytes)),
-        source: Source::Memory(bytes),
-        modified: None,
-        media: "application/xml",
-        lasting: false,
-        fresh_until: None,
-        freshness: None,
-    };
-    Part { hosted, content }
+    Part { hosted, content: Content::text(text.to_owned(), "application/xml") }
 }
 
 fn versions(group: &str, artifact: &str, version: &str) -> String {
