@@ -154,7 +154,7 @@ pub(crate) trait Machine {
     /// Works until the connection has ended.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>>;
 
-    /// Whether it holds memory that it could give back while nothing is under way.
+    /// Whether it holds what only a request under way needs.
     fn may_rest(&self) -> bool {
         false
     }
@@ -186,22 +186,20 @@ async fn watch<H>(core: &Core<H>, ledger: &Ledger, mut machine: impl Machine) ->
             if let Poll::Ready(end) = machine.poll(cx) {
                 return Poll::Ready(End::Closed(end));
             }
-            let Some(end) = ledger.due(&core.limits) else { return Poll::Pending };
-            let idle = if machine.may_rest() { ledger.idle_since() } else { None };
-            let due = idle.map_or(end, |since| since.plus(core.limits.rest).min(end));
+            if machine.may_rest() && ledger.idle() {
+                machine.rest();
+                continue;
+            }
+            let Some(due) = ledger.due(&core.limits) else { return Poll::Pending };
             if set_to <= due && !timer.is_elapsed() {
                 return Poll::Pending;
             }
             let now = Tick::now();
-            if end <= now {
+            if due <= now {
                 if ledger.goes_on(&core.limits) {
                     continue;
                 }
                 return Poll::Ready(End::TimedOut);
-            }
-            if due <= now {
-                machine.rest();
-                continue;
             }
             set_to = due;
             timer.as_mut().reset(Instant::now() + Duration::from_nanos(due.since(now)));

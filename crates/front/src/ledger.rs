@@ -300,10 +300,11 @@ impl Ledger {
         self.recorder.release(event);
     }
 
-    /// Since when the client has nothing to wait for, and we wait for it to begin with a request.
-    pub(crate) fn idle_since(&self) -> Option<Tick> {
-        let idle = self.quiet() && self.head_since.get().is_none() && !self.draining.get();
-        (idle && !self.stalled()).then(|| self.quiet_since.get())
+    /// Whether the client has nothing to wait for, and we wait for it to begin with a request: what comes next is not the rest of an
+    /// upload.
+    pub(crate) fn idle(&self) -> bool {
+        let uploads = self.draining.get() || self.unread.get();
+        self.quiet() && self.head_since.get().is_none() && !uploads && !self.stalled()
     }
 
     /// When something must end if nothing happens until then; `None` while that is somebody else's to watch (the handler's,

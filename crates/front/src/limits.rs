@@ -17,9 +17,6 @@ pub struct Limits {
     pub head_time: Duration,
     /// From the end of a reply to the first byte of the next request. Then the connection closes.
     pub keep_alive: Duration,
-    /// From the end of a reply until the connection gives back the memory that it works with, while nothing is asked. A
-    /// client at work asks again long before.
-    pub rest: Duration,
     /// Without a byte of an upload that the handler waits for: `TooSlow`.
     pub upload_idle: Duration,
     /// Bytes per second that an upload must bring on average, over the time that the handler waited for it: below, it is
@@ -59,7 +56,6 @@ impl Default for Limits {
             upload: 500 << 20,
             head_time: Duration::from_secs(15),
             keep_alive: Duration::from_secs(75),
-            rest: Duration::from_secs(1),
             upload_idle: Duration::from_secs(30),
             upload_rate: 1 << 10,
             upload_grace: Duration::from_secs(30),

@@ -1,5 +1,5 @@
-//! hyper's machine, while there is something for it to do: its buffers are 16 KiB, and most connections most of the time only
-//! wait for what their clients ask next. At rest only the socket is kept, and what is answered directly does not end that.
+//! hyper's machine, from the first byte of a request that needs it until its reply has left. Between requests only the socket is kept:
+//! the machine's buffers are 16 KiB, and what can be answered directly costs less than half of what it costs through the machine.
 
 use crate::connection::{Fault, Machine};
 use crate::direct::{Direct, Leaving};
