@@ -12,6 +12,7 @@ pub mod cli;
 pub mod config;
 pub mod conformance;
 mod declared;
+mod descriptors;
 mod digests;
 pub mod error;
 mod freshness;

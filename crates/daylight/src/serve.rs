@@ -9,7 +9,7 @@ use crate::config::{self, Loaded, Settings};
 use crate::handover::Program;
 use crate::init::{self, First};
 use crate::signals::{Signals, Told};
-use crate::{conformance, declared, route, sinks, upkeep, upstreams};
+use crate::{conformance, declared, descriptors, route, sinks, upkeep, upstreams};
 use anyhow::Context;
 use client::Hosts;
 use front::{Listener, Outside, Pages, Proxies, Stop};
@@ -99,7 +99,8 @@ impl Opened {
             ..StoreOptions::new(&settings.store.data, clock.clone(), recorder.clone())
         })?;
         let threads = vec![(); settings.server.cores + Lane::COUNT - 1];
-        let workers = Workers::start("worker", (BoundName::WorkThreads, waiting), &recorder, threads)?;
+        let workers =
+            Workers::start("worker", (BoundName::WorkThreads, waiting), &recorder, threads)?;
         let (repositories, access, first) = back.block_on(known(settings, &store, workers, &clock, &recorder))?;
         let access = Arc::new(access);
         let app = Arc::new(App {
@@ -233,6 +234,7 @@ type Front = std::thread::JoinHandle<Result<(), front::Error>>;
 /// Binds the socket, opens the folder and begins to serve. A taken port is told before anything is touched.
 pub fn start(settings: &Settings, log: Log, mut extra: Extra) -> anyhow::Result<Running> {
     let listener = extra.listener.take().map_or_else(|| Listener::bind(settings.server.listen), Ok)?;
+    descriptors::make_room(&listener, settings.server.max_connections);
     conformance::allow(settings, listener.local_addr()?)?;
     let certificate = Certificate::open(settings)?;
     let (address, accepting) = (listener.local_addr()?, listener.try_clone()?);

@@ -14,7 +14,7 @@ use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::panic::resume_unwind;
 use std::pin::pin;
 use std::rc::Rc;
@@ -80,6 +80,12 @@ impl Listener {
     /// Where it listens, with the port that was chosen.
     pub fn local_addr(&self) -> Result<SocketAddr, Error> {
         self.0.local_addr().map_err(Error::Core)
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 
