@@ -172,6 +172,7 @@ async fn watch<H>(core: &Core<H>, ledger: &Ledger, mut machine: impl Machine) ->
     let mut timer = pin!(sleep(core.limits.head_time));
     let mut set_to = Tick(u64::MAX);
     std::future::poll_fn(|cx| {
+        ledger.turn();
         loop {
             if !listening {
                 listening = true;

@@ -17,7 +17,7 @@ use std::task::{Context, Poll, ready};
 use telemetry::{Bound, Tick};
 use tokio::task::JoinHandle;
 
-/// Bytes that a connection sends before the others of its core have a turn, and that are looked for in memory at once.
+/// Bytes that a connection sends in a turn before the others of its core have theirs, and that are looked for in memory at once.
 pub(crate) const TURN: usize = 1 << 20;
 /// So long after a client has taken nothing more, what was in memory is taken to be there still, in nanoseconds. Most take
 /// more within milliseconds, and looking again each time costs more than sending does.
@@ -36,8 +36,6 @@ pub(crate) struct FilePart {
     file: Arc<File>,
     at: Cell<u64>,
     left: Cell<u64>,
-    /// Bytes sent since others had a turn.
-    turn: Cell<usize>,
     /// Up to here the kernel holds the file in memory, as far as we know.
     known: Cell<u64>,
     /// Since when the socket takes nothing more.
@@ -51,8 +49,8 @@ pub(crate) struct FilePart {
 impl FilePart {
     pub(crate) fn new(file: Arc<File>, from: u64, len: u64, sent: Rc<Sent>, threads: Arc<Bound>) -> Rc<Self> {
         let (at, left) = (Cell::new(from), Cell::new(len));
-        let (turn, known, paused, reading) = Default::default();
-        Rc::new(Self { file, at, left, turn, known, paused, reading, sent, threads })
+        let (known, paused, reading) = Default::default();
+        Rc::new(Self { file, at, left, known, paused, reading, sent, threads })
     }
 
     /// A whole file that the kernel is known to hold in memory.
@@ -79,7 +77,6 @@ impl FilePart {
     pub(crate) fn advance(&self, len: usize) {
         self.at.set(self.at.get() + len as u64);
         self.left.set(self.left.get() - len as u64);
-        self.turn.set(self.turn.get() + len);
     }
 
     /// Sends up to `len` bytes of it into `socket`, which may take fewer.
@@ -100,18 +97,11 @@ impl FilePart {
 
     /// The socket takes nothing more for now.
     pub(crate) fn pause(&self) {
-        self.turn.set(0);
         self.paused.set(Some(Tick::now()));
     }
 
-    /// Waits until it is this connection's turn and the next bytes are in memory, so that sending them does not hold up
-    /// the core for a disk.
+    /// Waits until the next bytes are in memory, so that sending them does not hold up the core for a disk.
     pub(crate) fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.turn.get() >= TURN {
-            self.turn.set(0);
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
-        }
         if self.paused.take().is_some_and(|since| Tick::now().since(since) > KEPT) {
             // What was in memory may be gone.
             self.known.set(0);

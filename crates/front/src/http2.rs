@@ -123,10 +123,11 @@ impl<H: Handler> Machine for Http2<H> {
         let ended = self.work(cx);
         let sent = self.socket.poll_send(cx);
         if ended.is_pending() {
-            if let Poll::Ready(Err(error)) = sent {
-                return Poll::Ready(Err(error.into()));
+            match sent {
+                Poll::Ready(Ok(())) => self.ledger.settled(),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error.into())),
+                Poll::Pending => {}
             }
-            self.ledger.settled();
         }
         ended
     }

@@ -5,13 +5,14 @@
 //! that, or until the connection is gone.
 
 use crate::Limits;
-use crate::file_part::FilePart;
+use crate::file_part::{FilePart, TURN};
 use crate::http2::Stream;
 use crate::sent::{Progress, Sent};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use telemetry::{Event, Op, Outcome, Reason, Recorder, Tick, arrived};
 
@@ -42,6 +43,8 @@ pub(crate) struct Ledger {
     pub(crate) head_until: Cell<Tick>,
     /// When the kernel took the first bytes of a reply, if that was the last thing that happened.
     wrote_at: Cell<Option<Tick>>,
+    /// Bytes that were written in this turn of the connection's task.
+    written: Cell<usize>,
     /// Since when nothing is under way.
     quiet_since: Cell<Tick>,
     /// Whether any request was read.
@@ -73,6 +76,7 @@ impl Ledger {
             head_since: Cell::new(None),
             head_until: Cell::new(Tick(0)),
             wrote_at: Cell::new(None),
+            written: Cell::new(0),
             quiet_since: Cell::new(Tick::now()),
             greeted: Cell::new(false),
             stalled_since: Cell::new(None),
@@ -223,8 +227,23 @@ impl Ledger {
         }
     }
 
+    /// The connection's task has a turn.
+    pub(crate) fn turn(&self) {
+        self.written.set(0);
+    }
+
+    /// Waits for the next turn, once enough was written in this one: a client that takes all at once would keep the core.
+    pub(crate) fn poll_turn(&self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.written.get() < TURN {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
     /// The kernel took bytes.
-    pub(crate) fn wrote(&self) {
+    pub(crate) fn wrote(&self, len: usize) {
+        self.written.set(self.written.get() + len);
         self.stalled_since.set(None);
         self.wrote_at.set(None);
         let mut leaving = self.leaving.borrow_mut();

@@ -271,6 +271,7 @@ impl Write for Wire {
         cx: &mut Context<'_>,
         from: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        ready!(self.ledger.poll_turn(cx));
         let file = from.iter().position(|slice| stands_in(slice));
         let poll = match file {
             None => self.stream.poll_write(cx, from),
@@ -288,7 +289,7 @@ impl Write for Wire {
             }
         };
         match &poll {
-            Poll::Ready(Ok(_)) => self.ledger.wrote(),
+            Poll::Ready(Ok(len)) => self.ledger.wrote(*len),
             Poll::Ready(Err(_)) => {}
             Poll::Pending => self.ledger.stalls(),
         }

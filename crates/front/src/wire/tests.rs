@@ -1,6 +1,7 @@
-//! The bytes of a stand-in never reach a client, whatever is asked of the wire.
+//! The bytes of a stand-in never reach a client, whatever is asked of the wire; and no client keeps its core.
 
 use super::*;
+use crate::file_part::TURN;
 use crate::sent::Sent;
 use proptest::prelude::*;
 use std::io::{Read as _, Write as _};
@@ -90,6 +91,7 @@ proptest! {
                 let (part, mut head) = (part(from, len), vec![b'h'; head]);
                 ledger.show(&part);
                 while part.left() > 0 {
+                    ledger.turn();
                     let slices = [&head[..], part.stand_in(), b"after"];
                     let wrote = write(&mut wire, if head.is_empty() { &slices[1..2] } else { &slices }).await.unwrap();
                     taken += wrote;
@@ -102,4 +104,28 @@ proptest! {
         prop_assert_eq!(taken, expected.len());
         prop_assert!(all == expected, "{} bytes came", all.len());
     }
+}
+
+#[test]
+fn a_turn_of_a_connection_ends_after_a_megabyte_though_its_client_takes_more() {
+    let (piece, all) = (vec![b'p'; 64 << 10], 8 << 20);
+    let came = received(async |mut wire, ledger| {
+        let mut wrote = 0;
+        while wrote < all {
+            ledger.turn();
+            let before = wrote;
+            std::future::poll_fn(|cx| {
+                while wrote < all {
+                    let write = Pin::new(&mut wire).poll_write(cx, &piece);
+                    let Poll::Ready(more) = write else { return Poll::Ready(()) };
+                    wrote += more.unwrap();
+                }
+                Poll::Ready(())
+            })
+            .await;
+            assert!(wrote - before < TURN + piece.len());
+            tokio::task::yield_now().await;
+        }
+    });
+    assert!(came.len() >= all);
 }
