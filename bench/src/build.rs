@@ -72,13 +72,20 @@ pub(crate) fn row() -> Result<()> {
         let (name, memory) = (server.name, server.highest()? >> 20);
         println!("| {name} | {} | {} | {} | {} | {memory} |", cold.cpu, warm.cpu, cold.seconds, warm.seconds);
     }
-    println!("\n| Maven | requests of a warm build | of these, answered by pages |\n|---|---|---|");
-    let url = format!("http://{}/repository/build-{ROUNDS}/", daylight.address);
+    println!(
+        "\n| Maven | requests of a warm build | of these, answered by pages | requests to Nexus |\n|---|---|---|---|"
+    );
+    let repository = format!("build-{ROUNDS}");
+    let url = |server: &Server| format!("http://{}/repository/{repository}/", server.address);
     for (name, home) in central.clients()? {
-        let before = replies(&daylight)?;
-        Machine::new(&home)?.build(&url)?;
-        let after = replies(&daylight)?;
-        println!("| {name} | {} | {} |", after.all - before.all, after.pages - before.pages);
+        // What only this Maven needs is fetched before.
+        Machine::new(&home)?.build(&url(&daylight))?;
+        Machine::new(&home)?.build(&url(&nexus.server))?;
+        let before = (replies(&daylight)?, nexus.requests(&repository)?);
+        Machine::new(&home)?.build(&url(&daylight))?;
+        Machine::new(&home)?.build(&url(&nexus.server))?;
+        let (after, theirs) = (replies(&daylight)?, nexus.requests(&repository)? - before.1);
+        println!("| {name} | {} | {} | {theirs} |", after.all - before.0.all, after.pages - before.0.pages);
     }
     println!("\nload average after it: {}", load_average()?);
     Ok(())

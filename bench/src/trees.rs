@@ -11,7 +11,7 @@ use crate::push::noise;
 use anyhow::{Result, ensure};
 
 /// Where the repository is.
-const ROOT: &str = "/repository/maven";
+const ROOT: &str = "/repository/trees";
 /// A POM of the usual length, and a jar that no page can be.
 const POM: &str = "/org/example/lamp/1.0/lamp-1.0.pom";
 const JAR: &str = "/org/example/lamp/1.0/lamp-1.0.jar";
