@@ -21,7 +21,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
-use store::{Lane, Stamp, Store, StoreOptions};
+use store::{Lane, Stamp, Store, StoreOptions, Threads};
 use telemetry::{Bound, BoundName, Clock, Event, Lines, Log, Outcome, Recent, Recorder, RecorderOptions, Sink};
 use tokio::runtime::Runtime;
 
@@ -100,7 +100,7 @@ impl Opened {
         })?;
         let threads = vec![(); settings.server.cores + Lane::COUNT - 1];
         let workers =
-            Workers::start("worker", (BoundName::WorkThreads, waiting), &recorder, threads)?;
+            Workers::start(Threads::Working("worker"), (BoundName::WorkThreads, waiting), &recorder, threads)?;
         let (repositories, access, first) = back.block_on(known(settings, &store, workers, &clock, &recorder))?;
         let access = Arc::new(access);
         let app = Arc::new(App {

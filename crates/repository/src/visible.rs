@@ -8,7 +8,7 @@ use crate::{Format, Rules};
 use format::gem::dependencies;
 use std::borrow::Cow;
 use store::{Entry, Facts, Outline, State};
-use telemetry::Millis;
+use telemetry::{Millis, give_way};
 
 /// From where, and when, a repository is looked at.
 #[derive(Debug, Clone, Copy)]
@@ -106,7 +106,12 @@ impl<'a, R> Visible<'a, R> {
 
 /// Those of `rows` that the view shows, in their order.
 pub fn visible<'a, R: Row>(rows: &'a [R], view: View<'_>) -> impl Iterator<Item = Visible<'a, R>> {
-    rows.iter().filter(move |row| view.offers(*row) && view.hides(*row).is_none()).map(Visible)
+    let seen = move |row: &&R| {
+        // Whoever reads many renders them, which takes long.
+        give_way();
+        view.offers(*row) && view.hides(*row).is_none()
+    };
+    rows.iter().filter(seen).map(Visible)
 }
 
 /// Whether the view shows a row, and what lets it be seen though it is young, in words; else why policy hides it, or `None`

@@ -47,7 +47,7 @@ pub use model::Model;
 pub use options::StoreOptions;
 pub use past::Past;
 pub use policy::{ExceptionRecord, PolicyRecord};
-pub use pool::Pool;
+pub use pool::{Pool, Threads};
 pub use rebuild::{Progress, rebuild};
 pub use record::{
     Change, Digest, Entry, Hashes, IndexBase, RemoteRecord, RepositoryId, RepositoryKind, RepositoryRecord, Retention,

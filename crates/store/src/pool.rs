@@ -6,10 +6,19 @@ use crate::{Error, Lane};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use telemetry::{Bound, BoundName, Event, Op, Recorder, Tick};
+use telemetry::{Bound, BoundName, Event, Op, Recorder, Tick, background};
 use tokio::sync::oneshot;
 
 type Job<C> = Box<dyn FnOnce(&mut C) + Send>;
+
+/// The threads of a pool, by their name.
+#[derive(Debug, Clone, Copy)]
+pub enum Threads {
+    /// Those that wait for disks, most of the time.
+    Waiting(&'static str),
+    /// Those that work for long: they let others of the process go first.
+    Working(&'static str),
+}
 
 /// Threads, and a queue for each lane. How many of a lane wait or work at once is its bound's capacity; one more is [`Error::Busy`].
 pub struct Pool<C> {
@@ -31,7 +40,7 @@ struct State<C> {
 impl<C: Send + 'static> Pool<C> {
     /// One thread for each context. Each lane has a bound of `capacity`.
     pub fn start(
-        thread: &str,
+        threads: Threads,
         (name, capacity): (BoundName, u64),
         recorder: &Recorder,
         contexts: Vec<C>,
@@ -41,9 +50,15 @@ impl<C: Send + 'static> Pool<C> {
         let state = State { lanes: Lanes::new(contexts.len()), closed: false };
         let queue = Arc::new(Queue { state: Mutex::new(state), changed: Condvar::new() });
         let pool = Self { bounds, queue, threads: Mutex::default() };
+        let (Threads::Waiting(name) | Threads::Working(name)) = threads;
         for context in contexts {
             let queue = pool.queue.clone();
-            let thread = std::thread::Builder::new().name(thread.to_owned()).spawn(move || work(&queue, context));
+            let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+                if let Threads::Working(_) = threads {
+                    background();
+                }
+                work(&queue, context);
+            });
             lock(&pool.threads).push(thread.map_err(Error::thread)?);
         }
         Ok(pool)
@@ -167,7 +182,10 @@ mod tests {
     const OPS: (Op, Op) = (Op::TruthWait, Op::TruthRead);
 
     fn pool(recorder: &Recorder) -> Arc<Pool<()>> {
-        Arc::new(Pool::start("test", (BoundName::TruthReaders, 4), recorder, vec![(); Lane::COUNT]).unwrap())
+        Arc::new(
+            Pool::start(Threads::Waiting("test"), (BoundName::TruthReaders, 4), recorder, vec![(); Lane::COUNT])
+                .unwrap(),
+        )
     }
 
     /// A job for the index that goes on until the other end is dropped.

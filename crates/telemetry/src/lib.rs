@@ -7,6 +7,7 @@
 //!
 //! This crate imports nothing of ours, never blocks its caller and never fails.
 
+mod background;
 mod bound;
 mod clock;
 mod desk;
@@ -30,6 +31,7 @@ mod starved;
 mod text;
 mod totals;
 
+pub use background::{background, give_way};
 pub use bound::{Bound, BoundName, Full, Slot, Waiting};
 pub use clock::{Clock, Millis, Tick};
 pub use event::{Event, Kind, Layer, MemberRecord, MemberSaid, Subject, Tally};

@@ -10,12 +10,15 @@ use http::{HeaderMap, header};
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use telemetry::{Bound, BoundName, Event, Op, Outcome, Recorder, Slot, Tick};
+use telemetry::{Bound, BoundName, Event, Op, Outcome, Recorder, Slot, Tick, background, give_way};
 
 /// Pages that may wait for the thread. One more is not compressed now; whoever asks next asks for it again.
 const QUEUE: u64 = 256;
 /// Less fits into one packet as it is.
 const SMALLEST: usize = 1 << 10;
+
+/// So much is compressed in some 100 us.
+const AT_ONCE: usize = 4 << 10;
 
 /// A page to compress, and where it stands.
 struct Job<S> {
@@ -61,6 +64,7 @@ impl<S: Clone + Send + Sync + 'static> Compressor<S> {
 }
 
 fn compress_each<S: Clone>(jobs: &Receiver<Job<S>>, shelf: &Shelf<S>, recorder: &Recorder) {
+    background();
     for job in jobs {
         recorder.attempt();
         let mut event = Event::job("page.compress", recorder.clock().now());
@@ -77,7 +81,10 @@ fn compress_each<S: Clone>(jobs: &Receiver<Job<S>>, shelf: &Shelf<S>, recorder: 
 /// The gzip of `body`, if it is smaller by an eighth at least.
 fn compress(body: &[u8]) -> Option<Bytes> {
     let mut gzip = GzEncoder::new(Vec::with_capacity(body.len() / 2), Compression::default());
-    gzip.write_all(body).ok()?;
+    for piece in body.chunks(AT_ONCE) {
+        give_way();
+        gzip.write_all(piece).ok()?;
+    }
     let gzip = gzip.finish().ok()?;
     (gzip.len() <= body.len() / 8 * 7).then(|| Bytes::from(gzip.into_boxed_slice()))
 }

@@ -6,7 +6,7 @@ use crate::work::aside;
 use crate::{Error, Found, Index, Visible, turns, visible};
 use format::gem::{self, Package, info::FormatVersion};
 use store::{Entry, Hashes, Lane};
-use telemetry::{Event, Millis, Op};
+use telemetry::{Event, Millis, Op, give_way};
 
 /// `/info/NAME`. A gem whose versions were all yanked is still there, with none: Bundler 2.4 to 4.0 drops the whole
 /// index when a name in `/versions` has no `/info`.
@@ -66,7 +66,10 @@ pub(super) fn info_lines<'a>(
         let (at, number, platform) = gem::info::order(package, entry.published.0);
         (at, number.to_owned(), platform.to_owned())
     });
-    let line = |(package, entry): &(Package, &Entry)| info_line(package, &entry.hashes, entry.published, format);
+    let line = |(package, entry): &(Package, &Entry)| {
+        give_way();
+        info_line(package, &entry.hashes, entry.published, format)
+    };
     Ok((versions.iter().map(line).collect(), last))
 }
 

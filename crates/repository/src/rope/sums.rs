@@ -6,6 +6,7 @@ use bytes::Bytes;
 use md5::Md5;
 use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
+use telemetry::give_way;
 
 /// Digests that can be told at any moment, and then go on.
 #[derive(Debug, Clone, Default)]
@@ -19,9 +20,10 @@ pub(crate) struct Sums {
 
 impl Sums {
     pub(crate) fn add(&mut self, mut bytes: &[u8]) {
-        self.sha256.update(bytes);
         while !bytes.is_empty() {
+            give_way();
             let (now, rest) = bytes.split_at(bytes.len().min(PIECE - self.len % PIECE));
+            self.sha256.update(now);
             self.md5.update(now);
             self.len += now.len();
             if self.len.is_multiple_of(PIECE) {

@@ -7,6 +7,7 @@ use crate::{
 };
 use rusqlite::{Params, Row, params};
 use serde::de::DeserializeOwned;
+use telemetry::give_way;
 
 /// Answered from an index, whatever the repository holds.
 pub(super) const PUBLISHED: &str =
@@ -177,17 +178,25 @@ impl Sqlite {
 
     pub(super) fn bodies<T: DeserializeOwned>(&self, sql: &str, values: impl Params) -> Result<Vec<T>, Error> {
         let bodies: Vec<String> = self.rows(sql, values, |row| row.get(0))?;
-        bodies.iter().map(|body| parse(body)).collect()
+        let read = |body: &String| {
+            give_way();
+            parse(body)
+        };
+        bodies.iter().map(read).collect()
     }
 
     pub(super) fn rows<T>(
         &self,
         sql: &str,
         values: impl Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, Error> {
         let failed = Error::sqlite("read the truth");
         let mut statement = self.connection.prepare_cached(sql).map_err(&failed)?;
+        let read = |row: &Row<'_>| {
+            give_way();
+            read(row)
+        };
         let rows = statement.query_map(values, read).and_then(Iterator::collect);
         rows.map_err(failed)
     }

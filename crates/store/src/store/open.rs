@@ -6,7 +6,7 @@ use crate::cache::{Cache, Shelf, boot};
 use crate::desk::Desk;
 use crate::disk::{Disk, RealDisk};
 use crate::layout::Layout;
-use crate::pool::Pool;
+use crate::pool::{Pool, Threads};
 use crate::segments::{self, Segment};
 use crate::shipper::{Bench, Shipper};
 use crate::space::Space;
@@ -51,13 +51,25 @@ impl Store {
 
         let reader = |_| Sqlite::reader(&layout.truth());
         let connections = (0..options.readers.max(1)).map(reader).collect::<Result<_, _>>()?;
-        let readers =
-            Pool::start("truth-reader", (BoundName::TruthReaders, options.reads_max), &recorder, connections)?;
+        let readers = Pool::start(
+            Threads::Working("truth-reader"),
+            (BoundName::TruthReaders, options.reads_max),
+            &recorder,
+            connections,
+        )?;
         let contexts = vec![blobs.clone(); options.blob_threads.max(1)];
-        let blob_threads =
-            Pool::start("blobs", (BoundName::BlobThreads, options.blob_operations_max), &recorder, contexts)?;
-        let cache =
-            Pool::start("cache", (BoundName::CacheThreads, options.cache_operations_max), &recorder, vec![cache])?;
+        let blob_threads = Pool::start(
+            Threads::Waiting("blobs"),
+            (BoundName::BlobThreads, options.blob_operations_max),
+            &recorder,
+            contexts,
+        )?;
+        let cache = Pool::start(
+            Threads::Waiting("cache"),
+            (BoundName::CacheThreads, options.cache_operations_max),
+            &recorder,
+            vec![cache],
+        )?;
         let bench = Bench {
             truth: reader(0)?,
             space: space.clone(),

@@ -6,7 +6,7 @@ use crate::{Actor, Error, Format, Found, Repository, Shared, Source, Workers};
 use bytes::Bytes;
 use std::sync::Arc;
 use store::{Batch, Change};
-use store::{RepositoryId, RepositoryKind, RepositoryRecord, Store, StoreOptions};
+use store::{RepositoryId, RepositoryKind, RepositoryRecord, Store, StoreOptions, Threads};
 use telemetry::{Bound, BoundName, Clock, Event, Millis, Recorder};
 use tempfile::TempDir;
 use tokio::runtime::Handle;
@@ -47,7 +47,8 @@ impl Trial {
         let change = Change::Repository { id: RepositoryId(0), record: record.clone() };
         let batch = Batch { by: "test".into(), at: Millis(0), expect: vec![], changes: vec![change] };
         let id = RepositoryId(store.commit(batch, &mut event).await.unwrap().0);
-        let workers = Workers::start("work", (BoundName::WorkThreads, 8), &recorder, vec![()]).unwrap();
+        let workers =
+            Workers::start(Threads::Working("work"), (BoundName::WorkThreads, 8), &recorder, vec![()]).unwrap();
         let room = Bound::new(BoundName::Indexes, "indexes", 1);
         let shared = Arc::new(Shared::new(&room));
         let repository = Arc::new(Repository::new(id, record, Format::Maven, shared));
