@@ -4,10 +4,13 @@
 //! nothing. The body only marks its [`Sent`] cell; the event waits here until the first completed flush after
 //! that, or until the connection is gone.
 
+mod leaving;
+
 use crate::Limits;
 use crate::file_part::{FilePart, TURN};
 use crate::http2::Stream;
 use crate::sent::{Progress, Sent};
+use leaving::Leaving;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
@@ -15,17 +18,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use telemetry::{Event, Op, Outcome, Reason, Recorder, Tick, arrived};
-
-/// A reply on its way out.
-struct Leaving {
-    event: Box<Event>,
-    sent: Rc<Sent>,
-    first_byte: Option<Tick>,
-    /// On HTTP/2, where its client may keep it waiting.
-    stream: Option<Stream>,
-    /// How much had gone when somebody last looked, and since when it is no more.
-    seen: (u64, Option<Tick>),
-}
 
 /// One connection's state, shared by its wire, its exchanges and the watch over its deadlines. One thread only.
 pub(crate) struct Ledger {
@@ -36,7 +28,9 @@ pub(crate) struct Ledger {
     /// Requests whose handler works.
     working: Cell<u32>,
     /// A body that nobody wanted is being thrown away.
-    pub(crate) draining: Cell<bool>,
+    pub(crate) draining: Cell<u32>,
+    /// What was read ends with the end of a message, and another may come.
+    pub(crate) whole: Cell<bool>,
     /// First byte of a head that is not complete.
     head_since: Cell<Option<Tick>>,
     /// The last that came of it.
@@ -72,7 +66,8 @@ impl Ledger {
             leaving: RefCell::default(),
             parts: RefCell::default(),
             working: Cell::new(0),
-            draining: Cell::new(false),
+            draining: Cell::new(0),
+            whole: Cell::new(true),
             head_since: Cell::new(None),
             head_until: Cell::new(Tick(0)),
             wrote_at: Cell::new(None),
@@ -123,7 +118,7 @@ impl Ledger {
         }
         if self.head_since.get().is_some() {
             self.head_until.set(arrived());
-        } else if self.quiet() && !self.draining.get() {
+        } else if self.quiet() && self.draining.get() == 0 {
             let now = arrived();
             self.head_since.set(Some(now));
             self.head_until.set(now);
@@ -153,8 +148,7 @@ impl Ledger {
     pub(crate) fn leave(&self, event: Box<Event>) -> Rc<Sent> {
         self.working.set(self.working.get() - 1);
         let sent = Rc::new(Sent::default());
-        let leaving = Leaving { event, sent: sent.clone(), first_byte: None, stream: None, seen: (0, None) };
-        self.leaving.borrow_mut().push_back(leaving);
+        self.leaving.borrow_mut().push_back(Leaving::new(event, sent.clone()));
         sent
     }
 
@@ -320,9 +314,9 @@ impl Ledger {
     }
 
     /// Whether the client has nothing to wait for, and we wait for it to begin with a request: what comes next is not the rest of an
-    /// upload.
+    /// upload, or it could smuggle one in there.
     pub(crate) fn idle(&self) -> bool {
-        let uploads = self.draining.get() || self.unread.get();
+        let uploads = self.draining.get() > 0 || self.unread.get() || !self.whole.get();
         self.quiet() && self.head_since.get().is_none() && !uploads && !self.stalled()
     }
 
@@ -380,21 +374,6 @@ impl Ledger {
             }
             self.end(one, now, false);
         }
-    }
-}
-
-impl Leaving {
-    /// Since when nothing of it has left, though it could.
-    fn stalled_since(&mut self, now: Tick) -> Option<Tick> {
-        if !self.sent.is_held() || self.stream.is_none() {
-            self.seen.1 = None;
-            return None;
-        }
-        let bytes = self.sent.bytes.get();
-        if self.seen.0 != bytes || self.seen.1.is_none() {
-            self.seen = (bytes, Some(now));
-        }
-        self.seen.1
     }
 }
 

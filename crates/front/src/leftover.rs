@@ -34,8 +34,8 @@ fn discard_body(mut incoming: Incoming, expects: bool, limits: &Limits, ledger: 
         ledger.unread.set(true);
         return false;
     }
-    let (ledger, mut left, idle) = (ledger.clone(), limits.drain, limits.linger);
-    ledger.draining.set(true);
+    let (mut left, idle) = (limits.drain, limits.linger);
+    let draining = Draining::begin(ledger);
     spawn_local(timed(move || async move {
         let drained = timeout(idle, async {
             while let Some(frame) = incoming.frame().await {
@@ -48,11 +48,26 @@ fn discard_body(mut incoming: Incoming, expects: bool, limits: &Limits, ledger: 
             true
         });
         if drained.await != Ok(true) {
-            ledger.unread.set(true);
+            draining.0.unread.set(true);
         }
-        ledger.draining.set(false);
     }));
     true
+}
+
+/// One body that is thrown away. A client that does not wait for replies has several.
+struct Draining(Rc<Ledger>);
+
+impl Draining {
+    fn begin(ledger: &Rc<Ledger>) -> Self {
+        ledger.draining.set(ledger.draining.get() + 1);
+        Self(ledger.clone())
+    }
+}
+
+impl Drop for Draining {
+    fn drop(&mut self) {
+        self.0.draining.set(self.0.draining.get() - 1);
+    }
 }
 
 /// A stream is reset when the last who reads it has gone. A client that is still sending may take that for an error, and

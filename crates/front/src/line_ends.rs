@@ -66,6 +66,11 @@ impl LineEnds {
         }
     }
 
+    /// Whether what was looked through does not end within a body. An end within a head, or before one, is the beginning of a message.
+    pub(crate) fn whole(&self) -> bool {
+        matches!(self.within, Within::Head)
+    }
+
     /// Passes over what is left of a body or a chunk.
     fn pass(&mut self, left: u64, there: usize) -> usize {
         let taken = usize::try_from(left).map_or(there, |left| left.min(there));

@@ -247,6 +247,7 @@ impl Read for Wire {
             taken = bytes.len();
             if !bytes.is_empty() {
                 ends.check(&mut bytes[again.min(taken)..]);
+                ledger.whole.set(ends.whole());
                 ledger.arrived();
                 into.put_slice(bytes);
             }
@@ -308,6 +309,8 @@ impl Write for Wire {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // Nothing that may still come is a request.
+        self.ledger.whole.set(false);
         self.stream.poll_shutdown(cx)
     }
 }

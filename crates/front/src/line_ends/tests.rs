@@ -139,3 +139,23 @@ proptest! {
         prop_assert_eq!(given(&reads), expected);
     }
 }
+
+#[test]
+fn only_what_ends_within_a_body_is_not_whole() {
+    let mut ends = LineEnds::default();
+    let mut whole = |bytes: &str| {
+        ends.check(&mut bytes.as_bytes().to_vec());
+        ends.whole()
+    };
+    for (bytes, expected) in [
+        ("GET / HT", true),
+        ("TP/1.1\r\ncontent-length: 5\r\n\r\n", false),
+        ("hell", false),
+        ("oGET", true),
+        (" / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n", false),
+        ("1\r\na\r\n0\r\n", false),
+        ("\r\n", true),
+    ] {
+        assert_eq!(whole(bytes), expected, "{bytes}");
+    }
+}

@@ -74,6 +74,35 @@ fn a_small_upload_that_nobody_wants_leaves_the_connection_in_use() {
 }
 
 #[test]
+fn the_rest_of_an_upload_that_nobody_wants_is_no_request_whatever_came_before_it() {
+    let smuggled = "GET /smuggled HTTP/1.1\r\nhost: a\r\n\r\n";
+    let sized =
+        |len: usize, body: &str| format!("POST /ignored HTTP/1.1\r\nhost: a\r\ncontent-length: {len}\r\n\r\n{body}");
+    let chunked = |len: usize, body: &str| {
+        format!("POST /ignored HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n{len:x}\r\n{body}")
+    };
+    let five = sized(5, "hello");
+    for (before, begun, after) in [
+        (five.clone(), sized(5 + smuggled.len(), "hello"), ""),
+        (five.repeat(3), sized(smuggled.len(), ""), ""),
+        (chunked(5, "hello\r\n0\r\n\r\n"), chunked(5 + smuggled.len(), "hello"), "\r\n0\r\n\r\n"),
+        (five, chunked(smuggled.len(), ""), "\r\n0\r\n\r\n"),
+    ] {
+        let front = Front::new();
+        let mut client = front.client();
+        let first = before.matches("POST").count();
+        client.send(format!("{before}{begun}"));
+        (0..=first).for_each(|_| assert_eq!(client.answer().status, 200));
+        // A connection that was quiet for so long would rest.
+        assert_eq!(front.client().get("/meanwhile").status, 200);
+        client.send(format!("{smuggled}{after}GET /next HTTP/1.1\r\nhost: a\r\n\r\n"));
+        assert_eq!(client.answer().body, b"/next None", "{begun}");
+        let paths: Vec<_> = (0..first + 3).map(|_| front.event().path.to_string()).collect();
+        assert!(!paths.iter().any(|path| path == "/smuggled"), "{paths:?}");
+    }
+}
+
+#[test]
 fn a_client_still_sending_what_nobody_wants_can_read_why() {
     let front = Front::limited(Limits { linger: HANGS, ..Limits::default() });
     let mut client = front.client();
