@@ -35,7 +35,7 @@ pub(crate) fn row() -> Result<()> {
     publish(&pair.daylight, "lamp", 4)?;
     pair.file("page", &read(&pair.daylight, PAGE)?)?;
     println!(
-        "\n| server | memory before, MB | when each had asked, MB | when they rested, MB | bytes each | after them, MB | CPU in 5 idle s, ms | CPU per hit beside them, us |"
+        "\n| server | memory before, MB | when each had asked, MB | when they rested, MB | bytes each | after them and another load, MB | CPU in 5 idle s, ms | CPU per hit beside them, us |"
     );
     println!("|---|---|---|---|---|---|---|---|");
     measure(&pair.daylight, PAGE, connections)?;
@@ -79,7 +79,9 @@ fn measure(server: &Server, path: &str, connections: u64) -> Result<()> {
     // Each is still good.
     idle.iter_mut().try_for_each(|stream| ask(stream, path))?;
     drop(idle);
-    std::thread::sleep(Duration::from_secs(1));
+    // The allocator gives back what was freed a second ago when something else is freed.
+    std::thread::sleep(Duration::from_secs(2));
+    load::run(32, 2, &url)?;
     let each = with.saturating_sub(before) / connections;
     let [before, asked, with, after] = [before, asked, with, server.memory()?].map(|bytes| bytes as f64 / 1e6);
     let name = server.name;
