@@ -173,6 +173,7 @@ async fn watch<H>(core: &Core<H>, ledger: &Ledger, mut machine: impl Machine) ->
     let mut set_to = Tick(u64::MAX);
     std::future::poll_fn(|cx| {
         ledger.turn();
+        let mut rested = false;
         loop {
             if !listening {
                 listening = true;
@@ -189,6 +190,11 @@ async fn watch<H>(core: &Core<H>, ledger: &Ledger, mut machine: impl Machine) ->
             }
             if machine.may_rest() && ledger.idle() {
                 machine.rest();
+                if std::mem::replace(&mut rested, true) {
+                    // It had its turn: a client that does not wait for replies has sent more than one machine takes at once.
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
                 continue;
             }
             let Some(due) = ledger.due(&core.limits) else { return Poll::Pending };
