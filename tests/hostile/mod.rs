@@ -2,6 +2,7 @@
 //! client is served, and the sums of attempts and outcomes are right after it.
 
 mod floods;
+mod formats;
 mod framing;
 mod http2_floods;
 mod http2_frames;

@@ -1,12 +1,15 @@
 //! The line: from a request to its reply, on one screen.
 
+use crate::access::Scope;
 use crate::app::App;
 use crate::class::Class;
 use crate::error::Error;
-use crate::route::{self, Content, Route};
+use crate::route::{self, Content, Operation, Route};
 use crate::{accounts, admin, conformance, question, reply, upload};
 use front::{Reply, Request};
-use repository::{Ask, Found};
+use repository::{Ask, Found, Repository};
+use std::sync::Arc;
+use store::Stamp;
 use telemetry::{Event, Op};
 
 /// Answers one request. The caller turns an error into a reply, once.
@@ -15,11 +18,11 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
         return Ok(reply); // complete, and its stamp still holds
     }
     let route = event.time(Op::Route, || route::read(&request.method, request.path()))?;
-    let _place = app.classes.enter(Class::of(&route))?; // before any work: too many of a kind wait for nobody
+    // Before any work: too many of a kind wait for nobody. Below a repository its format, in memory, tells the kind.
+    let _place = Class::of(&route).map(|class| app.classes.enter(class)).transpose()?;
     // Boxed where there is much to do: else each hit, too, would be moved about with all the room that takes.
     match route {
-        Route::Content(url) => Box::pin(content(app, request, url, event)).await,
-        Route::Account(ask) => Box::pin(accounts::answer(app, ask, request, event)).await,
+        Route::Content(url) => Box::pin(below(app, request, url, event)).await,
         Route::Admin(ask) => Box::pin(admin::answer(app, ask, request, event)).await,
         Route::Conformance(wish, name) => Box::pin(conformance::answer(app, (wish, name), request, event)).await,
         Route::Live => Ok(reply::text("alive\n")),
@@ -29,10 +32,26 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
     }
 }
 
-/// Answers a request for something of a repository.
-async fn content(app: &App, request: &mut Request, url: Content, event: &mut Event) -> Result<Reply, Error> {
+/// Answers a request for something below a repository's URL.
+async fn below(app: &App, request: &mut Request, url: Content, event: &mut Event) -> Result<Reply, Error> {
     let (repository, settings) = app.repositories.find(&url.repository, event).await?;
-    let who = app.access.content(&request.headers, url.scope, &repository, event).await?;
+    let operation = event.time(Op::Route, || url.operation(repository.format))?;
+    let _place = app.classes.enter(Class::below(&url, operation, repository.format))?;
+    match operation {
+        Operation::Content(scope) => content(app, request, (url, scope), (repository, settings), event).await,
+        Operation::Account(ask) => accounts::answer(app, ask, &repository, request, event).await,
+    }
+}
+
+/// Answers a request for content of a repository.
+async fn content(
+    app: &App,
+    request: &mut Request,
+    (url, scope): (Content, Scope),
+    (repository, settings): (Arc<Repository>, Stamp),
+    event: &mut Event,
+) -> Result<Reply, Error> {
+    let who = app.access.content(&request.headers, scope, &repository, event).await?;
     let repository = match url.as_of {
         Some(as_of) => app.repositories.as_of(&repository, as_of, event).await?,
         None => repository,

@@ -6,9 +6,10 @@
 use crate::access::Scope;
 use crate::config;
 use crate::error::Error;
-use crate::route::Route;
+use crate::route::{Content, Operation, Route};
 use format::gem::call;
 use format::gem::path::{self, Question};
+use repository::Format;
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Recorder, Slot};
 
@@ -56,26 +57,38 @@ impl Class {
         }
     }
 
-    /// The class of what a URL asks for.
-    pub fn of(route: &Route) -> Self {
+    /// The class of what a URL asks for. `None`: it is below a repository, whose format decides: see [`Class::below`].
+    pub fn of(route: &Route) -> Option<Self> {
         match route {
-            Route::Live | Route::Ready | Route::Welcome => Class::Pages,
-            Route::Admin(_) | Route::Account(_) | Route::Conformance(..) | Route::Metrics => Class::Admin,
-            Route::Content(url) if url.scope != Scope::Read => Class::Uploads,
-            Route::Content(url) if call::read(&url.path).is_some() => Class::DynamicIndex,
-            Route::Content(url) => match path::read(&url.path) {
-                Some(
-                    Question::Versions
-                    | Question::Names
-                    | Question::Info(_)
-                    | Question::Specs(_)
-                    | Question::Dependencies(_),
-                ) => Class::DynamicIndex,
-                Some(Question::Gem(_) | Question::Gemspec(_)) => Class::Downloads,
-                Some(Question::Root | Question::Download(_) | Question::Push | Question::Yank) => Class::Pages,
-                // Which format the repository has is not known yet; of a tree it is a file.
-                None => Class::Downloads,
-            },
+            Route::Live | Route::Ready | Route::Welcome => Some(Class::Pages),
+            Route::Admin(_) | Route::Conformance(..) | Route::Metrics => Some(Class::Admin),
+            Route::Content(_) => None,
+        }
+    }
+
+    /// The class of a request for something of a repository of this format.
+    pub fn below(url: &Content, operation: Operation, format: Format) -> Self {
+        match operation {
+            Operation::Account(_) => Class::Admin,
+            Operation::Content(Scope::Read) if url.path.is_empty() => Class::Pages,
+            Operation::Content(Scope::Read) if format.is_tree() => Class::Downloads,
+            Operation::Content(Scope::Read) if call::read(&url.path).is_some() => Class::DynamicIndex,
+            Operation::Content(Scope::Read) => Self::of_gems(&url.path),
+            Operation::Content(_) => Class::Uploads,
+        }
+    }
+
+    fn of_gems(path: &str) -> Self {
+        match path::read(path) {
+            Some(
+                Question::Versions
+                | Question::Names
+                | Question::Info(_)
+                | Question::Specs(_)
+                | Question::Dependencies(_),
+            ) => Class::DynamicIndex,
+            Some(Question::Gem(_) | Question::Gemspec(_)) => Class::Downloads,
+            Some(Question::Root | Question::Download(_) | Question::Push | Question::Yank) | None => Class::Pages,
         }
     }
 }
@@ -118,33 +131,40 @@ mod tests {
     use super::*;
     use http::Method;
 
-    fn class(method: Method, path: &str) -> Class {
-        Class::of(&crate::route::read(&method, path).unwrap())
+    fn class(method: Method, path: &str, format: Format) -> Class {
+        match crate::route::read(&method, path).unwrap() {
+            Route::Content(url) => Class::below(&url, url.operation(format).unwrap(), format),
+            route => Class::of(&route).unwrap(),
+        }
     }
 
     #[test]
-    fn the_url_tells_what_a_request_costs() {
-        for (path, expected) in [
-            ("/", Class::Pages),
-            ("/health/ready", Class::Pages),
-            ("/repository/gems/", Class::Pages),
-            ("/repository/gems/nothing/here", Class::Downloads),
-            ("/repository/gems/versions", Class::DynamicIndex),
-            ("/repository/gems//info/lamp", Class::DynamicIndex),
-            ("/repository/gems/names", Class::DynamicIndex),
-            ("/repository/gems/api/v1/search.json", Class::DynamicIndex),
-            ("/repository/gems/api/v1/dependencies.json", Class::DynamicIndex),
-            ("/repository/gems/specs.4.8.gz", Class::DynamicIndex),
-            ("/repository/gems/gems/lamp-1.0.0.gem", Class::Downloads),
-            ("/repository/gems/quick/Marshal.4.8/lamp-1.0.0.gemspec.rz", Class::Downloads),
-            ("/repository/gems/downloads/lamp-1.0.0.gem", Class::Pages),
-            ("/metrics", Class::Admin),
-            ("/api/v1/tokens", Class::Admin),
-            ("/repository/gems/api/v1/api_key", Class::Admin),
+    fn the_url_and_the_format_tell_what_a_request_costs() {
+        for (path, gem, tree) in [
+            ("/", Class::Pages, Class::Pages),
+            ("/health/ready", Class::Pages, Class::Pages),
+            ("/metrics", Class::Admin, Class::Admin),
+            ("/api/v1/tokens", Class::Admin, Class::Admin),
+            ("/repository/x/", Class::Pages, Class::Pages),
+            ("/repository/x/nothing/here", Class::Pages, Class::Downloads),
+            ("/repository/x/versions", Class::DynamicIndex, Class::Downloads),
+            ("/repository/x//info/lamp", Class::DynamicIndex, Class::Downloads),
+            ("/repository/x/names", Class::DynamicIndex, Class::Downloads),
+            ("/repository/x/api/v1/search.json", Class::DynamicIndex, Class::Downloads),
+            ("/repository/x/api/v1/dependencies.json", Class::DynamicIndex, Class::Downloads),
+            ("/repository/x/specs.4.8.gz", Class::DynamicIndex, Class::Downloads),
+            ("/repository/x/gems/lamp-1.0.0.gem", Class::Downloads, Class::Downloads),
+            ("/repository/x/quick/Marshal.4.8/lamp-1.0.0.gemspec.rz", Class::Downloads, Class::Downloads),
+            ("/repository/x/downloads/lamp-1.0.0.gem", Class::Pages, Class::Downloads),
+            ("/repository/x/api/v1/api_key", Class::Admin, Class::Downloads),
         ] {
-            assert_eq!(class(Method::GET, path), expected, "{path}");
+            assert_eq!(class(Method::GET, path, Format::Gem), gem, "{path}");
+            assert_eq!(class(Method::GET, path, Format::Raw), tree, "{path}");
+            assert_eq!(class(Method::GET, path, Format::Maven), tree, "{path}");
         }
-        assert_eq!(class(Method::POST, "/repository/gems/api/v1/gems"), Class::Uploads);
-        assert_eq!(class(Method::DELETE, "/repository/gems/api/v1/gems/yank"), Class::Uploads);
+        for format in [Format::Gem, Format::Raw] {
+            assert_eq!(class(Method::POST, "/repository/x/api/v1/gems", format), Class::Uploads);
+            assert_eq!(class(Method::DELETE, "/repository/x/api/v1/gems/yank", format), Class::Uploads);
+        }
     }
 }

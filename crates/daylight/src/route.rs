@@ -1,26 +1,24 @@
 //! The only reader of URLs: from a method and a path to what is asked, without I/O.
 
 pub(crate) mod admin;
+mod operation;
 
-use crate::access::Scope;
 use crate::conformance::Wish;
 use crate::error::Error;
 use crate::{moment, percent};
-use format::gem::call::{self, Call, Form};
 use front::Canon;
 use http::Method;
 use repository::AsOf;
 use std::borrow::Cow;
 
 pub use admin::{Admin, AdminVerb};
+pub use operation::{Account, AccountVerb, Operation};
 
 /// What a URL asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Route {
-    /// Something of a repository.
+    /// Something of a repository, or of an account there: see [`Content::operation`].
     Content(Content),
-    /// The account of whoever asks, as a repository's clients see it.
-    Account(Account),
     /// The admin API.
     Admin(Admin),
     /// What only a conformance suite asks, of the repository of that name.
@@ -46,38 +44,8 @@ pub struct Content {
     pub segment: String,
     /// The path below it.
     pub path: String,
-    /// What the method means for it.
-    pub scope: Scope,
     /// The method.
     pub method: Method,
-}
-
-/// What is asked of an account.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Account {
-    /// The repository that the client knows the account by.
-    pub repository: String,
-    /// What to do.
-    pub verb: AccountVerb,
-    /// How the answer is to be written.
-    pub form: Form,
-}
-
-/// What can be asked of an account.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AccountVerb {
-    /// Make a key.
-    MakeKey,
-    /// Make a key with all rights of who asks, as RubyGems before 3.2 does when it signs in.
-    MakeFullKey,
-    /// Add scopes to a key.
-    WidenKey,
-    /// Tell whose it is.
-    Profile,
-    /// Use a security device instead of a code.
-    Device,
-    /// Anything about calls to others.
-    Hooks,
 }
 
 /// As many names as most paths have, at most.
@@ -124,55 +92,7 @@ fn below_repository(method: &Method, segment: &str, path: String) -> Result<Rout
         return Err(not_allowed(method, "GET, HEAD"));
     }
     let (repository, segment) = (name.to_owned(), segment.to_owned());
-    let call = call::read(&path);
-    if let Some((call, form)) = call
-        && let Some(verb) = account(method, call)?
-    {
-        // An account is what it is now, and to read one may make a key.
-        if as_of.is_some() {
-            return Err(Error::NoSuchRoute(telemetry::Event::text(&format!("{segment}/{path}"))));
-        }
-        return Ok(Route::Account(Account { repository, verb, form }));
-    }
-    let scope = match call.map(|(call, _)| call) {
-        Some(Call::Owners(_)) => owner_scope(method)?,
-        _ => scope(method)?,
-    };
-    Ok(Route::Content(Content { repository, as_of, segment, path, scope, method: method.clone() }))
-}
-
-/// What is asked of an account; `None` where the call is about content.
-fn account(method: &Method, call: Call<'_>) -> Result<Option<AccountVerb>, Error> {
-    Ok(Some(match (call, method.as_str()) {
-        (Call::Key, "POST") => AccountVerb::MakeKey,
-        (Call::Key, "GET") => AccountVerb::MakeFullKey,
-        (Call::Key, "PUT" | "PATCH") => AccountVerb::WidenKey,
-        (Call::Key, _) => return Err(not_allowed(method, "GET, POST, PUT, PATCH")),
-        (Call::Profile, "GET" | "HEAD") => AccountVerb::Profile,
-        (Call::Profile, _) => return Err(not_allowed(method, "GET, HEAD")),
-        (Call::Device, _) => AccountVerb::Device,
-        (Call::Hooks, _) => AccountVerb::Hooks,
-        _ => return Ok(None),
-    }))
-}
-
-fn owner_scope(method: &Method) -> Result<Scope, Error> {
-    match *method {
-        Method::GET | Method::HEAD => Ok(Scope::Read),
-        Method::POST => Ok(Scope::AddOwner),
-        Method::DELETE => Ok(Scope::RemoveOwner),
-        Method::PATCH | Method::PUT => Ok(Scope::UpdateOwner),
-        _ => Err(not_allowed(method, "GET, HEAD, POST, DELETE, PUT, PATCH")),
-    }
-}
-
-fn scope(method: &Method) -> Result<Scope, Error> {
-    match *method {
-        Method::GET | Method::HEAD => Ok(Scope::Read),
-        Method::POST | Method::PUT => Ok(Scope::Write),
-        Method::DELETE => Ok(Scope::Delete),
-        _ => Err(not_allowed(method, "GET, HEAD, POST, PUT, DELETE")),
-    }
+    Ok(Route::Content(Content { repository, as_of, segment, path, method: method.clone() }))
 }
 
 fn not_allowed(method: &Method, allow: &'static str) -> Error {
@@ -228,8 +148,6 @@ mod tests {
             let refused = read(&method, "/repository/gems@seq-7/a");
             assert!(matches!(refused, Err(Error::MethodNotAllowed { allow, .. }) if allow == "GET, HEAD"));
         }
-        let key = read(&Method::GET, "/repository/gems@seq-7/api/v1/api_key");
-        assert!(matches!(key, Err(Error::NoSuchRoute(_))), "{key:?}");
     }
 
     #[test]

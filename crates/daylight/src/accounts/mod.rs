@@ -10,21 +10,27 @@ use crate::error::Error;
 use crate::reply;
 use crate::route::{Account, AccountVerb as Verb};
 use front::{Reply, Request};
+use repository::Repository;
 use serde_json::json;
 use telemetry::{Event, Layer};
 
 /// Answers one request about the account of whoever asks.
-pub(crate) async fn answer(app: &App, ask: Account, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
+pub(crate) async fn answer(
+    app: &App,
+    ask: Account,
+    repository: &Repository,
+    request: &mut Request,
+    event: &mut Event,
+) -> Result<Reply, Error> {
     event.layer = Layer::Admin;
     event.subject.kind = "account";
-    let (repository, _) = app.repositories.find(&ask.repository, event).await?;
-    event.subject.repository = ask.repository.into();
+    event.subject.repository = repository.record.name.as_str().into();
     match ask.verb {
-        Verb::MakeKey => keys::make(app, &repository, ask.form, request, event).await,
-        Verb::MakeFullKey => keys::make_full(app, &repository, ask.form, request, event).await,
-        Verb::WidenKey => keys::widen(app, &repository, request, event).await,
+        Verb::MakeKey => keys::make(app, repository, ask.form, request, event).await,
+        Verb::MakeFullKey => keys::make_full(app, repository, ask.form, request, event).await,
+        Verb::WidenKey => keys::widen(app, repository, request, event).await,
         Verb::Profile => {
-            let token = app.access.account(&request.headers, &repository, false, event).await?;
+            let token = app.access.account(&request.headers, repository, false, event).await?;
             let owner = token.owner();
             // What RubyGems asks here is whether to expect a prompt.
             let mfa = if token.record.otp.is_some() { "ui_and_api" } else { "disabled" };
