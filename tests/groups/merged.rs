@@ -133,6 +133,29 @@ fn the_plugins_of_a_group_are_those_of_all_members_and_a_hosted_one_keeps_its_pr
 }
 
 #[test]
+fn a_plugin_prefix_that_two_members_map_is_the_first_member_s() {
+    let scene = Scene::new();
+    let mapped = |plugins: &[(&str, &str)]| {
+        let plugins: String = plugins
+            .iter()
+            .map(|(prefix, artifact)| {
+                format!("<plugin><prefix>{prefix}</prefix><artifactId>{artifact}</artifactId></plugin>")
+            })
+            .collect();
+        format!("<metadata><plugins>{plugins}</plugins></metadata>")
+    };
+    scene.near.file(&format!("/{PLUGINS}"), mapped(&[("lamp", "lamp-maven-plugin"), ("oil", "oil-maven-plugin")]));
+    // Maven takes the first line that has the prefix, and lines are in the order of artifacts.
+    scene.far.file(&format!("/{PLUGINS}"), mapped(&[("lamp", "a-maven-plugin"), ("wick", "wick-maven-plugin")]));
+    let merged = with_its_checksums(&scene, PLUGINS);
+    assert_eq!(all(&merged, "prefix"), ["lamp", "oil", "wick"]);
+    assert_eq!(all(&merged, "artifactId"), ["lamp-maven-plugin", "oil-maven-plugin", "wick-maven-plugin"]);
+    let members = json!({ "members": ["ours", "far", "near"] });
+    scene.world.admin().patch_json("/api/v1/repositories/all", &members).expect(200);
+    assert_eq!(all(&scene.get(PLUGINS).expect(200), "artifactId")[0], "a-maven-plugin");
+}
+
+#[test]
 fn the_catalog_has_the_archetypes_that_are_hosted() {
     let scene = Scene::new();
     scene.near.file("/archetype-catalog.xml", "<archetype-catalog/>");

@@ -110,14 +110,19 @@ fn bytes(content: &Content, room: &mut usize) -> Option<Bytes> {
     content.bytes()
 }
 
-/// What those say together that are about this folder first: one that is wrong there must not have the others be wrong. What
-/// a goal begins with is the plugin's that is hosted: no upstream can put another in its place.
+/// What those say together that are about this folder first: one that is wrong there must not have the others be wrong. A plugin
+/// prefix belongs to the first document that maps it, and hosted ones are first: Maven takes the first line of a prefix, so no later
+/// member may have a line for it.
 fn of_all(folder: &str, mut all: Vec<(bool, Metadata)>, ours: &HashSet<String>) -> Metadata {
     all.sort_by_key(|(_, metadata)| !metadata.is_of(folder));
-    let hosted = all.iter().filter(|(hosted, _)| *hosted).flat_map(|(_, metadata)| &metadata.plugins);
-    let taken: HashSet<String> = hosted.map(|plugin| plugin.prefix.clone()).collect();
-    for (_, metadata) in all.iter_mut().filter(|(hosted, _)| !hosted) {
-        metadata.plugins.retain(|plugin| !taken.contains(&plugin.prefix) && !ours.contains(&plugin.artifact));
+    let mut taken = HashSet::<String>::new();
+    for hosted in [true, false] {
+        for (_, metadata) in all.iter_mut().filter(|(one, _)| *one == hosted) {
+            metadata
+                .plugins
+                .retain(|plugin| !taken.contains(&plugin.prefix) && (hosted || !ours.contains(&plugin.artifact)));
+            taken.extend(metadata.plugins.iter().map(|plugin| plugin.prefix.clone()));
+        }
     }
     metadata::merge(all.iter().map(|(_, metadata)| metadata))
 }

@@ -53,6 +53,17 @@ fn no_upstream_puts_its_plugin_in_the_place_of_one_that_is_hosted() {
 }
 
 #[test]
+fn a_prefix_is_the_first_upstream_s_that_maps_it_and_one_of_another_folder_is_last() {
+    let (near, far) =
+        (part(false, &plugin("lamp", "lamp-maven-plugin")), part(false, &plugin("lamp", "a-maven-plugin")));
+    let wrong = "<metadata><groupId>evil</groupId><plugins><plugin><prefix>lamp</prefix><artifactId>a</artifactId></plugin>\
+                 </plugins></metadata>";
+    let (metadata, _) = merged("org/example/maven-metadata.xml", &[part(false, wrong), near, far]);
+    let artifacts: Vec<_> = metadata.plugins.iter().map(|plugin| plugin.artifact.as_str()).collect();
+    assert_eq!(artifacts, ["lamp-maven-plugin"]);
+}
+
+#[test]
 fn what_cannot_be_read_or_is_too_much_is_left_out_and_told() {
     let good = || part(true, &versions("org", "lamp", "1"));
     let (metadata, lacks) = merged("org/lamp/maven-metadata.xml", &[good(), part(false, "<metadata>")]);
