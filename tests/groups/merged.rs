@@ -156,6 +156,16 @@ fn a_plugin_prefix_that_two_members_map_is_the_first_member_s() {
 }
 
 #[test]
+fn a_version_that_is_written_with_an_undeclared_entity_is_not_listed() {
+    let scene = Scene::new();
+    scene.near.file(&format!("/{VERSIONS}"), versions(&["1.0", "&foo;", "2&foo;0", "&#51;.0"]));
+    scene.far.file(&format!("/{VERSIONS}"), versions(&["1.5"]));
+    let merged = with_its_checksums(&scene, VERSIONS);
+    assert_eq!(all(&merged, "version"), ["1.0", "1.5", "3.0"]);
+    assert_eq!(all(&merged, "latest"), ["3.0"]);
+}
+
+#[test]
 fn the_catalog_has_the_archetypes_that_are_hosted() {
     let scene = Scene::new();
     scene.near.file("/archetype-catalog.xml", "<archetype-catalog/>");

@@ -25,7 +25,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Archetype>, Unreadable> {
             group: text("groupId")?,
             artifact: text("artifactId")?,
             version: text("version")?,
-            description: element.text_of("description").filter(|text| sayable(text)).map(str::to_owned),
+            description: element.prose_of("description").filter(|text| sayable(text)).map(str::to_owned),
         })
     });
     Ok(archetypes.collect())

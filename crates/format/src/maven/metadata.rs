@@ -195,7 +195,7 @@ impl File {
 impl Plugin {
     fn read(element: &Element) -> Option<Self> {
         let text = |name| plain(element.text_of(name));
-        let name = element.text_of("name").filter(|name| sayable(name)).map(str::to_owned);
+        let name = element.prose_of("name").filter(|name| sayable(name)).map(str::to_owned);
         Some(Self { name, prefix: text("prefix")?, artifact: text("artifactId")? })
     }
 }

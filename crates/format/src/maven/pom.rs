@@ -42,7 +42,7 @@ impl Pom {
         let parent = root.child("parent");
         let own = |name| plain(root.text_of(name));
         let inherited = |name| own(name).or_else(|| plain(parent?.text_of(name)));
-        let said = |name| words(root.text_of(name)?);
+        let said = |name| words(root.prose_of(name)?);
         Ok(Self {
             group: inherited("groupId"),
             artifact: own("artifactId"),

@@ -34,6 +34,8 @@ pub enum Unreadable {
 pub(super) struct Element {
     name: String,
     text: String,
+    /// Whether an entity stands in its text that the document cannot explain.
+    undeclared: bool,
     children: Vec<Element>,
 }
 
@@ -59,14 +61,24 @@ impl Element {
         children.iter().filter(move |child| child.name == name)
     }
 
-    /// Its text, without the space around it, if it has one.
+    /// Its text, without the space around it, if it has one. None where an undeclared entity stands in it: nobody knows the
+    /// text then, and a coordinate must not be a guess.
     pub(super) fn text(&self) -> Option<&str> {
-        Some(self.text.trim()).filter(|text| !text.is_empty())
+        self.prose().filter(|_| !self.undeclared)
     }
 
     /// The text of the first child of this name.
     pub(super) fn text_of(&self, name: &str) -> Option<&str> {
         self.child(name)?.text()
+    }
+
+    /// The text of the first child of this name, for people: an undeclared entity (`&oslash;` in old POMs) stays as it is written.
+    pub(super) fn prose_of(&self, name: &str) -> Option<&str> {
+        self.child(name)?.prose()
+    }
+
+    fn prose(&self) -> Option<&str> {
+        Some(self.text.trim()).filter(|text| !text.is_empty())
     }
 }
 
@@ -107,7 +119,13 @@ fn tree(text: &str) -> Result<Element, Unreadable> {
             }
             Event::Text(text) => say(&mut open, &text.xml10_content()),
             Event::CData(text) => say(&mut open, &text.xml10_content()),
-            Event::GeneralRef(reference) => say(&mut open, &resolved(&reference)),
+            Event::GeneralRef(reference) => match resolved(&reference) {
+                Some(text) => say(&mut open, &text),
+                None => {
+                    say(&mut open, &format!("&{};", reference.xml10_content()));
+                    open.iter_mut().last().into_iter().for_each(|element| element.undeclared = true);
+                }
+            },
             Event::Eof => break,
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => continue,
         }
@@ -132,14 +150,11 @@ fn say(open: &mut [Element], text: &str) {
     }
 }
 
-/// What a reference stands for. One that only a DTD could explain (`&oslash;` in old POMs) stays as it is.
-fn resolved(reference: &BytesRef<'_>) -> String {
+/// What a reference stands for; `None`: only a DTD could tell, and none is read.
+fn resolved(reference: &BytesRef<'_>) -> Option<String> {
     match reference.resolve_char_ref() {
-        Ok(Some(character)) => character.to_string(),
-        _ => {
-            let name = reference.xml10_content();
-            resolve_predefined_entity(&name).map_or_else(|| format!("&{name};"), str::to_owned)
-        }
+        Ok(Some(character)) => Some(character.to_string()),
+        _ => resolve_predefined_entity(&reference.xml10_content()).map(str::to_owned),
     }
 }
 
@@ -218,7 +233,7 @@ mod tests {
         let read = |bytes: &[u8]| Element::read(bytes, "a").map(|a| a.text_of("b").map(str::to_owned));
         for (document, text) in [
             ("<a><b> x </b></a>", "x"),
-            ("\u{feff}<?xml version=\"1.0\"?>\n<!DOCTYPE a [<!ENTITY e \"x\">]><!-- c --><a><b>&e;</b></a>", "&e;"),
+            ("\u{feff}<?xml version=\"1.0\"?>\n<!DOCTYPE a [<!ENTITY e \"x\">]><!-- c --><a><b>x</b></a>", "x"),
             ("\n\n<?xml version='1.0'?><a xmlns='urn:x' xmlns:m='urn:m'><m:b>x</m:b></a>", "x"),
             ("<a><c><b>no</b></c><b>&lt;&#x41;&amp;<![CDATA[<b>]]></b></a>", "<A&<b>"),
             ("<a><b>a & b</b></a>", "a & b"),
@@ -229,6 +244,19 @@ mod tests {
         let wide: Vec<u8> = "\u{feff}<a><b>x</b></a>".encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert_eq!(read(&wide), Ok(Some("x".to_owned())));
         assert_eq!(read(b"<a/>"), Ok(None));
+    }
+
+    #[test]
+    fn an_entity_that_nobody_declared_is_prose_and_no_coordinate() {
+        for document in [
+            "<a><b>K&oslash;ln &amp; x</b></a>",
+            "<!DOCTYPE a [<!ENTITY oslash \"x\">]><a><b>K&oslash;ln &amp; x</b></a>",
+        ] {
+            let a = Element::read(document.as_bytes(), "a").unwrap();
+            assert_eq!((a.text_of("b"), a.prose_of("b")), (None, Some("K&oslash;ln & x")), "{document}");
+        }
+        let odd = Element::read(b"<a><b>&#xffffff;</b></a>", "a").map(|a| a.text_of("b").map(str::to_owned));
+        assert!(!matches!(odd, Ok(Some(_))), "{odd:?}");
     }
 
     #[test]
