@@ -3,7 +3,7 @@
 use super::cold::begin;
 use super::{JAR, Scene, at, bytes};
 use crate::pages::events;
-use crate::world::{Answer, Says, hex};
+use crate::world::{Answer, Connection, Says, hex};
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 use std::io::Read;
@@ -97,6 +97,44 @@ fn a_large_file_that_is_not_what_its_checksum_says_breaks_before_its_end() {
     let says = Says::bytes(other).header("X-Checksum-SHA1", &hex(&Sha1::digest(&whole)));
     scene.upstream.says(&format!("/{JAR}"), says.held_at(500_000));
     breaks(&scene, whole.len());
+    heals(&scene, &whole);
+}
+
+#[test]
+fn no_part_of_a_large_file_that_is_not_what_its_checksum_says_is_complete() {
+    let scene = Scene::new();
+    let whole = bytes(1 << 20);
+    for said_beside in [true, false] {
+        let (mut says, wrong) = (Says::bytes(whole.clone()), hex(&Sha1::digest("lamp")));
+        match said_beside {
+            true => scene.upstream.file(&format!("/{JAR}.sha1"), wrong),
+            false => says = says.header("X-Checksum-SHA1", &wrong),
+        }
+        scene.upstream.says(&format!("/{JAR}"), says.held_at(900_000));
+        // Who asks for all of it has it arrive.
+        let (_stream, ..) = begin(scene.world.address(), &at(JAR), 100_000);
+        let ranges = [("0-99", 100), ("0-199999", 200_000), ("100000-", whole.len() - 100_000)];
+        let begun = ranges.map(|(range, len)| {
+            let mut connection = Connection::open(scene.world.address()).unwrap();
+            let head = format!("GET {} HTTP/1.1\r\nHost: localhost\r\nRange: bytes={range}\r\n\r\n", at(JAR));
+            connection.send(head.as_bytes()).unwrap();
+            let (mut stream, mut read) = (connection.stream().try_clone().unwrap(), Vec::new());
+            let mut byte = [0];
+            while !read.ends_with(b"\r\n\r\n") {
+                stream.read_exact(&mut byte).unwrap();
+                read.push(byte[0]);
+            }
+            assert!(read.starts_with(b"HTTP/1.1 206"), "{}", String::from_utf8_lossy(&read));
+            (range, len, stream)
+        });
+        scene.upstream.release(&format!("/{JAR}"));
+        for (range, len, stream) in begun {
+            let mut came = Vec::new();
+            // How it ends does not matter: what came is not all that the head announced.
+            let _ = stream.take(len as u64).read_to_end(&mut came);
+            assert!(came.len() < len, "all of {range} came: {} bytes", came.len());
+        }
+    }
     heals(&scene, &whole);
 }
 

@@ -8,6 +8,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+/// The last so many bytes of a part wait until the file is whole: a part that is complete must be a part of the file, and only
+/// at its end is it known what the file is.
+const PART_END: u64 = 64 << 10;
+
 /// How far a file has come, counted from its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grown {
@@ -38,6 +42,8 @@ pub struct Growing {
     at: u64,
     /// Where what is wanted ends, once that is known.
     end: Option<u64>,
+    /// So many bytes before that wait until the file is whole.
+    held: u64,
     growth: Box<dyn Growth>,
     waiting: Option<Waiting>,
 }
@@ -45,12 +51,12 @@ pub struct Growing {
 impl Growing {
     /// The whole of `file`, which will have `len` bytes, if that was announced.
     pub fn new(file: Arc<File>, len: Option<u64>, growth: impl Growth + 'static) -> Self {
-        Self { file, from: 0, at: 0, end: len, growth: Box::new(growth), waiting: None }
+        Self { file, from: 0, at: 0, end: len, held: 0, growth: Box::new(growth), waiting: None }
     }
 
-    /// What lies from `from` to before `to`, both within what was announced.
+    /// What lies from `from` to before `to`, both within what was announced. Its last bytes wait until the file is whole.
     pub(crate) fn slice(self, from: u64, to: u64) -> Self {
-        Self { from, at: from, end: Some(to), ..self }
+        Self { from, at: from, end: Some(to), held: PART_END, ..self }
     }
 
     pub(crate) fn file(&self) -> &Arc<File> {
@@ -98,7 +104,8 @@ impl Growing {
             if whole {
                 self.end.get_or_insert(there);
             }
-            let (at, to) = (self.at, self.end.map_or(there, |end| end.min(there)));
+            let held = if whole { 0 } else { self.held };
+            let (at, to) = (self.at, self.end.map_or(there, |end| end.saturating_sub(held).min(there)));
             if at < to {
                 self.at = to.min(at + most);
                 return Poll::Ready(Some(Ok((at, self.at - at))));
@@ -107,7 +114,7 @@ impl Growing {
                 (true, _) => return Poll::Ready(None),
                 // It ended before its announced length.
                 (false, true) => return Poll::Ready(Some(Err(io::ErrorKind::UnexpectedEof.into()))),
-                (false, false) => self.waiting = Some(self.growth.beyond(at)),
+                (false, false) => self.waiting = Some(self.growth.beyond(there.max(at))),
             }
         }
     }

@@ -111,6 +111,9 @@ fn chunk(client: &mut Client) -> Vec<u8> {
     data
 }
 
+/// So many bytes at the end of a part wait until the file is whole.
+const HELD: usize = 64 << 10;
+
 /// Around what one buffer holds and what is one turn.
 const STEPS: [usize; 6] = [1, 65_536, 65_537, 1_048_577, 3_000_000, 7];
 
@@ -173,7 +176,7 @@ fn what_breaks_breaks_the_connection_and_is_never_taken_for_the_whole() {
 }
 
 #[test]
-fn a_part_is_sent_as_soon_as_it_is_there_and_a_head_at_once() {
+fn a_part_is_sent_as_it_comes_but_for_its_end_and_a_head_at_once() {
     let front = front(true);
     let mut plant = Plant::new("part", Some(1_000_000));
     let mut client = front.client();
@@ -186,7 +189,10 @@ fn a_part_is_sent_as_soon_as_it_is_there_and_a_head_at_once() {
     assert!(status == 206 && head.contains("content-range: bytes 150000-399999/1000000\r\n"), "{head}");
     assert!(client.body(150_000) == pattern(300_000)[150_000..], "other bytes");
     plant.grow(200_000);
-    assert!(client.body(100_000) == pattern(400_000)[300_000..], "other bytes");
+    assert!(client.body(100_000 - HELD) == pattern(400_000 - HELD)[300_000..], "other bytes");
+    plant.grow(500_000);
+    plant.whole();
+    assert!(client.body(HELD) == pattern(400_000)[400_000 - HELD..], "other bytes");
     assert_eq!(client.get("/next").status, 200);
     assert_eq!((front.event().bytes_out, front.event().bytes_out), (0, 250_000));
     // How long it is nobody knows, so nobody knows a part of it either.
@@ -198,6 +204,28 @@ fn a_part_is_sent_as_soon_as_it_is_there_and_a_head_at_once() {
     plant.whole();
     assert_eq!(client.head().0, 200);
     assert_eq!((chunk(&mut client), chunk(&mut client)), (pattern(3), vec![]));
+}
+
+#[test]
+fn a_part_of_a_file_that_breaks_is_never_complete_however_small_and_far_from_the_end_it_is() {
+    for sendfile in [true, false] {
+        let front = front(sendfile);
+        for (name, range, sent) in
+            [("small", "0-99", 0), ("middle", "100000-399999", 300_000 - HELD), ("end", "900000-", 100_000 - HELD)]
+        {
+            let mut plant = Plant::new(&format!("part-{name}-{sendfile}"), Some(1_000_000));
+            let mut client = front.client();
+            ask(&mut client, "1.1", "GET", plant.path(), &format!("range: bytes={range}\r\n"));
+            plant.grow(1_000_000);
+            assert_eq!(client.head().0, 206);
+            let body = client.body(sent);
+            plant.breaks();
+            drop(plant);
+            assert_eq!((body.len(), client.rest()), (sent, vec![]), "{name}");
+            let event = front.event();
+            assert_eq!((event.outcome, event.reason), (Some(Outcome::Failed), Some(Reason::BrokeOff)), "{name}");
+        }
+    }
 }
 
 #[test]
