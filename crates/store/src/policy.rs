@@ -37,6 +37,9 @@ pub struct ExceptionRecord {
     pub who: String,
     /// When it was made.
     pub made: Millis,
+    /// Where it renews one that had not ended: since when that let it be seen. `None`: since it was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Millis>,
     /// When it ends; `None`: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Millis>,
@@ -58,12 +61,13 @@ mod tests {
             why: "a hole that is closed in it".into(),
             who: "ops".into(),
             made: Millis(5),
+            since: None,
             until: None,
         };
         let policy = PolicyRecord { cooldown_s: Some(60), exceptions: vec![exception], ..PolicyRecord::default() };
         record.policy = Some(Box::new(policy));
         let after = serde_json::to_string(&record).unwrap();
         assert_eq!(serde_json::from_str::<RepositoryRecord>(&after).unwrap(), record);
-        assert!(!after.contains("deny"), "{after}");
+        assert!(!after.contains("deny") && !after.contains("since"), "{after}");
     }
 }

@@ -48,7 +48,7 @@ pub(super) async fn add(app: &App, name: &str, body: Add, by: &str, event: &mut 
     if until.is_some_and(|until| until <= now) {
         return Err(Error::Input("`until` has passed".to_owned()));
     }
-    let exception = ExceptionRecord { package, why, who: by.to_owned(), made: now, until };
+    let exception = ExceptionRecord { package, why, who: by.to_owned(), made: now, since: None, until };
     let told = shown(&exception);
     let add = move |record: &mut store::RepositoryRecord| {
         let exceptions = &mut record.policy.get_or_insert_default().exceptions;

@@ -92,7 +92,7 @@ mod tests {
         let long = PolicyRecord { cooldown_s: Some(COOLDOWN_MAX_S + 1), ..PolicyRecord::default() };
         assert!(refused(long, MAVEN).starts_with("`policy.cooldown_s`"));
         let (package, why) = ("a:b:1".to_owned(), " ".to_owned());
-        let exception = ExceptionRecord { package, why, who: "ops".into(), made: Millis(0), until: None };
+        let exception = ExceptionRecord { package, why, who: "ops".into(), made: Millis(0), since: None, until: None };
         let silent = PolicyRecord { exceptions: vec![exception], ..PolicyRecord::default() };
         assert!(refused(silent, MAVEN).contains("needs a reason"));
     }

@@ -68,6 +68,7 @@ fn the_settings_in_the_document_are_those_that_are_read() {
             why: "a".into(),
             who: "a".into(),
             made: Millis(0),
+            since: None,
             until: Some(Millis(1)),
         }],
         private_prefixes: vec!["a".to_owned()],

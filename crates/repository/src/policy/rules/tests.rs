@@ -26,7 +26,7 @@ fn texts(texts: &[&str]) -> Vec<String> {
 
 fn exception(until: Option<i64>) -> ExceptionRecord {
     let (package, why, who) = ("org.example:lamp:1.0".into(), "urgent".into(), "ops".into());
-    ExceptionRecord { package, why, who, made: Millis(0), until: until.map(Millis) }
+    ExceptionRecord { package, why, who, made: Millis(0), since: None, until: until.map(Millis) }
 }
 
 #[test]
