@@ -1,6 +1,7 @@
 //! Policies of trees of files: artifacts, their checksums and metadata at its levels, hosted and through groups.
 
 use super::{WEEK_S, allow, set, set_day, set_time, world};
+use crate::as_of::last_change;
 use crate::world::{Answer, World};
 use serde_json::json;
 
@@ -124,6 +125,33 @@ fn of_what_has_only_young_versions_nothing_is_told_until_one_is_let_through_by_n
     set_day(&world, 13);
     assert!(!get(&world, "all", metadata).expect(200).text().contains("2.0"));
     get(&world, "all", pom).expect(403);
+}
+
+#[test]
+fn what_is_let_through_later_changes_no_answer_as_of_an_earlier_moment() {
+    let world = house();
+    set(&world, "ours", &json!({ "cooldown_s": WEEK_S })).expect(200);
+    let before = last_change(&world);
+    set_day(&world, 12);
+    allow(&world, "ours", "org.example:lamp:1.1", None).expect(201);
+    let after = last_change(&world);
+    // Said again, it counts from when it was said first.
+    set_day(&world, 13);
+    allow(&world, "ours", "org.example:lamp:1.1", Some("2026-11-16T12:00:00Z")).expect(201);
+    set_day(&world, 14);
+    let [early, late] = ["2026-11-12T11:59:59Z", "2026-11-12T12:30:00Z"].map(str::to_owned);
+    for repository in ["ours", "all", "outer"] {
+        for (moment, seen) in
+            [(&early, false), (&format!("seq-{before}"), false), (&late, true), (&format!("seq-{after}"), true)]
+        {
+            let then = format!("{repository}@{moment}");
+            assert_eq!(lists(&world, &then, "1.1"), seen, "{then}");
+            let status = if seen { 200 } else { 403 };
+            ["jar", "pom.sha1"].iter().for_each(|ending| drop(get(&world, &then, &path("1.1", ending)).expect(status)));
+            assert!(lists(&world, &then, "1.0"), "{then}");
+        }
+        assert!(lists(&world, repository, "1.1"));
+    }
 }
 
 #[test]

@@ -75,12 +75,13 @@ impl Repository {
 
     /// The repository seen at `now`.
     pub fn view(&self, now: Millis) -> View<'_> {
-        View { as_of: self.as_of.map(|past| past.until), now, rules: &self.rules }
+        let exceptions_by = self.as_of.map(|past| past.exceptions_by);
+        View { as_of: self.as_of.map(|past| past.until), exceptions_by, now, rules: &self.rules }
     }
 
     /// All that it holds at `now`, whatever its policy hides: for those who change it.
     pub(crate) fn whole(&self, now: Millis) -> View<'static> {
-        View { as_of: None, now, rules: &OPEN }
+        View { as_of: None, exceptions_by: None, now, rules: &OPEN }
     }
 
     /// The next moment at which an exception ends that lets something of it be seen.

@@ -25,6 +25,8 @@ pub struct Past {
     pub through: Seq,
     /// The moment that was asked for, which nothing is younger than; the end of time where it was a change that was asked for.
     pub until: Millis,
+    /// Exceptions of policies that were made later do not count.
+    pub exceptions_by: Millis,
 }
 
 impl AsOf {
@@ -33,8 +35,13 @@ impl AsOf {
         match self {
             AsOf::Moment(moment) if moment > now => Err(Error::Future(format!("{moment}"))),
             AsOf::Change(seq) if seq > store.last() => Err(Error::Future(format!("change {}", seq.0))),
-            AsOf::Moment(until) => Ok(Past { through: store.through(until, event).await?, until }),
-            AsOf::Change(through) => Ok(Past { through, until: Millis(i64::MAX) }),
+            AsOf::Moment(until) => {
+                Ok(Past { through: store.through(until, event).await?, until, exceptions_by: until })
+            }
+            AsOf::Change(through) => {
+                let exceptions_by = store.changed_at(through, event).await?;
+                Ok(Past { through, until: Millis(i64::MAX), exceptions_by })
+            }
         }
     }
 }

@@ -15,6 +15,8 @@ use telemetry::{Millis, give_way};
 pub struct View<'a> {
     /// As it was at the end of this moment; `None`: as it is.
     pub as_of: Option<Millis>,
+    /// Exceptions of the policy that were made later do not count; `None`: all do.
+    pub exceptions_by: Option<Millis>,
     /// The time of day.
     pub now: Millis,
     /// What the repository's policy says.
@@ -166,7 +168,7 @@ mod tests {
     }
 
     fn keys(rows: &[Entry], as_of: Option<i64>) -> Vec<&str> {
-        let view = View { as_of: as_of.map(Millis), now: Millis(100), rules: &Rules::default() };
+        let view = View { as_of: as_of.map(Millis), exceptions_by: None, now: Millis(100), rules: &Rules::default() };
         visible(rows, view).map(|seen| seen.entry().key.as_str()).collect()
     }
 
@@ -186,7 +188,7 @@ mod tests {
         let rules = Rules::of(&record, Format::Gem);
         let rows =
             [entry("a", State::Live, 10, 10), entry("b", State::Withdrawn, 20, 30), entry("c", State::Live, 50, 50)];
-        let at = |now| View { as_of: None, now: Millis(now), rules: &rules };
+        let at = |now| View { as_of: None, exceptions_by: None, now: Millis(now), rules: &rules };
         let seen = |now| visible(&rows, at(now)).map(|seen| seen.entry().key.as_str()).collect::<Vec<_>>();
         assert_eq!((seen(1009), seen(1010), seen(1050)), (vec![], vec!["a"], vec!["a", "c"]));
         let unseen: Vec<_> = hidden(&rows, at(1010)).map(|(row, why)| (row.key.as_str(), why.repository)).collect();

@@ -48,10 +48,14 @@ pub(super) async fn add(app: &App, name: &str, body: Add, by: &str, event: &mut 
     if until.is_some_and(|until| until <= now) {
         return Err(Error::Input("`until` has passed".to_owned()));
     }
-    let exception = ExceptionRecord { package, why, who: by.to_owned(), made: now, since: None, until };
+    let mut exception = ExceptionRecord { package, why, who: by.to_owned(), made: now, since: None, until };
     let told = shown(&exception);
     let add = move |record: &mut store::RepositoryRecord| {
         let exceptions = &mut record.policy.get_or_insert_default().exceptions;
+        // Answers as of moments that the former one let through stay as they were.
+        let holds = |one: &&ExceptionRecord| one.until.is_none_or(|until| until > now);
+        let former = exceptions.iter().filter(holds).find(|one| one.package == exception.package);
+        exception.since = former.map(|one| one.since.unwrap_or(one.made));
         exceptions.retain(|one| one.package != exception.package && one.until.is_none_or(|until| until > now));
         exceptions.push(exception);
         Ok(())

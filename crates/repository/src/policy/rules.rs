@@ -165,8 +165,9 @@ impl Policy {
         self.shared.iter().any(|pattern| pattern.may_be_about(what))
     }
 
-    /// Until when it is younger than it must be, where that is known, and what lets it be seen all the same. Exceptions hold as of
-    /// now, whatever moment is looked at: what one let through is hidden everywhere when it has ended.
+    /// Until when it is younger than it must be, where that is known, and what lets it be seen all the same. An exception holds as
+    /// of moments since it was made, so that a later one changes no earlier answer. When it has ended, what it let through is hidden
+    /// as of all moments.
     fn young(&self, what: &Named<'_>, view: View<'_>) -> Option<(Option<Millis>, Option<&ExceptionRecord>)> {
         let until = match what.since {
             Since::Always => return None,
@@ -178,7 +179,8 @@ impl Policy {
         if until.is_some_and(|until| until <= at) {
             return None;
         }
-        let holds = |one: &ExceptionRecord| one.until.is_none_or(|until| until > view.now);
+        let made = |one: &ExceptionRecord| view.exceptions_by.is_none_or(|by| one.since.unwrap_or(one.made) <= by);
+        let holds = |one: &ExceptionRecord| one.until.is_none_or(|until| until > view.now) && made(one);
         let exception = self.exceptions.iter().find(|(pattern, one)| holds(one) && pattern.is_about(what));
         Some((until, exception.map(|(_, one)| one)))
     }

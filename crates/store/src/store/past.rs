@@ -23,6 +23,13 @@ impl Store {
         self.read(Lane::Single, event, move |truth| past::through(truth, moment)).await
     }
 
+    /// When the last change up to `through` was made, by the clock of then; the beginning of time where there is none.
+    pub async fn changed_at(&self, through: Seq, event: &mut Event) -> Result<Millis, Error> {
+        let Some(before) = through.0.checked_sub(1).map(Seq) else { return Ok(Millis(i64::MIN)) };
+        let row = self.read(Lane::Single, event, move |truth| truth.journal(before, 1)).await?.pop();
+        Ok(row.map_or(Millis(i64::MIN), |row| row.at))
+    }
+
     /// The number of the last index line of a repository that was said by `through`; 0: there was none.
     pub async fn last_line(&self, id: RepositoryId, through: Seq, event: &mut Event) -> Result<Seq, Error> {
         self.read(Lane::Single, event, move |truth| truth.last_line(id, through)).await

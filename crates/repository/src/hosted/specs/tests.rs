@@ -34,7 +34,7 @@ fn each_file_has_its_versions_newest_first_and_none_that_was_withdrawn() {
         ("3.0", "ruby", State::Withdrawn),
     ];
     let rows: Vec<Outline> = versions.into_iter().map(row).collect();
-    let view = View { as_of: None, now: Millis(1), rules: &Rules::default() };
+    let view = View { as_of: None, exceptions_by: None, now: Millis(1), rules: &Rules::default() };
     let [released, latest, young] = parts("lamp", &rows, view).unwrap();
     assert_eq!(released, said(&[("1.10", "ruby"), ("1.10", "java"), ("1.9", "ruby")]));
     assert_eq!(latest, said(&[("1.10", "ruby"), ("1.10", "java")]));

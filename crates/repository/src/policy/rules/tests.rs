@@ -12,7 +12,7 @@ fn rules(name: &str, policy: PolicyRecord) -> Rules {
 }
 
 fn view(rules: &Rules, now: i64) -> View<'_> {
-    View { as_of: None, now: Millis(now), rules }
+    View { as_of: None, exceptions_by: None, now: Millis(now), rules }
 }
 
 /// `org.example:lamp:1.0`, of day 10.
@@ -91,6 +91,28 @@ fn an_exception_lets_one_version_through_until_it_ends_and_never_what_is_denied(
     assert_eq!((short.ends(Millis(0)), short.ends(Millis(12 * DAY))), (Some(Millis(12 * DAY)), None));
     let denied = with(None, &["org.example"]);
     assert!(denied.hides(&lamp(), view(&denied, 11 * DAY)).is_some());
+}
+
+#[test]
+fn an_exception_lets_nothing_through_as_of_a_moment_before_it_was_made_and_one_that_renews_keeps_its_beginning() {
+    let with = |made: i64, since: Option<i64>| {
+        let made = ExceptionRecord { made: Millis(made), since: since.map(Millis), ..exception(None) };
+        rules("maven", PolicyRecord { cooldown_s: Some(7 * 86_400), exceptions: vec![made], ..PolicyRecord::default() })
+    };
+    let hidden = |rules: &Rules, by: Option<i64>| {
+        let as_of = by.map(Millis);
+        rules.hides(&lamp(), View { as_of, exceptions_by: as_of, ..view(rules, 14 * DAY) }).is_some()
+    };
+    let late = with(12 * DAY, None);
+    assert_eq!(
+        [Some(11), Some(12), Some(13), None].map(|day| hidden(&late, day.map(|day| day * DAY))),
+        [true, false, false, false]
+    );
+    let renewed = with(13 * DAY, Some(11 * DAY));
+    assert_eq!(
+        [Some(10), Some(11), Some(12), None].map(|day| hidden(&renewed, day.map(|day| day * DAY))),
+        [true, false, false, false]
+    );
 }
 
 #[test]
