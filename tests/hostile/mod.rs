@@ -1,6 +1,7 @@
 //! HTTP from people who mean harm, in raw bytes against the real program. Each piece is refused or bounded, the next
 //! client is served, and the sums of attempts and outcomes are right after it.
 
+mod beside;
 mod floods;
 mod formats;
 mod framing;
@@ -9,6 +10,7 @@ mod http2_frames;
 mod http2_slow;
 mod ranges;
 mod slow;
+mod slow_upstream;
 
 use crate::accounts;
 use crate::world::{Answer, FIRST, World};

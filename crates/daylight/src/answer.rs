@@ -6,8 +6,8 @@ use crate::class::Class;
 use crate::error::Error;
 use crate::route::{self, Content, Operation, Route};
 use crate::{accounts, admin, conformance, question, reply, upload};
-use front::{Reply, Request};
-use repository::{Ask, Found, Repository};
+use front::{Reply, Request, client};
+use repository::{Ask, Found, Place, Repository};
 use std::sync::Arc;
 use store::Stamp;
 use telemetry::{Event, Op};
@@ -36,9 +36,10 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
 async fn below(app: &App, request: &mut Request, url: Content, event: &mut Event) -> Result<Reply, Error> {
     let (repository, settings) = app.repositories.find(&url.repository, event).await?;
     let operation = event.time(Op::Route, || url.operation(repository.format))?;
-    let _place = app.classes.enter(Class::below(&url, operation, repository.format))?;
+    let place = app.classes.enter(Class::below(&url, operation, repository.format))?;
+    let place = Place::new(client(request.client), place); // it goes to others while this request waits for an upstream
     match operation {
-        Operation::Content(scope) => content(app, request, (url, scope), (repository, settings), event).await,
+        Operation::Content(scope) => content(app, request, (url, scope), (repository, settings), place, event).await,
         Operation::Account(ask) => accounts::answer(app, ask, &repository, request, event).await,
     }
 }
@@ -49,6 +50,7 @@ async fn content(
     request: &mut Request,
     (url, scope): (Content, Scope),
     (repository, settings): (Arc<Repository>, Stamp),
+    place: Arc<Place>,
     event: &mut Event,
 ) -> Result<Reply, Error> {
     let who = app.access.content(&request.headers, scope, &repository, event).await?;
@@ -57,7 +59,7 @@ async fn content(
         None => repository,
     };
     let question = question::read(app, &who, (&url, &repository), request, event).await?;
-    let ask = Ask { repository, settings, question };
+    let ask = Ask { repository, settings, question, place };
     event.subject = ask.subject();
     let stamp = app.repositories.stamp(&ask); // before the work
     app.repositories.admit(&ask, who.actor())?;

@@ -13,10 +13,13 @@ use repository::Format;
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Recorder, Slot};
 
+/// Questions whether the server is ready, under way at once: they wait only while settings are read again.
+const PROBES_MAX: u64 = 64;
+
 /// What a request costs, as far as its URL tells. A closed list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// What is said from memory: roots, the front page, health; and what there is not.
+    /// What is said from memory: roots, readiness; and what there is not.
     Pages,
     /// A file, or what is said of one: one entry is read, one blob opened.
     Downloads,
@@ -24,14 +27,16 @@ pub enum Class {
     Uploads,
     /// An index that is not in memory: many rows are read and rendered.
     DynamicIndex,
-    /// The admin API, accounts and metrics.
+    /// The admin API and accounts.
     Admin,
+    /// Whether the server is ready.
+    Health,
 }
 
 impl Class {
     /// All of them, in the order of declaration.
     pub const ALL: &'static [Class] =
-        &[Class::Pages, Class::Downloads, Class::Uploads, Class::DynamicIndex, Class::Admin];
+        &[Class::Pages, Class::Downloads, Class::Uploads, Class::DynamicIndex, Class::Admin, Class::Health];
     /// How many there are.
     pub const COUNT: usize = Self::ALL.len();
 
@@ -43,6 +48,7 @@ impl Class {
             Class::Uploads => "uploads",
             Class::DynamicIndex => "dynamic_index",
             Class::Admin => "admin",
+            Class::Health => "health",
         }
     }
 
@@ -54,15 +60,18 @@ impl Class {
             Class::Uploads => "uploads",
             Class::DynamicIndex => "requests for indexes",
             Class::Admin => "requests to the API",
+            Class::Health => "probes",
         }
     }
 
-    /// The class of what a URL asks for. `None`: it is below a repository, whose format decides: see [`Class::below`].
+    /// The class of what a URL asks for. `None`: it is below a repository, whose format decides ([`Class::below`]); or it is
+    /// answered from memory in the turn in which it is read, so that it waits for nobody and nobody can take its place: a failed
+    /// probe would have the server killed, and who sees no metrics mends nothing.
     pub fn of(route: &Route) -> Option<Self> {
         match route {
-            Route::Live | Route::Ready | Route::Welcome => Some(Class::Pages),
-            Route::Admin(_) | Route::Conformance(..) | Route::Metrics => Some(Class::Admin),
-            Route::Content(_) => None,
+            Route::Content(_) | Route::Live | Route::Metrics | Route::Welcome => None,
+            Route::Ready => Some(Class::Health),
+            Route::Admin(_) | Route::Conformance(..) => Some(Class::Admin),
         }
     }
 
@@ -106,6 +115,7 @@ impl Classes {
             Class::Uploads => server.max_uploads,
             Class::DynamicIndex => server.max_indexes,
             Class::Admin => server.max_admin,
+            Class::Health => PROBES_MAX,
         };
         let bounds = std::array::from_fn(|at| {
             let class = Class::ALL[at];
@@ -141,9 +151,7 @@ mod tests {
     #[test]
     fn the_url_and_the_format_tell_what_a_request_costs() {
         for (path, gem, tree) in [
-            ("/", Class::Pages, Class::Pages),
-            ("/health/ready", Class::Pages, Class::Pages),
-            ("/metrics", Class::Admin, Class::Admin),
+            ("/health/ready", Class::Health, Class::Health),
             ("/api/v1/tokens", Class::Admin, Class::Admin),
             ("/repository/x/", Class::Pages, Class::Pages),
             ("/repository/x/nothing/here", Class::Pages, Class::Downloads),
@@ -165,6 +173,9 @@ mod tests {
         for format in [Format::Gem, Format::Raw] {
             assert_eq!(class(Method::POST, "/repository/x/api/v1/gems", format), Class::Uploads);
             assert_eq!(class(Method::DELETE, "/repository/x/api/v1/gems/yank", format), Class::Uploads);
+        }
+        for path in ["/", "/health/live", "/metrics"] {
+            assert_eq!(Class::of(&crate::route::read(&Method::GET, path).unwrap()), None, "{path}");
         }
     }
 }

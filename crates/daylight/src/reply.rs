@@ -367,9 +367,12 @@ pub(crate) fn status(error: &Error) -> StatusCode {
         },
         R::Unsupported => StatusCode::NOT_IMPLEMENTED,
         R::DiskNearlyFull => StatusCode::INSUFFICIENT_STORAGE,
-        R::BoundFull | R::StorePoisoned | R::TooManyConnections | R::UpstreamPaused | R::UpstreamLeftAlone => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
+        R::BoundFull
+        | R::WaitersFull
+        | R::StorePoisoned
+        | R::TooManyConnections
+        | R::UpstreamPaused
+        | R::UpstreamLeftAlone => StatusCode::SERVICE_UNAVAILABLE,
         R::UpstreamTimeout => StatusCode::GATEWAY_TIMEOUT,
         R::UpstreamUnreachable
         | R::UpstreamTls

@@ -13,7 +13,7 @@ use crate::{conformance, declared, descriptors, route, sinks, upkeep, upstreams}
 use anyhow::Context;
 use client::Hosts;
 use front::{Listener, Outside, Pages, Proxies, Stop};
-use repository::{Repositories, Room, Workers};
+use repository::{Repositories, Room, WaitersLimits, Workers};
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -86,8 +86,9 @@ impl Opened {
         recorder.report_to(log.clone());
         back.spawn(front::heartbeat(recorder.pulse("back")));
         let classes = Classes::new(&settings.server, &recorder);
-        // Each request reads one thing at a time, so whoever has a place in its class finds one in the queues behind.
-        let waiting = classes.places() + SPARE;
+        // Each request reads one thing at a time, so whoever has a place in its class, or has waited for an upstream, finds one in
+        // the queues behind.
+        let waiting = classes.places() + settings.server.max_waiting + SPARE;
         let store = Store::open(StoreOptions {
             readers: settings.store.readers,
             reads_max: waiting,
@@ -144,6 +145,13 @@ impl Opened {
     }
 }
 
+/// How many requests may wait for upstreams: a repository has half of all, so that an upstream that hangs leaves room for others,
+/// and a client half of that.
+fn waiters(server: &config::Server) -> WaitersLimits {
+    let all = server.max_waiting;
+    WaitersLimits { all, each_repository: all.div_ceil(2), each_client: all.div_ceil(4) }
+}
+
 /// Which repositories and tokens there are; a new folder gets its first.
 async fn known(
     settings: &Settings,
@@ -166,6 +174,7 @@ async fn known(
                 dependencies_bytes: settings.server.dependencies_bytes,
                 views_bytes: settings.server.views_bytes,
                 open_files: settings.server.open_files,
+                waiters: waiters(&settings.server),
             },
             Arc::new(settings.references.clone()),
             Hosts::new(recorder.clone(), upstreams::hosts(&settings.upstream)),

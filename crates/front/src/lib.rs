@@ -46,6 +46,7 @@ mod tls;
 mod turns;
 mod wire;
 
+pub use clients::client;
 pub use error::Error;
 pub use exchange::Handler;
 pub use growing::{Growing, Grown, Growth, Waiting};

@@ -1,7 +1,7 @@
 //! The question and what is found.
 
 use crate::rope::Sums;
-use crate::{Content, Describe, Error, Format, Freshness, How, OwnerChange, Packed, Repository, Source};
+use crate::{Content, Describe, Error, Format, Freshness, How, OwnerChange, Packed, Place, Repository, Source};
 use bytes::Bytes;
 use format::gem::call;
 use format::gem::dependencies::Form;
@@ -22,6 +22,8 @@ pub struct Ask {
     pub settings: Stamp,
     /// What is asked of it.
     pub question: Question,
+    /// What the request takes of the server until it is answered.
+    pub place: Arc<Place>,
 }
 
 /// Who asks, as far as repositories care.

@@ -201,6 +201,9 @@ pub enum Error {
     /// The upstream did not say whether it has it.
     #[error(transparent)]
     Upstream(#[from] crate::Failure),
+    /// Too many requests wait for upstreams already.
+    #[error("too many requests wait for upstreams: {}", .0.0.doc())]
+    TooManyWait(telemetry::Full),
     /// The repository asks no upstream, so that it is not known.
     #[error("it is not known without asking the upstream")]
     Unasked,
@@ -278,6 +281,7 @@ impl Error {
             Error::Unreadable { .. } => Reason::Io,
             Error::Missing { .. } => Reason::NoSuchFile,
             Error::Upstream(failure) => failure.reason,
+            Error::TooManyWait(_) => Reason::WaitersFull,
             Error::Unasked => Reason::UpstreamUnasked,
             Error::GivenUp => Reason::Panicked,
             Error::Store(error) | Error::Unsaved(error) => store_reason(error),
@@ -299,6 +303,7 @@ impl Error {
             Error::NoSuchFile(_)
                 | Error::Missing { .. }
                 | Error::Upstream(_)
+                | Error::TooManyWait(_)
                 | Error::Removed(_)
                 | Error::NotInLayout(_)
                 | Error::MadeHere(_)

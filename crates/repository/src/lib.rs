@@ -25,6 +25,7 @@ mod rope;
 mod settings;
 mod version_policy;
 mod visible;
+mod waiters;
 mod work;
 
 pub use ask::{Actor, Ask, Found, Index, Question};
@@ -45,4 +46,5 @@ pub use repositories::{Foreseen, Listed, ListedFile, Part, Repositories, Room};
 pub use rope::PIECE;
 pub use version_policy::VersionPolicy;
 pub use visible::{Row, View, Visible, hidden, shown, turns, visible};
+pub use waiters::{Place, Waiters, WaitersLimits};
 pub use work::Workers;

@@ -17,7 +17,9 @@ use crate::group;
 use crate::hosted::{self, Heads, Hosted, Inventory, Keeper, Pieces, Views};
 use crate::opened::Opened;
 use crate::remote::Remotes;
-use crate::{Actor, AsOf, Ask, Error, Format, Found, Known, Question, References, Repository, Workers};
+use crate::{
+    Actor, AsOf, Ask, Error, Format, Found, Known, Question, References, Repository, Waiters, WaitersLimits, Workers,
+};
 use arc_swap::ArcSwap;
 use client::{HostState, Hosts};
 use std::sync::Arc;
@@ -37,6 +39,8 @@ pub struct Room {
     pub views_bytes: u64,
     /// Large files that stay open, half of them of upstreams.
     pub open_files: u64,
+    /// Requests that wait for upstreams.
+    pub waiters: WaitersLimits,
 }
 
 /// All repositories of this server.
@@ -83,7 +87,7 @@ impl Repositories {
         let opened = Opened::new("published", room.open_files.div_ceil(2));
         let of_upstreams = Opened::new("upstreams", room.open_files / 2);
         let (pieces, views) = (Pieces::new(room.dependencies_bytes), Views::new(room.views_bytes));
-        let room = room.indexes;
+        let (waiters, room) = (Waiters::new(room.waiters, &recorder), room.indexes);
         let known = ArcSwap::from_pointee(list::read(&store, None, &room, event).await?);
         let (clock, heads) = (recorder.clock().clone(), Heads::new());
         recorder.register(heads.bound().clone());
@@ -95,7 +99,8 @@ impl Repositories {
         let merging = Bound::new(BoundName::Merging, "", group::MERGING);
         recorder.register(merging.clone());
         let workers = Arc::new(workers);
-        let remotes = Remotes::new(store.clone(), recorder.clone(), workers.clone(), of_upstreams, hosts, references);
+        let remotes =
+            Remotes::new(store.clone(), recorder.clone(), workers.clone(), of_upstreams, hosts, references, waiters);
         let keeper = Keeper { store: store.clone(), workers, recorder, back: Handle::current() };
         let (reading, changing) = (Mutex::new(()), Mutex::new(()));
         Ok(Self {

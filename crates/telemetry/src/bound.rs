@@ -60,6 +60,9 @@ bounds! {
     FileBuffers "file.buffers" "buffers" "Buffers with parts of files on their way to clients, 64 KiB each";
     Flights "flights" "fetches" "Files being fetched from upstreams, each once however many wait for it";
     RepositoryFlights "repository.flights" "fetches" "The same of the one repository that has most";
+    UpstreamWaiters "upstream.waiters" "requests" "Requests that have waited for an upstream and are not answered yet; they take no place of a cost class";
+    RepositoryWaiters "repository.waiters" "requests" "The same of the one repository that has most";
+    ClientWaiters "client.waiters" "requests" "The same of the one client that has most";
     UpstreamCalls "upstream.calls" "calls" "Calls to an upstream's host, waiting or under way";
     UpstreamKept "upstream.kept" "connections" "Connections to an upstream's host that are kept for the next call";
     EventBuffers "events.buffered" "events" "Events waiting to be handed to the sinks";

@@ -78,6 +78,7 @@ closed! {
         InputInvalid "input_invalid" "A parameter or a body does not have the right form";
         Conflict "conflict" "Someone else changed the same thing first";
         BoundFull "bound_full" "A pool or queue was full";
+        WaitersFull "waiters_full" "Too many requests wait for an upstream already: in all, for this repository, or of this client";
         DiskNearlyFull "disk_nearly_full" "Free space is below the floor, so writing has stopped";
         StorePoisoned "store_poisoned" "A sync failed; nothing is written until a restart";
         BlobMissing "blob_missing" "A row points at bytes that are not on disk";

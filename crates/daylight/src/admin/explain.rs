@@ -55,7 +55,7 @@ pub(super) async fn explain(
         None => repository,
     };
     let Some(question) = question::of_path(app, url, &repository)? else { return Ok(None) };
-    let ask = Ask { repository, settings, question };
+    let ask = Ask { repository, settings, question, place: Arc::default() };
     let mut told = *Event::job("GET", app.clock.now());
     (told.subject, told.path) = (ask.subject(), format!("/repository/{}/{}", url.segment, url.path));
     let foreseen = app.repositories.foresee(&ask, who.actor(), &mut told).await;

@@ -107,11 +107,13 @@ keys! {
         max_uploads: u64 = Shares::max_uploads, 1..=100_000;
         /// Downloads that are looked up at once; more are answered 503. Sending takes no place.
         max_downloads: u64 = Shares::max_downloads, 1..=1_000_000;
+        /// Requests that wait for upstreams at once, half of them for one repository, a quarter of one client; more are answered 503.
+        max_waiting: u64 = Shares::max_waiting, 4..=1_000_000;
         /// Indexes that are made at once, waiting or under way; more are answered 503.
         max_indexes: u64 = Shares::max_indexes, 1..=1_000_000;
-        /// Small answers (roots, health, the front page) under way at once; more are answered 503.
+        /// Small answers (roots, readiness) under way at once; more are answered 503.
         max_pages: u64 = Shares::max_pages, 1..=1_000_000;
-        /// Requests to the API and for metrics under way at once; more are answered 503.
+        /// Requests to the API under way at once; more are answered 503.
         max_admin: u64 = Shares::max_admin, 1..=1_000_000;
         /// The largest body a client may send.
         max_upload_bytes: u64 = |_| (512 << 20, "gems are rarely above 100 MiB".into()), 1024..=1_099_511_627_776;

@@ -127,6 +127,10 @@ impl Shares {
         (self.per_core(512), "512 for each core: about what it looks up in 100 ms".into())
     }
 
+    pub(super) fn max_waiting(&self) -> Derived<u64> {
+        (self.per_core(2048), "2048 for each core: they hold a connection, and take no place of a class".into())
+    }
+
     pub(super) fn max_indexes(&self) -> Derived<u64> {
         (self.per_core(128), "128 for each core: a build asks for as many at once as it has cores".into())
     }

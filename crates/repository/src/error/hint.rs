@@ -33,6 +33,7 @@ impl Error {
                 let names: Vec<_> = crate::Protocol::ALL.iter().map(|protocol| protocol.as_str()).collect();
                 Some(format!("there are: {}", names.join(", ")))
             }
+            Error::TooManyWait(_) => Some("an upstream is slow; try again in a moment".into()),
             Error::Contended(_) => Some("try again".into()),
             Error::Future(_) => {
                 Some("a day can be named once it is over, in UTC; until then name a moment of it".into())

@@ -29,7 +29,7 @@ pub(super) async fn fetch(group: Group<'_>, path: &str, now: Millis, event: &mut
         return outcome.found(true, path, now);
     }
     group.count(Counter::GroupFiles);
-    let unlikely = remote.iter().map(|leaf| group.remotes.remote(leaf).excludes(path)).collect();
+    let unlikely = remote.iter().map(|leaf| group.upstream(leaf).excludes(path)).collect();
     let leads = Leads::new(&remote, (&*group.known(tree::folder(path), event).await?, unlikely), path, now);
     let came = group.ask_remote(&remote, &leads, path, now).await;
     for (((leaf, came), missing), unlikely) in remote.into_iter().zip(came).zip(leads.missing).zip(leads.unlikely) {
@@ -90,7 +90,7 @@ impl Group<'_> {
         let (likely, unlikely): (Vec<usize>, Vec<usize>) = others.partition(|at| leads.unlikely[*at].is_none());
         for others in [likely, unlikely] {
             // Whoever comes next may be told what those say who are late; and if they fail, they are left alone in time.
-            let late = |place: usize| self.remotes.remote(leaves[others[place]]).see_through(path);
+            let late = |place: usize| self.upstream(leaves[others[place]]).see_through(path);
             let all = (others.iter().map(|at| ask(*at)), others.len());
             let raced = race(all, (WIDTH, PATIENCE), has, late).await;
             others.into_iter().zip(raced).for_each(|(at, one)| came[at] = one);

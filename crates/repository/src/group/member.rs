@@ -24,7 +24,7 @@ impl Group<'_> {
     pub(super) async fn ask(self, leaf: &Arc<Repository>, path: &str, now: Millis) -> Said {
         let (began, mut event) = (Tick::now(), Event::job("member", now));
         let found = match leaf.record.kind {
-            RepositoryKind::Remote => remote::fetch(&self.remotes.remote(leaf), path, &mut event).await,
+            RepositoryKind::Remote => remote::fetch(&self.upstream(leaf), path, &mut event).await,
             RepositoryKind::Hosted | RepositoryKind::Group => self.published(leaf, path, now, &mut event).await,
         };
         let content = found.and_then(|found| match found {

@@ -62,7 +62,7 @@ async fn gather(
     let all = asked.iter().map(|leaf| group.ask(leaf, path, now));
     let has = |said: &Said| said.content.is_ok();
     // Whoever comes next may be told what those say who are late.
-    let late = |at: usize| group.remotes.remote(asked[at]).see_through(path);
+    let late = |at: usize| group.upstream(asked[at]).see_through(path);
     let mut said = hear((all, asked.len()), (WIDTH, PATIENCE), (hosted, has), late).await.into_iter();
     let mut gathered = Gathered { parts: Vec::new(), nothing: Nothing::default(), late: false };
     for leaf in leaves {

@@ -17,8 +17,8 @@ mod race;
 mod wide;
 
 use crate::hosted::{Inventory, Keeper};
-use crate::remote::Remotes;
-use crate::{Error, Found, Repository};
+use crate::remote::{Remote, Remotes};
+use crate::{Error, Found, Place, Repository};
 use document::Asked;
 pub(crate) use document::MERGING;
 pub(crate) use ours::artifacts;
@@ -36,6 +36,8 @@ pub(crate) struct Group<'a> {
     /// Bytes of documents that are made one of.
     pub(crate) merging: &'a Arc<Bound>,
     pub(crate) repository: &'a Arc<Repository>,
+    /// That of the request.
+    pub(crate) place: &'a Arc<Place>,
 }
 
 impl<'g> Group<'g> {
@@ -47,6 +49,11 @@ impl<'g> Group<'g> {
     /// Those that stand for upstreams.
     fn remote(self) -> impl Iterator<Item = &'g Arc<Repository>> {
         self.repository.leaves.iter().filter(|leaf| !is_hosted(leaf))
+    }
+
+    /// A remote member, asked for this request.
+    fn upstream(&self, leaf: &Arc<Repository>) -> Remote {
+        self.remotes.remote(leaf, self.place)
     }
 
     /// Counts what is done to answer; what is only explained is not.

@@ -57,13 +57,14 @@ pub(super) async fn look(
 /// `None`: nobody knows.
 async fn dates(remote: &Remote, poms: &[String], event: &mut Event) -> Result<Vec<Option<Option<Millis>>>, Error> {
     let of = |kept: &KeptFile| kept.known.modified.as_deref().and_then(client::moment);
-    let mut dates = vec![None; poms.len()];
-    let mut flights = Vec::new();
+    let (mut dates, mut flights) = (vec![None; poms.len()], Vec::new());
+    let may_wait = remote.may_wait().is_ok();
     for (at, pom) in poms.iter().enumerate() {
         match remote.recall(pom, event).await? {
             Some(Remembered::File(kept)) => dates[at] = Some(of(&kept)),
             Some(Remembered::MissingUntil(until)) if remote.now() < until => dates[at] = Some(None),
             // All of them are under way before the first is waited for. Where there is no room nothing is known.
+            _ if !may_wait => {}
             _ => flights.extend(remote.flight(pom, Lasts::ToItsEnd).ok().map(|flight| (at, flight))),
         }
     }

@@ -138,7 +138,7 @@ pub(super) async fn file(remote: &Remote, path: &str, told: &mut Told, event: &m
         _ => None,
     };
     let lasts = if had.is_some() { Lasts::ToItsEnd } else { Lasts::WhileFollowed };
-    let flight = match remote.flight(path, lasts) {
+    let flight = match remote.may_wait().and_then(|()| remote.flight(path, lasts)) {
         Ok(flight) => flight,
         // Nobody can be asked now. What was good last is as good then as where the upstream fails.
         Err(error) => {

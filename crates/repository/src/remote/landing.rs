@@ -178,7 +178,7 @@ impl<'a> Landing<'a> {
         (known, incoming): (Arc<CachedFile>, Incoming),
         event: &mut Event,
     ) -> Result<Landed, Trouble> {
-        let Remote { remotes, repository } = self.remote;
+        let Remote { remotes, repository, .. } = self.remote;
         let max_bytes = repository.record.remote.as_ref().and_then(|remote| remote.max_bytes);
         let folder = tree::folder(self.path);
         // The first file of a folder that lacked others: groups may have answered with those of other members.

@@ -30,12 +30,12 @@ pub(crate) use fetch::fetch;
 pub(crate) use row::OfUpstream;
 
 use crate::opened::Opened;
-use crate::{BadSetting, References, Repository, Workers};
+use crate::{BadSetting, Error, Place, References, Repository, Waiters, Workers};
 use client::{HostState, Hosts};
 use flights::Flights;
 use format::tree;
 use prefixes::Lists;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use store::{Held, Origin, Recalled, RemoteRecord, Stamp, Store, Unit};
 use telemetry::{Event, Millis, Recorder};
@@ -62,6 +62,8 @@ pub(crate) struct Remotes {
     workers: Arc<Workers>,
     upstreams: Upstreams,
     flights: Flights,
+    /// Requests that wait for these.
+    waiters: Waiters,
     /// Large files that arrived or were asked for.
     opened: Opened<Origin, KeptFile>,
     /// The beginnings of all paths of some.
@@ -73,6 +75,8 @@ pub(crate) struct Remotes {
 pub(crate) struct Remote {
     remotes: Arc<Remotes>,
     repository: Arc<Repository>,
+    /// That of the request it is asked for. Weak: what goes on after the request holds none of it.
+    place: Weak<Place>,
 }
 
 /// A file that is kept.
@@ -97,18 +101,19 @@ impl Remotes {
         opened: Opened<Origin, KeptFile>,
         hosts: Arc<Hosts>,
         references: Arc<dyn References>,
+        waiters: Waiters,
     ) -> Arc<Self> {
         let flights = Flights::default();
         flights.bounds().into_iter().for_each(|bound| recorder.register(bound.clone()));
         recorder.register(opened.bound().clone());
         let (upstreams, lists) = (Upstreams::new(hosts, references), Lists::new());
         recorder.register(lists.bound().clone());
-        Arc::new(Self { store, recorder, back: Handle::current(), workers, upstreams, flights, opened, lists })
+        Arc::new(Self { store, recorder, back: Handle::current(), workers, upstreams, flights, waiters, opened, lists })
     }
 
-    /// A repository of these.
-    pub(crate) fn remote(self: &Arc<Self>, repository: &Arc<Repository>) -> Remote {
-        Remote { remotes: self.clone(), repository: repository.clone() }
+    /// A repository of these, for the request that has this place.
+    pub(crate) fn remote(self: &Arc<Self>, repository: &Arc<Repository>, place: &Arc<Place>) -> Remote {
+        Remote { remotes: self.clone(), repository: repository.clone(), place: Arc::downgrade(place) }
     }
 
     /// Refuses settings that no upstream can be made of: references that lead nowhere, and what is behind the others and
@@ -129,6 +134,12 @@ impl Remotes {
 impl Remote {
     fn now(&self) -> Millis {
         self.remotes.recorder.clock().now()
+    }
+
+    /// Says that the request will wait for this upstream. Where too many do, it may not.
+    fn may_wait(&self) -> Result<(), Error> {
+        let Some(place) = self.place.upgrade() else { return Ok(()) };
+        place.wait(&self.remotes.waiters, self.repository.id).map_err(Error::TooManyWait)
     }
 
     /// What is remembered of a path: a large file that is open, or what the cache says.

@@ -73,13 +73,14 @@ fn today(
     (met, path): (Met, &str),
     told: &mut Told,
 ) -> Result<Remote, Error> {
-    let Remote { remotes, repository } = remote;
+    let Remote { remotes, repository, place } = remote;
     let row = Seen { named: named.map(Named::upstream), met };
     let missing = || Error::NoSuchFile(path.to_owned());
     let shown = shown(&row, repository.view(remote.now()));
     told.let_through = shown.map_err(|why| why.map_or_else(missing, Error::from))?;
     let today = Repository::seen(repository, OPEN.clone(), None);
-    Ok(Remote { remotes: remotes.clone(), repository: Arc::new(Repository { asks: repository.asks, ..today }) })
+    let repository = Arc::new(Repository { asks: repository.asks, ..today });
+    Ok(Remote { remotes: remotes.clone(), repository, place: place.clone() })
 }
 
 /// Why nothing is told of `path` as of then.

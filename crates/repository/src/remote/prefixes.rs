@@ -14,7 +14,7 @@ use format::maven::prefixes::Prefixes;
 use format::tree;
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, Weighter};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use store::{Lane, Origin};
 use telemetry::{Bound, BoundName, Event, Millis, Op};
 
@@ -88,7 +88,7 @@ impl Remote {
             // Meanwhile nobody else has it asked for.
             let until = Ages::of(repository, PREFIXES).missing_until(now);
             self.remotes.lists.keep(of, List { prefixes: None, until });
-            let remote = self.clone();
+            let remote = Remote { place: Weak::new(), ..self.clone() };
             self.remotes.back.spawn(async move {
                 // Where it cannot be had it is as if there were none, and it is asked for again as late.
                 if let Ok(list) = remote.list(&mut Event::job("prefixes", now)).await {

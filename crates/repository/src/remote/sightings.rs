@@ -136,7 +136,7 @@ pub(super) struct Sightings<'a> {
 impl<'a> Sightings<'a> {
     /// Those of a remote repository.
     pub(super) fn of(remote: &'a Remote) -> Self {
-        let Remote { remotes, repository } = remote;
+        let Remote { remotes, repository, .. } = remote;
         Self { units: Units(repository.origin.number()), store: &remotes.store, id: repository.id, through: None }
     }
 

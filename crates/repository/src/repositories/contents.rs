@@ -63,7 +63,7 @@ impl Repositories {
         if repository.record.kind == RepositoryKind::Remote {
             let (span, limit) = ((part.path, part.after), part.limit);
             let rows = self.store.cached_files(repository.origin, span, limit, event).await?;
-            let (remote, mut shown) = (self.remotes.remote(&repository), Vec::new());
+            let (remote, mut shown) = (self.remotes.remote(&repository, &Arc::default()), Vec::new());
             for (path, file) in rows.iter().filter(|(path, _)| part.has(path)) {
                 let row = OfUpstream::kept(&remote, path, file, event).await?;
                 let file = ListedFile { path: path.clone(), hashes: file.hashes.clone(), changed: file.fetched };

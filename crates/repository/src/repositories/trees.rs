@@ -38,7 +38,9 @@ impl Repositories {
     /// Answers one question to a remote repository that is a tree of files.
     pub(super) async fn remote(&self, ask: &Ask, event: &mut Event) -> Result<Found, Error> {
         match &ask.question {
-            Question::Fetch(path) => remote::fetch(&self.remotes.remote(&ask.repository), path, event).await,
+            Question::Fetch(path) => {
+                remote::fetch(&self.remotes.remote(&ask.repository, &ask.place), path, event).await
+            }
             // Who reads URLs lets nothing else through.
             _ => Err(Error::GivenUp),
         }
@@ -47,8 +49,8 @@ impl Repositories {
     /// Answers one question to a group of repositories that are trees of files.
     pub(super) async fn group(&self, ask: &Ask, event: &mut Event) -> Result<Found, Error> {
         let (store, keeper, inventory) = (&*self.store, &self.keeper, &self.inventory);
-        let (remotes, merging, repository) = (&self.remotes, &self.merging, &ask.repository);
-        let group = Group { store, keeper, inventory, remotes, merging, repository };
+        let (remotes, merging, repository, place) = (&self.remotes, &self.merging, &ask.repository, &ask.place);
+        let group = Group { store, keeper, inventory, remotes, merging, repository, place };
         match &ask.question {
             Question::Fetch(path) => group::answer(group, path, self.clock.now(), event).await,
             _ => Err(Error::GivenUp),

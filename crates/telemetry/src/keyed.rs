@@ -1,0 +1,119 @@
+//! A bound of each of many keys, as clients and repositories, so that no single one takes all there is.
+
+use crate::{Bound, BoundName, Full};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Counts by key. The bound's capacity is that of each key, and it shows the key that has most.
+#[derive(Debug)]
+pub struct KeyedBound<K> {
+    bound: Arc<Bound>,
+    counts: Mutex<Counts<K>>,
+}
+
+#[derive(Debug)]
+struct Counts<K> {
+    by_key: HashMap<K, usize>,
+    /// At n: how many keys have n. Its last entry is never 0, so that its length tells the most.
+    having: Vec<usize>,
+}
+
+impl<K: Clone + Eq + Hash> KeyedBound<K> {
+    /// Every key may have `each`, in the name's unit. Register [`KeyedBound::bound`].
+    pub fn new(name: BoundName, each: u64) -> Arc<Self> {
+        let counts = Counts { by_key: HashMap::new(), having: Vec::new() };
+        Arc::new(Self { bound: Bound::new(name, "", each), counts: Mutex::new(counts) })
+    }
+
+    /// The figures of the key that has most.
+    pub fn bound(&self) -> &Arc<Bound> {
+        &self.bound
+    }
+
+    /// One more of `key`, until the slot is dropped; or a rejection is counted.
+    pub fn enter(self: &Arc<Self>, key: K) -> Result<KeyedSlot<K>, Full> {
+        let mut counts = self.lock();
+        let before = counts.by_key.get(&key).copied().unwrap_or(0);
+        if before as u64 >= self.bound.capacity() {
+            self.bound.reject();
+            return Err(Full(self.bound.name()));
+        }
+        counts.change(key.clone(), before, before + 1);
+        self.bound.observe(counts.most());
+        Ok(KeyedSlot { of: self.clone(), key })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Counts<K>> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Eq + Hash> Counts<K> {
+    fn change(&mut self, key: K, before: usize, after: usize) {
+        match self.by_key.entry(key) {
+            Entry::Occupied(entry) if after == 0 => drop(entry.remove()),
+            entry => drop(entry.insert_entry(after)),
+        }
+        self.having.resize(self.having.len().max(after + 1), 0);
+        self.having[after] += 1;
+        // Nobody counts those that have none.
+        self.having[0] = 0;
+        if before > 0 {
+            self.having[before] -= 1;
+        }
+        while self.having.last() == Some(&0) {
+            self.having.pop();
+        }
+    }
+
+    fn most(&self) -> u64 {
+        self.having.len().saturating_sub(1) as u64
+    }
+}
+
+/// One of a key, counted until it is dropped.
+#[derive(Debug)]
+pub struct KeyedSlot<K: Clone + Eq + Hash> {
+    of: Arc<KeyedBound<K>>,
+    key: K,
+}
+
+impl<K: Clone + Eq + Hash> Drop for KeyedSlot<K> {
+    fn drop(&mut self) {
+        let mut counts = self.of.lock();
+        if let Some(before) = counts.by_key.get(&self.key).copied() {
+            counts.change(self.key.clone(), before, before - 1);
+            self.of.bound.observe(counts.most());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn each_has_at_most_its_own_and_the_bound_shows_the_most(steps in prop::collection::vec((0u8..4, any::<bool>()), 0..200)) {
+            let keyed = KeyedBound::new(BoundName::ClientConnections, 3);
+            let mut held: HashMap<u8, Vec<KeyedSlot<u8>>> = HashMap::new();
+            for (key, comes) in steps {
+                let mine = held.entry(key).or_default();
+                if comes {
+                    let slot = keyed.enter(key);
+                    prop_assert_eq!(slot.is_ok(), mine.len() < 3);
+                    mine.extend(slot);
+                } else {
+                    mine.pop();
+                }
+                let most = held.values().map(Vec::len).max().unwrap_or(0);
+                prop_assert_eq!(keyed.bound().used(), most as u64);
+            }
+            drop(held);
+            prop_assert!(keyed.lock().by_key.is_empty());
+        }
+    }
+}

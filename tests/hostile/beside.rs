@@ -1,0 +1,89 @@
+//! What everybody else does while an attack goes on: none of it may fail.
+
+use crate::accounts::sum;
+use crate::world::{FIRST, Gem, World};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// Longer than anything takes on a busy machine; only a hang is longer.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Times that each thing is done beside an attack.
+const ROUNDS: usize = 3;
+/// A public file of a hosted repository, below it.
+const FILE: &str = "tools/lamp.zip";
+
+/// A gem and a file that everybody else reads, and someone who publishes.
+pub(super) struct Others<'a> {
+    world: &'a World,
+    pushed: usize,
+}
+
+impl<'a> Others<'a> {
+    /// Publishes what they read, and asks for the page until it is one.
+    pub(super) fn new(world: &'a World) -> Self {
+        let admin = world.admin();
+        admin.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+        world.tree("tools", "raw");
+        admin.put("tools", FILE, &[7; 200_000]).expect(201);
+        let others = Self { world, pushed: 0 };
+        (0..3).for_each(|_| others.reads());
+        others
+    }
+
+    /// All that they do, a few times: health, metrics, a page, hosted downloads, and publishing.
+    pub(super) fn go_on(&mut self) {
+        let admin = self.world.admin();
+        for _ in 0..ROUNDS {
+            self.reads();
+            self.pushed += 1;
+            admin.push(FIRST, &Gem::new("wick", &format!("1.0.{}", self.pushed))).expect(200);
+            admin.put("tools", &format!("wick/{}.zip", self.pushed), b"wick").expect(201);
+            admin.get("/api/v1/repositories").expect(200);
+            // No page: it is not there, and is asked for once.
+            self.world.anon().get(&format!("/repository/{FIRST}/info/absent-{}", self.pushed)).expect(404);
+        }
+    }
+
+    fn reads(&self) {
+        let anon = self.world.anon();
+        healthy(self.world);
+        anon.get(&format!("/repository/{FIRST}/info/lamp")).expect(200);
+        anon.get(&format!("/repository/{FIRST}/gems/lamp-1.0.0.gem")).expect(200);
+        anon.get(&format!("/repository/{FIRST}/api/v1/versions/lamp.json")).expect(200);
+        anon.file("tools", FILE).expect(200);
+    }
+}
+
+/// What a probe and a monitoring system ask for is answered.
+pub(super) fn healthy(world: &World) {
+    for path in ["/health/live", "/health/ready", "/metrics"] {
+        world.anon().get(path).expect(200);
+    }
+}
+
+/// Makes a repository that stands for an upstream, which answers when it likes.
+pub(super) fn remote(world: &World, (name, format): (&str, &str), url: &str) {
+    world.make(
+        &json!({ "name": name, "format": format, "kind": "remote", "private": false, "remote": { "urls": [url] } }),
+    );
+}
+
+/// Waits until the metrics say so.
+pub(super) fn await_metrics(world: &World, what: &str, so: impl Fn(&str) -> bool) {
+    let began = Instant::now();
+    loop {
+        let metrics = world.anon().get("/metrics").expect(200);
+        if so(metrics.text()) {
+            return;
+        }
+        assert!(began.elapsed() < PATIENCE, "{what} did not come");
+        std::thread::yield_now();
+    }
+}
+
+/// What a bound's metric says, of all its kinds together.
+pub(super) fn bound(metrics: &str, metric: &str, bound: &str) -> u64 {
+    let lines = metrics.lines().filter(|line| line.contains(&format!("{{bound=\"{bound}\",")));
+    let lines: Vec<&str> = lines.collect();
+    sum(&lines.join("\n"), &format!("daylight_bound_{metric}"))
+}

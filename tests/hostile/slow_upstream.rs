@@ -1,0 +1,137 @@
+//! An upstream that says nothing: those who ask for its files wait, and nobody else does.
+
+use super::beside::{Others, await_metrics, bound, remote};
+use crate::world::frames::Frames;
+use crate::world::{Connection, Says, Upstream, World};
+use std::net::SocketAddr;
+
+/// Few places in each class, so that few who wait would take all of them.
+const FEW: &[(&str, &str)] = &[
+    ("DAYLIGHT_SERVER_MAX_DOWNLOADS", "8"),
+    ("DAYLIGHT_SERVER_MAX_INDEXES", "8"),
+    ("DAYLIGHT_SERVER_MAX_PAGES", "8"),
+    ("DAYLIGHT_SERVER_MAX_ADMIN", "8"),
+    ("DAYLIGHT_UPSTREAM_ANSWER_TIMEOUT_S", "600"),
+];
+/// As many places as two cores have by default, and room for more connections than that.
+const ALL: &[(&str, &str)] = &[
+    ("DAYLIGHT_SERVER_CORES", "2"),
+    ("DAYLIGHT_SERVER_MAX_CONNECTIONS", "10000"),
+    ("DAYLIGHT_SERVER_MAX_CONNECTIONS_PER_CLIENT", "10000"),
+    ("DAYLIGHT_UPSTREAM_ANSWER_TIMEOUT_S", "600"),
+];
+
+/// A server with a silent upstream, `hang`, as Maven's and `hang-raw`, as plain files.
+struct Scene {
+    world: World,
+    upstream: Upstream,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let world = World::start_with(if full() { ALL } else { FEW });
+        let upstream = Upstream::start();
+        upstream.says_otherwise(Says::bytes("never").silent());
+        remote(&world, ("hang", "maven"), &upstream.url());
+        remote(&world, ("hang-raw", "raw"), &upstream.url());
+        Self { world, upstream }
+    }
+
+    /// Waits until so many requests wait, in whatever place, or were refused.
+    fn await_waiting(&self, count: u64) {
+        await_metrics(&self.world, "those who wait", |metrics| {
+            let waiting = bound(metrics, "used", "requests") + bound(metrics, "used", "upstream.waiters");
+            let refused = ["requests", "upstream.waiters", "client.waiters", "repository.flights"];
+            let refused: u64 = refused.iter().map(|name| bound(metrics, "rejected_total", name)).sum();
+            waiting + refused >= count
+        });
+    }
+}
+
+/// Whether as many attack as would take the places of a server as it is by default.
+fn full() -> bool {
+    std::env::var_os("DAYLIGHT_ATTACKERS").is_some()
+}
+
+/// So many, or those that would take all places of a server with few.
+fn attackers(count: usize) -> usize {
+    if full() { count } else { 24 }
+}
+
+fn ask(address: SocketAddr, path: &str) -> Connection {
+    let mut connection = Connection::open(address).unwrap();
+    connection.send(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).unwrap();
+    connection
+}
+
+/// So many requests, each on a connection of its own, and everybody else beside them.
+fn beside(count: usize, path: impl Fn(usize) -> String) {
+    let scene = Scene::new();
+    let mut others = Others::new(&scene.world);
+    let waiting: Vec<_> = (0..count).map(|number| ask(scene.world.address(), &path(number))).collect();
+    scene.await_waiting(count as u64);
+    others.go_on();
+    drop(waiting);
+    others.go_on();
+}
+
+#[test]
+fn those_who_wait_for_one_file_of_a_silent_upstream_are_in_nobody_s_way() {
+    beside(attackers(1024), |_| "/repository/hang/org/example/lamp/1/lamp-1.jar".into());
+}
+
+#[test]
+fn those_who_wait_for_many_files_of_a_silent_upstream_are_in_nobody_s_way() {
+    beside(attackers(1024), |number| format!("/repository/hang/org/example/lamp/{number}/lamp-{number}.jar"));
+}
+
+#[test]
+fn those_who_ask_a_silent_upstream_for_what_looks_like_an_index_are_in_nobody_s_way() {
+    beside(attackers(256), |_| "/repository/hang-raw/versions".into());
+}
+
+#[test]
+fn those_who_ask_a_silent_upstream_for_what_looks_like_a_small_answer_are_in_nobody_s_way() {
+    beside(attackers(2048), |_| "/repository/hang-raw/downloads/lamp-1.0.0.gem".into());
+}
+
+#[test]
+fn those_who_wait_on_streams_of_http2_are_in_nobody_s_way() {
+    let scene = Scene::new();
+    let mut others = Others::new(&scene.world);
+    let connections = attackers(1024) / 8;
+    let mut all: Vec<Frames> = (0..connections).map(|_| Frames::open(scene.world.address(), &[])).collect();
+    for frames in &mut all {
+        for _ in 0..8 {
+            frames.get("/repository/hang/org/example/lamp/1/lamp-1.jar").unwrap();
+        }
+    }
+    scene.await_waiting(connections as u64 * 8);
+    others.go_on();
+    // A probe on a connection with streams that wait is answered as well.
+    let probe = all[0].get("/health/live").unwrap();
+    assert_eq!(all[0].ended(probe).status(), 200);
+}
+
+#[test]
+fn what_was_waited_for_comes_to_all_who_waited() {
+    let scene = Scene::new();
+    let path = "/lamp.zip";
+    scene.upstream.says(path, Says::file("lamp").silent());
+    let count = attackers(1024);
+    let mut waiting = Vec::new();
+    while waiting.len() < count {
+        // Not more at once than there are places: each gives its own back once it waits.
+        waiting.extend((0..8).map(|_| ask(scene.world.address(), &format!("/repository/hang-raw{path}"))));
+        scene.await_waiting(waiting.len() as u64);
+        let waits = |metrics: &str| bound(metrics, "used", "upstream.waiters") == waiting.len() as u64;
+        await_metrics(&scene.world, "all of them", waits);
+    }
+    scene.upstream.release(path);
+    for mut connection in waiting {
+        assert_eq!(connection.answer(false).unwrap().expect(200).text(), "lamp");
+    }
+    assert_eq!(scene.upstream.count(path), 1);
+    let metrics = scene.world.anon().get("/metrics").expect(200);
+    assert_eq!(bound(metrics.text(), "used", "upstream.waiters"), 0);
+}
