@@ -160,8 +160,8 @@ fn kept(private: bool) -> HeaderValue {
 }
 
 /// A list that was put together for whoever asked, and hardly ever is asked for again.
-fn dependencies(list: Bytes, form: dependencies::Form, private: bool) -> Reply {
-    let mut reply = Reply::new(StatusCode::OK).body(Body::Bytes(list));
+fn dependencies(list: Arc<[Bytes]>, form: dependencies::Form, private: bool) -> Reply {
+    let mut reply = Reply::new(StatusCode::OK).body(body(list));
     let kind = match form {
         dependencies::Form::Marshal => OCTETS,
         dependencies::Form::Json => JSON,

@@ -236,8 +236,8 @@ pub enum Found {
         /// What is known of its bytes.
         hashes: Hashes,
     },
-    /// What versions need, in this form.
-    Dependencies(Bytes, Form),
+    /// What versions need, in this form: buffers that are sent one after the other.
+    Dependencies(Arc<[Bytes]>, Form),
     /// An answer for a program, in this form.
     Document(Index, call::Form),
     /// It is elsewhere, seen from the folder of what was asked.

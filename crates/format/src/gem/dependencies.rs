@@ -5,7 +5,12 @@
 
 use super::marshal::{self, Writer};
 use super::{Identity, Invalid, Kind, Package, Version};
+use bytes::Bytes;
 use std::fmt::Write as _;
+
+/// A piece of at least this many bytes is sent as it is. Smaller ones are copied into one buffer, which costs less than a
+/// write of the socket for each.
+const SENT_AS_IT_IS: usize = 16 << 10;
 
 /// How a list is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,7 +65,7 @@ pub struct Piece {
     opening: Box<[u8]>,
     /// How many bytes of `all` that stands for.
     opened: usize,
-    all: Box<[u8]>,
+    all: Bytes,
 }
 
 impl Piece {
@@ -112,28 +117,65 @@ fn json(out: &mut Vec<u8>, name: &str, brief: &str) {
     out.extend_from_slice(b"]},");
 }
 
-/// The list that is made of these pieces.
-pub fn list<'a>(form: Form, pieces: impl Iterator<Item = &'a Piece> + Clone) -> Vec<u8> {
-    let size: usize = pieces.clone().map(|piece| piece.all.len() + SYMBOLS.len() * 16).sum();
-    let mut out = Vec::with_capacity(size + 16);
+/// The list that is made of these pieces, as buffers that are sent one after the other. Large pieces are shared with all
+/// lists that have them, so that a list of megabytes is not copied for each client.
+pub fn list<'a>(form: Form, pieces: impl Iterator<Item = &'a Piece> + Clone) -> Vec<Bytes> {
+    let mut list = List::default();
     match form {
         Form::Marshal => {
-            out.extend_from_slice(&marshal::OPENING);
-            Writer::new(&mut out).array(pieces.clone().map(|piece| piece.versions).sum());
+            list.copied.extend_from_slice(&marshal::OPENING);
+            Writer::new(&mut list.copied).array(pieces.clone().map(|piece| piece.versions).sum());
             for (at, piece) in pieces.filter(|piece| piece.versions > 0).enumerate() {
-                let opened = if at == 0 { piece.opened } else { 0 };
-                out.extend_from_slice(if at == 0 { &piece.opening } else { &[] });
-                out.extend_from_slice(&piece.all[opened..]);
+                if at == 0 {
+                    list.copied.extend_from_slice(&piece.opening);
+                    list.push(piece.all.slice(piece.opened..));
+                } else {
+                    list.push(piece.all.clone());
+                }
             }
         }
         Form::Json => {
-            out.push(b'[');
-            pieces.for_each(|piece| out.extend_from_slice(&piece.all));
-            out.pop_if(|last| *last == b',');
-            out.push(b']');
+            list.copied.push(b'[');
+            let mut pieces = pieces.filter(|piece| piece.versions > 0).peekable();
+            while let Some(piece) = pieces.next() {
+                // The last version has no comma behind it.
+                let end = piece.all.len() - usize::from(pieces.peek().is_none());
+                list.push(piece.all.slice(..end));
+            }
+            list.copied.push(b']');
         }
     }
-    out
+    list.end()
+}
+
+/// A list that is being joined.
+#[derive(Default)]
+struct List {
+    buffers: Vec<Bytes>,
+    /// The buffer that small pieces are copied into.
+    copied: Vec<u8>,
+}
+
+impl List {
+    fn push(&mut self, piece: Bytes) {
+        if piece.len() < SENT_AS_IT_IS {
+            self.copied.extend_from_slice(&piece);
+        } else {
+            self.cut();
+            self.buffers.push(piece);
+        }
+    }
+
+    fn cut(&mut self) {
+        if !self.copied.is_empty() {
+            self.buffers.push(std::mem::take(&mut self.copied).into());
+        }
+    }
+
+    fn end(mut self) -> Vec<Bytes> {
+        self.cut();
+        self.buffers
+    }
 }
 
 #[cfg(test)]
@@ -150,7 +192,7 @@ mod tests {
             Piece::new(form, "none", []),
             Piece::new(form, "d", ["2"]),
         ];
-        list(form, pieces.iter())
+        list(form, pieces.iter()).concat()
     }
 
     #[test]
@@ -171,8 +213,8 @@ mod tests {
             b"\x04\x08[\x06{\x09:\x09nameI\"\x06a\x06:\x06ET:\x0bnumberI\"\x081.0\x06;\x06T:\x0dplatformI\"\x09java\
             \x06;\x06T:\x11dependencies[\x06[\x07I\"\x06b\x06;\x06TI\"\x10>= 1.0, < 2\x06;\x06T";
         let piece = Piece::new(Form::Marshal, "a", ["1.0-java b:>= 1.0&< 2"]);
-        assert_eq!(list(Form::Marshal, [&piece].into_iter()), one);
-        assert_eq!(list(Form::Marshal, std::iter::empty()), b"\x04\x08[\0");
+        assert_eq!(list(Form::Marshal, [&piece].into_iter()).concat(), one);
+        assert_eq!(list(Form::Marshal, std::iter::empty()).concat(), b"\x04\x08[\0");
         let all = written(Form::Marshal);
         assert!(all.starts_with(b"\x04\x08[\x08{\x09:\x09nameI\"\x06a"));
         assert!(all.ends_with(b"{\x09;\0I\"\x06d\x06;\x06T;\x07I\"\x062\x06;\x06T;\x08I\"\x09ruby\x06;\x06T;\x09[\0"));
@@ -191,6 +233,35 @@ mod tests {
                 version("d", "2", "ruby", &[]),
             ])
         );
-        assert_eq!(list(Form::Json, std::iter::empty()), b"[]");
+        assert_eq!(list(Form::Json, std::iter::empty()).concat(), b"[]");
+    }
+
+    #[test]
+    fn a_large_piece_is_sent_without_a_copy_and_the_bytes_are_those_of_one_buffer() {
+        let briefs: Vec<String> = (0..2_000).map(|number| format!("{number} rack:>= {number}")).collect();
+        for form in [Form::Marshal, Form::Json] {
+            let large = Piece::new(form, "large", briefs.iter().map(String::as_str));
+            let small = Piece::new(form, "small", BRIEFS);
+            assert!(large.size() > SENT_AS_IT_IS && small.size() < SENT_AS_IT_IS);
+            let shared = |buffers: &[Bytes]| {
+                let range = large.all.as_ptr_range();
+                buffers.iter().filter(|buffer| range.contains(&buffer.as_ptr())).count()
+            };
+            for pieces in [[&large, &small], [&small, &large]] {
+                let sent = list(form, pieces.into_iter());
+                assert_eq!(shared(&sent), 1, "{form:?}");
+                // The same versions in small pieces, which are copied into one buffer.
+                let apart: Vec<Piece> = pieces
+                    .iter()
+                    .flat_map(|piece| match piece.versions {
+                        2 => vec![Piece::new(form, "small", BRIEFS)],
+                        _ => briefs.iter().map(|brief| Piece::new(form, "large", [brief.as_str()])).collect(),
+                    })
+                    .collect();
+                let joined = list(form, apart.iter());
+                assert_eq!(joined.len(), 1);
+                assert!(sent.concat() == joined[0], "{form:?}");
+            }
+        }
     }
 }

@@ -4,7 +4,6 @@
 //! there are read and made in one turn of one reader thread, however many are missing.
 
 use super::{Hosted, from_rows};
-use crate::work::aside;
 use crate::{Error, Found, Repository, visible};
 use bytes::Bytes;
 use format::gem::dependencies::{self, Form, Piece};
@@ -12,11 +11,8 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, Equivalent, Weighter};
 use std::borrow::Cow;
 use std::sync::Arc;
-use store::{Facts, Lane, Outline, RepositoryId, Stamp, Unit};
+use store::{Facts, Outline, RepositoryId, Stamp, Unit};
 use telemetry::{Bound, BoundName, Event, Millis, Op};
-
-/// Joining so many bytes costs about what a row does that is rendered.
-const BYTES_A_ROW: usize = 64 << 10;
 
 /// What is said of gems, in memory, bounded in bytes.
 #[derive(Debug)]
@@ -93,7 +89,7 @@ pub(crate) async fn dependencies(
     now: Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
-    let Some(names) = names else { return Ok(Found::Dependencies(Bytes::new(), form)) };
+    let Some(names) = names else { return Ok(Found::Dependencies([Bytes::new()].into(), form)) };
     if hosted.by_rows() {
         return from_rows::dependencies(hosted, (names, form), now, event).await;
     }
@@ -116,10 +112,10 @@ pub(crate) async fn dependencies(
             found[at] = Some(kept);
         }
     }
-    let rows = found.iter().flatten().map(|kept| kept.piece.size()).sum::<usize>() / BYTES_A_ROW;
-    let join = move || Ok(dependencies::list(form, found.iter().flatten().map(|kept| &kept.piece)).into());
-    let list = aside(&hosted.keeper.workers, (Lane::Index, Op::IndexRender), rows, event, join).await?;
-    Ok(Found::Dependencies(list, form))
+    let join = || dependencies::list(form, found.iter().flatten().map(|kept| &kept.piece));
+    // Only small pieces are copied, and of the names in one request that is a few megabytes at most: short enough for
+    // the event loop.
+    Ok(Found::Dependencies(event.time(Op::IndexRender, join).into(), form))
 }
 
 fn piece(repository: &Repository, name: &str, rows: &[Outline], form: Form, now: Millis) -> Result<Piece, Error> {
