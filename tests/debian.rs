@@ -1,7 +1,13 @@
 //! Real gems, out of what Debian's packages have installed, with their own gemspecs and platforms: pushed, and an
 //! application that uses them installed and run.
 
-use crate::world::{Connection, FIRST, Index, Person, Ruby, World};
+use crate::world::{Client, Connection, FIRST, Index, Person, Ruby, World};
+
+// Compiled parts are good for this machine's Ruby alone.
+crate::world::with_each_client!([
+    an_application_of_debians_gems_is_installed_from_an_empty_cache_and_answers,
+    a_lock_of_another_source_stays_as_it_is_when_its_gems_come_through_a_mirror,
+]; here: Here, oldest_bundler: OldestBundler);
 
 /// What a Sinatra application needs, and two gems with compiled parts: one for each of several platforms.
 const GEMS: [&str; 9] =
@@ -21,10 +27,9 @@ fn shelf(desk: &Ruby) -> World {
     world
 }
 
-#[test]
-fn an_application_of_debians_gems_is_installed_from_an_empty_cache_and_answers() {
+fn an_application_of_debians_gems_is_installed_from_an_empty_cache_and_answers(client: Client) {
     let world = World::start();
-    let (admin, desk) = (world.admin(), Ruby::new());
+    let (admin, desk) = (world.admin(), Ruby::with(client));
     let files = desk.debian(&GEMS);
     assert!(files.len() > GEMS.len(), "gems for platforms are among them: {files:?}");
     for file in &files {
@@ -35,7 +40,7 @@ fn an_application_of_debians_gems_is_installed_from_an_empty_cache_and_answers()
     }
     Index::read(&world.anon(), FIRST).download(&world.anon(), FIRST);
 
-    let machine = Ruby::new();
+    let machine = Ruby::with(client);
     let app = machine.app("app", world.url(FIRST).trim_end_matches('/'), WANTED);
     let said = app.bundle(&["install"]).good();
     for name in ["sinatra", "rack", "puma", "nio4r", "tilt", "mustermann"] {
@@ -49,9 +54,8 @@ fn an_application_of_debians_gems_is_installed_from_an_empty_cache_and_answers()
     assert!(from.len() == 2 && from.iter().all(|file| file.contains("/installed/")), "{from:?}");
 }
 
-#[test]
-fn a_lock_of_another_source_stays_as_it_is_when_its_gems_come_through_a_mirror() {
-    let desk = Ruby::new();
+fn a_lock_of_another_source_stays_as_it_is_when_its_gems_come_through_a_mirror(client: Client) {
+    let desk = Ruby::with(client);
     let world = shelf(&desk);
     let url = world.url(FIRST);
     let locked = desk.app("there", &url, WANTED);
@@ -63,7 +67,7 @@ fn a_lock_of_another_source_stays_as_it_is_when_its_gems_come_through_a_mirror()
     let lock = lock.replace(&url, &format!("{ELSEWHERE}/"));
 
     for mirror in [format!("mirror.{ELSEWHERE}"), "mirror.all".to_owned()] {
-        let machine = Ruby::new();
+        let machine = Ruby::with(client);
         let app = machine.app("app", ELSEWHERE, WANTED);
         app.file("Gemfile.lock", &lock);
         app.bundle(&["config", "set", "--local", &mirror, url.trim_end_matches('/')]).good();

@@ -1,15 +1,20 @@
-//! With the real clients: build, push, install, run, update, yank. What a team does in its first week.
+//! With each of the real clients: build, push, install, run, update, yank. What a team does in its first week.
 
-use crate::world::{FIRST, Gem, Index, Ruby, World};
+use crate::world::{Client, FIRST, Gem, Index, Ruby, World};
+
+crate::world::with_each_client!([
+    a_pushed_gem_is_installed_run_updated_and_turned_away_after_its_yank,
+    a_locked_version_that_was_yanked_is_named_and_an_update_falls_back_or_names_what_there_is,
+    a_private_repository_serves_who_shows_a_token_and_nobody_else,
+]);
 
 const TELL: &str = "require 'lamp'; require 'oil'; puts \"lamp #{Lamp::VERSION} oil #{Oil::VERSION}\"";
 
-#[test]
-fn a_pushed_gem_is_installed_run_updated_and_turned_away_after_its_yank() {
+fn a_pushed_gem_is_installed_run_updated_and_turned_away_after_its_yank(client: Client) {
     let world = World::start();
     let admin = world.admin();
     let url = world.url(FIRST);
-    let desk = Ruby::new();
+    let desk = Ruby::with(client);
 
     let said = desk.push(&url, admin.secret(), &Gem::new("oil", "1.0.0")).good();
     assert!(said.contains("Successfully registered gem: oil (1.0.0)"), "{said}");
@@ -28,11 +33,12 @@ fn a_pushed_gem_is_installed_run_updated_and_turned_away_after_its_yank() {
     assert!(said.contains("Successfully deleted gem: lamp (1.1.0)"), "{said}");
 
     // A machine that has nothing installed: what is there already would be taken from there.
-    let other = Ruby::new();
+    let other = Ruby::with(client);
     let app = other.app("app", &url, "gem 'lamp', '1.1.0'");
     let said = app.bundle(&["install"]).bad();
-    assert!(said.contains("Could not find gem 'lamp (= 1.1.0)'"), "{said}");
-    assert!(said.contains("lamp-1.0.0"), "it names what there is: {said}");
+    assert!(said.contains("Could not find gem 'lamp (= 1.1.0)"), "{said}");
+    // Since 2.3 it names what there is.
+    assert!(client == Client::Bullseye || said.contains("lamp-1.0.0"), "{said}");
     app.gemfile(&url, "gem 'lamp'");
     app.bundle(&["install"]).good();
     assert_eq!(app.ruby(TELL), "lamp 1.0.0 oil 1.0.1\n");
@@ -40,35 +46,37 @@ fn a_pushed_gem_is_installed_run_updated_and_turned_away_after_its_yank() {
     Index::read(&world.anon(), FIRST).download(&world.anon(), FIRST);
 }
 
-#[test]
-fn a_locked_version_that_was_yanked_is_named_and_an_update_falls_back() {
+fn a_locked_version_that_was_yanked_is_named_and_an_update_falls_back_or_names_what_there_is(client: Client) {
     let world = World::start();
     let admin = world.admin();
     for version in ["1.0.0", "2.0.0"] {
         admin.push(FIRST, &Gem::new("lamp", version)).expect(200);
     }
-    let first = Ruby::new();
+    let first = Ruby::with(client);
     let app = first.app("app", &world.url(FIRST), "gem 'lamp'");
     app.bundle(&["lock"]).good();
     assert!(app.lock().contains("lamp (2.0.0)"), "{}", app.lock());
     admin.yank(FIRST, "lamp", "2.0.0").expect(200);
     let said = app.bundle(&["install"]).bad();
-    assert!(said.contains("lamp") && said.contains("2.0.0"), "{said}");
-    app.bundle(&["update", "lamp"]).good();
-    assert!(app.lock().contains("lamp (1.0.0)"), "{}", app.lock());
+    // Bundler 2.3.27 names the versions that there are, others the one that is gone.
+    assert!(said.contains("lamp") && (said.contains("2.0.0") || said.contains("lamp-1.0.0")), "{said}");
+    match app.bundle(&["update", "lamp"]).either() {
+        Ok(_) => assert!(app.lock().contains("lamp (1.0.0)"), "{}", app.lock()),
+        // 2.3.27 never goes below the version that was locked.
+        Err(said) => assert!(said.contains("lamp-1.0.0"), "{said}"),
+    }
     app.unlock();
     app.bundle(&["install"]).good();
     assert_eq!(app.ruby("require 'lamp'; puts Lamp::VERSION"), "1.0.0\n");
 }
 
-#[test]
-fn a_private_repository_serves_who_shows_a_token_and_nobody_else() {
+fn a_private_repository_serves_who_shows_a_token_and_nobody_else(client: Client) {
     let world = World::start();
     world.repository("vault", true);
     let url = world.url("vault");
     let writer = world.person("writer", &["read", "write"], &["vault"]);
     let reader = world.person("reader", &["read"], &["vault"]);
-    let desk = Ruby::new();
+    let desk = Ruby::with(client);
     desk.push(&url, writer.secret(), &Gem::new("lamp", "1.0.0")).good();
 
     let app = desk.app("app", &url, "gem 'lamp'");
@@ -83,11 +91,11 @@ fn a_private_repository_serves_who_shows_a_token_and_nobody_else() {
     app.bundle(&["config", "set", "--local", "127.0.0.1", &format!("reader:{}", reader.secret())]).good();
     app.bundle(&["install"]).good();
     assert_eq!(app.ruby("require 'lamp'; puts Lamp::VERSION"), "1.0.0\n");
-    let second = Ruby::new();
+    let second = Ruby::with(client);
     let app = second.app("app", &url, "gem 'lamp'");
     app.bundle(&["config", "set", "--local", "127.0.0.1", reader.secret()]).good();
     app.bundle(&["install"]).good();
-    let third = Ruby::new();
+    let third = Ruby::with(client);
     let source = url.replace("http://", &format!("http://{}@", reader.secret()));
     third.app("app", &source, "gem 'lamp'").bundle(&["install"]).good();
 }

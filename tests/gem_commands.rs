@@ -1,26 +1,30 @@
 //! `gem` without Bundler, and Bundler without the index that it likes best.
 
-use crate::world::{FIRST, Gem, Ruby, World};
+use crate::world::{Client, FIRST, Gem, Ruby, World};
 use serde_json::json;
 
+crate::world::with_each_client!([
+    gem_alone_finds_fetches_installs_and_updates,
+    bundler_takes_the_next_index_where_one_is_switched_off,
+]);
+
 /// A machine whose only source of gems is this one, added as people add it.
-fn machine(url: &str) -> Ruby {
-    let machine = Ruby::new();
+fn machine(client: Client, url: &str) -> Ruby {
+    let machine = Ruby::with(client);
     let said = machine.shell("", &format!("gem sources --add {url}")).good();
-    assert!(said.contains(&format!("{url} added to sources")), "{said}");
+    assert!(said.contains(url) && said.contains(" added to sources"), "{said}");
     machine.shell("", "gem sources --remove \"$(ruby -e 'puts Gem.default_sources')\"").good();
     machine
 }
 
-#[test]
-fn gem_alone_finds_fetches_installs_and_updates() {
+fn gem_alone_finds_fetches_installs_and_updates(client: Client) {
     let world = World::start();
     let admin = world.admin();
     let lamp = Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0");
     for gem in [&Gem::new("oil", "1.0.0"), &lamp, &Gem::new("lamp", "2.0.0.pre1"), &Gem::new("wick", "0.1")] {
         admin.push(FIRST, gem).expect(200);
     }
-    let machine = machine(&world.url(FIRST));
+    let machine = machine(client, &world.url(FIRST));
     let say = |command: &str| machine.shell("", command).good();
 
     let listed = say("gem list --remote");
@@ -46,14 +50,13 @@ fn gem_alone_finds_fetches_installs_and_updates() {
     assert!(machine.shell("", "gem install --no-document wick").bad().contains("Could not find a valid gem 'wick'"));
 }
 
-#[test]
-fn bundler_takes_the_next_index_where_one_is_switched_off() {
+fn bundler_takes_the_next_index_where_one_is_switched_off(client: Client) {
     let world = World::start();
     for gem in [Gem::new("oil", "1.0.0"), Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0")] {
         world.admin().push(FIRST, &gem).expect(200);
     }
     let install = || {
-        let machine = Ruby::new();
+        let machine = Ruby::with(client);
         let app = machine.app("app", &world.url(FIRST), "gem 'lamp'");
         app.bundle(&["install", "--verbose"])
     };

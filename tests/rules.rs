@@ -22,7 +22,7 @@ fn versions_are_ordered_told_apart_and_known_as_prereleases_as_ruby_does() {
     // Equal ones that are spelt otherwise.
     pairs.extend(pairs.clone().into_iter().take(500).map(|(a, _)| (a.clone(), format!("{a}.0"))));
     let lines: String = pairs.iter().map(|(a, b)| format!("{a} {b}\n")).collect();
-    let said = Ruby::new().judge(
+    let said = Ruby::here().judge(
         lines.as_bytes(),
         "File.foreach(ARGV[0]) do |line|
            a, b = line.split.map { |text| Gem::Version.new(text) }
@@ -47,7 +47,7 @@ fn what_ruby_takes_for_a_version_we_take_for_one_and_nothing_else() {
     let odd = "[0-9a.\\- _\n]{0,6}|[0-9]\\.[a-zA-Z0-9.\\-]{0,5}";
     let texts: Vec<String> = samples(odd, PAIRS);
     let lines: String = texts.iter().map(|text| format!("{}\n", text.escape_unicode())).collect();
-    let said = Ruby::new().judge(
+    let said = Ruby::here().judge(
         lines.as_bytes(),
         r#"File.foreach(ARGV[0]) do |line|
            text = line.scan(/\\u\{(\h+)\}/).map { |(code)| code.to_i(16) }.pack('U*')
@@ -68,7 +68,7 @@ fn platforms_are_called_what_ruby_calls_them() {
                  freebsd[0-9]{0,2}|openbsd[0-9]\\.[0-9]|solaris2\\.[0-9]{1,2}|solaris10|cygwin|aix[0-9]?|hpux11|netbsdelf|\
                  somewhere)|java|jruby|mswin32|mswin64|dalvik[0-9]?|dotnet|linux|darwin|somewhere|ruby";
     let names: Vec<String> = samples(names, 1000);
-    let said = Ruby::new().judge(
+    let said = Ruby::here().judge(
         names.join("\n").as_bytes(),
         "puts File.readlines(ARGV[0], chomp: true).map { |name| Gem::Platform.new(name).to_s }",
     );

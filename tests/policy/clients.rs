@@ -12,7 +12,7 @@ fn run(world: &World, script: &str) -> Said {
     let program = Path::new(env!("CARGO_BIN_EXE_daylight")).parent().unwrap().display();
     let secret = world.admin().secret().to_owned();
     let head = format!("set -e; export PATH=\"{program}:$PATH\" DAYLIGHT_SERVER={server} DAYLIGHT_TOKEN={secret}\n");
-    Ruby::new().shell("", &format!("{head}{script}"))
+    Ruby::here().shell("", &format!("{head}{script}"))
 }
 
 #[test]

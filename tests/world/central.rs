@@ -63,8 +63,8 @@ impl Central {
     }
 }
 
-/// Where it is kept.
-fn cache() -> PathBuf {
+/// What this user's runs of the tests keep for later ones.
+pub(super) fn cache() -> PathBuf {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     given("XDG_CACHE_HOME").unwrap_or_else(|| given("HOME").unwrap().join(".cache")).join("daylight")
 }

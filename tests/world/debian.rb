@@ -3,6 +3,7 @@
 #
 # Debian keeps a gem's library beside its gemspec or among those of Ruby itself, and what was compiled apart from both.
 # A compiled gem becomes two for this platform, and one without its compiled part for each of two others.
+require "bundler"
 require "fileutils"
 require "rubygems/package"
 
@@ -12,6 +13,9 @@ RUBY = "/usr/lib/ruby/vendor_ruby".freeze
 NATIVE = Gem::Platform.local.to_s
 GNU = "#{NATIVE}-gnu".freeze
 ELSEWHERE = %w[java arm64-darwin].freeze
+# Bundler 2.3.27 on RubyGems before 3.3.22, which Debian 12 has since November 2026, chooses the gem for the GNU C library
+# and then says that RubyGems is too old for it; Bundler 2.3.15 chooses the plain one. No server can help that.
+MISTAKEN = Gem.rubygems_version < Gem::Version.new("3.3.22") && Gem::Version.new(Bundler::VERSION) > Gem::Version.new("2.3.15")
 
 # Copies what of the gem is installed in `root`, and returns its files.
 def gather(spec, root, into)
@@ -55,6 +59,8 @@ names.each do |name|
     files += [file]
   end
   build(spec, NATIVE, files, folder, from)
+  next if MISTAKEN
+
   # RubyGems before 3.3.22 takes that name for the plain one, so whoever publishes such gems shuts it out.
   spec.required_rubygems_version = ">= 3.3.22"
   build(spec, GNU, files, folder, from)

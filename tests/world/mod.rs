@@ -2,6 +2,7 @@
 
 pub(crate) mod bad_sinks;
 mod central;
+mod client;
 pub(crate) mod frames;
 mod gem;
 mod http;
@@ -18,6 +19,7 @@ mod upstream;
 mod watched;
 
 pub(crate) use central::Central;
+pub(crate) use client::{Client, with_each_client};
 pub(crate) use gem::{Gem, hex};
 pub(crate) use http::{Answer, Connection};
 pub(crate) use index::Index;

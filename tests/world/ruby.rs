@@ -1,6 +1,6 @@
-//! The real clients, Debian's `gem` and `bundle`, in a home of their own that knows no other source.
+//! The real clients, `gem` and `bundle`, in a home of their own that knows no other source.
 
-use super::{Gem, Said, write};
+use super::{Client, Gem, Said, write};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -9,12 +9,33 @@ use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
 /// A machine with Ruby on it, and nothing installed.
-pub(crate) struct Ruby(TempDir);
+pub(crate) struct Ruby {
+    folder: TempDir,
+    client: Client,
+}
 
 impl Ruby {
-    /// A fresh one.
+    /// A fresh one, with the client that this run of the tests is for.
     pub(crate) fn new() -> Self {
-        Self(TempDir::new().unwrap())
+        Self::with(Client::chosen())
+    }
+
+    /// A fresh one with this machine's own client, for what looks at Ruby itself or needs other programs of this machine.
+    pub(crate) fn here() -> Self {
+        Self::with(Client::Here)
+    }
+
+    /// A fresh one, with this client.
+    pub(crate) fn with(client: Client) -> Self {
+        let folder = TempDir::new().unwrap();
+        // Where there is none, RubyGems 3.2 cannot keep its key.
+        std::fs::create_dir_all(folder.path().join(".local/share")).unwrap();
+        Self { folder, client }
+    }
+
+    /// Which RubyGems this is, as numbers that compare: `[4, 0, 22]`.
+    pub(crate) fn gem_version(&self) -> Vec<u32> {
+        numbers(&self.shell("", "gem --version").good())
     }
 
     /// Runs a command in a folder, showing `key` to the host of gems.
@@ -24,12 +45,13 @@ impl Ruby {
 
     /// A command to be run in a folder of this machine.
     fn command(&self, folder: &Path, key: &str, program: &str, arguments: &[&str]) -> Command {
-        let home = self.0.path();
-        let mut command = Command::new(program);
+        let home = self.folder.path();
+        let mut command = self.client.command(folder, program);
         command
             .args(arguments)
             .current_dir(folder)
             .env_clear()
+            .envs(self.client.environment())
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("LANG", "C.UTF-8")
             .env("HOME", home)
@@ -45,27 +67,27 @@ impl Ruby {
 
     /// Builds gems out of what Debian's packages of these gems have installed, and returns their files.
     pub(crate) fn debian(&self, names: &[&str]) -> Vec<PathBuf> {
-        let (script, folder) = (self.0.path().join("debian.rb"), self.0.path().join("debian"));
+        let (script, folder) = (self.folder.path().join("debian.rb"), self.folder.path().join("debian"));
         write(&script, include_str!("debian.rb"));
         std::fs::create_dir(&folder).unwrap();
         let arguments = [&[script.to_str().unwrap(), folder.to_str().unwrap()], names].concat();
-        let built = self.run(self.0.path(), "", "ruby", &arguments).good();
+        let built = self.run(self.folder.path(), "", "ruby", &arguments).good();
         built.lines().map(PathBuf::from).collect()
     }
 
     /// Publishes a file with `gem push`.
     pub(crate) fn push_file(&self, host: &str, key: &str, file: &Path) -> Said {
-        self.run(self.0.path(), key, "gem", &["push", "--host", host, file.to_str().unwrap()])
+        self.run(self.folder.path(), key, "gem", &["push", "--host", host, file.to_str().unwrap()])
     }
 
     /// Its home folder.
     pub(crate) fn home(&self) -> &Path {
-        self.0.path()
+        self.folder.path()
     }
 
     /// Builds a gem with `gem build`.
     pub(crate) fn build(&self, gem: &Gem) -> PathBuf {
-        let folder = self.0.path().join(format!("{}-{}", gem.name, gem.version));
+        let folder = self.folder.path().join(format!("{}-{}", gem.name, gem.version));
         source(gem, &folder);
         self.run(&folder, "", "gem", &["build", &format!("{}.gemspec", gem.name)]).good();
         folder.join(gem.file())
@@ -73,15 +95,15 @@ impl Ruby {
 
     /// Runs lines of shell, to the first that fails, in the home folder.
     pub(crate) fn shell(&self, key: &str, script: &str) -> Said {
-        self.run(self.0.path(), key, "bash", &["-euc", script])
+        self.run(self.folder.path(), key, "bash", &["-euc", script])
     }
 
     /// What a script prints that is given these bytes in the file `ARGV[0]`. It knows RubyGems.
     #[track_caller]
     pub(crate) fn judge(&self, bytes: &[u8], script: &str) -> String {
-        let file = self.0.path().join("judged");
+        let file = self.folder.path().join("judged");
         std::fs::write(&file, bytes).unwrap();
-        self.run(self.0.path(), "", "ruby", &["-e", script, file.to_str().unwrap()]).good()
+        self.run(self.folder.path(), "", "ruby", &["-e", script, file.to_str().unwrap()]).good()
     }
 
     /// Runs a command on a terminal, in the home folder, and answers each prompt when it stands there. No key is shown
@@ -95,7 +117,7 @@ impl Ruby {
              begin; loop {{ print out.readpartial(4096) }}; rescue EOFError, Errno::EIO; end\n\
              Process.wait(pid); exit($?.exitstatus)"
         );
-        self.run(self.0.path(), "", "ruby", &["-e", &script])
+        self.run(self.folder.path(), "", "ruby", &["-e", &script])
     }
 
     /// Builds a gem, and pushes it on a terminal.
@@ -107,7 +129,7 @@ impl Ruby {
 
     /// What the client remembers of its keys.
     pub(crate) fn credentials(&self) -> Option<String> {
-        let home = self.0.path();
+        let home = self.folder.path();
         [".gem/credentials", ".local/share/gem/credentials"]
             .iter()
             .find_map(|file| std::fs::read_to_string(home.join(file)).ok())
@@ -115,9 +137,9 @@ impl Ruby {
 
     /// Installs a gem that was written in the process, without the gems it needs.
     pub(crate) fn install_file(&self, gem: &Gem) -> Said {
-        let file = self.0.path().join(gem.file());
+        let file = self.folder.path().join(gem.file());
         std::fs::write(&file, gem.bytes()).unwrap();
-        self.run(self.0.path(), "", "gem", &["install", "--local", "--force", file.to_str().unwrap()])
+        self.run(self.folder.path(), "", "gem", &["install", "--local", "--force", file.to_str().unwrap()])
     }
 
     /// Builds a gem and publishes it with `gem push`.
@@ -127,19 +149,19 @@ impl Ruby {
 
     /// Publishes a file with `gem push`, whatever is in it.
     pub(crate) fn push_bytes(&self, host: &str, key: &str, bytes: &[u8]) -> Said {
-        let file = self.0.path().join("pushed.gem");
+        let file = self.folder.path().join("pushed.gem");
         std::fs::write(&file, bytes).unwrap();
         self.push_file(host, key, &file)
     }
 
     /// Withdraws a version with `gem yank`.
     pub(crate) fn yank(&self, host: &str, key: &str, name: &str, version: &str) -> Said {
-        self.run(self.0.path(), key, "gem", &["yank", name, "--version", version, "--host", host])
+        self.run(self.folder.path(), key, "gem", &["yank", name, "--version", version, "--host", host])
     }
 
     /// An application in a folder of its own, with this Gemfile below its one source.
     pub(crate) fn app(&self, name: &str, source: &str, gems: &str) -> App<'_> {
-        let app = App { ruby: self, folder: self.0.path().join(name) };
+        let app = App { ruby: self, folder: self.folder.path().join(name) };
         app.gemfile(source, gems);
         app
     }
@@ -197,6 +219,12 @@ impl App<'_> {
     pub(crate) fn ruby(&self, code: &str) -> String {
         self.bundle(&["exec", "ruby", "-e", code]).good()
     }
+}
+
+/// The numbers of the version that a client tells, in its last word.
+fn numbers(said: &str) -> Vec<u32> {
+    let version = said.split_whitespace().next_back().unwrap();
+    version.split('.').map_while(|number| number.parse().ok()).collect()
 }
 
 /// A process that is ended when dropped.

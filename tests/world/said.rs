@@ -16,6 +16,11 @@ impl From<Output> for Said {
 }
 
 impl Said {
+    /// What was said, by a command that succeeded or failed.
+    pub(crate) fn either(self) -> Result<String, String> {
+        if self.succeeded { Ok(self.text) } else { Err(self.text) }
+    }
+
     /// What was said, by a command that succeeded.
     #[track_caller]
     pub(crate) fn good(self) -> String {
