@@ -1,7 +1,9 @@
 //! The README's first push, word for word: what a newcomer types is what this runs.
 
-use crate::world::{Ruby, World};
+use crate::world::{Client, Ruby, World};
 use std::path::Path;
+
+crate::world::with_each_client!([the_first_push_of_the_readme_works_as_it_is_written]);
 
 /// The shell of a section, all its blocks in one.
 fn script(section: &str) -> String {
@@ -10,17 +12,16 @@ fn script(section: &str) -> String {
     section.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap()).collect()
 }
 
-#[test]
-fn the_first_push_of_the_readme_works_as_it_is_written() {
+fn the_first_push_of_the_readme_works_as_it_is_written(client: Client) {
     let world = World::start();
     let script = script("First push\n");
-    assert_eq!(script.matches("http://127.0.0.1:8080/repository/gems-private/").count(), 1, "{script}");
+    assert_eq!(script.matches("http://127.0.0.1:8080/repository/gems-private").count(), 1, "{script}");
     assert_eq!(script.matches("daylight_...").count(), 1, "{script}");
     let script = script
-        .replace("http://127.0.0.1:8080/repository/gems-private/", &world.url("gems-private"))
+        .replace("http://127.0.0.1:8080/repository/gems-private", world.url("gems-private").trim_end_matches('/'))
         .replace("daylight_...", world.admin().secret());
 
-    let said = Ruby::new().shell("", &script).good();
+    let said = Ruby::with(client).shell("", &script).good();
     for expected in ["Successfully registered gem: lamp (1.0.0)", "\nlight\n", "Successfully deleted gem: lamp (1.0.0)"]
     {
         assert!(said.contains(expected), "{said}");
@@ -33,7 +34,7 @@ fn the_readme_commands_for_repositories_and_tokens_work_as_they_are_written() {
     let server = world.url("").replace("/repository//", "");
     let program = Path::new(env!("CARGO_BIN_EXE_daylight")).parent().unwrap().display();
     let head = format!("export PATH=\"{program}:$PATH\" DAYLIGHT_SERVER={server}\n");
-    let said = Ruby::new().shell(world.admin().secret(), &(head + &script("Repositories, tokens, privacy\n"))).good();
+    let said = Ruby::here().shell(world.admin().secret(), &(head + &script("Repositories, tokens, privacy\n"))).good();
     assert!(said.contains("vault") && said.contains("laptop") && said.contains("daylight_"), "{said}");
     let tokens = world.admin().get("/api/v1/tokens").expect(200);
     assert!(tokens.text().contains("laptop") && !tokens.text().contains("\"ci\""), "{}", tokens.text());

@@ -1,10 +1,12 @@
 //! Signing in with the real client: keys made of tokens, asked for more, ended; and passwords of the moment.
 
-use crate::world::{FIRST, Gem, Person, Ruby, World};
+use crate::world::{Client, FIRST, Gem, Person, Ruby, Upstream, World};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha1::Sha1;
+
+crate::world::with_each_client!([gem_signs_in_and_pushes_and_yanks_with_the_key_it_was_given]);
 
 const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
 
@@ -28,42 +30,58 @@ fn names(world: &World) -> Vec<String> {
     all["tokens"].as_array().unwrap().iter().map(|token| token["name"].as_str().unwrap().to_owned()).collect()
 }
 
-#[test]
-fn gem_signs_in_and_pushes_and_yanks_with_the_key_it_was_given() {
-    let world = World::start();
-    let (url, desk) = (world.url(FIRST), Ruby::new());
+fn gem_signs_in_and_pushes_and_yanks_with_the_key_it_was_given(client: Client) {
+    let (world, elsewhere) = (World::start(), Upstream::start());
+    // As the README has it: with a `/` at its end, RubyGems would look for the key under another name.
+    let (url, desk) = (world.url(FIRST).trim_end_matches('/').to_owned(), Ruby::with(client));
     let mira = world.person("mira", &["read", "write", "delete"], &[]);
-    let answers = [
-        ("Email:", "mira@example.com"),
-        ("Password:", mira.secret()),
-        ("API Key name", "laptop"),
-        ("index_rubygems", "y"),
-        ("push_rubygem", "y"),
-        ("yank_rubygem", "n"),
-        ("add_owner", "n"),
-        ("remove_owner", "n"),
-        ("access_webhooks", "n"),
-        ("show_dashboard", "n"),
-    ];
-    // With `--host` alone, RubyGems 3.3 asks another host than that one for the profile.
-    let host = format!("RUBYGEMS_HOST={url}");
-    let said = desk.asked(&["env", &host, "gem", "signin"], &answers).good();
+    let mut answers = vec![("mail:", "mira@example.com"), ("Password:", mira.secret()), ("API Key name", "laptop")];
+    if desk.gem_version() >= vec![3, 4] {
+        answers.extend([("customise scopes", "y"), ("show_dashboard", "n")]);
+    }
+    let scopes = ["index_rubygems", "push_rubygem", "yank_rubygem", "add_owner", "remove_owner", "access_webhooks"];
+    answers.extend(scopes.into_iter().zip(["y", "y", "n", "n", "n", "n"]));
+    if desk.gem_version() < vec![3, 4] {
+        answers.push(("show_dashboard", "n"));
+    }
+    let [host, proxy] = [format!("RUBYGEMS_HOST={url}"), format!("https_proxy={}", elsewhere.url())];
+    let said = desk.asked(&["env", &host, &proxy, "gem", "signin"], &answers).good();
     assert!(said.contains("Signed in with API key: laptop."), "{said}");
     let kept = desk.credentials().unwrap();
     assert!(kept.contains("daylight_") && !kept.contains(mira.secret()), "{kept}");
 
-    let said = desk.push_asked(&url, &Gem::new("lamp", "1.0.0"), &[], &[]).good();
+    let file = desk.build(&Gem::new("lamp", "1.0.0"));
+    let push = ["env", &host, &proxy, "gem", "push", "--host", &url, file.to_str().unwrap()];
+    let said = desk.asked(&push, &[]).good();
     assert!(said.contains("Successfully registered gem: lamp (1.0.0)"), "{said}");
 
     // The key may not withdraw: the client is told so in words it acts upon, asks who it is, and adds the scope.
-    let yank = ["gem", "yank", "lamp", "--version", "1.0.0", "--host", &url];
-    let said = desk.asked(&yank, &[("Email:", "mira@example.com"), ("Password:", mira.secret())]).good();
+    let yank = ["env", &host, &proxy, "gem", "yank", "lamp", "--version", "1.0.0", "--host", &url];
+    let said = desk.asked(&yank, &[("mail:", "mira@example.com"), ("Password:", mira.secret())]).good();
     assert!(said.contains("Added yank_rubygem scope to the existing API key"), "{said}");
     assert!(said.contains("Successfully deleted gem: lamp (1.0.0)"), "{said}");
+    assert_eq!(elsewhere.asked(), [], "the public registry, which is the client's default, learns nothing");
 
     let said = desk.asked(&["gem", "signout"], &[]).good();
     assert!(said.contains("signed out") && desk.credentials().is_none(), "{said}");
     assert_eq!(names(&world), ["admin", "laptop", "mira"]);
+}
+
+/// Why nobody is told to use `gem signin --host`: since 3.4 the client first asks its default host, the public registry,
+/// for the profile, and shows it what was typed.
+#[test]
+fn with_the_host_as_an_option_the_newest_client_would_ask_the_public_registry_first() {
+    let (world, elsewhere) = (World::start(), Upstream::start());
+    let desk = Ruby::with(Client::Newest);
+    let (url, proxy) = (world.url(FIRST), format!("https_proxy={}", elsewhere.url()));
+    let command = ["env", &proxy, "gem", "signin", "--host", url.trim_end_matches('/')];
+    let answers =
+        [("mail:", "mira"), ("Password:", "daylight_x"), ("API Key name", "laptop"), ("customise scopes", "n")];
+    desk.asked(&command, &answers).bad();
+    assert_eq!(elsewhere.asked()[0].method, "CONNECT");
+    for text in [include_str!("../README.md"), include_str!("../docs/clients.md")] {
+        assert!(!text.contains("gem signin --host $"), "it is recommended");
+    }
 }
 
 #[test]
@@ -237,7 +255,7 @@ fn a_push_with_a_guarded_token_takes_its_code_from_the_command_line_or_a_prompt(
     // The same code signs in, and its key wants the next: the client asks.
     let (other, uri) = guarded(&world, "olaf");
     let [now, after] = codes(&uri);
-    let answers = [("Email:", "olaf"), ("Password:", other.secret()), ("Code:", &*now), ("Code:", &*after)];
+    let answers = [("mail:", "olaf"), ("Password:", other.secret()), ("Code:", &*now), ("Code:", &*after)];
     let said = desk.push_asked(&url, &Gem::new("oil", "1.0.0"), &[], &answers).good();
     assert!(said.contains("Signed in with API key: ") && said.contains("Successfully registered gem: oil"), "{said}");
 
