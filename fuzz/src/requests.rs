@@ -22,6 +22,9 @@ pub(crate) fn route(bytes: &[u8]) {
         let plain = |segment: &str| !segment.is_empty() && segment != "." && segment != "..";
         assert!(content.path.is_empty() || content.path.split('/').all(plain), "{:?}", content.path);
         assert!(!content.path.contains(|c: char| c.is_ascii_control() || c == '\\'));
+        if format::tree::check(&content.path).is_ok() {
+            super::trees::sent_upstream(&content.path);
+        }
         if let Some(question) = format::gem::path::read(&content.path) {
             assert!(!format!("{question:?}").contains(".."), "{question:?}");
         }

@@ -13,6 +13,7 @@ pub(crate) fn tree(bytes: &[u8]) {
     let Some(whole) = text(bytes).filter(|path| tree::check(path).is_ok()) else { return };
     assert!(whole.split('/').all(|name| !matches!(name, "" | "." | "..")) && !whole.contains('\0'));
     assert!(whole.starts_with(path::unit(whole)) && !path::unit(whole).ends_with('/'));
+    sent_upstream(whole);
     let Some(read) = path::read(whole) else {
         assert!(!path::lasting(whole));
         return;
@@ -35,6 +36,55 @@ pub(crate) fn tree(bytes: &[u8]) {
         assert_eq!(snapshot::base(artifact.file_version), artifact.version);
     }
     assert_eq!(path::lasting(whole), !artifact.snapshot() || artifact.build.is_some());
+}
+
+/// A path that an upstream may be asked for: a server that decodes it twice, or leaves out parameters or a fragment, reads one of
+/// Maven's as the same path, so with the same coordinates; and is led out of its folder by none.
+pub(super) fn sent_upstream(path: &str) {
+    let sent = client::escaped(path);
+    assert!(sent.is_ascii() && !sent.contains([';', '#', '?', '\\', '\'']) && sent.split('/').all(|name| name != ".."));
+    let once = decoded(sent.as_bytes());
+    assert_eq!(once, path.as_bytes(), "whoever decodes once has the path");
+    let twice = decoded(&once);
+    let maven = !tree::is_ambiguous(path);
+    assert!(maven || path::read(path).is_none() && path::version_of(path).is_none());
+    if tree::may_leave_its_folder(path) {
+        return;
+    }
+    for read in [once, twice.clone(), decoded(&twice)] {
+        let cut = without_parameters(&read);
+        for read in [&read, &cut] {
+            assert!(!maven || read == path.as_bytes(), "{sent}");
+            assert!(read.split(|byte| *byte == b'/').all(|name| !matches!(name, b"." | b"..")), "{sent}");
+        }
+    }
+}
+
+/// What a server makes of the escapes of a path: of what is none, nothing.
+fn decoded(path: &[u8]) -> Vec<u8> {
+    let (mut out, mut rest) = (Vec::new(), path);
+    while let [first, after @ ..] = rest {
+        let digit = |at: usize| after.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+        match digit(0).zip(digit(1)).filter(|_| *first == b'%') {
+            Some((high, low)) => {
+                out.push((16 * high + low) as u8);
+                rest = &after[2..];
+            }
+            None => {
+                out.push(*first);
+                rest = after;
+            }
+        }
+    }
+    out
+}
+
+/// A path without what follows a `;` in each name, and without what follows a `#` or a `?`.
+fn without_parameters(path: &[u8]) -> Vec<u8> {
+    let end = path.iter().position(|byte| matches!(byte, b'#' | b'?')).unwrap_or(path.len());
+    let names = path[..end].split(|byte| *byte == b'/');
+    let names: Vec<&[u8]> = names.map(|name| name.split(|byte| *byte == b';').next().unwrap_or_default()).collect();
+    names.join(&b'/')
 }
 
 /// Three versions, a line each: their order is one.

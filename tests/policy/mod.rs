@@ -5,6 +5,7 @@ mod clients;
 mod cooldown;
 mod gems;
 mod origin;
+mod spellings;
 mod upstreams;
 
 use crate::world::{Answer, FIRST, World};

@@ -36,6 +36,7 @@ pub use content::Content;
 pub use error::{Error, Side};
 pub use host::{HostState, Trouble};
 pub use hosts::{Hosts, HostsOptions};
+pub use path::escaped;
 pub use patience::Patience;
 pub use proxy::ProxyOptions;
 pub use retry_after::moment;

@@ -269,7 +269,7 @@ fn phrase(error: &Error) -> Option<&'static str> {
         E::Hidden(hidden) => match hidden.why {
             Why::Denied(_) | Why::NotAllowed => "not allowed by policy",
             Why::Young { .. } => "hidden by policy until it is older",
-            Why::Private(_) | Why::List => "hidden by policy",
+            Why::Private(_) | Why::Unclassified | Why::List => "hidden by policy",
         },
         E::PathTaken(_) => "published with other bytes, and what is published never changes",
         E::PathTakenByRemoved(_) => "was published with other bytes and deleted, and its path stays taken",

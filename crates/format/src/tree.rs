@@ -1,9 +1,11 @@
 //! Paths of repositories that are trees of files: which of them any file may have (the one place that refuses names that
 //! would mean something else to a file system, a shell or another client), and what their endings say.
 
+mod ambiguous;
 mod checksum;
 mod media;
 
+pub use ambiguous::{is_ambiguous, may_leave_its_folder};
 pub use checksum::{Checksum, LONGEST as LONGEST_CHECKSUM, checksum_of};
 pub use media::media;
 

@@ -69,8 +69,12 @@ pub struct Metadata<'a> {
     pub folder: &'a str,
 }
 
-/// Reads a path that [`tree::check`] lets through. `None`: the layout has no such file.
+/// Reads a path that [`tree::check`] lets through. `None`: the layout has no such file. No name in it has a character that makes a
+/// path [ambiguous](tree::is_ambiguous): an upstream might have another artifact there than is read here.
 pub fn read(path: &str) -> Option<Path<'_>> {
+    if tree::is_ambiguous(path) {
+        return None;
+    }
     let (file, checksum) = match tree::checksum_of(path) {
         // Nobody has a checksum of a checksum.
         Some((file, _)) if tree::checksum_of(file).is_some() => return None,
@@ -93,11 +97,12 @@ pub fn read(path: &str) -> Option<Path<'_>> {
 }
 
 /// The group, as folders, the artifact and the version that a file is of; `None`: it is a document, or of no version. What is no
-/// file of the layout, as upstreams have some all the same, is of the version whose folder it is in.
+/// file of the layout, as upstreams have some all the same, is of the version whose folder it is in; an ambiguous path is of none.
 pub fn version_of(path: &str) -> Option<(&str, &str, &str)> {
     match read(path).map(|read| read.kind) {
         Some(Kind::Artifact(Artifact { group, artifact, version, .. })) => Some((group, artifact, version)),
         Some(_) => None,
+        None if tree::is_ambiguous(path) => None,
         None => {
             let (above, version) = tree::folder(path).rsplit_once('/')?;
             let (group, artifact) = above.rsplit_once('/')?;

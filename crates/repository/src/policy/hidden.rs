@@ -36,6 +36,8 @@ pub enum Why {
     },
     /// Its name begins like this, and no upstream may say what has such a name.
     Private(String),
+    /// Nobody can tell which package it is of, as its path is in no version's folder, or might be another to its upstream.
+    Unclassified,
     /// It is a list of what is there, of which nobody here knows what may be seen.
     List,
 }
@@ -71,6 +73,10 @@ impl fmt::Display for Hidden {
             Why::Denied(pattern) => write!(f, "`{pattern}` is denied"),
             Why::NotAllowed => f.write_str("it is none of what is allowed"),
             Why::Private(prefix) => write!(f, "names that begin with `{prefix}` are private, and no upstream is asked"),
+            Why::Unclassified if self.format == Format::Maven => {
+                f.write_str("by its path it cannot be told of which artifact it is, and so not whether it may be seen")
+            }
+            Why::Unclassified => f.write_str("its upstream may read its path as another (`%`, `;` or `#` in a name)"),
             Why::List => f.write_str("it lists versions that may be hidden"),
             Why::Young { since, cooldown_ms, until } => {
                 write!(f, "versions are not offered before they are {} old", span(*cooldown_ms))?;

@@ -74,6 +74,11 @@ impl Rules {
         self.layers.iter().find_map(|policy| policy.forbids(what))
     }
 
+    /// Why this is denied, whatever else is known of it.
+    pub(crate) fn denies(&self, what: &Named<'_>) -> Option<Hidden> {
+        self.layers.iter().find_map(|policy| policy.denies(what))
+    }
+
     /// The next moment at which this may be seen otherwise, without any change.
     pub(crate) fn turns(&self, what: &Named<'_>, view: View<'_>) -> Option<Millis> {
         self.layers.iter().filter_map(|policy| policy.turns(what, view)).min()
@@ -113,9 +118,18 @@ impl Rules {
 
     /// Why an upstream's list at this path is not seen: it tells of versions, and nobody here knows which may be.
     pub(crate) fn withholds(&self, path: &str) -> Option<Hidden> {
+        self.because(path, Why::List)
+    }
+
+    /// Why what is at this path of an upstream is not seen: nobody can tell what it is.
+    pub(crate) fn cannot_classify(&self, path: &str) -> Option<Hidden> {
+        self.because(path, Why::Unclassified)
+    }
+
+    /// The first policy says so of a path; `None`: there is none.
+    fn because(&self, path: &str, why: Why) -> Option<Hidden> {
         let policy = self.layers.first()?;
-        let (format, repository) = (policy.format, policy.repository.clone());
-        Some(Hidden { format, what: path.to_owned(), why: Why::List, repository })
+        Some(Hidden { format: policy.format, what: path.to_owned(), why, repository: policy.repository.clone() })
     }
 }
 
@@ -146,9 +160,14 @@ impl Policy {
         })
     }
 
+    fn denies(&self, what: &Named<'_>) -> Option<Hidden> {
+        let pattern = self.deny.iter().find(|pattern| pattern.is_about(what))?;
+        Some(self.because(what, Why::Denied(pattern.text().to_owned())))
+    }
+
     fn forbids(&self, what: &Named<'_>) -> Option<Hidden> {
-        if let Some(pattern) = self.deny.iter().find(|pattern| pattern.is_about(what)) {
-            return Some(self.because(what, Why::Denied(pattern.text().to_owned())));
+        if let Some(denied) = self.denies(what) {
+            return Some(denied);
         }
         if !self.allow.is_empty() && !self.allow.iter().any(|pattern| pattern.may_be_about(what)) {
             return Some(self.because(what, Why::NotAllowed));

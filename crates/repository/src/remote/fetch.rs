@@ -3,10 +3,10 @@
 
 use super::ages::{Age, Ages};
 use super::flights::{Came, Landed, Lasts, Stage, Until};
-use super::{KeptFile, OfUpstream, PATIENCE, Remembered, Remote, filter, kind, past};
+use super::{KeptFile, OfUpstream, PATIENCE, Remembered, Remote, filter, kind, past, refused};
 use crate::content::{Freshness, How};
-use crate::{Content, Error, Found, Hidden, Named, Repository, Since, Source, shown};
-use format::maven::{self, path::Kind, path::PREFIXES};
+use crate::{Content, Error, Found, Source, shown};
+use format::maven::path::PREFIXES;
 use format::tree::{self, Checksum};
 use store::Held;
 use telemetry::{Event, EventId, Layer, MemberRecord, MemberSaid, Millis, Reason, Tick};
@@ -17,8 +17,8 @@ pub(crate) async fn fetch(remote: &Remote, path: &str, event: &mut Event) -> Res
     event.layer = Layer::Remote;
     let began = Tick::now();
     let mut told = Told::default();
-    let found = match (forbidden(&remote.repository, path), remote.repository.as_of) {
-        (Some(why), _) => Err(why.into()),
+    let found = match (refused::never_asked(&remote.repository, path), remote.repository.as_of) {
+        (Some(why), _) => Err(why),
         (None, Some(then)) => Box::pin(past::file(remote, then, path, &mut told, event)).await,
         (None, None) if filter::is_for(remote, path) => {
             Box::pin(filter::metadata(remote, path, &mut told, event)).await
@@ -51,27 +51,6 @@ pub(crate) async fn fetch(remote: &Remote, path: &str, event: &mut Event) -> Res
         ..MemberRecord::new(&remote.repository.record.name, said, reason)
     });
     found.map(Found::Content)
-}
-
-/// Why nothing at `path` may be seen, whatever its age: then nobody is asked for it, and learns that somebody wants it.
-fn forbidden(repository: &Repository, path: &str) -> Option<Hidden> {
-    let rules = &repository.rules;
-    let format = rules.format()?;
-    match Named::file(format, path, Since::Always) {
-        Some(file) => rules.forbids(&file.upstream()),
-        None => match maven::path::read(path).map(|read| read.kind) {
-            Some(Kind::Metadata(at)) if at.snapshot().is_some() => {
-                rules.private(&Named::maven(tree::folder(at.folder).rsplit_once('/')?, "", Since::Always))
-            }
-            Some(Kind::Metadata(_)) | None => {
-                // A folder of one word is a group's, and no artifact's.
-                let folder = tree::folder(path);
-                rules.private(&Named::maven(folder.rsplit_once('/').unwrap_or((folder, "")), "", Since::Always))
-            }
-            Some(Kind::Catalog | Kind::Index) => rules.withholds(path),
-            Some(_) => None,
-        },
-    }
 }
 
 /// The file at `path` as the upstream has it, or what is known of its bytes where `path` is that of a checksum.

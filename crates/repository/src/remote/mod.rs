@@ -1,7 +1,7 @@
 //! A repository that stands for an upstream: what is kept of it is answered while it is good, and the rest is fetched,
 //! once however many ask.
 //!
-//! In reading order: [`fetch`] decides, [`ages`] says for how long what is kept is good, [`flights`] has one fetch of a
+//! In reading order: [`fetch`] decides, [`refused`] says what no upstream is asked for, [`ages`] says for how long what is kept is good, [`flights`] has one fetch of a
 //! path at a time, [`landing`] is what such a fetch does; [`note`] has the journal remember what it showed ([`sight`], [`sightings`]),
 //! [`age`] says how old that is, and [`past`] tells it as of a moment. [`prefixes`] says who is asked last in groups.
 
@@ -20,6 +20,7 @@ mod note;
 mod past;
 mod prefixes;
 mod promise;
+mod refused;
 mod row;
 mod sight;
 mod sightings;

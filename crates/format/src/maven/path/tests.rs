@@ -144,6 +144,14 @@ fn what_the_layout_does_not_have_is_nothing() {
     ] {
         assert_eq!(read(path), None, "{path}");
     }
+    for path in [
+        "org;x/lamp/1.0/lamp-1.0.jar",
+        "org/lamp/1.0/lamp-1.0.jar;x",
+        "org/la%6dp/1.0/la%6dp-1.0.jar",
+        "org/lamp#/1.0/lamp#-1.0.jar",
+    ] {
+        assert_eq!((read(path), version_of(path)), (None, None), "{path}");
+    }
 }
 
 proptest! {

@@ -1,0 +1,100 @@
+//! Paths that one server reads as something else than another: no spelling leads around a policy, or out of an upstream's folder.
+
+use super::{set, world};
+use crate::world::{Says, Upstream, World};
+use serde_json::json;
+
+/// Ways to write the folder `com/acme` that servers exist for: path parameters (`;`), escapes that are decoded once more, by the
+/// server or by a proxy before it, and URLs that are made of a decoded path.
+const SPELLINGS: [&str; 12] = [
+    "com/acme;y",
+    "com;a=b/acme",
+    "com/acme%3By",
+    "com/acme%253By",
+    "com/%2561cme",
+    "com/%252561cme",
+    "com/acm%2565",
+    "com/acme%23",
+    "com/acme%2523",
+    "com/other/%252e%252e/acme",
+    "com/other/..;/acme",
+    "com/other/%252E./acme",
+];
+
+/// An upstream that answers anything, as repository `far` of Maven's and `files` of raw files.
+fn shore() -> (World, Upstream) {
+    let (world, far) = (world(), Upstream::start());
+    far.says_otherwise(Says::bytes("evil"));
+    world.remote("far", &far.url());
+    let remote = json!({ "urls": [far.url()] });
+    world.make(&json!({ "name": "files", "format": "raw", "kind": "remote", "remote": remote }));
+    (world, far)
+}
+
+#[test]
+fn no_spelling_of_a_name_of_maven_s_leads_around_a_policy_or_a_hosted_name() {
+    let (world, far) = shore();
+    world.tree("ours", "maven");
+    world.make(&json!({ "name": "all", "format": "maven", "members": ["ours", "far"] }));
+    world.admin().put("ours", "com/acme/x/1/x-1.jar", b"ours").expect(201);
+    let nowhere = |repository: &str| {
+        for spelling in SPELLINGS {
+            for path in ["x/2/x-2.jar", "x/2/x-2.jar.sha1", "x/maven-metadata.xml", "x/2/odd.txt"] {
+                let answer = world.anon().file(repository, &format!("{spelling}/{path}"));
+                assert!(matches!(answer.status, 403 | 404), "{repository} {spelling}/{path}: {}", answer.status);
+            }
+        }
+        assert_eq!(far.asked(), [], "{repository}");
+    };
+    nowhere("all");
+    set(&world, "far", &json!({ "deny": ["com.acme"] })).expect(200);
+    nowhere("far");
+    set(&world, "far", &json!({ "deny": null, "private_prefixes": ["com.acme"] })).expect(200);
+    nowhere("far");
+    // Names with other odd characters are asked for, and each of these goes as an escape.
+    set(&world, "far", &json!({ "private_prefixes": null })).expect(200);
+    world.anon().file("far", "com/acme/x/1+b~1/x-1+b~1-$(a),b='c'.jar").expect(200);
+    let asked = far.asked();
+    assert_eq!(asked[0].path, "/com/acme/x/1%2Bb~1/x-1%2Bb~1-%24%28a%29%2Cb%3D%27c%27.jar");
+}
+
+#[test]
+fn what_no_policy_can_classify_is_refused_where_there_is_one() {
+    let (world, far) = shore();
+    for path in ["x.jar", "com/x.jar", "com/acme/x.jar", "com/acme/x/1/notes.txt"] {
+        world.anon().file("far", path).expect(200);
+    }
+    let before = far.total();
+    set(&world, "far", &json!({ "deny": ["com.acme:x:2"] })).expect(200);
+    for path in ["x.jar", "com/x.jar", "com/acme/x.jar", "com/acme/x-1.jar"] {
+        let refused = world.anon().file("far", path).expect(403).json();
+        let detail = refused["detail"].as_str().unwrap();
+        assert!(detail.contains("cannot be told of which artifact it is"), "{path}: {refused}");
+    }
+    for path in ["com/acme/x/2/odd.txt", "com/acme/x/2/deep/odd.txt", "com/acme/x/2"] {
+        world.anon().file("far", path).expect(403);
+    }
+    assert_eq!(far.total(), before);
+    world.anon().file("far", "com/acme/x/1/notes.txt").expect(200);
+}
+
+#[test]
+fn no_spelling_of_a_raw_file_leads_around_a_policy_or_out_of_the_upstream_s_folder() {
+    let (world, far) = shore();
+    for path in
+        ["a/..;/b", "a/%252e%252e/b", "a/%25252e./b", "a/..%23/b", "a/b%252f..%252fc", "a/%255c../b", "a/b%2500"]
+    {
+        world.anon().file("files", path).expect(404);
+    }
+    assert_eq!(far.asked(), []);
+    // Without a policy names may have any character, which goes as an escape.
+    world.anon().file("files", "bin/a;b%20c%23%2525@!.zip").expect(200);
+    assert_eq!(far.asked()[0].path, "/bin/a%3Bb%20c%23%2525%40%21.zip");
+    set(&world, "files", &json!({ "deny": ["bin/lamp.zip", "secret/*"] })).expect(200);
+    for path in ["bin/lamp.zip;x", "bin/lamp.zip%23x", "bin/%256camp.zip", "b;in/lamp.zip", "secret", "secret/"] {
+        let refused = world.anon().file("files", path).expect(403);
+        assert!(refused.text().contains("policy"), "{}", refused.text());
+    }
+    assert_eq!(far.total(), 1);
+    world.anon().file("files", "bin/oil.zip").expect(200);
+}
