@@ -3,6 +3,7 @@
 mod ages;
 mod clients;
 mod cooldown;
+mod folders;
 mod gems;
 mod origin;
 mod spellings;

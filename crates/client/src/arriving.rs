@@ -29,6 +29,8 @@ pub struct Arriving {
     host: String,
     peer: Option<IpAddr>,
     said: String,
+    /// Whether it is about a folder: on the way to it a redirect led to the same path with a slash behind it.
+    folder: bool,
     patience: Patience,
     purse: Purse,
     /// `None` once the body has ended, well or not.
@@ -61,6 +63,7 @@ impl Arriving {
             host: host.to_owned(),
             peer: link.peer(),
             said: String::new(),
+            folder: false,
             patience,
             purse: Purse::default(),
             open: Some(Open { body, link, way, place }),
@@ -74,6 +77,15 @@ impl Arriving {
     /// The status, as the upstream said it.
     pub fn status(&self) -> u16 {
         self.status
+    }
+
+    /// Whether it is about a folder, and not about a file: a redirect led from the path to the same with a slash behind it.
+    pub fn is_of_folder(&self) -> bool {
+        self.folder
+    }
+
+    pub(crate) fn of_folder(self, folder: bool) -> Self {
+        Self { folder, ..self }
     }
 
     /// A header's value, where it is there and readable. Names in small letters.

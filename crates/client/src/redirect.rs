@@ -11,6 +11,11 @@ pub(crate) fn leads_on(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
+/// Whether a redirect leads to the same path with a slash behind it: so servers say that a path is that of a folder.
+pub(crate) fn is_to_folder(from: &Target, to: &Target) -> bool {
+    to.path.path().strip_suffix('/') == Some(from.path.path())
+}
+
 /// Where `location` leads from `from`.
 pub(crate) fn follow(from: &Target, location: Option<&str>) -> Result<Target, Error> {
     let bad = |why| Error::BadRedirect { host: from.authority.clone(), why };

@@ -141,15 +141,17 @@ impl Upstream {
     async fn follow(&self, base: &Base, path: &str, ask: &Ask<'_>, event: &mut Event) -> Result<Arriving, Error> {
         let target = Target::of(&format!("{}/{}", base.url, escaped(path)))?;
         let mut hop = Hop { target, reach: Reach::Anywhere };
+        let mut folder = false;
         for _ in 0..=REDIRECTS_MAX {
             let mut answer = self.call(&hop, ask, event).await?;
             if !matches!(answer.status(), 200 | 206) {
                 answer.listen(event).await;
             }
             if !redirect::leads_on(answer.status()) {
-                return Ok(answer);
+                return Ok(answer.of_folder(folder));
             }
             let target = redirect::follow(&hop.target, answer.header("location"))?;
+            folder |= redirect::is_to_folder(&hop.target, &target);
             let own = self.is_own(&target.origin);
             hop = Hop { reach: if own { Reach::Anywhere } else { Reach::beyond(answer.peer()) }, target };
         }

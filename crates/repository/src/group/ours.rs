@@ -34,16 +34,18 @@ pub(super) fn kept(leaf: &Repository) -> MemberRecord {
 pub(crate) fn artifacts(path: &str) -> impl Iterator<Item = &str> {
     let folder = tree::folder(path);
     let above = tree::folder(folder);
-    let (first, odd) = match path::read(path).map(|read| read.kind) {
+    let read = path::read(path).map(|read| read.kind);
+    let (first, odd) = match read {
         Some(Kind::Artifact(_)) => (above, false),
         Some(Kind::Metadata(at)) if at.snapshot().is_some() => (above, false),
         // A document for a version that is no snapshot is none of the layout's.
         Some(Kind::Metadata(_)) => (folder, name(folder).starts_with(|first: char| first.is_ascii_digit())),
         Some(Kind::Catalog | Kind::Prefixes | Kind::Settings | Kind::Index) => ("", false),
-        // No file of the layout; an upstream may have it all the same.
+        // No file of the layout. An upstream may have it all the same, or a listing of it, if it is a folder.
         None => (above, true),
     };
-    let others = std::iter::successors(odd.then_some(folder), |folder| Some(tree::folder(folder)));
+    let from = if read.is_some() { folder } else { path };
+    let others = std::iter::successors(odd.then_some(from), |folder| Some(tree::folder(folder)));
     let others = others.take_while(|folder| !folder.is_empty()).filter(move |folder| *folder != first);
     Some(first).filter(|first| !first.is_empty()).into_iter().chain(others)
 }

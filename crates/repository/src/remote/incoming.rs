@@ -3,7 +3,7 @@
 use super::failure::{Failure, Trouble};
 use super::kind;
 use super::promise::Promise;
-use crate::Grown;
+use crate::{Format, Grown};
 use bytes::{Bytes, BytesMut};
 use client::Arriving;
 use format::tree::Checksum;
@@ -51,7 +51,7 @@ impl Incoming {
     /// Takes all of a body. `show` is told of the file once there are bytes to read, and what is promised of them.
     pub(super) async fn take(
         store: &Store,
-        path: &str,
+        path: (Format, &str),
         answer: &mut Arriving,
         (promise, show): (&mut Promise, impl Show),
         event: &mut Event,
@@ -81,7 +81,7 @@ impl Incoming {
 
     async fn take_file(
         store: &Store,
-        path: &str,
+        path: (Format, &str),
         (answer, first): (&mut Arriving, BytesMut),
         (promise, show): (&mut Promise, impl Show),
         event: &mut Event,
@@ -173,9 +173,9 @@ async fn gather(answer: &mut Arriving, event: &mut Event) -> Result<Option<Bytes
 }
 
 /// Refuses what begins like a page for people where none can be.
-fn refuse_a_page(path: &str, first: &[u8]) -> Result<(), Failure> {
+fn refuse_a_page((format, path): (Format, &str), first: &[u8]) -> Result<(), Failure> {
     let text = first.trim_ascii_start();
     let begins = |with: &str| text.get(..with.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(with.as_bytes()));
     let page = begins("<!doctype html") || begins("<html");
-    if page && !kind::may_be_html(path) { Err(Failure::page()) } else { Ok(()) }
+    if page && !kind::may_be_html(format, path) { Err(Failure::page()) } else { Ok(()) }
 }

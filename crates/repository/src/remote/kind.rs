@@ -33,10 +33,14 @@ pub(super) fn has_checksum_beside(format: Format, file: &str) -> bool {
 }
 
 /// Whether a page for people may be what is asked for. Where none can be, one is the word of somebody else on the way:
-/// a login, a portal, an error that is called success.
-pub(super) fn may_be_html(file: &str) -> bool {
+/// a login, a portal, an error that is called success; or the listing of a folder, which is no file of Maven's and would tell of
+/// names whatever policy says.
+pub(super) fn may_be_html(format: Format, file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
-    name.rsplit_once('.').is_none_or(|(_, ending)| matches!(ending, "html" | "htm" | "xhtml"))
+    match name.rsplit_once('.') {
+        Some((_, ending)) => matches!(ending, "html" | "htm" | "xhtml"),
+        None => format != Format::Maven,
+    }
 }
 
 /// Whether a body that is said to be coded so is the file as it is. None is asked for with a coding; but servers call
@@ -96,6 +100,8 @@ mod tests {
 
     #[test]
     fn a_page_for_people_has_its_ending_or_none() {
-        assert!(may_be_html("site/index.html") && may_be_html("dist/v20") && !may_be_html("a/b-1.jar"));
+        let raw = |file| may_be_html(Format::Raw, file);
+        assert!(raw("site/index.html") && raw("dist/v20") && !raw("a/b-1.jar"));
+        assert!(may_be_html(Format::Maven, "a/b/1/index.html") && !may_be_html(Format::Maven, "org/example"));
     }
 }

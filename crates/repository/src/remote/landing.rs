@@ -7,7 +7,7 @@ use super::flights::{Arriving as Shown, Came, Landed, Stage};
 use super::incoming::Incoming;
 use super::promise::Promise;
 use super::{KeptFile, Remembered, Remote, kind};
-use crate::ChecksumPolicy;
+use crate::{ChecksumPolicy, Format};
 use bytes::Bytes;
 use client::{Arriving, Conditions, Upstream};
 use format::maven::metadata::Metadata;
@@ -57,6 +57,10 @@ impl<'a> Landing<'a> {
         let call = upstream.get(self.path, &conditions, event);
         let answer = self.remote.while_followed((self.path, self.told), call).await??;
         match (answer.status(), had) {
+            // A folder is no file of Maven's.
+            (200, had) if answer.is_of_folder() && self.remote.repository.format == Format::Maven => {
+                self.miss(had, event).await
+            }
             (200, had) => self.take(&upstream, answer, had, event).await,
             (304, Some(had)) => self.confirm(had, event).await,
             (404 | 410, had) => self.miss(had, event).await,
@@ -102,7 +106,8 @@ impl<'a> Landing<'a> {
         event: &mut Event,
     ) -> Result<Landed, Trouble> {
         let html = answer.header("content-type").is_some_and(|kind| kind.contains("html"));
-        if html && !kind::may_be_html(self.path) {
+        let format = self.remote.repository.format;
+        if html && !kind::may_be_html(format, self.path) {
             return Err(Failure::page().into());
         }
         let coding = answer.header("content-encoding").unwrap_or_default();
@@ -110,7 +115,7 @@ impl<'a> Landing<'a> {
             let text = format!("the upstream answered with a coding that was not asked for: {}", Event::text(coding));
             return Err(Failure::new(Reason::UpstreamInvalid, text).into());
         }
-        let (format, now) = (self.remote.repository.format, self.remote.now());
+        let now = self.remote.now();
         let policy = ChecksumPolicy::of(self.remote.repository.record.remote.as_deref());
         let asked = policy != ChecksumPolicy::Ignore;
         let looked_at = asked && !kind::is_metadata(format, self.path);
@@ -130,7 +135,7 @@ impl<'a> Landing<'a> {
             self.told.send_replace(Stage::Arriving(shown));
         };
         let store = &self.remote.remotes.store;
-        let incoming = Incoming::take(store, self.path, &mut answer, (&mut promise, show), event).await?;
+        let incoming = Incoming::take(store, (format, self.path), &mut answer, (&mut promise, show), event).await?;
         let claims = promise.sure(event).await?;
         if kind::is_metadata(format, self.path) {
             self.look_inside(incoming.hashes.size_bytes, incoming.document(), event).await?;

@@ -1,0 +1,62 @@
+//! Folders: an upstream's listing of one tells what is there, so it is subject to a policy and to whose a name is, as files are.
+
+use super::{set, world};
+use crate::world::{Says, Upstream, World};
+use serde_json::json;
+
+/// A group `all` of `ours` (hosted, with `org.example:lamp`) and `far` (remote), whose upstream lists any folder as a page.
+fn shore() -> (World, Upstream) {
+    let (world, far) = (world(), Upstream::start());
+    let listing = "<html><body><a href=\"9/\">9/</a></body></html>";
+    far.says_otherwise(Says::bytes(listing).header("Content-Type", "text/html"));
+    world.remote("far", &far.url());
+    world.tree("ours", "maven");
+    world.make(&json!({ "name": "all", "format": "maven", "members": ["ours", "far"] }));
+    world.admin().put("ours", "org/example/lamp/1/lamp-1.jar", b"ours").expect(201);
+    (world, far)
+}
+
+#[test]
+fn no_upstream_is_asked_for_the_folder_of_a_name_that_is_ours() {
+    let (world, far) = shore();
+    for path in ["org/example/lamp", "org/example/lamp/", "org/example/lamp/9", "org/example/lamp/9/deep"] {
+        world.anon().file("all", path).expect(404);
+    }
+    assert_eq!(far.asked(), []);
+}
+
+#[test]
+fn no_upstream_is_asked_for_a_folder_that_is_denied_or_below_a_private_prefix() {
+    let (world, far) = shore();
+    set(&world, "far", &json!({ "deny": ["org.other:oil"] })).expect(200);
+    set(&world, "all", &json!({ "private_prefixes": ["com.acme"] })).expect(200);
+    for path in ["org/other/oil", "org/other/oil/", "org/other/oil/9", "org/other/oil/9/"] {
+        for repository in ["far", "all"] {
+            let refused = world.anon().file(repository, path).expect(403);
+            assert!(refused.text().contains("`org.other:oil` is denied"), "{path}: {}", refused.text());
+        }
+    }
+    for path in ["com/acme", "com/acme/", "com/acme/x", "com/acme/x/9/", "com/acme/x/9/deep/er"] {
+        let refused = world.anon().file("all", path).expect(403);
+        assert!(refused.text().contains("names that begin with `com.acme` are private"), "{path}: {}", refused.text());
+    }
+    assert_eq!(far.asked(), []);
+}
+
+#[test]
+fn a_listing_of_a_folder_is_no_file_of_a_repository_of_maven_s() {
+    let (world, far) = shore();
+    for repository in ["far", "all"] {
+        let answer = world.anon().file(repository, "org/other").expect(502);
+        assert!(!answer.text().contains("9/"), "{}", answer.text());
+    }
+    // A server that sends on to the same path with a slash behind it says that this is a folder.
+    far.says("/org/other/oil", Says::redirect("/org/other/oil/"));
+    for repository in ["far", "all"] {
+        world.anon().file(repository, "org/other/oil/").expect(404);
+    }
+    // In a repository of raw files a page may be what is asked for.
+    let remote = json!({ "urls": [far.url()] });
+    world.make(&json!({ "name": "files", "format": "raw", "kind": "remote", "remote": remote }));
+    world.anon().file("files", "org/other/oil/").expect(200);
+}
