@@ -86,7 +86,11 @@ fn beside(world: &World, page: &str) {
 
 #[test]
 fn a_flood_of_indexes_is_shed_and_pushes_downloads_and_pages_see_no_error() {
-    let world = World::start_with(&[("DAYLIGHT_SERVER_MAX_INDEXES", "2")]);
+    let world = World::start_with(&[
+        ("DAYLIGHT_SERVER_MAX_INDEXES", "2"),
+        // All of them have one address.
+        ("DAYLIGHT_SERVER_CLIENT_SHARE_PERCENT", "100"),
+    ]);
     let (admin, anon) = (world.admin(), world.anon());
     for version in 0..20 {
         admin.push(FIRST, &Gem::new("lamp", &format!("1.0.{version}"))).expect(200);

@@ -10,6 +10,7 @@ mod http2_frames;
 mod http2_slow;
 mod ranges;
 mod slow;
+mod slow_forms;
 mod slow_upstream;
 
 use crate::accounts;

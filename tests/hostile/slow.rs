@@ -15,7 +15,7 @@ const IMPATIENT: &[(&str, &str)] = &[
 ];
 
 /// Sends a byte each 50 ms on every connection until the server has ended all of them.
-fn drip(mut slow: Vec<Connection>, meanwhile: impl Fn()) {
+pub(super) fn drip(mut slow: Vec<Connection>, meanwhile: impl Fn()) {
     let began = Instant::now();
     for connection in &slow {
         connection.stream().set_read_timeout(Some(Duration::from_millis(1))).unwrap();

@@ -41,7 +41,7 @@ impl Scene {
     fn await_waiting(&self, count: u64) {
         await_metrics(&self.world, "those who wait", |metrics| {
             let waiting = bound(metrics, "used", "requests") + bound(metrics, "used", "upstream.waiters");
-            let refused = ["requests", "upstream.waiters", "client.waiters", "repository.flights"];
+            let refused = ["requests", "client.requests", "upstream.waiters", "client.waiters", "repository.flights"];
             let refused: u64 = refused.iter().map(|name| bound(metrics, "rejected_total", name)).sum();
             waiting + refused >= count
         });

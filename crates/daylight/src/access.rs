@@ -103,6 +103,13 @@ impl Access {
         Some((token.class, token.record.expires.unwrap_or(Millis(i64::MAX))))
     }
 
+    /// The same of whoever shows them, also where tokens have changed since anybody asked; not whether they may do anything.
+    pub async fn holder(&self, headers: &HeaderMap, event: &mut Event) -> Result<Option<u64>, Error> {
+        let Some(presented) = Presented::read(headers) else { return Ok(None) };
+        let token = self.table(event).await?.find(&presented, self.clock.now());
+        Ok(token.map(|token| token.class))
+    }
+
     /// Who asks for `scope` on `repository`. Anyone may read what is not private; everything else needs a good token,
     /// and the password of the moment where the token demands one.
     pub async fn content(

@@ -3,6 +3,7 @@
 use crate::access::Scope;
 use crate::app::App;
 use crate::class::Class;
+use crate::config::FORM_BYTES;
 use crate::error::Error;
 use crate::route::{self, Content, Operation, Route};
 use crate::{accounts, admin, conformance, question, reply, upload};
@@ -19,7 +20,10 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
     }
     let route = event.time(Op::Route, || route::read(&request.method, request.path()))?;
     // Before any work: too many of a kind wait for nobody. Below a repository its format, in memory, tells the kind.
-    let _place = Class::of(&route).map(|class| app.classes.enter(class)).transpose()?;
+    let _place = match Class::of(&route) {
+        Some(class) => Some(Box::pin(app.enter(class, request, event)).await?),
+        None => None,
+    };
     // Boxed where there is much to do: else each hit, too, would be moved about with all the room that takes.
     match route {
         Route::Content(url) => Box::pin(below(app, request, url, event)).await,
@@ -36,7 +40,11 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
 async fn below(app: &App, request: &mut Request, url: Content, event: &mut Event) -> Result<Reply, Error> {
     let (repository, settings) = app.repositories.find(&url.repository, event).await?;
     let operation = event.time(Op::Route, || url.operation(repository.format))?;
-    let place = app.classes.enter(Class::below(&url, operation, repository.format))?;
+    if operation.brings_form(repository.format) {
+        let _place = app.enter(Class::Forms, request, event).await?;
+        request.upload.hold(FORM_BYTES, app.form_time, event).await?; // its client may take its time: not in a place for work
+    }
+    let place = app.enter(Class::below(&url, operation, repository.format), request, event).await?;
     let place = Place::new(client(request.client), place); // it goes to others while this request waits for an upstream
     match operation {
         Operation::Content(scope) => content(app, request, (url, scope), (repository, settings), place, event).await,

@@ -3,7 +3,7 @@
 use crate::access::{Access, Who};
 use crate::answer::answer;
 use crate::asked::Asked;
-use crate::class::Classes;
+use crate::class::{Class, Classes, Place};
 use crate::config::References;
 use crate::error::Error;
 use crate::reply;
@@ -51,9 +51,17 @@ pub struct App {
     pub conformance: bool,
     /// The largest upload, in bytes.
     pub max_upload_bytes: u64,
+    /// How long a form may take to arrive.
+    pub form_time: Duration,
 }
 
 impl App {
+    /// A place in a cost class for this request, or the error that there is none.
+    pub async fn enter(&self, class: Class, request: &Request, event: &mut Event) -> Result<Place, Error> {
+        let token = self.access.holder(&request.headers, event).await?;
+        self.classes.enter(class, request.client, token)
+    }
+
     /// Keeps a reply as a page, if it may be one: `stamp` says what it was made from. Who asked matters only where the
     /// repository is private: then it is a page of theirs alone, and ends when their token changes.
     pub fn keep(

@@ -1,5 +1,6 @@
 //! Cost classes: how many requests of a kind may be under way. Too many of one kind are that kind's trouble: they are
-//! refused at once, before any work, and the others have their places.
+//! refused at once, before any work, and the others have their places. Of each class one client, and one token, may take a
+//! part only.
 //!
 //! An answer that is complete in memory is given before this is asked: it is done when it is begun, so nobody waits.
 
@@ -9,9 +10,10 @@ use crate::error::Error;
 use crate::route::{Content, Operation, Route};
 use format::gem::call;
 use format::gem::path::{self, Question};
-use repository::Format;
+use repository::{ClassPlace, Format};
+use std::net::IpAddr;
 use std::sync::Arc;
-use telemetry::{Bound, BoundName, Recorder, Slot};
+use telemetry::{Bound, BoundName, KeyedBound, KeyedSlot, Recorder, Slot};
 
 /// Questions whether the server is ready, under way at once: they wait only while settings are read again.
 const PROBES_MAX: u64 = 64;
@@ -27,16 +29,28 @@ pub enum Class {
     Uploads,
     /// An index that is not in memory: many rows are read and rendered.
     DynamicIndex,
-    /// The admin API and accounts.
+    /// The admin API.
     Admin,
+    /// Keys that clients make, and who owns a gem.
+    Accounts,
+    /// A form that arrives, before its request takes a place elsewhere: its client may take its time for it.
+    Forms,
     /// Whether the server is ready.
     Health,
 }
 
 impl Class {
     /// All of them, in the order of declaration.
-    pub const ALL: &'static [Class] =
-        &[Class::Pages, Class::Downloads, Class::Uploads, Class::DynamicIndex, Class::Admin, Class::Health];
+    pub const ALL: &'static [Class] = &[
+        Class::Pages,
+        Class::Downloads,
+        Class::Uploads,
+        Class::DynamicIndex,
+        Class::Admin,
+        Class::Accounts,
+        Class::Forms,
+        Class::Health,
+    ];
     /// How many there are.
     pub const COUNT: usize = Self::ALL.len();
 
@@ -48,6 +62,8 @@ impl Class {
             Class::Uploads => "uploads",
             Class::DynamicIndex => "dynamic_index",
             Class::Admin => "admin",
+            Class::Accounts => "accounts",
+            Class::Forms => "forms",
             Class::Health => "health",
         }
     }
@@ -60,6 +76,8 @@ impl Class {
             Class::Uploads => "uploads",
             Class::DynamicIndex => "requests for indexes",
             Class::Admin => "requests to the API",
+            Class::Accounts => "requests about accounts and owners",
+            Class::Forms => "forms",
             Class::Health => "probes",
         }
     }
@@ -78,7 +96,8 @@ impl Class {
     /// The class of a request for something of a repository of this format.
     pub fn below(url: &Content, operation: Operation, format: Format) -> Self {
         match operation {
-            Operation::Account(_) => Class::Admin,
+            Operation::Account(_) => Class::Accounts,
+            Operation::Content(Scope::AddOwner | Scope::RemoveOwner | Scope::UpdateOwner) => Class::Accounts,
             Operation::Content(Scope::Read) if url.path.is_empty() => Class::Pages,
             Operation::Content(Scope::Read) if format.is_tree() => Class::Downloads,
             Operation::Content(Scope::Read) if call::read(&url.path).is_some() => Class::DynamicIndex,
@@ -102,9 +121,30 @@ impl Class {
     }
 }
 
+/// Who takes places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Holder {
+    Client(IpAddr),
+    /// By the class of its pages, which no two tokens share.
+    Token(u64),
+}
+
+/// A place in a class, given back when dropped.
+#[derive(Debug)]
+pub struct Place {
+    _class: Slot,
+    _client: Option<KeyedSlot<Holder>>,
+    _token: Option<KeyedSlot<Holder>>,
+}
+
+impl ClassPlace for Place {}
+
 /// The places of every class.
 #[derive(Debug)]
-pub struct Classes([Arc<Bound>; Class::COUNT]);
+pub struct Classes {
+    all: [Arc<Bound>; Class::COUNT],
+    each: [Arc<KeyedBound<Holder>>; Class::COUNT],
+}
 
 impl Classes {
     /// As many places as the settings say.
@@ -115,24 +155,40 @@ impl Classes {
             Class::Uploads => server.max_uploads,
             Class::DynamicIndex => server.max_indexes,
             Class::Admin => server.max_admin,
+            Class::Accounts => server.max_accounts,
+            Class::Forms => server.max_forms,
             Class::Health => PROBES_MAX,
         };
-        let bounds = std::array::from_fn(|at| {
+        let each = |class| (places(class) * server.client_share_percent).div_ceil(100);
+        let all: [_; Class::COUNT] = std::array::from_fn(|at| {
             let class = Class::ALL[at];
             Bound::new(BoundName::Requests, class.as_str(), places(class))
         });
-        bounds.iter().for_each(|bound| recorder.register(bound.clone()));
-        Self(bounds)
+        let each: [_; Class::COUNT] = std::array::from_fn(|at| {
+            let class = Class::ALL[at];
+            KeyedBound::of(BoundName::ClientRequests, class.as_str(), each(class))
+        });
+        all.iter().chain(each.iter().map(|each| each.bound())).for_each(|bound| recorder.register(bound.clone()));
+        Self { all, each }
     }
 
-    /// A place in `class` until it is dropped; refused at once where there is none.
-    pub fn enter(&self, class: Class) -> Result<Slot, Error> {
-        self.0[class as usize].enter().map_err(|_| Error::Busy(class))
+    /// A place in `class` until it is dropped, for the request of this client that shows this token, if it is a good one.
+    /// Refused at once where there is none, or where either has its part already.
+    pub fn enter(&self, class: Class, client: IpAddr, token: Option<u64>) -> Result<Place, Error> {
+        let (all, each) = (&self.all[class as usize], &self.each[class as usize]);
+        // First, so that one who asks for more than that takes nothing of it from others, not even for a moment.
+        let (client, token) = (Holder::Client(front::client(client)), token.map(Holder::Token));
+        let held = |holder| each.enter(holder).map_err(|_| Error::BusyForOne(class));
+        let parts = each.bound().capacity() < all.capacity();
+        let _client = parts.then(|| held(client)).transpose()?;
+        let _token = token.filter(|_| parts).map(held).transpose()?;
+        let _class = all.enter().map_err(|_| Error::Busy(class))?;
+        Ok(Place { _class, _client, _token })
     }
 
     /// Requests that may be under way in all classes together.
     pub fn places(&self) -> u64 {
-        self.0.iter().map(|bound| bound.capacity()).sum()
+        self.all.iter().map(|bound| bound.capacity()).sum()
     }
 }
 
@@ -164,12 +220,16 @@ mod tests {
             ("/repository/x/gems/lamp-1.0.0.gem", Class::Downloads, Class::Downloads),
             ("/repository/x/quick/Marshal.4.8/lamp-1.0.0.gemspec.rz", Class::Downloads, Class::Downloads),
             ("/repository/x/downloads/lamp-1.0.0.gem", Class::Pages, Class::Downloads),
-            ("/repository/x/api/v1/api_key", Class::Admin, Class::Downloads),
+            ("/repository/x/api/v1/api_key", Class::Accounts, Class::Downloads),
+            ("/repository/x/api/v1/gems/lamp/owners.json", Class::DynamicIndex, Class::Downloads),
         ] {
             assert_eq!(class(Method::GET, path, Format::Gem), gem, "{path}");
             assert_eq!(class(Method::GET, path, Format::Raw), tree, "{path}");
             assert_eq!(class(Method::GET, path, Format::Maven), tree, "{path}");
         }
+        let owners = "/repository/x/api/v1/gems/lamp/owners";
+        assert_eq!(class(Method::POST, owners, Format::Gem), Class::Accounts);
+        assert_eq!(class(Method::PUT, owners, Format::Raw), Class::Uploads);
         for format in [Format::Gem, Format::Raw] {
             assert_eq!(class(Method::POST, "/repository/x/api/v1/gems", format), Class::Uploads);
             assert_eq!(class(Method::DELETE, "/repository/x/api/v1/gems/yank", format), Class::Uploads);

@@ -94,6 +94,9 @@ pub enum Error {
     /// Too many of its kind at once.
     #[error("too many {} are under way", .0.doc())]
     Busy(Class),
+    /// Too many of its kind at once of one client, or with one token: the others are for others.
+    #[error("too many {} of this client or token are under way", .0.doc())]
+    BusyForOne(Class),
     /// A token of that name is there.
     #[error("there is a token `{0}` already")]
     TokenNameTaken(String),
@@ -159,7 +162,7 @@ impl Error {
             Error::Upload(front::UploadError::TooLarge { .. }) => Reason::TooLarge,
             Error::Upload(front::UploadError::TooSlow) => Reason::BodyTooSlow,
             Error::Upload(front::UploadError::Short) => Reason::BodyShort,
-            Error::Busy(_) => Reason::BoundFull,
+            Error::Busy(_) | Error::BusyForOne(_) => Reason::BoundFull,
             Error::TokenNameTaken(_) => Reason::Conflict,
             Error::Repository(error) => error.reason(),
             Error::Store(error) => repository::store_reason(error),
@@ -189,6 +192,7 @@ impl Error {
             Error::Wider { .. } => Some("sign in with a token that has it, or ask for less".into()),
             Error::NotItsMaker { .. } => Some("sign in with the token the key was made with, or anew".into()),
             Error::Busy(_) => Some("try again in a moment".into()),
+            Error::BusyForOne(_) => Some("try again in a moment; `server.client_share_percent` is the part of one".into()),
             Error::NoSuchEvent(_) => Some(
                 "newer ones took its place (`telemetry.events_recent_bytes`), or it is under way; the folder `events` has more".into(),
             ),

@@ -4,6 +4,7 @@ mod program;
 
 use crate::access::Who;
 use crate::app::App;
+use crate::config::FORM_BYTES;
 use crate::error::Error;
 use crate::percent::{Form, segment};
 use crate::route::Content;
@@ -21,8 +22,6 @@ use telemetry::Event;
 
 /// Most gems in one question for dependencies, as clients know it. Bundler asks for 50 at once.
 const NAMES_MAX: usize = 200;
-/// Longest form, in bytes.
-const FORM_MAX: u64 = 64 * 1024;
 
 /// What the URL asks of the repository.
 pub(crate) async fn read(
@@ -124,7 +123,7 @@ fn names(request: &Request) -> Result<Option<Vec<String>>, Error> {
 
 /// `gem yank` sends its parameters as a form in the body of a DELETE; others put them into the query.
 async fn yank(request: &mut Request, event: &mut Event) -> Result<Question, Error> {
-    let body = request.upload.collect(FORM_MAX, event).await?;
+    let body = request.upload.collect(FORM_BYTES, event).await?;
     let query = request.query().unwrap_or_default().to_owned();
     let form = std::str::from_utf8(&body).map_err(|_| Error::Input("the form is not UTF-8".into()))?;
     let value = |key: &str| Form(form).value(key).or_else(|| Form(&query).value(key));

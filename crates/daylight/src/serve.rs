@@ -119,6 +119,7 @@ impl Opened {
             url,
             conformance: settings.conformance,
             max_upload_bytes: settings.server.max_upload_bytes,
+            form_time: Duration::from_secs(settings.server.head_timeout_s),
         });
         Ok(Self { app, first, back })
     }

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use telemetry::{Event, Op, Tick};
+use tokio::time::timeout;
 
 /// One request, read but for its body.
 #[derive(Debug)]
@@ -103,6 +104,8 @@ pub struct Upload {
     pace: Pace,
     rest: Option<Rest>,
     wanted: Option<Wanted>,
+    /// All of it, after [`Upload::hold`].
+    held: Option<Bytes>,
 }
 
 /// Whether the handler has asked for the body. For HTTP/2, whose machine does not tell the client to go on by itself.
@@ -171,7 +174,7 @@ impl Upload {
             grace: limits.upload_grace,
             waited: Duration::ZERO,
         };
-        Self { source, declared, received: 0, limit: limits.upload, pace, rest: None, wanted: None }
+        Self { source, declared, received: 0, limit: limits.upload, pace, rest: None, wanted: None, held: None }
     }
 
     pub(crate) fn rest(&self) -> Option<Rest> {
@@ -248,12 +251,28 @@ impl Upload {
 
     /// The whole body, for small ones: `limit` is what may be held in memory.
     pub async fn collect(&mut self, limit: u64, event: &mut Event) -> Result<Bytes, UploadError> {
+        if let Some(held) = self.held.take() {
+            return if held.len() as u64 > limit { Err(UploadError::TooLarge { limit }) } else { Ok(held) };
+        }
         self.limit(limit);
         let mut whole = Vec::new();
         while let Some(piece) = self.next(event).await {
             whole.extend_from_slice(&piece?);
         }
         Ok(whole.into())
+    }
+
+    /// Waits until the whole body is in memory, `within` so much time at most, for whoever will [`Upload::collect`] it.
+    pub async fn hold(&mut self, limit: u64, within: Duration, event: &mut Event) -> Result<(), UploadError> {
+        let held = match timeout(within, self.collect(limit, event)).await {
+            Ok(whole) => whole?,
+            Err(_) => {
+                self.give_back();
+                return Err(UploadError::TooSlow);
+            }
+        };
+        self.held = Some(held);
+        Ok(())
     }
 
     fn give_back(&mut self) {
@@ -273,7 +292,7 @@ impl Drop for Upload {
 /// The next bytes, trailers skipped.
 async fn receive(from: &mut Source, idle: Duration) -> Option<Result<Bytes, UploadError>> {
     loop {
-        let piece = tokio::time::timeout(idle, async {
+        let piece = timeout(idle, async {
             match from {
                 Source::Wire(incoming) => {
                     let frame = incoming.frame().await?;

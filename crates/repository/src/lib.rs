@@ -46,5 +46,5 @@ pub use repositories::{Foreseen, Listed, ListedFile, Part, Repositories, Room};
 pub use rope::PIECE;
 pub use version_policy::VersionPolicy;
 pub use visible::{Row, View, Visible, hidden, shown, turns, visible};
-pub use waiters::{Place, Waiters, WaitersLimits};
+pub use waiters::{ClassPlace, Place, Waiters, WaitersLimits};
 pub use work::Workers;

@@ -2,6 +2,7 @@
 //! nothing, so it gives that place to others and is counted here: in all, for its repository and for its client. One upstream
 //! that hangs, or one client, cannot take all there is.
 
+use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use store::RepositoryId;
@@ -45,9 +46,14 @@ pub struct Place {
     held: Mutex<Held>,
 }
 
+/// A place of a cost class, given back when it is dropped.
+pub trait ClassPlace: fmt::Debug + Send + 'static {}
+
+impl ClassPlace for Slot {}
+
 #[derive(Debug, Default)]
 struct Held {
-    class: Option<Slot>,
+    class: Option<Box<dyn ClassPlace>>,
     waits: Option<(Slot, KeyedSlot<IpAddr>)>,
     /// A request to a group may wait for several.
     repositories: Vec<(RepositoryId, KeyedSlot<RepositoryId>)>,
@@ -55,8 +61,8 @@ struct Held {
 
 impl Place {
     /// That of a request of `client`, which has taken `class` so far.
-    pub fn new(client: IpAddr, class: Slot) -> Arc<Self> {
-        let held = Held { class: Some(class), ..Held::default() };
+    pub fn new(client: IpAddr, class: impl ClassPlace) -> Arc<Self> {
+        let held = Held { class: Some(Box::new(class)), ..Held::default() };
         Arc::new(Self { client: Some(client), held: Mutex::new(held) })
     }
 

@@ -44,6 +44,7 @@ bounds! {
     PageFiles "pages.files" "files" "Large pages that the kernel holds as well, to send them without a copy";
     PageCompression "pages.compression" "pages" "Pages waiting to be compressed, or being compressed";
     Requests "requests" "requests" "Requests of a cost class under way, until they are answered";
+    ClientRequests "client.requests" "requests" "The same of the one client, or the one token, that has most";
     TruthReaders "truth.readers" "reads" "Reads of the truth database, waiting or under way";
     TruthWriter "truth.writer" "commits" "Commits waiting for the one writer or under way";
     CacheThreads "cache.threads" "operations" "Operations on the cache database, waiting or under way";

@@ -23,8 +23,13 @@ struct Counts<K> {
 impl<K: Clone + Eq + Hash> KeyedBound<K> {
     /// Every key may have `each`, in the name's unit. Register [`KeyedBound::bound`].
     pub fn new(name: BoundName, each: u64) -> Arc<Self> {
+        Self::of(name, "", each)
+    }
+
+    /// The same, where there are several bounds of a name: `which` is this one.
+    pub fn of(name: BoundName, which: &str, each: u64) -> Arc<Self> {
         let counts = Counts { by_key: HashMap::new(), having: Vec::new() };
-        Arc::new(Self { bound: Bound::new(name, "", each), counts: Mutex::new(counts) })
+        Arc::new(Self { bound: Bound::new(name, which, each), counts: Mutex::new(counts) })
     }
 
     /// The figures of the key that has most.

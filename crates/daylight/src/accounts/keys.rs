@@ -2,6 +2,7 @@
 
 use crate::access::{NewToken, Scope, Token};
 use crate::app::App;
+use crate::config::FORM_BYTES;
 use crate::error::Error;
 use crate::percent::Form as Fields;
 use crate::reply;
@@ -12,8 +13,6 @@ use repository::Repository;
 use serde_json::json;
 use telemetry::Event;
 
-/// Longest form, in bytes.
-const FORM_MAX: u64 = 16 * 1024;
 /// Scopes of RubyGems for what is not here.
 const NOT_HERE: [&str; 3] = ["access_webhooks", "show_dashboard", "configure_trusted_publishers"];
 
@@ -91,7 +90,7 @@ pub(super) async fn widen(
 
 /// The form in the body, or what stands in the query for who sends none.
 async fn fields(request: &mut Request, event: &mut Event) -> Result<String, Error> {
-    let body = request.upload.collect(FORM_MAX, event).await?;
+    let body = request.upload.collect(FORM_BYTES, event).await?;
     let form = std::str::from_utf8(&body).map_err(|_| Error::Input("the form is not UTF-8".into()))?;
     Ok(format!("{form}&{}", request.query().unwrap_or_default()))
 }

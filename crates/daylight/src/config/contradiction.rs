@@ -1,8 +1,8 @@
 //! Settings that are right one by one and wrong together, found at start rather than under load.
 
 use super::shares::{
-    CONNECTION_BYTES, CONNECTION_DESCRIPTORS, EVENT_BYTES, FILE_BUFFER_BYTES, FIXED_BYTES, READER_BYTES, Shares,
-    UPLOAD_BYTES,
+    CONNECTION_BYTES, CONNECTION_DESCRIPTORS, EVENT_BYTES, FILE_BUFFER_BYTES, FIXED_BYTES, FORM_BYTES, READER_BYTES,
+    Shares, UPLOAD_BYTES,
 };
 use super::{AccessLog, Error, Machine, Settings};
 use front::ClientFrom;
@@ -103,6 +103,7 @@ pub(super) fn bounds_bytes(settings: &Settings) -> u64 {
         server.views_bytes,
         server.max_connections.saturating_mul(CONNECTION_BYTES),
         server.max_uploads.saturating_mul(UPLOAD_BYTES),
+        server.max_forms.saturating_mul(FORM_BYTES),
         server.file_buffers.saturating_mul(FILE_BUFFER_BYTES),
         (store.readers as u64).saturating_mul(READER_BYTES),
         telemetry.events_buffered.saturating_mul(EVENT_BYTES),

@@ -115,9 +115,15 @@ keys! {
         max_pages: u64 = Shares::max_pages, 1..=1_000_000;
         /// Requests to the API under way at once; more are answered 503.
         max_admin: u64 = Shares::max_admin, 1..=1_000_000;
+        /// Requests for keys and about owners of gems (`gem signin`, `gem owner`) under way at once; more are answered 503.
+        max_accounts: u64 = Shares::max_accounts, 1..=1_000_000;
+        /// Forms of 16 KiB at most (`gem signin`, `gem owner`, `gem yank`) that arrive at once; more are answered 503.
+        max_forms: u64 = Shares::max_forms, 1..=100_000;
+        /// Of each of these numbers, the percentage that one client, or one token, may take at once. 100: all of it.
+        client_share_percent: u64 = |_| (50, "a team may share an address, and leaves room for others".into()), 1..=100;
         /// The largest body a client may send.
         max_upload_bytes: u64 = |_| (512 << 20, "gems are rarely above 100 MiB".into()), 1024..=1_099_511_627_776;
-        /// How long the head of a request may take to arrive, in seconds.
+        /// How long the head of a request may take to arrive, and a form after it, in seconds.
         head_timeout_s: u64 = |_| (10, "a head is one packet or two".into()), 1..=3600;
         /// How long a connection may stay open without a request, in seconds.
         idle_timeout_s: u64 = |_| (75, "longer than clients and most load balancers keep theirs".into()), 1..=86_400;

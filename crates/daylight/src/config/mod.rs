@@ -24,6 +24,7 @@ pub use machine::Machine;
 pub use references::References;
 pub use repositories::DeclaredRepository;
 pub(crate) use repositories::toml;
+pub(crate) use shares::FORM_BYTES;
 pub use shares::Shares;
 pub use value::{AccessLog, Networks, Prefix, PublicUrl, UpstreamUrl};
 

@@ -13,6 +13,8 @@ const DIVIDED_MIN_BYTES: u64 = 32 << 20;
 pub(super) const CONNECTION_BYTES: u64 = 64 << 10;
 /// An upload under way: what has arrived and is not on disk yet.
 pub(super) const UPLOAD_BYTES: u64 = 256 << 10;
+/// A form that arrives.
+pub(crate) const FORM_BYTES: u64 = 16 << 10;
 /// A buffer for a part of a file on its way to a client.
 pub(super) const FILE_BUFFER_BYTES: u64 = 64 << 10;
 /// A reader thread of the truth database: its stack and its page cache.
@@ -70,7 +72,7 @@ impl Shares {
     }
 
     pub(super) fn pages_bytes(&self) -> Derived<u64> {
-        (self.part(7) / 2, self.of_memory("7/32"))
+        (self.part(13) / 4, self.of_memory("13/64"))
     }
 
     pub(super) fn indexes_bytes(&self) -> Derived<u64> {
@@ -141,6 +143,15 @@ impl Shares {
 
     pub(super) fn max_admin(&self) -> Derived<u64> {
         (self.per_core(32), "32 for each core: people and scripts".into())
+    }
+
+    pub(super) fn max_accounts(&self) -> Derived<u64> {
+        (self.per_core(32), "32 for each core: people sign in now and then".into())
+    }
+
+    pub(super) fn max_forms(&self) -> Derived<u64> {
+        let fit = self.part(1) / 4 / FORM_BYTES;
+        (fit.clamp(16, 4096), self.of_memory("1/64, 16 KiB each, 4096 at most,"))
     }
 
     fn per_core(&self, count: u64) -> u64 {

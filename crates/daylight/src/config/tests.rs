@@ -37,7 +37,7 @@ fn defaults_of_a_small_machine_are_small() {
     let (settings, loaded) = load(None, &environment(&[]), &[], SMALL).unwrap();
     assert_eq!(
         (settings.server.cores, settings.server.pages_bytes, settings.server.views_bytes),
-        (1, 21 << 20, 3 << 20)
+        (1, 39 << 19, 3 << 20)
     );
     assert_eq!((settings.server.max_uploads, settings.store.readers), (24, 3));
     assert_eq!(settings.store.cached_bytes, 10 << 30);

@@ -2,6 +2,7 @@
 
 use crate::access::Who;
 use crate::app::App;
+use crate::config::FORM_BYTES;
 use crate::error::Error;
 use crate::percent::{Form as Fields, segment};
 use crate::route::Content;
@@ -11,8 +12,6 @@ use http::Method;
 use repository::{Describe, OwnerChange, Question, Role, What};
 use telemetry::{Event, Millis};
 
-/// Longest form, in bytes.
-const FORM_MAX: u64 = 16 * 1024;
 /// Longest query for names, in bytes.
 const QUERY_MAX: usize = 500;
 /// Most words in one.
@@ -71,7 +70,7 @@ fn not_yet(what: &str) -> Error {
 
 /// `gem owner` sends a form in the body, also with a DELETE; others use the query.
 async fn owner(app: &App, name: &str, request: &mut Request, event: &mut Event) -> Result<Question, Error> {
-    let body = request.upload.collect(FORM_MAX, event).await?;
+    let body = request.upload.collect(FORM_BYTES, event).await?;
     let form = std::str::from_utf8(&body).map_err(|_| Error::Input("the form is not UTF-8".into()))?;
     let fields = format!("{form}&{}", request.query().unwrap_or_default());
     let fields = Fields(&fields);

@@ -18,6 +18,19 @@ pub enum Operation {
     Account(Account),
 }
 
+impl Operation {
+    /// Whether a form of a few bytes comes with it in a repository of this format: whoever asks for keys, changes owners
+    /// or yanks sends one.
+    pub fn brings_form(self, format: Format) -> bool {
+        match self {
+            Operation::Account(account) => matches!(account.verb, AccountVerb::MakeKey | AccountVerb::WidenKey),
+            Operation::Content(Scope::AddOwner | Scope::RemoveOwner | Scope::UpdateOwner) => true,
+            Operation::Content(Scope::Delete) => format == Format::Gem,
+            Operation::Content(Scope::Read | Scope::Write | Scope::Admin) => false,
+        }
+    }
+}
+
 /// What is asked of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Account {
