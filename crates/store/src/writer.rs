@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use telemetry::{Bound, Event, Op, Slot, Tick, Waiting};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 /// Most batches that share a transaction: what one sync costs is nothing beside that many.
 const GROUP_MAX: usize = 256;
@@ -28,25 +28,39 @@ struct Answer {
     ended: Tick,
 }
 
+/// Where batches wait.
+struct Queue {
+    /// `None`: it is closed.
+    to: Option<Sender<Asked>>,
+    /// How many batches came.
+    came: u64,
+}
+
 /// The way to the thread.
 pub(crate) struct Writer {
     bound: Arc<Bound>,
-    queue: Mutex<Option<Sender<Asked>>>,
+    queue: Mutex<Queue>,
+    /// How many batches were answered.
+    answered: watch::Receiver<u64>,
     thread: Mutex<Option<JoinHandle<Sqlite>>>,
 }
 
 impl Writer {
     pub(crate) fn start(bound: Arc<Bound>, mut desk: Desk) -> Result<Self, Error> {
         let (queue, batches) = channel();
+        let (answered, seen) = watch::channel(0);
         let run = move || {
             while let Some(group) = next(&batches) {
+                let many = group.len() as u64;
                 serve(&mut desk, group);
+                answered.send_modify(|answered| *answered += many);
             }
             desk.leave()
         };
         let thread = std::thread::Builder::new().name("truth-writer".into()).spawn(run);
         let thread = thread.map_err(Error::thread)?;
-        Ok(Self { bound, queue: Mutex::new(Some(queue)), thread: Mutex::new(Some(thread)) })
+        let queue = Mutex::new(Queue { to: Some(queue), came: 0 });
+        Ok(Self { bound, queue, answered: seen, thread: Mutex::new(Some(thread)) })
     }
 
     /// Waits for its turn and for the disk. Dropping the future does not take the batch back.
@@ -55,11 +69,29 @@ impl Writer {
         let (answer, answered) = oneshot::channel();
         let at = Tick::now();
         let asked = Asked { batch, at, answer, _slot: slot, wait: Some(self.bound.wait()) };
-        lock(&self.queue).as_ref().ok_or(Error::Closed)?.send(asked).map_err(|_| Error::Closed)?;
+        self.send(asked)?;
         let Answer { result, began, ended } = answered.await.map_err(|_| Error::Closed)?;
         event.add(Op::CommitWait, began.since(at));
         event.add(Op::Commit, ended.since(began));
         result
+    }
+
+    fn send(&self, asked: Asked) -> Result<(), Error> {
+        let mut queue = lock(&self.queue);
+        queue.to.as_ref().ok_or(Error::Closed)?.send(asked).map_err(|_| Error::Closed)?;
+        queue.came += 1;
+        Ok(())
+    }
+
+    /// Waits until all that came by now was answered. Where nothing is under way, that is at once.
+    pub(crate) async fn settled(&self, event: &mut Event) -> Result<(), Error> {
+        let (came, began) = (lock(&self.queue).came, Tick::now());
+        let mut answered = self.answered.clone();
+        if *answered.borrow() < came {
+            answered.wait_for(|answered| *answered >= came).await.map_err(|_| Error::Closed)?;
+            event.add(Op::CommitWait, Tick::now().since(began));
+        }
+        Ok(())
     }
 
     #[cfg(test)]
@@ -69,7 +101,7 @@ impl Writer {
 
     /// Commits what waits, ends the thread and gives its connection back; `None` the second time.
     pub(crate) fn close(&self) -> Option<Sqlite> {
-        lock(&self.queue).take();
+        lock(&self.queue).to.take();
         lock(&self.thread).take()?.join().ok()
     }
 }

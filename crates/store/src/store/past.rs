@@ -18,8 +18,10 @@ impl Store {
         Then { store: self, through }
     }
 
-    /// The last change that was made by `moment`.
+    /// The last change that was made by `moment`. One that is being written now may be of it, and is waited for: who asks twice as
+    /// of a moment that is over is told the same.
     pub async fn through(&self, moment: Millis, event: &mut Event) -> Result<Seq, Error> {
+        self.writer.settled(event).await?;
         self.read(Lane::Single, event, move |truth| past::through(truth, moment)).await
     }
 

@@ -93,3 +93,31 @@ async fn commits_that_wait_share_one_transaction_and_readers_see_it_only_when_it
     assert!(arrivals.try_recv().is_err(), "ten that waited were one transaction");
     assert_eq!(store.unit(R, "rack", crate::Lane::Change, &mut job()).await.unwrap().entries.len(), 11);
 }
+
+#[tokio::test]
+async fn who_asks_as_of_a_moment_waits_for_what_is_being_written_and_is_told_the_same_ever_after() {
+    let folder = tempfile::tempdir().unwrap();
+    let (arrived, arrivals) = channel();
+    let (let_through, through) = channel();
+    let disk = Arc::new(Gate { arrived, through: Mutex::new(through) });
+    let store = Store::open(StoreOptions { disk, ..options(folder.path()) }).unwrap();
+    let moment = batch(vec![], vec![]).at;
+    assert_eq!(store.through(moment, &mut job()).await.unwrap(), Seq(0), "nobody writes, and nobody waits");
+    let change = batch(vec![], vec![publish("rack", 1)]);
+    let writing = {
+        let store = store.clone();
+        tokio::spawn(async move { store.commit(change, &mut job()).await.unwrap() })
+    };
+    tokio::task::yield_now().await;
+    arrivals.recv().unwrap();
+    let asking = {
+        let store = store.clone();
+        tokio::spawn(async move { store.through(moment, &mut job()).await.unwrap() })
+    };
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!asking.is_finished());
+    let_through.send(()).unwrap();
+    assert_eq!((writing.await.unwrap(), asking.await.unwrap()), (Seq(1), Seq(1)));
+}
