@@ -18,6 +18,15 @@ pub enum Expect {
         /// Its last change as it was read.
         seq: Seq,
     },
+    /// Nothing more was first seen of the unit: its last row of that kind is `seq` (0: it has none).
+    FirstSeenAt {
+        /// Where.
+        repository: RepositoryId,
+        /// Which unit.
+        unit: String,
+        /// Its last row as it was read.
+        seq: Seq,
+    },
     /// The repository has no entry of this key, in whichever unit: two units may come by one key.
     KeyFree {
         /// Where.
@@ -161,6 +170,17 @@ pub struct UnitFacts {
     pub facts: serde_json::Value,
 }
 
+/// One row of what was first seen of a unit.
+#[derive(Debug, Clone, Deserialize)]
+pub struct FirstSeen {
+    /// The number of the change.
+    pub seq: Seq,
+    /// When it was seen.
+    pub at: Millis,
+    /// What was new then, as JSON.
+    pub seen: Box<RawValue>,
+}
+
 /// What has a history: an entry, or what is known of a unit beside its entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject<'a> {
@@ -248,6 +268,12 @@ pub trait Catalog: Send {
         limit: usize,
         through: Seq,
     ) -> Result<Vec<(String, serde_json::Value)>, Error>;
+
+    /// What was first seen of a unit by the change `through`, oldest first.
+    fn first_seen(&mut self, repository: RepositoryId, unit: &str, through: Seq) -> Result<Vec<FirstSeen>, Error>;
+
+    /// Bytes that what was first seen takes on the disk, about: of each repository that has any.
+    fn first_seen_bytes(&mut self) -> Result<Vec<(RepositoryId, u64)>, Error>;
 
     /// The live entries published in a time, newest first.
     fn published(&mut self, repository: RepositoryId, span: Span) -> Result<Vec<Entry>, Error>;

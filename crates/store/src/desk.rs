@@ -3,6 +3,7 @@
 //! Order is everything here: blobs were synced before a batch came; COMMIT; revisions; only then is anyone told.
 
 use crate::disk::{Disk, Failpoint};
+use crate::first_seen::Budget;
 use crate::holders::Holders;
 use crate::pool::lock;
 use crate::space::Space;
@@ -17,6 +18,7 @@ pub(crate) struct Desk {
     holders: Arc<Mutex<Holders>>,
     disk: Arc<dyn Disk>,
     space: Arc<Space>,
+    first_seen: Arc<Budget>,
     revisions: Arc<Revisions>,
     /// The number of the last change that is committed.
     last: Arc<AtomicU64>,
@@ -27,11 +29,21 @@ impl Desk {
         mut truth: Sqlite,
         disk: Arc<dyn Disk>,
         space: Arc<Space>,
+        first_seen: Arc<Budget>,
         revisions: Arc<Revisions>,
         last: Arc<AtomicU64>,
     ) -> Result<Self, Error> {
         let holders = Arc::new(Mutex::new(Holders::new(truth.repositories()?)));
-        Ok(Self { truth, holders, disk, space, revisions, last })
+        let mut desk = Self { truth, holders, disk, space, first_seen, revisions, last };
+        desk.count_first_seen()?;
+        Ok(desk)
+    }
+
+    /// Tells the budgets what repositories use of them.
+    fn count_first_seen(&mut self) -> Result<(), Error> {
+        let bytes = self.truth.first_seen_bytes()?;
+        self.first_seen.update(bytes, &lock(&self.holders).living());
+        Ok(())
     }
 
     /// Which groups hold a repository, kept up to date here.
@@ -78,6 +90,11 @@ impl Desk {
             *lock(&self.holders) = Holders::new(self.space.synced(self.truth.repositories())?);
             made().for_each(|(batch, last)| self.raise(batch, *last));
         }
+        let counts = |change: &Change| matches!(change, Change::FirstSeen { .. } | Change::Repository { .. });
+        if made().any(|(batch, _)| batch.changes.iter().any(counts)) {
+            // What could not be read is counted with the next change.
+            let _ = self.count_first_seen();
+        }
         self.point(Failpoint::BeforeAcknowledgement)?;
         Ok(answers)
     }
@@ -93,7 +110,7 @@ impl Desk {
                         self.revisions.raise(Unit::All(holder));
                     }
                 }
-                Change::Unit { repository, unit, .. } => {
+                Change::Unit { repository, unit, .. } | Change::FirstSeen { repository, unit, .. } => {
                     for holder in holders.of(*repository) {
                         self.revisions.raise(Unit::Of(holder, unit));
                     }

@@ -1,7 +1,7 @@
 //! Which groups hold a repository, directly or through other groups: whose pages a change makes old.
 
 use crate::{RepositoryId, RepositoryRecord};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The living repositories, seen from their members.
 #[derive(Debug, Default)]
@@ -21,6 +21,11 @@ impl Holders {
             holders.names.insert(id, record.name);
         }
         holders
+    }
+
+    /// All that live.
+    pub(crate) fn living(&self) -> HashSet<RepositoryId> {
+        self.names.keys().copied().collect()
     }
 
     /// The repository itself and every group that holds it. Ends on a cycle too, should a record ever say one.

@@ -12,6 +12,7 @@ pub mod disk;
 mod error;
 #[cfg(any(test, feature = "fault"))]
 pub mod fault;
+mod first_seen;
 mod holders;
 mod lane;
 mod layout;
@@ -37,7 +38,8 @@ mod writer;
 
 pub use cache::{CachedFile, Fact, Folder, Held, Origin, Recalled};
 pub use catalog::{
-    Batch, Catalog, CommitError, Conflict, Expect, Facts, JournalRow, Outline, Span, Subject, UnitFacts, UnitRows,
+    Batch, Catalog, CommitError, Conflict, Expect, Facts, FirstSeen, JournalRow, Outline, Span, Subject, UnitFacts,
+    UnitRows,
 };
 pub use check::{Problem, Report, check};
 pub use error::Error;

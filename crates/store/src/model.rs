@@ -1,7 +1,7 @@
 //! The truth in memory, as plainly as it can be said: what the suite holds SQLite against, and the oracle of
 //! other crates' property tests.
 
-use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, Expect, JournalRow, RepositoryId};
+use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, Expect, FirstSeen, JournalRow, RepositoryId};
 use crate::{Facts, Outline, RepositoryRecord, Seq, Span, State, Subject, TokenRecord, UnitFacts, UnitRows};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,6 +28,11 @@ impl Model {
         match expect {
             Expect::UnitAt { repository, unit, seq } => {
                 self.units.get(&(*repository, unit.clone())).copied().unwrap_or_default() == *seq
+            }
+            Expect::FirstSeenAt { repository, unit, seq } => {
+                let of = |change: &Change| matches!(change, Change::FirstSeen { repository: id, unit: name, .. } if id == repository && name == unit);
+                let last = self.journal.iter().rev().find(|row| of(&row.change));
+                last.map_or(Seq(0), |row| row.seq) == *seq
             }
             Expect::KeyFree { repository, key } => !self.entries.contains_key(&(*repository, key.clone())),
             Expect::KeyFreeInAnyCase { repository, key } => self.like(*repository, key).is_none(),
@@ -73,6 +78,8 @@ impl Model {
                     false => self.facts.insert((repository, unit), facts),
                 };
             }
+            // Read from the journal.
+            Change::FirstSeen { .. } => {}
             Change::Repository { id, record } => {
                 self.repositories.insert(id, record);
             }
@@ -172,6 +179,30 @@ impl Catalog for Model {
         let mut then = Self::default();
         then.replay(&self.journal(Seq(0), usize::try_from(through.0).unwrap_or(usize::MAX))?)?;
         then.known(id, prefix, after, limit)
+    }
+
+    fn first_seen(&mut self, id: RepositoryId, of: &str, through: Seq) -> Result<Vec<FirstSeen>, Error> {
+        let rows = self.journal.iter().take_while(|row| row.seq <= through);
+        let seen = rows.filter_map(|row| match &row.change {
+            Change::FirstSeen { repository, unit, seen } if *repository == id && unit == of => Some((row, seen)),
+            _ => None,
+        });
+        let read = |(row, seen): (&JournalRow, &serde_json::Value)| {
+            let seen = serde_json::value::to_raw_value(seen).map_err(Error::row(row.seq))?;
+            Ok(FirstSeen { seq: row.seq, at: row.at, seen })
+        };
+        seen.map(read).collect()
+    }
+
+    fn first_seen_bytes(&mut self) -> Result<Vec<(RepositoryId, u64)>, Error> {
+        let mut bytes = BTreeMap::new();
+        for row in &self.journal {
+            if let Change::FirstSeen { repository, unit, .. } = &row.change {
+                let body = serde_json::to_string(row).map_err(Error::row(row.seq))?;
+                *bytes.entry(*repository).or_default() += crate::first_seen::cost(body.len(), unit);
+            }
+        }
+        Ok(bytes.into_iter().collect())
     }
 
     fn published(&mut self, repository: RepositoryId, span: Span) -> Result<Vec<Entry>, Error> {

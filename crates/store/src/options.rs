@@ -31,6 +31,9 @@ pub struct StoreOptions {
     pub cache_operations_max: u64,
     /// Bytes of upstreams' files that are kept, of all repositories together; those used least go first.
     pub cached_max_bytes: u64,
+    /// Bytes that one repository may take for what was first seen of its upstream, in the truth and in segments; what comes
+    /// after is not written down.
+    pub first_seen_max_bytes: u64,
     /// What stays free on the disk, in bytes: below it no content is written.
     pub floor_bytes: u64,
     /// How often new journal rows are copied into segments.
@@ -54,6 +57,7 @@ impl StoreOptions {
             blob_operations_max: 256,
             cache_operations_max: 1024,
             cached_max_bytes: 64 << 30,
+            first_seen_max_bytes: 64 << 20,
             floor_bytes: 256 << 20,
             ship_every: Duration::from_millis(500),
             disk: Arc::new(RealDisk),

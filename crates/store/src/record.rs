@@ -351,6 +351,16 @@ pub enum Change {
         /// What is known now; null: nothing. Written and read by who keeps repositories.
         facts: serde_json::Value,
     },
+    /// Something of an upstream's was seen for the first time. It adds to what the rows of the same unit before it say, and never
+    /// replaces them, so a row has only what is new.
+    FirstSeen {
+        /// Where.
+        repository: RepositoryId,
+        /// Of which unit.
+        unit: String,
+        /// What is new. Written and read by who keeps repositories.
+        seen: serde_json::Value,
+    },
     /// A repository was made (`id` 0: takes this change's number), changed or removed.
     Repository {
         /// Which; 0 makes a new one.

@@ -1,19 +1,20 @@
 //! The truth in SQLite: the journal, and tables derived from it in the same transaction.
 
+mod first_seen;
 mod history;
 mod outline;
 mod read;
 mod write;
 
 use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, JournalRow, RepositoryId, RepositoryRecord, Seq};
-use crate::{Outline, Span, Subject, TokenRecord, UnitFacts, UnitRows};
+use crate::{FirstSeen, Outline, Span, Subject, TokenRecord, UnitFacts, UnitRows};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
 /// `application_id` of a truth database: `DayT`.
 const APPLICATION: i64 = 0x4461_7954;
 /// `user_version`: the form of the schema below.
-const FORM: i64 = 2;
+const FORM: i64 = 3;
 
 /// What form 2 has more than form 1, whose versions know no change that would have filled it.
 const SINCE_2: &str = "
@@ -21,6 +22,9 @@ const SINCE_2: &str = "
         repository INTEGER NOT NULL, unit TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (repository, unit)
     ) STRICT, WITHOUT ROWID;
 ";
+
+/// What form 3 has more than form 2, whose versions know no such change. The rows themselves are in the journal.
+const SINCE_3: &str = first_seen::SCHEMA;
 
 /// Every table but `counter` and `journal` is derived from the journal by [`write`]. Bodies are JSON.
 const SCHEMA: &str = "
@@ -82,12 +86,15 @@ impl Sqlite {
         match (application, form, tables) {
             (0, 0, 0) => connection
                 .execute_batch(&format!(
-                    "BEGIN IMMEDIATE; {SCHEMA} {SINCE_2} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORM}; COMMIT;"
+                    "BEGIN IMMEDIATE; {SCHEMA} {SINCE_2} {SINCE_3} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORM}; COMMIT;"
                 ))
                 .map_err(&failed)?,
             (APPLICATION, FORM, _) => {}
             (APPLICATION, 1, _) => connection
-                .execute_batch(&format!("BEGIN IMMEDIATE; {SINCE_2} PRAGMA user_version = {FORM}; COMMIT;"))
+                .execute_batch(&format!("BEGIN IMMEDIATE; {SINCE_2} {SINCE_3} PRAGMA user_version = {FORM}; COMMIT;"))
+                .map_err(&failed)?,
+            (APPLICATION, 2, _) => connection
+                .execute_batch(&format!("BEGIN IMMEDIATE; {SINCE_3} PRAGMA user_version = {FORM}; COMMIT;"))
                 .map_err(&failed)?,
             (_, found, _) => {
                 let data = path.parent().unwrap_or(path).to_owned();
@@ -188,6 +195,14 @@ impl Catalog for Sqlite {
         through: Seq,
     ) -> Result<Vec<(String, serde_json::Value)>, Error> {
         self.read_known_then(repository, within, limit, through)
+    }
+
+    fn first_seen(&mut self, repository: RepositoryId, unit: &str, through: Seq) -> Result<Vec<FirstSeen>, Error> {
+        self.read_first_seen(repository, unit, through)
+    }
+
+    fn first_seen_bytes(&mut self) -> Result<Vec<(RepositoryId, u64)>, Error> {
+        self.read_first_seen_bytes()
     }
 
     fn published(&mut self, repository: RepositoryId, span: Span) -> Result<Vec<Entry>, Error> {
@@ -318,7 +333,7 @@ mod tests {
     fn a_truth_of_a_later_form_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("truth.sqlite");
-        Sqlite::writer(&path).unwrap().connection.execute_batch("PRAGMA user_version = 3").unwrap();
+        Sqlite::writer(&path).unwrap().connection.execute_batch("PRAGMA user_version = 4").unwrap();
         assert!(matches!(Sqlite::writer(&path).unwrap_err(), Error::TooNew { .. }));
     }
 }

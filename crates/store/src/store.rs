@@ -1,6 +1,7 @@
 //! The face of the store: asynchronous functions that hop to its threads and note in the event what that took.
 
 mod cached;
+mod first_seen;
 mod first_units;
 mod open;
 mod past;
@@ -13,6 +14,7 @@ use crate::blobs::Blobs;
 use crate::cache::{Cache, Folders};
 use crate::check::{Report, check_on};
 use crate::disk::Disk;
+use crate::first_seen::Budget;
 use crate::holders::Holders;
 use crate::layout::Layout;
 use crate::pool::{Pool, lock};
@@ -48,6 +50,8 @@ pub struct Store {
     /// What the cache knows of folders, in memory.
     folders: Arc<Folders>,
     space: Arc<Space>,
+    /// How much of what upstreams are first seen to have is written down.
+    first_seen: Arc<Budget>,
     holders: Arc<Mutex<Holders>>,
     /// Held as long as anything may be written.
     lock: Mutex<Option<File>>,

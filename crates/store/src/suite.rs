@@ -25,6 +25,7 @@ pub(crate) fn run<C: Catalog>(make: impl Fn() -> C) {
     what_differs_only_in_case_is_found(make());
     removed_and_revoked_ones_are_not_listed_and_their_names_are_free(make());
     crate::tests::facts::facts_of_a_unit_are_a_change_of_it(make());
+    crate::tests::first_seen::rows_of_a_unit_add_up_and_are_known_as_of_each(make());
     a_setting_of_null_is_back_to_its_default(make());
     blobs_are_known_for_ever(make());
     the_journal_replayed_makes_the_same(make(), make());

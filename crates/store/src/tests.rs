@@ -3,6 +3,7 @@
 mod crash;
 mod facade;
 pub(crate) mod facts;
+pub(crate) mod first_seen;
 mod fresh;
 mod group;
 mod journal;

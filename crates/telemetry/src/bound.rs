@@ -50,6 +50,7 @@ bounds! {
     CacheThreads "cache.threads" "operations" "Operations on the cache database, waiting or under way";
     Cached "cached" "bytes" "Files of upstreams that are kept, in whole blocks and with their rows; those used least go first";
     Facts "facts" "bytes" "What upstreams were proven to have and not to have, by folder, on the disk; what was changed longest ago goes first";
+    FirstSeen "upstream.first_seen" "bytes" "What was first seen of an upstream, and when, in the truth and in segments, of the one repository that has most; what comes after is not written down";
     KnownFolders "facts.folders" "bytes" "The same of folders that groups were asked for files of, in memory";
     UpstreamPrefixes "upstream.prefixes" "bytes" "Beginnings of all paths of upstreams whose lists of them are used, in memory";
     BlobThreads "blob.threads" "operations" "Operations on blobs, waiting or under way";

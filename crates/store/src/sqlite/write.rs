@@ -82,6 +82,7 @@ impl Sqlite {
         for expect in &batch.expect {
             let holds = match expect {
                 Expect::UnitAt { repository, unit, seq } => self.unit_seq(*repository, unit)? == *seq,
+                Expect::FirstSeenAt { repository, unit, seq } => self.last_first_seen(*repository, unit)? == *seq,
                 Expect::KeyFree { repository, key } => {
                     let sql = "SELECT 1 FROM entry WHERE repository = ? AND key = ?";
                     !self.exists(sql, params![int(repository.0), key])?
@@ -111,10 +112,12 @@ impl Sqlite {
     }
 
     fn apply(&self, row: &JournalRow) -> Result<(), Error> {
-        self.run("INSERT INTO journal VALUES (?, ?)", params![int(row.seq.0), json(row)?])?;
+        let body = json(row)?;
+        self.run("INSERT INTO journal VALUES (?, ?)", params![int(row.seq.0), body])?;
         match &row.change {
             Change::Entry { repository, entry } => self.apply_entry(row.seq, *repository, entry),
             Change::Unit { repository, unit, facts } => self.apply_unit(row.seq, *repository, unit, facts),
+            Change::FirstSeen { repository, unit, .. } => self.apply_first_seen(row.seq, *repository, unit, body.len()),
             Change::Repository { id, record } => {
                 let values = params![int(id.0), record.name, record.removed.is_none(), json(record)?];
                 self.run("INSERT OR REPLACE INTO repository VALUES (?, ?, ?, ?)", values)
@@ -186,7 +189,7 @@ impl Sqlite {
         self.connection.prepare_cached(sql).and_then(|mut statement| statement.exists(values)).map_err(failed)
     }
 
-    fn run(&self, sql: &str, values: impl Params) -> Result<(), Error> {
+    pub(super) fn run(&self, sql: &str, values: impl Params) -> Result<(), Error> {
         let failed = Error::sqlite("write the truth");
         self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(values)).map_err(failed)?;
         Ok(())

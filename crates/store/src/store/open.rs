@@ -5,6 +5,7 @@ use crate::blobs::Blobs;
 use crate::cache::{Cache, Shelf, boot};
 use crate::desk::Desk;
 use crate::disk::{Disk, RealDisk};
+use crate::first_seen::Budget;
 use crate::layout::Layout;
 use crate::pool::{Pool, Threads};
 use crate::segments::{self, Segment};
@@ -39,6 +40,8 @@ impl Store {
             bound
         };
         recorder.register(space.bound());
+        let first_seen = Arc::new(Budget::new(options.first_seen_max_bytes));
+        recorder.register(first_seen.bound().clone());
         let shelf = Shelf::new(disk.clone(), layout.cached(), boot());
         let room = bound(BoundName::Cached, options.cached_max_bytes);
         let rooms = (room, bound(BoundName::Facts, FACTS_MAX_BYTES));
@@ -84,7 +87,7 @@ impl Store {
             failing: false,
         };
         let shipper = Shipper::start(bench, options.ship_every)?;
-        let desk = Desk::new(truth, disk.clone(), space.clone(), revisions.clone(), last.clone())?;
+        let desk = Desk::new(truth, disk.clone(), space.clone(), first_seen.clone(), revisions.clone(), last.clone())?;
         let holders = desk.holders();
         let writer = Writer::start(bound(BoundName::TruthWriter, options.commits_max), desk)?;
         Ok(Arc::new(Self {
@@ -101,6 +104,7 @@ impl Store {
             cache,
             folders,
             space,
+            first_seen,
             holders,
             lock: Mutex::new(Some(lock)),
         }))

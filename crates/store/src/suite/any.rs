@@ -24,13 +24,23 @@ fn any_change() -> impl Strategy<Value = Change> {
         unit: unit.into(),
         facts,
     });
-    prop_oneof![4 => an_entry, 1 => a_unit, 2 => a_repository, 1 => a_token, 1 => a_setting]
+    let a_sight = (1..5u64, name(), values()).prop_map(|(id, unit, seen)| Change::FirstSeen {
+        repository: RepositoryId(id),
+        unit: unit.into(),
+        seen,
+    });
+    prop_oneof![4 => an_entry, 1 => a_unit, 1 => a_sight, 2 => a_repository, 1 => a_token, 1 => a_setting]
 }
 
 pub(crate) fn any_batch() -> impl Strategy<Value = Batch> {
     let name = || prop::sample::select(vec!["a", "b", "é"]);
     let expect = prop_oneof![
         (1..5u64, name(), 0..9u64).prop_map(|(id, unit, seq)| Expect::UnitAt {
+            repository: RepositoryId(id),
+            unit: unit.into(),
+            seq: Seq(seq)
+        }),
+        (1..5u64, name(), 0..9u64).prop_map(|(id, unit, seq)| Expect::FirstSeenAt {
             repository: RepositoryId(id),
             unit: unit.into(),
             seq: Seq(seq)

@@ -28,7 +28,7 @@ fn touched(store: &Store, model: &mut Model, batch: &Batch) -> Vec<(String, Stam
                     stamp(Unit::Of(holder, &entry.unit));
                 }
             }
-            Change::Unit { repository, unit, .. } => {
+            Change::Unit { repository, unit, .. } | Change::FirstSeen { repository, unit, .. } => {
                 let holders = (1..40).map(RepositoryId).filter(|holder| holds(model, *holder, *repository, 6));
                 holders.for_each(|holder| stamp(Unit::Of(holder, unit)));
             }

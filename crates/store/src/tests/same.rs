@@ -9,6 +9,7 @@ pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
     assert_eq!(one.last().unwrap(), other.last().unwrap());
     assert_eq!(one.repositories().unwrap(), other.repositories().unwrap());
     assert_eq!(one.tokens().unwrap(), other.tokens().unwrap());
+    assert_eq!(one.first_seen_bytes().unwrap(), other.first_seen_bytes().unwrap());
     let journal = one.journal(Seq(0), usize::MAX >> 1).unwrap();
     assert_eq!(journal, other.journal(Seq(0), usize::MAX >> 1).unwrap());
     for limit in [1, 1000] {
@@ -46,6 +47,15 @@ pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
             }
             Change::Unit { repository, unit, .. } => {
                 assert_eq!(one.facts(*repository, unit).unwrap(), other.facts(*repository, unit).unwrap());
+            }
+            Change::FirstSeen { repository, unit, .. } => {
+                for through in [Seq(0), row.seq, Seq(u64::MAX >> 1)] {
+                    let seen = |catalog: &mut dyn Catalog| -> Vec<_> {
+                        let rows = catalog.first_seen(*repository, unit, through).unwrap();
+                        rows.into_iter().map(|row| (row.seq, row.at, row.seen.get().to_owned())).collect()
+                    };
+                    assert_eq!(seen(one), seen(other));
+                }
             }
             Change::Setting { key, .. } => assert_eq!(one.setting(key).unwrap(), other.setting(key).unwrap()),
             Change::Repository { .. } | Change::Token { .. } => {}
