@@ -3,6 +3,7 @@
 mod ages;
 mod cold;
 mod distrust;
+mod first_seen;
 mod leaving;
 mod room;
 mod told;

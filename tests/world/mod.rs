@@ -98,6 +98,11 @@ impl World {
         self.folder.path().join("daylight.toml")
     }
 
+    /// Waits until its log has this text.
+    pub(crate) fn await_log(&self, text: &str) {
+        self.server().await_log(text);
+    }
+
     /// Starts it again, on another port.
     pub(crate) fn resume(&mut self) {
         self.server = Some(self.begin().ready());

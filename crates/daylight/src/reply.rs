@@ -345,6 +345,7 @@ pub(crate) fn status(error: &Error) -> StatusCode {
         | R::NoSuchFile
         | R::NoSuchVersion
         | R::BeforeItsTime
+        | R::FirstSeenFull
         | R::Withdrawn => StatusCode::NOT_FOUND,
         R::Unkept => StatusCode::GONE,
         R::NotAnOwner | R::HiddenByPolicy | R::CrossSite | R::ScopeMissing | R::RuleBroken => StatusCode::FORBIDDEN,

@@ -95,6 +95,7 @@ impl Opened {
             commits_max: waiting,
             blob_operations_max: waiting,
             cached_max_bytes: settings.store.cached_bytes,
+            first_seen_max_bytes: settings.upstream.first_seen_bytes,
             floor_bytes: settings.store.free_space_floor_bytes,
             log: log.clone(),
             ..StoreOptions::new(&settings.store.data, clock.clone(), recorder.clone())

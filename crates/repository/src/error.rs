@@ -184,6 +184,13 @@ pub enum Error {
     /// It was something else then, which is kept no longer.
     #[error("what `{0}` was at that moment is not kept here")]
     Unkept(String),
+    /// It may have been there then: the repository, whose budget for what is first seen of its upstream was used up, did not write
+    /// that down.
+    #[error(
+        "what the upstream of `{0}` had at that moment is not known: `upstream.first_seen_bytes`, the budget of each repository, was \
+         used up"
+    )]
+    FirstSeenFull(String),
     /// Others changed the same thing again and again while this was tried.
     #[error("`{0}` is being changed by too many others at once")]
     Contended(String),
@@ -274,6 +281,7 @@ impl Error {
             Error::Future(_) => Reason::InputInvalid,
             Error::BeforeItsTime { .. } => Reason::BeforeItsTime,
             Error::Unkept(_) => Reason::Unkept,
+            Error::FirstSeenFull(_) => Reason::FirstSeenFull,
             Error::TooManyNames => Reason::TooLarge,
             Error::NameTaken(_) | Error::Contended(_) | Error::OtherCase { .. } => Reason::Conflict,
             Error::Unsupported(_) => Reason::Unsupported,

@@ -53,6 +53,7 @@ closed! {
         NoSuchVersion "no_such_version" "The package has no such version";
         BeforeItsTime "before_its_time" "It was asked for as of a moment at which nothing was known of it";
         Unkept "unkept" "What it was at the moment that was asked for is not kept";
+        FirstSeenFull "first_seen_full" "Whether the upstream had it at that moment was not written down, as the budget for that was used up";
         Withdrawn "withdrawn" "The version was yanked or deleted";
         ProtocolOff "protocol_off" "The index protocol is switched off in the repository";
         HiddenByPolicy "hidden_by_policy" "A policy hides the version from this view";

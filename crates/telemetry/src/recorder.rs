@@ -181,6 +181,11 @@ impl Recorder {
         let _ = self.log.set(log);
     }
 
+    /// Where the process says what went wrong; nowhere until [`Recorder::report_to`].
+    pub fn log(&self) -> Log {
+        self.log.get().cloned().unwrap_or_else(Log::silent)
+    }
+
     /// Everything in Prometheus' text format.
     pub fn prometheus(&self) -> String {
         crate::prometheus::render(self)

@@ -35,6 +35,9 @@ impl Error {
             }
             Error::TooManyWait(_) => Some("an upstream is slow; try again in a moment".into()),
             Error::Contended(_) => Some("try again".into()),
+            Error::FirstSeenFull(_) => {
+                Some("ask who runs this server to raise it; from then on it is written down again".into())
+            }
             Error::Future(_) => {
                 Some("a day can be named once it is over, in UTC; until then name a moment of it".into())
             }

@@ -1,6 +1,6 @@
 //! Metadata of an upstream without what policy hides.
 
-use super::age::Met;
+use super::age::{Known, Met};
 use super::fetch::{Told, file};
 use super::sight::{self, Sight};
 use super::sightings::{Folder, Sightings};
@@ -64,6 +64,7 @@ async fn read(remote: &Remote, content: &Content, event: &mut Event) -> Result<M
 
 /// What is known of the age of what a document lists.
 struct Ages {
+    /// Without its versions, which are beside it.
     folder: Folder,
     met: BTreeMap<String, Met>,
 }
@@ -78,16 +79,24 @@ impl Ages {
     ) -> Result<Self, Error> {
         let (sightings, sights) = (Sightings::of(remote), Sight::of_document(folder, document, modified));
         let Some(told) = sights.first().map(|here| here.versions.clone()) else { return Err(Error::GivenUp) };
-        let mut met = sightings.versions(folder, event).await?;
-        if remote.repository.asks && told.iter().any(|(version, _)| !met.contains_key(version)) {
+        let misses = |known: &Option<Folder>| {
+            told.iter().any(|(version, _)| !known.as_ref().is_some_and(|known| known.versions.contains_key(version)))
+        };
+        let mut known = sightings.folder(folder, event).await?;
+        if remote.repository.asks && misses(&known) {
             note::sights(remote, sights, event).await?;
-            met = sightings.versions(folder, event).await?;
+            known = sightings.folder(folder, event).await?;
         }
-        let known = sightings.says::<Folder>(&sightings.units.unit(folder), event).await?.unwrap_or_default();
+        let unmet = match misses(&known) {
+            true => sightings.unmet(known.as_ref(), event).await?,
+            false => Known::Nothing,
+        };
+        let mut folder = known.unwrap_or_default();
+        let mut met = std::mem::take(&mut folder.versions);
         for (version, told) in told {
-            met.entry(version).or_insert_with(|| known.unmet().told(told, remote.now()));
+            met.entry(version).or_insert_with(|| unmet.told(told, remote.now()));
         }
-        Ok(Self { folder: known, met })
+        Ok(Self { folder, met })
     }
 
     fn since(&self, version: &str) -> Since {
@@ -193,7 +202,9 @@ async fn looked(
     };
     let mut ages = Ages::of(remote, folder, document, event).await?;
     let some = open(&ages);
-    if !some.is_empty() && remote.repository.asks && ages.folder.next_turn(remote.now()).is_none() {
+    let turn = !some.is_empty() && remote.repository.asks && ages.folder.next_turn(remote.now()).is_none();
+    // What POMs tell must be written down, or they would be looked for again and again.
+    if turn && !Sightings::of(remote).is_full(event).await? {
         dates::look(remote, (folder, &ages.folder), &some, event).await?;
         ages = Ages::of(remote, folder, document, event).await?;
     }

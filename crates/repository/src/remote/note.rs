@@ -3,14 +3,14 @@
 use super::age::{Known, Told};
 use super::incoming::document;
 use super::sight::Sight;
-use super::sightings::{Bytes, Folder, Says, Sightings};
+use super::sightings::{BytesRow, First, FirstRow, Sightings};
 use super::{KeptFile, Remote, kind};
 use crate::content::rows_of;
 use crate::work::aside;
 use crate::{Error, Format};
 use format::maven::metadata::Metadata;
 use format::tree;
-use std::collections::BTreeMap;
+use serde::Serialize;
 use store::{Batch, Change, CommitError, Digest, Expect, Lane, Seq};
 use telemetry::{Event, Millis, Op};
 
@@ -40,8 +40,8 @@ pub(super) async fn file(remote: &Remote, path: &str, kept: &KeptFile, event: &m
 
 /// Writes what was seen.
 pub(super) async fn sights(remote: &Remote, sights: Vec<Sight>, event: &mut Event) -> Result<(), Error> {
-    for part in sights.into_iter().flat_map(Sight::parts) {
-        sight(remote, &part, event).await?;
+    for each in sights {
+        sight(remote, &each, event).await?;
     }
     Ok(())
 }
@@ -50,21 +50,9 @@ async fn sight(remote: &Remote, sight: &Sight, event: &mut Event) -> Result<(), 
     let (of, now) = (Sightings::of(remote), remote.now());
     let unit = of.units.unit(&sight.folder);
     for _ in 0..TRIES {
-        let (before, seq) = of.says_at::<Folder>(&unit, event).await?;
-        let versions = match &*sight.versions {
-            [(one, _)] => {
-                let met = of.says(&of.units.version(&sight.folder, one), event).await?;
-                met.map(|met| (one.clone(), met)).into_iter().collect()
-            }
-            [] => BTreeMap::new(),
-            _ => of.versions(&sight.folder, event).await?,
-        };
-        let plugins = match sight.plugins.is_empty() {
-            true => BTreeMap::new(),
-            false => of.plugins(&sight.folder, event).await?,
-        };
-        let Some(units) = sight.news(of.units, (before.as_ref(), &versions, &plugins), now) else { return Ok(()) };
-        if write(remote, (&unit, seq), units, event).await? {
+        let (before, last) = of.folder_at(&sight.folder, event).await?;
+        let Some(news) = sight.news(before.as_ref(), now) else { return Ok(()) };
+        if write(remote, (&unit, last), &news, event).await? {
             return Ok(());
         }
     }
@@ -81,47 +69,73 @@ async fn bytes(
     let (of, now) = (Sightings::of(remote), remote.now());
     let unit = of.units.unit(path);
     for _ in 0..TRIES {
-        let (before, seq) = of.says_at::<Bytes>(&unit, event).await?;
+        let (before, last) = of.bytes_at(path, event).await?;
         let known = match before {
             Some(bytes) if bytes.sha256 == sha256 => return Ok(()),
             Some(_) => Known::Appeared,
             None => Known::Nothing,
         };
-        let met = known.told(Told { date: modified, bound: false }, now);
-        let units = vec![(unit.clone(), Says::Bytes(Bytes { met, sha256 }))];
-        if write(remote, (&unit, seq), units, event).await? {
+        let row = BytesRow { since: known.told(Told { date: modified, bound: false }, now).since, sha256 };
+        if write(remote, (&unit, last), &row, event).await? {
             return Ok(());
         }
     }
     Err(Error::Contended(unit))
 }
 
-/// Writes units if the one is as it was when that was its last change, and says so if not.
+/// Writes one more row of a unit if `last` still is its last one, and says so if not. Past the budget of the repository nothing is
+/// written but that.
 async fn write(
     remote: &Remote,
-    (unit, seq): (&str, Seq),
-    mut units: Vec<(String, Says)>,
+    (unit, last): (&str, Seq),
+    says: &impl Serialize,
     event: &mut Event,
 ) -> Result<bool, Error> {
-    let (store, repository, at, of) =
-        (&remote.remotes.store, remote.repository.id, remote.now(), Sightings::of(remote));
-    let mut expect =
-        vec![Expect::RepositoryLives(repository), Expect::UnitAt { repository, unit: unit.to_owned(), seq }];
-    let (first, seq) = of.says_at::<Millis>(&of.units.first(), event).await?;
-    if first.is_none() {
-        expect.push(Expect::UnitAt { repository, unit: of.units.first(), seq });
-        units.push((of.units.first(), Says::First(at)));
+    let (of, id) = (Sightings::of(remote), remote.repository.id);
+    let (first, first_seq) = of.first_at(event).await?;
+    let unreadable = |source| Error::Unreadable { key: unit.to_owned(), source };
+    let seen = serde_json::to_value(says).map_err(unreadable)?;
+    let was_full = first.is_some_and(|first| first.full);
+    let fits = remote.remotes.store.has_room_for_first_seen(id, unit, seen.to_string().len(), was_full);
+    let mut batch = Batch { by: DAYLIGHT.to_owned(), ..Batch::default() };
+    batch.expect.push(Expect::RepositoryLives(id));
+    if first.is_none() || was_full == fits {
+        let row = FirstRow { since: first.map(|First { since, .. }| since), full: !fits };
+        let row = serde_json::to_value(row).map_err(unreadable)?;
+        batch.expect.push(Expect::FirstSeenAt { repository: id, unit: of.units.first(), seq: first_seq });
+        batch.changes.push(Change::FirstSeen { repository: id, unit: of.units.first(), seen: row });
     }
-    let change = |(unit, says): (String, Says)| match serde_json::to_value(says) {
-        Ok(facts) => Ok(Change::Unit { repository, unit, facts }),
-        Err(source) => Err(Error::Unreadable { key: unit, source }),
-    };
-    let changes = units.into_iter().map(change).collect::<Result<_, _>>()?;
-    match store.commit(Batch { by: DAYLIGHT.to_owned(), at, expect, changes }, event).await {
-        Ok(_) => Ok(true),
-        Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::UnitAt { .. }) => Ok(false),
+    if fits {
+        batch.expect.push(Expect::FirstSeenAt { repository: id, unit: unit.to_owned(), seq: last });
+        batch.changes.push(Change::FirstSeen { repository: id, unit: unit.to_owned(), seen });
+    }
+    if batch.changes.is_empty() {
+        return Ok(true);
+    }
+    // Not the moment when it was seen: nothing may change as of one that is over.
+    batch.at = remote.now();
+    match remote.remotes.store.commit(batch, event).await {
+        Ok(_) => {}
+        Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::FirstSeenAt { .. }) => return Ok(false),
         // It was removed.
-        Err(CommitError::Conflict(_)) => Ok(true),
-        Err(CommitError::Error(error)) => Err(error.into()),
+        Err(CommitError::Conflict(_)) => return Ok(true),
+        Err(CommitError::Error(error)) => return Err(error.into()),
+    }
+    if was_full == fits {
+        tell(remote, fits);
+    }
+    Ok(true)
+}
+
+/// Tells who runs the server that the budget is used up, or no longer is: once each.
+fn tell(remote: &Remote, fits: bool) {
+    let (log, name) = (remote.remotes.recorder.log(), &remote.repository.record.name);
+    match fits {
+        true => log.info("what an upstream is first seen to have is written down again", &[("repository", name)]),
+        false => log.warn(
+            "what an upstream is first seen to have is no longer written down: new versions count as young, and as of a moment \
+             nothing is told of them",
+            &[("repository", name), ("hint", &"raise `upstream.first_seen_bytes`")],
+        ),
     }
 }

@@ -7,7 +7,7 @@ use super::age::Met;
 use super::ages::Ages;
 use super::fetch::{Told, answer, present};
 use super::filter::hide_plugins;
-use super::sightings::{Bytes, Folder, Sightings};
+use super::sightings::{Bytes, First, Folder, Sightings};
 use super::{Remembered, Remote};
 use crate::content::How;
 use crate::policy::OPEN;
@@ -29,7 +29,7 @@ pub(super) async fn file(
 ) -> Result<Content, Error> {
     let then = Sightings::of(remote).through(past.through);
     if remote.repository.format == Format::Raw {
-        let Some(Bytes { met, sha256 }) = then.says(&then.units.unit(path), event).await? else {
+        let Some(Bytes { met, sha256 }) = then.bytes(path, event).await? else {
             return Err(early(remote, then, path, event).await?);
         };
         let today = today(remote, Named::file(Format::Raw, path, Since::Moment(met.since)), (met, path), told)?;
@@ -45,8 +45,8 @@ pub(super) async fn file(
     let read = path::read(path).ok_or_else(missing)?;
     match read.kind {
         Kind::Artifact(Artifact { group, artifact, version, .. }) if !path::is_snapshot(version) => {
-            let unit = then.units.version(&format!("{group}/{artifact}"), version);
-            let Some(met) = then.says::<Met>(&unit, event).await? else {
+            let folder = then.folder(&format!("{group}/{artifact}"), event).await?;
+            let Some(met) = folder.and_then(|folder| folder.versions.get(version).copied()) else {
                 return Err(early(remote, then, path, event).await?);
             };
             let named = Named::maven((group, artifact), version, Since::Moment(met.since));
@@ -54,9 +54,13 @@ pub(super) async fn file(
             present(&today, path, told, event).await
         }
         Kind::Metadata(at) if at.snapshot().is_none() => {
-            let listed = then.says::<Folder>(&then.units.unit(at.folder), event).await?.filter(|folder| folder.listed);
+            let listed = then.folder(at.folder, event).await?.filter(|folder| folder.listed);
             let Some(listed) = listed else { return Err(early(remote, then, path, event).await?) };
-            let document = document(remote, then, (at.folder, listed), event).await?.ok_or_else(missing)?;
+            // What turned up since then is on no list.
+            if then.is_full(event).await? {
+                return Err(over_budget(remote));
+            }
+            let document = document(remote, (at.folder, listed)).ok_or_else(missing)?;
             let sum = read.checksum.and_then(|checksum| document.sum(checksum));
             Ok(sum.unwrap_or(document))
         }
@@ -85,36 +89,37 @@ fn today(
 
 /// Why nothing is told of `path` as of then.
 async fn early(remote: &Remote, then: Sightings<'_>, path: &str, event: &mut Event) -> Result<Error, Error> {
-    let first = match then.says::<Millis>(&then.units.first(), event).await? {
+    let first = match then.first(event).await? {
+        Some(First { full: true, .. }) => return Ok(over_budget(remote)),
         Some(_) => None,
-        None => Sightings::of(remote).says(&then.units.first(), event).await?,
+        None => Sightings::of(remote).first(event).await?,
     };
     Ok(match first {
-        Some(since) => Error::BeforeItsTime { what: remote.repository.record.name.clone(), since },
+        Some(First { since, .. }) => Error::BeforeItsTime { what: remote.repository.record.name.clone(), since },
         None => Error::NoSuchFile(path.to_owned()),
     })
 }
 
+fn over_budget(remote: &Remote) -> Error {
+    Error::FirstSeenFull(remote.repository.record.name.clone())
+}
+
 /// Metadata of all that had been seen in a folder.
-async fn document(
-    remote: &Remote,
-    then: Sightings<'_>,
-    (folder, known): (&str, Folder),
-    event: &mut Event,
-) -> Result<Option<Content>, Error> {
-    let (versions, mut plugins) = (then.versions(folder, event).await?, then.listed_plugins(folder, event).await?);
+fn document(remote: &Remote, (folder, mut known): (&str, Folder)) -> Option<Content> {
+    let (seen, versions) = (known.seen, std::mem::take(&mut known.versions));
+    let mut plugins = known.listed_plugins();
     let view = remote.repository.view(remote.now());
     hide_plugins(&mut plugins, folder, view);
     let of = folder.rsplit_once('/').unwrap_or(("", folder));
     let named = |version, met: Met| Some(Named::maven(of, version, Since::Moment(met.since)).upstream());
     let rows: Vec<_> = versions.iter().map(|(version, met)| Seen { named: named(version, *met), met: *met }).collect();
-    let seen: Vec<_> = visible(&rows, view).map(|seen| seen.entry()).collect();
-    let changed = seen.iter().map(|row| row.met.seen).max().unwrap_or(known.seen);
-    let versions = seen.iter().filter_map(|row| row.named.as_ref()).map(|named| &*named.version);
+    let shown: Vec<_> = visible(&rows, view).map(|row| row.entry()).collect();
+    let changed = shown.iter().map(|row| row.met.seen).max().unwrap_or(seen);
+    let versions = shown.iter().filter_map(|row| row.named.as_ref()).map(|named| &*named.version);
     let document = metadata::listing(folder, (versions, !rows.is_empty()), plugins, changed.0);
     let (modified, fresh_until) = (Some(changed), turns(&rows, view));
     let content = |text| Content { modified, fresh_until, ..Content::text(text, "application/xml") };
-    Ok(document.map(|document| content(document.render())))
+    document.map(|document| content(document.render()))
 }
 
 /// What an upstream was seen to have.

@@ -1,18 +1,15 @@
 //! What somebody saw of an upstream now, and what that adds to what had been seen.
 
-use super::age::{Known, Met, Told};
-use super::sightings::{Folder, Listed, Plugin, Says, Units};
+use super::age::{Known, Told};
+use super::sightings::{Folder, Listed, NAME_MAX, News, Plugin};
 use format::maven::metadata::{self, Metadata, moment_of};
 use format::maven::path;
 use format::maven::snapshot::Build;
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 use telemetry::Millis;
 
 /// Most versions and plugins of a folder that are remembered: more than any artifact has. The age of others stays unknown.
 const MET_MAX: usize = 20_000;
-
-/// Most versions that are written at once.
-const PART: usize = 1_000;
 
 /// What was seen of a folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -65,62 +62,36 @@ impl Sight {
         Some(Self { folder: above.to_owned(), versions, ..Self::default() })
     }
 
-    /// The same in parts that are written one after the other, so that nobody waits long for a place between: all of it is told with
-    /// the last.
-    pub(super) fn parts(self) -> impl Iterator<Item = Self> {
-        let Self { folder, mut versions, listed, plugins, looked } = self;
-        let mut parts = Vec::new();
-        while versions.len() > PART {
-            let rest = versions.split_off(PART);
-            let some = std::mem::replace(&mut versions, rest);
-            parts.push(Self { folder: folder.clone(), versions: some, ..Self::default() });
-        }
-        parts.push(Self { folder, versions, listed, plugins, looked });
-        parts.into_iter()
-    }
-
-    /// What is new of it, given what is known of the folder: the units that change, the folder's among them.
-    pub(super) fn news(
-        &self,
-        of: Units,
-        (before, versions, plugins): (Option<&Folder>, &BTreeMap<String, Met>, &BTreeMap<String, Plugin>),
-        now: Millis,
-    ) -> Option<Vec<(String, Says)>> {
+    /// What is new of it, given what is known of the folder; `None`: nothing.
+    pub(super) fn news(&self, before: Option<&Folder>, now: Millis) -> Option<News> {
         let nothing = Folder { seen: now, ..Folder::default() };
-        let mut after = before.unwrap_or(&nothing).clone();
-        let unmet = after.unmet();
-        let mut changes = BTreeMap::new();
-        let mut room = MET_MAX.saturating_sub(after.met);
-        for (version, told) in &self.versions {
-            let had = versions.get(version);
-            let met = had.map_or(unmet, |had| Known::Met(*had)).told(*told, now);
-            let unit = of.version(&self.folder, version);
-            if had == Some(&met) || changes.contains_key(&unit) || had.is_none() && room == 0 {
+        let known = before.unwrap_or(&nothing);
+        let mut room = MET_MAX.saturating_sub(known.versions.len() + known.plugins.len());
+        let mut news = News { listed: self.listed && !known.listed, older: known.older, ..News::default() };
+        let mut told = HashSet::new();
+        for (version, date) in &self.versions {
+            let had = known.versions.get(version);
+            let met = had.map_or(known.unmet(), |had| Known::Met(*had)).told(*date, now);
+            if had == Some(&met) || version.len() > NAME_MAX || had.is_none() && room == 0 || !told.insert(version) {
                 continue;
             }
             room -= usize::from(had.is_none());
-            changes.insert(unit, Says::Met(met));
+            news.version(version, met);
         }
         for metadata::Plugin { artifact, prefix, name } in &self.plugins {
             let plugin = Plugin { prefix: prefix.clone(), name: name.clone() };
-            let had = plugins.get(artifact);
-            let unit = of.plugin(&self.folder, artifact);
-            if had == Some(&plugin) || changes.contains_key(&unit) || had.is_none() && room == 0 {
+            let had = known.plugins.get(artifact);
+            let long = [artifact, prefix].into_iter().chain(name).any(|text| text.len() > NAME_MAX);
+            let told = news.plugins.contains_key(artifact);
+            if had == Some(&plugin) || long || had.is_none() && room == 0 || told {
                 continue;
             }
             room -= usize::from(had.is_none());
-            changes.insert(unit, Says::Plugin(plugin));
+            news.plugins.insert(artifact.clone(), plugin);
         }
-        after.met = MET_MAX - room;
-        after.listed |= self.listed;
-        if let Some(told) = self.looked {
-            after.looked = Some(now);
-            after.in_vain = if told { 0 } else { after.in_vain.saturating_add(1) };
-        }
-        let news = !changes.is_empty() || before != Some(&after);
-        // It is written with whatever is, so nobody writes of what was read before.
-        changes.insert(of.unit(&self.folder), Says::Folder(after));
-        news.then(|| changes.into_iter().collect())
+        news.looked = self.looked;
+        // That there is something of the folder at all is news, too.
+        (before.is_none() || !news.is_empty()).then_some(news)
     }
 }
 
@@ -143,6 +114,7 @@ fn made(build: &str) -> Option<Millis> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::age::Met;
     use super::*;
 
     const NOW: Millis = Millis(1_000);
@@ -158,42 +130,35 @@ mod tests {
 
     /// What the journal has of a folder, as it would be read again.
     #[derive(Debug, Default)]
-    struct Journal {
-        folder: Option<Folder>,
-        versions: BTreeMap<String, Met>,
-        plugins: BTreeMap<String, Plugin>,
-    }
+    struct Journal(Option<Folder>);
 
     impl Journal {
-        /// Says how many units that changes.
+        /// Says how many bytes that adds; 0: no row.
         fn see(&mut self, sight: &Sight, now: Millis) -> usize {
-            let before = (self.folder.as_ref(), &self.versions, &self.plugins);
-            let units = sight.news(Units(7), before, now).unwrap_or_default();
-            for (unit, says) in &units {
-                let name = unit.rsplit('/').next().unwrap_or_default().to_owned();
-                match says {
-                    Says::Folder(folder) => self.folder = Some(folder.clone()),
-                    Says::Met(met) => drop(self.versions.insert(name, *met)),
-                    Says::Plugin(plugin) => drop(self.plugins.insert(name, plugin.clone())),
-                    Says::First(_) | Says::Bytes(_) => panic!("{unit} is of no folder"),
-                }
-            }
-            units.len()
+            let Some(news) = sight.news(self.0.as_ref(), now) else { return 0 };
+            let row = serde_json::to_string(&news).unwrap();
+            let folder = self.0.get_or_insert_with(|| Folder { seen: now, ..Folder::default() });
+            folder.learn(now, serde_json::from_str(&row).unwrap());
+            row.len()
+        }
+
+        fn met(&self, version: &str) -> Met {
+            self.0.as_ref().unwrap().versions[version]
         }
     }
 
     #[test]
-    fn one_version_more_is_a_row_for_it_and_one_for_its_folder_however_many_there_are() {
+    fn one_version_more_is_a_row_of_its_own_bytes_however_many_there_are() {
         let mut journal = Journal::default();
         let many: Vec<String> = (0..500).map(|number| number.to_string()).collect();
-        assert_eq!(journal.see(&listed(many.clone()), NOW), 500 + 1 + 1, "versions, the plugin, the folder");
+        assert!(journal.see(&listed(many.clone()), NOW) < 500 * 6 + 100);
         assert_eq!(journal.see(&listed(many.clone()), Millis(2_000)), 0);
         let more = many.into_iter().chain(["new".to_owned()]);
-        assert_eq!(journal.see(&listed(more), Millis(3_000)), 2);
-        assert_eq!(journal.versions["new"], Met { seen: Millis(3_000), since: Millis(3_000), open: false });
-        assert_eq!(journal.versions["7"], Met { seen: NOW, since: Millis(10), open: true });
-        let folder = journal.folder.as_ref();
-        assert!(folder.is_some_and(|folder| folder.listed && folder.met == 502 && folder.seen == NOW));
+        assert_eq!(journal.see(&listed(more), Millis(3_000)), r#"{"settled":{"3000":["new"]}}"#.len());
+        assert_eq!(journal.met("new"), Met { seen: Millis(3_000), since: Millis(3_000), open: false });
+        assert_eq!(journal.met("7"), Met { seen: NOW, since: Millis(10), open: true });
+        let folder = journal.0.unwrap();
+        assert!(folder.listed && folder.seen == NOW && folder.plugins["lamp"].prefix == "light");
     }
 
     #[test]
@@ -203,22 +168,24 @@ mod tests {
         let told = Told { date: Some(Millis(5)), bound: false };
         let turn =
             |versions, looked| Sight { folder: "org/lamp".into(), versions, looked: Some(looked), ..Sight::default() };
-        assert_eq!(journal.see(&turn(vec![("1".to_owned(), told)], true), Millis(2_000)), 2);
-        assert_eq!(journal.versions["1"], Met { seen: NOW, since: Millis(5), open: false });
-        assert_eq!(journal.see(&turn(Vec::new(), false), Millis(3_000)), 1);
-        let folder = journal.folder.as_ref();
-        assert!(folder.is_some_and(|folder| folder.looked == Some(Millis(3_000)) && folder.in_vain == 1));
+        assert!(journal.see(&turn(vec![("1".to_owned(), told)], true), Millis(2_000)) > 0);
+        assert_eq!(journal.met("1"), Met { seen: NOW, since: Millis(5), open: false });
+        assert!(journal.see(&turn(Vec::new(), false), Millis(3_000)) > 0);
+        let folder = journal.0.unwrap();
+        assert!(folder.looked == Some(Millis(3_000)) && folder.in_vain == 1);
     }
 
     #[test]
     fn versions_and_plugins_have_an_end_so_that_no_upstream_fills_the_journal() {
         let mut journal = Journal::default();
-        for part in listed((0..MET_MAX + 5).map(|number| number.to_string())).parts() {
-            assert!(journal.see(&part, NOW) <= PART + 1);
-        }
-        assert_eq!(journal.versions.len() + journal.plugins.len(), MET_MAX);
+        journal.see(&listed((0..MET_MAX + 5).map(|number| number.to_string())), NOW);
+        let folder = journal.0.as_ref().unwrap();
+        assert_eq!(folder.versions.len() + folder.plugins.len(), MET_MAX);
         assert_eq!(journal.see(&listed(["other".to_owned()]), Millis(2_000)), 0);
         let file = Sight::of_file("org/lamp/yet-another/lamp-yet-another.jar", None).remove(0);
         assert_eq!(journal.see(&file, Millis(2_000)), 0);
+        let mut journal = Journal::default();
+        journal.see(&listed(["1".to_owned(), "9".repeat(NAME_MAX + 1)]), NOW);
+        assert_eq!(journal.0.unwrap().versions.len(), 1);
     }
 }

@@ -1,8 +1,14 @@
 //! What was first seen of an upstream, and when: in the journal, so that it is known for every moment since.
 //!
-//! Beside its files a folder of Maven's has a unit that says how far it is known (`G/A//seen/U`, U stands for the URL of the upstream),
-//! and one for each version and plugin that was met there (`G/A//seen/U/versions/1.0`), so that one more costs the same however
-//! many there are. Builds are what the folder of a snapshot has. A raw file has one unit, which says its bytes.
+//! Beside its files a folder of Maven's has a unit (`G/A//seen/U`, U stands for the URL of the upstream). Each row of it has what was
+//! new at one refresh ([`row`]), so that one version more costs its own name however many there are; all rows of a folder, one after
+//! the other, are what is known of it. Builds are what the folder of a snapshot has. A raw file has a unit whose last row says its
+//! bytes. What one repository may have written down is bounded: past that, what is not known counts as new.
+
+mod row;
+mod units;
+
+pub(super) use row::{NAME_MAX, News, Plugin};
 
 use super::Remote;
 use super::age::{Known, Met};
@@ -13,45 +19,47 @@ use format::tree;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use store::{Digest, RepositoryId, Seq, Store};
+use store::{Digest, FirstSeen, RepositoryId, Seq, Store};
 use telemetry::{Event, Millis};
 
-/// Units asked of the store at once.
-const PAGE: usize = 1_000;
-
-/// What is known of a folder as a whole.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+/// What is known of a folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Folder {
     /// When something was seen of it first.
     pub(super) seen: Millis,
     /// Whether a list of all that it has was seen. What turns up later is new.
     pub(super) listed: bool,
-    /// How many versions and plugins were met.
-    pub(super) met: usize,
     /// When POMs of it were looked for last, to see how old versions are.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) looked: Option<Millis>,
     /// How often in sequence that told nothing.
-    #[serde(skip_serializing_if = "is_zero")]
     pub(super) in_vain: u32,
+    pub(super) versions: BTreeMap<String, Met>,
+    pub(super) plugins: BTreeMap<String, Plugin>,
+    /// Whether some of it is in units of the form before.
+    pub(super) older: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
+/// Since when anything is known of an upstream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct First {
+    pub(super) since: Millis,
+    /// Whether the budget of the repository is used up, so that what is seen is not written down.
+    pub(super) full: bool,
 }
 
-/// A plugin that was met.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Plugin {
-    pub(super) prefix: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) name: Option<String>,
+/// A row that says so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct FirstRow {
+    /// Where that was before the row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) since: Option<Millis>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) full: bool,
 }
 
 /// The bytes that a raw file was seen to have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(super) struct Bytes {
     /// When those were met.
     #[serde(flatten)]
@@ -59,16 +67,11 @@ pub(super) struct Bytes {
     pub(super) sha256: Digest,
 }
 
-/// What a unit says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub(super) enum Says {
-    /// When anything was seen of the upstream first.
-    First(Millis),
-    Folder(Folder),
-    Met(Met),
-    Plugin(Plugin),
-    Bytes(Bytes),
+/// A row that says so, at the moment when they were met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct BytesRow {
+    pub(super) since: Millis,
+    pub(super) sha256: Digest,
 }
 
 /// What a file of Maven's is of: the folder that lists it, and as what; `None`: under a name that has other bytes each time.
@@ -112,16 +115,6 @@ impl Units {
     fn unit_of(self, of: &str, what: &str) -> String {
         format!("{of}//{what}/{:016x}", self.0.cast_unsigned())
     }
-
-    /// The unit of a version that a folder has.
-    pub(super) fn version(self, folder: &str, version: &str) -> String {
-        format!("{}/versions/{version}", self.unit(folder))
-    }
-
-    /// The unit of a plugin that a folder has.
-    pub(super) fn plugin(self, folder: &str, artifact: &str) -> String {
-        format!("{}/plugins/{artifact}", self.unit(folder))
-    }
 }
 
 /// What the journal has of an upstream, now or as of a change.
@@ -145,57 +138,94 @@ impl<'a> Sightings<'a> {
         Self { through: Some(through), ..self }
     }
 
-    /// What a unit says.
-    pub(super) async fn says<T: DeserializeOwned>(self, unit: &str, event: &mut Event) -> Result<Option<T>, Error> {
-        Ok(match self.through {
-            None => self.says_at(unit, event).await?.0,
-            Some(through) => read(unit, self.store.then(through).facts(self.id, unit, event).await?)?,
-        })
-    }
-
-    /// The same, and the number of the change that said so.
-    pub(super) async fn says_at<T: DeserializeOwned>(
+    /// What `fold` makes of the rows of a unit, and the number of the last of them.
+    async fn rows<T: Send + 'static>(
         self,
         unit: &str,
+        fold: impl FnOnce(Vec<FirstSeen>) -> Result<T, serde_json::Error> + Send + 'static,
         event: &mut Event,
-    ) -> Result<(Option<T>, Seq), Error> {
-        let known = self.store.facts(self.id, unit, event).await?;
-        Ok((read(unit, known.facts)?, known.seq))
+    ) -> Result<(T, Seq), Error> {
+        let read = |rows: Vec<FirstSeen>| {
+            let last = rows.last().map_or(Seq(0), |row| row.seq);
+            fold(rows).map(|folded| (folded, last))
+        };
+        let read = self.store.first_seen(self.id, unit, self.through, read, event).await?;
+        read.map_err(|source| Error::Unreadable { key: unit.to_owned(), source })
     }
 
-    /// All versions that were met in a folder.
-    pub(super) async fn versions(self, folder: &str, event: &mut Event) -> Result<BTreeMap<String, Met>, Error> {
-        self.all(&self.units.version(folder, ""), event).await
+    /// What is known of a folder.
+    pub(super) async fn folder(self, folder: &str, event: &mut Event) -> Result<Option<Folder>, Error> {
+        Ok(self.folder_at(folder, event).await?.0)
     }
 
-    /// All plugins that were met in a folder.
-    pub(super) async fn plugins(self, folder: &str, event: &mut Event) -> Result<BTreeMap<String, Plugin>, Error> {
-        self.all(&self.units.plugin(folder, ""), event).await
-    }
-
-    /// The same, as metadata has them.
-    pub(super) async fn listed_plugins(self, folder: &str, event: &mut Event) -> Result<Vec<metadata::Plugin>, Error> {
-        let plugin = |(artifact, Plugin { prefix, name })| metadata::Plugin { name, prefix, artifact };
-        Ok(self.plugins(folder, event).await?.into_iter().map(plugin).collect())
-    }
-
-    async fn all<T: DeserializeOwned>(self, within: &str, event: &mut Event) -> Result<BTreeMap<String, T>, Error> {
-        let (mut all, mut after) = (BTreeMap::new(), String::new());
-        loop {
-            let part = (within, &*after);
-            let units = match self.through {
-                None => self.store.known(self.id, part, PAGE, event).await?,
-                Some(through) => self.store.then(through).known(self.id, part, PAGE, event).await?,
-            };
-            let last = units.last().filter(|_| units.len() == PAGE).map(|(unit, _)| unit.clone());
-            for (unit, facts) in units {
-                let said = read(&unit, facts)?;
-                all.extend(unit.strip_prefix(within).map(str::to_owned).zip(said));
+    /// The same, and the number of the row that said it last.
+    pub(super) async fn folder_at(self, folder: &str, event: &mut Event) -> Result<(Option<Folder>, Seq), Error> {
+        let fold = |rows: Vec<FirstSeen>| -> Result<_, serde_json::Error> {
+            let mut folder = rows.first().map(|first| Folder { seen: first.at, ..Folder::default() });
+            let mut all = Vec::new();
+            for row in rows {
+                let news: News = serde_json::from_str(row.seen.get())?;
+                match &mut folder {
+                    Some(folder) if !news.older => folder.learn(row.at, news),
+                    // Rows that follow units are learned once those were read.
+                    _ => all.push((row.at, news)),
+                }
             }
-            match last {
-                Some(last) => after = last,
-                None => return Ok(all),
+            Ok((folder, all))
+        };
+        let ((known, rows), last) = self.rows(&self.units.unit(folder), fold, event).await?;
+        if known.is_some() && rows.is_empty() {
+            return Ok((known, last));
+        }
+        let mut before = self.folder_before(folder, event).await?;
+        for (at, news) in rows {
+            before.get_or_insert_with(|| Folder { seen: at, ..Folder::default() }).learn(at, news);
+        }
+        Ok((before, last))
+    }
+
+    /// Since when anything is known of the upstream.
+    pub(super) async fn first(self, event: &mut Event) -> Result<Option<First>, Error> {
+        Ok(self.first_at(event).await?.0)
+    }
+
+    /// The same, and the number of the row that said it last.
+    pub(super) async fn first_at(self, event: &mut Event) -> Result<(Option<First>, Seq), Error> {
+        let fold = |rows: Vec<FirstSeen>| -> Result<_, serde_json::Error> {
+            let mut first = None;
+            for row in rows {
+                let FirstRow { since, full } = serde_json::from_str(row.seen.get())?;
+                let had = first.map(|first: First| first.since);
+                first = Some(First { since: had.or(since).unwrap_or(row.at), full });
             }
+            Ok(first)
+        };
+        let unit = self.units.first();
+        let (first, last) = self.rows(&unit, fold, event).await?;
+        let before = match first {
+            Some(_) => None,
+            None => self.unit_before::<Millis>(&unit, event).await?,
+        };
+        Ok((first.or_else(|| before.map(|since| First { since, full: false })), last))
+    }
+
+    /// The bytes that a raw file was seen to have last.
+    pub(super) async fn bytes(self, path: &str, event: &mut Event) -> Result<Option<Bytes>, Error> {
+        Ok(self.bytes_at(path, event).await?.0)
+    }
+
+    /// The same, and the number of the row that said it last.
+    pub(super) async fn bytes_at(self, path: &str, event: &mut Event) -> Result<(Option<Bytes>, Seq), Error> {
+        let fold = |rows: Vec<FirstSeen>| -> Result<_, serde_json::Error> {
+            let Some(row) = rows.last() else { return Ok(None) };
+            let BytesRow { since, sha256 } = serde_json::from_str(row.seen.get())?;
+            Ok(Some(Bytes { met: Met { seen: row.at, since, open: false }, sha256 }))
+        };
+        let unit = self.units.unit(path);
+        let (bytes, last) = self.rows(&unit, fold, event).await?;
+        match bytes {
+            Some(bytes) => Ok((Some(bytes), last)),
+            None => Ok((self.unit_before(&unit, event).await?, last)),
         }
     }
 
@@ -209,28 +239,38 @@ impl<'a> Sightings<'a> {
         if format == Format::Raw {
             // A checksum is as old as its file, where that was seen.
             if let Some((file, _)) = tree::checksum_of(path)
-                && let Some(bytes) = self.says::<Bytes>(&self.units.unit(file), event).await?
+                && let Some(bytes) = self.bytes(file, event).await?
             {
                 return Ok(Known::Met(bytes.met));
             }
-            let bytes: Option<Bytes> = self.says(&self.units.unit(path), event).await?;
-            return Ok(match (bytes, sha256) {
-                (None, _) => Known::Nothing,
-                (Some(bytes), Some(sha256)) if bytes.sha256 == sha256 => Known::Met(bytes.met),
-                (Some(bytes), None) if lasting => Known::Met(bytes.met),
-                (Some(_), _) => Known::Appeared,
-            });
+            return match (self.bytes(path, event).await?, sha256) {
+                (None, _) => self.unmet(None, event).await,
+                (Some(bytes), Some(sha256)) if bytes.sha256 == sha256 => Ok(Known::Met(bytes.met)),
+                (Some(bytes), None) if lasting => Ok(Known::Met(bytes.met)),
+                (Some(_), _) => Ok(Known::Appeared),
+            };
         }
         let Some(Listed { folder, version }) = Listed::at(path) else { return Ok(Known::Nothing) };
-        let met = match &version {
-            Some(version) => self.says(&self.units.version(folder, version), event).await?,
-            None => None,
-        };
-        if let Some(met) = met {
-            return Ok(Known::Met(met));
+        let folder = self.folder(folder, event).await?;
+        let met = version.and_then(|version| folder.as_ref()?.versions.get(&version).copied());
+        match met {
+            Some(met) => Ok(Known::Met(met)),
+            None => self.unmet(folder.as_ref(), event).await,
         }
-        let folder: Option<Folder> = self.says(&self.units.unit(folder), event).await?;
-        Ok(folder.map_or(Known::Nothing, |folder| folder.unmet()))
+    }
+
+    /// What is known of something that was not met in a folder, or of a raw file that was not met. Where nothing more is written
+    /// down, nobody can tell what was there when somebody looked first, so no date is believed.
+    pub(super) async fn unmet(self, folder: Option<&Folder>, event: &mut Event) -> Result<Known, Error> {
+        Ok(match folder.map_or(Known::Nothing, Folder::unmet) {
+            Known::Nothing if self.is_full(event).await? => Known::Appeared,
+            known => known,
+        })
+    }
+
+    /// Whether what is seen is not written down, as the budget of the repository is used up.
+    pub(super) async fn is_full(self, event: &mut Event) -> Result<bool, Error> {
+        Ok(self.first(event).await?.is_some_and(|first| first.full))
     }
 }
 
@@ -238,6 +278,12 @@ impl Folder {
     /// What is known of something that was not met in the folder.
     pub(super) fn unmet(&self) -> Known {
         if self.listed { Known::Appeared } else { Known::Nothing }
+    }
+
+    /// Its plugins, as metadata has them.
+    pub(super) fn listed_plugins(self) -> Vec<metadata::Plugin> {
+        let plugin = |(artifact, Plugin { prefix, name })| metadata::Plugin { name, prefix, artifact };
+        self.plugins.into_iter().map(plugin).collect()
     }
 }
 
@@ -262,10 +308,11 @@ mod tests {
     }
 
     #[test]
-    fn the_journal_reads_what_it_wrote() {
+    fn the_journal_reads_what_versions_before_wrote() {
         let met = Met { seen: Millis(5), since: Millis(1), open: true };
-        let written = serde_json::to_value(Says::Bytes(Bytes { met, sha256: Digest([7; 32]) })).unwrap();
-        assert_eq!(read::<Bytes>("unit", written).unwrap().map(|bytes| bytes.met), Some(met));
+        let sha256 = Digest([7; 32]);
+        let written = serde_json::json!({ "seen": 5, "since": 1, "open": true, "sha256": sha256 });
+        assert_eq!(read::<Bytes>("unit", written).unwrap(), Some(Bytes { met, sha256 }));
         assert_eq!(read::<Met>("unit", serde_json::Value::Null).unwrap(), None);
     }
 }

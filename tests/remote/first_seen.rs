@@ -1,0 +1,198 @@
+//! What was first seen of upstreams stays known, costs few bytes, and stays within its budget.
+
+use super::{METADATA, Scene};
+use crate::as_of::last_change;
+use crate::maven_hosted::all;
+use crate::world::{Answer, Says};
+use serde_json::json;
+use store::{Batch, Catalog, Change, Seq, Sqlite};
+
+/// Artifacts, and how many versions each has.
+const NAMES: usize = 10;
+const VERSIONS: usize = 2_000;
+/// Bytes in the truth and the segments together that one version may cost.
+const EACH: u64 = 100;
+
+fn metadata(name: usize) -> String {
+    format!("org/example/lamp{name}/maven-metadata.xml")
+}
+
+fn lists(scene: &Scene, path: &str, versions: usize) {
+    let versions: String =
+        (0..versions).map(|number| format!("<version>1.{}.{}-RC{number}</version>", number / 7, number % 7)).collect();
+    let document = format!(
+        "<metadata><groupId>org.example</groupId><versioning><versions>{versions}</versions><lastUpdated>20240101120000\
+         </lastUpdated></versioning></metadata>"
+    );
+    scene.upstream.file(&format!("/{path}"), document);
+}
+
+/// Has what is kept of a file go, so that the upstream is asked for it again.
+fn forget(scene: &Scene, path: &str) {
+    let path = format!("/api/v1/repositories/central/contents/{path}");
+    scene.world.admin().ask("DELETE", &path, &[], b"").expect(200);
+}
+
+/// What is told of a path as of the last change.
+fn as_of_now(scene: &Scene, path: &str) -> Answer {
+    let moment = format!("central@seq-{}", last_change(&scene.world));
+    scene.client().file(&moment, path)
+}
+
+/// Asks for metadata, and waits until as many versions of it are known.
+fn see(scene: &Scene, path: &str, versions: usize) {
+    scene.get(path).expect(200);
+    while all(&as_of_now(scene, path), "version").len() < versions {
+        std::thread::yield_now();
+    }
+}
+
+/// Bytes of the truth and of the segments, while the server is stopped.
+fn stored(scene: &Scene) -> u64 {
+    let (truth, segments) = (scene.world.data().join("truth.sqlite"), scene.world.data().join("segments"));
+    let files = scene.world.files().into_iter().filter(|file| *file == truth || file.starts_with(&segments));
+    files.map(|file| file.metadata().unwrap().len()).sum()
+}
+
+#[test]
+fn a_version_that_anonymous_readers_have_us_see_costs_little_more_than_its_name() {
+    let mut scene = Scene::new();
+    scene.world.stop();
+    let empty = stored(&scene);
+    scene.world.resume();
+    for name in 0..NAMES {
+        lists(&scene, &metadata(name), VERSIONS);
+        see(&scene, &metadata(name), VERSIONS);
+    }
+    scene.world.stop();
+    let many = stored(&scene);
+    let each = (many - empty) / (NAMES * VERSIONS) as u64;
+    assert!(each <= EACH, "{each} bytes for each version");
+    scene.world.resume();
+    // One more costs its own bytes, not those of all.
+    for more in 1..=5 {
+        lists(&scene, &metadata(0), VERSIONS + more);
+        forget(&scene, &metadata(0));
+        see(&scene, &metadata(0), VERSIONS + more);
+    }
+    scene.world.stop();
+    let more = stored(&scene) - many;
+    assert!(more <= 5 * 2 * 4096, "{more} bytes for five versions more");
+    scene.world.resume();
+    assert_eq!(all(&as_of_now(&scene, &metadata(0)), "version").len(), VERSIONS + 5);
+}
+
+/// Settings with this budget of each repository.
+fn budget(bytes: u64) -> String {
+    format!("[upstream]\nfirst_seen_bytes = {bytes}\n")
+}
+
+/// A figure of the bound in `/metrics`.
+fn figure(scene: &Scene, name: &str) -> u64 {
+    let metrics = scene.client().get("/metrics").expect(200);
+    let line = format!("daylight_bound_{name}{{bound=\"upstream.first_seen\"");
+    let sample = metrics.text().lines().find(|sample| sample.starts_with(&line)).unwrap();
+    sample.rsplit(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn past_the_budget_of_a_repository_what_is_new_counts_as_young_and_as_of_a_moment_names_the_budget() {
+    let mut scene = Scene::with_file(&budget(64 << 10));
+    lists(&scene, METADATA, 100);
+    see(&scene, METADATA, 100);
+    let before = last_change(&scene.world);
+    let used = figure(&scene, "used");
+    assert!(used > 0 && figure(&scene, "rejected_total") == 0);
+    lists(&scene, &metadata(0), VERSIONS);
+    scene.get(&metadata(0)).expect(200);
+    let full = "no longer written down";
+    scene.world.await_log(full);
+    assert!(figure(&scene, "used") <= figure(&scene, "capacity") && figure(&scene, "rejected_total") == 1);
+
+    // What was told before is told as it was; from then on nobody knows.
+    let then = |path: &str| scene.client().file(&format!("central@seq-{before}"), path);
+    assert_eq!(all(&then(METADATA).expect(200), "version").len(), 100);
+    then(&metadata(0)).expect(404);
+    for path in [METADATA, &metadata(0)] {
+        let unknown = as_of_now(&scene, path).expect(404);
+        assert!(unknown.text().contains("upstream.first_seen_bytes"), "{}", unknown.text());
+    }
+    // No date is believed of what could not be written down, and nobody looks for POMs in vain.
+    scene
+        .world
+        .admin()
+        .patch_json("/api/v1/repositories/central", &json!({ "policy": { "cooldown_s": 86_400 } }))
+        .expect(200);
+    assert_eq!(all(&scene.get(&metadata(0)).expect(200), "version"), [""; 0]);
+    assert_eq!(all(&scene.get(METADATA).expect(200), "version").len(), 100);
+    let jar = "org/example/lamp0/1.0.0/lamp0-1.0.0.jar";
+    let dated = Says::bytes("old").header("Last-Modified", "Wed, 01 Jan 2020 12:00:00 GMT");
+    scene.upstream.says(&format!("/{jar}"), dated);
+    scene.get(jar).expect(403);
+    assert_eq!(scene.asked("org/example/lamp0/1.0.0-RC0/lamp0-1.0.0-RC0.pom"), 0);
+    assert_eq!(scene.world.log().matches(full).count(), 1);
+
+    // With more room it goes on, and says so once.
+    scene.world.configure(&budget(8 << 20));
+    scene.world.restart();
+    forget(&scene, &metadata(0));
+    see(&scene, &metadata(0), VERSIONS);
+    scene.world.await_log("is written down again");
+    assert_eq!(all(&as_of_now(&scene, METADATA).expect(200), "version").len(), 100);
+}
+
+#[test]
+fn what_a_version_before_wrote_of_each_version_of_its_own_is_still_known() {
+    let mut scene = Scene::new();
+    let document = |name: &str, versions: &[&str]| {
+        let versions: String = versions.iter().map(|version| format!("<version>{version}</version>")).collect();
+        let updated = "<lastUpdated>20240101120000</lastUpdated>";
+        let document =
+            format!("<metadata><versioning><versions>{versions}</versions>{updated}</versioning></metadata>");
+        scene.upstream.file(&format!("/org/example/{name}/maven-metadata.xml"), document);
+    };
+    document("new", &["1.0"]);
+    document("old", &["1.0", "1.1"]);
+    see(&scene, "org/example/new/maven-metadata.xml", 1);
+    scene.world.stop();
+    let mut truth = Sqlite::writer(&scene.world.data().join("truth.sqlite")).unwrap();
+    let rows = truth.journal(Seq(0), 1_000).unwrap();
+    let (repository, unit) = rows
+        .iter()
+        .find_map(|row| match &row.change {
+            Change::FirstSeen { repository, unit, .. } if unit.starts_with("org/") => Some((*repository, unit)),
+            _ => None,
+        })
+        .unwrap();
+    let unit = |of: &str| format!("{}{of}", unit.replace("/new/", "/old/"));
+    let said = [
+        (unit(""), json!({ "seen": 1_700_000_000_000_u64, "listed": true, "met": 1 })),
+        (unit("/versions/1.0"), json!({ "seen": 1_700_000_000_000_u64, "since": 1_600_000_000_000_u64 })),
+    ];
+    let changes = said.map(|(unit, facts)| Change::Unit { repository, unit, facts }).to_vec();
+    truth.commit(&[Batch { by: "daylight".into(), changes, ..Batch::default() }]).unwrap();
+    drop(truth);
+    scene.world.resume();
+
+    let old = "org/example/old/maven-metadata.xml";
+    let told = |scene: &Scene| all(&as_of_now(scene, old), "version");
+    assert_eq!(told(&scene), ["1.0"]);
+    // What turned up since is new, whatever the upstream says; and what is written from now on adds to what was.
+    scene
+        .world
+        .admin()
+        .patch_json("/api/v1/repositories/central", &json!({ "policy": { "cooldown_s": 86_400 } }))
+        .expect(200);
+    assert_eq!(all(&scene.get(old).expect(200), "version"), ["1.0"]);
+    scene
+        .world
+        .admin()
+        .patch_json("/api/v1/repositories/central", &json!({ "policy": { "cooldown_s": null } }))
+        .expect(200);
+    assert_eq!(told(&scene), ["1.0", "1.1"]);
+    scene.world.stop();
+    let rebuilt = scene.world.run("rebuild");
+    assert!(rebuilt.status.success(), "{rebuilt:?}");
+    scene.world.resume();
+    assert_eq!(told(&scene), ["1.0", "1.1"]);
+}
