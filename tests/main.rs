@@ -49,6 +49,7 @@ mod openapi;
 mod overload;
 mod owners;
 mod pages;
+mod passwords;
 mod policy;
 mod protocols;
 mod raw_hosted;

@@ -209,7 +209,7 @@ fn older_clients_and_programs_get_their_key_in_the_form_they_ask_for() {
 }
 
 /// The code of a key at the server's time, and the one after it.
-fn codes(uri: &str) -> [String; 2] {
+pub(crate) fn codes(uri: &str) -> [String; 2] {
     let digits = uri.split("secret=").nth(1).unwrap().split('&').next().unwrap();
     let value = |digit: u8| b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".iter().position(|known| *known == digit).unwrap();
     let bits: Vec<bool> =
@@ -228,7 +228,7 @@ fn codes(uri: &str) -> [String; 2] {
 }
 
 /// A token that demands one-time passwords, and what its app is told.
-fn guarded(world: &World, name: &str) -> (Person, String) {
+pub(crate) fn guarded(world: &World, name: &str) -> (Person, String) {
     let wanted = json!({ "name": name, "scopes": ["write", "delete"], "otp": true });
     let made = world.admin().post_json("/api/v1/tokens", &wanted).expect(201).json();
     (world.holder(made["secret"].as_str().unwrap()), made["otp_uri"].as_str().unwrap().to_owned())

@@ -12,6 +12,7 @@ pub use table::{Scope, Table, Token};
 
 use crate::error::Error;
 use arc_swap::ArcSwap;
+use front::Request;
 use http::HeaderMap;
 use otp::Codes;
 use repository::{Actor, Repository};
@@ -114,11 +115,12 @@ impl Access {
     /// and the password of the moment where the token demands one.
     pub async fn content(
         &self,
-        headers: &HeaderMap,
+        request: &Request,
         scope: Scope,
         repository: &Repository,
         event: &mut Event,
     ) -> Result<Who, Error> {
+        let headers = &request.headers;
         if scope != Scope::Read && credentials::from_elsewhere(headers) {
             return Err(Error::CrossSite);
         }
@@ -128,7 +130,7 @@ impl Access {
             Ok(who) => match &who.token {
                 Some(token) if token.allows(scope, Some(repository.id)) => {
                     if scope != Scope::Read {
-                        self.password(token, headers)?;
+                        self.password(token, request)?;
                     }
                     Ok(who)
                 }
@@ -150,11 +152,12 @@ impl Access {
     /// demands the password of the moment.
     pub async fn account(
         &self,
-        headers: &HeaderMap,
+        request: &Request,
         repository: &Repository,
         changes: bool,
         event: &mut Event,
     ) -> Result<Arc<Token>, Error> {
+        let headers = &request.headers;
         if changes && credentials::from_elsewhere(headers) {
             return Err(Error::CrossSite);
         }
@@ -164,13 +167,14 @@ impl Access {
             return Err(Error::RepositoryNotNamed { token, repository });
         }
         if changes {
-            self.password(&token, headers)?;
+            self.password(&token, request)?;
         }
         Ok(token)
     }
 
     /// Who asks for something of the server as a whole.
-    pub async fn server(&self, headers: &HeaderMap, changes: bool, event: &mut Event) -> Result<Who, Error> {
+    pub async fn server(&self, request: &Request, changes: bool, event: &mut Event) -> Result<Who, Error> {
+        let headers = &request.headers;
         if credentials::from_elsewhere(headers) {
             return Err(Error::CrossSite);
         }
@@ -178,7 +182,7 @@ impl Access {
         match &who.token {
             Some(token) if token.allows(Scope::Admin, None) => {
                 if changes {
-                    self.password(token, headers)?;
+                    self.password(token, request)?;
                 }
                 Ok(who)
             }
@@ -189,11 +193,25 @@ impl Access {
         }
     }
 
+    /// Whether whoever asks may revoke the token of that name without any scope or password: it is the token they show, or
+    /// was made with it. Else a thief's wrong passwords would keep its owner from revoking what was stolen. The name that
+    /// the change is journaled under; `None`: it takes an administrator.
+    pub async fn may_revoke(&self, request: &Request, name: &str, event: &mut Event) -> Result<Option<String>, Error> {
+        if credentials::from_elsewhere(&request.headers) {
+            return Err(Error::CrossSite);
+        }
+        let Some(shown) = Presented::read(&request.headers) else { return Ok(None) };
+        let table = self.table(event).await?;
+        let by = table.find(&shown, self.clock.now());
+        Ok(by.filter(|by| table.made_with(name, by)).map(|by| by.record.name.clone()))
+    }
+
     /// Takes the one-time password that comes with a request, where `token` demands one.
-    fn password(&self, token: &Token, headers: &HeaderMap) -> Result<(), Error> {
+    fn password(&self, token: &Token, request: &Request) -> Result<(), Error> {
         let Some(key) = token.record.otp.as_deref() else { return Ok(()) };
-        let shown = headers.get("otp").map(|value| value.as_bytes());
-        let taken = self.codes.take(key, token.record.created, shown, self.clock.now());
+        let shown = request.headers.get("otp").map(|value| value.as_bytes());
+        let client = front::client(request.client);
+        let taken = self.codes.take(key, token.record.created, shown, client, self.clock.now());
         taken.map_err(|why| Error::Password { token: token.record.name.clone(), why })
     }
 

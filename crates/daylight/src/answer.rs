@@ -61,7 +61,7 @@ async fn content(
     place: Arc<Place>,
     event: &mut Event,
 ) -> Result<Reply, Error> {
-    let who = app.access.content(&request.headers, scope, &repository, event).await?;
+    let who = app.access.content(request, scope, &repository, event).await?;
     let repository = match url.as_of {
         Some(as_of) => app.repositories.as_of(&repository, as_of, event).await?,
         None => repository,

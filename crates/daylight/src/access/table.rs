@@ -162,6 +162,19 @@ impl Table {
         self.find(&Presented::secret(secret), now)
     }
 
+    /// Whether the token of that name is `token`, or a key that was made with it, or with such a key.
+    pub(super) fn made_with(&self, name: &str, token: &Token) -> bool {
+        let mut next = self.by_hash.values().find(|one| one.record.name == name);
+        while let Some(one) = next {
+            if one.record.hash == token.record.hash {
+                return true;
+            }
+            // A maker is older than what it makes, so this ends.
+            next = one.record.maker.and_then(|maker| self.by_hash.get(&maker));
+        }
+        false
+    }
+
     /// Those whose maker is gone.
     pub(super) fn orphans(&self) -> Vec<Arc<Token>> {
         let orphan = |token: &&Arc<Token>| token.record.maker.is_some_and(|maker| !self.by_hash.contains_key(&maker));

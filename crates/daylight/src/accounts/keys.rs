@@ -24,7 +24,7 @@ pub(super) async fn make(
     request: &mut Request,
     event: &mut Event,
 ) -> Result<Reply, Error> {
-    let maker = app.access.account(&request.headers, repository, true, event).await?;
+    let maker = app.access.account(request, repository, true, event).await?;
     let fields = fields(request, event).await?;
     let fields = Fields(&fields);
     let unit = fields.value("rubygem_name").filter(|name| !name.is_empty());
@@ -56,7 +56,7 @@ pub(super) async fn make_full(
     request: &mut Request,
     event: &mut Event,
 ) -> Result<Reply, Error> {
-    let maker = app.access.account(&request.headers, repository, true, event).await?;
+    let maker = app.access.account(request, repository, true, event).await?;
     let all = Scope::ALL.iter().copied().filter(|scope| *scope != Scope::Admin && maker.scoped(*scope));
     let new = NewToken {
         name: format!("{}-gem-{}", maker.record.name, event.id),
@@ -77,7 +77,7 @@ pub(super) async fn widen(
     request: &mut Request,
     event: &mut Event,
 ) -> Result<Reply, Error> {
-    let maker = app.access.account(&request.headers, repository, true, event).await?;
+    let maker = app.access.account(request, repository, true, event).await?;
     let fields = fields(request, event).await?;
     let fields = Fields(&fields);
     let secret = Secret::new(fields.value("api_key").unwrap_or_default());

@@ -30,7 +30,7 @@ pub(crate) async fn answer(
         Verb::MakeFullKey => keys::make_full(app, repository, ask.form, request, event).await,
         Verb::WidenKey => keys::widen(app, repository, request, event).await,
         Verb::Profile => {
-            let token = app.access.account(&request.headers, repository, false, event).await?;
+            let token = app.access.account(request, repository, false, event).await?;
             let owner = token.owner();
             // What RubyGems asks here is whether to expect a prompt.
             let mfa = if token.record.otp.is_some() { "ui_and_api" } else { "disabled" };

@@ -23,12 +23,18 @@ use telemetry::{Event, Layer};
 /// Longest body, in bytes.
 const BODY_MAX: u64 = 64 * 1024;
 
-/// Answers one request to the API. Everything here needs a token with the scope `admin`.
+/// Answers one request to the API. Everything here needs a token with the scope `admin`,
+/// but for revoking the very token that is shown.
 pub(crate) async fn answer(app: &App, ask: Admin, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
     event.layer = Layer::Admin;
     event.subject.kind = ask.id;
+    if ask.verb == Verb::RevokeToken
+        && let Some(by) = app.access.may_revoke(request, &ask.name, event).await?
+    {
+        return tokens::revoke(app, &ask.name, &by, event).await;
+    }
     let changes = !matches!(request.method, Method::GET | Method::HEAD);
-    let who = app.access.server(&request.headers, changes, event).await?;
+    let who = app.access.server(request, changes, event).await?;
     let (by, name, path) = (who.name(), ask.name.as_str(), ask.path.as_str());
     let query = request.query().unwrap_or_default().to_owned();
     let query = query.as_str();

@@ -46,7 +46,7 @@ enum Verb {
     },
     /// List the tokens; their secrets are known to nobody
     List,
-    /// Revoke a token; from then on it is unknown
+    /// Revoke a token and the keys made with it; from then on they are unknown. Any token may revoke itself
     Revoke {
         /// Its name
         name: String,

@@ -50,7 +50,7 @@ calls! {
     Event              "showEvent"          GET    "events/{id}"                           ""              => 200 "Event"        "Show the event of an answer: what `Daylight-Event` names, while it is kept";
     Tokens             "listTokens"         GET    "tokens"                            ""              => 200 "Tokens"       "List the tokens";
     AddToken           "addToken"           POST   "tokens"                            "NewToken"      => 201 "MadeToken"    "Make a token; its secret is in this answer only";
-    RevokeToken        "revokeToken"        DELETE "tokens/{name}"                     ""              => 204 ""             "Revoke a token, and the keys that were made with it";
+    RevokeToken        "revokeToken"        DELETE "tokens/{name}"                     ""              => 204 ""             "Revoke a token, and the keys that were made with it. Any token may revoke itself and its keys, without a one-time password";
 }
 
 /// A call: how it looks in a URL, and what comes and goes with it.

@@ -1,0 +1,89 @@
+//! One-time passwords against whoever has stolen a token: guessing stops the thief, and neither the owner's pushes nor the
+//! revocation of what was stolen.
+
+use crate::signin::{codes, guarded};
+use crate::world::{Answer, FIRST, Gem, Person, World};
+use serde_json::json;
+
+/// The server believes what a header says of the client, so that a test has many.
+const MANY_CLIENTS: &[(&str, &str)] =
+    &[("DAYLIGHT_SERVER_TRUSTED_PROXIES", "127.0.0.1"), ("DAYLIGHT_SERVER_CLIENT_FROM", "x-forwarded-for")];
+const HOME: &str = "192.0.2.10";
+const THIEF: &str = "192.0.2.66";
+
+fn push(who: &Person, version: &str, from: &str, code: &str) -> Answer {
+    let headers = [("X-Forwarded-For", from), ("OTP", code)];
+    let gem = Gem::new("lamp", version).bytes();
+    who.ask("POST", &format!("/repository/{FIRST}/api/v1/gems"), &headers, &gem)
+}
+
+/// As many wrong codes as are looked at, and one more.
+fn guess(who: &Person, from: &str) {
+    for _ in 0..5 {
+        push(who, "6.6.6", from, "nonsense").expect(401);
+    }
+    push(who, "6.6.6", from, "nonsense").expect(429);
+}
+
+fn revoke(who: &Person, name: &str) -> Answer {
+    who.ask("DELETE", &format!("/api/v1/tokens/{name}"), &[("X-Forwarded-For", "192.0.2.11")], b"")
+}
+
+#[test]
+fn a_thief_who_guesses_neither_stops_the_owners_pushes_nor_the_revocation() {
+    let world = World::start_with(MANY_CLIENTS);
+    let (mira, uri) = guarded(&world, "mira");
+    let [now, next] = codes(&uri);
+    push(&mira, "1.0.0", HOME, &now).expect(200);
+    guess(&mira, THIEF);
+    push(&mira, "6.6.6", "192.0.2.67", &next).expect(429);
+    push(&mira, "1.1.0", HOME, &next).expect(200);
+    // From a machine that never showed a right code, and without one.
+    revoke(&mira, "mira").expect(204);
+    push(&mira, "1.2.0", HOME, &next).expect(401);
+    world.anon().get(&format!("/repository/{FIRST}/gems/lamp-6.6.6.gem")).expect(404);
+}
+
+#[test]
+fn a_token_revokes_itself_and_its_keys_and_no_other() {
+    let world = World::start_with(MANY_CLIENTS);
+    let form = [("Content-Type", "application/x-www-form-urlencoded")];
+    let sign_in = |who: &Person, name: &str| {
+        let wanted = format!("name={name}&push_rubygem=true");
+        let made = who.ask("POST", &format!("/repository/{FIRST}/api/v1/api_key"), &form, wanted.as_bytes());
+        world.holder(made.expect(200).text())
+    };
+    let (mira, olaf) = (world.person("mira", &["write"], &[]), world.person("olaf", &["write"], &[]));
+    let (first, _second) = (sign_in(&mira, "first"), sign_in(&mira, "second"));
+    let of_first = sign_in(&first, "of-first");
+    // What is not theirs they may not even know of: it is answered like what is not there.
+    let unknown = revoke(&first, "nobody").expect(403);
+    for name in ["mira", "second", "olaf", "admin"] {
+        assert_eq!(revoke(&first, name).expect(403).text(), unknown.text(), "{name}");
+    }
+    revoke(&of_first, "first").expect(403);
+    revoke(&world.anon(), "first").expect(401);
+    let elsewhere = [("Sec-Fetch-Site", "cross-site")];
+    mira.ask("DELETE", "/api/v1/tokens/mira", &elsewhere, b"").expect(403);
+    revoke(&mira, "of-first").expect(204);
+    revoke(&of_first, "of-first").expect(401);
+    revoke(&first, "first").expect(204);
+    revoke(&mira, "mira").expect(204);
+    let all = world.admin().get("/api/v1/tokens").expect(200).json();
+    let names: Vec<&str> = all["tokens"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["admin", "olaf"]);
+    push(&olaf, "1.0.0", HOME, "").expect(200);
+}
+
+#[test]
+fn an_administrator_whose_token_was_stolen_revokes_it_while_the_thief_guesses() {
+    let world = World::start_with(MANY_CLIENTS);
+    let wanted = json!({ "name": "root", "scopes": ["admin"], "otp": true });
+    let made = world.admin().post_json("/api/v1/tokens", &wanted).expect(201).json();
+    let root = world.holder(made["secret"].as_str().unwrap());
+    world.person("ci", &["write"], &[]);
+    guess(&root, THIEF);
+    revoke(&root, "ci").expect(401);
+    revoke(&root, "root").expect(204);
+    revoke(&root, "root").expect(401);
+}
