@@ -81,11 +81,11 @@ impl Trial {
         assert_eq!(all(&too_little, "version"), ["2.0"], "{way}");
         let stale = too_little.header("daylight-stale").unwrap_or_default();
         assert!(proven && stale.is_empty() || stale.starts_with("upstream_"), "{way}: {stale}");
-        // Well again, it is believed at once, but for a pause that it asked for itself.
+        // Well again, it is believed at once, but for a pause that it asked for itself, and where it hung it is left alone for a while.
         self.ill.plug();
         self.ill.file(&there(WICK), metadata("wick", "1.0"));
         let again = self.get(WICK).unwrap().expect(200);
-        if !way.contains("Retry-After") {
+        if !way.contains("Retry-After") && way != "says nothing at all" {
             assert_eq!(all(&again, "version"), ["1.0", "2.0"], "{way}");
             assert_eq!(again.header("daylight-stale"), None, "{way}");
         }

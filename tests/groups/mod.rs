@@ -4,6 +4,7 @@ mod asking;
 mod explain;
 mod explained_policy;
 mod faults;
+mod hanging;
 mod merged;
 mod model;
 mod ours;

@@ -81,6 +81,16 @@ impl Circuit {
         }
     }
 
+    /// A call got no answer in time, and nor did any other since it began: the host hangs. Once is enough, or each call would wait
+    /// as long to learn the same.
+    pub(crate) fn hung(&mut self, admitted: Admitted, now: Millis, options: &CircuitOptions) {
+        match (*self, admitted) {
+            (Circuit::Closed { .. }, _) => *self = Self::open(1, now, options),
+            (Circuit::Trial { times }, Admitted::AsTrial) => *self = Self::open(times + 1, now, options),
+            (Circuit::Open { .. } | Circuit::Trial { .. }, _) => {}
+        }
+    }
+
     /// The trial was given up before anybody knew: the next call is one.
     pub(crate) fn abandoned(&mut self, now: Millis) {
         if let Circuit::Trial { times } = *self {
@@ -156,6 +166,17 @@ mod tests {
         }
         circuit.succeeded();
         assert_eq!(circuit.admit(now), Ok(Admitted::Plainly));
+    }
+
+    #[test]
+    fn it_opens_at_the_first_call_that_finds_the_host_hung_and_a_trial_that_does_doubles_the_rest() {
+        let mut circuit = Circuit::Closed { failures: 0 };
+        circuit.hung(Admitted::Plainly, Millis(0), &OPTIONS);
+        assert_eq!(circuit, Circuit::Open { until: Millis(100), times: 1 });
+        circuit.hung(Admitted::Plainly, Millis(50), &OPTIONS);
+        assert_eq!(circuit.admit(Millis(100)), Ok(Admitted::AsTrial));
+        circuit.hung(Admitted::AsTrial, Millis(100), &OPTIONS);
+        assert_eq!(circuit, Circuit::Open { until: Millis(300), times: 2 });
     }
 
     #[test]

@@ -247,6 +247,11 @@ impl Error {
         )
     }
 
+    /// Whether nothing came in time.
+    pub(crate) fn is_silence(&self) -> bool {
+        matches!(self, Error::Silent { .. })
+    }
+
     /// For the event.
     pub fn reason(&self) -> Reason {
         match self {

@@ -6,11 +6,14 @@ use crate::error::Error;
 use crate::hosts::HostsOptions;
 use crate::pool::Pool;
 use http::Uri;
+use std::future::poll_fn;
 use std::hash::{BuildHasher, RandomState};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 use telemetry::{Bound, BoundName, Clock, Event, Millis, Op, Recorder, Slot, Tick};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::timeout;
 
 /// A host and what is known of it.
@@ -23,6 +26,8 @@ pub(crate) struct Host {
     places: Arc<Semaphore>,
     calls: Arc<Bound>,
     standing: Mutex<Standing>,
+    /// Raised when the host is found to hang: calls that wait for an answer of it give up.
+    hung: watch::Sender<u64>,
     hasher: RandomState,
     pub(crate) pool: Pool,
 }
@@ -33,6 +38,8 @@ struct Standing {
     ill: IllPaths,
     paused_until: Option<Millis>,
     trouble: Option<Trouble>,
+    /// When it answered last.
+    answered: Option<Tick>,
 }
 
 /// What went wrong with a host last.
@@ -77,7 +84,9 @@ impl Host {
                 ill: IllPaths::default(),
                 paused_until: None,
                 trouble: None,
+                answered: None,
             }),
+            hung: watch::Sender::new(0),
             hasher: RandomState::new(),
             pool: Pool::new(&name, options.kept as u64, options.keep_for),
             name,
@@ -125,7 +134,13 @@ impl Host {
         // The permits are the bound: there is room for who has one.
         let slot = self.calls.enter().ok();
         let admitted = self.admit()?;
-        Ok(Place { host: self.clone(), admitted, told: false, _slot: slot, _permit: permit })
+        let (host, began, hung) = (self.clone(), Tick::now(), self.hung.subscribe());
+        Ok(Place { host, admitted, began, hung, told: false, _slot: slot, _permit: permit })
+    }
+
+    /// Whether it failed last, and the next call is the trial that shows whether it answers again.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        !matches!(self.standing().circuit, Circuit::Closed { .. })
     }
 
     async fn wait(&self, patience: Duration, event: &mut Event) -> Result<OwnedSemaphorePermit, Error> {
@@ -184,6 +199,8 @@ impl Standing {
 pub(crate) struct Place {
     pub(crate) host: Arc<Host>,
     admitted: Admitted,
+    began: Tick,
+    hung: watch::Receiver<u64>,
     told: bool,
     // Given back before the permit lets in the next.
     _slot: Option<Slot>,
@@ -191,12 +208,32 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// What an exchange comes to, unless another call finds meanwhile that the host hangs.
+    pub(crate) async fn unless_hung<T>(&self, exchange: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        let (mut hung, mut exchange) = (self.hung.clone(), pin!(exchange));
+        let mut hung = pin!(hung.changed());
+        poll_fn(|cx| match exchange.as_mut().poll(cx) {
+            Poll::Ready(came) => Poll::Ready(came),
+            Poll::Pending if self.admitted == Admitted::AsTrial => Poll::Pending,
+            Poll::Pending => hung.as_mut().poll(cx).map(|_| {
+                let standing = self.host.standing();
+                let until = match standing.circuit {
+                    Circuit::Open { until, .. } => Some(until),
+                    Circuit::Closed { .. } | Circuit::Trial { .. } => None,
+                };
+                Err(standing.left_alone(&self.host.name, until))
+            }),
+        })
+        .await
+    }
+
     /// The head of an answer came, to a question for `path`.
     pub(crate) fn answered(&mut self, path: &Uri, status: u16, retry_after: Option<&str>) {
         let now = self.host.clock.now();
         let options = self.host.options;
         let mut standing = self.host.standing();
         self.told = true;
+        standing.answered = Some(Tick::now());
         if matches!(status, 429 | 503) {
             let asked = retry_after.and_then(|text| crate::retry_after::read(text, now));
             let pause = asked.or_else(|| (status == 429).then_some(options.pause));
@@ -223,7 +260,15 @@ impl Place {
         let mut standing = self.host.standing();
         if error.tells_of_host() {
             self.told = true;
-            standing.circuit.failed(self.admitted, now, &self.host.options.circuit);
+            let options = &self.host.options.circuit;
+            // Who answered others meanwhile does not hang: it is this path that takes long.
+            let hangs = error.is_silence() && standing.answered.is_none_or(|answered| answered < self.began);
+            if hangs {
+                standing.circuit.hung(self.admitted, now, options);
+                self.host.hung.send_modify(|times| *times += 1);
+            } else {
+                standing.circuit.failed(self.admitted, now, options);
+            }
             standing.trouble = Some(Trouble { at: now, what: error.to_string() });
         }
     }

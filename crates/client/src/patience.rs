@@ -24,7 +24,7 @@ impl Default for Patience {
         Self {
             place: Duration::from_secs(30),
             connect: Duration::from_secs(10),
-            head: Duration::from_secs(30),
+            head: Duration::from_secs(10),
             idle: Duration::from_secs(30),
             slowest_bytes: 64 << 10,
             slowest_within: Duration::from_secs(60),

@@ -118,6 +118,11 @@ impl Upstream {
         self.bases.iter().map(|base| base.host.state()).collect()
     }
 
+    /// Whether none of its hosts answered of late, so that the next call is a trial.
+    pub fn is_in_doubt(&self) -> bool {
+        self.bases.iter().all(|base| base.host.is_in_doubt())
+    }
+
     async fn ask(&self, path: &str, ask: &Ask<'_>, event: &mut Event) -> Result<Arriving, Error> {
         let mut unsure = None;
         for base in &self.bases {

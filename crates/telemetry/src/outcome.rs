@@ -99,7 +99,7 @@ closed! {
         UpstreamFailed "upstream_failed" "The upstream said that it failed: a 5xx";
         UpstreamRefused "upstream_refused" "The upstream did not let us have it: 401, 403 or another 4xx that proves nothing";
         UpstreamPaused "upstream_paused" "The upstream asked not to be called for a while";
-        UpstreamLeftAlone "upstream_left_alone" "The upstream failed again and again, and is left alone for a while";
+        UpstreamLeftAlone "upstream_left_alone" "The upstream did not answer, or failed again and again, and is left alone for a while";
         UpstreamUnasked "upstream_unasked" "It is not known without asking the upstream, and that is not asked to explain an answer";
         UpstreamMisset "upstream_misset" "The upstream's settings cannot be used";
         Unsupported "unsupported" "This version of Daylight does not do that yet";

@@ -38,7 +38,8 @@ impl Upstream {
         let target = &hop.target;
         let host = self.hosts.of(&target.origin);
         let mut place = host.enter(self.patience.place, event).await?;
-        match self.exchange(&host, hop, ask, event).await {
+        let exchange = place.unless_hung(self.exchange(&host, hop, ask, event)).await;
+        match exchange {
             Ok((link, answer)) => {
                 let retry_after = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
                 place.answered(&target.path, answer.status().as_u16(), retry_after);

@@ -188,11 +188,51 @@ fn silence_and_dripping_are_told_apart() {
     ]);
     let world = World::new();
     assert_eq!(world.get(&world.upstream(&[&there.url]), "silent"), Err("silent"));
+    // It is left alone for a while.
+    assert_eq!(world.get(&world.upstream(&[&there.url]), "stops"), Err("left_alone"));
+    world.later(Duration::from_secs(2));
     assert_eq!(world.get(&world.upstream(&[&there.url]), "stops"), Err("silent"));
     let mut upstream = world.upstream(&[&there.url]);
     upstream.patience.slowest_within = Duration::from_millis(50);
     world.later(Duration::from_secs(5));
     assert_eq!(world.get(&upstream, "stops"), Err("too_slow"));
+}
+
+#[test]
+fn a_path_that_takes_long_is_no_host_that_hangs() {
+    let there = StandIn::new([("/silent", "...".into()), ("/a", ok("a"))]);
+    let world = World::new();
+    let upstream = world.upstream(&[&there.url]);
+    let mut event = Event::job("test", Millis(1));
+    let known = Conditions::default();
+    world.runtime.block_on(async {
+        let mut other = Event::job("test", Millis(1));
+        let answers = async {
+            // Answered while the other waits.
+            tokio::task::yield_now().await;
+            upstream.get("a", &known, &mut other).await.map(drop)
+        };
+        let (silent, answered) = tokio::join!(upstream.get("silent", &known, &mut event), answers);
+        assert_eq!((silent.unwrap_err().label(), answered.is_ok()), ("silent", true));
+    });
+    assert_eq!(upstream.states()[0].circuit, Circuit::Closed { failures: 1 });
+}
+
+#[test]
+fn calls_under_way_end_when_the_host_is_found_to_hang() {
+    let there = StandIn::new([("/silent", "...".into()), ("/too", "...".into())]);
+    let world = World::new();
+    let upstream = world.upstream(&[&there.url]);
+    let mut patient = world.upstream(&[&there.url]);
+    patient.patience.head = Duration::from_secs(60);
+    let known = Conditions::default();
+    let (mut one, mut other) = (Event::job("test", Millis(1)), Event::job("test", Millis(1)));
+    let labels = world.runtime.block_on(async {
+        let both = (upstream.get("silent", &known, &mut one), patient.get("too", &known, &mut other));
+        let (one, other) = tokio::join!(both.0, both.1);
+        [one, other].map(|said| said.unwrap_err().label())
+    });
+    assert_eq!(labels, ["silent", "left_alone"]);
 }
 
 #[test]

@@ -171,8 +171,9 @@ keys! {
         credentials_folder: PathBuf = |_| ("/run/secrets".into(), "where containers are given theirs".into());
         /// How long finding a host and connecting to it may take, TLS included, in seconds.
         connect_timeout_s: u64 = |_| (10, "a packet that was lost is sent again three times meanwhile".into()), 1..=600;
-        /// How long an upstream may take from a request to the head of its answer, in seconds.
-        answer_timeout_s: u64 = |_| (30, "an upstream that asks another takes its time".into()), 1..=3600;
+        /// How long an upstream may take from a request to the head of its answer, in seconds. One that takes longer, and answers
+        /// nobody else meanwhile, is left alone for a while: a build pays this once, and not for each file.
+        answer_timeout_s: u64 = |_| (10, "an upstream that asks another takes its time, and builds do not wait for ever".into()), 1..=3600;
         /// How long the body of an answer may stop arriving, in seconds.
         idle_timeout_s: u64 = |_| (30, "a slow line pauses, a dead one stays silent".into()), 1..=3600;
         /// Of the body of an answer 64 KiB arrive within so much waiting, in seconds.

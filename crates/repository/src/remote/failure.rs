@@ -31,7 +31,9 @@ fn words(reason: Reason) -> &'static str {
         Reason::UpstreamFailed => "the upstream failed",
         Reason::UpstreamRefused => "the upstream refused it",
         Reason::UpstreamPaused => "the upstream asked not to be called for a while",
-        Reason::UpstreamLeftAlone => "the upstream failed again and again, and is left alone for a while",
+        Reason::UpstreamLeftAlone => {
+            "the upstream did not answer, or failed again and again, and is left alone for a while"
+        }
         Reason::UpstreamMisset => "the repository's way to its upstream is not set up rightly",
         Reason::BoundFull => "too many calls are made to the upstream already",
         _ => "the upstream's file cannot be had",
@@ -87,6 +89,11 @@ impl Failure {
     /// Nothing at all, while others had the file long since.
     pub(crate) fn late() -> Self {
         Self::new(Reason::UpstreamTimeout, "the upstream had said nothing long after another that has the file".into())
+    }
+
+    /// Nothing yet, to the trial of an upstream that did not answer before.
+    pub(super) fn hung() -> Self {
+        Self::new(Reason::UpstreamLeftAlone, "the upstream did not answer before, and is tried again meanwhile".into())
     }
 
     /// A page for people in place of the file.

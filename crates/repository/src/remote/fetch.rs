@@ -3,7 +3,7 @@
 
 use super::ages::{Age, Ages};
 use super::flights::{Came, Landed, Lasts, Stage, Until};
-use super::{KeptFile, OfUpstream, PATIENCE, Remembered, Remote, filter, kind, past, refused};
+use super::{Failure, KeptFile, OfUpstream, PATIENCE, Remembered, Remote, TRIAL_PATIENCE, filter, kind, past, refused};
 use crate::content::{Freshness, How};
 use crate::{Content, Error, Found, Source, shown};
 use format::maven::path::PREFIXES;
@@ -116,7 +116,9 @@ pub(super) async fn file(remote: &Remote, path: &str, told: &mut Told, event: &m
         },
         _ => None,
     };
-    let lasts = if had.is_some() { Lasts::ToItsEnd } else { Lasts::WhileFollowed };
+    // Whether an upstream that hung answers again is for the flight to find out, and nobody waits long for that.
+    let trial = remote.is_in_doubt();
+    let lasts = if had.is_some() || trial { Lasts::ToItsEnd } else { Lasts::WhileFollowed };
     let flight = match remote.may_wait().and_then(|()| remote.flight(path, lasts)) {
         Ok(flight) => flight,
         // Nobody can be asked now. What was good last is as good then as where the upstream fails.
@@ -131,12 +133,16 @@ pub(super) async fn file(remote: &Remote, path: &str, told: &mut Told, event: &m
     // Metadata is looked into before it is believed, and lists are read whole. Whoever has an older one to fall back to is not given
     // half of a newer one.
     let whole = kind::is_metadata(remote.repository.format, path) || path == PREFIXES;
-    let landed = match &had {
-        None => flight.follow(if whole { Until::Landed } else { Until::Arriving }, event).await,
-        Some(_) => match timeout(PATIENCE, flight.follow(Until::Landed, event)).await {
-            Ok(landed) => landed,
-            Err(_) => Some(Stage::Asking),
-        },
+    let until = if whole || had.is_some() { Until::Landed } else { Until::Arriving };
+    let follow = flight.follow(until, event);
+    let patience = match (trial, &had) {
+        (true, _) => Some(TRIAL_PATIENCE),
+        (false, Some(_)) => Some(PATIENCE),
+        (false, None) => None,
+    };
+    let landed = match patience {
+        None => follow.await,
+        Some(patience) => timeout(patience, follow).await.unwrap_or(Some(Stage::Asking)),
     };
     match landed.ok_or(Error::GivenUp)? {
         Stage::Arriving(arriving) => {
@@ -170,10 +176,10 @@ pub(super) async fn file(remote: &Remote, path: &str, told: &mut Told, event: &m
             (Some(kept), Some(reason)) => stale((remote, told), path, kept, reason, event).await,
             _ => Err(trouble.into()),
         },
-        Stage::Asking => {
-            let kept = had.ok_or(Error::GivenUp)?;
-            stale((remote, told), path, kept, Reason::UpstreamTimeout, event).await
-        }
+        Stage::Asking => match had {
+            Some(kept) => stale((remote, told), path, kept, Reason::UpstreamTimeout, event).await,
+            None => Err(Failure::hung().into()),
+        },
     }
 }
 

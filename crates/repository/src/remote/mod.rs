@@ -51,6 +51,8 @@ pub(crate) const COUNTS_AS_USED: i64 = 3_600_000;
 pub(crate) const WIDTH: usize = 8;
 /// Whoever has something else to answer with waits for an upstream no longer than this. What it says later is there for who asks next.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+/// Nobody waits longer than this for an upstream that hung and is tried again: it answers, or is left alone for twice as long.
+pub(crate) const TRIAL_PATIENCE: Duration = Duration::from_secs(1);
 
 /// What all remote repositories share.
 #[derive(Debug)]

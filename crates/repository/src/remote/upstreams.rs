@@ -32,7 +32,20 @@ impl Made {
     }
 }
 
+impl Made {
+    /// Whether a call to it would be a trial.
+    fn is_in_doubt(&self) -> bool {
+        let made = self.0.try_lock().ok();
+        made.as_ref().and_then(|made| made.as_ref()).is_some_and(|(_, upstream)| upstream.is_in_doubt())
+    }
+}
+
 impl Remote {
+    /// Whether the upstream did not answer of late, and the next call is a trial.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.repository.shared.upstream.is_in_doubt()
+    }
+
     /// The upstream of the repository as it is set. What its settings refer to is read where waiting keeps nobody else: a
     /// file may be on a disk that does not answer.
     pub(super) async fn upstream(&self, event: &mut Event) -> Result<Arc<Upstream>, Trouble> {
