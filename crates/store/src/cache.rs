@@ -8,6 +8,7 @@ mod facts;
 mod files;
 mod folders;
 mod origin;
+mod pins;
 mod room;
 mod shelf;
 
@@ -144,6 +145,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
             return Err(rusqlite::Error::SqliteFailure(code, Some("the cache has another form".into())));
         }
     }
+    connection.execute_batch(pins::SCHEMA)?;
     Ok(connection)
 }
 

@@ -108,6 +108,21 @@ impl Store {
         Ok(())
     }
 
+    /// What was noted of the hosts of an upstream with [`Store::pin`].
+    pub async fn pins(&self, of: Origin, event: &mut Event) -> Result<Vec<(String, String)>, Error> {
+        self.cached(Op::CacheRead, event, move |cache| cache.pins(of)).await
+    }
+
+    /// Notes in which zone a host of an upstream was found first.
+    pub async fn pin(&self, of: Origin, host: String, zone: &'static str, event: &mut Event) -> Result<(), Error> {
+        self.cached(Op::CacheWrite, event, move |cache| cache.pin(of, &host, zone)).await
+    }
+
+    /// Forgets in which zones the hosts of a repository's upstreams were found.
+    pub async fn unpin(&self, id: RepositoryId, event: &mut Event) -> Result<(), Error> {
+        self.cached(Op::CacheWrite, event, move |cache| cache.unpin(id)).await
+    }
+
     /// Drops what former upstreams gave, some at a time: others are let in between.
     pub async fn drop_former(&self, id: RepositoryId, event: &mut Event) -> Result<(), Error> {
         while self.cached(Op::CacheWrite, event, move |cache| cache.drop_former(id)).await? {}
