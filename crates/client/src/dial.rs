@@ -1,14 +1,16 @@
 //! From a name to a connection: the one place that dials.
 
-use crate::Error;
 use crate::proxy::Proxy;
-use crate::reach::Reach;
+use crate::reach::{Networks, Reach};
+use crate::resolve::Resolver;
 use crate::stream::Stream;
 use crate::target::Origin;
 use crate::tls::{Tls, is_tls};
+use crate::{Error, Zone};
 use socket2::SockRef;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::OnceLock;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -31,22 +33,38 @@ pub(crate) struct Road<'a> {
     pub(crate) own: bool,
     pub(crate) proxy: Option<&'a Proxy>,
     pub(crate) reach: Reach,
+    /// Where the zone of the name's addresses is written when it is looked up for the first time, if it is of interest.
+    pub(crate) pin: Option<&'a OnceLock<Zone>>,
+    pub(crate) resolver: &'a Resolver,
     /// How long bytes may be on their way before the connection counts as ended.
     pub(crate) lost_after: Option<Duration>,
 }
 
 /// Straight there, as the machine does. An upload may wait for who reads it.
-pub(crate) const STRAIGHT: Road<'_> =
-    Road { tls: &Tls::MACHINE, own: false, proxy: None, reach: Reach::Anywhere, lost_after: None };
+pub(crate) const STRAIGHT: Road<'_> = Road {
+    tls: &Tls::MACHINE,
+    own: false,
+    proxy: None,
+    reach: Reach::Anywhere,
+    pin: None,
+    resolver: &Resolver::Machine,
+    lost_after: None,
+};
+
+/// A proxy may be inside though upstreams may not: it is how those outside are reached then.
+const PROXIES: Reach = Reach::Named { networks: Networks { private: true, link_local: false }, pinned: None };
 
 /// Connects, through the proxy where there is one, and agrees on TLS where the URL asks for it.
 pub(crate) async fn dial(origin: &Origin, road: Road<'_>) -> Result<(Stream, Option<IpAddr>), Error> {
     // Of a name a proxy alone knows where it is.
-    if road.proxy.is_some() && !road.reach.holds_name(origin) {
-        return Err(Error::OutOfReach { host: origin.to_string() });
+    if road.proxy.is_some() {
+        road.reach.check_name(origin)?;
     }
-    let (next, reach) = road.proxy.map_or((origin, road.reach), |proxy| (&proxy.origin, Reach::Anywhere));
-    let tcp = connect(next, reach).await?;
+    let next = match road.proxy {
+        None => connect(origin, road).await,
+        Some(proxy) => connect(&proxy.origin, Road { reach: PROXIES, pin: None, ..road }).await,
+    };
+    let tcp = next?;
     // Only time would be lost if these failed.
     let _ = tcp.set_nodelay(true);
     let _ = SockRef::from(&tcp).set_tcp_user_timeout(road.lost_after);
@@ -66,18 +84,32 @@ pub(crate) async fn dial(origin: &Origin, road: Road<'_>) -> Result<(Stream, Opt
     Ok((Stream::Tls(Box::new(tls)), peer))
 }
 
-async fn connect(origin: &Origin, reach: Reach) -> Result<TcpStream, Error> {
+async fn connect(origin: &Origin, road: Road<'_>) -> Result<TcpStream, Error> {
     let host = || origin.to_string();
-    let addresses = tokio::net::lookup_host((origin.name.as_str(), origin.port)).await;
+    let addresses = road.resolver.addresses(origin).await;
     let addresses = addresses.map_err(|source| Error::Unresolved { host: host(), source })?;
-    let mut reached = addresses.filter(|address| reach.holds(address.ip())).take(ADDRESSES_MAX).peekable();
-    if reached.peek().is_none() && reach != Reach::Anywhere {
-        return Err(Error::OutOfReach { host: host() });
-    }
-    first_of(reached).await.map_err(|source| match source.kind() {
+    let held = allowed(origin, road, addresses)?;
+    first_of(held.into_iter().take(ADDRESSES_MAX)).await.map_err(|source| match source.kind() {
         io::ErrorKind::ConnectionRefused => Error::NotListening { host: host() },
         _ => Error::Unreachable { host: host(), source },
     })
+}
+
+/// Those of the addresses of a host that may be called. When they are the first ones, where they are counts from now on.
+fn allowed(origin: &Origin, road: Road<'_>, addresses: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, Error> {
+    let zone = |address: &SocketAddr| Zone::of(address.ip());
+    let outermost = addresses.iter().map(zone).max();
+    let mut held: Vec<_> = addresses.into_iter().filter(|address| road.reach.holds(address.ip())).collect();
+    let mut reach = road.reach;
+    if let (Some(pin), Some(first)) = (road.pin, held.iter().map(zone).min()) {
+        // Another call may have looked it up meanwhile, and been told other addresses.
+        reach = reach.pinned(*pin.get_or_init(|| first));
+        held.retain(|address| reach.holds(address.ip()));
+    }
+    match outermost.filter(|_| held.is_empty()) {
+        Some(zone) => Err(reach.refusal(origin, zone)),
+        None => Ok(held),
+    }
 }
 
 /// The first connection that is made; else how the last failed.
@@ -126,6 +158,18 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
         let error = runtime.block_on(first_of(std::iter::empty())).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AddrNotAvailable);
+    }
+
+    #[test]
+    fn of_two_first_calls_that_are_told_other_addresses_the_one_further_in_is_not_made() {
+        let origin = Origin { tls: false, name: "files.test".to_owned(), port: 80 };
+        let (pin, reach) = (OnceLock::new(), Reach::Named { networks: Networks::default(), pinned: None });
+        let road = Road { reach, pin: Some(&pin), ..STRAIGHT };
+        let told = |address: &str| allowed(&origin, road, vec![SocketAddr::new(address.parse().unwrap(), 80)]);
+        assert_eq!(told("192.0.2.1").unwrap().len(), 1);
+        assert_eq!(told("127.0.0.1").unwrap_err().label(), "moved_inside");
+        assert_eq!(pin.get(), Some(&Zone::Public));
+        assert!(allowed(&origin, road, Vec::new()).unwrap().is_empty());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The situations in which a call gets no answer.
 
+use crate::Zone;
 use crate::target::Origin;
 use crate::tls;
 use std::error::Error as _;
@@ -164,6 +165,24 @@ pub enum Error {
         /// Where it leads.
         host: String,
     },
+    /// Upstreams may not be in the network where the host is.
+    #[error("`{host}` has a {} address, where no upstream may be", zone.as_str())]
+    NetworkNotAllowed {
+        /// Who was meant.
+        host: String,
+        /// Where it is.
+        zone: Zone,
+    },
+    /// The name of an upstream leads further in than it did when it was first looked up.
+    #[error("`{host}` has a {} address now, and had a {} one when it was first called", zone.as_str(), pinned.as_str())]
+    MovedInside {
+        /// Who was meant.
+        host: String,
+        /// Where its name leads now.
+        zone: Zone,
+        /// Where it led first.
+        pinned: Zone,
+    },
     /// The file that was to be sent cannot be read.
     #[error("cannot read what was to be sent to `{host}`")]
     NotRead {
@@ -189,6 +208,7 @@ impl Error {
             Error::NotAUrl { .. }
             | Error::BadPem { .. }
             | Error::CredentialsUnsendable { .. }
+            | Error::NetworkNotAllowed { .. }
             | Error::NotRead { .. }
             | Error::NotTaken { .. } => Side::Caller,
             _ => Side::Upstream,
@@ -217,6 +237,8 @@ impl Error {
             | Error::TooManyRedirects { .. }
             | Error::BadRedirect { .. }
             | Error::OutOfReach { .. }
+            | Error::NetworkNotAllowed { .. }
+            | Error::MovedInside { .. }
             | Error::NotRead { .. }
             | Error::NotTaken { .. } => false,
         }
@@ -258,6 +280,7 @@ impl Error {
             Error::Unresolved { .. }
             | Error::NotListening { .. }
             | Error::Unreachable { .. }
+            | Error::MovedInside { .. }
             | Error::ProxyRefuses { .. } => Reason::UpstreamUnreachable,
             Error::Tls { .. } => Reason::UpstreamTls,
             Error::Silent { .. } | Error::TooSlow { .. } => Reason::UpstreamTimeout,
@@ -270,9 +293,10 @@ impl Error {
             Error::Crowded { .. } => Reason::BoundFull,
             Error::Paused { .. } => Reason::UpstreamPaused,
             Error::LeftAlone { .. } => Reason::UpstreamLeftAlone,
-            Error::NotAUrl { .. } | Error::BadPem { .. } | Error::CredentialsUnsendable { .. } => {
-                Reason::UpstreamMisset
-            }
+            Error::NotAUrl { .. }
+            | Error::BadPem { .. }
+            | Error::CredentialsUnsendable { .. }
+            | Error::NetworkNotAllowed { .. } => Reason::UpstreamMisset,
             Error::NotRead { .. } | Error::NotTaken { .. } => Reason::Io,
         }
     }
@@ -299,6 +323,8 @@ impl Error {
             Error::TooManyRedirects { .. } => "too_many_redirects",
             Error::BadRedirect { .. } => "bad_redirect",
             Error::OutOfReach { .. } => "out_of_reach",
+            Error::NetworkNotAllowed { .. } => "network_not_allowed",
+            Error::MovedInside { .. } => "moved_inside",
             Error::NotRead { .. } => "not_read",
             Error::NotTaken { .. } => "not_taken",
         }
@@ -315,6 +341,13 @@ impl Error {
             Error::OutOfReach { .. } => {
                 Some("if that host is meant, make it the URL of the repository: nobody else may choose it")
             }
+            Error::NetworkNotAllowed { zone: Zone::LinkLocal, .. } => {
+                Some("there clouds tell machines their credentials; `upstream.link_local_networks = true` allows it")
+            }
+            Error::NetworkNotAllowed { .. } => Some("`upstream.private_networks = true` allows it"),
+            Error::MovedInside { .. } => Some(
+                "if it has moved there, `daylight repo set NAME --remote URL` says so; else somebody else moved its name",
+            ),
             Error::Unresolved { .. } => Some("is the name spelt right, and does this machine's DNS know it?"),
             _ => None,
         }

@@ -1,9 +1,10 @@
 //! All hosts that upstreams are on.
 
-use crate::Patience;
 use crate::circuit::CircuitOptions;
 use crate::host::{Host, HostState};
+use crate::resolve::Resolver;
 use crate::target::Origin;
+use crate::{Networks, Patience};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -28,6 +29,8 @@ pub struct HostsOptions {
     pub pause_max: Duration,
     /// How long calls may take.
     pub patience: Patience,
+    /// In which networks upstreams may be.
+    pub networks: Networks,
 }
 
 impl Default for HostsOptions {
@@ -41,6 +44,7 @@ impl Default for HostsOptions {
             pause: Duration::from_secs(5),
             pause_max: Duration::from_secs(3600),
             patience: Patience::default(),
+            networks: Networks::default(),
         }
     }
 }
@@ -50,6 +54,7 @@ impl Default for HostsOptions {
 pub struct Hosts {
     recorder: Arc<Recorder>,
     options: HostsOptions,
+    resolver: Resolver,
     table: Mutex<HashMap<Origin, Arc<Host>>>,
 }
 
@@ -59,7 +64,17 @@ const HOSTS_MAX: usize = 512;
 impl Hosts {
     /// None yet.
     pub fn new(recorder: Arc<Recorder>, options: HostsOptions) -> Arc<Self> {
-        Arc::new(Self { recorder, options, table: Mutex::default() })
+        Arc::new(Self { recorder, options, resolver: Resolver::Machine, table: Mutex::default() })
+    }
+
+    /// The same, with the addresses of names that a test says.
+    #[cfg(test)]
+    pub(crate) fn with_table(
+        recorder: Arc<Recorder>,
+        options: HostsOptions,
+        table: Arc<Mutex<HashMap<String, Vec<std::net::IpAddr>>>>,
+    ) -> Arc<Self> {
+        Arc::new(Self { recorder, options, resolver: Resolver::Table(table), table: Mutex::default() })
     }
 
     /// How each of them stands, in order of name.
@@ -71,6 +86,14 @@ impl Hosts {
 
     pub(crate) fn patience(&self) -> Patience {
         self.options.patience
+    }
+
+    pub(crate) fn networks(&self) -> Networks {
+        self.options.networks
+    }
+
+    pub(crate) fn resolver(&self) -> &Resolver {
+        &self.resolver
     }
 
     pub(crate) fn of(&self, origin: &Origin) -> Arc<Host> {

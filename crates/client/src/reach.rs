@@ -1,59 +1,95 @@
-//! Which addresses a redirect may lead to: it is somebody else's choice, and there are places that answer this machine, or
-//! this network, and nobody else.
+//! Which addresses may be called. An operator chooses where an upstream is, once: later nobody else may move its name further in. Where a
+//! redirect leads is somebody else's choice. There are places that answer this machine, or this network, and nobody else.
 
 use crate::target::Origin;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use crate::{Error, Zone};
+use std::net::{IpAddr, Ipv4Addr};
+
+/// In which networks upstreams may be, beside the public one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Networks {
+    /// In private ones, and on this machine.
+    pub private: bool,
+    /// On the link, where clouds tell machines their credentials.
+    pub link_local: bool,
+}
+
+impl Default for Networks {
+    fn default() -> Self {
+        Self { private: true, link_local: false }
+    }
+}
 
 /// Which addresses may be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// Whoever set the upstream chose where it is.
+    /// Whoever uses the command line chose it.
     Anywhere,
-    /// Where a server redirects to that is there: it leads no further in than it is itself.
-    From(Zone),
+    /// Those of an upstream, or of a proxy, that an operator named: once it is known where it was first found, no further in.
+    Named { networks: Networks, pinned: Option<Zone> },
+    /// Where a server in this zone redirects to: no further in than it is itself.
+    Redirected(Zone),
 }
 
-/// How far inside an address is. Each may lead to those behind it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Zone {
-    /// The link, and where clouds tell machines their credentials. Nothing leads there.
-    Link,
-    /// This machine's own ports.
-    Machine,
-    /// A network that is somebody's own.
-    Inside,
-    /// Where everybody is.
-    Outside,
+impl Networks {
+    pub(crate) fn allow(self, zone: Zone) -> bool {
+        match zone {
+            Zone::LinkLocal => self.link_local,
+            Zone::Loopback | Zone::Private => self.private,
+            Zone::Public => true,
+        }
+    }
 }
-
-/// Addresses at which clouds answer their machines that are not on the link: Amazon's by IPv6, Alibaba's, Azure's, Oracle's.
-const CLOUDS: [IpAddr; 4] = [
-    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
-    IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
-    IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
-    IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
-];
 
 impl Reach {
-    /// For where a server at `peer` redirects to. Behind a proxy nobody knows where it is: then it counts as outside.
-    pub(crate) fn beyond(peer: Option<IpAddr>) -> Self {
+    /// For where a server at `peer` redirects to. Behind a proxy nobody knows where it is: then it counts as public.
+    pub(crate) fn beyond(peer: Option<IpAddr>, networks: Networks) -> Self {
         // Who is on the link leads as far as this machine, as who is on it does.
-        Reach::From(peer.map_or(Zone::Outside, |peer| Zone::of(peer).max(Zone::Machine)))
+        let zone = peer.map_or(Zone::Public, |peer| Zone::of(peer).max(Zone::Loopback));
+        Reach::Redirected(if networks.private { zone } else { Zone::Public })
     }
 
-    pub(crate) fn holds(self, address: IpAddr) -> bool {
+    /// The same for an upstream that was found in this zone first.
+    pub(crate) fn pinned(self, zone: Zone) -> Self {
         match self {
-            Reach::Anywhere => true,
-            Reach::From(zone) => Zone::of(address) >= zone,
+            Reach::Named { networks, .. } => Reach::Named { networks, pinned: Some(zone) },
+            other => other,
         }
     }
 
-    /// The same for a host that is not looked up here, but by a proxy: as far as its name tells where it is.
-    pub(crate) fn holds_name(self, origin: &Origin) -> bool {
+    pub(crate) fn holds(self, address: IpAddr) -> bool {
+        self.holds_zone(Zone::of(address))
+    }
+
+    fn holds_zone(self, zone: Zone) -> bool {
+        match self {
+            Reach::Anywhere => true,
+            Reach::Named { networks, pinned } => networks.allow(zone) && pinned.is_none_or(|pinned| zone >= pinned),
+            Reach::Redirected(from) => zone >= from,
+        }
+    }
+
+    /// Whether a host may be called as far as its name alone tells where it is.
+    pub(crate) fn check_name(self, origin: &Origin) -> Result<(), Error> {
         let name = origin.name.trim_end_matches('.');
         let local = name == "localhost" || name.ends_with(".localhost");
         let address = if local { Some(Ipv4Addr::LOCALHOST.into()) } else { literal(name) };
-        address.is_none_or(|address| self.holds(address))
+        match address.map(Zone::of).filter(|zone| !self.holds_zone(*zone)) {
+            Some(zone) => Err(self.refusal(origin, zone)),
+            None => Ok(()),
+        }
+    }
+
+    /// Why a host is not called that was found in this zone, which it does not hold.
+    pub(crate) fn refusal(self, origin: &Origin, zone: Zone) -> Error {
+        let host = origin.to_string();
+        match self {
+            Reach::Named { networks, pinned: Some(pinned) } if networks.allow(zone) => {
+                Error::MovedInside { host, zone, pinned }
+            }
+            Reach::Named { .. } => Error::NetworkNotAllowed { host, zone },
+            Reach::Anywhere | Reach::Redirected(_) => Error::OutOfReach { host },
+        }
     }
 }
 
@@ -76,53 +112,16 @@ fn literal(name: &str) -> Option<IpAddr> {
     high.checked_add(*last).map(|bits| Ipv4Addr::from_bits(bits).into())
 }
 
-impl Zone {
-    pub(crate) fn of(address: IpAddr) -> Self {
-        let address = carried(address.to_canonical());
-        if CLOUDS.contains(&address) {
-            return Zone::Link;
-        }
-        let (link, machine, inside) = match address {
-            IpAddr::V4(v4) => {
-                let [one, two, three, _] = v4.octets();
-                // Behind the address of a carrier (RFC 6598), of protocols (RFC 6890), of tests between networks (RFC 2544).
-                let shared = (one == 100 && two & 0xc0 == 64) || (one, two, three) == (192, 0, 0);
-                let tests = one == 198 && two & 0xfe == 18;
-                // All of 0.0.0.0/8 is this network (RFC 1122 3.2.1.3); Linux takes 0.0.0.0 for this machine.
-                (v4.is_link_local(), v4.is_loopback() || one == 0, v4.is_private() || shared || tests)
-            }
-            IpAddr::V6(v6) => {
-                // Site-local, from before fc00::/7 was for that (RFC 3879).
-                let site = v6.segments()[0] & 0xffc0 == 0xfec0;
-                (v6.is_unicast_link_local(), v6.is_loopback() || v6.is_unspecified(), v6.is_unique_local() || site)
-            }
-        };
-        match (link, machine, inside) {
-            (true, ..) => Zone::Link,
-            (_, true, _) => Zone::Machine,
-            (_, _, true) => Zone::Inside,
-            _ => Zone::Outside,
-        }
-    }
-}
-
-/// The IPv4 address that an IPv6 address stands for, where a gateway carries it there: NAT64 (RFC 6052), 6to4 (RFC 3056).
-fn carried(address: IpAddr) -> IpAddr {
-    let IpAddr::V6(v6) = address else { return address };
-    let of = |high: u16, low: u16| IpAddr::V4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)));
-    match v6.segments() {
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => of(high, low),
-        [0x2002, high, low, ..] => of(high, low),
-        _ => address,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn ip(text: &str) -> IpAddr {
         text.parse().unwrap()
+    }
+
+    fn beyond(peer: Option<&str>) -> Reach {
+        Reach::beyond(peer.map(ip), Networks::default())
     }
 
     #[test]
@@ -141,6 +140,7 @@ mod tests {
             ("192.0.2.1", "::1", false),
             ("192.0.2.1", "64:ff9b::7f00:1", false),
             ("192.0.2.1", "2002:a00:1::1", false),
+            ("192.0.2.1", "::10.0.0.1", false),
             ("10.0.0.1", "10.9.0.1", true),
             ("10.0.0.1", "192.0.2.1", true),
             ("10.0.0.1", "127.0.0.1", false),
@@ -149,26 +149,43 @@ mod tests {
             ("::1", "127.0.0.2", true),
             ("169.254.1.1", "127.0.0.1", true),
         ] {
-            assert_eq!(Reach::beyond(Some(ip(from))).holds(ip(to)), followed, "{from} {to}");
+            assert_eq!(beyond(Some(from)).holds(ip(to)), followed, "{from} {to}");
         }
-        assert!(!Reach::beyond(None).holds(ip("10.0.0.1")) && Reach::Anywhere.holds(ip("169.254.169.254")));
+        assert!(!beyond(None).holds(ip("10.0.0.1")) && Reach::Anywhere.holds(ip("169.254.169.254")));
+        let public = Networks { private: false, link_local: true };
+        assert!(!Reach::beyond(Some(ip("10.0.0.1")), public).holds(ip("10.0.0.2")));
     }
 
     #[test]
-    fn nothing_leads_to_where_clouds_tell_secrets() {
-        for cloud in ["169.254.169.254", "fe80::1", "fd00:ec2::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"]
-        {
+    fn no_redirect_leads_to_where_clouds_tell_secrets() {
+        for cloud in ["169.254.169.254", "fe80::1", "fd00:ec2::254", "100.100.100.200", "64:ff9b::a9fe:a9fe"] {
             for from in ["192.0.2.1", "10.0.0.1", "127.0.0.1", "169.254.1.1"] {
-                assert!(!Reach::beyond(Some(ip(from))).holds(ip(cloud)), "{from} {cloud}");
+                assert!(!beyond(Some(from)).holds(ip(cloud)), "{from} {cloud}");
             }
         }
-        assert!(!Reach::beyond(Some(ip("127.0.0.1"))).holds(ip("64:ff9b::a9fe:a9fe")));
+    }
+
+    #[test]
+    fn an_upstream_is_where_it_was_first_found_or_further_out() {
+        let named = |networks, pinned| Reach::Named { networks, pinned };
+        let all = ["169.254.169.254", "127.0.0.1", "10.0.0.1", "192.0.2.1"];
+        let held = |reach: Reach| all.map(|address| reach.holds(ip(address)));
+        let set = Networks::default();
+        assert_eq!(held(named(set, None)), [false, true, true, true]);
+        assert_eq!(held(named(set, Some(Zone::Loopback))), [false, true, true, true]);
+        assert_eq!(held(named(set, Some(Zone::Private))), [false, false, true, true]);
+        assert_eq!(held(named(set, Some(Zone::Public))), [false, false, false, true]);
+        assert_eq!(held(named(Networks { private: true, link_local: true }, None)), [true; 4]);
+        assert_eq!(held(named(Networks { private: false, link_local: true }, None)), [true, false, false, true]);
+        assert_eq!(held(named(Networks { private: false, link_local: false }, None)), [false, false, false, true]);
     }
 
     #[test]
     fn a_proxy_is_sent_to_no_address_that_is_further_in() {
-        let holds =
-            |name: &str| Reach::beyond(None).holds_name(&Origin { tls: false, name: name.to_owned(), port: 80 });
+        let holds = |name: &str| {
+            let origin = Origin { tls: false, name: name.to_owned(), port: 80 };
+            beyond(None).check_name(&origin).is_ok()
+        };
         for name in ["files.test", "192.0.2.1", "2001:db8::1", "1.2.3.4.5", "3.test"] {
             assert!(holds(name), "{name}");
         }

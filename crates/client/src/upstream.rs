@@ -13,10 +13,11 @@ use crate::reach::Reach;
 use crate::redirect::{self, REDIRECTS_MAX};
 use crate::target::{Origin, Target};
 use crate::tls::Tls;
-use crate::{Error, Hosts, Patience, Pem, ProxyOptions, Secret};
+use crate::{Error, Hosts, Networks, Patience, Pem, ProxyOptions, Secret, Zone};
 use calling::{Ask, Hop};
 use http::{HeaderValue, Method};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use telemetry::Event;
 
 /// Where an upstream is, and what is shown to it.
@@ -32,6 +33,9 @@ pub struct UpstreamOptions {
     pub trust: Option<Pem>,
     /// The certificate shown to the hosts of `urls`, with its key.
     pub certificate: Option<Pem>,
+    /// Where its hosts (`name:port`) were found when they were first looked up: what [`Upstream::newly_pinned`] told. They are called
+    /// no further in.
+    pub pinned: Vec<(String, Zone)>,
 }
 
 /// What is known of a file already, in the upstream's own words. It answers 304 where that still holds.
@@ -62,6 +66,16 @@ struct Base {
     origin: Origin,
     /// Held, so that what is known of the host stays known.
     host: Arc<Host>,
+    /// Where it was found when it was first looked up.
+    zone: OnceLock<Zone>,
+    /// Whether that has been told.
+    told: AtomicBool,
+}
+
+impl Base {
+    fn reach(&self, networks: Networks) -> Reach {
+        Reach::Named { networks, pinned: self.zone.get().copied() }
+    }
 }
 
 /// The ways of its connections: to its own hosts, where a certificate is shown, and to others.
@@ -87,7 +101,12 @@ impl Upstream {
                 return Err(Error::NotAUrl { url: url.clone() });
             }
             let (host, url) = (hosts.of(&target.origin), url.trim_end_matches('/').to_owned());
-            bases.push(Base { url, origin: target.origin, host });
+            let name = target.origin.to_string();
+            let pinned = options.pinned.iter().find(|(host, _)| *host == name).map(|(_, zone)| *zone);
+            let (zone, told) = (pinned.map_or_else(OnceLock::new, OnceLock::from), pinned.is_some().into());
+            let base = Base { url, origin: target.origin, host, zone, told };
+            base.reach(hosts.networks()).check_name(&base.origin)?;
+            bases.push(base);
         }
         let Some(first) = bases.first() else { return Err(Error::NotAUrl { url: String::new() }) };
         let authorization = match &options.credentials {
@@ -145,7 +164,8 @@ impl Upstream {
     /// Asks at one base, and where that leads.
     async fn follow(&self, base: &Base, path: &str, ask: &Ask<'_>, event: &mut Event) -> Result<Arriving, Error> {
         let target = Target::of(&format!("{}/{}", base.url, escaped(path)))?;
-        let mut hop = Hop { target, reach: Reach::Anywhere };
+        let networks = self.hosts.networks();
+        let mut hop = Hop { target, reach: base.reach(networks) };
         let mut folder = false;
         for _ in 0..=REDIRECTS_MAX {
             let mut answer = self.call(&hop, ask, event).await?;
@@ -157,15 +177,29 @@ impl Upstream {
             }
             let target = redirect::follow(&hop.target, answer.header("location"))?;
             folder |= redirect::is_to_folder(&hop.target, &target);
-            let own = self.is_own(&target.origin);
-            hop = Hop { reach: if own { Reach::Anywhere } else { Reach::beyond(answer.peer()) }, target };
+            let own = self.own(&target.origin).map(|base| base.reach(networks));
+            hop = Hop { reach: own.unwrap_or_else(|| Reach::beyond(answer.peer(), networks)), target };
         }
         Err(Error::TooManyRedirects { host: base.origin.to_string(), limit: REDIRECTS_MAX })
     }
 
-    /// Whether it is one of its own hosts, and not somebody to whom a redirect leads.
+    /// Where its hosts (`name:port`) were found when they were looked up for the first time, of those of which this has not been told
+    /// before.
+    pub fn newly_pinned(&self) -> Vec<(String, Zone)> {
+        let new = self.bases.iter().filter_map(|base| {
+            let zone = *base.zone.get()?;
+            (!base.told.swap(true, Ordering::Relaxed)).then(|| (base.origin.to_string(), zone))
+        });
+        new.collect()
+    }
+
+    /// Which of its own hosts it is; `None`: somebody to whom a redirect leads.
+    fn own(&self, origin: &Origin) -> Option<&Base> {
+        self.bases.iter().find(|base| base.origin == *origin)
+    }
+
     fn is_own(&self, origin: &Origin) -> bool {
-        self.bases.iter().any(|base| base.origin == *origin)
+        self.own(origin).is_some()
     }
 }
 

@@ -1,7 +1,7 @@
 //! How the hosts of upstreams are called, as the settings say.
 
 use crate::config::Upstream;
-use client::{HostsOptions, Patience};
+use client::{HostsOptions, Networks, Patience};
 use std::time::Duration;
 
 /// What is not set is as the client has it.
@@ -15,5 +15,6 @@ pub(crate) fn hosts(settings: &Upstream) -> HostsOptions {
     };
     // As many as may be called are worth keeping half of.
     let calls = usize::try_from(settings.max_calls).unwrap_or(usize::MAX);
-    HostsOptions { calls, kept: calls.div_ceil(2), patience, ..HostsOptions::default() }
+    let networks = Networks { private: settings.private_networks, link_local: settings.link_local_networks };
+    HostsOptions { calls, kept: calls.div_ceil(2), patience, networks, ..HostsOptions::default() }
 }

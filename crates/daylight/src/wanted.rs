@@ -102,6 +102,11 @@ impl Wanted {
         Ok(self.remote.as_ref().map_or(Ok(()), |changes| guard::references(changes, references))?)
     }
 
+    /// Whether they say where the upstream is.
+    pub fn names_urls(&self) -> bool {
+        self.remote.as_ref().is_some_and(|changes| changes.contains_key("urls"))
+    }
+
     /// The form of `/info`, which is not applied with the others: every line has to be said anew for it.
     pub fn info_format(&self) -> Result<Option<FormatVersion>, Error> {
         let Some(name) = self.info_format.as_deref() else { return Ok(None) };

@@ -1,7 +1,6 @@
 //! One call to one server: a place, a connection, the request, the head of the answer.
 
 use super::{Conditions, Upstream};
-use crate::Error;
 use crate::arriving::Arriving;
 use crate::content::{Content, Sending};
 use crate::dial::{LOST_AFTER, Road, dial};
@@ -12,11 +11,13 @@ use crate::pool::Way;
 use crate::proxy::Proxy;
 use crate::reach::Reach;
 use crate::target::{Origin, Target};
+use crate::{Error, Zone};
 use http::header::{
     ACCEPT_ENCODING, AUTHORIZATION, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, PROXY_AUTHORIZATION, USER_AGENT,
 };
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
+use std::sync::OnceLock;
 use telemetry::{Event, Op, Tick};
 use tokio::time::timeout;
 
@@ -59,7 +60,9 @@ impl Upstream {
         ask: &Ask<'_>,
         event: &mut Event,
     ) -> Result<(Link, Response<Incoming>), Error> {
-        let kept = host.pool.take(self.way(&hop.target.origin));
+        // The first call looks where the host is, though another repository may have left a connection to it.
+        let looked = self.pin(&hop.target.origin).is_none_or(|pin| pin.get().is_some());
+        let kept = if looked { host.pool.take(self.way(&hop.target.origin)) } else { None };
         if let Some(mut link) = kept.filter(|link| link.peer().is_none_or(|peer| hop.reach.holds(peer))) {
             match self.send(&mut link, &hop.target, ask, event).await {
                 // The server may end a connection while it rests, and nobody knows before the next call.
@@ -78,7 +81,8 @@ impl Upstream {
         let limit = self.patience.connect;
         let own = self.is_own(&target.origin);
         let proxy = self.proxy(&target.origin);
-        let road = Road { tls: &self.tls, own, proxy, reach: *reach, lost_after: Some(LOST_AFTER) };
+        let (pin, resolver) = (self.pin(&target.origin), self.hosts.resolver());
+        let road = Road { tls: &self.tls, own, proxy, reach: *reach, pin, resolver, lost_after: Some(LOST_AFTER) };
         let connect = timeout(limit, async { Link::open(&target.authority, dial(&target.origin, road).await?).await });
         let link = connect.await.unwrap_or_else(|_| Err(silent(&target.authority, limit)));
         event.add(Op::UpstreamConnect, Tick::now().since(began));
@@ -143,6 +147,11 @@ impl Upstream {
     /// The proxy on the way there.
     fn proxy(&self, origin: &Origin) -> Option<&Proxy> {
         self.proxy.as_ref().filter(|proxy| proxy.is_for(origin))
+    }
+
+    /// Where it is written where one of its own hosts was first found. What a proxy looks up is known to that alone.
+    fn pin(&self, origin: &Origin) -> Option<&OnceLock<Zone>> {
+        self.own(origin).filter(|_| self.proxy(origin).is_none()).map(|base| &base.zone)
     }
 
     fn way(&self, origin: &Origin) -> Way {

@@ -1,5 +1,6 @@
 //! Stand-ins on the loopback that say what they are told to, and what an upstream made of them answers.
 
+mod pins;
 mod proxy;
 mod stand_in;
 mod tls;

@@ -70,6 +70,9 @@ pub(super) async fn change(app: &App, name: &str, body: Wanted, by: &str, event:
     body.named_by_caller(&app.references)?;
     let info_format = body.info_format()?;
     let mut changed = app.repositories.set(name, |record| body.apply(record), by, event).await?;
+    if body.names_urls() {
+        app.repositories.pin_anew(name, event).await?;
+    }
     if let Some(info_format) = info_format {
         changed = app.repositories.reform(name, info_format, by, event).await?;
     }

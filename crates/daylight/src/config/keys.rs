@@ -169,6 +169,10 @@ keys! {
         credentials_prefix: Prefix = |_| (Prefix::default(), "other variables of this process are not for upstreams".into());
         /// Folder with the files that the API may name as credentials and certificates. The configuration file may name any.
         credentials_folder: PathBuf = |_| ("/run/secrets".into(), "where containers are given theirs".into());
+        /// Whether upstreams may be in private networks, or on this machine.
+        private_networks: bool = |_| (true, "most repositories of a company are in its own network".into());
+        /// Whether upstreams may have link-local addresses, or those at which clouds tell machines their credentials.
+        link_local_networks: bool = |_| (false, "credentials of the machine are no package".into());
         /// How long finding a host and connecting to it may take, TLS included, in seconds.
         connect_timeout_s: u64 = |_| (10, "a packet that was lost is sent again three times meanwhile".into()), 1..=600;
         /// How long an upstream may take from a request to the head of its answer, in seconds. One that takes longer, and answers

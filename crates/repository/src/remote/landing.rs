@@ -55,7 +55,9 @@ impl<'a> Landing<'a> {
             modified: known.and_then(|known| known.modified.clone()),
         };
         let call = upstream.get(self.path, &conditions, event);
-        let answer = self.remote.while_followed((self.path, self.told), call).await??;
+        let answer = self.remote.while_followed((self.path, self.told), call).await?;
+        self.remote.pin(&upstream, event).await?;
+        let answer = answer?;
         match (answer.status(), had) {
             // A folder is no file of Maven's.
             (200, had) if answer.is_of_folder() && self.remote.repository.format == Format::Maven => {

@@ -1,9 +1,9 @@
 //! The upstream of each remote repository, made when it is first needed and again when its settings are others.
 
 use super::failure::Trouble;
-use super::{Failure, Remote};
+use super::{Failure, Remote, Remotes};
 use crate::{BadSetting, References, Repository};
-use client::{HostState, Hosts, Pem, ProxyOptions, Upstream, UpstreamOptions};
+use client::{HostState, Hosts, Pem, ProxyOptions, Upstream, UpstreamOptions, Zone};
 use std::sync::Arc;
 use store::{Lane, RemoteRecord};
 use telemetry::{Event, Op};
@@ -59,7 +59,9 @@ impl Remote {
             return Ok(upstream.clone());
         }
         let (remotes, of) = (self.remotes.clone(), record.clone());
-        let make = move |_: &mut ()| remotes.upstreams.make(&of);
+        let pinned = self.remotes.store.pins(repository.origin, event).await?;
+        let pinned = pinned.into_iter().filter_map(|(host, zone)| Some((host, Zone::named(&zone)?))).collect();
+        let make = move |_: &mut ()| remotes.upstreams.make(&of, pinned);
         let upstream =
             self.remotes.workers.run(Lane::Change, (Op::WorkWait, Op::ReferencesRead), event, make).await??;
         let upstream = Arc::new(upstream);
@@ -67,9 +69,26 @@ impl Remote {
         Ok(upstream)
     }
 
+    /// Notes where hosts of the upstream were found that were looked up for the first time.
+    pub(super) async fn pin(&self, upstream: &Upstream, event: &mut Event) -> Result<(), store::Error> {
+        for (host, zone) in upstream.newly_pinned() {
+            self.remotes.store.pin(self.repository.origin, host, zone.as_str(), event).await?;
+        }
+        Ok(())
+    }
+
     /// Has the credentials read again before the next call: they were refused, and may have been renewed.
     pub(super) async fn read_again(&self) {
         *self.repository.shared.upstream.0.lock().await = None;
+    }
+}
+
+impl Remotes {
+    /// Has the hosts of a repository's upstream be called where they are found next: somebody said that it is they who are meant.
+    pub(crate) async fn pin_anew(&self, repository: &Repository, event: &mut Event) -> Result<(), store::Error> {
+        let mut made = repository.shared.upstream.0.lock().await;
+        *made = None;
+        self.store.unpin(repository.id, event).await
     }
 }
 
@@ -99,15 +118,15 @@ impl Upstreams {
             let hint = error.hint().unwrap_or("look at the settings of `remote`").to_owned();
             BadSetting::new(error.to_string(), &hint)
         };
-        Upstream::new(self.options(record)?, self.hosts.clone()).map(drop).map_err(unusable)
+        Upstream::new(self.options(record, Vec::new())?, self.hosts.clone()).map(drop).map_err(unusable)
     }
 
-    fn make(&self, record: &RemoteRecord) -> Result<Upstream, Failure> {
-        Ok(Upstream::new(self.options(record)?, self.hosts.clone())?)
+    fn make(&self, record: &RemoteRecord, pinned: Vec<(String, Zone)>) -> Result<Upstream, Failure> {
+        Ok(Upstream::new(self.options(record, pinned)?, self.hosts.clone())?)
     }
 
     /// The settings with what they refer to.
-    fn options(&self, record: &RemoteRecord) -> Result<UpstreamOptions, BadSetting> {
+    fn options(&self, record: &RemoteRecord, pinned: Vec<(String, Zone)>) -> Result<UpstreamOptions, BadSetting> {
         let secret = |reference: &Option<String>| {
             reference.as_deref().map(|reference| self.references.secret(reference)).transpose()
         };
@@ -124,6 +143,7 @@ impl Upstreams {
             }),
             trust: pem(&record.trust)?,
             certificate: pem(&record.certificate)?,
+            pinned,
         })
     }
 }

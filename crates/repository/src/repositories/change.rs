@@ -68,6 +68,12 @@ impl Repositories {
         Ok(set)
     }
 
+    /// Has the hosts of a repository's upstream be called where they are found next, wherever they were found before.
+    pub async fn pin_anew(&self, name: &str, event: &mut Event) -> Result<(), Error> {
+        let (repository, _) = self.find(name, event).await?;
+        Ok(self.remotes.pin_anew(&repository, event).await?)
+    }
+
     /// Refuses settings that cannot be, and references in them that lead nowhere.
     pub(super) async fn check(&self, record: &mut RepositoryRecord, event: &mut Event) -> Result<(), Error> {
         settings::settle(record)?;
