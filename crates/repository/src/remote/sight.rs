@@ -71,7 +71,7 @@ impl Sight {
         let mut told = HashSet::new();
         for (version, date) in &self.versions {
             let had = known.versions.get(version);
-            let met = had.map_or(known.unmet(), |had| Known::Met(*had)).told(*date, now);
+            let met = had.map_or_else(|| known.unmet(), |had| Known::Met(*had)).told(*date, now);
             if had == Some(&met) || version.len() > NAME_MAX || had.is_none() && room == 0 || !told.insert(version) {
                 continue;
             }
