@@ -76,7 +76,7 @@ fn a_repository_that_was_open_is_closed_to_everybody_once_removed_and_made_again
     for _ in 0..3 {
         world.anon().get("/repository/second/info/lamp").expect(200);
     }
-    world.admin().ask("DELETE", "/api/v1/repositories/second", &[], b"").expect(204);
+    world.admin().ask("DELETE", "/api/v1/repositories/second?confirm=second", &[], b"").expect(200);
     world.anon().get("/repository/second/info/lamp").expect(404);
     world.repository("second", true);
     world.anon().get("/repository/second/info/lamp").expect(401);

@@ -57,6 +57,7 @@ mod readme;
 mod rebuild;
 mod refusals;
 mod remote;
+mod removal;
 mod restart;
 mod roads;
 mod ropes;

@@ -63,6 +63,6 @@ fn a_revoked_token_and_a_removed_repository_stop_working_at_once() {
     world.admin().ask("DELETE", "/api/v1/tokens/reader", &[], b"").expect(204);
     reader.get("/repository/vault/info/lamp").expect(401);
     world.admin().get("/repository/vault/info/lamp").expect(200);
-    world.admin().ask("DELETE", "/api/v1/repositories/vault", &[], b"").expect(204);
+    world.admin().ask("DELETE", "/api/v1/repositories/vault?confirm=vault", &[], b"").expect(200);
     world.admin().get("/repository/vault/info/lamp").expect(404);
 }

@@ -17,7 +17,7 @@ fn a_token_is_not_good_for_another_repository_that_takes_the_name() {
     for _ in 0..2 {
         team.get("/repository/vault/info/lamp").expect(200);
     }
-    admin.ask("DELETE", "/api/v1/repositories/vault", &[], b"").expect(204);
+    admin.ask("DELETE", "/api/v1/repositories/vault?confirm=vault", &[], b"").expect(200);
     team.get("/repository/vault/info/lamp").expect(404);
     admin.post_json("/api/v1/repositories", &vault).expect(201);
     admin.push("vault", &Gem::new("secret", "1.0.0")).expect(200);

@@ -100,7 +100,12 @@ fn busy(server: &Server, copy: &Path) -> Result<()> {
     check.wait()?;
     let mut connection = Connection::open(server.address.parse()?)?;
     let began = Instant::now();
-    let removed = connection.call("DELETE", "/api/v1/repositories/gems-private", &[("Authorization", TOKEN)], b"")?;
+    let removed = connection.call(
+        "DELETE",
+        "/api/v1/repositories/gems-private?confirm=gems-private",
+        &[("Authorization", TOKEN)],
+        b"",
+    )?;
     println!("removing the repository of {GEMS} files: {} in {:.1} s", removed.status, began.elapsed().as_secs_f64());
     ensure!(removed.status < 300, "{}", removed.text());
     // The loops' next beats tell of it.

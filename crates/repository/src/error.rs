@@ -143,6 +143,9 @@ pub enum Error {
     /// Nothing at the path or below it was taken away.
     #[error("nothing that was at `{0}` or below it was deleted")]
     NothingRemoved(String),
+    /// No repository of the name can be brought back.
+    #[error("no repository `{0}` was removed within the last {days} days", days = crate::UNDO_DAYS)]
+    NotRemoved(String),
     /// It was taken away too long ago.
     #[error("`{0}` was deleted more than {days} days ago, which is final", days = crate::UNDO_DAYS)]
     RemovedForGood(String),
@@ -251,7 +254,7 @@ impl Error {
     /// For the event.
     pub fn reason(&self) -> Reason {
         match self {
-            Error::NoSuchRepository(_) => Reason::NoSuchRepository,
+            Error::NoSuchRepository(_) | Error::NotRemoved(_) => Reason::NoSuchRepository,
             Error::NoSuchPath { .. } => Reason::NoSuchRoute,
             Error::NoSuchPackage | Error::NoSuchGem => Reason::NoSuchPackage,
             Error::NoSuchVersion(_) => Reason::NoSuchVersion,

@@ -5,12 +5,14 @@ mod contents;
 mod foresee;
 mod list;
 mod members;
+mod removal;
 mod stamps;
 mod trees;
 mod upkeep;
 
 pub use contents::{Listed, ListedFile, Part};
 pub use foresee::Foreseen;
+pub use removal::RemovedRepository;
 
 use crate::client_settings;
 use crate::group;

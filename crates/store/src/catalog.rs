@@ -181,6 +181,15 @@ pub struct FirstSeen {
     pub seen: Box<RawValue>,
 }
 
+/// How much a repository holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Holding {
+    /// How many files: live entries, or files of an upstream that are kept.
+    pub files: u64,
+    /// The sum of their sizes, in bytes.
+    pub size_bytes: u64,
+}
+
 /// What has a history: an entry, or what is known of a unit beside its entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject<'a> {
@@ -310,6 +319,12 @@ pub trait Catalog: Send {
 
     /// Repositories that live, in byte order of their names.
     fn repositories(&mut self) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error>;
+
+    /// Repositories that had this name when they were removed, in the order in which they were made.
+    fn removed_repositories(&mut self, name: &str) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error>;
+
+    /// How much the live entries of a repository come to. Reads all of them.
+    fn holding(&mut self, repository: RepositoryId) -> Result<Holding, Error>;
 
     /// Tokens that are not revoked, in byte order of their names.
     fn tokens(&mut self) -> Result<Vec<TokenRecord>, Error>;

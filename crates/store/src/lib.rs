@@ -38,8 +38,8 @@ mod writer;
 
 pub use cache::{CachedFile, Fact, Folder, Held, Origin, Recalled};
 pub use catalog::{
-    Batch, Catalog, CommitError, Conflict, Expect, Facts, FirstSeen, JournalRow, Outline, Span, Subject, UnitFacts,
-    UnitRows,
+    Batch, Catalog, CommitError, Conflict, Expect, Facts, FirstSeen, Holding, JournalRow, Outline, Span, Subject,
+    UnitFacts, UnitRows,
 };
 pub use check::{Problem, Report, check};
 pub use error::Error;

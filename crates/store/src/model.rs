@@ -2,7 +2,7 @@
 //! other crates' property tests.
 
 use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, Expect, FirstSeen, JournalRow, RepositoryId};
-use crate::{Facts, Outline, RepositoryRecord, Seq, Span, State, Subject, TokenRecord, UnitFacts, UnitRows};
+use crate::{Facts, Holding, Outline, RepositoryRecord, Seq, Span, State, Subject, TokenRecord, UnitFacts, UnitRows};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A catalog in memory.
@@ -281,6 +281,21 @@ impl Catalog for Model {
         let mut living: Vec<_> = living.map(|(id, record)| (*id, record.clone())).collect();
         living.sort_by(|(a, left), (b, right)| (&left.name, a).cmp(&(&right.name, b)));
         Ok(living)
+    }
+
+    fn removed_repositories(&mut self, name: &str) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {
+        let removed = |record: &RepositoryRecord| record.removed.is_some() && record.name == name;
+        let found = self.repositories.iter().filter(|(_, record)| removed(record));
+        Ok(found.map(|(id, record)| (*id, record.clone())).collect())
+    }
+
+    fn holding(&mut self, repository: RepositoryId) -> Result<Holding, Error> {
+        let live = |id: &RepositoryId, entry: &Entry| *id == repository && entry.state == State::Live;
+        let live = self.entries.iter().filter(|((id, _), entry)| live(id, entry));
+        Ok(live.fold(Holding::default(), |sum, (_, entry)| Holding {
+            files: sum.files + 1,
+            size_bytes: sum.size_bytes + entry.hashes.size_bytes,
+        }))
     }
 
     fn tokens(&mut self) -> Result<Vec<TokenRecord>, Error> {

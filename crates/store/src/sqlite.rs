@@ -7,7 +7,7 @@ mod read;
 mod write;
 
 use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, JournalRow, RepositoryId, RepositoryRecord, Seq};
-use crate::{FirstSeen, Outline, Span, Subject, TokenRecord, UnitFacts, UnitRows};
+use crate::{FirstSeen, Holding, Outline, Span, Subject, TokenRecord, UnitFacts, UnitRows};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
@@ -257,6 +257,14 @@ impl Catalog for Sqlite {
 
     fn repositories(&mut self) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {
         self.read_repositories()
+    }
+
+    fn removed_repositories(&mut self, name: &str) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {
+        self.read_removed_repositories(name)
+    }
+
+    fn holding(&mut self, repository: RepositoryId) -> Result<Holding, Error> {
+        self.read_holding(repository)
     }
 
     fn tokens(&mut self) -> Result<Vec<TokenRecord>, Error> {

@@ -24,7 +24,8 @@ use crate::space::Space;
 use crate::staged::Staged;
 use crate::writer::Writer;
 use crate::{
-    Batch, Catalog, CommitError, Digest, Entry, Error, JournalRow, Lane, Outline, RepositoryId, RepositoryRecord,
+    Batch, Catalog, CommitError, Digest, Entry, Error, Holding, JournalRow, Lane, Outline, RepositoryId,
+    RepositoryRecord,
 };
 use crate::{Revisions, Seq, Span, Sqlite, TokenRecord, UnitFacts, UnitRows};
 use bytes::Bytes;
@@ -204,6 +205,21 @@ impl Store {
     /// Repositories that live, in byte order of their names.
     pub async fn repositories(&self, event: &mut Event) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {
         self.read(Lane::Single, event, Catalog::repositories).await
+    }
+
+    /// Repositories that had this name when they were removed, in the order in which they were made.
+    pub async fn removed_repositories(
+        &self,
+        name: &str,
+        event: &mut Event,
+    ) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {
+        let name = name.to_owned();
+        self.read(Lane::Single, event, move |truth| truth.removed_repositories(&name)).await
+    }
+
+    /// How much the live entries of a repository come to. Reads all of them.
+    pub async fn holding(&self, repository: RepositoryId, event: &mut Event) -> Result<Holding, Error> {
+        self.read(Lane::Index, event, move |truth| truth.holding(repository)).await
     }
 
     /// Tokens that are not revoked, in byte order of their names.

@@ -5,7 +5,7 @@ mod any;
 pub(crate) use any::any_batch;
 
 use crate::tests::same::assert_same;
-use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, Expect, JournalRow, Model};
+use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, Expect, Holding, JournalRow, Model};
 use crate::{RepositoryId, RepositoryKind, RepositoryRecord, Seq, Sqlite, State, TokenRecord};
 use proptest::prelude::*;
 use serde_json::json;
@@ -268,6 +268,9 @@ fn removed_and_revoked_ones_are_not_listed_and_their_names_are_free(mut catalog:
     assert!(catalog.tokens().unwrap().is_empty());
     assert!(refused(&mut catalog, Expect::RepositoryLives(RepositoryId(1))));
     assert!(!refused(&mut catalog, Expect::RepositoryNameFree("z".into())));
+    let removed = catalog.removed_repositories("z").unwrap();
+    assert_eq!(removed.iter().map(|(id, record)| (id.0, &*record.name)).collect::<Vec<_>>(), [(1, "z")]);
+    assert!(catalog.removed_repositories("a").unwrap().is_empty());
     assert!(!refused(&mut catalog, Expect::TokenNameFree("ci".into())));
 }
 
@@ -283,6 +286,8 @@ fn blobs_are_known_for_ever(mut catalog: impl Catalog) {
     let all = catalog.blobs(None, 9).unwrap();
     assert_eq!((all.len(), all[0].1), (2, 3));
     assert_eq!(catalog.blobs(None, 1).unwrap(), all[..1]);
+    assert_eq!(catalog.holding(R).unwrap(), Holding { files: 1, size_bytes: 3 });
+    assert_eq!(catalog.holding(RepositoryId(2)).unwrap(), Holding::default());
     assert_eq!(catalog.blobs(Some(all[0].0), 9).unwrap(), all[1..]);
 }
 

@@ -8,6 +8,7 @@ mod missing;
 mod openapi;
 mod part;
 mod preview;
+mod removal;
 mod repositories;
 mod tokens;
 mod upstreams;
@@ -48,7 +49,9 @@ pub(crate) async fn answer(app: &App, ask: Admin, request: &mut Request, event: 
         Verb::AddException => exceptions::add(app, name, body(request, event).await?, by, event).await,
         Verb::EndException => exceptions::end(app, (name, path), by, event).await,
         Verb::CompactRepository => repositories::compact(app, name, by, event).await,
-        Verb::RemoveRepository => repositories::remove(app, name, by, event).await,
+        Verb::RemoveRepository => removal::remove(app, name, query, by, event).await,
+        Verb::RestoreRepository => removal::restore(app, name, body(request, event).await?, by, event).await,
+        Verb::Holding => removal::holding(app, name, event).await,
         Verb::Contents | Verb::ContentsBelow => contents::list(app, (name, path), query, event).await,
         Verb::RemoveContents => contents::remove(app, (name, path), &who, event).await,
         Verb::RestoreContents => contents::restore(app, (name, path), &who, event).await,

@@ -84,6 +84,9 @@ fn in_query(name: &str) -> Value {
         "repository" => ("The repository's name.", json!({ "type": "string" })),
         "as_of" => ("As of when: a day, a moment, or `seq-N`.", json!({ "type": "string" })),
         "path" => ("The path below it.", json!({ "type": "string" })),
+        "confirm" => {
+            ("The repository's name once more; with another, or none, nothing happens.", json!({ "type": "string" }))
+        }
         "removed" => ("Those that were taken away instead.", json!({ "type": "boolean" })),
         _ => ("Only what comes after this: the `next` of the part before.", json!({ "type": "string" })),
     };

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use store::RepositoryKind;
 use telemetry::Event;
 
-fn shown(app: &App, repository: &Repository) -> Value {
+pub(super) fn shown(app: &App, repository: &Repository) -> Value {
     let record = &repository.record;
     let mut shown = json!({
         "name": record.name,
@@ -83,9 +83,4 @@ pub(super) async fn compact(app: &App, name: &str, by: &str, event: &mut Event) 
     let now = app.clock.now();
     let compacted = app.repositories.rebuild_versions(name, now, by, event).await?;
     Ok(reply::json(StatusCode::OK, &shown(app, &compacted)))
-}
-
-pub(super) async fn remove(app: &App, name: &str, by: &str, event: &mut Event) -> Result<Reply, Error> {
-    app.repositories.remove(name, by, event).await?;
-    Ok(reply::no_content())
 }

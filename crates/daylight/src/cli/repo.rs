@@ -2,6 +2,7 @@
 
 mod contents;
 mod preview;
+mod removal;
 mod settings;
 mod shown;
 
@@ -104,12 +105,18 @@ enum Verb {
         /// The path
         path: String,
     },
-    /// Bring back what the last deletion of a path took away
+    /// Bring back a repository that was removed, or what the last deletion of a path took away
+    ///
+    /// Within seven days. Without a path it brings back the repository that was removed last under this name, with the tokens that
+    /// are for it. Groups that held it are set again with `repo set`.
     Restore {
         /// Its name
         name: String,
-        /// The path
-        path: String,
+        /// A path that was deleted in it
+        path: Option<String>,
+        /// The name under which the repository comes back, where another has its name by now
+        #[arg(long = "as", value_name = "NEW", conflicts_with = "path")]
+        new_name: Option<String>,
     },
     /// List what the upstream of a remote repository was proven not to have
     Missing {
@@ -123,10 +130,15 @@ enum Verb {
         /// The path [default: everything]
         path: Option<String>,
     },
-    /// Remove a repository; its name is free again
+    /// Remove a repository with all its packages; its name is free again
+    ///
+    /// It asks for the name once more, and says how much is in it. For seven days `daylight repo restore NAME` undoes it.
     Remove {
         /// Its name
         name: String,
+        /// Remove it without asking
+        #[arg(long)]
+        yes: bool,
     },
 }
 
@@ -193,14 +205,13 @@ impl Repo {
             }
             Verb::Contents { name, path, deleted } => contents::list(&api, (&name, path.as_deref(), deleted), context)?,
             Verb::Delete { name, path } => contents::delete(&api, &name, &path, context)?,
-            Verb::Restore { name, path } => contents::restore(&api, &name, &path, context)?,
+            Verb::Restore { name, path: Some(path), .. } => contents::restore(&api, &name, &path, context)?,
+            Verb::Restore { name, path: None, new_name } => {
+                removal::restore(&api, &name, new_name.as_deref(), context)?;
+            }
             Verb::Missing { name } => contents::missing(&api, &name, context)?,
             Verb::Forget { name, path } => contents::forget(&api, &name, path.as_deref(), context)?,
-            Verb::Remove { name } => {
-                api.delete(&format!("{PATH}/{}", segment(&name)))?;
-                api.printed(&serde_json::json!({ "removed": name }), context)?;
-                writeln!(context.err, "removed `{}`", failure::plain(&name))?;
-            }
+            Verb::Remove { name, yes } => removal::remove(&api, &name, yes, context)?,
         }
         Ok(())
     }

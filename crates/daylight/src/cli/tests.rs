@@ -155,18 +155,18 @@ fn a_repository_is_added_shown_and_removed() {
     assert_eq!(said.out, "NAME  FORMAT  KIND    READ          CREATED\na/b   gem     hosted  with a token\n");
     assert_eq!(heard.join().unwrap().0, "GET /api/v1/repositories/a%2Fb HTTP/1.1");
 
-    let (url, heard) = server("204 No Content", "");
-    let said = say(&[], &format!("repo remove .. --server {url}"));
-    assert_eq!(said.err, "removed `..`\n");
-    assert_eq!(heard.join().unwrap().0, "DELETE /api/v1/repositories/%2E%2E HTTP/1.1");
+    const REMOVED: &str = r#"{"removed":"..","files":2,"size_bytes":7,"restorable_until":"2026-11-08T12:00:00.000Z"}"#;
+    let (url, heard) = server("200 OK", REMOVED);
+    let said = say(&[], &format!("repo remove .. --yes --server {url}"));
+    assert_eq!(
+        said.err,
+        "removed `..`: 2 files of 7 bytes\nuntil 2026-11-08T12:00:00.000Z `daylight repo restore ..` undoes it\n"
+    );
+    assert_eq!(heard.join().unwrap().0, "DELETE /api/v1/repositories/%2E%2E?confirm=%2E%2E HTTP/1.1");
 
-    for (line, expected) in
-        [("repo remove a", "{\n  \"removed\": \"a\"\n}\n"), ("token revoke a", "{\n  \"revoked\": \"a\"\n}\n")]
-    {
-        let (url, heard) = server("204 No Content", "");
-        assert_eq!(say(&[], &format!("{line} --json --server {url}")).out, expected);
-        heard.join().unwrap();
-    }
+    let (url, heard) = server("204 No Content", "");
+    assert_eq!(say(&[], &format!("token revoke a --json --server {url}")).out, "{\n  \"revoked\": \"a\"\n}\n");
+    heard.join().unwrap();
 }
 
 #[test]

@@ -34,7 +34,9 @@ calls! {
     Repository         "showRepository"     GET    "repositories/{name}"               ""              => 200 "Repository"   "Show a repository";
     ChangeRepository   "changeRepository"   PATCH  "repositories/{name}"               "Settings"      => 200 "Repository"   "Change settings of a repository; what is not named stays, and null takes a setting away";
     PreviewRepository  "previewRepository"  POST   "repositories/{name}/preview"       "Settings"      => 200 "Preview"      "Say which of the last day's requests would be answered otherwise with such settings, and change nothing";
-    RemoveRepository   "removeRepository"   DELETE "repositories/{name}"               ""              => 204 ""             "Remove a repository with all that is in it";
+    RemoveRepository   "removeRepository"   DELETE "repositories/{name}"               ""              => 200 "RemovedRepository" "Remove a repository with all that is in it; `confirm` is its name once more. For seven days that can be undone";
+    RestoreRepository  "restoreRepository"  POST   "repositories/{name}/restore"       "RestoreRepository" => 200 "Repository" "Bring back the repository that was removed last under this name: with what it held, and for the tokens that were for it";
+    Holding            "showHolding"        GET    "repositories/{name}/holding"       ""              => 200 "Holding"      "Say how many files a repository holds, and how many bytes they have";
     AddException       "addException"       POST   "repositories/{name}/exceptions"        "NewException"  => 201 "Exception"    "Let a version be seen though it is younger than the repository's policy wants; whose token that is done with is written down";
     EndException       "endException"       DELETE "repositories/{name}/exceptions/{path}" ""              => 204 ""             "End an exception; `path` is its package";
     CompactRepository  "compactRepository"  POST   "repositories/{name}/compact"       ""              => 200 "Repository"   "Begin the list of versions of a repository of gems anew";
@@ -78,6 +80,7 @@ impl AdminVerb {
         match self {
             AdminVerb::Contents | AdminVerb::ContentsBelow => &["after", "limit", "removed"],
             AdminVerb::Missing => &["after", "limit"],
+            AdminVerb::RemoveRepository => &["confirm"],
             AdminVerb::Explain => &["repository", "path", "as_of"],
             _ => &[],
         }

@@ -34,6 +34,9 @@ impl Error {
                 Some(format!("there are: {}", names.join(", ")))
             }
             Error::TooManyWait(_) => Some("an upstream is slow; try again in a moment".into()),
+            Error::NameTaken(_) => Some(
+                "take another name; a removed repository comes back under one with `repo restore NAME --as NEW`".into(),
+            ),
             Error::Contended(_) => Some("try again".into()),
             Error::FirstSeenFull(_) => {
                 Some("ask who runs this server to raise it; from then on it is written down again".into())

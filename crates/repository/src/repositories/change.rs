@@ -1,12 +1,11 @@
-//! Repositories are made, set otherwise and removed.
+//! Repositories are made, and set otherwise.
 
 use super::{Repositories, members};
 use crate::{BadSetting, Error, Format, Repository, hosted, settings};
 use format::gem::info::FormatVersion;
 use std::sync::Arc;
 use store::{
-    Batch, Change, CommitError, Conflict, Expect, IndexBase, Lane, Origin, RepositoryId, RepositoryKind,
-    RepositoryRecord, Stamp,
+    Batch, Change, CommitError, Conflict, Expect, IndexBase, Lane, Origin, RepositoryId, RepositoryRecord, Stamp,
 };
 use telemetry::{Event, Millis, Op, Outcome, Tick};
 
@@ -116,21 +115,8 @@ impl Repositories {
         Ok(self.find(name, event).await?.0)
     }
 
-    /// Removes a repository: its name is free again, its content is kept until the horizon.
-    pub async fn remove(&self, name: &str, by: &str, event: &mut Event) -> Result<(), Error> {
-        let _turn = self.changing.lock().await;
-        let (repository, _) = self.find(name, event).await?;
-        members::free(name, &*self.known(event).await?)?;
-        let record = RepositoryRecord { removed: Some(self.clock.now()), ..repository.record.clone() };
-        self.change(repository.id, record, by, event).await?;
-        match repository.record.kind {
-            RepositoryKind::Remote => self.turn(repository.id, None, event).await,
-            _ => Ok(()),
-        }
-    }
-
     /// Has go what a former upstream gave. Nobody waits for all of it: it is seen no more as it is.
-    async fn turn(&self, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<(), Error> {
+    pub(super) async fn turn(&self, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<(), Error> {
         self.store.turn(id, to, event).await?;
         let (store, recorder) = (self.store.clone(), self.keeper.recorder.clone());
         let mut job = Event::job("forget", self.clock.now());
@@ -148,7 +134,7 @@ impl Repositories {
     }
 
     /// Makes `record` the settings of a repository that lives.
-    async fn change(
+    pub(super) async fn change(
         &self,
         id: RepositoryId,
         record: RepositoryRecord,

@@ -4,7 +4,7 @@ use super::room::weight;
 use super::{Cache, Origin, shelf};
 use crate::blobs::Writing;
 use crate::record::unhex;
-use crate::{Digest, Error, Hashes, RepositoryId};
+use crate::{Digest, Error, Hashes, Holding, RepositoryId};
 use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::fs::File;
@@ -178,6 +178,16 @@ impl Cache {
             let values = params![of.repository.0.cast_signed(), of.urls, after, prefix, limit];
             let rows = statement.query_map(values, |row| Ok((row.get(12)?, known(row)?.0)))?;
             rows.collect()
+        })
+    }
+
+    /// How much of an upstream is kept.
+    pub(crate) fn holding(&mut self, of: Origin) -> Result<Holding, Error> {
+        let sql = "SELECT count(*), coalesce(sum(size), 0) FROM file WHERE repository = ? AND origin = ?";
+        self.run(|database| {
+            let sums = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
+            let (files, bytes) = database.query_row(sql, params![of.repository.0.cast_signed(), of.urls], sums)?;
+            Ok(Holding { files: files.cast_unsigned(), size_bytes: bytes.cast_unsigned() })
         })
     }
 

@@ -3,7 +3,8 @@
 use super::write::{KEY_IN_ANY_CASE, UNIT_IN_OTHER_CASE};
 use super::{Sqlite, int, seq};
 use crate::{
-    Digest, Entry, Error, JournalRow, RepositoryId, RepositoryRecord, Seq, Span, TokenRecord, UnitFacts, UnitRows,
+    Digest, Entry, Error, Holding, JournalRow, RepositoryId, RepositoryRecord, Seq, Span, TokenRecord, UnitFacts,
+    UnitRows,
 };
 use rusqlite::{Params, Row, params};
 use serde::de::DeserializeOwned;
@@ -122,6 +123,20 @@ impl Sqlite {
         let sql = "SELECT id, body FROM repository WHERE lives ORDER BY name, id";
         let rows = self.rows(sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
         rows.iter().map(|(id, body)| Ok((RepositoryId(id.cast_unsigned()), parse(body)?))).collect()
+    }
+
+    pub(super) fn read_removed_repositories(&self, name: &str) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {
+        let sql = "SELECT id, body FROM repository WHERE name = ? AND NOT lives ORDER BY id";
+        let rows = self.rows(sql, [name], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
+        rows.iter().map(|(id, body)| Ok((RepositoryId(id.cast_unsigned()), parse(body)?))).collect()
+    }
+
+    pub(super) fn read_holding(&self, id: RepositoryId) -> Result<Holding, Error> {
+        let sql = "SELECT count(*), coalesce(sum(json_extract(body, '$.hashes.size_bytes')), 0) FROM entry
+            WHERE repository = ? AND live";
+        let sums = self.rows(sql, [int(id.0)], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+        let (files, bytes) = sums.first().copied().unwrap_or_default();
+        Ok(Holding { files: files.cast_unsigned(), size_bytes: bytes.cast_unsigned() })
     }
 
     /// The settings of one repository, also of one that was removed.

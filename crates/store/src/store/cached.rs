@@ -3,7 +3,7 @@
 use super::Store;
 use crate::cache::{Arrived, Cache, CachedFile, Doubtful, Folder, Found, Held, Recalled, sound, split};
 use crate::pool::lock;
-use crate::{Error, Lane, Origin, RepositoryId, Staged, Unit};
+use crate::{Error, Holding, Lane, Origin, RepositoryId, Staged, Unit};
 use bytes::Bytes;
 use std::io::Seek;
 use std::sync::Arc;
@@ -134,6 +134,11 @@ impl Store {
         let asked = path.to_owned();
         let was = self.cached(Op::CacheWrite, event, move |cache| cache.lose(of, &asked)).await?;
         Ok(was)
+    }
+
+    /// How much of an upstream is kept.
+    pub async fn cached_holding(&self, of: Origin, event: &mut Event) -> Result<Holding, Error> {
+        self.cached(Op::CacheRead, event, move |cache| cache.holding(of)).await
     }
 
     /// Files of an upstream whose paths begin with `prefix`, after `after`, in byte order, `limit` at most.

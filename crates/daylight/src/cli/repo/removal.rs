@@ -1,0 +1,72 @@
+//! `repo remove`, which asks first, and `repo restore NAME`, which undoes it.
+
+use super::PATH;
+use crate::cli::api::{Api, shape};
+use crate::cli::failure::Failure;
+use crate::cli::{Context, failure};
+use crate::percent::segment;
+use serde::Deserialize;
+use serde_json::json;
+use std::io::{IsTerminal, stderr, stdin};
+
+#[derive(Debug, Deserialize)]
+struct Holding {
+    files: u64,
+    size_bytes: u64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Removed {
+    #[serde(flatten)]
+    holding: Holding,
+    restorable_until: String,
+}
+
+impl Holding {
+    fn told(&self) -> String {
+        format!("{} files of {} bytes", self.files, self.size_bytes)
+    }
+}
+
+pub(super) fn remove(api: &Api, name: &str, yes: bool, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    let url = format!("{PATH}/{}", segment(name));
+    if !yes {
+        confirm(&shape(api.get(&format!("{url}/holding"))?)?, name, context)?;
+    }
+    let answer = api.delete(&format!("{url}?confirm={}", segment(name)))?;
+    api.printed(&answer, context)?;
+    let Removed { holding, restorable_until } = shape(answer)?;
+    let plain = failure::plain(name);
+    writeln!(context.err, "removed `{plain}`: {}", holding.told())?;
+    Ok(writeln!(context.err, "until {} `daylight repo restore {plain}` undoes it", failure::plain(&restorable_until))?)
+}
+
+/// Has the name typed once more by the person at the terminal. Where there is none, nothing is removed.
+fn confirm(holding: &Holding, name: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    let (plain, told) = (failure::plain(name), holding.told());
+    if !stdin().is_terminal() || !stderr().is_terminal() {
+        let text = format!("`{plain}` holds {told}, and there is no terminal to ask on: nothing was removed");
+        return Err(Failure::usage(text, "`--yes` removes it without asking").into());
+    }
+    write!(context.err, "`{plain}` holds {told}. To remove it, type its name again: ")?;
+    context.err.flush()?;
+    let mut typed = String::new();
+    stdin().read_line(&mut typed)?;
+    if typed.trim_end_matches(['\n', '\r']) == name {
+        return Ok(());
+    }
+    Err(Failure::new("that is another name: nothing was removed", None).into())
+}
+
+pub(super) fn restore(
+    api: &Api,
+    name: &str,
+    new_name: Option<&str>,
+    context: &mut Context<'_>,
+) -> Result<(), anyhow::Error> {
+    let body = new_name.map_or_else(|| json!({}), |new_name| json!({ "as": new_name }));
+    let answer = api.post(&format!("{PATH}/{}/restore", segment(name)), &body)?;
+    api.printed(&answer, context)?;
+    let renamed = new_name.map(|new_name| format!(" as `{}`", failure::plain(new_name))).unwrap_or_default();
+    Ok(writeln!(context.err, "restored `{}`{renamed}", failure::plain(name))?)
+}

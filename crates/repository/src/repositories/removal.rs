@@ -1,0 +1,111 @@
+//! Repositories are removed, and for some days that can be undone.
+//!
+//! A removal is one change: the record says when. Entries, index lines and blobs stay as they are, and so do the tokens that
+//! are for the repository, which name it by its id. So undoing it is one change, too.
+
+use super::{Repositories, members};
+use crate::{BadSetting, Error, Repository, UNDO_DAYS};
+use std::sync::Arc;
+use store::{Batch, Change, CommitError, Conflict, Expect, Holding, RepositoryId, RepositoryKind, RepositoryRecord};
+use telemetry::{Event, Millis};
+
+/// How long a removal can be undone, in milliseconds.
+const UNDO_MS: i64 = UNDO_DAYS * 24 * 60 * 60 * 1_000;
+
+/// A repository that was removed.
+#[derive(Debug)]
+pub struct RemovedRepository {
+    /// What it held.
+    pub holding: Holding,
+    /// Until then that can be undone.
+    pub restorable_until: Millis,
+}
+
+impl Repositories {
+    /// How much a repository holds itself: a group holds nothing, a remote repository what is kept of its upstream.
+    pub async fn holding(&self, name: &str, event: &mut Event) -> Result<Holding, Error> {
+        let (repository, _) = self.find(name, event).await?;
+        self.holding_of(&repository, event).await
+    }
+
+    async fn holding_of(&self, repository: &Repository, event: &mut Event) -> Result<Holding, Error> {
+        Ok(match repository.record.kind {
+            RepositoryKind::Hosted => self.store.holding(repository.id, event).await?,
+            RepositoryKind::Remote => self.store.cached_holding(repository.origin, event).await?,
+            RepositoryKind::Group => Holding::default(),
+        })
+    }
+
+    /// Removes a repository: its name is free again. Nothing happens unless `confirmed` is its name.
+    pub async fn remove(
+        &self,
+        name: &str,
+        confirmed: Option<&str>,
+        by: &str,
+        event: &mut Event,
+    ) -> Result<RemovedRepository, Error> {
+        let _turn = self.changing.lock().await;
+        let (repository, _) = self.find(name, event).await?;
+        members::free(name, &*self.known(event).await?)?;
+        let holding = self.holding_of(&repository, event).await?;
+        if confirmed != Some(name) {
+            let Holding { files, size_bytes } = holding;
+            let text =
+                format!("removing `{name}` takes away {files} files of {size_bytes} bytes, and is not confirmed");
+            return Err(BadSetting::new(text, &format!("name it twice: `?confirm={name}`")).into());
+        }
+        let at = self.clock.now();
+        let record = RepositoryRecord { removed: Some(at), ..repository.record.clone() };
+        self.change(repository.id, record, by, event).await?;
+        if repository.record.kind == RepositoryKind::Remote {
+            self.turn(repository.id, None, event).await?;
+        }
+        Ok(RemovedRepository { holding, restorable_until: Millis(at.0 + UNDO_MS) })
+    }
+
+    /// Brings back the repository that was removed last under a name, as `new_name` where that is another.
+    pub async fn restore_repository(
+        &self,
+        name: &str,
+        new_name: &str,
+        by: &str,
+        event: &mut Event,
+    ) -> Result<Arc<Repository>, Error> {
+        let _turn = self.changing.lock().await;
+        let (id, removed) = self.last_removed(name, event).await?;
+        let known = self.known(event).await?;
+        if known.by_name.contains_key(new_name) {
+            return Err(Error::NameTaken(new_name.to_owned()));
+        }
+        let mut record = RepositoryRecord { name: new_name.to_owned(), removed: None, ..removed.clone() };
+        self.check(&mut record, event).await?;
+        members::check(&record, &known, &[])?;
+        let expect = vec![
+            Expect::RepositoryIs { id, record: Box::new(removed) },
+            Expect::RepositoryNameFree(new_name.to_owned()),
+        ];
+        let origin = (record.kind == RepositoryKind::Remote).then(|| Repository::origin_of(id, &record));
+        let changes = vec![Change::Repository { id, record }];
+        match self.store.commit(Batch { by: by.to_owned(), at: self.clock.now(), expect, changes }, event).await {
+            Err(CommitError::Conflict(Conflict(Expect::RepositoryNameFree(name)))) => {
+                return Err(Error::NameTaken(name));
+            }
+            Err(CommitError::Conflict(_)) => return Err(Error::GivenUp),
+            Err(CommitError::Error(error)) => return Err(error.into()),
+            Ok(_) => {}
+        }
+        if origin.is_some() {
+            self.turn(id, origin, event).await?;
+        }
+        Ok(self.find(new_name, event).await?.0)
+    }
+
+    /// The repository that was removed last under a name, if that can still be undone.
+    async fn last_removed(&self, name: &str, event: &mut Event) -> Result<(RepositoryId, RepositoryRecord), Error> {
+        let oldest = self.clock.now().0 - UNDO_MS;
+        let all = self.store.removed_repositories(name, event).await?;
+        let recent = all.into_iter().filter(|(_, record)| record.removed.is_some_and(|at| at.0 >= oldest));
+        let last = recent.max_by_key(|(id, record)| (record.removed, *id));
+        last.ok_or_else(|| Error::NotRemoved(name.to_owned()))
+    }
+}

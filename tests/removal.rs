@@ -1,0 +1,181 @@
+//! Repositories that are removed: only by somebody who means it, and for seven days that can be undone.
+
+use crate::world::{Answer, FIRST, Gem, Ruby, Upstream, World};
+use serde_json::json;
+
+fn path(name: &str) -> String {
+    format!("/api/v1/repositories/{name}")
+}
+
+fn remove(world: &World, name: &str) -> Answer {
+    world.admin().ask("DELETE", &format!("{}?confirm={name}", path(name)), &[], b"")
+}
+
+fn restore(world: &World, name: &str, body: &serde_json::Value) -> Answer {
+    world.admin().post_json(&format!("{}/restore", path(name)), body)
+}
+
+/// A command of the program, on a terminal where `answers` are given.
+fn on_terminal(world: &World, command: &[&str], answers: &[(&str, &str)]) -> crate::world::Said {
+    let [server, token] = surroundings(world);
+    let head = ["env", &server, &token, env!("CARGO_BIN_EXE_daylight")];
+    Ruby::here().asked(&[&head[..], command].concat(), answers)
+}
+
+/// The same command with nobody to ask, and its exit code.
+fn alone(world: &World, command: &str) -> (String, Option<i32>) {
+    let [server, token] = surroundings(world);
+    let said = std::process::Command::new("env")
+        .args([&server, &token, env!("CARGO_BIN_EXE_daylight")])
+        .args(command.split(' '))
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    (String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned(), said.status.code())
+}
+
+fn surroundings(world: &World) -> [String; 2] {
+    let server = world.url("").replace("/repository//", "");
+    [format!("DAYLIGHT_SERVER={server}"), format!("DAYLIGHT_TOKEN={}", world.admin().secret())]
+}
+
+/// A server with a repository `vault` that has two gems, and a token that is for it alone.
+fn vault() -> (World, crate::world::Person) {
+    let world = World::start();
+    world.repository("vault", true);
+    for name in ["lamp", "oil"] {
+        world.admin().push("vault", &Gem::new(name, "1.0.0")).expect(200);
+    }
+    let reader = world.person("reader", &["read"], &["vault"]);
+    reader.get("/repository/vault/info/lamp").expect(200);
+    (world, reader)
+}
+
+#[test]
+fn a_removal_that_names_nothing_twice_is_refused_and_tells_what_would_go() {
+    let (world, reader) = vault();
+    for wrong in ["", "?confirm=", "?confirm=Vault", "?confirm=other"] {
+        let refused = world.admin().ask("DELETE", &format!("{}{wrong}", path("vault")), &[], b"").expect(400);
+        assert!(refused.text().contains("2 files") && refused.text().contains("confirm=vault"), "{}", refused.text());
+    }
+    reader.get("/repository/vault/info/lamp").expect(200);
+    let told = remove(&world, "vault").expect(200).json();
+    assert_eq!((&told["removed"], &told["files"]), (&json!("vault"), &json!(2)), "{told}");
+    assert!(told["size_bytes"].as_u64().unwrap() > 100 && told["restorable_until"].is_string(), "{told}");
+    reader.get("/repository/vault/info/lamp").expect(404);
+    world.admin().ask("DELETE", &path("nothing"), &[], b"").expect(404);
+}
+
+#[test]
+fn on_a_terminal_the_name_is_typed_again_and_elsewhere_yes_is_said() {
+    let (world, reader) = vault();
+    let (said, code) = alone(&world, "repo remove vault");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("2 files") && said.contains("--yes"), "{said}");
+    let said = on_terminal(&world, &["repo", "remove", "vault"], &[("again:", "vualt")]).bad();
+    assert!(said.contains("2 files") && said.contains("nothing was removed"), "{said}");
+    reader.get("/repository/vault/info/lamp").expect(200);
+
+    let said = on_terminal(&world, &["repo", "remove", "vault"], &[("again:", "vault")]).good();
+    assert!(said.contains("removed `vault`: 2 files") && said.contains("daylight repo restore vault"), "{said}");
+    reader.get("/repository/vault/info/lamp").expect(404);
+    let (said, code) = alone(&world, "repo restore vault");
+    assert!(code == Some(0) && said.contains("restored `vault`"), "{said}");
+    reader.get("/repository/vault/info/lamp").expect(200);
+    assert_eq!(alone(&world, "repo remove vault --yes").1, Some(0));
+    reader.get("/repository/vault/info/lamp").expect(404);
+}
+
+#[test]
+fn what_is_restored_is_as_it_was_with_its_tokens_and_goes_on() {
+    let (mut world, reader) = vault();
+    let before = reader.get("/repository/vault/versions").expect(200).text().to_owned();
+    remove(&world, "vault").expect(200);
+    // Somebody takes the name meanwhile, and publishes what was there with other bytes.
+    world.repository("vault", false);
+    world.admin().push("vault", &Gem::new("lamp", "1.0.0").payload(b"other")).expect(200);
+    let refused = restore(&world, "vault", &json!({})).expect(409);
+    assert!(refused.text().contains("--as"), "{}", refused.text());
+    let restored = restore(&world, "vault", &json!({"as": "vault-2"})).expect(200).json();
+    assert_eq!((&restored["name"], &restored["private"]), (&json!("vault-2"), &json!(true)));
+    assert_eq!(reader.get("/repository/vault-2/versions").expect(200).text(), before);
+    world.anon().get("/repository/vault-2/info/lamp").expect(401);
+    world.admin().push("vault-2", &Gem::new("wick", "1.0.0")).expect(200);
+    world.admin().push("vault-2", &Gem::new("lamp", "1.0.0").payload(b"other")).expect(409);
+    restore(&world, "vault", &json!({})).expect(404);
+
+    // The journal says the same: what is made of it anew is this.
+    let after = reader.get("/repository/vault-2/versions").expect(200).text().to_owned();
+    world.stop();
+    let checked = world.run("check");
+    assert!(checked.status.success(), "{checked:?}");
+    assert!(world.run("rebuild").status.success());
+    world.resume();
+    let reader = world.holder(reader.secret());
+    assert_eq!(reader.get("/repository/vault-2/versions").expect(200).text(), after);
+}
+
+#[test]
+fn the_last_that_was_removed_under_a_name_comes_back_first() {
+    let world = World::start();
+    for version in ["1.0.0", "2.0.0"] {
+        world.repository("shelf", false);
+        world.admin().push("shelf", &Gem::new("lamp", version)).expect(200);
+        remove(&world, "shelf").expect(200);
+    }
+    restore(&world, "shelf", &json!({"as": "a/b"})).expect(400);
+    restore(&world, "shelf", &json!({"like": "newer"})).expect(400);
+    restore(&world, "shelf", &json!({"as": "newer"})).expect(200);
+    restore(&world, "shelf", &json!({"as": "older"})).expect(200);
+    for (name, version) in [("newer", "2.0.0"), ("older", "1.0.0")] {
+        let info = world.anon().get(&format!("/repository/{name}/info/lamp")).expect(200);
+        assert!(info.text().contains(version), "{name}: {}", info.text());
+    }
+    restore(&world, "never", &json!({})).expect(404);
+}
+
+#[test]
+fn after_seven_days_a_removal_is_final() {
+    let world = World::start_in_conformance(&[]);
+    let set_time = |moment: &str| {
+        let path = format!("/repository/{FIRST}/set_time");
+        world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
+    };
+    set_time("2026-11-01T12:00:00Z");
+    world.repository("shelf", false);
+    let told = remove(&world, "shelf").expect(200).json();
+    assert_eq!(told["restorable_until"], "2026-11-08T12:00:00.000Z");
+    set_time("2026-11-08T12:00:00Z");
+    restore(&world, "shelf", &json!({})).expect(200);
+    remove(&world, "shelf").expect(200);
+    set_time("2026-11-15T12:00:01Z");
+    let refused = restore(&world, "shelf", &json!({})).expect(404);
+    assert!(refused.text().contains("within the last 7 days"), "{}", refused.text());
+}
+
+#[test]
+fn a_group_and_a_remote_repository_come_back_and_a_member_is_not_removed_under_its_group() {
+    let upstream = Upstream::start();
+    upstream.file("/org/x/1/x-1.jar", "far");
+    let world = World::start();
+    world.remote("far", &upstream.url());
+    world.tree("near", "maven");
+    let group = json!({"name": "all", "format": "maven", "kind": "group", "members": ["near", "far"]});
+    world.admin().post_json("/api/v1/repositories", &group).expect(201);
+    world.anon().file("all", "org/x/1/x-1.jar").expect(200);
+
+    assert!(remove(&world, "far").expect(400).text().contains("is a member of `all`"));
+    let told = remove(&world, "all").expect(200).json();
+    assert_eq!(told["files"], 0, "what its members hold stays: {told}");
+    let told = remove(&world, "far").expect(200).json();
+    assert_eq!(told["files"], 1, "{told}");
+    let refused = restore(&world, "all", &json!({})).expect(400);
+    assert!(refused.text().contains("`far`"), "a member is missing: {}", refused.text());
+    restore(&world, "far", &json!({})).expect(200);
+    restore(&world, "all", &json!({})).expect(200);
+    assert_eq!(world.anon().file("all", "org/x/1/x-1.jar").expect(200).text(), "far");
+    // What was kept of it went with it, and is kept again.
+    let asked = upstream.asked().len();
+    assert_eq!(world.anon().file("far", "org/x/1/x-1.jar").expect(200).text(), "far");
+    assert_eq!(upstream.asked().len(), asked);
+}
