@@ -55,8 +55,8 @@ fn an_upstream_is_told_as_it_had_been_seen() {
     let never = then(&world);
     assert_eq!(versions(&see(&world, METADATA, 2)), ["1.0"]);
     let first = then(&world);
-    // The one that was seen is no news; the other is, though nothing lists it yet.
-    see(&world, &jar("1.0"), 0);
+    // The one that was seen has a date of its own now; the other is news, though nothing lists it yet.
+    see(&world, &jar("1.0"), 1);
     see(&world, &jar("1.1"), 1);
     let second = then(&world);
     far.file(&format!("/{METADATA}"), metadata(&["1.0", "1.1", "1.2"]));

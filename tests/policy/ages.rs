@@ -97,6 +97,8 @@ fn what_was_there_before_anybody_looked_is_as_old_as_the_upstream_dates_it() {
     has(&far, "1.1", None);
     get(&world, &path("1.0", "jar")).expect(200);
     meet(&world, &path("1.1", "jar")).expect(403);
+    // That there was no list is believed for a while.
+    set_time(&world, "2026-11-01T12:06:00Z");
     lists(&far, ["0.9", "1.0", "1.1"], "20261101110000");
     has(&far, "0.9", Some(OLD));
     assert_eq!(listed(&world), ["0.9", "1.0"]);
@@ -184,4 +186,45 @@ fn a_build_that_turns_up_is_new_whatever_its_name_says() {
     set_day(&world, 9);
     assert!(get(&world, metadata).expect(200).text().contains("2-20200101.120001-2<"));
     get(&world, &jar("20200101.120001-2")).expect(200);
+}
+
+#[test]
+fn a_pinned_version_without_a_date_is_as_old_as_the_list_of_its_artifact_that_is_read_once() {
+    let (world, far) = shore();
+    for version in ["1.0", "1.1", "1.2"] {
+        has(&far, version, None);
+    }
+    lists(&far, ["1.0", "1.1"], "20231101110000");
+    // A build that has pinned it asks for no list. Its POM is the first that anybody asks for.
+    assert_eq!(get(&world, &path("1.0", "pom")).expect(200).text(), "pom of 1.0");
+    get(&world, &path("1.0", "jar")).expect(200);
+    get(&world, &path("1.1", "jar.sha1")).expect(404);
+    get(&world, &path("1.1", "jar")).expect(200);
+    // What is on no list turned up later, as far as anybody can tell.
+    get(&world, &path("1.2", "jar")).expect(403);
+    assert_eq!(far.count(&format!("/{METADATA}")), 1);
+    assert_eq!(listed(&world), ["1.0", "1.1"]);
+    assert_eq!(far.count(&format!("/{METADATA}")), 1);
+}
+
+#[test]
+fn a_version_that_nothing_dates_is_refused_as_of_unknown_age() {
+    let (world, far) = shore();
+    has(&far, "1.0", None);
+    for _ in 0..3 {
+        for ending in ["pom", "jar"] {
+            let refused = get(&world, &path("1.0", ending)).expect(403);
+            assert!(refused.text().contains("age unknown"), "{}", refused.text());
+            assert!(refused.text().contains("first seen here at 2026-11-01"), "{}", refused.text());
+            assert!(!refused.text().contains("it is of"), "{}", refused.text());
+        }
+    }
+    assert_eq!(far.count(&format!("/{METADATA}")), 1, "that there is none is remembered");
+    let explained =
+        world.admin().get(&format!("/api/v1/explain?repository=far&path={}", path("1.0", "jar"))).expect(200);
+    assert!(explained.text().contains("age unknown"), "{}", explained.text());
+    // What is hidden whatever its age is asked of nobody.
+    set(&world, "far", &json!({ "deny": ["org.example:oil"] })).expect(200);
+    get(&world, "org/example/oil/1.0/oil-1.0.pom").expect(403);
+    assert_eq!(far.count("/org/example/oil/maven-metadata.xml"), 0);
 }

@@ -117,7 +117,10 @@ impl Trial<'_> {
             _ => panic!("{}", told()),
         }
         for at in &asked {
-            self.remotes[at - REMOTE.start].asked(place, self.now);
+            let remote = &mut self.remotes[at - REMOTE.start];
+            remote.asked(place, self.now);
+            // Where nobody dates it, the list of its artifact is read.
+            remote.listed(place.artifact, self.now);
         }
         if answer.status == 200 {
             self.remotes.iter_mut().for_each(|remote| remote.answered(place, answer.text()));

@@ -82,7 +82,10 @@ impl fmt::Display for Hidden {
                 write!(f, "versions are not offered before they are {} old", span(*cooldown_ms))?;
                 match (since, until) {
                     (Since::Moment(since), Some(until)) => write!(f, "; it is of {since}, and will be at {until}"),
-                    _ => f.write_str(", and nobody knows how old it is"),
+                    (Since::FirstSeen(seen), Some(until)) => {
+                        write!(f, "; age unknown: it was first seen here at {seen}, and counts from then until {until}")
+                    }
+                    _ => f.write_str("; age unknown"),
                 }
             }
         }
@@ -116,6 +119,14 @@ mod tests {
             "`rack:3.0.0` is hidden by the policy of `gems`: versions are not offered before they are 7 days old; it is of \
              1970-01-01T00:00:00.000Z, and will be at 1970-01-08T00:00:00.000Z"
         );
+        let unknown = |since, until| {
+            let why = Why::Young { since, cooldown_ms: 60_000, until };
+            Hidden { why, ..hidden.clone() }.to_string()
+        };
+        assert!(unknown(Since::FirstSeen(Millis(0)), Some(Millis(60_000))).ends_with(
+            "; age unknown: it was first seen here at 1970-01-01T00:00:00.000Z, and counts from then until 1970-01-01T00:01:00.000Z"
+        ));
+        assert!(unknown(Since::Unknown, None).ends_with("1 minute old; age unknown"));
         assert!(hidden.hint().contains("daylight policy allow gems rack:3.0.0"));
         assert_eq!((span(3_600_000), span(90_000)), ("1 hour".to_owned(), "90 seconds".to_owned()));
     }

@@ -29,6 +29,8 @@ pub enum Since {
     Always,
     /// This moment.
     Moment(Millis),
+    /// Nobody knows how much longer than from this moment on, when it was first seen: it counts from then.
+    FirstSeen(Millis),
     /// Nobody knows, so it counts as young.
     Unknown,
 }

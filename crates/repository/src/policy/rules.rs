@@ -191,7 +191,7 @@ impl Policy {
         let until = match what.since {
             Since::Always => return None,
             Since::Unknown => self.cooldown.map(|_| None)?,
-            Since::Moment(since) => Some(Millis(since.0.saturating_add(self.cooldown?))),
+            Since::Moment(since) | Since::FirstSeen(since) => Some(Millis(since.0.saturating_add(self.cooldown?))),
         };
         // As of a change there is no moment that was asked for.
         let at = view.as_of.map_or(view.now, |as_of| as_of.min(view.now));

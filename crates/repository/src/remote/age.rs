@@ -4,6 +4,7 @@
 //! say what they like, and who wants to pass a cooldown says that it is old. So a date is believed of what was there when we first
 //! looked, as nobody here knows better. What turns up where we had looked before is as old as we have known it, whatever its date.
 
+use crate::Since;
 use serde::{Deserialize, Serialize};
 use telemetry::Millis;
 
@@ -17,6 +18,13 @@ pub(super) struct Met {
     /// Whether a date of it is believed yet. One is, so that it is asked for once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) open: bool,
+}
+
+impl Met {
+    /// How old it counts.
+    pub(super) fn age(self) -> Since {
+        if self.since < self.seen { Since::Moment(self.since) } else { Since::FirstSeen(self.since) }
+    }
 }
 
 /// What an upstream tells of something now.
@@ -50,9 +58,9 @@ impl Known {
         }
     }
 
-    /// Since when it exists, where its date is this.
-    pub(super) fn since(self, date: Option<Millis>, now: Millis) -> Millis {
-        self.told(Told { date, bound: date.is_none() }, now).since
+    /// The same where its date is this.
+    pub(super) fn dated(self, date: Option<Millis>, now: Millis) -> Met {
+        self.told(Told { date, bound: date.is_none() }, now)
     }
 }
 
@@ -72,27 +80,28 @@ mod tests {
 
     #[test]
     fn what_is_met_first_is_as_old_as_it_is_dated_and_nothing_is_younger_than_when_it_was_seen() {
-        assert_eq!(Known::Nothing.since(date(10), NOW), Millis(10));
-        assert_eq!(Known::Nothing.since(date(5000), NOW), NOW);
-        assert_eq!(Known::Nothing.since(None, NOW), NOW);
+        let age = |date| Known::Nothing.dated(date, NOW).age();
+        assert_eq!(age(date(10)), Since::Moment(Millis(10)));
+        assert_eq!(age(date(5000)), Since::FirstSeen(NOW));
+        assert_eq!(age(None), Since::FirstSeen(NOW));
     }
 
     #[test]
     fn what_turns_up_later_is_new_whatever_its_date() {
-        assert_eq!(Known::Appeared.since(date(10), NOW), NOW);
+        assert_eq!(Known::Appeared.dated(date(10), NOW).since, NOW);
         let met = Known::Appeared.told(Told { date: date(10), bound: true }, NOW);
         assert_eq!(met, Met { seen: NOW, since: NOW, open: false });
-        assert_eq!(Known::Met(met).since(date(10), Millis(2000)), NOW);
+        assert_eq!(Known::Met(met).dated(date(10), Millis(2000)).since, NOW);
     }
 
     #[test]
     fn a_date_is_believed_once() {
         let met = Known::Nothing.told(Told { date: date(500), bound: true }, NOW);
         assert_eq!(met, Met { seen: NOW, since: Millis(500), open: true });
-        assert_eq!(Known::Met(met).since(date(700), NOW), Millis(500), "the earlier one holds");
+        assert_eq!(Known::Met(met).dated(date(700), NOW).since, Millis(500), "the earlier one holds");
         let dated = Known::Met(met).told(Told { date: date(10), bound: false }, Millis(2000));
         assert_eq!(dated, Met { seen: NOW, since: Millis(10), open: false });
-        assert_eq!(Known::Met(dated).since(date(5), Millis(2000)), Millis(10));
+        assert_eq!(Known::Met(dated).dated(date(5), Millis(2000)).since, Millis(10));
         let undated = Known::Met(met).told(Told { date: None, bound: false }, Millis(2000));
         assert_eq!(undated, Met { open: false, ..met }, "there is none, and nobody asks again");
     }

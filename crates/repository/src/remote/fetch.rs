@@ -146,7 +146,10 @@ pub(super) async fn file(remote: &Remote, path: &str, told: &mut Told, event: &m
     };
     match landed.ok_or(Error::GivenUp)? {
         Stage::Arriving(arriving) => {
-            let row = OfUpstream::arriving(remote, path, &arriving, event).await?;
+            let mut row = OfUpstream::arriving(remote, path, &arriving, event).await?;
+            if row.look_for_date(remote, event).await? {
+                row = OfUpstream::arriving(remote, path, &arriving, event).await?;
+            }
             told.let_through = seen(remote, row, path)?.or_else(|| told.let_through.take());
             Ok(Content {
                 source: Source::Growing(arriving.growing()),
@@ -204,7 +207,10 @@ pub(super) async fn answer(
     event: &mut Event,
 ) -> Result<Content, Error> {
     let KeptFile { known, held } = kept;
-    let row = OfUpstream::kept(remote, path, &known, event).await?;
+    let mut row = OfUpstream::kept(remote, path, &known, event).await?;
+    if row.look_for_date(remote, event).await? {
+        row = OfUpstream::kept(remote, path, &known, event).await?;
+    }
     told.let_through = seen(remote, row, path)?.or_else(|| told.let_through.take());
     let age = remote.now().0.saturating_sub(known.checked.0).max(0) / 1000;
     Ok(Content {

@@ -54,7 +54,8 @@ async fn filtered(remote: &Remote, path: &str, content: Content, event: &mut Eve
     Ok(Content { hashes, source, modified: None, fresh_until, ..content })
 }
 
-async fn read(remote: &Remote, content: &Content, event: &mut Event) -> Result<Metadata, Error> {
+/// A document as it was answered with.
+pub(super) async fn read(remote: &Remote, content: &Content, event: &mut Event) -> Result<Metadata, Error> {
     let rows = rows_of(content.hashes.as_ref().map_or(0, |hashes| hashes.size_bytes));
     let content = content.clone();
     // It was read when it came.
@@ -100,7 +101,7 @@ impl Ages {
     }
 
     fn since(&self, version: &str) -> Since {
-        self.met.get(version).map_or(Since::Unknown, |met| Since::Moment(met.since))
+        self.met.get(version).map_or(Since::Unknown, |met| met.age())
     }
 }
 

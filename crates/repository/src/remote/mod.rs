@@ -24,6 +24,7 @@ mod refused;
 mod row;
 mod sight;
 mod sightings;
+mod undated;
 mod upstreams;
 
 pub use failure::Failure;

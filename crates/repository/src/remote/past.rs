@@ -12,7 +12,7 @@ use super::{Remembered, Remote};
 use crate::content::How;
 use crate::policy::OPEN;
 use crate::visible::Row;
-use crate::{Content, Error, Format, Named, Past, Repository, Since, shown, turns, visible};
+use crate::{Content, Error, Format, Named, Past, Repository, shown, turns, visible};
 use format::maven::metadata;
 use format::maven::path::{self, Artifact, Kind};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) async fn file(
         let Some(Bytes { met, sha256 }) = then.bytes(path, event).await? else {
             return Err(early(remote, then, path, event).await?);
         };
-        let today = today(remote, Named::file(Format::Raw, path, Since::Moment(met.since)), (met, path), told)?;
+        let today = today(remote, Named::file(Format::Raw, path, met.age()), (met, path), told)?;
         return match today.recall(path, event).await? {
             Some(Remembered::File(kept)) if kept.known.hashes.sha256 == sha256 => {
                 answer((&today, told), path, kept, (How::Kept, None), event).await
@@ -49,7 +49,7 @@ pub(super) async fn file(
             let Some(met) = folder.and_then(|folder| folder.versions.get(version).copied()) else {
                 return Err(early(remote, then, path, event).await?);
             };
-            let named = Named::maven((group, artifact), version, Since::Moment(met.since));
+            let named = Named::maven((group, artifact), version, met.age());
             let today = today(remote, Some(named), (met, path), told)?;
             present(&today, path, told, event).await
         }
@@ -111,7 +111,7 @@ fn document(remote: &Remote, (folder, mut known): (&str, Folder)) -> Option<Cont
     let view = remote.repository.view(remote.now());
     hide_plugins(&mut plugins, folder, view);
     let of = folder.rsplit_once('/').unwrap_or(("", folder));
-    let named = |version, met: Met| Some(Named::maven(of, version, Since::Moment(met.since)).upstream());
+    let named = |version, met: Met| Some(Named::maven(of, version, met.age()).upstream());
     let rows: Vec<_> = versions.iter().map(|(version, met)| Seen { named: named(version, *met), met: *met }).collect();
     let shown: Vec<_> = visible(&rows, view).map(|row| row.entry()).collect();
     let changed = shown.iter().map(|row| row.met.seen).max().unwrap_or(seen);

@@ -1,11 +1,14 @@
 //! A file of an upstream, as policy sees it.
 
 use super::Remote;
+use super::age::{Known, Met};
 use super::ages::Ages;
 use super::flights::Arriving;
-use super::sightings::Sightings;
+use super::sightings::{Listed, Sightings};
+use super::undated;
 use crate::visible::Row;
 use crate::{Error, Format, Named, Since};
+use format::maven::path;
 use store::{CachedFile, Digest, State};
 use telemetry::{Event, Millis};
 
@@ -14,7 +17,9 @@ use telemetry::{Event, Millis};
 pub(crate) struct OfUpstream<'a> {
     path: &'a str,
     first_seen: Millis,
-    since: Millis,
+    since: Since,
+    /// Whether it is hidden for want of a date that the list of its artifact may tell.
+    undated: bool,
 }
 
 impl<'a> OfUpstream<'a> {
@@ -46,14 +51,36 @@ impl<'a> OfUpstream<'a> {
         event: &mut Event,
     ) -> Result<Self, Error> {
         let (now, repository) = (remote.now(), &remote.repository);
-        let row = Self { path, first_seen, since: first_seen };
+        let row = Self { path, first_seen, since: Since::FirstSeen(first_seen), undated: false };
         if !repository.view(now).finds_young(&row) {
             return Ok(row);
         }
         // It may have fallen out of the cache, be of a version that was seen before, or be older than it is known here.
         let lasting = Ages::of(repository, path).lasting();
         let known = Sightings::of(remote).known(repository.format, (path, sha256, lasting), event).await?;
-        Ok(Self { since: known.since(modified, now).min(first_seen), ..row })
+        let met = known.dated(modified, now);
+        let since = if met.since < first_seen { met.age() } else { row.since };
+        // A date is asked for once: then it is known that there is none.
+        let open = match known {
+            Known::Met(Met { open, .. }) => open,
+            Known::Nothing => true,
+            Known::Appeared => false,
+        };
+        let undated = open && modified.is_none() && matches!(since, Since::FirstSeen(_));
+        let row = Self { since, ..row };
+        Ok(Self { undated: undated && repository.view(now).finds_young(&row), ..row })
+    }
+
+    /// Has the list of its artifact read, where that may tell since when it exists. Says whether it may be of another age now.
+    pub(super) async fn look_for_date(&self, remote: &Remote, event: &mut Event) -> Result<bool, Error> {
+        // Builds of snapshots say themselves when they were made.
+        let artifact = |listed: &Listed<'_>| listed.version.is_some() && !path::is_snapshot(listed.folder);
+        match Listed::at(self.path).filter(artifact) {
+            Some(Listed { folder, .. }) if self.undated && remote.repository.format == Format::Maven => {
+                undated::look(remote, folder, event).await
+            }
+            _ => Ok(false),
+        }
     }
 }
 
@@ -63,6 +90,6 @@ impl Row for OfUpstream<'_> {
     }
 
     fn what(&self, format: Format) -> Option<Named<'_>> {
-        Some(Named::file(format, self.path, Since::Moment(self.since))?.upstream())
+        Some(Named::file(format, self.path, self.since)?.upstream())
     }
 }

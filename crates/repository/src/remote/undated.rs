@@ -1,0 +1,33 @@
+//! How old a version is whose files nobody dates: the list of its artifact may tell, and is read before the version is refused.
+//! Builds that pin their versions ask for no list themselves, and many mirrors send no `Last-Modified`.
+
+use super::fetch::{Told, file};
+use super::sight::Sight;
+use super::{PATIENCE, Remote, filter, note, refused};
+use crate::Error;
+use telemetry::Event;
+use tokio::time::timeout;
+
+/// Reads the metadata of the artifact in `folder`, and writes down what it tells. Says whether there is one. It is kept like any
+/// other, or known to be missing for a while, so that all files of all versions cost the upstream one question.
+pub(super) async fn look(remote: &Remote, folder: &str, event: &mut Event) -> Result<bool, Error> {
+    let path = format!("{folder}/maven-metadata.xml");
+    if refused::never_asked(&remote.repository, &path).is_some() {
+        return Ok(false);
+    }
+    let mut told = Told::default();
+    // A file that leads here is refused if this takes long, and so is metadata that cannot be had. It calls itself through what is
+    // read there.
+    let found = timeout(PATIENCE, Box::pin(file(remote, &path, &mut told, event))).await;
+    let content = match found {
+        Ok(Ok(content)) => content,
+        // What would be answered is not known without asking.
+        Ok(Err(Error::Unasked)) => return Err(Error::Unasked),
+        Ok(Err(_)) | Err(_) => return Ok(false),
+    };
+    if remote.repository.asks {
+        let document = filter::read(remote, &content, event).await?;
+        note::sights(remote, Sight::of_document(folder, &document, content.modified), event).await?;
+    }
+    Ok(true)
+}
