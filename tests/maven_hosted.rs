@@ -2,6 +2,7 @@
 
 use crate::world::{Answer, Person, World, hex};
 use sha1::{Digest, Sha1};
+use sha2::Sha256;
 
 pub(crate) fn world() -> World {
     let world = World::start();
@@ -131,6 +132,42 @@ fn everything_that_deployers_bring_is_taken_and_comes_back() {
         world.admin().put("trees", path, b"x").expect(400);
         world.anon().file("trees", path).expect(404);
     }
+}
+
+#[test]
+fn what_is_uploaded_as_a_checksum_and_is_none_is_refused_and_every_form_that_tools_write_is_taken() {
+    let world = world();
+    let admin = world.admin();
+    let jar = "org/example/lamp/1.0/lamp-1.0.jar";
+    let [sha1, sha256] = [hex(&Sha1::digest("jar")), hex(&Sha256::digest("jar"))];
+    // Whether it comes before the file or after it.
+    for round in 0..2 {
+        for (ending, text) in [("sha1", "0000"), ("sha1", "<html>"), ("md5", ""), ("sha256", &sha1), ("sha512", "x")] {
+            let path = format!("{jar}.{ending}");
+            let refused = admin.put("trees", &path, text.as_bytes()).expect(400);
+            assert_eq!(refused.header("content-type"), Some("application/problem+json"));
+            assert_eq!(refused.phrase, "what was uploaded as a checksum is none");
+            let told = refused.json();
+            assert!(told["detail"].as_str().unwrap().contains(&format!("`{path}` is no {ending}")), "{told}");
+            assert!(told["hint"].as_str().is_some_and(|hint| hint.contains("sha1sum")), "{told}");
+        }
+        for text in [
+            sha1.clone(),
+            format!("{sha1}  lamp-1.0.jar\n"),
+            format!("SHA1(lamp-1.0.jar)= {sha1}\n"),
+            sha1.to_uppercase(),
+        ] {
+            admin.put("trees", &format!("{jar}.sha1"), text.as_bytes()).expect(201);
+        }
+        admin.put("trees", &format!("{jar}.sha256"), sha256.as_bytes()).expect(201);
+        if round == 0 {
+            admin.put("trees", jar, b"jar").expect(201);
+        }
+    }
+    let metadata = "org/example/lamp/maven-metadata.xml";
+    admin.put("trees", &format!("{metadata}.sha1"), sha1.as_bytes()).expect(201);
+    admin.put("trees", &format!("{metadata}.sha1"), b"<html>").expect(400);
+    assert_eq!(world.anon().file("trees", &format!("{jar}.sha1")).expect(200).text(), sha1);
 }
 
 #[test]

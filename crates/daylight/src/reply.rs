@@ -277,6 +277,7 @@ fn phrase(error: &Error) -> Option<&'static str> {
         E::NotInLayout(_) => "no path that a file of this layout can have",
         E::MadeHere(_) => "made here from what is published",
         E::ChecksumDiffers { .. } => "the checksum is not that of the file that arrived",
+        E::ChecksumUnreadable { .. } => "what was uploaded as a checksum is none",
         E::VersionRefused { policy: VersionPolicy::Releases, .. } => "this repository takes no snapshots",
         E::VersionRefused { policy: VersionPolicy::Snapshots, .. } => "this repository takes only snapshots",
         _ => return None,

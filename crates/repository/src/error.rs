@@ -3,6 +3,7 @@
 mod hint;
 
 use format::gem::{Fault, Invalid};
+use format::tree::Checksum;
 use telemetry::{Millis, Reason};
 
 /// Why a question has no answer.
@@ -131,6 +132,14 @@ pub enum Error {
         said: String,
         /// What the file has.
         is: String,
+    },
+    /// What was uploaded as a checksum is none.
+    #[error("`{path}` is no {}: {} hexadecimal digits are", checksum.ending(), checksum.digits())]
+    ChecksumUnreadable {
+        /// Where it was uploaded.
+        path: String,
+        /// By its ending.
+        checksum: Checksum,
     },
     /// The token is for a part of the tree, and this is another.
     #[error("token `{token}` is for `{package}` alone")]
@@ -265,6 +274,7 @@ impl Error {
             Error::PathTaken(_) | Error::PathTakenByRemoved(_) => Reason::VersionTaken,
             Error::PathInOtherCase { .. } => Reason::Conflict,
             Error::ChecksumDiffers { .. } => Reason::ChecksumDiffers,
+            Error::ChecksumUnreadable { .. } => Reason::InputInvalid,
             Error::NoSuchGemVersion => Reason::NoSuchVersion,
             Error::NoSuchOwner => Reason::NoSuchOwner,
             Error::NotAnOwner(_) | Error::NotAnOwnerToWithdraw | Error::LastOwner => Reason::NotAnOwner,
@@ -323,6 +333,7 @@ impl Error {
                 | Error::PathTakenByRemoved(_)
                 | Error::PathInOtherCase { .. }
                 | Error::ChecksumDiffers { .. }
+                | Error::ChecksumUnreadable { .. }
                 | Error::NotForToken { .. }
                 | Error::NothingRemoved(_)
                 | Error::RemovedForGood(_)

@@ -25,6 +25,10 @@ impl Error {
             Error::ChecksumDiffers { .. } => {
                 Some("it was damaged on its way, or the file was: upload both again".into())
             }
+            Error::ChecksumUnreadable { .. } => Some(
+                "upload the digest alone, or the line that `sha1sum` and its like write; or none: it is made here"
+                    .into(),
+            ),
             Error::VersionRefused { .. } => {
                 Some("publish it to a repository that takes it; `daylight repo list` shows which there are".into())
             }

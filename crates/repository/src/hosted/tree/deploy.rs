@@ -34,12 +34,17 @@ pub(crate) async fn deploy(
         }
         Some(Place::Made(_)) => Err(Error::MadeHere(path.to_owned())),
         Some(Place::Checksum(file, checksum)) => {
-            compare(tree, (file, checksum), &staged, now(), event).await?;
+            let said = said(checksum, &staged, event).await?;
+            let said = said.ok_or_else(|| Error::ChecksumUnreadable { path: path.to_owned(), checksum })?;
+            compare(tree, (file, checksum), said, now(), event).await?;
             Ok(Found::Kept(true))
         }
         Some(Place::File(file)) => {
-            if let Some(beside) = paths::checksum_of(path) {
-                compare(tree, beside, &staged, now(), event).await?;
+            // A raw repository keeps checksums as files, and what cannot be read as one may be another tool's.
+            if let Some((beside, checksum)) = paths::checksum_of(path)
+                && let Some(said) = said(checksum, &staged, event).await?
+            {
+                compare(tree, (beside, checksum), said, now(), event).await?;
             }
             publish(tree, file, staged, (by, now), event).await
         }
@@ -156,17 +161,19 @@ async fn read_pom<'a>(
     Ok(Some((artifact, lists.unwrap_or_default())))
 }
 
-/// Refuses what says that it is the checksum of a file that is there, and is not.
+/// The digest that was uploaded; `None`: it is none of that algorithm.
+async fn said(checksum: Checksum, staged: &Staged, event: &mut Event) -> Result<Option<String>, Error> {
+    Ok(checksum.read(&staged.beginning(paths::LONGEST_CHECKSUM as u64, event).await?))
+}
+
+/// Refuses a digest that is not that of the file at `path`, where that is there.
 async fn compare(
     tree: Tree<'_>,
     (path, checksum): (&str, Checksum),
-    staged: &Staged,
+    said: String,
     now: Millis,
     event: &mut Event,
 ) -> Result<(), Error> {
-    let Some(said) = checksum.read(&staged.beginning(paths::LONGEST_CHECKSUM as u64, event).await?) else {
-        return Ok(());
-    };
     let is = match find(tree, path, tree.repository.whole(now), event).await {
         Ok(entry) => digits(&entry.hashes, checksum),
         Err(Error::NoSuchFile(_) | Error::Removed(_)) => return Ok(()),
