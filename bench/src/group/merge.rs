@@ -35,7 +35,15 @@ pub(super) fn row() -> Result<()> {
             let text = metadata(number).into_bytes();
             bytes += text.len();
             let hashes = Hashes::of(&text);
-            let file = CachedFile { hashes, etag: None, modified: None, first_seen: now, fetched: now, checked: now };
+            let file = CachedFile {
+                hashes,
+                etag: None,
+                modified: None,
+                first_seen: now,
+                fetched: now,
+                checked: now,
+                verified: None,
+            };
             let arrived = (file, Arrival::Bytes(text.into()));
             ensure!(
                 store.keep_cached(Origin::new(id, &remote.urls), PATH, arrived, None, &mut event).await?,

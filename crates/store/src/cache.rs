@@ -31,6 +31,16 @@ use telemetry::{Bound, Log};
 
 /// `user_version`. Another one is no reason to refuse: the cache is made anew.
 const FORM: i64 = 4;
+/// Whether files were verified, in a table of its own that each start makes where there is none: programs of this form that do not know
+/// it read and write the rest as before.
+const BESIDE: &str = "
+    CREATE TABLE IF NOT EXISTS verified (
+        repository INTEGER NOT NULL, path TEXT NOT NULL, verified INTEGER NOT NULL, PRIMARY KEY (repository, path)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TRIGGER IF NOT EXISTS verified_went AFTER DELETE ON file BEGIN
+        DELETE FROM verified WHERE repository = old.repository AND path = old.path;
+    END;
+";
 const SCHEMA: &str = "
     CREATE TABLE fact (
         number INTEGER PRIMARY KEY, folder TEXT NOT NULL, member INTEGER NOT NULL, origin INTEGER NOT NULL,
@@ -146,6 +156,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
         }
     }
     connection.execute_batch(pins::SCHEMA)?;
+    connection.execute_batch(BESIDE)?;
     Ok(connection)
 }
 
@@ -196,6 +207,24 @@ mod tests {
         cache.connection.execute_batch("PRAGMA user_version = 9").unwrap();
         drop(cache);
         assert_eq!(open(folder.path(), u64::MAX, 1).renewed.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_cache_of_a_program_that_did_not_note_it_keeps_its_files_and_does_not_know_whether_they_were_verified() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut cache = open(folder.path(), u64::MAX, 1);
+        super::files::tests::keep(&mut cache, A, "a/b", b"lamp", 1);
+        cache.connection.execute_batch("DROP TRIGGER verified_went; DROP TABLE verified").unwrap();
+        drop(cache);
+        let mut cache = open(folder.path(), u64::MAX, 1);
+        assert_eq!(cache.renewed.load(Ordering::Relaxed), 0);
+        let verified = |cache: &mut Cache| cache.files(A, ("", ""), 9).unwrap().pop().unwrap().1.verified;
+        assert_eq!(verified(&mut cache), None);
+        super::files::tests::keep(&mut cache, A, "a/b", b"lamp", 1);
+        assert_eq!(verified(&mut cache), Some(true));
+        assert!(cache.lose(A, "a/b").unwrap());
+        let rows = "SELECT count(*) FROM verified";
+        assert_eq!(cache.connection.query_row(rows, [], |row| row.get::<_, i64>(0)), Ok(0));
     }
 
     #[test]

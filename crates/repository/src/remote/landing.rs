@@ -152,7 +152,7 @@ impl<'a> Landing<'a> {
         // Other bytes are as old as they are, whatever was at their path before.
         let same = had.as_ref().filter(|had| had.known.hashes.sha256 == hashes.sha256);
         let first_seen = same.map_or(now, |had| had.known.first_seen);
-        let known = Arc::new(CachedFile { hashes, etag, modified, first_seen, fetched: now, checked: now });
+        let known = Arc::new(CachedFile { hashes, etag, modified, first_seen, fetched: now, checked: now, verified: None });
         self.keep(had, (known, incoming), event).await
     }
 

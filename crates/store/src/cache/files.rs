@@ -31,6 +31,8 @@ pub struct CachedFile {
     pub fetched: Millis,
     /// When the upstream last proved that these are its bytes.
     pub checked: Millis,
+    /// Whether the upstream's own checksums are those of the bytes. `None`: nobody looked, or noted it.
+    pub verified: Option<bool>,
 }
 
 /// What is remembered of a path of an upstream.
@@ -71,7 +73,8 @@ pub(crate) enum Arrived {
 }
 
 const SELECT: &str = "SELECT sha256, sha512, sha1, md5, size, etag, modified, first_seen, fetched, checked, used, boot,
-    path FROM file WHERE repository = ?1 AND origin = ?2";
+    path, (SELECT verified FROM verified WHERE verified.repository = file.repository AND verified.path = file.path)
+    FROM file WHERE repository = ?1 AND origin = ?2";
 
 impl Cache {
     /// What is remembered of `path`, used at `now`.
@@ -255,6 +258,7 @@ fn known(row: &Row<'_>) -> rusqlite::Result<(CachedFile, Millis, i64)> {
         first_seen: at(7)?,
         fetched: at(8)?,
         checked: at(9)?,
+        verified: row.get(13)?,
     };
     Ok((known, at(10)?, row.get(11)?))
 }
@@ -288,6 +292,10 @@ fn replace(database: &Connection, (of, path): (Origin, &str), file: &CachedFile,
         boot,
         weight(hashes.size_bytes).cast_signed(),
     ])?;
+    if let Some(verified) = file.verified {
+        let sql = "INSERT OR REPLACE INTO verified VALUES (?, ?, ?)";
+        database.prepare_cached(sql)?.execute(params![id, path, verified])?;
+    }
     all.commit()
 }
 

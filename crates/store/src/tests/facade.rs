@@ -186,7 +186,8 @@ async fn files_of_upstreams_are_kept_without_a_sync_and_those_of_a_lost_cache_go
     staged.write(large.clone(), &mut event).await.unwrap();
     let (hashes, now) = (staged.hashes().unwrap(), Millis(5));
     assert_eq!(hashes, Hashes::of(&large));
-    let file = CachedFile { hashes, etag: None, modified: None, first_seen: now, fetched: now, checked: now };
+    let file =
+        CachedFile { hashes, etag: None, modified: None, first_seen: now, fetched: now, checked: now, verified: None };
     let arrived = (file.clone(), Arrival::Staged(Box::new(staged)));
     store.keep_cached(of, "a/b.jar", arrived, None, &mut event).await.unwrap();
     assert_eq!((files(&store.layout().arriving()), event.tally(Op::BlobSync).count), (0, 0));

@@ -28,6 +28,7 @@ fn file(bytes: &[u8], at: i64) -> CachedFile {
         first_seen: at,
         fetched: at,
         checked: at,
+        verified: Some(true),
     }
 }
 
