@@ -79,6 +79,7 @@ fn where_nothing_is_known_all_are_asked_in_the_time_of_one() {
         upstream.says_otherwise(Says::status(404).silent());
     }
     crowd.last().says(&format!("/{JAR}"), Says::file("far").silent());
+    crowd.last().says(&format!("/{JAR}.sha1"), Says::status(404));
     thread::scope(|threads| {
         let client = crowd.spawn(threads);
         // Nobody answers before all are asked.

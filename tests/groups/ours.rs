@@ -2,7 +2,8 @@
 
 use super::{JAR, Scene, group};
 use crate::maven_hosted::all;
-use crate::world::Upstream;
+use crate::world::{Upstream, hex};
+use sha1::{Digest, Sha1};
 
 const LAMP: &str = "org/example/lamp";
 
@@ -23,7 +24,8 @@ fn squat(upstream: &Upstream) {
                  <versioning><snapshot><timestamp>29990101.000000</timestamp><buildNumber>9</buildNumber></snapshot>\
                  </versioning></metadata>";
     for path in SQUATTED {
-        upstream.file(&format!("/{LAMP}/{path}"), "evil");
+        let text = if path.ends_with(".sha1") { hex(&Sha1::digest("evil")) } else { "evil".to_owned() };
+        upstream.file(&format!("/{LAMP}/{path}"), text);
     }
     upstream.file(&format!("/{LAMP}/maven-metadata.xml"), metadata);
     upstream.file(&format!("/{LAMP}/1.0-SNAPSHOT/maven-metadata.xml"), build);

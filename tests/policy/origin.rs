@@ -1,8 +1,9 @@
 //! Whose a name is: what a hosted member holds, no upstream can add to, and none is asked for.
 
 use super::{set, world};
-use crate::world::{Answer, Upstream, World};
+use crate::world::{Answer, Upstream, World, hex};
 use serde_json::json;
+use sha1::{Digest, Sha1};
 
 const OURS: &str = "org/example/lamp";
 const OTHER: &str = "org/other/oil";
@@ -42,7 +43,8 @@ impl Scene {
         self.far.file(&format!("/{folder}/maven-metadata.xml"), metadata);
         self.far.file(&format!("/{above}/maven-metadata.xml"), plugins);
         for ending in ["jar", "pom", "jar.sha1"] {
-            self.far.file(&format!("/{folder}/9/{name}-9.{ending}"), "evil");
+            let text = if ending.ends_with("sha1") { hex(&Sha1::digest("evil")) } else { "evil".to_owned() };
+            self.far.file(&format!("/{folder}/9/{name}-9.{ending}"), text);
         }
         self.far.file(&format!("/{folder}/9/odd.txt"), "evil");
         self.far.file(&format!("/{folder}/9-SNAPSHOT/{name}-9-SNAPSHOT.jar"), "evil");

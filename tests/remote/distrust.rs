@@ -49,12 +49,14 @@ fn a_small_file_that_is_not_what_its_checksum_says_is_an_error() {
 
 /// Waits for the end of the fetch that an answer came from: what was seen is written down once whoever asked has all of it.
 fn ended(scene: &Scene, answer: &Answer) {
-    let event = |id: &str| -> Value {
-        let mut looks = (0..10_000).map(|_| scene.world.admin().get(&format!("/api/v1/events/{id}")));
-        looks.find(|event| event.status == 200).unwrap().json()
-    };
-    let told = event(answer.header("daylight-event").unwrap());
-    event(told["members"][0]["flight"].as_str().unwrap());
+    let told = event(scene, answer.header("daylight-event").unwrap());
+    event(scene, told["members"][0]["flight"].as_str().unwrap());
+}
+
+/// An event, once it has ended.
+fn event(scene: &Scene, id: &str) -> Value {
+    let mut looks = (0..10_000).map(|_| scene.world.admin().get(&format!("/api/v1/events/{id}")));
+    looks.find(|event| event.status == 200).unwrap().json()
 }
 
 #[test]
@@ -86,6 +88,70 @@ fn an_upstream_whose_checksums_are_known_to_be_wrong_is_believed_as_far_as_its_r
     let (lenient, blind): (Vec<_>, Vec<_>) = fetches.partition(|event| event["repository"] == "lenient");
     assert!(lenient.len() == 2 && lenient.iter().all(|event| event["reason"] == "checksum_differs"), "{lenient:?}");
     assert!(blind.iter().all(|event| event.get("reason").is_none()), "{blind:?}");
+}
+
+#[test]
+fn a_file_whose_checksum_cannot_be_had_or_read_is_refused_unless_its_repository_says_otherwise() {
+    let mut scene = Scene::new();
+    scene.add("lenient", "maven", &json!({"checksums": "warn"}));
+    let large = bytes(1 << 20);
+    let cannot = [
+        Says::html(),
+        Says::bytes("0000"),
+        Says::bytes(""),
+        Says::status(500),
+        Says::bytes(hex(&Sha1::digest("lamp"))).cut_after(20),
+    ];
+    for (number, says) in cannot.into_iter().enumerate() {
+        let jar = format!("org/example/oil/{number}.0/oil-{number}.0.jar");
+        scene.upstream.says(&format!("/{jar}"), Says::bytes("lamp"));
+        scene.upstream.says(&format!("/{jar}.sha1"), says);
+        let refused = scene.get(&jar).expect(502);
+        let why = event(&scene, refused.header("daylight-event").unwrap())["detail"].to_string();
+        assert!(why.contains("the `.sha1` beside the file cannot be had: "), "{number}: {why}");
+        let lenient = scene.client().get(&format!("/repository/lenient/{jar}")).expect(200);
+        assert_eq!(lenient.text(), "lamp");
+        scene.upstream.file(&format!("/{jar}.sha1"), hex(&Sha1::digest("lamp")));
+        assert_eq!(scene.get(&jar).expect(200).text(), "lamp");
+    }
+    scene.upstream.says(&format!("/{JAR}"), Says::bytes(large.clone()).held_at(500_000));
+    scene.upstream.says(&format!("/{JAR}.sha1"), Says::html());
+    breaks(&scene, large.len());
+    scene.world.stop();
+    let fetches = events(&scene.world).into_iter().filter(|event| event["method"] == "fetch");
+    let lenient: Vec<_> = fetches.filter(|event| event["repository"] == "lenient").collect();
+    assert!(lenient.len() == 5 && lenient.iter().all(|event| event["reason"] == "unverified"), "{lenient:?}");
+}
+
+#[test]
+fn a_file_that_has_no_checksum_is_taken_and_every_record_says_that_it_is_unverified() {
+    let mut scene = Scene::new();
+    let large = "org/example/lamp/2.0/lamp-2.0.jar";
+    let proven = "org/example/lamp/3.0/lamp-3.0.jar";
+    scene.upstream.file(&format!("/{JAR}"), "lamp");
+    scene.upstream.file(&format!("/{large}"), bytes(1 << 20));
+    scene.upstream.file(&format!("/{proven}"), "lamp");
+    scene.upstream.file(&format!("/{proven}.sha1"), hex(&Sha1::digest("lamp")));
+    for path in [JAR, large, proven] {
+        ended(&scene, &scene.get(path).expect(200));
+    }
+    // As long as it is kept.
+    for _ in 0..2 {
+        for (path, reason) in [(JAR, json!("unverified")), (large, json!("unverified")), (proven, Value::Null)] {
+            let url = format!("/api/v1/explain?repository=central&path={path}");
+            let told = scene.world.admin().get(&url).expect(200).json();
+            assert_eq!(
+                (&told["members"][0]["said"], &told["members"][0]["reason"]),
+                (&json!("hit"), &reason),
+                "{told}"
+            );
+        }
+        scene.world.restart();
+    }
+    scene.world.stop();
+    let fetches = events(&scene.world).into_iter().filter(|event| event["method"] == "fetch");
+    let unverified: Vec<_> = fetches.filter(|event| event["reason"] == "unverified").collect();
+    assert_eq!(unverified.len(), 2, "{unverified:?}");
 }
 
 #[test]

@@ -7,10 +7,11 @@ use telemetry::Event;
 /// How much an upstream's checksums count. A closed list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ChecksumPolicy {
-    /// A file that differs from them is refused. One that has none is taken.
+    /// A file that differs from them is refused, and so is one whose checksum cannot be had or read. One that has none is taken, and
+    /// told as unverified.
     #[default]
     Strict,
-    /// It is taken, and the event says that it differs: for upstreams whose checksums are known to be wrong.
+    /// It is taken in all these cases, and the event says so: for upstreams whose checksums are known to be wrong.
     Warn,
     /// They are neither asked for nor looked at.
     Ignore,

@@ -73,6 +73,7 @@ closed! {
         VersionTaken "version_taken" "The version exists with other bytes";
         VersionRefused "version_refused" "The repository does not take versions of that kind";
         ChecksumDiffers "checksum_differs" "A checksum is not that of the file that it is beside";
+        Unverified "unverified" "The upstream tells no checksum of the file, so nothing proves its bytes";
         TooLarge "too_large" "Something sent is over its limit";
         BodyTooSlow "body_too_slow" "An upload stopped arriving";
         BodyShort "body_short" "An upload ended before its announced length";

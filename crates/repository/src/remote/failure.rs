@@ -103,6 +103,17 @@ impl Failure {
         Self { hint: Some(hint.into()), ..Self::new(Reason::UpstreamInvalid, text.into()) }
     }
 
+    /// The same of the checksum beside the file, without which nobody knows whether the file is right.
+    pub(super) fn of_checksum(self) -> Self {
+        let hint =
+            "`daylight repo set NAME --checksums warn` takes files all the same, and says that they are unverified";
+        Self {
+            text: format!("the `.sha1` beside the file cannot be had: {}", self.text),
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+
     pub(super) fn differs(Differs { checksum, said, is }: &Differs) -> Self {
         let algorithm = checksum.ending();
         let text = format!("what arrived from the upstream has the {algorithm} {is}, and it says {said}");

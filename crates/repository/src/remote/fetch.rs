@@ -32,7 +32,7 @@ pub(crate) async fn fetch(remote: &Remote, path: &str, event: &mut Event) -> Res
     };
     event.detail = detail.unwrap_or_default();
     let (said, reason) = match (&found, told.stale) {
-        (Ok(_), None) => (MemberSaid::Hit, None),
+        (Ok(_), None) => (MemberSaid::Hit, told.unverified.then_some(Reason::Unverified)),
         (Ok(_), Some(reason)) => (MemberSaid::Stale, Some(reason)),
         (Err(Error::Unasked), _) => (MemberSaid::Unknown, None),
         (Err(error), _) if error.is_absence() => (MemberSaid::NotFound, Some(error.reason())),
@@ -66,6 +66,8 @@ pub(super) async fn present(remote: &Remote, path: &str, told: &mut Told, event:
 pub(super) struct Told {
     flight: Option<EventId>,
     stale: Option<Reason>,
+    /// Whether the upstream told no checksum of the bytes that are answered with.
+    unverified: bool,
     pub(super) let_through: Option<String>,
 }
 
@@ -212,6 +214,7 @@ pub(super) async fn answer(
         row = OfUpstream::kept(remote, path, &known, event).await?;
     }
     told.let_through = seen(remote, row, path)?.or_else(|| told.let_through.take());
+    told.unverified = known.verified == Some(false);
     let age = remote.now().0.saturating_sub(known.checked.0).max(0) / 1000;
     Ok(Content {
         source: match held {

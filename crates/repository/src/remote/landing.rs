@@ -138,21 +138,33 @@ impl<'a> Landing<'a> {
         };
         let store = &self.remote.remotes.store;
         let incoming = Incoming::take(store, (format, self.path), &mut answer, (&mut promise, show), event).await?;
-        let claims = promise.sure(event).await?;
+        let (claims, unknown) = match promise.sure(event).await? {
+            Ok(claims) => (claims, None),
+            Err(failure) if policy == ChecksumPolicy::Warn => (Claims::default(), Some(failure)),
+            Err(failure) => return Err(failure.into()),
+        };
         if kind::is_metadata(format, self.path) {
             self.look_inside(incoming.hashes.size_bytes, incoming.document(), event).await?;
         }
-        match claims.check(&incoming.hashes).map_err(|differs| Failure::differs(&differs)) {
-            Err(failure) if policy == ChecksumPolicy::Warn => {
-                (event.reason, event.detail) = (Some(Reason::ChecksumDiffers), failure.detail());
+        let unverified = match claims.check(&incoming.hashes).map_err(|differs| Failure::differs(&differs)) {
+            Err(failure) if policy == ChecksumPolicy::Warn => Some((Reason::ChecksumDiffers, failure.detail())),
+            Err(failure) => return Err(failure.into()),
+            Ok(()) if claims.is_empty() => {
+                Some((Reason::Unverified, unknown.map_or_else(String::new, |failure| failure.detail())))
             }
-            checked => checked?,
+            Ok(()) => None,
+        };
+        let verified = kind::has_checksum_beside(format, self.path).then_some(unverified.is_none());
+        // Where nobody wants checksums to be looked at, or clients publish none, that there was none is no news.
+        let news = |(reason, _): &(Reason, String)| *reason != Reason::Unverified || (asked && verified == Some(false));
+        if let Some((reason, detail)) = unverified.filter(news) {
+            (event.reason, event.detail) = (Some(reason), detail);
         }
         let hashes = incoming.hashes.clone();
         // Other bytes are as old as they are, whatever was at their path before.
         let same = had.as_ref().filter(|had| had.known.hashes.sha256 == hashes.sha256);
         let first_seen = same.map_or(now, |had| had.known.first_seen);
-        let known = Arc::new(CachedFile { hashes, etag, modified, first_seen, fetched: now, checked: now, verified: None });
+        let known = Arc::new(CachedFile { hashes, etag, modified, first_seen, fetched: now, checked: now, verified });
         self.keep(had, (known, incoming), event).await
     }
 

@@ -1,25 +1,36 @@
 //! What an upstream says of a file's digests: in the head of its answer, or in a file beside it that is asked for while the
 //! body arrives.
+//!
+//! What stands beside a file and cannot be had, or cannot be read, is not the same as nothing: nobody knows then whether the bytes are
+//! right, and `strict` repositories refuse them. Only an upstream that says itself that it has no checksum has none.
 
 use super::claims::Claims;
-use super::failure::Trouble;
+use super::failure::{Failure, Trouble};
 use bytes::BytesMut;
 use client::{Conditions, Upstream};
 use format::tree::{self, Checksum};
 use std::sync::Arc;
 use std::time::Duration;
-use telemetry::{Event, Millis};
+use telemetry::{Event, Millis, Reason};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// So long a body is held back for what is beside it: clients that are told the digest with the file do not ask for it.
 const SOON: Duration = Duration::from_millis(250);
 
+/// So many characters of what is no checksum are told.
+const QUOTED: usize = 40;
+
 /// What was said, or is being asked for.
 pub(super) enum Promise {
     Said(Claims),
-    Asked(JoinHandle<(Claims, Box<Event>)>),
+    /// There is a checksum beside the file, or there may be, and it cannot be had.
+    Unknown(Failure),
+    Asked(JoinHandle<(Beside, Box<Event>)>),
 }
+
+/// What stands beside a file: nothing where the upstream has none, or why nobody knows.
+type Beside = Result<Claims, Failure>;
 
 impl Promise {
     /// Asks for the checksum beside `path`.
@@ -32,46 +43,57 @@ impl Promise {
         if let Self::Asked(asked) = self
             && let Ok(said) = timeout(SOON, asked).await
         {
-            *self = Self::Said(taken(said, event)?);
+            *self = taken(said, event)?.map_or_else(Self::Unknown, Self::Said);
         }
         Ok(match self {
             Self::Said(claims) => claims.promised(),
-            Self::Asked(_) => Arc::new([]),
+            Self::Asked(_) | Self::Unknown(_) => Arc::new([]),
         })
     }
 
     /// What is said.
-    pub(super) async fn sure(self, event: &mut Event) -> Result<Claims, Trouble> {
+    pub(super) async fn sure(self, event: &mut Event) -> Result<Beside, Trouble> {
         match self {
-            Self::Said(claims) => Ok(claims),
+            Self::Said(claims) => Ok(Ok(claims)),
+            Self::Unknown(failure) => Ok(Err(failure)),
             Self::Asked(asked) => taken(asked.await, event),
         }
     }
 }
 
-fn taken<E>(said: Result<(Claims, Box<Event>), E>, event: &mut Event) -> Result<Claims, Trouble> {
-    let (claims, asked) = said.map_err(|_| store::Error::GivenUp)?;
+fn taken<E>(said: Result<(Beside, Box<Event>), E>, event: &mut Event) -> Result<Beside, Trouble> {
+    let (beside, asked) = said.map_err(|_| store::Error::GivenUp)?;
     asked.tallies().for_each(|(op, tally)| event.add_all(op, tally));
-    Ok(claims)
+    Ok(beside)
 }
 
-/// What the upstream says of the file's SHA-1 in a file of its own: nothing, where that cannot be had. A checksum that is
-/// not there proves nothing, and clients do as well without.
-async fn beside(upstream: Arc<Upstream>, path: String, now: Millis) -> (Claims, Box<Event>) {
+/// What the upstream says of the file's SHA-1 in a file of its own.
+async fn beside(upstream: Arc<Upstream>, path: String, now: Millis) -> (Beside, Box<Event>) {
     let mut event = Event::job("fetch", now);
+    let beside = read_beside(&upstream, &path, &mut event).await.map_err(Failure::of_checksum);
+    (beside, event)
+}
+
+async fn read_beside(upstream: &Arc<Upstream>, path: &str, event: &mut Event) -> Beside {
     let path = format!("{path}.{}", Checksum::Sha1.ending());
-    let mut body = BytesMut::new();
-    if let Ok(mut answer) = upstream.get(&path, &Conditions::default(), &mut event).await
-        && answer.status() == 200
-    {
-        while body.len() < tree::LONGEST_CHECKSUM
-            && let Some(piece) = answer.next(&mut event).await
-        {
-            match piece {
-                Ok(piece) => body.extend_from_slice(&piece),
-                Err(_) => return (Claims::default(), event),
-            }
-        }
+    let mut answer = upstream.get(&path, &Conditions::default(), event).await?;
+    match answer.status() {
+        200 => {}
+        // Stores of objects answer 401 or 403 for what is not there to whoever may not list them.
+        401 | 403 | 404 | 410 => return Ok(Claims::default()),
+        _ => return Err(Failure::said(&answer, None)),
     }
-    (Claims::beside(Checksum::Sha1, &body), event)
+    let mut body = BytesMut::new();
+    while body.len() < tree::LONGEST_CHECKSUM
+        && let Some(piece) = answer.next(event).await
+    {
+        body.extend_from_slice(&piece?);
+    }
+    let claims = Claims::beside(Checksum::Sha1, &body);
+    if claims.is_empty() {
+        let begins: String = String::from_utf8_lossy(&body).chars().take(QUOTED).collect();
+        let text = format!("it is no SHA-1: it begins with `{}`", Event::text(&begins));
+        return Err(Failure::new(Reason::UpstreamInvalid, text));
+    }
+    Ok(claims)
 }
