@@ -2,6 +2,7 @@
 
 mod ages;
 mod cold;
+mod damage;
 mod distrust;
 mod first_seen;
 mod leaving;

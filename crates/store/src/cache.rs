@@ -7,16 +7,18 @@
 mod facts;
 mod files;
 mod folders;
+mod looked;
 mod origin;
 mod pins;
 mod room;
 mod shelf;
 
 pub(crate) use facts::split;
-pub(crate) use files::{Arrived, Doubtful, Found};
+pub(crate) use files::{Arrived, Doubtful, Found, WAITED_FOR};
 pub use files::{CachedFile, Held, Recalled};
 pub(crate) use folders::Folders;
 pub use folders::{Fact, Folder};
+pub(crate) use looked::Looked;
 pub use origin::Origin;
 pub(crate) use shelf::{Shelf, boot, sound};
 
@@ -86,6 +88,8 @@ pub(crate) struct Cache {
     facts: Arc<Bound>,
     /// Those of folders that were asked about.
     folders: Arc<Folders>,
+    /// When files were last held against their digests.
+    looked: Arc<Looked>,
     /// Where those repositories are turned that were turned to another upstream, or to none, since the start.
     turned: HashMap<RepositoryId, Option<Origin>>,
     /// How often it was found damaged and made anew.
@@ -109,8 +113,8 @@ impl Cache {
         };
         shelf.turn_to(name(&connection).map_err(Error::sqlite("open the cache"))?)?;
         shelf.sweep()?;
-        let (path, turned, folders) = (path.to_owned(), HashMap::new(), Folders::new());
-        let mut cache = Self { path, connection, shelf, room, facts, folders, turned, renewed, log };
+        let (path, turned, folders, looked) = (path.to_owned(), HashMap::new(), Folders::new(), Arc::default());
+        let mut cache = Self { path, connection, shelf, room, facts, folders, looked, turned, renewed, log };
         cache.weigh()?;
         cache.weigh_facts()?;
         Ok(cache)
@@ -119,6 +123,11 @@ impl Cache {
     /// What is known of folders, for those who need not wait for this.
     pub(crate) fn folders(&self) -> &Arc<Folders> {
         &self.folders
+    }
+
+    /// When files were last held against their digests.
+    pub(crate) fn looked(&self) -> &Arc<Looked> {
+        &self.looked
     }
 
     /// Tries once more on a new database where the old one is damaged.

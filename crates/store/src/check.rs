@@ -1,5 +1,7 @@
 //! Whether what is on disk is what the journal says: rows, blobs and segments held against each other.
 
+mod kept;
+
 use crate::blobs::hex;
 use crate::disk::{Disk, RealDisk};
 use crate::layout::Layout;
@@ -48,6 +50,15 @@ pub enum Problem {
     SegmentDamaged(String),
     /// A segment says something else than the journal.
     SegmentDiffers(String),
+    /// The bytes of a file that is kept of an upstream are not those that arrived. It is fetched again when it is asked for.
+    KeptDamaged {
+        /// A path that it is kept for.
+        path: String,
+        /// What it must have.
+        digest: Digest,
+        /// What its bytes have, hexadecimal.
+        found: String,
+    },
     /// A file that has no place here, left by an interrupted write or put by somebody.
     Stray(PathBuf),
 }
@@ -63,6 +74,9 @@ impl fmt::Display for Problem {
             Self::Journal(why) | Self::SegmentDamaged(why) => f.write_str(why),
             Self::SegmentMissing { first, last } => write!(f, "no segment holds the rows {} to {}", first.0, last.0),
             Self::SegmentDiffers(name) => write!(f, "the segment `{name}` differs from the journal"),
+            Self::KeptDamaged { path, digest, found } => {
+                write!(f, "the file `{digest}`, kept of an upstream for `{path}`, has the digest `{found}`")
+            }
             Self::Stray(path) => write!(f, "the file `{}` has no place here", path.display()),
         }
     }
@@ -77,6 +91,10 @@ pub struct Report {
     pub blobs: u64,
     /// Segments read.
     pub segments: u64,
+    /// Files that are kept of upstreams.
+    pub kept: u64,
+    /// How many of those were read.
+    pub kept_read: u64,
     /// Empty: all is well.
     pub problems: Vec<Problem>,
 }
@@ -92,7 +110,8 @@ pub fn check(data: &Path, verify: bool, progress: &mut dyn FnMut(Progress)) -> R
     check_on(&RealDisk, &layout, verify, progress)
 }
 
-/// Reads everything; with `verify` every byte of every blob too. Meant for a store that nobody else writes to.
+/// Reads everything; with `verify` every byte of every blob and of every file of upstreams too, without
+/// it a sample of the latter. Meant for a store that nobody else writes to.
 pub(crate) fn check_on(
     disk: &dyn Disk,
     layout: &Layout,
@@ -103,6 +122,7 @@ pub(crate) fn check_on(
     let mut report = Report::default();
     journal(&mut truth, &mut report, progress)?;
     blobs(&mut truth, disk, layout, verify, &mut report, progress)?;
+    kept::kept(disk, layout, verify, &mut report, progress)?;
     let segments = segments::list(disk, layout)?;
     for segment in &segments {
         report.problems.extend(compare(&truth, disk, layout, segment)?);

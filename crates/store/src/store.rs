@@ -11,7 +11,7 @@ pub use first_units::Units;
 pub use past::Then;
 
 use crate::blobs::Blobs;
-use crate::cache::{Cache, Folders};
+use crate::cache::{Cache, Folders, Looked};
 use crate::check::{Report, check_on};
 use crate::disk::Disk;
 use crate::first_seen::Budget;
@@ -30,9 +30,9 @@ use crate::{
 use crate::{Revisions, Seq, Span, Sqlite, TokenRecord, UnitFacts, UnitRows};
 use bytes::Bytes;
 use std::fs::File;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use telemetry::{Event, Op};
+use telemetry::{Event, Log, Op};
 
 /// The store. One per data folder and machine.
 #[derive(Debug)]
@@ -50,6 +50,11 @@ pub struct Store {
     cache: Pool<Cache>,
     /// What the cache knows of folders, in memory.
     folders: Arc<Folders>,
+    /// When kept files were last held against their digests.
+    looked: Arc<Looked>,
+    /// Whether one is right now, which nobody waits for.
+    looking: Arc<AtomicBool>,
+    log: Log,
     space: Arc<Space>,
     /// How much of what upstreams are first seen to have is written down.
     first_seen: Arc<Budget>,

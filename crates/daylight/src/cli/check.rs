@@ -18,7 +18,8 @@ use telemetry::Tick;
 pub(super) struct Check {
     #[command(flatten)]
     folder: Folder,
-    /// Read every byte of every blob and compare its digest, too
+    /// Read every byte of every blob, and of every file that is kept of upstreams, and compare its digest, too. Without it a
+    /// sample of the latter is read
     #[arg(long, conflicts_with = "index")]
     verify: bool,
     /// Ask a running server: is each /info what /versions says, and do they offer the same?

@@ -3,7 +3,8 @@
 //!
 //! In reading order: [`fetch`] decides, [`refused`] says what no upstream is asked for, [`ages`] says for how long what is kept is good, [`flights`] has one fetch of a
 //! path at a time, [`landing`] is what such a fetch does; [`note`] has the journal remember what it showed ([`sight`], [`sightings`]),
-//! [`age`] says how old that is, and [`past`] tells it as of a moment. [`prefixes`] says who is asked last in groups.
+//! [`verify`] looks at what is kept,
+//! [`age`] says how old something is, and [`past`] tells it as of a moment. [`prefixes`] says who is asked last in groups.
 
 mod age;
 mod ages;
@@ -26,6 +27,7 @@ mod sight;
 mod sightings;
 mod undated;
 mod upstreams;
+mod verify;
 
 pub use failure::Failure;
 pub(crate) use fetch::fetch;
@@ -158,6 +160,7 @@ impl Remote {
             Recalled::File(known, held) => {
                 let kept = KeptFile { known, held };
                 self.leave_open(path, &kept, stamp);
+                self.verify_later(path, &kept.known);
                 Remembered::File(kept)
             }
             Recalled::MissingUntil(until) => Remembered::MissingUntil(until),

@@ -56,15 +56,22 @@ pub enum Held {
 /// What was found on the cache's thread.
 pub(crate) enum Found {
     Recalled(Recalled),
-    /// Written in another life of the machine, so its bytes are to be looked at before they are believed.
+    /// Written in another life of the machine, or not looked at for long: its bytes are looked at before they are believed.
     Doubtful(Doubtful),
+    /// Its bytes were not what its row says. It is dropped.
+    Damaged(Digest),
 }
 
 /// A file whose bytes may not be what its row says.
 pub(crate) struct Doubtful {
     pub(crate) known: CachedFile,
     pub(crate) file: File,
+    /// Written in another life of the machine: it may be lost, and that is no damage.
+    pub(crate) aged: bool,
 }
+
+/// Files of up to so many bytes are held against their digest before they are answered with, larger ones afterwards.
+pub(crate) const WAITED_FOR: u64 = 16 << 20;
 
 /// What has arrived.
 pub(crate) enum Arrived {
@@ -88,14 +95,25 @@ impl Cache {
             self.drop_row(id, path, &known.hashes.sha256)?;
             return Ok(None);
         };
-        if boot != self.shelf.boot {
-            return Ok(Some(Found::Doubtful(Doubtful { known, file })));
+        let (digest, aged) = (known.hashes.sha256, boot != self.shelf.boot);
+        let due = self.looked.is_due(&digest, now);
+        if aged || due && (SMALL + 1..=WAITED_FOR).contains(&known.hashes.size_bytes) {
+            return Ok(Some(Found::Doubtful(Doubtful { known, file, aged })));
         }
         if now.0.saturating_sub(used.0) > USED_AGAIN {
             self.touch(of, path, "used = ?4", now.0)?;
         }
         let held = match known.hashes.size_bytes {
-            0..=SMALL => shelf::read(file, known.hashes.size_bytes).map(Held::Bytes),
+            0..=SMALL => match shelf::read(file, known.hashes.size_bytes) {
+                Some(bytes) if due && Hashes::of(&bytes).sha256 != digest => {
+                    self.drop_damaged(of, path, &digest)?;
+                    return Ok(Some(Found::Damaged(digest)));
+                }
+                read => {
+                    self.looked.note(&digest, now);
+                    read.map(Held::Bytes)
+                }
+            },
             _ => Some(Held::File(Arc::new(file))),
         };
         Ok(held.map(|held| Found::Recalled(Recalled::File(Arc::new(known), held))))
@@ -126,6 +144,7 @@ impl Cache {
         // The row first: after a crash it may tell of a file that is not there, and no file is there without a row.
         let boot = self.shelf.boot;
         self.run(|database| replace(database, (of, path), known, boot))?;
+        self.looked.note(&digest, known.fetched);
         let placed = match arrived {
             Arrived::Bytes(bytes) => self.shelf.write(&digest, &bytes),
             Arrived::File(writing) => self.shelf.place(&digest, *writing),
@@ -143,6 +162,17 @@ impl Cache {
     /// Notes that the upstream proved at `at` that the file is as it was.
     pub(crate) fn confirm(&mut self, of: Origin, path: &str, at: Millis) -> Result<(), Error> {
         self.touch(of, path, "checked = ?4, used = ?4", at.0)
+    }
+
+    /// Forgets a file whose bytes are not what its row says. Others that are kept with the same bytes are found to lack them.
+    pub(crate) fn drop_damaged(&mut self, of: Origin, path: &str, digest: &Digest) -> Result<(), Error> {
+        self.shelf.remove(digest)?;
+        self.lose(of, path).map(drop)
+    }
+
+    /// Opens the bytes of a digest, where they are kept.
+    pub(crate) fn open_file(&self, hashes: &Hashes) -> Result<Option<File>, Error> {
+        self.shelf.open(&hashes.sha256, hashes.size_bytes)
     }
 
     /// Notes that a file in doubt was looked at, and is what its row says.

@@ -1,13 +1,23 @@
 //! What is kept of upstreams: asked for and brought on the cache's thread.
 
 use super::Store;
-use crate::cache::{Arrived, Cache, CachedFile, Doubtful, Folder, Found, Held, Recalled, sound, split};
+use crate::cache::{Arrived, Cache, CachedFile, Doubtful, Folder, Found, Held, Recalled, WAITED_FOR, sound, split};
 use crate::pool::lock;
-use crate::{Error, Holding, Lane, Origin, RepositoryId, Staged, Unit};
+use crate::{Digest, Error, Hashes, Holding, Lane, Origin, RepositoryId, Staged, Unit};
 use bytes::Bytes;
 use std::io::Seek;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use telemetry::{Event, Millis, Op};
+
+/// Ends when dropped.
+struct Turn(Arc<AtomicBool>);
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
 
 /// Bytes of an upstream's file that have arrived and are to be kept.
 #[derive(Debug)]
@@ -32,25 +42,68 @@ impl Store {
         match self.cached(Op::CacheRead, event, recall).await? {
             None => Ok(None),
             Some(Found::Recalled(recalled)) => Ok(Some(recalled)),
-            Some(Found::Doubtful(doubtful)) => self.settle(of, path, doubtful, event).await,
+            Some(Found::Doubtful(doubtful)) => self.settle((of, path), doubtful, now, event).await,
+            Some(Found::Damaged(digest)) => {
+                self.tell_damage(path, digest, event);
+                Ok(None)
+            }
         }
     }
 
-    /// Looks at the bytes of a file that was written before the machine began anew.
-    async fn settle(
+    /// The turn to look at the bytes of a large file after it was answered with, where nobody did for long: one at a time.
+    pub fn turn_to_verify(&self, known: &CachedFile, now: Millis) -> Option<impl Drop + Send + use<>> {
+        let Hashes { sha256, size_bytes, .. } = &known.hashes;
+        if *size_bytes <= WAITED_FOR || !self.looked.is_due(sha256, now) || self.looking.swap(true, Ordering::AcqRel) {
+            return None;
+        }
+        self.looked.note(sha256, now);
+        Some(Turn(self.looking.clone()))
+    }
+
+    /// Looks at the bytes of a kept file. `false`: they were damaged, and are dropped.
+    pub async fn verify_cached(
         &self,
         of: Origin,
         path: &str,
-        Doubtful { known, mut file }: Doubtful,
+        (known, now): (&CachedFile, Millis),
+        event: &mut Event,
+    ) -> Result<bool, Error> {
+        let (known, hashes) = (known.clone(), known.hashes.clone());
+        let Some(file) = self.cached(Op::CacheRead, event, move |cache| cache.open_file(&hashes)).await? else {
+            return Ok(true);
+        };
+        Ok(self.settle((of, path), Doubtful { known, file, aged: false }, now, event).await?.is_some())
+    }
+
+    /// Says in the log that the bytes of a kept file are not what they were.
+    fn tell_damage(&self, path: &str, digest: Digest, event: &Event) {
+        let repository = event.subject.repository.as_str();
+        self.log.error(
+            "a kept file of an upstream is damaged: it is dropped, and fetched again when it is asked for",
+            &[("repository", &repository), ("path", &Event::text(path)), ("sha256", &digest)],
+        );
+    }
+
+    /// Looks at the bytes of a file that was written before the machine began anew, or was not looked at for long.
+    async fn settle(
+        &self,
+        (of, path): (Origin, &str),
+        Doubtful { known, mut file, aged }: Doubtful,
+        now: Millis,
         event: &mut Event,
     ) -> Result<Option<Recalled>, Error> {
         let digest = known.hashes.sha256;
         let look = move |_: &mut _| (sound(&mut file, &digest) && file.rewind().is_ok()).then_some(file);
         let file = self.blob_threads.run(Lane::Change, (Op::BlobWait, Op::BlobRead), event, look).await?;
-        let (path, good) = (path.to_owned(), file.is_some());
+        let (asked, good) = (path.to_owned(), file.is_some());
+        match good {
+            true => self.looked.note(&digest, now),
+            false if !aged => self.tell_damage(path, digest, event),
+            false => {}
+        }
         let note = move |cache: &mut Cache| match good {
-            true => cache.trust(of, &path),
-            false => cache.lose(of, &path).map(drop),
+            true => cache.trust(of, &asked),
+            false => cache.drop_damaged(of, &asked, &digest),
         };
         self.cached(Op::CacheWrite, event, note).await?;
         Ok(file.map(|file| Recalled::File(Arc::new(known), Held::File(Arc::new(file)))))

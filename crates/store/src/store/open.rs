@@ -46,7 +46,7 @@ impl Store {
         let room = bound(BoundName::Cached, options.cached_max_bytes);
         let rooms = (room, bound(BoundName::Facts, FACTS_MAX_BYTES));
         let cache = Cache::open(&layout.cache(), shelf, rooms, renewed.clone(), log.clone())?;
-        let folders = cache.folders().clone();
+        let (folders, looked) = (cache.folders().clone(), cache.looked().clone());
         recorder.register(folders.bound().clone());
         figure(&recorder, "journal.seq", "Number of the last change", &last);
         figure(&recorder, "journal.shipped_seq", "Number of the last change that is in a segment", &shipped);
@@ -78,7 +78,7 @@ impl Store {
             space: space.clone(),
             layout: layout.clone(),
             clock,
-            log,
+            log: log.clone(),
             recorder: recorder.clone(),
             last: last.clone(),
             shipped: shipped.clone(),
@@ -103,6 +103,9 @@ impl Store {
             blob_threads: Arc::new(blob_threads),
             cache,
             folders,
+            looked,
+            looking: Arc::default(),
+            log,
             space,
             first_seen,
             holders,

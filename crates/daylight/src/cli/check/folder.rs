@@ -20,7 +20,8 @@ pub(super) fn check(folder: &Folder, verify: bool, json: bool, context: &mut Con
     if json {
         let problems: Vec<String> = report.problems.iter().map(Problem::to_string).collect();
         let all = serde_json::json!({
-            "rows": report.rows, "blobs": report.blobs, "segments": report.segments, "problems": problems,
+            "rows": report.rows, "blobs": report.blobs, "segments": report.segments,
+            "kept": report.kept, "kept_read": report.kept_read, "problems": problems,
             "seconds": took.as_secs_f64(),
         });
         writeln!(context.out, "{all:#}")?;
@@ -28,8 +29,11 @@ pub(super) fn check(folder: &Folder, verify: bool, json: bool, context: &mut Con
         for problem in &report.problems {
             writeln!(context.out, "{}", plain(&problem.to_string()))?;
         }
-        let Report { rows, blobs, segments, .. } = report;
+        let Report { rows, blobs, segments, kept, kept_read, .. } = report;
         writeln!(context.out, "checked {rows} rows, {blobs} blobs and {segments} segments in {took:.1?}")?;
+        if kept > 0 {
+            writeln!(context.out, "read {kept_read} of {kept} files that are kept of upstreams")?;
+        }
     }
     match report.problems.len() {
         0 => Ok(()),
@@ -50,8 +54,10 @@ fn advice(report: &Report) -> String {
         "restore these blobs from a copy of the folder: each file is named by its SHA-256".to_owned()
     } else if any(|problem| matches!(problem, Problem::Journal(_))) {
         "`daylight rebuild` makes the truth database again from the segments".to_owned()
-    } else if any(|problem| !matches!(problem, Problem::Stray(_))) {
+    } else if any(|problem| !matches!(problem, Problem::Stray(_) | Problem::KeptDamaged { .. })) {
         "packages are served as before; restore these segments from a copy of the folder before a rebuild".to_owned()
+    } else if any(|problem| matches!(problem, Problem::KeptDamaged { .. })) {
+        "look at the disk; the server drops such a file when it reads it, and fetches it again".to_owned()
     } else {
         "nothing uses these files; move them away".to_owned()
     }

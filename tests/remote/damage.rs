@@ -1,0 +1,102 @@
+//! Bytes of kept files that changed on the disk are answered to nobody for long.
+
+use super::{Scene, bytes};
+use crate::world::{Says, hex};
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Far more answers than one look at a file takes.
+const TRIES: usize = 10_000;
+/// Is looked at after it was answered with.
+const LARGE: usize = 17 << 20;
+
+fn path(name: &str) -> String {
+    format!("org/example/{name}/1.0/{name}-1.0.jar")
+}
+
+/// The file in which bytes are kept.
+fn kept(scene: &Scene, bytes: &[u8]) -> PathBuf {
+    let name = hex(&Sha256::digest(bytes));
+    let found = scene.world.files().into_iter().find(|file| file.ends_with(&name));
+    scene.world.data().join(found.expect("it is kept"))
+}
+
+/// Turns over a bit in the middle of a file.
+fn flip(scene: &Scene, bytes: &[u8]) {
+    let file = File::options().write(true).open(kept(scene, bytes)).unwrap();
+    file.write_all_at(&[bytes[bytes.len() / 2] ^ 1], bytes.len() as u64 / 2).unwrap();
+}
+
+/// Has a file of so many bytes kept.
+fn keep(scene: &Scene, name: &str, len: usize) -> Vec<u8> {
+    let whole = [name.as_bytes(), &bytes(len)].concat();
+    scene.upstream.says(&format!("/{}", path(name)), Says::bytes(whole.clone()));
+    assert!(scene.get(&path(name)).expect(200).body == whole);
+    // Until it is kept, another answer comes from the upstream, too.
+    let kept = (0..TRIES).find(|_| scene.get(&path(name)).header("x-checksum-sha1").is_some());
+    assert!(kept.is_some(), "{name} is never kept");
+    whole
+}
+
+#[test]
+fn a_kept_file_whose_bytes_changed_on_the_disk_is_fetched_again_and_the_log_says_so() {
+    let scene = Scene::at_any_time();
+    scene.set_time("2026-11-01T12:00:00Z");
+    let files =
+        [("small", 10), ("medium", 300_000), ("large", LARGE)].map(|(name, len)| (name, keep(&scene, name, len)));
+    let good = keep(&scene, "good", 300_000);
+    files.iter().for_each(|(_, whole)| flip(&scene, whole));
+    scene.set_time("2026-11-02T12:00:01Z");
+    for (name, whole) in &files {
+        // The large one is looked at after the first answer.
+        let tries = if *name == "large" { TRIES } else { 1 };
+        assert!((0..tries).any(|_| scene.get(&path(name)).expect(200).body == *whole), "{name}");
+        assert_eq!(scene.asked(&path(name)), 2, "{name}");
+    }
+    assert!(scene.get(&path("good")).expect(200).body == good);
+    assert_eq!(scene.asked(&path("good")), 1);
+    let log = scene.world.log();
+    let lines: Vec<_> = log.lines().filter(|line| line.contains("a kept file of an upstream is damaged")).collect();
+    assert_eq!(lines.len(), 3, "{log}");
+    for (name, whole) in &files {
+        let line = lines.iter().find(|line| line.contains(&path(name))).unwrap();
+        assert!(line.contains("repository=central") && line.contains(&hex(&Sha256::digest(whole))), "{line}");
+    }
+}
+
+#[test]
+fn check_reads_a_sample_of_what_is_kept_of_upstreams_and_all_of_it_if_asked() {
+    let mut scene = Scene::new();
+    let medium = keep(&scene, "medium", 300_000);
+    let large = keep(&scene, "large", LARGE);
+    scene.world.stop();
+    let check = |flags: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
+        let told = command.arg("check").args(flags).arg("--data").arg(scene.world.data()).env_clear().output().unwrap();
+        (told.status.code(), String::from_utf8(told.stdout).unwrap() + &String::from_utf8(told.stderr).unwrap())
+    };
+    let (code, told) = check(&["--verify"]);
+    assert!(code == Some(0) && told.contains("read 2 of 2 files that are kept of upstreams"), "{told}");
+    flip(&scene, &large);
+    let (code, told) = check(&[]);
+    assert!(code == Some(0) && told.contains("read 1 of 2 files"), "{told}");
+    flip(&scene, &medium);
+    for (flags, damaged) in
+        [(&[][..], &[("medium", &medium)][..]), (&["--verify"], &[("medium", &medium), ("large", &large)])]
+    {
+        let (code, told) = check(flags);
+        assert_eq!(code, Some(1), "{told}");
+        for (name, whole) in damaged {
+            let line = format!("the file `{}`, kept of an upstream for `{}`", hex(&Sha256::digest(whole)), path(name));
+            assert!(told.contains(&line), "{told}");
+        }
+        assert!(told.contains("fetches it again"), "{told}");
+    }
+    // What is damaged stays so: a start that knows nothing yet looks at what it opens.
+    scene.world.resume();
+    assert!(scene.get(&path("medium")).expect(200).body == medium);
+    assert_eq!(scene.asked(&path("medium")), 2);
+}
