@@ -8,6 +8,7 @@ mod first_seen;
 mod leaving;
 mod room;
 mod told;
+mod turned;
 
 use crate::world::{Answer, FIRST, Person, Upstream, World};
 use serde_json::{Value, json};

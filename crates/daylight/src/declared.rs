@@ -4,9 +4,9 @@ use crate::config::{DeclaredRepository, Upstream, UpstreamUrl};
 use crate::init::{BY, MAVEN_CENTRAL};
 use crate::wanted::guard;
 use format::gem::info::FormatVersion;
-use repository::{BadSetting, Error, Repositories};
+use repository::{BadSetting, Error, FormerFiles, Repositories};
 use store::RepositoryRecord;
-use telemetry::Event;
+use telemetry::{Event, Log};
 
 /// A repository that the file declares and that cannot be so.
 #[derive(Debug, thiserror::Error)]
@@ -22,26 +22,59 @@ pub(crate) async fn put(
     declared: &[DeclaredRepository],
     repositories: &Repositories,
     info_format: FormatVersion,
+    log: &Log,
     event: &mut Event,
 ) -> Result<(), NotSo> {
     for one in declared {
         let (place, name) = (one.place.clone(), one.wanted.name.clone());
-        put_one(one, repositories, info_format, event).await.map_err(|source| NotSo { place, name, source })?;
+        put_one(one, repositories, info_format, log, event).await.map_err(|source| NotSo { place, name, source })?;
     }
     Ok(())
 }
 
 /// Points the default remote repository, where it is still there, to the upstream that somebody set. One that nobody set
 /// stays where it points: a default that a later version has must not move it.
-pub(crate) async fn point(upstream: &Upstream, repositories: &Repositories, event: &mut Event) -> Result<(), Error> {
+pub(crate) async fn point(
+    upstream: &Upstream,
+    repositories: &Repositories,
+    log: &Log,
+    event: &mut Event,
+) -> Result<(), Error> {
     let UpstreamUrl(url) = &upstream.maven_central;
     if upstream.maven_central == UpstreamUrl::maven_central() {
         return Ok(());
     }
-    match repositories.set(MAVEN_CENTRAL, |record| first(record, url), BY, event).await {
+    match set(MAVEN_CENTRAL, |record| first(record, url), repositories, log, event).await {
         Ok(_) | Err(Error::NoSuchRepository(_)) => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Changes what is there. Nobody can be asked: of an upstream that gets another URL verified releases stay, and the log says so.
+async fn set(
+    name: &str,
+    change: impl FnOnce(&mut RepositoryRecord) -> Result<(), Error> + Send,
+    repositories: &Repositories,
+    log: &Log,
+    event: &mut Event,
+) -> Result<(), Error> {
+    let (set, former) = repositories.set_deciding(name, change, FormerFiles::KeepVerified, BY, event).await?;
+    if let Some(cached) = former {
+        let (lost_files, lost_bytes) = cached.lost(FormerFiles::KeepVerified);
+        let url = set.record.remote.as_ref().and_then(|remote| remote.urls.first()).cloned().unwrap_or_default();
+        log.warn(
+            "a repository stands for another upstream now; verified releases of the one before stay, and the rest is lost",
+            &[
+                ("repository", &name),
+                ("url", &url),
+                ("kept_files", &cached.verified_files),
+                ("kept_bytes", &cached.verified_bytes),
+                ("lost_files", &lost_files),
+                ("lost_bytes", &lost_bytes),
+            ],
+        );
+    }
+    Ok(())
 }
 
 /// Makes `url` the first that is asked, unless credentials for another host would go there.
@@ -59,6 +92,7 @@ async fn put_one(
     declared: &DeclaredRepository,
     repositories: &Repositories,
     info_format: FormatVersion,
+    log: &Log,
     event: &mut Event,
 ) -> Result<(), Error> {
     let wanted = &declared.wanted;
@@ -75,7 +109,7 @@ async fn put_one(
         return Err(BadSetting::new(text, "take another name, or remove it with all its content first").into());
     }
     let settings = wanted.settings()?;
-    repositories.set(&wanted.name, |record| settings.apply(record), BY, event).await?;
+    set(&wanted.name, |record| settings.apply(record), repositories, log, event).await?;
     if let Some(info_format) = settings.info_format()? {
         repositories.reform(&wanted.name, info_format, BY, event).await?;
     }

@@ -103,7 +103,7 @@ impl Opened {
         let threads = vec![(); settings.server.cores + Lane::COUNT - 1];
         let workers =
             Workers::start(Threads::Working("worker"), (BoundName::WorkThreads, waiting), &recorder, threads)?;
-        let (repositories, access, first) = back.block_on(known(settings, &store, workers, &clock, &recorder))?;
+        let (repositories, access, first) = back.block_on(known(settings, &store, workers, &clock, &recorder, &log))?;
         let access = Arc::new(access);
         let app = Arc::new(App {
             pages: pages(settings, &store, &access, &recorder),
@@ -126,12 +126,12 @@ impl Opened {
     }
 
     /// Puts into force what a configuration file declares of repositories now.
-    fn declare(&self, file: &Path) -> anyhow::Result<()> {
+    fn declare(&self, file: &Path, log: &Log) -> anyhow::Result<()> {
         let declared = config::repositories(file)?;
         let info_format = conformance::info_format(self.app.conformance);
         self.app.recorder.attempt();
         let mut event = Event::job("reload", self.app.clock.now());
-        let put = declared::put(&declared, &self.app.repositories, info_format, &mut event);
+        let put = declared::put(&declared, &self.app.repositories, info_format, log, &mut event);
         let put = self.back.block_on(put);
         event.outcome = Some(if put.is_ok() { Outcome::Done } else { Outcome::Failed });
         self.app.recorder.release(event);
@@ -161,6 +161,7 @@ async fn known(
     workers: Workers,
     clock: &Clock,
     recorder: &Arc<Recorder>,
+    log: &Log,
 ) -> anyhow::Result<(Repositories, Access, First)> {
     recorder.attempt();
     let mut event = Event::job("start", clock.now());
@@ -187,8 +188,8 @@ async fn known(
         let info_format = conformance::info_format(settings.conformance);
         let given = (settings.admin_token.as_ref(), info_format, &settings.upstream);
         let first = init::first(store, given, &repositories, &access, &mut event).await?;
-        declared::point(&settings.upstream, &repositories, &mut event).await?;
-        declared::put(&settings.repositories, &repositories, info_format, &mut event).await?;
+        declared::point(&settings.upstream, &repositories, log, &mut event).await?;
+        declared::put(&settings.repositories, &repositories, info_format, log, &mut event).await?;
         conformance::prepare(settings, &access, &repositories, &mut event).await?;
         anyhow::Ok((repositories, access, first))
     }
@@ -295,7 +296,7 @@ impl Running {
     fn reload(&self, file: Option<&Path>, log: &Log) {
         self.certificate.iter().for_each(|certificate| certificate.refresh(log));
         let Some(file) = file else { return };
-        match self.opened.declare(file) {
+        match self.opened.declare(file, log) {
             Ok(()) => log.info("repositories are as the file declares them", &[("file", &file.display())]),
             Err(error) => log.warn("keeping the repositories", &[("cause", &format!("{error:#}"))]),
         }

@@ -3,7 +3,7 @@
 
 use crate::config::References;
 use format::gem::info::FormatVersion;
-use repository::{BadSetting, Error, Protocol};
+use repository::{BadSetting, Error, FormerFiles, Protocol};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -57,6 +57,8 @@ pub struct Wanted {
     retention: Option<Map<String, Value>>,
     /// What of its policy is to change; null takes a setting away.
     policy: Option<Map<String, Value>>,
+    /// No setting, but said with one: whether verified releases stay where the upstream gets another URL.
+    keep_cached: Option<bool>,
 }
 
 impl WantedRepository {
@@ -78,6 +80,10 @@ impl WantedRepository {
 
     /// Its settings.
     pub fn settings(&self) -> Result<Wanted, Error> {
+        if self.settings.contains_key("keep_cached") {
+            let text = "`keep_cached` is no setting: it is said with another URL of an upstream";
+            return Err(BadSetting::new(text, "`daylight repo set NAME --remote URL --keep-cached`").into());
+        }
         read("", Value::Object(self.settings.clone()))
     }
 
@@ -100,6 +106,15 @@ impl Wanted {
     /// Refuses references to secrets that a caller of the API may not name.
     pub(crate) fn named_by_caller(&self, references: &References) -> Result<(), Error> {
         Ok(self.remote.as_ref().map_or(Ok(()), |changes| guard::references(changes, references))?)
+    }
+
+    /// What becomes of the files that are kept of the upstream, where that gets another URL.
+    pub fn former_files(&self) -> FormerFiles {
+        match self.keep_cached {
+            None => FormerFiles::Undecided,
+            Some(true) => FormerFiles::KeepVerified,
+            Some(false) => FormerFiles::Drop,
+        }
     }
 
     /// Whether they say where the upstream is.

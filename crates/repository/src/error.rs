@@ -2,6 +2,7 @@
 
 mod hint;
 
+use crate::Cached;
 use format::gem::{Fault, Invalid};
 use format::tree::Checksum;
 use telemetry::{Millis, Reason};
@@ -43,6 +44,18 @@ pub enum Error {
     /// The uploaded bytes are not a package that can be served.
     #[error("{}", refused(.0))]
     Invalid(#[from] format::gem::Invalid),
+    /// Another URL of the upstream would drop what is kept of the present one, and nobody has said that it may.
+    #[error(
+        "{} files of {} bytes are kept of the upstream of `{name}`, and would be lost with another URL; {} of them ({} bytes) are \
+         releases whose checksums were verified, and may stay",
+        cached.files, cached.size_bytes, cached.verified_files, cached.verified_bytes
+    )]
+    WouldLoseCached {
+        /// The repository's name.
+        name: String,
+        /// What is kept.
+        cached: Cached,
+    },
     /// The name is taken in another spelling: clients that keep files by name would mix up the two.
     #[error(
         "There was a problem saving your gem: `{name}` differs only in case from `{there}`, which has versions here"
@@ -296,7 +309,9 @@ impl Error {
             Error::Unkept(_) => Reason::Unkept,
             Error::FirstSeenFull(_) => Reason::FirstSeenFull,
             Error::TooManyNames => Reason::TooLarge,
-            Error::NameTaken(_) | Error::Contended(_) | Error::OtherCase { .. } => Reason::Conflict,
+            Error::WouldLoseCached { .. } | Error::NameTaken(_) | Error::Contended(_) | Error::OtherCase { .. } => {
+                Reason::Conflict
+            }
             Error::Unsupported(_) => Reason::Unsupported,
             Error::Hidden(_) => Reason::HiddenByPolicy,
             Error::Unreadable { .. } => Reason::Io,

@@ -42,7 +42,9 @@ pub use policy::{Hidden, Named, Rules, Since, Why};
 pub use protocol::Protocol;
 pub use references::References;
 pub use remote::Failure;
-pub use repositories::{Foreseen, Listed, ListedFile, Part, RemovedRepository, Repositories, Room};
+pub use repositories::{
+    Cached, Foreseen, FormerFiles, Listed, ListedFile, Part, RemovedRepository, Repositories, Room,
+};
 pub use rope::PIECE;
 pub use version_policy::VersionPolicy;
 pub use visible::{Row, View, Visible, hidden, shown, turns, visible};

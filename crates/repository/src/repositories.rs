@@ -3,6 +3,7 @@
 mod change;
 mod contents;
 mod foresee;
+mod former;
 mod list;
 mod members;
 mod removal;
@@ -12,6 +13,7 @@ mod upkeep;
 
 pub use contents::{Listed, ListedFile, Part};
 pub use foresee::Foreseen;
+pub use former::{Cached, FormerFiles};
 pub use removal::RemovedRepository;
 
 use crate::client_settings;

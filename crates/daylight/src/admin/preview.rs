@@ -29,6 +29,7 @@ struct Resolved {
 }
 
 pub(super) async fn show(app: &App, name: &str, body: Wanted, who: &Who, event: &mut Event) -> Result<Reply, Error> {
+    let former_files = body.former_files();
     let before = app.repositories.known(event).await?;
     let after = app.repositories.with_settings(name, |record| body.apply(record), event).await?;
     let id = app.repositories.find(name, event).await?.0.id;
@@ -53,7 +54,17 @@ pub(super) async fn show(app: &App, name: &str, body: Wanted, who: &Who, event: 
         }
     }
     let since = lately.since.to_string();
-    let told: Value = json!({ "since": since, "paths": looked_at, "left_out": left_out, "changes": changes });
+    let mut told: Value = json!({ "since": since, "paths": looked_at, "left_out": left_out, "changes": changes });
+    if let (Some(now), Some(then)) = (before.by_name.get(name), after.by_name.get(name))
+        && let Some(cached) = app.repositories.former(now, then, event).await?
+    {
+        let (lost_files, lost_bytes) = cached.lost(former_files);
+        told["cached"] = json!({
+            "files": cached.files, "size_bytes": cached.size_bytes,
+            "verified_files": cached.verified_files, "verified_bytes": cached.verified_bytes,
+            "lost_files": lost_files, "lost_bytes": lost_bytes,
+        });
+    }
     Ok(reply::json(StatusCode::OK, &told))
 }
 

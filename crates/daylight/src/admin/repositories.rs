@@ -69,7 +69,8 @@ pub(super) async fn add(app: &App, body: WantedRepository, by: &str, event: &mut
 pub(super) async fn change(app: &App, name: &str, body: Wanted, by: &str, event: &mut Event) -> Result<Reply, Error> {
     body.named_by_caller(&app.references)?;
     let info_format = body.info_format()?;
-    let mut changed = app.repositories.set(name, |record| body.apply(record), by, event).await?;
+    let set = app.repositories.set_deciding(name, |record| body.apply(record), body.former_files(), by, event);
+    let mut changed = set.await?.0;
     if body.names_urls() {
         app.repositories.pin_anew(name, event).await?;
     }

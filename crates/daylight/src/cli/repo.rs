@@ -1,6 +1,7 @@
 //! `daylight repo`: the repositories of a running server.
 
 mod contents;
+mod former;
 mod preview;
 mod removal;
 mod settings;
@@ -76,6 +77,12 @@ enum Verb {
         /// Change nothing, and say which of the last day's requests would be answered otherwise, from what is known
         #[arg(long)]
         preview: bool,
+        /// Where the upstream gets another URL: keep the releases of the present one whose checksums were verified
+        #[arg(long, requires = "remote", conflicts_with = "yes", help_heading = "Remote repositories")]
+        keep_cached: bool,
+        /// Where the upstream gets another URL: drop what is kept of the present one, without asking
+        #[arg(long, requires = "remote", help_heading = "Remote repositories")]
+        yes: bool,
         #[command(flatten)]
         settings: Box<Settings>,
     },
@@ -176,7 +183,7 @@ impl Repo {
                 }
                 shape::<Repository>(answer)?.show(context)?;
             }
-            Verb::Set { name, protocol, owners, read, preview, settings } => {
+            Verb::Set { name, protocol, owners, read, preview, keep_cached, yes, settings } => {
                 let mut body = settings.body();
                 let protocols: Map<String, Value> = protocol.into_iter().map(|(name, on)| (name, on.into())).collect();
                 let private = read.map(|read| (read == "token").into());
@@ -191,9 +198,12 @@ impl Repo {
                         Failure::usage("nothing is to be set", "`daylight repo set --help` lists what can be").into()
                     );
                 }
+                let decided = (keep_cached || yes).then(|| keep_cached.into());
+                body.extend(decided.map(|keep_cached| ("keep_cached".to_owned(), keep_cached)));
                 if preview {
                     return preview::show(&api, &name, &Value::Object(body), context);
                 }
+                former::decide(&api, &name, &mut body, context)?;
                 let answer = api.patch(&format!("{PATH}/{}", segment(&name)), &Value::Object(body))?;
                 api.printed(&answer, context)?;
                 writeln!(context.err, "changed `{}`", failure::plain(&name))?;

@@ -32,6 +32,9 @@ impl Error {
             Error::VersionRefused { .. } => {
                 Some("publish it to a repository that takes it; `daylight repo list` shows which there are".into())
             }
+            Error::WouldLoseCached { .. } => Some(
+                "`keep_cached` true keeps those, false drops everything (`daylight repo set`: `--keep-cached`, `--yes`)".into(),
+            ),
             Error::NoSuchFormat(_) => Some("there are: gem, maven, raw".into()),
             Error::NoSuchProtocol(_) => {
                 let names: Vec<_> = crate::Protocol::ALL.iter().map(|protocol| protocol.as_str()).collect();

@@ -1,5 +1,6 @@
 //! Repositories are made, and set otherwise.
 
+use super::former::{Cached, FormerFiles};
 use super::{Repositories, members};
 use crate::{BadSetting, Error, Format, Repository, hosted, settings};
 use format::gem::info::FormatVersion;
@@ -46,25 +47,49 @@ impl Repositories {
         by: &str,
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
+        Ok(self.set_deciding(name, change, FormerFiles::Undecided, by, event).await?.0)
+    }
+
+    /// The same, for who has decided what becomes of the files that are kept of an upstream, where its URL becomes another. What was
+    /// kept of it is told then.
+    pub async fn set_deciding(
+        &self,
+        name: &str,
+        change: impl FnOnce(&mut RepositoryRecord) -> Result<(), Error> + Send,
+        former_files: FormerFiles,
+        by: &str,
+        event: &mut Event,
+    ) -> Result<(Arc<Repository>, Option<Cached>), Error> {
         let _turn = self.changing.lock().await;
         let (repository, _) = self.find(name, event).await?;
         let mut record = repository.record.clone();
         change(&mut record)?;
         if record == repository.record {
-            return Ok(repository);
+            return Ok((repository, None));
         }
         self.check(&mut record, event).await?;
         members::check(&record, &*self.known(event).await?, &[])?;
         let origin = Repository::origin_of(repository.id, &record);
+        let former = match origin == repository.origin {
+            true => None,
+            false => Some(self.cached(&repository, event).await?),
+        };
+        if let Some(cached) = former.filter(|cached| cached.files > 0 && former_files == FormerFiles::Undecided) {
+            return Err(Error::WouldLoseCached { name: name.to_owned(), cached });
+        }
         self.change(repository.id, record, by, event).await?;
-        if origin != repository.origin {
-            self.turn(repository.id, Some(origin), event).await?;
+        if former.is_some() {
+            self.store.turn(repository.id, Some(origin), event).await?;
+            if former_files == FormerFiles::KeepVerified {
+                self.take_over(&repository, origin, event).await?;
+            }
+            self.drop_former(repository.id);
         }
         let (set, _) = self.find(name, event).await?;
         if set.record.retention != repository.record.retention {
             self.prune_later(set.clone());
         }
-        Ok(set)
+        Ok((set, former))
     }
 
     /// Has the hosts of a repository's upstream be called where they are found next, wherever they were found before.
@@ -118,6 +143,12 @@ impl Repositories {
     /// Has go what a former upstream gave. Nobody waits for all of it: it is seen no more as it is.
     pub(super) async fn turn(&self, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<(), Error> {
         self.store.turn(id, to, event).await?;
+        self.drop_former(id);
+        Ok(())
+    }
+
+    /// Drops it, with nobody waiting.
+    fn drop_former(&self, id: RepositoryId) {
         let (store, recorder) = (self.store.clone(), self.keeper.recorder.clone());
         let mut job = Event::job("forget", self.clock.now());
         self.keeper.back.spawn(async move {
@@ -130,7 +161,6 @@ impl Repositories {
             job.duration = Tick::now().since(job.began);
             recorder.release(job);
         });
-        Ok(())
     }
 
     /// Makes `record` the settings of a repository that lives.

@@ -50,6 +50,21 @@ impl Cache {
         self.turned.get(&of.repository).is_some_and(|now| *now != Some(of))
     }
 
+    /// Makes files of a former upstream of a repository those of another: their bytes are known to be what they are.
+    pub(crate) fn take_over(&mut self, from: Origin, to: Origin, paths: &[String]) -> Result<(), Error> {
+        self.run(|database| {
+            let all = database.unchecked_transaction()?;
+            {
+                let sql = "UPDATE file SET origin = ? WHERE repository = ? AND path = ? AND origin = ?";
+                let mut statement = database.prepare_cached(sql)?;
+                for path in paths {
+                    statement.execute(params![to.urls, from.repository.0.cast_signed(), path, from.urls])?;
+                }
+            }
+            all.commit()
+        })
+    }
+
     /// Drops some of what former upstreams of a repository gave. `true`: there may be more.
     pub(crate) fn drop_former(&mut self, repository: RepositoryId) -> Result<bool, Error> {
         let Some(now) = self.turned.get(&repository).map(|now| now.map(|now| now.urls)) else { return Ok(false) };

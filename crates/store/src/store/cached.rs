@@ -176,6 +176,17 @@ impl Store {
         self.cached(Op::CacheWrite, event, move |cache| cache.unpin(id)).await
     }
 
+    /// Makes files at these paths, of a former upstream, those of the one that the repository is turned to.
+    pub async fn take_over(
+        &self,
+        from: Origin,
+        to: Origin,
+        paths: Vec<String>,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        self.cached(Op::CacheWrite, event, move |cache| cache.take_over(from, to, &paths)).await
+    }
+
     /// Drops what former upstreams gave, some at a time: others are let in between.
     pub async fn drop_former(&self, id: RepositoryId, event: &mut Event) -> Result<(), Error> {
         while self.cached(Op::CacheWrite, event, move |cache| cache.drop_former(id)).await? {}

@@ -1,6 +1,7 @@
 //! Which requests would be answered otherwise, were a repository set otherwise.
 
 use super::PATH;
+use super::former::Cached;
 use crate::cli::api::{Api, shape};
 use crate::cli::{Context, table};
 use crate::percent::segment;
@@ -13,6 +14,7 @@ struct Preview {
     paths: u64,
     left_out: u64,
     changes: Vec<Change>,
+    cached: Option<Cached>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -34,11 +36,14 @@ pub(super) fn show(api: &Api, name: &str, wanted: &Value, context: &mut Context<
     if api.printed(&answer, context)? {
         return Ok(());
     }
-    let Preview { since, paths, left_out, changes } = shape(answer)?;
+    let Preview { since, paths, left_out, changes, cached } = shape(answer)?;
     let count = changes.len();
     if count > 0 {
         let rows = changes.into_iter().map(|one| [one.path, one.requests.to_string(), how(one.before), how(one.after)]);
         table::write(context.out, ["PATH", "REQUESTS", "BEFORE", "AFTER"], rows.collect())?;
+    }
+    if let Some(cached) = cached {
+        writeln!(context.err, "{}", cached.preview())?;
     }
     let rest =
         if left_out > 0 { format!(" ({left_out} that were asked for less were not looked at)") } else { String::new() };

@@ -62,3 +62,21 @@ fn all_that_a_former_upstream_gave_goes_in_turns_and_all_that_a_removed_reposito
     assert!(!cache.drop_former(HERE).unwrap());
     assert_eq!((on_disk(folder.path()), bytes(&mut cache, elsewhere, "a").is_some()), (1, true));
 }
+
+#[test]
+fn what_another_takes_over_is_seen_of_it_and_is_no_former_upstream_s_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cache = open(folder.path(), u64::MAX, 1);
+    let (old, new) = (at("one"), at("other"));
+    for path in ["a", "b", "c"] {
+        keep(&mut cache, old, path, path.as_bytes(), 1);
+    }
+    cache.turn(HERE, Some(new));
+    keep(&mut cache, new, "c", b"newer", 2);
+    cache.take_over(old, new, &["a".to_owned(), "c".to_owned()]).unwrap();
+    while cache.drop_former(HERE).unwrap() {}
+    assert_eq!(bytes(&mut cache, new, "a").unwrap(), b"a");
+    assert_eq!(bytes(&mut cache, new, "c").unwrap(), b"newer");
+    assert!(cache.recall(new, "b", Millis(1)).unwrap().is_none());
+    assert_eq!(on_disk(folder.path()), 2);
+}
