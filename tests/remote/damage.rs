@@ -21,7 +21,7 @@ fn path(name: &str) -> String {
 fn kept(scene: &Scene, bytes: &[u8]) -> PathBuf {
     let name = hex(&Sha256::digest(bytes));
     let found = scene.world.files().into_iter().find(|file| file.ends_with(&name));
-    scene.world.data().join(found.expect("it is kept"))
+    scene.world.data().join(found.unwrap())
 }
 
 /// Turns over a bit in the middle of a file.

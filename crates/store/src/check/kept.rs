@@ -48,8 +48,11 @@ pub(super) fn kept(
     Ok(())
 }
 
-/// The folder of the files, and each with its size and a path that it is kept for.
-fn rows(layout: &Layout) -> rusqlite::Result<(String, Vec<(Digest, u64, String)>)> {
+/// The digest of a file, its size in bytes, and a path that it is kept for.
+type Kept = (Digest, u64, String);
+
+/// The folder of the files, and each of them.
+fn rows(layout: &Layout) -> rusqlite::Result<(String, Vec<Kept>)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let cache = Connection::open_with_flags(layout.cache(), flags)?;
     let name = cache.query_row("SELECT name FROM shelf", [], |row| row.get(0))?;
