@@ -112,6 +112,64 @@ fn check_finds_a_missing_blob_and_a_changed_one() {
 }
 
 #[test]
+fn a_rebuild_after_a_crash_that_lost_the_truth_says_which_blobs_no_row_names() {
+    let mut world = World::start();
+    world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    world.stop();
+    let shipped = world.files();
+    world.resume();
+    let lost = Gem::new("oil", "1.0.0");
+    world.admin().push(FIRST, &lost).expect(200);
+    world.kill();
+    // What the disk had not yet of the journal's last second, and the database.
+    for file in world.files().into_iter().filter(|file| !shipped.contains(file) || name(file).starts_with("truth")) {
+        if file.iter().all(|part| part != "blobs") {
+            std::fs::remove_file(file).unwrap();
+        }
+    }
+    let digest = crate::world::hex(&<sha2::Sha256 as sha2::Digest>::digest(lost.bytes()));
+    let rebuilt = world.run("rebuild");
+    let said = String::from_utf8(rebuilt.stdout).unwrap();
+    assert!(rebuilt.status.success(), "{said}");
+    assert!(said.contains(&format!("/{digest}`")) && said.contains("no row names 1 blobs"), "{said}");
+    let checked = world.run("check");
+    let said = String::from_utf8(checked.stdout).unwrap();
+    assert!(checked.status.success(), "what is served is whole: {said}");
+    assert!(said.contains(&format!("/{digest}`")), "{said}");
+    world.resume();
+    world.admin().push(FIRST, &lost).expect(200);
+    world.stop();
+    assert!(!String::from_utf8(world.run("check").stdout).unwrap().contains(&digest));
+}
+
+#[test]
+fn what_an_upload_left_that_was_killed_is_no_damage() {
+    let mut world = World::start();
+    let admin = world.admin();
+    let mut upload = admin.connect().unwrap();
+    let head = format!(
+        "POST /repository/{FIRST}/api/v1/gems HTTP/1.1\r\nHost: x\r\nAuthorization: {}\r\nContent-Length: 1000000\r\n\r\n",
+        admin.secret()
+    );
+    upload.send(head.as_bytes()).unwrap();
+    upload.send(&[7; 500_000]).unwrap();
+    let arriving = |world: &World| world.files().iter().any(|file| file.parent().unwrap().ends_with("blobs/tmp"));
+    let began = std::time::Instant::now();
+    while !arriving(&world) {
+        assert!(began.elapsed().as_secs() < 60, "nothing arrives");
+        std::thread::yield_now();
+    }
+    world.kill();
+    assert!(arriving(&world));
+    let checked = world.run("check");
+    let said = String::from_utf8(checked.stdout).unwrap();
+    assert!(checked.status.success(), "{said}");
+    assert!(said.contains("1 uploads were cut off"), "{said}");
+    world.resume();
+    assert!(!arriving(&world));
+}
+
+#[test]
 fn a_folder_in_use_is_refused_to_everybody_else() {
     let world = World::start();
     for verb in ["rebuild", "check"] {

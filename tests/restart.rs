@@ -115,6 +115,22 @@ fn a_program_that_would_not_start_does_not_take_the_place_of_one_that_serves() {
 }
 
 #[test]
+fn an_address_that_the_file_names_anew_is_warned_of_and_the_socket_stays() {
+    let mut world = World::start_with_file("[server]\nlisten = \"127.0.0.1:0\"\n");
+    world.reload("repositories are as the file declares them");
+    world.configure("[server]\nlisten = \"127.0.0.1:1\"\n");
+    let warnings = |world: &World| world.log().matches("`server.listen` has changed").count();
+    assert_eq!(warnings(&world), 0, "port 0 is any port: {}", world.log());
+    world.reload("`server.listen` has changed");
+    assert!(world.log().contains("wanted=127.0.0.1:1"), "{}", world.log());
+    // In place, too: the new program has the old one's socket.
+    world.restart();
+    assert_eq!(warnings(&world), 2, "{}", world.log());
+    world.anon().get("/health/live").expect(200);
+    world.stop();
+}
+
+#[test]
 fn a_socket_that_was_bound_before_is_served_and_its_waiting_clients_with_it() {
     for way in [Passed::AsInput, Passed::BySystemd] {
         let socket = TcpListener::bind("127.0.0.1:0").unwrap();

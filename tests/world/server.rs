@@ -36,7 +36,12 @@ impl Server {
     /// Starts it on any free port of loopback. Its log goes to the file `log`.
     pub(crate) fn spawn((data, flags): (&Path, &[&str]), admin: &str, settings: &[(&str, &str)], log: &Path) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).args(flags).stdin(Stdio::null());
+        command.args(["serve", "--data"]).arg(data).args(flags).stdin(Stdio::null());
+        // A flag would go before what its file says.
+        let says = |path: &str| std::fs::read_to_string(path).is_ok_and(|text| text.contains("\nlisten = "));
+        if !settings.iter().any(|(name, value)| *name == "DAYLIGHT_CONFIG" && says(value)) {
+            command.args(["--listen", "127.0.0.1:0"]);
+        }
         Self::run(command, admin, settings, log)
     }
 

@@ -302,6 +302,17 @@ impl Running {
         }
     }
 
+    /// Warns where the settings want another address than they did: the socket stays through a reload and a restart in place.
+    fn warn_of_listen(&self, began_with: SocketAddr, now: &dyn Fn() -> anyhow::Result<SocketAddr>, log: &Log) {
+        // Settings that cannot be read are told of by what reads them.
+        let Ok(now) = now() else { return };
+        let same = now.ip() == self.address.ip() && [0, self.address.port()].contains(&now.port());
+        if now != began_with && !same {
+            let told: [(&str, &dyn std::fmt::Display); 2] = [("listening", &self.address), ("wanted", &now)];
+            log.warn("`server.listen` has changed: only a stop and a start make the server listen there", &told);
+        }
+    }
+
     /// Waits until a signal comes, or the front ends by itself.
     fn wait(&self, signals: &mut Signals) -> Told {
         self.opened.back.block_on(async {
@@ -321,8 +332,14 @@ fn end(front: Front, opened: Opened) -> anyhow::Result<()> {
     Ok(served?)
 }
 
-/// Serves until it is told to stop, or to begin again. Uses `listener`, if there is one.
-pub fn run(settings: Settings, loaded: Loaded, listener: Option<Listener>) -> anyhow::Result<()> {
+/// Serves until it is told to stop, or to begin again. Uses `listener`, if there is one. `listen_now` reads again where the
+/// settings want it to listen.
+pub fn run(
+    settings: Settings,
+    loaded: Loaded,
+    listener: Option<Listener>,
+    listen_now: &dyn Fn() -> anyhow::Result<SocketAddr>,
+) -> anyhow::Result<()> {
     let program = Program::here();
     let clock = Clock::default();
     let (log, lines) = sinks::log(&settings, &clock);
@@ -341,9 +358,15 @@ pub fn run(settings: Settings, loaded: Loaded, listener: Option<Listener>) -> an
     loop {
         match running.wait(&mut signals) {
             Told::Stop => break,
-            Told::Reload => running.reload(loaded.file.as_deref(), &log),
+            Told::Reload => {
+                running.reload(loaded.file.as_deref(), &log);
+                running.warn_of_listen(settings.server.listen, listen_now, &log);
+            }
             Told::Restart => match program.check() {
-                Ok(()) => return restart(running, program, signals, &log, &lines),
+                Ok(()) => {
+                    running.warn_of_listen(settings.server.listen, listen_now, &log);
+                    return restart(running, program, signals, &log, &lines);
+                }
                 Err(error) => log.error("not restarting", &[("cause", &format!("{error:#}"))]),
             },
         }

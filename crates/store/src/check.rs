@@ -7,6 +7,7 @@ use crate::disk::{Disk, RealDisk};
 use crate::layout::Layout;
 use crate::rebuild::Progress;
 use crate::segments::{self, Segment};
+use crate::unnamed::{Unnamed, unnamed};
 use crate::{Catalog, Digest, Error, Seq, Sqlite};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
@@ -59,7 +60,7 @@ pub enum Problem {
         /// What its bytes have, hexadecimal.
         found: String,
     },
-    /// A file that has no place here, left by an interrupted write or put by somebody.
+    /// A file that has no place here: somebody put it there.
     Stray(PathBuf),
 }
 
@@ -97,6 +98,10 @@ pub struct Report {
     pub kept_read: u64,
     /// Empty: all is well.
     pub problems: Vec<Problem>,
+    /// Files of uploads that a killed process left half-written. No damage: the next start of the server removes them.
+    pub leftovers: Vec<PathBuf>,
+    /// Blobs that no row names. No damage to what is served; after a lost truth they are what a rebuild cannot name.
+    pub unnamed: Unnamed,
 }
 
 /// Checks the folder of a server that is not running, and mends nothing: it does not even open the store, which
@@ -131,12 +136,13 @@ pub(crate) fn check_on(
     for (after, last) in segments::holes(&segments) {
         report.problems.push(Problem::SegmentMissing { first: Seq(after.0 + 1), last });
     }
-    for (folder, belongs) in [(layout.segments(), true), (layout.arriving(), false)] {
-        let names = disk.list(&folder).map_err(Error::io("list", &folder))?;
-        let segment = |name: &str| name == segments::ARRIVING || Segment::parse(name).is_some();
-        let stray = names.iter().filter(|name| !belongs || !segment(name));
-        report.problems.extend(stray.map(|name| Problem::Stray(folder.join(name))));
-    }
+    let names = |folder: &Path| disk.list(folder).map_err(Error::io("list", folder));
+    let segment = |name: &str| name == segments::ARRIVING || Segment::parse(name).is_some();
+    let (folder, arriving) = (layout.segments(), layout.arriving());
+    let strays = names(&folder)?.into_iter().filter(|name| !segment(name));
+    report.problems.extend(strays.map(|name| Problem::Stray(folder.join(name))));
+    report.leftovers = names(&arriving)?.into_iter().map(|name| arriving.join(name)).collect();
+    report.unnamed = unnamed(&truth, disk, layout, progress)?;
     Ok(report)
 }
 

@@ -34,6 +34,7 @@ mod store;
 mod suite;
 #[cfg(test)]
 mod tests;
+mod unnamed;
 mod writer;
 
 pub use cache::{CachedFile, Fact, Folder, Held, Origin, Recalled};
@@ -50,7 +51,7 @@ pub use options::StoreOptions;
 pub use past::Past;
 pub use policy::{ExceptionRecord, PolicyRecord};
 pub use pool::{Pool, Threads};
-pub use rebuild::{Progress, rebuild};
+pub use rebuild::{Progress, Rebuilt, rebuild};
 pub use record::{
     Change, Digest, Entry, Hashes, IndexBase, RemoteRecord, RepositoryId, RepositoryKind, RepositoryRecord, Retention,
     Seq, State, TokenRecord,
@@ -60,3 +61,4 @@ pub use segments::segment;
 pub use sqlite::Sqlite;
 pub use staged::Staged;
 pub use store::{Arrival, Store, Then, Units};
+pub use unnamed::Unnamed;

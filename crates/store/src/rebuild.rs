@@ -3,11 +3,21 @@
 use crate::disk::{Disk, RealDisk};
 use crate::layout::Layout;
 use crate::space::Space;
+use crate::unnamed::{Unnamed, unnamed};
 use crate::{Catalog, Error, Seq, Sqlite, segments};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use telemetry::Log;
+
+/// What a rebuild made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// The last change that the segments hold, and the truth now.
+    pub last: Seq,
+    /// Blobs that no row names: what was in the lost truth alone is among them.
+    pub unnamed: Unnamed,
+}
 
 /// How far something long is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +32,8 @@ pub struct Progress {
 
 /// Replays every segment of the folder `data` into a new truth and puts it in place of the old one, which stays
 /// beside it as `truth.sqlite.old` (or `.old2` and so on). What the old one can still tell beyond the segments is shipped first, so that a
-/// rebuild without need loses nothing. Answers with the last change that the segments hold. Parses no package.
-pub fn rebuild(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Seq, Error> {
+/// rebuild without need loses nothing. Parses no package.
+pub fn rebuild(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Rebuilt, Error> {
     let layout = Layout::new(data);
     if !layout.segments().is_dir() {
         return Err(Error::NoSegments(data.to_owned()));
@@ -47,6 +57,7 @@ pub fn rebuild(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Seq, E
         last = segment.last;
         progress(Progress { done: last.0, total: end.0, of: "rows" });
     }
+    let unnamed = unnamed(&truth, &disk, &layout, progress)?;
     truth.close()?;
     std::fs::File::open(&new).and_then(|file| file.sync_all()).map_err(Error::io("sync", &new))?;
 
@@ -63,7 +74,7 @@ pub fn rebuild(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Seq, E
     disk.open_folder(data).and_then(|folder| folder.sync()).map_err(Error::io("sync", data))?;
     disk.rename(&new, &layout.truth()).map_err(Error::io("rename", &new))?;
     disk.open_folder(data).and_then(|folder| folder.sync()).map_err(Error::io("sync", data))?;
-    Ok(last)
+    Ok(Rebuilt { last, unnamed })
 }
 
 /// Ships what only the old truth holds, as far as it can be read: it may be what is broken.

@@ -23,6 +23,7 @@ mod serve;
 mod site;
 mod table;
 mod token;
+mod unnamed;
 mod upstreams;
 
 use crate::config::Environment;

@@ -3,7 +3,9 @@
 use super::Context;
 use super::folder::Folder;
 use super::progress::Bar;
+use super::unnamed;
 use std::time::Duration;
+use store::Rebuilt;
 use telemetry::{Clock, Event, Op};
 
 /// Make the truth database again from what else is in the data folder
@@ -26,18 +28,21 @@ impl Rebuild {
         let data = &settings.store.data;
         let mut event = Event::job("rebuild", Clock::default().now());
         let bar = Bar::new();
-        let last = event.time(Op::Rebuild, || store::rebuild(data, &mut |progress| bar.show(progress)));
+        let rebuilt = event.time(Op::Rebuild, || store::rebuild(data, &mut |progress| bar.show(progress)));
         drop(bar);
-        let (last, took) = (last?.0, Duration::from_nanos(event.tally(Op::Rebuild).nanos));
+        let Rebuilt { last, unnamed } = rebuilt?;
+        let (last, took) = (last.0, Duration::from_nanos(event.tally(Op::Rebuild).nanos));
         if self.json {
-            let all = serde_json::json!({"last": last, "seconds": took.as_secs_f64()});
+            let unnamed = unnamed::json(&unnamed);
+            let all = serde_json::json!({"last": last, "unnamed": unnamed, "seconds": took.as_secs_f64()});
             writeln!(context.out, "{all:#}")?;
         } else {
             writeln!(
                 context.out,
                 "rebuilt the truth database up to change {last} in {took:.1?}; the old one is beside it"
             )?;
-            writeln!(context.out, "`daylight check --verify` tells whether every package is there")?;
+            unnamed::tell(&unnamed, context)?;
+            writeln!(context.out, "`daylight check --verify` tells whether each package that it names is there")?;
         }
         Ok(())
     }

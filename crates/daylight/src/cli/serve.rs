@@ -29,13 +29,14 @@ pub(super) struct Serve {
 
 impl Serve {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let listen = self.listen.map(|value| Flag { key: "server.listen", flag: "--listen", value });
-        let (mut settings, mut loaded) = self.folder.read(listen, context)?;
+        let listen = || self.listen.clone().map(|value| Flag { key: "server.listen", flag: "--listen", value });
+        let (mut settings, mut loaded) = self.folder.read(listen(), context)?;
         settings.conformance = self.conformance;
         if settings.conformance_key.is_some() && !settings.conformance {
             loaded.warnings.push("`DAYLIGHT_CONFORMANCE_KEY` means nothing without `--conformance`".to_owned());
         }
         let listener = handover::socket(context.environment)?;
-        crate::serve::run(settings, loaded, listener)
+        let read_again = || Ok(self.folder.read(listen(), context)?.0.server.listen);
+        crate::serve::run(settings, loaded, listener, &read_again)
     }
 }

@@ -185,6 +185,12 @@ impl Sqlite {
         })
     }
 
+    /// Whether a row refers to this blob, or ever did.
+    pub(crate) fn names_blob(&self, digest: &Digest) -> Result<bool, Error> {
+        let found: Vec<i64> = self.rows("SELECT 1 FROM blob WHERE sha256 = ?", [digest.0], |row| row.get(0))?;
+        Ok(!found.is_empty())
+    }
+
     /// How many blobs there are.
     pub(crate) fn blob_count(&self) -> Result<u64, Error> {
         let count = self.rows("SELECT count(*) FROM blob", [], |row| row.get::<_, i64>(0))?;

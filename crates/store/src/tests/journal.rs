@@ -62,7 +62,7 @@ async fn a_truth_made_again_from_segments_answers_every_read_the_same() {
     let lost = Store::open(options(data)).unwrap_err();
     assert!(matches!(lost, Error::SegmentsAhead { .. }) && lost.hint().unwrap().contains("daylight rebuild"));
     let mut seen = Vec::new();
-    assert_eq!(rebuild(data, &mut |progress| seen.push(progress)).unwrap(), last);
+    assert_eq!(rebuild(data, &mut |progress| seen.push(progress)).unwrap().last, last);
     assert_eq!((seen.len(), seen[1].done, seen[1].total), (2, last.0, last.0));
     assert_same(&mut Sqlite::reader(&data.join("truth.sqlite")).unwrap(), &mut Sqlite::writer(&aside).unwrap());
     let store = open(data);
@@ -85,7 +85,7 @@ async fn an_older_truth_is_refused_and_its_log_never_meets_the_new_one() {
     drop(other);
     RealDisk.rename(&data.join("kept-wal"), &data.join("truth.sqlite-wal")).unwrap();
     assert!(matches!(Store::open(options(data)), Err(Error::SegmentsAhead { segments: Seq(2), truth: Seq(1) })));
-    assert_eq!(rebuild(data, &mut |_| ()).unwrap(), Seq(2));
+    assert_eq!(rebuild(data, &mut |_| ()).unwrap().last, Seq(2));
     assert!(data.join("truth.sqlite.old").exists());
     let store = open(data);
     assert_eq!(store.units(crate::suite::R, "", 9, &mut job()).await.unwrap(), ["rack"]);
@@ -102,7 +102,7 @@ async fn a_rebuild_without_need_loses_nothing_that_was_acknowledged() {
     let mut truth = Sqlite::writer(&data.join("truth.sqlite")).unwrap();
     truth.commit(&[batch(vec![], vec![publish("rack", 2)])]).unwrap()[0].clone().unwrap();
     drop(truth);
-    assert_eq!(rebuild(data, &mut |_| ()).unwrap(), Seq(2));
+    assert_eq!(rebuild(data, &mut |_| ()).unwrap().last, Seq(2));
     assert_eq!(
         open(data).unit(crate::suite::R, "rack", crate::Lane::Change, &mut job()).await.unwrap().entries.len(),
         2
@@ -120,7 +120,7 @@ async fn a_truth_that_cannot_be_read_is_replaced() {
     std::fs::write(data.join("truth.sqlite"), "not a database, and not by a little".repeat(500)).unwrap();
     let damaged = Store::open(options(data)).unwrap_err();
     assert!(damaged.hint().unwrap().contains("daylight rebuild"), "{damaged}");
-    assert_eq!(rebuild(data, &mut |_| ()).unwrap(), Seq(1));
+    assert_eq!(rebuild(data, &mut |_| ()).unwrap().last, Seq(1));
     assert_eq!(open(data).last(), Seq(1));
 }
 
@@ -140,7 +140,7 @@ async fn a_hole_in_the_segments_is_filled_at_start_and_refused_by_a_rebuild() {
     assert!(matches!(rebuild(data, &mut |_| ()), Err(Error::Gap { after: Seq(1), found: Seq(3) })));
     drop(open(data));
     assert_eq!(RealDisk.list(&segments).unwrap(), names, "the same rows make the same file");
-    assert_eq!(rebuild(data, &mut |_| ()).unwrap(), Seq(3));
+    assert_eq!(rebuild(data, &mut |_| ()).unwrap().last, Seq(3));
 }
 
 #[tokio::test]
@@ -156,12 +156,19 @@ async fn a_check_of_a_folder_names_what_is_wrong_and_mends_nothing() {
     drop(staged);
     store.close();
     std::fs::copy(data.join("version"), store.layout().segments().join("arriving")).unwrap();
+    std::fs::copy(data.join("version"), store.layout().segments().join("77")).unwrap();
+    let digest = crate::Hashes::of(b"nobody's").sha256;
+    let (_, inner, unnamed) = store.layout().blob(&digest);
+    std::fs::create_dir_all(inner).unwrap();
+    std::fs::copy(data.join("version"), &unnamed).unwrap();
     let missing = Problem::BlobMissing(crate::Hashes::of(b"rack-1").sha256);
-    let stray = Problem::Stray(store.layout().arriving().join("77"));
+    let stray = Problem::Stray(store.layout().segments().join("77"));
     for _ in 0..2 {
         let report = check(data, true, &mut |_| ()).unwrap();
         assert_eq!((report.rows, report.blobs, report.segments), (1, 1, 1));
         assert_eq!(report.problems, [missing.clone(), stray.clone()]);
+        assert_eq!(report.leftovers, [store.layout().arriving().join("77")]);
+        assert_eq!(report.unnamed, crate::Unnamed { blobs: 1, size_bytes: 2, files: vec![unnamed.clone()] });
     }
 }
 

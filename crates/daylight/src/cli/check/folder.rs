@@ -4,6 +4,7 @@ use crate::cli::Context;
 use crate::cli::failure::{Failure, plain};
 use crate::cli::folder::Folder;
 use crate::cli::progress::Bar;
+use crate::cli::unnamed;
 use std::time::Duration;
 use store::{Problem, Report};
 use telemetry::{Clock, Event, Op};
@@ -22,12 +23,18 @@ pub(super) fn check(folder: &Folder, verify: bool, json: bool, context: &mut Con
         let all = serde_json::json!({
             "rows": report.rows, "blobs": report.blobs, "segments": report.segments,
             "kept": report.kept, "kept_read": report.kept_read, "problems": problems,
-            "seconds": took.as_secs_f64(),
+            "leftovers": report.leftovers.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
+            "unnamed": unnamed::json(&report.unnamed), "seconds": took.as_secs_f64(),
         });
         writeln!(context.out, "{all:#}")?;
     } else {
         for problem in &report.problems {
             writeln!(context.out, "{}", plain(&problem.to_string()))?;
+        }
+        unnamed::tell(&report.unnamed, context)?;
+        if !report.leftovers.is_empty() {
+            let many = report.leftovers.len();
+            writeln!(context.out, "{many} uploads were cut off: the next start of the server removes their files")?;
         }
         let Report { rows, blobs, segments, kept, kept_read, .. } = report;
         writeln!(context.out, "checked {rows} rows, {blobs} blobs and {segments} segments in {took:.1?}")?;
