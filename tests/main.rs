@@ -26,6 +26,7 @@ mod groups;
 mod hostile;
 mod hostile_gems;
 mod http2;
+mod incidents;
 mod info_format;
 mod isolation;
 mod lifecycle;

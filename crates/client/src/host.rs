@@ -12,7 +12,8 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
-use telemetry::{Bound, BoundName, Clock, Event, Millis, Op, Recorder, Slot, Tick};
+use telemetry::log::Incident;
+use telemetry::{Bound, BoundName, Clock, Event, Log, Millis, Op, Recorder, Slot, Tick};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::timeout;
 
@@ -26,6 +27,9 @@ pub(crate) struct Host {
     places: Arc<Semaphore>,
     calls: Arc<Bound>,
     standing: Mutex<Standing>,
+    /// It is left alone.
+    alone: Incident,
+    log: Log,
     /// Raised when the host is found to hang: calls that wait for an answer of it give up.
     hung: watch::Sender<u64>,
     hasher: RandomState,
@@ -73,7 +77,7 @@ pub struct HostState {
 }
 
 impl Host {
-    pub(crate) fn new(name: String, clock: Clock, options: HostsOptions) -> Self {
+    pub(crate) fn new(name: String, (clock, log): (Clock, Log), options: HostsOptions) -> Self {
         Self {
             clock,
             options,
@@ -87,6 +91,8 @@ impl Host {
                 answered: None,
             }),
             hung: watch::Sender::new(0),
+            alone: Incident::default(),
+            log,
             hasher: RandomState::new(),
             pool: Pool::new(&name, options.kept as u64, options.keep_for),
             name,
@@ -172,6 +178,22 @@ impl Host {
         standing.circuit.admit(self.clock.now()).map_err(|until| standing.left_alone(&self.name, until))
     }
 
+    /// Says in the log that it is left alone from now on, or no longer. A trial that fails is no news.
+    fn tell(&self, standing: &Standing) {
+        match standing.circuit {
+            Circuit::Closed { .. } => {
+                self.alone.end(|| self.log.info("an upstream answers again", &[("host", &self.name)]))
+            }
+            Circuit::Open { until, .. } => self.alone.begin(|| {
+                let why = standing.trouble.as_ref().map_or("", |trouble| &trouble.what);
+                let fields: [(&str, &dyn std::fmt::Display); 3] =
+                    [("host", &self.name), ("why", &why), ("until", &until)];
+                self.log.warn("an upstream failed again and again, and is left alone", &fields);
+            }),
+            Circuit::Trial { .. } => {}
+        }
+    }
+
     fn standing(&self) -> MutexGuard<'_, Standing> {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -252,6 +274,7 @@ impl Place {
         if status == 429 || status >= 500 {
             standing.trouble = Some(Trouble { at: now, what: format!("it answered {status}") });
         }
+        self.host.tell(&standing);
     }
 
     /// There was no answer, or not all of it.
@@ -270,6 +293,7 @@ impl Place {
                 standing.circuit.failed(self.admitted, now, options);
             }
             standing.trouble = Some(Trouble { at: now, what: error.to_string() });
+            self.host.tell(&standing);
         }
     }
 }

@@ -110,7 +110,8 @@ impl Hosts {
                 stays
             });
         }
-        let host = Arc::new(Host::new(origin.to_string(), self.recorder.clock().clone(), self.options));
+        let host =
+            Arc::new(Host::new(origin.to_string(), (self.recorder.clock().clone(), self.recorder.log()), self.options));
         // One more than are remembered is called all the same, and forgotten.
         if table.len() < HOSTS_MAX {
             host.register(&self.recorder);

@@ -81,10 +81,22 @@ impl App {
     }
 
     /// Whether this process can answer. Looks at nothing but its own memory and, where that is out of date, the
-    /// truth database.
+    /// truth database. It answers while it can read; what it cannot do meanwhile stands below the first line, without names: anybody
+    /// may ask.
     pub async fn ready(&self, event: &mut Event) -> Result<Reply, Error> {
-        self.repositories.known(event).await?;
-        Ok(reply::text("ready\n"))
+        let hosts = self.repositories.upstreams(event).await?;
+        let mut text = "ready\n".to_owned();
+        if let Some(why) = self.store.read_only() {
+            text += &format!("degraded: read-only: {why}\n");
+        }
+        let alone = hosts.iter().filter(|(host, _)| !matches!(host.circuit, client::Circuit::Closed { .. })).count();
+        if alone > 0 {
+            text += &format!(
+                "degraded: upstreams: {alone} of {} failed again and again, and are left alone\n",
+                hosts.len()
+            );
+        }
+        Ok(reply::text(text))
     }
 }
 

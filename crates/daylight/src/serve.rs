@@ -254,7 +254,7 @@ pub fn start(settings: &Settings, log: Log, mut extra: Extra) -> anyhow::Result<
     extra.url = settings.server.public_url.0.clone().unwrap_or_else(|| format!("{scheme}://{address}"));
     let opened = Opened::open(settings, log.clone(), extra)?;
     if let Some(certificate) = &certificate {
-        opened.back.spawn(certificate.clone().watch(log));
+        opened.back.spawn(certificate.clone().watch(log, opened.app.clock.clone()));
     }
     opened.back.spawn(upkeep::run(opened.app.clone()));
     let stop = Stop::default();

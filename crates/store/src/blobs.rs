@@ -147,7 +147,8 @@ impl Writing {
     /// Appends, and computes all digests in the same pass. An upload may be larger than the room there was at its start.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.blobs.space.check()?;
-        self.file.write(bytes).map_err(Error::io("write", self.path()))?;
+        let written = self.file.write(bytes).map_err(Error::io("write", self.path()));
+        self.blobs.space.wrote(written)?;
         self.hashing.update(bytes);
         Ok(())
     }

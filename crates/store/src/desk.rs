@@ -75,8 +75,8 @@ impl Desk {
         }
         // A failed COMMIT leaves it open whether the changes last: like after a failed sync, a restart must look.
         match self.truth.finish() {
-            Err(error) if error.is_disk_full() => return Err(error),
-            finished => self.space.synced(finished)?,
+            Err(error) if error.is_disk_full() => return self.space.wrote(Err(error)),
+            finished => self.space.wrote(self.space.synced(finished))?,
         }
         self.point(Failpoint::AfterCommit)?;
         let made = || batches.iter().zip(&answers).filter_map(|(batch, answer)| Some((batch, answer.as_ref().ok()?)));

@@ -58,6 +58,7 @@ pub use record::{
 };
 pub use revision::{Revisions, Stamp, Unit};
 pub use segments::segment;
+pub use space::{ReadOnly, above_floor};
 pub use sqlite::Sqlite;
 pub use staged::Staged;
 pub use store::{Arrival, Store, Then, Units};

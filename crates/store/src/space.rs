@@ -1,11 +1,24 @@
 //! Whether anything may be written: free space above the floor, and no sync has ever failed.
 
 use crate::Error;
-use crate::disk::Disk;
+use crate::disk::{Disk, RealDisk};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use telemetry::log::Incident;
 use telemetry::{Bound, BoundName, Log};
+
+/// Whether the file system of a folder has room above a floor, for what is no packages and can be lost: logs and events. Where nobody
+/// can say, it has.
+pub fn above_floor(folder: &Path, floor_bytes: u64) -> io::Result<()> {
+    match RealDisk.space(folder) {
+        Ok(space) if space.free < floor_bytes => {
+            Err(io::Error::new(io::ErrorKind::StorageFull, "free space on the disk is below the floor"))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// Asked before every write. A failed sync says nothing about which bytes reached the disk, and the kernel may
 /// report it only once, so from then on nothing is written until a restart reads the disk anew.
@@ -16,13 +29,43 @@ pub(crate) struct Space {
     floor_bytes: u64,
     bound: Arc<Bound>,
     poisoned: AtomicBool,
+    /// Free space is below the floor.
+    low: Incident,
+    /// The machine had no room for what was written.
+    full: Incident,
     log: Log,
 }
+
+/// Why nothing new is written, while what is there is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ReadOnly {
+    /// A sync failed.
+    #[error("a sync of the disk failed, and nothing is written until a restart")]
+    Poisoned,
+    /// The machine had no room.
+    #[error("the disk is full")]
+    Full,
+    /// Free space is below the floor, which is kept for small changes of settings and tokens.
+    #[error("free space on the disk is below `store.free_space_floor_bytes`")]
+    Low,
+}
+
+/// That there is room again is said once there are so many bytes above the floor: else each write might be news.
+const CLEARLY: u64 = 64 << 20;
 
 impl Space {
     pub(crate) fn new(disk: Arc<dyn Disk>, folder: PathBuf, floor_bytes: u64, log: Log) -> Self {
         let bound = Bound::new(BoundName::Disk, "", u64::MAX);
-        Self { disk, folder, floor_bytes, bound, poisoned: AtomicBool::new(false), log }
+        Self {
+            disk,
+            folder,
+            floor_bytes,
+            bound,
+            poisoned: AtomicBool::new(false),
+            low: Incident::default(),
+            full: Incident::default(),
+            log,
+        }
     }
 
     pub(crate) fn bound(&self) -> Arc<Bound> {
@@ -35,11 +78,41 @@ impl Space {
         let space = self.disk.space(&self.folder).map_err(Error::io("look at", &self.folder))?;
         self.bound.set_capacity(space.total.saturating_sub(self.floor_bytes));
         self.bound.observe(space.total.saturating_sub(space.free));
+        let figures: [(&str, &dyn std::fmt::Display); 2] =
+            [("free_bytes", &space.free), ("floor_bytes", &self.floor_bytes)];
         if space.free < self.floor_bytes {
             self.bound.reject();
+            let text = "free space is below the floor: no packages, files of upstreams or events are written";
+            self.low.begin(|| self.log.error(text, &figures));
             return Err(Error::DiskNearlyFull { free_bytes: space.free, floor_bytes: self.floor_bytes });
         }
+        if space.free - self.floor_bytes >= CLEARLY.min(self.floor_bytes / 16) {
+            self.low.end(|| self.log.info("free space is above the floor again: everything is written", &figures));
+        }
         Ok(())
+    }
+
+    /// Notes what became of a write: where the machine has no room, the log says so, once.
+    pub(crate) fn wrote<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        match &result {
+            Ok(_) => self.full.end(|| self.log.info("the disk has room again", &[])),
+            Err(error) if error.is_disk_full() && !matches!(error, Error::DiskNearlyFull { .. }) => {
+                let text = "the disk is full: changes are refused until there is room";
+                self.full.begin(|| self.log.error(text, &[("error", error)]));
+            }
+            Err(_) => {}
+        }
+        result
+    }
+
+    /// Why nothing new is written, if so.
+    pub(crate) fn read_only(&self) -> Option<ReadOnly> {
+        let why = [
+            (self.sound().is_err(), ReadOnly::Poisoned),
+            (self.full.is_on(), ReadOnly::Full),
+            (self.low.is_on(), ReadOnly::Low),
+        ];
+        why.into_iter().find(|(is, _)| *is).map(|(_, why)| why)
     }
 
     /// An error where nothing at all may be written.

@@ -20,7 +20,7 @@ use crate::layout::Layout;
 use crate::pool::{Pool, lock};
 use crate::rebuild::Progress;
 use crate::shipper::Shipper;
-use crate::space::Space;
+use crate::space::{ReadOnly, Space};
 use crate::staged::Staged;
 use crate::writer::Writer;
 use crate::{
@@ -68,6 +68,11 @@ impl Store {
     /// A batch is not taken back by dropping the future.
     pub async fn commit(&self, batch: Batch, event: &mut Event) -> Result<Seq, CommitError> {
         self.writer.commit(batch, event).await
+    }
+
+    /// Why nothing new is written, if so; what is there is read.
+    pub fn read_only(&self) -> Option<ReadOnly> {
+        self.space.read_only()
     }
 
     /// One unit: for an index, or for a change.

@@ -1,15 +1,16 @@
 //! A sink's desk: its queue, its thread and its record. What happens behind it stays there.
 
-use crate::log::Log;
+use crate::log::{Incident, Log};
 use crate::packed::Events;
 use crate::recorder::Marker;
 use crate::totals::SinkTotals;
 use crate::{Bound, BoundName, Sink, Tick};
 use std::any::Any;
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// A batch of events, shared by all sinks.
 pub(crate) type Batch = Arc<Events>;
@@ -30,12 +31,14 @@ pub(crate) struct Record {
     errors: AtomicU64,
     panics: AtomicU64,
     log: Arc<OnceLock<Log>>,
-    complained: Mutex<Option<Tick>>,
+    losing: Incident,
+    /// When it last lost any.
+    lost: AtomicU64,
 }
 
 impl Record {
-    /// In nanoseconds: a minute.
-    const COMPLAIN_EVERY: u64 = 60_000_000_000;
+    /// It loses no events any more once it has lost none for so long, in nanoseconds: else each batch might be news.
+    const QUIET: u64 = 1_000_000_000;
 
     pub(crate) fn bound(&self) -> &Arc<Bound> {
         &self.bound
@@ -51,20 +54,25 @@ impl Record {
         }
     }
 
-    /// Says in the log that the sink loses events: at most one line in [`Self::COMPLAIN_EVERY`].
+    /// Says in the log that the sink loses events, once until it does not any more.
     fn complain(&self, why: &str) {
-        let now = Tick::now();
-        let mut complained = self.complained.lock().unwrap_or_else(PoisonError::into_inner);
-        if complained.is_some_and(|last| now.since(last) < Self::COMPLAIN_EVERY) {
-            return;
+        self.lost.store(Tick::now().0, Relaxed);
+        self.losing.begin(|| self.say(|log, fields| log.warn("a sink loses events", fields), why));
+    }
+
+    /// Says that it loses none any more, where it did.
+    fn recover(&self) {
+        if self.losing.is_on() && Tick::now().0.saturating_sub(self.lost.load(Relaxed)) >= Self::QUIET {
+            self.losing.end(|| self.say(|log, fields| log.info("a sink takes all events again", fields), ""));
         }
-        *complained = Some(now);
-        if let Some(log) = self.log.get() {
-            let SinkTotals { name, errors, panics, dropped, .. } = self.totals();
-            let fields: [(&str, &dyn std::fmt::Display); 5] =
-                [("sink", &name), ("why", &why), ("errors", &errors), ("panics", &panics), ("dropped", &dropped)];
-            log.warn("a sink loses events", &fields);
-        }
+    }
+
+    fn say(&self, write: impl FnOnce(&Log, &[(&str, &dyn Display)]), why: &str) {
+        let Some(log) = self.log.get() else { return };
+        let SinkTotals { name, errors, panics, dropped, .. } = self.totals();
+        let fields: [(&str, &dyn Display); 5] =
+            [("sink", &name), ("errors", &errors), ("panics", &panics), ("dropped", &dropped), ("why", &why)];
+        write(log, &fields[..if why.is_empty() { 4 } else { 5 }]);
     }
 }
 
@@ -81,7 +89,16 @@ impl Desk {
         let name = sink.name();
         let bound = Bound::new(BoundName::EventSink, name, capacity);
         let (taken, errors, panics) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        let record = Arc::new(Record { name, bound, taken, errors, panics, log, complained: Mutex::default() });
+        let record = Arc::new(Record {
+            name,
+            bound,
+            taken,
+            errors,
+            panics,
+            log,
+            losing: Incident::default(),
+            lost: AtomicU64::new(0),
+        });
         let mine = record.clone();
         let thread = std::thread::Builder::new().name(format!("sink {name}"));
         if thread.spawn(move || work(sink, &jobs, &mine)).is_err() {
@@ -128,6 +145,7 @@ fn work(mut sink: Box<dyn Sink>, jobs: &Receiver<Job>, record: &Record) {
         match catch_unwind(AssertUnwindSafe(|| sink.share(&batch))) {
             Ok(Ok(())) => {
                 record.taken.fetch_add(events, Relaxed);
+                record.recover();
             }
             Ok(Err(error)) => {
                 record.errors.fetch_add(1, Relaxed);

@@ -4,8 +4,10 @@
 //! debug = what helps to find a defect. There is no global: whoever logs was given a [`Log`].
 
 mod access;
+mod incident;
 
 pub use access::AccessLog;
+pub use incident::Incident;
 
 use crate::{Clock, Lines};
 use std::fmt::{Display, Write};

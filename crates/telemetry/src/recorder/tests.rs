@@ -6,6 +6,8 @@ use crate::log::tests::target;
 use crate::log::{Level, LineFormat};
 use crate::{Event, EventId, Layer, Op, Reason, Tick};
 use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
 
 const LONG: Duration = Duration::from_secs(30);
 
@@ -194,11 +196,14 @@ fn an_event_is_counted_by_reason_layer_class_and_op() {
 }
 
 #[test]
-fn a_sink_that_loses_events_is_reported_once_a_minute() {
+fn a_sink_that_loses_events_is_reported_once_and_again_when_it_takes_them() {
     let (target, lines) = target();
     let lines_of = Lines::start(LinesOptions::default(), target);
-    let recorder = start(1, 100, vec![sink("errs", |_| Err(io::Error::other("no\nroom")))]);
-    recorder.report_to(Log::new(recorder.clock().clone(), Level::Warn, LineFormat::Text, lines_of.clone()));
+    let full = Arc::new(AtomicBool::new(true));
+    let disk = full.clone();
+    let errs = move |_: &[Event]| if disk.load(SeqCst) { Err(io::Error::other("no\nroom")) } else { Ok(()) };
+    let recorder = start(1, 100, vec![sink("errs", errs)]);
+    recorder.report_to(Log::new(recorder.clock().clone(), Level::Info, LineFormat::Text, lines_of.clone()));
     for _ in 0..3 {
         recorder.release(answered(&recorder));
         assert!(recorder.flush(LONG));
@@ -206,5 +211,14 @@ fn a_sink_that_loses_events_is_reported_once_a_minute() {
     assert!(lines_of.flush(LONG));
     let said = String::from_utf8(lines.try_iter().flatten().collect()).unwrap();
     assert_eq!(said.lines().count(), 1);
-    assert!(said.contains("warn a sink loses events sink=errs why=no\u{fffd}room errors=1"), "{said}");
+    let text = "warn a sink loses events sink=errs errors=1 panics=0 dropped=0 why=no\u{fffd}room";
+    assert!(said.contains(text), "{said}");
+    full.store(false, SeqCst);
+    let mut said = String::new();
+    while said.is_empty() {
+        recorder.release(answered(&recorder));
+        assert!(recorder.flush(LONG) && lines_of.flush(LONG));
+        said = String::from_utf8(lines.try_iter().flatten().collect()).unwrap();
+    }
+    assert!(said.contains("info a sink takes all events again sink=errs"), "{said}");
 }

@@ -1,0 +1,110 @@
+//! From when until when a certificate is valid: its two moments, read out of the PEM text without looking at anything else.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use telemetry::Millis;
+
+const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
+const END: &str = "-----END CERTIFICATE-----";
+/// Tags of DER (X.690 8.1.2): an ordered list, the version of a certificate, and the two forms of a moment.
+const SEQUENCE: u8 = 0x30;
+const VERSION: u8 = 0xa0;
+const UTC_TIME: u8 = 0x17;
+const GENERALIZED_TIME: u8 = 0x18;
+
+/// The two moments of the first certificate in a text. `None`: they cannot be read, which whoever shows it will say.
+pub(super) fn read(pem: &[u8]) -> Option<(Millis, Millis)> {
+    let text = std::str::from_utf8(pem).ok()?;
+    let (_, rest) = text.split_once(BEGIN)?;
+    let (body, _) = rest.split_once(END)?;
+    let der = STANDARD.decode(body.split_whitespace().collect::<String>()).ok()?;
+    // RFC 5280 4.1: Certificate, TBSCertificate; then version, serial number, signature and issuer are before the validity.
+    let (certificate, _) = of(SEQUENCE, &der)?;
+    let (mut fields, _) = of(SEQUENCE, certificate)?;
+    if fields.first() == Some(&VERSION) {
+        fields = next(fields)?.2;
+    }
+    for _ in 0..3 {
+        fields = next(fields)?.2;
+    }
+    let (validity, _) = of(SEQUENCE, fields)?;
+    let (tag, begins, rest) = next(validity)?;
+    let begins = moment(tag, begins)?;
+    let (tag, ends, _) = next(rest)?;
+    Some((begins, moment(tag, ends)?))
+}
+
+/// What is in the first value, and what comes after it, where the value has this tag.
+fn of(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (found, inside, rest) = next(bytes)?;
+    (found == tag).then_some((inside, rest))
+}
+
+/// The first value of some: its tag, what is in it, and what comes after it.
+fn next(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let (tag, rest) = bytes.split_first()?;
+    let (length, rest) = rest.split_first()?;
+    let (length, rest) = match usize::from(*length) {
+        short @ 0..0x80 => (short, rest),
+        long => {
+            let (digits, rest) = rest.split_at_checked(long & 0x7f).filter(|(digits, _)| digits.len() <= 4)?;
+            (digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit)), rest)
+        }
+    };
+    let (inside, rest) = rest.split_at_checked(length)?;
+    Some((*tag, inside, rest))
+}
+
+/// A moment: `yyMMddHHmmssZ`, of 1950 to 2049, or `yyyyMMddHHmmssZ` (RFC 5280 4.1.2.5).
+fn moment(tag: u8, text: &[u8]) -> Option<Millis> {
+    let text = std::str::from_utf8(text).ok()?;
+    let whole = match tag {
+        UTC_TIME => format!("{}{text}", if text < "50" { "20" } else { "19" }),
+        GENERALIZED_TIME => text.to_owned(),
+        _ => return None,
+    };
+    let at = DateTime::strptime("%Y%m%d%H%M%SZ", whole).ok()?.to_zoned(TimeZone::UTC).ok()?;
+    Some(Millis(at.timestamp().as_millisecond()))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Of 90 days.
+    pub(in crate::certificate) const PEM: &str = "\
+-----BEGIN CERTIFICATE-----
+MIIBezCCASGgAwIBAgIUfhWW63bNb3zEVlp1SonDH+MQPeowCgYIKoZIzj0EAwIw
+EzERMA8GA1UEAwwIZGF5bGlnaHQwHhcNMjYxMTIyMTUxODMwWhcNMjcwMjIwMTUx
+ODMwWjATMREwDwYDVQQDDAhkYXlsaWdodDBZMBMGByqGSM49AgEGCCqGSM49AwEH
+A0IABCxKyO7Nrfw7wGEh01lDtTzb0+ekh3R53D5FM/ebUtxzuOPewmdMkW/TE+Kv
+Ux4htMCR1mqdoc1VT31/hcuVA2SjUzBRMB0GA1UdDgQWBBR3baic39XQT5mqHunP
+uIyvlzjftzAfBgNVHSMEGDAWgBR3baic39XQT5mqHunPuIyvlzjftzAPBgNVHRMB
+Af8EBTADAQH/MAoGCCqGSM49BAMCA0gAMEUCIC4YWfrmv5n/KAeOFg4+af2mPhb6
+OR3YtRyxC018pp0bAiEAkH4drrLMT7MI+RdmfpBP2GoLZpgf7ckw4qRPThVPIzw=
+-----END CERTIFICATE-----";
+
+    #[test]
+    fn both_moments_are_read_and_what_is_none_is_refused() {
+        let (begins, ends) = read(PEM.as_bytes()).unwrap();
+        assert_eq!(ends.0 - begins.0, 90 * 86_400_000);
+        assert_eq!(begins.to_string(), "2026-11-22T15:18:30.000Z");
+        for broken in ["", "x", &format!("{BEGIN}\n{END}"), &format!("{BEGIN}\nMIIB\n{END}"), &PEM[..200]] {
+            assert_eq!(read(broken.as_bytes()), None, "{broken}");
+        }
+        assert_eq!(moment(GENERALIZED_TIME, b"20500101000000Z"), Some(Millis(2_524_608_000_000)));
+        assert_eq!(moment(UTC_TIME, b"991231235959Z").map(|at| at.0), Some(946_684_799_000));
+    }
+
+    #[test]
+    fn no_cut_certificate_is_read_beyond_its_end() {
+        let body: String = PEM.lines().filter(|line| !line.starts_with('-')).collect();
+        let der = STANDARD.decode(body).unwrap();
+        for end in 0..der.len() {
+            let cut = format!("{BEGIN}\n{}\n{END}", STANDARD.encode(&der[..end]));
+            assert_eq!(read(cut.as_bytes()), None);
+        }
+    }
+}
