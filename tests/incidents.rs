@@ -2,9 +2,13 @@
 
 use crate::world::{Upstream, World};
 use serde_json::json;
+use std::path::Path;
+use std::process::Command;
 
 /// Far more looks than anything here takes.
 const TRIES: usize = 100_000;
+/// What the file that fills the disk has, in bytes. Half of it is how far the floor is away, in both directions.
+const BALLAST: u64 = 1 << 30;
 
 /// How many lines of the log have this text.
 fn said(world: &World, text: &str) -> usize {
@@ -18,6 +22,68 @@ fn await_said(world: &World, text: &str) {
 
 fn ready(world: &World) -> String {
     world.anon().get("/health/ready").expect(200).text().to_owned()
+}
+
+/// Free bytes of the file system that a folder is on.
+fn free(folder: &Path) -> u64 {
+    let told = Command::new("df").args(["--output=avail", "--block-size=1"]).arg(folder).output().unwrap();
+    String::from_utf8(told.stdout).unwrap().lines().last().unwrap().trim().parse().unwrap()
+}
+
+fn events_bytes(world: &World) -> u64 {
+    std::fs::metadata(world.data().join("events/events.jsonl")).map_or(0, |file| file.len())
+}
+
+#[test]
+fn below_the_floor_events_and_packages_stop_and_a_token_is_revoked_and_the_log_says_so_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let floor = free(folder.path()) - BALLAST / 2;
+    let world = World::start_with_file(&format!("[store]\nfree_space_floor_bytes = {floor}\n"));
+    world.tree("trees", "raw");
+    let admin = world.admin();
+    admin.put("trees", "before", b"x").expect(201);
+    let thief = world.person("thief", &["read", "write"], &[]);
+    thief.put("trees", "theirs", b"x").expect(201);
+    assert_eq!(ready(&world), "ready\n");
+
+    let ballast = folder.path().join("ballast");
+    let filled = Command::new("fallocate").args(["-l", &BALLAST.to_string()]).arg(&ballast).status().unwrap();
+    assert!(filled.success());
+    await_said(&world, "free space is below the floor");
+    for number in 0..20 {
+        admin.put("trees", &format!("no/{number}"), b"x").expect(507);
+    }
+    assert_eq!(world.anon().file("trees", "before").expect(200).text(), "x");
+    let told = ready(&world);
+    assert!(told.starts_with("ready\ndegraded: read-only: free space on the disk is below"), "{told}");
+    // Nothing of these requests is written down, and a stolen token is revoked all the same.
+    await_said(&world, "a sink loses events");
+    let before = events_bytes(&world);
+    world.admin().ask("DELETE", "/api/v1/tokens/thief", &[], b"").expect(204);
+    thief.put("trees", "more", b"x").expect(401);
+    for _ in 0..20 {
+        world.anon().file("trees", "nothing").expect(404);
+    }
+    assert_eq!(events_bytes(&world), before);
+    assert_eq!((said(&world, "free space is below the floor"), said(&world, "a sink loses events")), (1, 1));
+
+    std::fs::remove_file(&ballast).unwrap();
+    await_said(&world, "free space is above the floor again");
+    admin.put("trees", "after", b"x").expect(201);
+    assert_eq!(ready(&world), "ready\n");
+    // Events are written again, and that is said once there was quiet for a while.
+    for _ in 0..TRIES {
+        if said(&world, "a sink takes all events again") > 0 {
+            break;
+        }
+        world.anon().file("trees", "before").expect(200);
+    }
+    assert!(events_bytes(&world) > before);
+    for text in
+        ["free space is above the floor again", "a sink takes all events again", "free space is below the floor"]
+    {
+        assert_eq!(said(&world, text), 1, "{text}: {}", world.log());
+    }
 }
 
 #[test]

@@ -20,15 +20,28 @@ pub fn log(settings: &Settings, clock: &Clock) -> (Log, Lines) {
 /// The sinks of the events.
 pub fn events(settings: &Settings) -> Vec<Box<dyn Sink>> {
     let telemetry = &settings.telemetry;
-    let file = EVENTS.iter().fold(settings.store.data.clone(), |path, part| path.join(part));
+    let data = &settings.store.data;
+    let file = EVENTS.iter().fold(data.clone(), |path, part| path.join(part));
     let files = usize::try_from(telemetry.events_files).unwrap_or(usize::MAX);
-    let mut sinks: Vec<Box<dyn Sink>> =
-        vec![Box::new(JsonLines::new(Target::file(file, telemetry.events_max_bytes, files)))];
+    let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(JsonLines::new(above_floor(
+        Target::file(file, telemetry.events_max_bytes, files),
+        data,
+        settings,
+    )))];
     let config::AccessLog::On(format) = telemetry.access_log else { return sinks };
     let target = match telemetry.access_log_file.as_path() {
         path if path == Path::new("-") => Target::stdout(),
-        path => Target::file(path.to_owned(), ACCESS_FILE.0, ACCESS_FILE.1),
+        path => {
+            let folder = path.parent().unwrap_or(data).to_owned();
+            above_floor(Target::file(path.to_owned(), ACCESS_FILE.0, ACCESS_FILE.1), &folder, settings)
+        }
     };
     sinks.push(Box::new(AccessLog::new(format, target)));
     sinks
+}
+
+/// A file that is not written while free space is below the floor: the last room on the disk is for changes of the truth.
+fn above_floor(target: Target, folder: &Path, settings: &Settings) -> Target {
+    let (folder, floor_bytes) = (folder.to_owned(), settings.store.free_space_floor_bytes);
+    target.while_allowed(move || store::above_floor(&folder, floor_bytes))
 }

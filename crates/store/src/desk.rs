@@ -131,6 +131,9 @@ impl Desk {
     }
 }
 
+/// Whether a batch writes more than settings and tokens: the last room on the disk is for those, so that a token can always be revoked.
 fn writes_content(batch: &Batch) -> bool {
-    batch.changes.iter().any(|change| matches!(change, Change::Entry { .. }))
+    let small =
+        |change: &Change| matches!(change, Change::Repository { .. } | Change::Token { .. } | Change::Setting { .. });
+    !batch.changes.iter().all(small)
 }

@@ -149,8 +149,8 @@ keys! {
         readers: usize = Shares::readers, 1..=256;
         /// Bytes of files of upstreams that are kept, of all remote repositories together; those used least go first.
         cached_bytes: u64 = Shares::cached_bytes, 16_777_216..=1_125_899_906_842_624;
-        /// Free space of the file system below which nothing is written any more, in bytes.
-        free_space_floor_bytes: u64 = |_| (256 << 20, "room for the databases to end their work".into()), 0..=1_099_511_627_776;
+        /// Free space of the file system, in bytes, below which packages, files of upstreams and events are not written any more.
+        free_space_floor_bytes: u64 = |_| (256 << 20, "room for changes of settings and tokens".into()), 0..=1_125_899_906_842_624;
     }
 
     /// Upstreams: how they are called, and where the remote repositories that a new data folder gets have their files from.

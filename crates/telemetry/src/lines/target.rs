@@ -12,7 +12,12 @@ pub struct Target {
     out: Box<dyn Write + Send>,
     /// The last write ended inside a line, so the next begins with an end of line.
     torn: bool,
+    /// Refuses writes while it says so.
+    gate: Option<Gate>,
 }
+
+/// Whether anything may be written now; if not, why.
+type Gate = Box<dyn Fn() -> io::Result<()> + Send>;
 
 /// Lines that could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +49,12 @@ impl Target {
 
     /// Anything else that takes bytes.
     pub fn writer(out: Box<dyn Write + Send>) -> Self {
-        Self { out, torn: false }
+        Self { out, torn: false, gate: None }
+    }
+
+    /// The same, written only while `gate` allows it. It is asked before each piece.
+    pub fn while_allowed(self, gate: impl Fn() -> io::Result<()> + Send + 'static) -> Self {
+        Self { gate: Some(Box::new(gate)), ..self }
     }
 
     /// Writes lines, each with its end. Tries every piece: after an error there may be room again.
@@ -83,7 +93,8 @@ impl Target {
 
     fn write_piece(&mut self, piece: &[u8]) -> Result<(), Lost> {
         let mut rest = piece;
-        let written = self.end_torn_line().and_then(|()| {
+        let allowed = self.gate.as_ref().map_or(Ok(()), |gate| gate());
+        let written = allowed.and_then(|()| self.end_torn_line()).and_then(|()| {
             while !rest.is_empty() {
                 match self.out.write(rest) {
                     Ok(0) => return Err(ErrorKind::WriteZero.into()),
