@@ -98,3 +98,24 @@ fn operators_set_policies_and_let_versions_through_on_the_command_line() {
     assert!(run("daylight policy allow gems-private lamp --why x --until soon").bad().contains("such as `30d`"));
     assert!(run("daylight policy withdraw gems-private lamp:1.1.0").bad().contains("nothing lets"));
 }
+
+/// Bundler keeps what `/info` said until `/versions` says another MD5: a name that is no longer there says nothing.
+#[test]
+fn bundler_learns_that_a_gem_is_hidden_whole_and_does_not_ask_for_what_it_may_not_have() {
+    let (world, ruby) = (world(), Ruby::new());
+    world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    world.admin().push(FIRST, &Gem::new("oil", "1.0.0")).expect(200);
+    let url = world.url(FIRST);
+    let app = ruby.app("app", &url, "gem 'lamp'\ngem 'oil'");
+    for policy in [json!({ "deny": ["lamp"] }), json!({ "deny": null, "cooldown_s": WEEK_S })] {
+        app.bundle(&["install"]).good();
+        set(&world, FIRST, &policy).expect(200);
+        std::fs::remove_dir_all(ruby.home().join("installed")).unwrap();
+        app.unlock();
+        let said = app.bundle(&["install"]).bad();
+        assert!(said.contains("ould not find gem 'lamp'") && !said.contains("403"), "{policy}: {said}");
+        set(&world, FIRST, &json!({ "deny": null, "cooldown_s": null })).expect(200);
+    }
+    // What is offered again is found again.
+    app.bundle(&["install"]).good();
+}

@@ -1,6 +1,7 @@
 //! Policies, as clients, operators and upstreams see them: what is hidden is hidden on every route, and says why.
 
 mod ages;
+mod calls;
 mod clients;
 mod cooldown;
 mod folders;

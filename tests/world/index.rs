@@ -32,7 +32,8 @@ impl Index {
             let held = live.entry(name.to_owned()).or_default();
             for change in changes.split(',') {
                 match change.strip_prefix('-') {
-                    Some(gone) => assert!(held.remove(gone), "{line:?} takes away what is not there"),
+                    // Nothing is left of it, says the version `0` where there is none.
+                    Some(gone) => assert!(held.remove(gone) || gone == "0", "{line:?} takes away what is not there"),
                     None => assert!(held.insert(change.to_owned()), "{line:?} adds what is there"),
                 }
             }

@@ -130,6 +130,18 @@ pub fn hidden<'a, R: Row>(rows: &'a [R], view: View<'_>) -> impl Iterator<Item =
     rows.iter().filter(move |row| view.offers(*row)).filter_map(move |row| Some((row, view.hides(row)?)))
 }
 
+/// Whether nothing of `rows` is to be seen, though some were published by the view's moment: they were taken away, or policy hides them,
+/// and who knew of them has to be told.
+pub(crate) fn gone<R: Row>(rows: &[R], view: View<'_>) -> bool {
+    let by = view.as_of.unwrap_or(Millis(i64::MAX));
+    visible(rows, view).next().is_none() && rows.iter().any(|row| row.standing().1 <= by)
+}
+
+/// Whether policy hides all that is offered of `rows`, and there is something.
+pub(crate) fn all_hidden<R: Row>(rows: &[R], view: View<'_>) -> bool {
+    visible(rows, view).next().is_none() && hidden(rows, view).next().is_some()
+}
+
 /// The next moment at which the view shows others of `rows`, without any change of them.
 pub fn turns<R: Row>(rows: &[R], view: View<'_>) -> Option<Millis> {
     let format = view.rules.format()?;

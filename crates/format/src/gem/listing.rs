@@ -2,6 +2,7 @@
 //! `/info`, and which bytes an `/info` promises.
 
 use super::name::{check_platform, plain};
+use super::versions::NOTHING;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What `/versions` says.
@@ -65,6 +66,8 @@ impl Listing {
                 let changed = if gone { gem.offered.remove(version) } else { gem.offered.insert(version.to_owned()) };
                 match (changed, gone) {
                     (true, _) => {}
+                    // It says that nothing is left.
+                    (false, true) if version == NOTHING => {}
                     (false, true) => return Err(wrong(at, "it takes a version away that was not offered")),
                     (false, false) => return Err(wrong(at, "it offers a version that was offered already")),
                 }

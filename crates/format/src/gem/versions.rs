@@ -31,6 +31,16 @@ pub fn summary<T: AsRef<str>>(name: &str, info: &[T], md5: &str) -> String {
     format!("{name} {} {md5}", versions.join(","))
 }
 
+/// The version that is taken away of a gem that offers none: nothing, if it has no version `0`. Some version has to stand there: clients
+/// split the line at blanks, and would take the MD5 for one.
+pub const NOTHING: &str = "0";
+
+/// The line of a gem that no longer offers anything; `md5` is that of its `/info`. Bundler keeps an `/info` until `/versions` says another
+/// MD5 for it, so a name that is left out keeps its versions for whoever knew them.
+pub fn tombstone(name: &str, md5: &str) -> String {
+    format!("{name} -{NOTHING} {md5}")
+}
+
 /// The file: its header and lines.
 pub fn render<T: AsRef<str>>(created_at: i64, lines: impl IntoIterator<Item = T>) -> Vec<u8> {
     append(header(created_at).into_bytes(), lines)
@@ -129,6 +139,7 @@ mod tests {
     fn a_change_is_a_line() {
         assert_eq!(line("rack", Op::Push, "3.1.2", "ruby", MD5), format!("rack 3.1.2 {MD5}"));
         assert_eq!(line("rack", Op::Yank, "3.1.2", "java", MD5), format!("rack -3.1.2-java {MD5}"));
+        assert_eq!(tombstone("rack", MD5), format!("rack -0 {MD5}"));
     }
 
     #[test]

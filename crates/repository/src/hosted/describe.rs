@@ -4,6 +4,7 @@ use super::index::{facts, make};
 use super::owners::Owners;
 use super::views::Part;
 use super::{Hosted, names, search};
+use crate::visible::all_hidden;
 use crate::{Actor, Describe, Error, Found, Index, View, What, turns, visible};
 use format::gem::{document, json};
 use serde_json::{Value, json};
@@ -61,9 +62,11 @@ async fn tell(
     let (rows, render): (usize, Box<dyn FnOnce() -> Result<Value, Error> + Send>) = match what {
         What::Owners(name) => {
             let known = store.facts(repository.id, &name, event).await?;
-            if known.seq == store::Seq(0) {
+            let rows = repository.unit(store, &name, event).await?;
+            if known.seq == store::Seq(0) || all_hidden(&rows, repository.view(now)) {
                 return Err(Error::NoSuchGem);
             }
+            fresh_until = turns(&rows, repository.view(now));
             (1, Box::new(move || Ok(Owners::read(&name, known.facts)?.shown())))
         }
         What::Gem(_) | What::Versions(_) | What::Latest(_) | What::Version(..) => {

@@ -8,6 +8,7 @@ use super::views::{Made, Part};
 use crate::content::soonest;
 use crate::rope::Chunks;
 use crate::rope::chunks::UNITS;
+use crate::visible::gone;
 use crate::{Error, Found, Index, Repository, turns, visible};
 use format::gem::dependencies::{self, Form, Piece};
 use format::gem::{self, Identity, Package, specs};
@@ -21,16 +22,20 @@ type Rendered = Result<(Made, Option<Millis>), Error>;
 /// Gems that are read in one turn of a reader.
 const PAGE: usize = 1_000;
 
-/// `/versions`: a line for each gem that has a version to offer.
+/// `/versions`: a line for each gem, also where it has nothing to offer any more.
 pub(super) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
     hosted.once(Part::Versions, now, event, async |event| render_versions(hosted, now, event).await).await?.found()
 }
 
 async fn render_versions(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Rendered {
     let line = move |name: &str, rows: Vec<Entry>, repository: &Repository| {
-        let (lines, _) = info_lines(visible(&rows, repository.view(now)), repository.info_format())?;
+        let view = repository.view(now);
+        let (lines, _) = info_lines(visible(&rows, view), repository.info_format())?;
         let md5 = gem::info::md5_hex(&gem::info::render(&lines));
-        Ok((!lines.is_empty()).then(|| gem::versions::summary(name, &lines, &md5)))
+        Ok(match lines.is_empty() {
+            false => Some(gem::versions::summary(name, &lines, &md5)),
+            true => gone(&rows, view).then(|| gem::versions::tombstone(name, &md5)),
+        })
     };
     let (lines, fresh_until) = each(hosted, line, now, event).await?;
     let created = hosted.repository.record.created.seconds();

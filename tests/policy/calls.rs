@@ -1,0 +1,69 @@
+//! Every call of the API that gem servers have, from the table that URLs are read from: none tells of what policy hides.
+
+use super::{WEEK_S, set, set_day, world};
+use crate::world::{FIRST, Gem, Index, Person, World};
+use format::gem::call;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// The gem that is hidden, who owns it, and its only version.
+const GEM: &str = "zephyr";
+const OWNER: &str = "mira-of-the-winds";
+const NUMBER: &str = "2.5.77";
+/// What calls read in their query, each what it needs.
+const QUERY: &str = "query=zeph&gems=zephyr,lamp&from=2026-11-09T00:00:00Z&to=2026-11-12T00:00:00Z";
+
+/// What each path answers to each of these people, where it tells something of the gem. What the owner is told of the
+/// owner alone is nothing of a gem.
+fn tellers(people: &[&Person]) -> BTreeMap<String, String> {
+    let indexes =
+        ["versions", "names", "info/zephyr", "specs.4.8.gz", "api/v1/dependencies", "api/v1/dependencies.json"];
+    let calls = call::paths(GEM, NUMBER).into_iter().chain(indexes.map(str::to_owned));
+    let mut told = BTreeMap::new();
+    for path in calls.filter(|path| !path.contains("api_key") && !path.contains("profile/me")) {
+        for who in people {
+            let answer = who.get(&format!("/repository/{FIRST}/{path}?{QUERY}"));
+            let text = String::from_utf8_lossy(&answer.body).into_owned();
+            // A name stands in `/versions` without a version: that it is gone must be said to whoever knew it.
+            let text = text.replace(&gone(), "");
+            let tells = text.contains(NUMBER) || text.contains(OWNER) || (answer.status == 200 && text.contains(GEM));
+            if tells {
+                told.insert(path.clone(), text);
+            }
+        }
+    }
+    told
+}
+
+/// The line that says it is gone, with the MD5 of an `/info` that offers nothing.
+fn gone() -> String {
+    format!("{GEM} -0 6105347ebb9825ac754615ca55ff3b0c")
+}
+
+fn shop() -> World {
+    let world = world();
+    world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    set_day(&world, 10);
+    world
+}
+
+#[test]
+fn no_call_tells_of_a_gem_that_is_denied_or_too_young() {
+    let world = shop();
+    let owner = world.person(OWNER, &["read", "write", "add_owner"], &[]);
+    owner.push(FIRST, &Gem::new(GEM, NUMBER)).expect(200);
+    set_day(&world, 11);
+    let (anon, admin) = (world.anon(), world.admin());
+    let people = [&anon, &owner, &admin];
+    let told = tellers(&people);
+    assert!(told.len() > 25, "what is not hidden is told of: {:?}", told.keys());
+    for policy in [json!({ "deny": [GEM] }), json!({ "deny": null, "cooldown_s": WEEK_S })] {
+        set(&world, FIRST, &policy).expect(200);
+        for _ in 0..3 {
+            assert_eq!(tellers(&people), BTreeMap::new(), "{policy}");
+        }
+        Index::read(&anon, FIRST);
+    }
+    set(&world, FIRST, &json!({ "cooldown_s": null })).expect(200);
+    assert_eq!(tellers(&people).into_keys().collect::<Vec<_>>(), told.into_keys().collect::<Vec<_>>());
+}
