@@ -122,7 +122,7 @@ fn what_was_waited_for_comes_to_all_who_waited() {
     let mut waiting = Vec::new();
     while waiting.len() < count {
         // Not more at once than there are places: each gives its own back once it waits.
-        waiting.extend((0..8).map(|_| ask(scene.world.address(), &format!("/repository/hang-raw{path}"))));
+        waiting.extend((0..2).map(|_| ask(scene.world.address(), &format!("/repository/hang-raw{path}"))));
         scene.await_waiting(waiting.len() as u64);
         let waits = |metrics: &str| bound(metrics, "used", "upstream.waiters") == waiting.len() as u64;
         await_metrics(&scene.world, "all of them", waits);
@@ -134,4 +134,27 @@ fn what_was_waited_for_comes_to_all_who_waited() {
     assert_eq!(scene.upstream.count(path), 1);
     let metrics = scene.world.anon().get("/metrics").expect(200);
     assert_eq!(bound(metrics.text(), "used", "upstream.waiters"), 0);
+}
+
+/// Takes all connections there are, which say nothing, and as many in reserve.
+fn crowd(world: &World) -> Vec<Connection> {
+    (0..400).map(|_| Connection::open(world.address()).unwrap()).collect()
+}
+
+#[test]
+fn where_all_connections_are_taken_probes_and_metrics_are_answered_and_others_come_again() {
+    let world = World::start_with(&[
+        ("DAYLIGHT_SERVER_MAX_CONNECTIONS", "64"),
+        ("DAYLIGHT_SERVER_MAX_CONNECTIONS_PER_CLIENT", "48"),
+        ("DAYLIGHT_SERVER_HEAD_TIMEOUT_S", "600"),
+    ]);
+    let crowd = crowd(&world);
+    for _ in 0..20 {
+        super::beside::healthy(&world);
+        let refused = world.anon().get("/repository/gems-private/versions").expect(503);
+        assert_eq!((refused.header("retry-after"), refused.header("connection")), (Some("1"), Some("close")));
+    }
+    drop(crowd);
+    await_metrics(&world, "room", |metrics| bound(metrics, "used", "connections") < 48);
+    world.anon().get("/repository/gems-private/versions").expect(200);
 }

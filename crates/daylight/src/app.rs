@@ -6,7 +6,7 @@ use crate::asked::Asked;
 use crate::class::{Class, Classes, Place};
 use crate::config::References;
 use crate::error::Error;
-use crate::reply;
+use crate::{reply, route};
 use front::{Handler, Pages, Prepared, Reply, Request};
 use http::StatusCode;
 use repository::{Ask, Repositories};
@@ -115,6 +115,10 @@ impl App {
 impl Handler for App {
     fn prepared(&self, path: &str, query: Option<&str>, gzip: &dyn Fn() -> bool, now: Millis) -> Option<Prepared> {
         self.pages.prepared(path, query, gzip, now)
+    }
+
+    fn is_vital(&self, request: &Request) -> bool {
+        route::is_vital(&request.method, request.path())
     }
 
     async fn answer(&self, request: &mut Request, event: &mut Event) -> Reply {

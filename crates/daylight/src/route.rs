@@ -51,6 +51,11 @@ pub struct Content {
 /// As many names as most paths have, at most.
 const SEGMENTS: usize = 16;
 
+/// Whether it is a probe or asks for metrics, which are answered also where no other connection is taken.
+pub fn is_vital(method: &Method, raw: &str) -> bool {
+    matches!(read(method, raw), Ok(Route::Live | Route::Ready | Route::Metrics))
+}
+
 /// Reads a request's method and raw path.
 pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
     let path = decode(raw).ok_or_else(|| Error::NoSuchRoute(telemetry::Event::text(raw)))?;

@@ -24,6 +24,12 @@ pub trait Handler: Send + Sync + 'static {
     /// the future is dropped wherever it waits.
     fn answer(&self, request: &mut Request, event: &mut Event) -> impl Future<Output = Reply>;
 
+    /// Whether a request is answered also where there is no room for others: probes, and what operators look at.
+    fn is_vital(&self, request: &Request) -> bool {
+        let _ = request;
+        false
+    }
+
     /// The page for a plain question ([`Pages::prepared`](crate::Pages::prepared)), asked before all else.
     fn prepared(&self, path: &str, query: Option<&str>, gzip: &dyn Fn() -> bool, now: Millis) -> Option<Prepared> {
         let _ = (path, query, gzip, now);

@@ -38,6 +38,7 @@ mod pieces;
 mod proxies;
 mod reply;
 mod request;
+mod reserve;
 mod rest;
 mod rope;
 mod sent;
@@ -57,6 +58,7 @@ pub use pages::{Canon, Class, Holds, Outside, PUBLIC, Pages, Prepared, takes_gzi
 pub use proxies::{ClientFrom, Network, Proxies, announced};
 pub use reply::{Body, Ranges, Reply};
 pub use request::{Request, Upload, UploadError};
+pub use reserve::RESERVED;
 pub use rope::Rope;
 pub use stop::Stop;
 pub use tls::Tls;

@@ -26,9 +26,9 @@ pub struct Limits {
     pub upload_grace: Duration,
     /// Without the client taking a byte of a reply that waits for it. Then the connection closes.
     pub write_stall: Duration,
-    /// Connections open at once. Over it: closed at once, and counted.
+    /// Connections open at once. Over it: let in for one request, answered if it is vital, and else told to come again.
     pub connections: u64,
-    /// Connections open at once from one address (IPv6: one network of 64 bits). Over it: closed at once, and counted.
+    /// Connections open at once from one address (IPv6: one network of 64 bits). Over it: as above.
     pub client_connections: u64,
     /// Requests under way at once on a connection of HTTP/2. What goes on beyond its turn counts as a connection too, but
     /// for one each: over it, the stream is refused, and the client may ask again.

@@ -6,6 +6,7 @@ use crate::exchange::Handler;
 use crate::heartbeat::heartbeat;
 use crate::pieces::Means;
 use crate::proxies::Proxies;
+use crate::reserve::{RESERVED, Reserve};
 use crate::turns::timed;
 use crate::{Error, Limits, Stop, Tls, connection, http1};
 use hyper::server::conn::http1::Builder;
@@ -26,6 +27,7 @@ use telemetry::{Bound, BoundName, Counter, Event, Full, Outcome, Pulse, Reason, 
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder as Runtime, LocalOptions};
 use tokio::sync::Notify;
+use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
 /// Connections that the kernel completes while every core is busy.
@@ -158,6 +160,8 @@ pub fn run<H: Handler>(
     let clients = Clients::new(limits.client_connections);
     recorder.register(clients.bound().clone());
     let cores = options.cores.max(1);
+    let reserved = Bound::new(BoundName::ReservedConnections, "", (cores * RESERVED) as u64);
+    recorder.register(reserved.clone());
     let threads = Bound::new(BoundName::FileThreads, "", (cores * BLOCKING) as u64);
     recorder.register(threads.clone());
     let buffers = Buffers::new(limits.file_buffers);
@@ -186,7 +190,8 @@ pub fn run<H: Handler>(
             };
             let (stop, name) = (&stop, format!("core-{number}"));
             let heart = recorder.pulse(&name);
-            let work = move || serve(core, socket, heart, stop, options.patience).inspect_err(|_| stop.now());
+            let reserve = Reserve::new(reserved.clone());
+            let work = move || serve(core, socket, reserve, heart, stop, options.patience).inspect_err(|_| stop.now());
             threads.push(Thread::new().name(name).spawn_scoped(scope, work).inspect_err(|_| stop.now()));
         }
         let ended = |thread: io::Result<ScopedJoinHandle<'_, io::Result<()>>>| {
@@ -200,6 +205,7 @@ pub fn run<H: Handler>(
 fn serve<H: Handler>(
     core: Core<H>,
     socket: std::net::TcpListener,
+    reserve: Reserve,
     heart: Arc<Pulse>,
     stop: &Stop,
     patience: Duration,
@@ -211,7 +217,7 @@ fn serve<H: Handler>(
     let served = runtime.block_on(async {
         let socket = TcpListener::from_std(socket)?;
         tokio::task::spawn_local(heartbeat(heart));
-        core.farewell.set(Some(timed(|| accept(&core, socket, stop)).await));
+        core.farewell.set(Some(timed(|| accept(&core, &reserve, socket, stop)).await));
         core.stopping.notify_waiters();
         finish(&core, patience).await;
         Ok(())
@@ -222,7 +228,7 @@ fn serve<H: Handler>(
 }
 
 /// Accepts until it is told to stop. Returns how long idle connections may stay.
-async fn accept<H: Handler>(core: &Rc<Core<H>>, socket: TcpListener, stop: &Stop) -> Duration {
+async fn accept<H: Handler>(core: &Rc<Core<H>>, reserve: &Reserve, socket: TcpListener, stop: &Stop) -> Duration {
     let mut asked = pin!(stop.asked());
     loop {
         let accepted = poll_fn(|cx| match asked.as_mut().poll(cx) {
@@ -236,8 +242,13 @@ async fn accept<H: Handler>(core: &Rc<Core<H>>, socket: TcpListener, stop: &Stop
                 let client = peer.ip().to_canonical();
                 match (core.connections.enter(), core.enter(client)) {
                     (Ok(slot), Ok(place)) => open(core, stream, client, (slot, place)),
-                    (Err(_), _) => turn_away(&core.recorder, client, Reason::TooManyConnections),
-                    (_, Err(_)) => turn_away(&core.recorder, client, Reason::TooManyOfClient),
+                    (full, _) => {
+                        let why = if full.is_err() { Reason::TooManyConnections } else { Reason::TooManyOfClient };
+                        drop(full);
+                        reserve.let_in(core, stream, client, why);
+                        // Those inside have their turn before the next may push one out.
+                        yield_now().await;
+                    }
                 }
             }
             // The client has left already; the next one is there at once.
@@ -248,6 +259,27 @@ async fn accept<H: Handler>(core: &Rc<Core<H>>, socket: TcpListener, stop: &Stop
 }
 
 impl<H> Core<H> {
+    /// The same core for connections that are answered by another handler, may be open for so long, and count in this bound.
+    pub(crate) fn with<V>(&self, handler: Arc<V>, open_for: Duration, connections: Arc<Bound>) -> Core<V> {
+        let stays =
+            Limits { head_time: open_for, keep_alive: open_for, write_stall: open_for, ..(*self.limits).clone() };
+        Core {
+            handler,
+            builder: http1::builder(&stays),
+            limits: Arc::new(stays),
+            recorder: self.recorder.clone(),
+            means: self.means.clone(),
+            connections,
+            clients: Clients::new(u64::MAX),
+            proxies: self.proxies.clone(),
+            tls: self.tls.clone(),
+            farewell: Cell::new(None),
+            stopping: Notify::new(),
+            open: Cell::new(0),
+            emptied: Notify::new(),
+        }
+    }
+
     /// One more connection of `client`. A trusted proxy has those of many clients, and is not counted.
     pub(crate) fn enter(&self, client: IpAddr) -> Result<Option<clients::Place>, Full> {
         if self.proxies.trust(client) { Ok(None) } else { self.clients.enter(client).map(Some) }

@@ -35,6 +35,7 @@ macro_rules! bounds {
 bounds! {
     Connections "connections" "connections" "Open client connections, and what is under way on those of HTTP/2 beyond one request each";
     ClientConnections "client.connections" "connections" "The same of the one client that has most";
+    ReservedConnections "connections.reserved" "connections" "Connections beyond those that may be open, let in for a probe or metrics; what is turned away made room for a later one";
     Pages "pages" "bytes" "Complete answers in memory";
     Indexes "indexes" "bytes" "Large indexes in memory, each shared by all who read it";
     Dependencies "dependencies" "bytes" "What the dependency API says of gems, in memory";

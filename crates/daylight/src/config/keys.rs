@@ -94,7 +94,7 @@ keys! {
         dependencies_bytes: u64 = Shares::dependencies_bytes, 0..=1_099_511_627_776;
         /// Memory for indexes of gems as a policy shows them, or as of a moment.
         views_bytes: u64 = Shares::views_bytes, 0..=1_099_511_627_776;
-        /// Client connections open at once; more are turned away.
+        /// Client connections open at once; more are turned away, but for `/health/live`, `/health/ready` and `/metrics`.
         max_connections: u64 = Shares::max_connections, 1..=1_000_000;
         /// Connections open at once from one address, or one IPv6 network of 64 bits; more are turned away.
         max_connections_per_client: u64 = Shares::max_connections_per_client, 1..=1_000_000;

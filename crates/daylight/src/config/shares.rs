@@ -91,6 +91,7 @@ impl Shares {
         let by_memory = self.part(4) / CONNECTION_BYTES;
         // An upload's file is opened a second time to be read.
         let fixed = Self::fixed_descriptors(self.readers().0)
+            + (self.cores().0 * front::RESERVED) as u64
             + self.max_uploads().0
             + self.open_files().0
             + self.page_files().0;

@@ -102,12 +102,36 @@ fn connections_over_the_limit_are_turned_away_and_counted() {
     let mut first = front.client();
     assert_eq!(first.get("/").status, 200);
     front.event();
-    assert_eq!(front.client().rest(), b"");
+    let refused = front.client().get("/");
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
     let event = front.event();
     assert_eq!((event.outcome, event.reason), (Some(Outcome::TurnedAway), Some(Reason::TooManyConnections)));
+    assert_eq!(front.client().get("/vital").status, 200);
+    assert_eq!(front.event().outcome, Some(Outcome::Answered));
     assert_eq!(first.get("/").status, 200);
     let bound = front.recorder.bounds().into_iter().find(|bound| bound.name() == BoundName::Connections).unwrap();
-    assert_eq!((bound.used(), bound.capacity(), bound.rejected()), (1, 1, 1));
+    assert_eq!((bound.used(), bound.capacity(), bound.rejected()), (1, 1, 2));
+}
+
+#[test]
+fn those_in_reserve_who_ask_nothing_make_room_for_who_does_and_are_counted() {
+    let front = Front::limited(Limits { connections: 1, ..Limits::default() });
+    let _first = front.client();
+    let silent: Vec<_> = (0..200).map(|_| front.client()).collect();
+    for _ in 0..5 {
+        assert_eq!(front.client().get("/vital").status, 200);
+    }
+    drop(silent);
+    let mut outcomes = [0; 2];
+    while outcomes != [5, 200] {
+        match front.event().outcome {
+            Some(Outcome::Answered) => outcomes[0] += 1,
+            other => {
+                assert_eq!(other, Some(Outcome::TurnedAway));
+                outcomes[1] += 1;
+            }
+        }
+    }
 }
 
 #[test]
@@ -118,7 +142,7 @@ fn one_client_cannot_take_all_connections_and_others_still_come_in() {
         assert_eq!(client.get("/").status, 200);
         front.event();
     }
-    assert_eq!(front.client().rest(), b"");
+    assert_eq!(front.client().get("/").status, 503);
     let event = front.event();
     assert_eq!((event.outcome, event.reason), (Some(Outcome::TurnedAway), Some(Reason::TooManyOfClient)));
     assert_eq!(front.client_from([127, 0, 0, 2]).get("/").status, 200);

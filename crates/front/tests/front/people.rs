@@ -232,6 +232,10 @@ pub(crate) const ROPE: usize = 5_000_003;
 pub(crate) struct House;
 
 impl Handler for House {
+    fn is_vital(&self, request: &Request) -> bool {
+        request.path() == "/vital"
+    }
+
     async fn answer(&self, request: &mut Request, event: &mut Event) -> Reply {
         let ok = Reply::text(StatusCode::OK, format!("{} {:?}", request.path(), request.query()));
         match request.path() {
