@@ -69,7 +69,7 @@ pub(super) fn remote(world: &World, (name, format): (&str, &str), url: &str) {
 }
 
 /// Waits until the metrics say so.
-pub(super) fn await_metrics(world: &World, what: &str, so: impl Fn(&str) -> bool) {
+pub(crate) fn await_metrics(world: &World, what: &str, so: impl Fn(&str) -> bool) {
     let began = Instant::now();
     loop {
         let metrics = world.anon().get("/metrics").expect(200);
@@ -82,7 +82,7 @@ pub(super) fn await_metrics(world: &World, what: &str, so: impl Fn(&str) -> bool
 }
 
 /// What a bound's metric says, of all its kinds together.
-pub(super) fn bound(metrics: &str, metric: &str, bound: &str) -> u64 {
+pub(crate) fn bound(metrics: &str, metric: &str, bound: &str) -> u64 {
     let lines = metrics.lines().filter(|line| line.contains(&format!("{{bound=\"{bound}\",")));
     let lines: Vec<&str> = lines.collect();
     sum(&lines.join("\n"), &format!("daylight_bound_{metric}"))

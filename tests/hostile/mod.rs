@@ -1,7 +1,7 @@
 //! HTTP from people who mean harm, in raw bytes against the real program. Each piece is refused or bounded, the next
 //! client is served, and the sums of attempts and outcomes are right after it.
 
-mod beside;
+pub(crate) mod beside;
 mod floods;
 mod formats;
 mod framing;

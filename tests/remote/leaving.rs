@@ -3,6 +3,7 @@
 use super::cold::begin;
 use super::{JAR, Scene, at, bytes};
 use crate::accounts::sum;
+use crate::hostile::beside::{await_metrics, bound};
 use crate::world::{Connection, Says, Upstream, World, hex};
 use serde_json::json;
 use sha1::{Digest, Sha1};
@@ -125,4 +126,22 @@ fn a_file_that_is_kept_is_made_good_again_though_nobody_waits_for_that() {
     await_flights(&scene, 0);
     scene.upstream.unplug();
     assert_eq!(get().expect(200).text(), "new");
+}
+
+#[test]
+fn a_large_file_that_nobody_waits_for_any_more_is_not_fetched_to_its_end() {
+    let scene = patient();
+    let (path, silent) = (format!("/{JAR}"), "org/example/other/1/other-1.jar");
+    scene.upstream.says(&path, Says::bytes(bytes(2 << 20)).announces(1 << 30).held_at(500_000));
+    scene.upstream.says(&format!("/{silent}"), Says::bytes("never").silent());
+    drop(begin(scene.world.address(), &at(JAR), 100_000));
+    let asking = ask(&scene, &at(silent));
+    scene.upstream.await_count(&format!("/{silent}"), 1);
+    drop(asking);
+    // This one is noticed to have left, as the other had before.
+    await_metrics(&scene.world, "the end of one", |metrics| bound(metrics, "used", "flights") <= 1);
+    scene.upstream.release(&path);
+    await_flights(&scene, 0);
+    let metrics = scene.world.admin().get("/metrics").expect(200);
+    assert_eq!(bound(metrics.text(), "rejected_total", "flights.abandoned"), 1);
 }

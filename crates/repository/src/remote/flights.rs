@@ -127,17 +127,21 @@ impl Remote {
         }
     }
 
+    /// Whether nobody follows the flight for `path`; nobody can from then on.
+    pub(super) fn left(&self, path: &str, told: &watch::Sender<Stage>) -> bool {
+        self.remotes.flights.left(&(self.repository.origin, path.to_owned()), told)
+    }
+
     /// What a call comes to, unless all who follow the flight for `path` leave before: then it is dropped.
     pub(super) async fn while_followed<T>(
         &self,
         (path, told): (&str, &watch::Sender<Stage>),
         call: impl Future<Output = T>,
     ) -> Result<T, Trouble> {
-        let key = (self.repository.origin, path.to_owned());
         let left = async {
             told.closed().await;
             // Another may have come before the table was locked.
-            while !self.remotes.flights.left(&key, told) {
+            while !self.left(path, told) {
                 told.closed().await;
             }
         };

@@ -1,5 +1,6 @@
 //! A body on its way from an upstream: few bytes are held in memory, more go into a file that others read as it grows.
 
+use super::abandoned::Followers;
 use super::failure::{Failure, Trouble};
 use super::kind;
 use super::promise::Promise;
@@ -53,7 +54,7 @@ impl Incoming {
         store: &Store,
         path: (Format, &str),
         answer: &mut Arriving,
-        (promise, show): (&mut Promise, impl Show),
+        (promise, show, followers): (&mut Promise, impl Show, Followers<'_>),
         event: &mut Event,
     ) -> Result<Self, Trouble> {
         let mut first = BytesMut::new();
@@ -62,11 +63,11 @@ impl Incoming {
         {
             first.extend_from_slice(&piece?);
             if answer.length().is_some_and(|length| length > TAIL) {
-                return Self::take_file(store, path, (answer, first), (promise, show), event).await;
+                return Self::take_file(store, path, (answer, first), (promise, show, followers), event).await;
             }
         }
         if first.len() as u64 > TAIL {
-            return Self::take_file(store, path, (answer, first), (promise, show), event).await;
+            return Self::take_file(store, path, (answer, first), (promise, show, followers), event).await;
         }
         refuse_a_page(path, &first)?;
         let bytes = first.freeze();
@@ -83,7 +84,7 @@ impl Incoming {
         store: &Store,
         path: (Format, &str),
         (answer, first): (&mut Arriving, BytesMut),
-        (promise, show): (&mut Promise, impl Show),
+        (promise, show, followers): (&mut Promise, impl Show, Followers<'_>),
         event: &mut Event,
     ) -> Result<Self, Trouble> {
         refuse_a_page(path, &first)?;
@@ -93,13 +94,14 @@ impl Incoming {
         let (told, grown) = watch::channel(Grown::Going(0));
         let growth = Growth(told);
         let mut piece = Some(first.freeze());
-        let mut show = Some(show);
+        let (mut show, mut followers) = (Some((show, grown)), followers);
         while let Some(bytes) = piece {
             staged.write(bytes, event).await?;
             growth.come_to(staged.size_bytes(), length);
-            if let Some(show) = show.take() {
-                show(file.clone(), grown.clone(), promise.soon(event).await?);
+            if let Some((show, grown)) = show.take() {
+                show(file.clone(), grown, promise.soon(event).await?);
             }
+            followers.look(growth.readers(), staged.size_bytes(), length)?;
             if staged.size_bytes() > FILE_MAX_BYTES {
                 let text = format!("the upstream's file is larger than {FILE_MAX_BYTES} bytes");
                 return Err(Failure::new(Reason::UpstreamInvalid, text).into());
@@ -130,6 +132,11 @@ impl Growth {
     /// The digests are right: those who read may have the rest.
     pub(super) fn whole(&self, len: u64) {
         self.0.send_replace(Grown::Whole(len));
+    }
+
+    /// How many read the file, besides who shows it to those who come.
+    fn readers(&self) -> usize {
+        self.0.receiver_count().saturating_sub(1)
     }
 
     fn come_to(&self, written: u64, length: Option<u64>) {

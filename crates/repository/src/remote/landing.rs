@@ -1,5 +1,6 @@
 //! What a flight does: ask the upstream, take what comes, hold it against what is said of it, and keep it.
 
+use super::abandoned::Followers;
 use super::ages::{Age, Ages};
 use super::claims::Claims;
 use super::failure::{Failure, Trouble};
@@ -137,7 +138,9 @@ impl<'a> Landing<'a> {
             self.told.send_replace(Stage::Arriving(shown));
         };
         let store = &self.remote.remotes.store;
-        let incoming = Incoming::take(store, (format, self.path), &mut answer, (&mut promise, show), event).await?;
+        let followers = Followers::new(self.remote, self.path, self.told);
+        let incoming =
+            Incoming::take(store, (format, self.path), &mut answer, (&mut promise, show, followers), event).await?;
         let (claims, unknown) = match promise.sure(event).await? {
             Ok(claims) => (claims, None),
             Err(failure) if policy == ChecksumPolicy::Warn => (Claims::default(), Some(failure)),

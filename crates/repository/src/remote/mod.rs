@@ -6,6 +6,7 @@
 //! [`verify`] looks at what is kept,
 //! [`age`] says how old something is, and [`past`] tells it as of a moment. [`prefixes`] says who is asked last in groups.
 
+mod abandoned;
 mod age;
 mod ages;
 mod claims;
@@ -42,7 +43,7 @@ use prefixes::Lists;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use store::{Held, Origin, Recalled, RemoteRecord, Stamp, Store, Unit};
-use telemetry::{Event, Millis, Recorder};
+use telemetry::{Bound, Event, Millis, Recorder};
 use tokio::runtime::Handle;
 pub(crate) use upstreams::Made;
 use upstreams::Upstreams;
@@ -68,6 +69,8 @@ pub(crate) struct Remotes {
     workers: Arc<Workers>,
     upstreams: Upstreams,
     flights: Flights,
+    /// What is fetched though nobody waits for it any more.
+    abandoned: Arc<Bound>,
     /// Requests that wait for these.
     waiters: Waiters,
     /// Large files that arrived or were asked for.
@@ -112,9 +115,22 @@ impl Remotes {
         let flights = Flights::default();
         flights.bounds().into_iter().for_each(|bound| recorder.register(bound.clone()));
         recorder.register(opened.bound().clone());
+        let abandoned = abandoned::bound();
+        recorder.register(abandoned.clone());
         let (upstreams, lists) = (Upstreams::new(hosts, references), Lists::new());
         recorder.register(lists.bound().clone());
-        Arc::new(Self { store, recorder, back: Handle::current(), workers, upstreams, flights, waiters, opened, lists })
+        Arc::new(Self {
+            store,
+            recorder,
+            back: Handle::current(),
+            workers,
+            upstreams,
+            flights,
+            abandoned,
+            waiters,
+            opened,
+            lists,
+        })
     }
 
     /// A repository of these, for the request that has this place.
