@@ -7,6 +7,7 @@
     reason = "a program that prints measurements, and needs sockets, files and time to make them"
 )]
 
+mod attack;
 mod bodies;
 mod build;
 mod caller;
@@ -76,6 +77,7 @@ const ROWS: &[Row] = &[
     ("queries", queries::row),
     ("instructions", instructions::row),
     ("slow", slow::row),
+    ("attack", attack::row),
 ];
 
 fn main() -> Result<()> {
