@@ -5,7 +5,7 @@ use crate::as_of::last_change;
 use crate::maven_hosted::all;
 use crate::world::{Answer, Says};
 use serde_json::json;
-use store::{Batch, Catalog, Change, Seq, Sqlite};
+use store::{Batch, Catalog, Change, JournalRow, Seq, Sqlite};
 
 /// Artifacts, and how many versions each has.
 const NAMES: usize = 10;
@@ -80,6 +80,32 @@ fn a_version_that_anonymous_readers_have_us_see_costs_little_more_than_its_name(
     assert!(more <= 5 * 2 * 4096, "{more} bytes for five versions more");
     scene.world.resume();
     assert_eq!(all(&as_of_now(&scene, &metadata(0)), "version").len(), VERSIONS + 5);
+}
+
+#[test]
+fn after_many_refreshes_one_row_says_everything_and_every_moment_is_told_as_it_was() {
+    let mut scene = Scene::new();
+    let mut moments = Vec::new();
+    for versions in 1..=150 {
+        lists(&scene, METADATA, versions);
+        if versions > 1 {
+            forget(&scene, METADATA);
+        }
+        see(&scene, METADATA, versions);
+        moments.push((format!("central@seq-{}", last_change(&scene.world)), versions));
+    }
+    scene.world.stop();
+    let mut truth = Sqlite::reader(&scene.world.data().join("truth.sqlite")).unwrap();
+    let whole = |row: &JournalRow| match &row.change {
+        Change::FirstSeen { unit, whole, .. } if unit.starts_with("org/") => Some(*whole),
+        _ => None,
+    };
+    let rows: Vec<bool> = truth.journal(Seq(0), 10_000).unwrap().iter().filter_map(whole).collect();
+    assert_eq!((rows.len(), rows.iter().filter(|whole| **whole).count()), (150, 2));
+    scene.world.resume();
+    for (moment, versions) in moments {
+        assert_eq!(all(&scene.client().file(&moment, METADATA).expect(200), "version").len(), versions, "{moment}");
+    }
 }
 
 /// Settings with this budget of each repository.

@@ -177,6 +177,9 @@ pub struct FirstSeen {
     pub seq: Seq,
     /// When it was seen.
     pub at: Millis,
+    /// Whether it says everything that was known then.
+    #[serde(default)]
+    pub whole: bool,
     /// What was new then, as JSON.
     pub seen: Box<RawValue>,
 }
@@ -278,7 +281,7 @@ pub trait Catalog: Send {
         through: Seq,
     ) -> Result<Vec<(String, serde_json::Value)>, Error>;
 
-    /// What was first seen of a unit by the change `through`, oldest first.
+    /// What was first seen of a unit by the change `through`, oldest first, from the last row on that says everything.
     fn first_seen(&mut self, repository: RepositoryId, unit: &str, through: Seq) -> Result<Vec<FirstSeen>, Error>;
 
     /// Bytes that what was first seen takes on the disk, about: of each repository that has any.

@@ -182,16 +182,21 @@ impl Catalog for Model {
     }
 
     fn first_seen(&mut self, id: RepositoryId, of: &str, through: Seq) -> Result<Vec<FirstSeen>, Error> {
-        let rows = self.journal.iter().take_while(|row| row.seq <= through);
-        let seen = rows.filter_map(|row| match &row.change {
-            Change::FirstSeen { repository, unit, seen } if *repository == id && unit == of => Some((row, seen)),
-            _ => None,
-        });
-        let read = |(row, seen): (&JournalRow, &serde_json::Value)| {
+        let mut rows = Vec::new();
+        for row in self.journal.iter().filter(|row| row.seq <= through) {
+            match &row.change {
+                Change::FirstSeen { repository, unit, whole, seen } if *repository == id && unit == of => {
+                    rows.retain(|_| !whole);
+                    rows.push((row, *whole, seen));
+                }
+                _ => {}
+            }
+        }
+        let read = |(row, whole, seen): (&JournalRow, bool, &serde_json::Value)| {
             let seen = serde_json::value::to_raw_value(seen).map_err(Error::row(row.seq))?;
-            Ok(FirstSeen { seq: row.seq, at: row.at, seen })
+            Ok(FirstSeen { seq: row.seq, at: row.at, whole, seen })
         };
-        seen.map(read).collect()
+        rows.into_iter().map(read).collect()
     }
 
     fn first_seen_bytes(&mut self) -> Result<Vec<(RepositoryId, u64)>, Error> {

@@ -351,13 +351,16 @@ pub enum Change {
         /// What is known now; null: nothing. Written and read by who keeps repositories.
         facts: serde_json::Value,
     },
-    /// Something of an upstream's was seen for the first time. It adds to what the rows of the same unit before it say, and never
-    /// replaces them, so a row has only what is new.
+    /// Something of an upstream's was seen for the first time. It adds to what the rows of the same unit before it say, so a row has
+    /// only what is new; or it says everything, and no row before it is read any more.
     FirstSeen {
         /// Where.
         repository: RepositoryId,
         /// Of which unit.
         unit: String,
+        /// Whether it says everything that is known of the unit.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        whole: bool,
         /// What is new. Written and read by who keeps repositories.
         seen: serde_json::Value,
     },

@@ -3,7 +3,7 @@
 use super::age::{Known, Told};
 use super::incoming::document;
 use super::sight::Sight;
-use super::sightings::{BytesRow, First, FirstRow, Sightings};
+use super::sightings::{BytesRow, First, FirstRow, News, Sightings};
 use super::{KeptFile, Remote, kind};
 use crate::content::rows_of;
 use crate::work::aside;
@@ -52,7 +52,14 @@ async fn sight(remote: &Remote, sight: &Sight, event: &mut Event) -> Result<(), 
     for _ in 0..TRIES {
         let (before, last) = of.folder_at(&sight.folder, event).await?;
         let Some(news) = sight.news(before.as_ref(), now) else { return Ok(()) };
-        if write(remote, (&unit, last), &news, event).await? {
+        let (row, whole) = match before {
+            Some(mut folder) if folder.has_many_rows() => {
+                folder.learn(now, News { older: false, ..news });
+                (folder.whole(), true)
+            }
+            _ => (news, false),
+        };
+        if write(remote, (&unit, last), (&row, whole), event).await? {
             return Ok(());
         }
     }
@@ -76,19 +83,19 @@ async fn bytes(
             None => Known::Nothing,
         };
         let row = BytesRow { since: known.told(Told { date: modified, bound: false }, now).since, sha256 };
-        if write(remote, (&unit, last), &row, event).await? {
+        if write(remote, (&unit, last), (&row, true), event).await? {
             return Ok(());
         }
     }
     Err(Error::Contended(unit))
 }
 
-/// Writes one more row of a unit if `last` still is its last one, and says so if not. Past the budget of the repository nothing is
+/// Writes one more row of a unit, which says what is new or the whole, if `last` still is its last one, and says so if not. Past the budget of the repository nothing is
 /// written but that.
 async fn write(
     remote: &Remote,
     (unit, last): (&str, Seq),
-    says: &impl Serialize,
+    (says, whole): (&impl Serialize, bool),
     event: &mut Event,
 ) -> Result<bool, Error> {
     let (of, id) = (Sightings::of(remote), remote.repository.id);
@@ -103,11 +110,11 @@ async fn write(
         let row = FirstRow { since: first.map(|First { since, .. }| since), full: !fits };
         let row = serde_json::to_value(row).map_err(unreadable)?;
         batch.expect.push(Expect::FirstSeenAt { repository: id, unit: of.units.first(), seq: first_seq });
-        batch.changes.push(Change::FirstSeen { repository: id, unit: of.units.first(), seen: row });
+        batch.changes.push(Change::FirstSeen { repository: id, unit: of.units.first(), whole: true, seen: row });
     }
     if fits {
         batch.expect.push(Expect::FirstSeenAt { repository: id, unit: unit.to_owned(), seq: last });
-        batch.changes.push(Change::FirstSeen { repository: id, unit: unit.to_owned(), seen });
+        batch.changes.push(Change::FirstSeen { repository: id, unit: unit.to_owned(), whole, seen });
     }
     if batch.changes.is_empty() {
         return Ok(true);

@@ -2,8 +2,8 @@
 //!
 //! Beside its files a folder of Maven's has a unit (`G/A//seen/U`, U stands for the URL of the upstream). Each row of it has what was
 //! new at one refresh ([`row`]), so that one version more costs its own name however many there are; all rows of a folder, one after
-//! the other, are what is known of it. Builds are what the folder of a snapshot has. A raw file has a unit whose last row says its
-//! bytes. What one repository may have written down is bounded: past that, what is not known counts as new.
+//! the other, are what is known of it, and after many of them one says everything again. Builds are what the folder of a snapshot has.
+//! A raw file has a unit whose last row says its bytes. What one repository may have written down is bounded: past that, what is not known counts as new.
 
 mod row;
 mod units;
@@ -37,6 +37,8 @@ pub(super) struct Folder {
     pub(super) plugins: BTreeMap<String, Plugin>,
     /// Whether some of it is in units of the form before.
     pub(super) older: bool,
+    /// How many rows were read for it.
+    pub(super) rows: usize,
 }
 
 /// Since when anything is known of an upstream.
@@ -161,27 +163,28 @@ impl<'a> Sightings<'a> {
     /// The same, and the number of the row that said it last.
     pub(super) async fn folder_at(self, folder: &str, event: &mut Event) -> Result<(Option<Folder>, Seq), Error> {
         let fold = |rows: Vec<FirstSeen>| -> Result<_, serde_json::Error> {
-            let mut folder = rows.first().map(|first| Folder { seen: first.at, ..Folder::default() });
-            let mut all = Vec::new();
+            let (mut folder, mut all, count): (Option<Folder>, _, _) = (None, Vec::new(), rows.len());
             for row in rows {
                 let news: News = serde_json::from_str(row.seen.get())?;
-                match &mut folder {
-                    Some(folder) if !news.older => folder.learn(row.at, news),
-                    // Rows that follow units are learned once those were read.
-                    _ => all.push((row.at, news)),
+                // Rows that follow units are learned once those were read.
+                if news.older {
+                    all.push((row.at, news));
+                    continue;
                 }
+                let seen = news.earlier.first().map_or(row.at, |(at, _)| *at);
+                folder.get_or_insert_with(|| Folder { seen, rows: count, ..Folder::default() }).learn(row.at, news);
             }
             Ok((folder, all))
         };
         let ((known, rows), last) = self.rows(&self.units.unit(folder), fold, event).await?;
-        if known.is_some() && rows.is_empty() {
+        if known.is_some() {
             return Ok((known, last));
         }
-        let mut before = self.folder_before(folder, event).await?;
+        let (mut before, count) = (self.folder_before(folder, event).await?, rows.len());
         for (at, news) in rows {
             before.get_or_insert_with(|| Folder { seen: at, ..Folder::default() }).learn(at, news);
         }
-        Ok((before, last))
+        Ok((before.map(|before| Folder { rows: count, ..before }), last))
     }
 
     /// Since when anything is known of the upstream.

@@ -4,6 +4,7 @@ use super::{Sqlite, int, seq};
 use crate::first_seen::cost;
 use crate::{Error, FirstSeen, RepositoryId, Seq};
 use rusqlite::params;
+use telemetry::give_way;
 
 /// The rows stay in the journal alone: a copy would double what a version costs.
 pub(super) const SCHEMA: &str = "
@@ -12,6 +13,10 @@ pub(super) const SCHEMA: &str = "
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE first_seen_bytes (repository INTEGER PRIMARY KEY, bytes INTEGER NOT NULL) STRICT;
 ";
+
+/// The rows of a unit, the newest first.
+const ROWS: &str = "SELECT body FROM first_seen JOIN journal USING (seq)
+    WHERE repository = ? AND unit = ? AND seq <= ? ORDER BY seq DESC";
 
 impl Sqlite {
     pub(super) fn apply_first_seen(&self, at: Seq, id: RepositoryId, unit: &str, body: usize) -> Result<(), Error> {
@@ -30,9 +35,19 @@ impl Sqlite {
     }
 
     pub(super) fn read_first_seen(&self, id: RepositoryId, unit: &str, through: Seq) -> Result<Vec<FirstSeen>, Error> {
-        let sql = "SELECT body FROM first_seen JOIN journal USING (seq)
-            WHERE repository = ? AND unit = ? AND seq <= ? ORDER BY seq";
-        self.bodies(sql, params![int(id.0), unit, int(through.0)])
+        let failed = Error::sqlite("read the truth");
+        let mut statement = self.connection.prepare_cached(ROWS).map_err(&failed)?;
+        let mut found = statement.query(params![int(id.0), unit, int(through.0)]).map_err(&failed)?;
+        let mut rows: Vec<FirstSeen> = Vec::new();
+        while rows.last().is_none_or(|row| !row.whole)
+            && let Some(row) = found.next().map_err(&failed)?
+        {
+            give_way();
+            let body: String = row.get(0).map_err(&failed)?;
+            rows.push(serde_json::from_str(&body).map_err(Error::row(through))?);
+        }
+        rows.reverse();
+        Ok(rows)
     }
 
     pub(super) fn read_first_seen_bytes(&self) -> Result<Vec<(RepositoryId, u64)>, Error> {
@@ -53,9 +68,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut truth = Sqlite::writer(&folder.path().join("truth.sqlite")).unwrap();
         suite::made(&mut truth, vec![suite::publish("rack", 1)]);
-        let sql = "EXPLAIN QUERY PLAN SELECT body FROM first_seen JOIN journal USING (seq)
-            WHERE repository = 1 AND unit = 'a' AND seq <= 5 ORDER BY seq";
-        let plan: Vec<String> = truth.rows(sql, [], |row| row.get(3)).unwrap();
+        let plan = format!("EXPLAIN QUERY PLAN {ROWS}");
+        let plan: Vec<String> = truth.rows(&plan, params![1, "a", 5], |row| row.get(3)).unwrap();
         assert!(plan[0].starts_with("SEARCH first_seen USING PRIMARY KEY"), "{plan:?}");
         assert!(plan[1].starts_with("SEARCH journal USING INTEGER PRIMARY KEY"), "{plan:?}");
         assert_eq!(plan.len(), 2, "{plan:?}");

@@ -24,9 +24,10 @@ fn any_change() -> impl Strategy<Value = Change> {
         unit: unit.into(),
         facts,
     });
-    let a_sight = (1..5u64, name(), values()).prop_map(|(id, unit, seen)| Change::FirstSeen {
+    let a_sight = (1..5u64, name(), any::<bool>(), values()).prop_map(|(id, unit, whole, seen)| Change::FirstSeen {
         repository: RepositoryId(id),
         unit: unit.into(),
+        whole,
         seen,
     });
     prop_oneof![4 => an_entry, 1 => a_unit, 1 => a_sight, 2 => a_repository, 1 => a_token, 1 => a_setting]

@@ -6,7 +6,7 @@ use crate::{Catalog, Change, Expect, Seq, Store, StoreOptions, rebuild};
 use serde_json::json;
 
 fn seen(unit: &str, versions: &[String]) -> Change {
-    Change::FirstSeen { repository: R, unit: unit.into(), seen: json!({ "versions": versions }) }
+    Change::FirstSeen { repository: R, unit: unit.into(), whole: false, seen: json!({ "versions": versions }) }
 }
 
 pub(crate) fn rows_of_a_unit_add_up_and_are_known_as_of_each(mut catalog: impl Catalog) {
@@ -23,6 +23,12 @@ pub(crate) fn rows_of_a_unit_add_up_and_are_known_as_of_each(mut catalog: impl C
     let at = |seq| Expect::FirstSeenAt { repository: R, unit: "a".into(), seq: Seq(seq) };
     assert!(refused(&mut catalog, at(2)) && !refused(&mut catalog, at(4)));
     assert!(catalog.units_ever(R, "", 9).unwrap().is_empty(), "nothing of it is this repository's own");
+    let everything = json!({ "versions": ["1", "2"] });
+    let whole = Change::FirstSeen { repository: R, unit: "a".into(), whole: true, seen: everything };
+    made(&mut catalog, vec![whole, row("a", "3")]);
+    let (three, four) = ((6, r#"{"versions":["1","2"]}"#.to_owned()), (7, r#"{"versions":["3"]}"#.to_owned()));
+    assert_eq!(told(&mut catalog, "a", 99), [three, four], "no row before the one that says everything");
+    assert_eq!(told(&mut catalog, "a", 5).len(), 2);
     let bytes = catalog.first_seen_bytes().unwrap();
     assert!(matches!(bytes[..], [(R, 300..2000)]), "{bytes:?}");
 }

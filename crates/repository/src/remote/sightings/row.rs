@@ -9,6 +9,11 @@ use telemetry::Millis;
 /// Longest name of a version or a plugin that is written down, in bytes: file systems of upstreams take no longer ones.
 pub(in crate::remote) const NAME_MAX: usize = 255;
 
+/// Fewer rows of a folder are read as they are.
+const ROWS: usize = 64;
+/// A row of its own takes as many bytes as so many versions in one that says everything.
+const ROW_WORTH: usize = 8;
+
 /// A plugin of a group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::remote) struct Plugin {
@@ -39,6 +44,12 @@ pub(in crate::remote) struct News {
     /// Whether POMs were looked for, and told anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::remote) looked: Option<bool>,
+    /// How often in sequence that told nothing by then, where that is not to be counted from the rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::remote) in_vain: Option<u32>,
+    /// In a row that says everything: what was seen first at moments before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::remote) earlier: Vec<(Millis, News)>,
     /// Whether the folder has units of the form before this one, which are read first.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(in crate::remote) older: bool,
@@ -60,6 +71,9 @@ impl News {
 impl Folder {
     /// Adds what a row of this moment says.
     pub(in crate::remote) fn learn(&mut self, at: Millis, news: News) {
+        for (at, earlier) in news.earlier {
+            self.learn(at, earlier);
+        }
         self.listed |= news.listed;
         self.older |= news.older;
         for (versions, open) in [(news.open, true), (news.settled, false)] {
@@ -75,6 +89,28 @@ impl Folder {
             self.looked = Some(at);
             self.in_vain = if told { 0 } else { self.in_vain.saturating_add(1) };
         }
+        self.in_vain = news.in_vain.unwrap_or(self.in_vain);
+    }
+}
+
+impl Folder {
+    /// Whether it is time for a row that says everything: there are so many rows that reading them costs more than what they say.
+    pub(in crate::remote) fn has_many_rows(&self) -> bool {
+        self.rows >= ROWS && self.rows * ROW_WORTH >= self.versions.len() + self.plugins.len()
+    }
+
+    /// All of it in one row.
+    pub(in crate::remote) fn whole(self) -> News {
+        let mut earlier: BTreeMap<Millis, News> = BTreeMap::from([(self.seen, News::default())]);
+        for (name, met) in &self.versions {
+            earlier.entry(met.seen).or_default().version(name, *met);
+        }
+        if let Some(looked) = self.looked {
+            let at = earlier.entry(looked).or_default();
+            (at.looked, at.in_vain) = (Some(self.in_vain == 0), Some(self.in_vain));
+        }
+        let (listed, plugins) = (self.listed, self.plugins);
+        News { listed, plugins, earlier: earlier.into_iter().collect(), ..News::default() }
     }
 }
 
@@ -101,5 +137,10 @@ mod tests {
         assert_eq!(folder.versions["2"], Met { seen: first, since: Millis(5), open: false });
         assert_eq!(folder.versions["3"], Met { seen: later, since: later, open: false });
         assert_eq!((folder.listed, folder.looked, folder.in_vain), (true, Some(first), 1));
+        // All of it in one row is the same again.
+        let whole = serde_json::to_string(&folder.clone().whole()).unwrap();
+        let mut again = Folder { seen: first, ..Folder::default() };
+        again.learn(Millis(9_000), serde_json::from_str(&whole).unwrap());
+        assert_eq!(again, folder);
     }
 }

@@ -43,7 +43,7 @@ impl Sightings<'_> {
         let versions = self.all::<Met>(&format!("{unit}/versions/"), event).await?;
         let plugins = self.all::<Plugin>(&format!("{unit}/plugins/"), event).await?;
         let Before { seen, listed, looked, in_vain } = before;
-        Ok(Some(Folder { seen, listed, looked, in_vain, versions, plugins, older: true }))
+        Ok(Some(Folder { seen, listed, looked, in_vain, versions, plugins, older: true, rows: 0 }))
     }
 
     async fn all<T: DeserializeOwned>(self, within: &str, event: &mut Event) -> Result<BTreeMap<String, T>, Error> {
