@@ -12,6 +12,7 @@ mod ranges;
 mod slow;
 mod slow_forms;
 mod slow_upstream;
+mod spellings;
 mod ssrf;
 
 use crate::accounts;

@@ -1,5 +1,6 @@
 //! Upstreams whose name is moved to a place that answers this server alone: its own ports, its network, the cloud's credentials.
 
+use super::healthy;
 use crate::world::{Upstream, World};
 use serde_json::json;
 
@@ -64,4 +65,5 @@ fn a_name_that_moved_inside_stays_uncalled_after_a_restart_until_somebody_sets_i
     let again = json!({ "remote": { "urls": [url] } });
     world.admin().patch_json("/api/v1/repositories/far", &again).expect(200);
     assert_eq!(get(&world, 2).expect(200).text(), "inside");
+    healthy(&world);
 }

@@ -7,14 +7,13 @@ mod cooldown;
 mod folders;
 mod gems;
 mod origin;
-mod spellings;
 mod upstreams;
 
 use crate::world::{Answer, FIRST, World};
 use serde_json::{Value, json};
 
 /// A server whose time of day is set.
-fn world() -> World {
+pub(crate) fn world() -> World {
     let world = World::start_in_conformance(&[]);
     set_day(&world, 1);
     world
@@ -31,7 +30,7 @@ fn set_time(world: &World, moment: &str) {
 }
 
 /// Sets what of the policy of a repository is named.
-fn set(world: &World, repository: &str, policy: &Value) -> Answer {
+pub(crate) fn set(world: &World, repository: &str, policy: &Value) -> Answer {
     world.admin().patch_json(&format!("/api/v1/repositories/{repository}"), &json!({ "policy": policy }))
 }
 

@@ -1,6 +1,7 @@
 //! Paths that one server reads as something else than another: no spelling leads around a policy, or out of an upstream's folder.
 
-use super::{set, world};
+use super::healthy;
+use crate::policy::{set, world};
 use crate::world::{Says, Upstream, World};
 use serde_json::json;
 
@@ -45,6 +46,7 @@ fn no_spelling_of_a_name_of_maven_s_leads_around_a_policy_or_a_hosted_name() {
             }
         }
         assert_eq!(far.asked(), [], "{repository}");
+        healthy(&world);
     };
     nowhere("all");
     set(&world, "far", &json!({ "deny": ["com.acme"] })).expect(200);
@@ -97,4 +99,5 @@ fn no_spelling_of_a_raw_file_leads_around_a_policy_or_out_of_the_upstream_s_fold
     }
     assert_eq!(far.total(), 1);
     world.anon().file("files", "bin/oil.zip").expect(200);
+    healthy(&world);
 }
