@@ -56,7 +56,7 @@ fn a_repository_that_is_turned_to_another_upstream_answers_with_nothing_of_the_o
         scene.get(&path("gone")).expect(200);
         scene.get(&path("missing")).expect(404);
     }
-    let change = json!({"remote": {"urls": [other.url()]}});
+    let change = json!({"remote": {"urls": [other.url()]}, "keep_cached": false});
     scene.world.admin().patch_json("/api/v1/repositories/central", &change).expect(200);
     for _ in 0..2 {
         assert_eq!(scene.get(&path("small")).expect(200).text(), "new");
