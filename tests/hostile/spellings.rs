@@ -55,9 +55,10 @@ fn no_spelling_of_a_name_of_maven_s_leads_around_a_policy_or_a_hosted_name() {
     nowhere("far");
     // Names with other odd characters are asked for, and each of these goes as an escape.
     set(&world, "far", &json!({ "private_prefixes": null })).expect(200);
+    let sent = "/com/acme/x/1%2Bb~1/x-1%2Bb~1-%24%28a%29%2Cb%3D%27c%27.jar";
+    far.says(&format!("{sent}.sha1"), Says::status(404));
     world.anon().file("far", "com/acme/x/1+b~1/x-1+b~1-$(a),b='c'.jar").expect(200);
-    let asked = far.asked();
-    assert_eq!(asked[0].path, "/com/acme/x/1%2Bb~1/x-1%2Bb~1-%24%28a%29%2Cb%3D%27c%27.jar");
+    assert_eq!(far.asked()[0].path, sent);
 }
 
 #[test]
