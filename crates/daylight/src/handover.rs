@@ -12,9 +12,11 @@ use front::Listener;
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use telemetry::Log;
 
 /// The first descriptor that systemd passes.
 const FIRST_PASSED: i32 = 3;
@@ -37,6 +39,23 @@ pub(crate) fn socket(environment: &Environment) -> anyhow::Result<Option<Listene
             Ok(Some(listener.context("what `LISTEN_FDS` announces is no TCP socket that listens")?))
         }
         many => bail!("`LISTEN_FDS` announces {many} sockets, and one is served"),
+    }
+}
+
+/// Warns where the settings want another address `now` than they did when this process began: the socket stays through a reload
+/// and a restart in place.
+pub(crate) fn warn_of_listen(
+    serving: SocketAddr,
+    began_with: SocketAddr,
+    now: &dyn Fn() -> anyhow::Result<SocketAddr>,
+    log: &Log,
+) {
+    // Settings that cannot be read are told of by what reads them.
+    let Ok(now) = now() else { return };
+    let same = now.ip() == serving.ip() && [0, serving.port()].contains(&now.port());
+    if now != began_with && !same {
+        let message = "`server.listen` has changed: only a stop and a start make the server listen there";
+        log.warn(message, &[("listening", &serving), ("wanted", &now)]);
     }
 }
 

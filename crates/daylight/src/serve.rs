@@ -6,7 +6,7 @@ use crate::asked::Asked;
 use crate::certificate::Certificate;
 use crate::class::Classes;
 use crate::config::{self, Loaded, Settings};
-use crate::handover::Program;
+use crate::handover::{Program, warn_of_listen};
 use crate::init::{self, First};
 use crate::signals::{Signals, Told};
 use crate::{conformance, declared, descriptors, route, sinks, upkeep, upstreams};
@@ -303,17 +303,6 @@ impl Running {
         }
     }
 
-    /// Warns where the settings want another address than they did: the socket stays through a reload and a restart in place.
-    fn warn_of_listen(&self, began_with: SocketAddr, now: &dyn Fn() -> anyhow::Result<SocketAddr>, log: &Log) {
-        // Settings that cannot be read are told of by what reads them.
-        let Ok(now) = now() else { return };
-        let same = now.ip() == self.address.ip() && [0, self.address.port()].contains(&now.port());
-        if now != began_with && !same {
-            let told: [(&str, &dyn std::fmt::Display); 2] = [("listening", &self.address), ("wanted", &now)];
-            log.warn("`server.listen` has changed: only a stop and a start make the server listen there", &told);
-        }
-    }
-
     /// Waits until a signal comes, or the front ends by itself.
     fn wait(&self, signals: &mut Signals) -> Told {
         self.opened.back.block_on(async {
@@ -360,12 +349,12 @@ pub fn run(
         match running.wait(&mut signals) {
             Told::Stop => break,
             Told::Reload => {
+                warn_of_listen(running.address, settings.server.listen, listen_now, &log);
                 running.reload(loaded.file.as_deref(), &log);
-                running.warn_of_listen(settings.server.listen, listen_now, &log);
             }
             Told::Restart => match program.check() {
                 Ok(()) => {
-                    running.warn_of_listen(settings.server.listen, listen_now, &log);
+                    warn_of_listen(running.address, settings.server.listen, listen_now, &log);
                     return restart(running, program, signals, &log, &lines);
                 }
                 Err(error) => log.error("not restarting", &[("cause", &format!("{error:#}"))]),
