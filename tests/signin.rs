@@ -189,7 +189,9 @@ fn a_key_may_be_for_one_gem_and_for_a_time() {
 fn older_clients_and_programs_get_their_key_in_the_form_they_ask_for() {
     let world = World::start();
     let mira = world.person("mira", &["write", "admin"], &[FIRST]);
-    let ask = |below: &str| world.anon().ask("GET", &path(FIRST, below), &[("Authorization", &basic(&mira))], b"");
+    let agent = ("User-Agent", "RubyGems/3.1.6 x86_64-linux Ruby/2.7.8 (2023-03-30 patchlevel 225)");
+    let ask =
+        |below: &str| world.anon().ask("GET", &path(FIRST, below), &[("Authorization", &basic(&mira)), agent], b"");
     let old = world.holder(ask("api_key").expect(200).text());
     old.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
     old.get("/api/v1/tokens").expect(403);
@@ -206,6 +208,34 @@ fn older_clients_and_programs_get_their_key_in_the_form_they_ask_for() {
     world.admin().get(&path(FIRST, "web_hooks.json")).expect(501);
     let elsewhere = [("Authorization", &*basic(&mira)), ("Sec-Fetch-Site", "cross-site")];
     world.anon().ask("GET", &path(FIRST, "api_key"), &elsewhere, b"").expect(403);
+}
+
+#[test]
+fn a_picture_on_a_page_makes_no_key() {
+    let world = World::start();
+    let mira = world.person("mira", &["write"], &[FIRST]);
+    let before = names(&world);
+    let basic = basic(&mira);
+    let shown = ("Authorization", basic.as_str());
+    let (rubygems, browser) =
+        (("User-Agent", "RubyGems/3.1.6"), ("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0"));
+    for headers in [
+        // What a browser sends for an image over plain HTTP, where it remembers a password.
+        &[shown, browser, ("Accept", "image/avif,image/webp,*/*;q=0.8")][..],
+        &[shown, browser],
+        &[shown],
+        &[shown, ("User-Agent", "curl/8.0")],
+        &[shown, rubygems, ("Sec-Fetch-Dest", "image"), ("Sec-Fetch-Site", "none")],
+        &[shown, rubygems, ("Referer", "http://evil.test/")],
+    ] {
+        for below in ["api_key", "api_key.json", "api_key.yaml"] {
+            let refused = world.anon().ask("GET", &path(FIRST, below), headers, b"").expect(403);
+            assert!(refused.text().contains("POST") && !refused.text().contains("daylight_"), "{}", refused.text());
+        }
+    }
+    assert_eq!(names(&world), before);
+    world.anon().ask("GET", &path(FIRST, "api_key"), &[shown, rubygems], b"").expect(200);
+    assert_eq!(names(&world).len(), before.len() + 1);
 }
 
 /// The code of a key at the server's time, and the one after it.

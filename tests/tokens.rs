@@ -80,3 +80,33 @@ fn a_refused_push_leaves_no_bytes_behind() {
     }
     assert_eq!(blobs(&world), 1);
 }
+
+#[test]
+fn no_name_passes_for_another_or_for_the_program_itself() {
+    let world = World::start();
+    let admin = world.admin();
+    let make = |name: &str, owner: &str| {
+        let wanted = json!({ "name": name, "owner": owner, "scopes": ["write"] });
+        admin.post_json("/api/v1/tokens", &wanted)
+    };
+    for odd in [
+        "admin ",
+        " admin",
+        "\u{202e}nimda",
+        "ad\u{200b}min",
+        "adm\u{ad}in",
+        "a\u{a0}b",
+        "daylight",
+        "Daylight",
+        "anyone",
+    ] {
+        make(odd, "").expect(400);
+        assert_eq!(make("ci", odd).expect(400).header("content-type"), Some("application/problem+json"), "{odd:?}");
+    }
+    make("ci", "J\u{fc}rgen (builds)").expect(201);
+    let form = [("Content-Type", "application/x-www-form-urlencoded")];
+    for odd in ["daylight", "ci%20", "%E2%80%AEic"] {
+        let wanted = format!("name={odd}&push_rubygem=true");
+        admin.ask("POST", &format!("/repository/{FIRST}/api/v1/api_key"), &form, wanted.as_bytes()).expect(400);
+    }
+}

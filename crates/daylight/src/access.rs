@@ -2,6 +2,7 @@
 
 mod change;
 mod credentials;
+pub(crate) mod name;
 mod otp;
 mod table;
 
@@ -57,6 +58,12 @@ pub struct Access {
     /// Held while the table is read anew.
     reading: Mutex<()>,
     codes: Codes,
+}
+
+/// Refuses to make something for a GET that a browser may send for a page (an image of it is enough): only RubyGems itself, which says
+/// so as no page can have a browser say it, and nothing that browsers add.
+pub(crate) fn refuse_browsers(headers: &HeaderMap) -> Result<(), Error> {
+    if credentials::is_rubygems(headers) { Ok(()) } else { Err(Error::OnlyPosted) }
 }
 
 /// Refuses what a browser was made to send by a page of another site.

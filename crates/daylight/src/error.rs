@@ -34,6 +34,9 @@ pub enum Error {
     /// A browser sends what it remembers of a person for somebody else's page.
     #[error("this was sent by a page of another site")]
     CrossSite,
+    /// Any page can have a browser send a GET with what the browser remembers of a person.
+    #[error("a key is made with POST; a GET is for RubyGems before 3.2 alone")]
+    OnlyPosted,
     /// The token demands a password of the moment. `gem` prompts for it when the first words are these.
     #[error("You have enabled multifactor authentication: {}", wanted(.token, *.why))]
     Password {
@@ -153,7 +156,7 @@ impl Error {
             Error::Password { why: Refused::Wrong, .. } => Reason::PasswordWrong,
             Error::Password { why: Refused::TooMany(_), .. } => Reason::TooManyPasswords,
             Error::CredentialsUnknown => Reason::CredentialsUnknown,
-            Error::CrossSite => Reason::CrossSite,
+            Error::CrossSite | Error::OnlyPosted => Reason::CrossSite,
             Error::ScopeMissing { .. }
             | Error::RepositoryNotNamed { .. }
             | Error::Wider { .. }

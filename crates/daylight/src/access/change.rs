@@ -1,14 +1,12 @@
 //! Making, widening and revoking tokens.
 
 use super::credentials::hash;
-use super::{Access, Scope, Token, otp};
+use super::{Access, Scope, Token, name, otp};
 use crate::error::Error;
 use client::Secret;
 use store::{Batch, Change, CommitError, Expect, RepositoryId, TokenRecord};
 use telemetry::{Event, Millis};
 
-/// Longest name of a token or an owner, in bytes.
-const NAME_MAX: usize = 128;
 /// Keys of one owner that work, or were made within [`RECENT`]. Each is a row for ever, and all of them are in memory.
 const KEYS_MAX: usize = 100;
 /// A day, in milliseconds.
@@ -63,6 +61,7 @@ impl Access {
 
     /// Makes a key with a token: one that may no more than its maker, demands the same passwords, and ends with it.
     pub async fn derive(&self, maker: &Token, mut new: NewToken, event: &mut Event) -> Result<Secret, Error> {
+        name::check_free("name", &new.name)?;
         let made_by = &maker.record;
         if let Some(unit) = made_by.unit.as_deref().filter(|unit| new.unit.as_deref() != Some(unit)) {
             let (token, package) = (made_by.name.clone(), unit.to_owned());
@@ -127,11 +126,7 @@ impl Access {
     fn record(&self, new: NewToken, secret: Option<Secret>) -> Result<(Secret, TokenRecord), Error> {
         let now = self.clock.now();
         for (what, text) in [("name", &new.name), ("owner", &new.owner)] {
-            if text.len() > NAME_MAX || text.chars().any(char::is_control) {
-                return Err(Error::Input(format!(
-                    "a token's {what} has at most {NAME_MAX} bytes and no control characters"
-                )));
-            }
+            name::check(what, text)?;
         }
         if new.name.is_empty() || new.name.contains('/') || new.name == "." || new.name == ".." {
             return Err(Error::Input("a token needs a name, without a `/` and not `.` or `..`".into()));

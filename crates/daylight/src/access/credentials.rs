@@ -72,6 +72,16 @@ pub(super) fn from_elsewhere(headers: &HeaderMap) -> bool {
     text(header::ORIGIN).is_some_and(|origin| authority(origin).as_deref() != text(header::HOST))
 }
 
+/// Whether RubyGems sends this. Its `User-Agent` begins so since 1.3; no page can have a browser send that of another program with what it
+/// remembers of a person, and browsers say themselves what a page makes them ask for.
+pub(super) fn is_rubygems(headers: &HeaderMap) -> bool {
+    let agent = headers.get(header::USER_AGENT).is_some_and(|agent| agent.as_bytes().starts_with(b"RubyGems/"));
+    let adds = |name: &HeaderName| {
+        *name == header::ORIGIN || *name == header::REFERER || name.as_str().starts_with("sec-fetch-")
+    };
+    agent && !headers.keys().any(adds)
+}
+
 /// What of a secret is kept.
 pub(crate) fn hash(secret: &[u8]) -> Digest {
     Digest(Sha256::digest(secret).into())
@@ -112,6 +122,23 @@ mod tests {
         assert!(Presented::read(&HeaderMap::new()).is_none());
         let nobody = HeaderMap::from_iter([(header::AUTHORIZATION, "Basic Og==".parse().unwrap())]);
         assert!(Presented::read(&nobody).is_none());
+    }
+
+    #[test]
+    fn rubygems_is_known_from_what_a_page_has_a_browser_send() {
+        let is = |all: &[(&'static str, &'static str)]| {
+            let pair =
+                |(name, value): &(&'static str, &'static str)| (HeaderName::from_static(name), value.parse().unwrap());
+            is_rubygems(&all.iter().map(pair).collect())
+        };
+        let agent = ("user-agent", "RubyGems/3.1.6 x86_64-linux Ruby/2.7.8 (2023-03-30 patchlevel 225)");
+        assert!(is(&[agent]) && is(&[agent, ("accept", "*/*")]));
+        assert!(!is(&[]) && !is(&[("user-agent", "Mozilla/5.0 RubyGems/3.1.6")]));
+        for added in
+            [("origin", "null"), ("referer", "http://a/"), ("sec-fetch-dest", "image"), ("sec-fetch-site", "none")]
+        {
+            assert!(!is(&[agent, added]), "{added:?}");
+        }
     }
 
     #[test]

@@ -57,6 +57,7 @@ pub(super) async fn make_full(
     event: &mut Event,
 ) -> Result<Reply, Error> {
     let maker = app.access.account(request, repository, true, event).await?;
+    crate::access::refuse_browsers(&request.headers)?;
     let all = Scope::ALL.iter().copied().filter(|scope| *scope != Scope::Admin && maker.scoped(*scope));
     let new = NewToken {
         name: format!("{}-gem-{}", maker.record.name, event.id),

@@ -1,6 +1,6 @@
 //! `/api/v1/tokens`. A secret is in one answer only: the one that makes it.
 
-use crate::access::{NewToken, Scope};
+use crate::access::{self, NewToken, Scope};
 use crate::app::App;
 use crate::error::Error;
 use crate::reply;
@@ -58,6 +58,8 @@ pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Re
     }
     let scopes = scopes.map_err(Error::Input)?;
     let (name, owner, otp) = (body.name, body.owner, body.otp);
+    access::name::check_free("name", &name)?;
+    access::name::check_free("owner", &owner)?;
     let new = NewToken { name, owner, scopes, repositories, unit: None, expires, otp };
     let made = app.access.create(new, None, by, event).await?;
     let mut value = shown(&made.record, app.clock.now());
