@@ -246,8 +246,7 @@ type Front = std::thread::JoinHandle<Result<(), front::Error>>;
 /// Binds the socket, opens the folder and begins to serve. A taken port is told before anything is touched.
 pub fn start(settings: &Settings, log: Log, mut extra: Extra) -> anyhow::Result<Running> {
     let listener = extra.listener.take().map_or_else(|| Listener::bind(settings.server.listen), Ok)?;
-    let reserved = (settings.server.cores * front::RESERVED) as u64;
-    descriptors::make_room(&listener, settings.server.max_connections.saturating_add(reserved));
+    descriptors::make_room(&listener, settings.server.max_connections.saturating_add(front::RESERVED as u64));
     conformance::allow(settings, listener.local_addr()?)?;
     let certificate = Certificate::open(settings)?;
     let (address, accepting) = (listener.local_addr()?, listener.try_clone()?);

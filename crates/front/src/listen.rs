@@ -6,7 +6,7 @@ use crate::exchange::Handler;
 use crate::heartbeat::heartbeat;
 use crate::pieces::Means;
 use crate::proxies::Proxies;
-use crate::reserve::{RESERVED, Reserve};
+use crate::reserve::Reserve;
 use crate::turns::timed;
 use crate::{Error, Limits, Stop, Tls, connection, http1};
 use hyper::server::conn::http1::Builder;
@@ -160,8 +160,7 @@ pub fn run<H: Handler>(
     let clients = Clients::new(limits.client_connections);
     recorder.register(clients.bound().clone());
     let cores = options.cores.max(1);
-    let reserved = Bound::new(BoundName::ReservedConnections, "", (cores * RESERVED) as u64);
-    recorder.register(reserved.clone());
+    let reserve = Reserve::new(&recorder);
     let threads = Bound::new(BoundName::FileThreads, "", (cores * BLOCKING) as u64);
     recorder.register(threads.clone());
     let buffers = Buffers::new(limits.file_buffers);
@@ -190,8 +189,8 @@ pub fn run<H: Handler>(
             };
             let (stop, name) = (&stop, format!("core-{number}"));
             let heart = recorder.pulse(&name);
-            let reserve = Reserve::new(reserved.clone());
-            let work = move || serve(core, socket, reserve, heart, stop, options.patience).inspect_err(|_| stop.now());
+            let reserve = reserve.clone();
+            let work = move || serve(core, socket, &reserve, heart, stop, options.patience).inspect_err(|_| stop.now());
             threads.push(Thread::new().name(name).spawn_scoped(scope, work).inspect_err(|_| stop.now()));
         }
         let ended = |thread: io::Result<ScopedJoinHandle<'_, io::Result<()>>>| {
@@ -205,7 +204,7 @@ pub fn run<H: Handler>(
 fn serve<H: Handler>(
     core: Core<H>,
     socket: std::net::TcpListener,
-    reserve: Reserve,
+    reserve: &Reserve,
     heart: Arc<Pulse>,
     stop: &Stop,
     patience: Duration,
@@ -217,7 +216,7 @@ fn serve<H: Handler>(
     let served = runtime.block_on(async {
         let socket = TcpListener::from_std(socket)?;
         tokio::task::spawn_local(heartbeat(heart));
-        core.farewell.set(Some(timed(|| accept(&core, &reserve, socket, stop)).await));
+        core.farewell.set(Some(timed(|| accept(&core, reserve, socket, stop)).await));
         core.stopping.notify_waiters();
         finish(&core, patience).await;
         Ok(())

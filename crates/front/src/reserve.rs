@@ -7,38 +7,40 @@ use crate::listen::{Core, turn_away};
 use crate::turns::timed;
 use crate::{Reply, Request, connection};
 use http::{HeaderValue, StatusCode, header};
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use telemetry::{Bound, Event, Outcome, Reason, Recorder};
+use telemetry::{Bound, BoundName, Event, Outcome, Reason, Recorder};
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-/// Connections of a core in reserve. A probe is answered within a few turns, and is pushed out only by so many that come meanwhile.
-pub const RESERVED: usize = 32;
+/// Connections in reserve, of all cores together. A probe is answered within a few turns, and is pushed out only by so many that
+/// come meanwhile.
+pub const RESERVED: usize = 64;
 /// A probe sends its request at once, and reads the reply.
 const STAY: Duration = Duration::from_secs(2);
 
-/// The connections of one core that are in reserve, the oldest first.
+/// The connections of all cores that are in reserve, the oldest first.
 pub(crate) struct Reserve {
-    inside: RefCell<VecDeque<AbortHandle>>,
+    inside: Mutex<VecDeque<AbortHandle>>,
     bound: Arc<Bound>,
 }
 
 impl Reserve {
-    /// Nobody is in it; `bound` is that of all cores.
-    pub(crate) fn new(bound: Arc<Bound>) -> Self {
-        Self { inside: RefCell::default(), bound }
+    /// Nobody is in it.
+    pub(crate) fn new(recorder: &Recorder) -> Arc<Self> {
+        let bound = Bound::new(BoundName::ReservedConnections, "", RESERVED as u64);
+        recorder.register(bound.clone());
+        Arc::new(Self { inside: Mutex::default(), bound })
     }
 
     /// Lets in who would be turned away for this reason.
     pub(crate) fn let_in<H: Handler>(&self, core: &Rc<Core<H>>, stream: TcpStream, client: IpAddr, why: Reason) {
-        let mut inside = self.inside.borrow_mut();
+        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
         inside.retain(|one| !one.is_finished());
         if inside.len() >= RESERVED
             && let Some(oldest) = inside.pop_front()

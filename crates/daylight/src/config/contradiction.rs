@@ -22,8 +22,7 @@ pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>
         });
     }
     let kept = server.open_files.saturating_add(server.page_files);
-    let reserved = server.cores.saturating_mul(front::RESERVED) as u64;
-    let fixed = Shares::fixed_descriptors(store.readers).saturating_add(kept).saturating_add(reserved);
+    let fixed = Shares::fixed_descriptors(store.readers).saturating_add(kept);
     let wanted = server.max_connections.saturating_mul(CONNECTION_DESCRIPTORS).saturating_add(fixed);
     if wanted > machine.descriptors {
         let (connections, descriptors) = (server.max_connections, machine.descriptors);

@@ -23,8 +23,8 @@ pub(super) const READER_BYTES: u64 = 4 << 20;
 pub(super) const EVENT_BYTES: u64 = 2 << 10;
 /// Some 12,000 events: a person asks for one of the last minutes, and what is older is in the files.
 const RECENT_MAX_BYTES: u64 = 8 << 20;
-/// Descriptors for databases, logs, listening sockets and whatever else is open all the time.
-const FIXED_DESCRIPTORS: u64 = 128;
+/// Descriptors for databases, logs, listening sockets and whatever else is open all the time; and for connections in reserve.
+const FIXED_DESCRIPTORS: u64 = 128 + front::RESERVED as u64;
 
 /// Least room for files of upstreams.
 const CACHED_MIN_BYTES: u64 = 64 << 20;
@@ -91,7 +91,6 @@ impl Shares {
         let by_memory = self.part(4) / CONNECTION_BYTES;
         // An upload's file is opened a second time to be read.
         let fixed = Self::fixed_descriptors(self.readers().0)
-            + (self.cores().0 * front::RESERVED) as u64
             + self.max_uploads().0
             + self.open_files().0
             + self.page_files().0;

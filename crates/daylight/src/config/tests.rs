@@ -41,7 +41,8 @@ fn defaults_of_a_small_machine_are_small() {
     );
     assert_eq!((settings.server.max_uploads, settings.store.readers), (24, 3));
     assert_eq!(settings.store.cached_bytes, 10 << 30);
-    assert_eq!(settings.server.max_connections, (24 << 20) / (64 << 10));
+    // What is left of 1,024 descriptors; of memory there would be enough for 384.
+    assert_eq!(settings.server.max_connections, (1024 - 128 - 9 - 64 - 24 - 64 - 16) / 2);
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     assert!(loaded.entries.iter().all(|entry| entry.origin == Origin::Default && !entry.reason.is_empty()));
 }
@@ -148,13 +149,14 @@ fn what_cannot_work_is_refused_and_what_will_not_work_well_is_said() {
     let (text, hint) = refusal(from_environment(&[("DAYLIGHT_SERVER_PAGES_BYTES", "1073741824")]));
     assert_eq!(text, "`server.pages_bytes` is 1024 MiB, and there are 256 MiB of memory");
     assert!(hint.is_some());
-    // Each may be sent a file; 128 and nine are for databases, logs and the rest, 64 files are kept open, and 16 pages are files.
+    // Each may be sent a file; 128 and nine are for databases, logs and the rest, 64 for probes, 64 files are kept open, and 16 pages
+    // are files.
     let connections = |count: u64| from_environment(&[("DAYLIGHT_SERVER_MAX_CONNECTIONS", &count.to_string())]);
-    assert!(connections((1024 - 128 - 9 - 64 - 16) / 2).is_ok());
-    let (text, hint) = refusal(connections((1024 - 128 - 9 - 64 - 16) / 2 + 1));
+    assert!(connections((1024 - 128 - 9 - 64 - 64 - 16) / 2).is_ok());
+    let (text, hint) = refusal(connections((1024 - 128 - 9 - 64 - 64 - 16) / 2 + 1));
     assert_eq!(
         text,
-        "`server.max_connections` is 404, for which 1025 descriptors are needed (a socket and a file each, and 217 for \
+        "`server.max_connections` is 372, for which 1025 descriptors are needed (a socket and a file each, and 281 for \
          the rest), and only 1024 may be open"
     );
     assert!(hint.is_some());
