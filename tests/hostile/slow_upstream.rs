@@ -1,6 +1,7 @@
 //! An upstream that says nothing: those who ask for its files wait, and nobody else does.
 
 use super::beside::{Others, await_metrics, bound, remote};
+use crate::accounts::sum;
 use crate::world::frames::Frames;
 use crate::world::{Connection, Says, Upstream, World};
 use std::net::SocketAddr;
@@ -16,8 +17,8 @@ const FEW: &[(&str, &str)] = &[
 /// As many places as two cores have by default, and room for more connections than that.
 const ALL: &[(&str, &str)] = &[
     ("DAYLIGHT_SERVER_CORES", "2"),
-    ("DAYLIGHT_SERVER_MAX_CONNECTIONS", "10000"),
-    ("DAYLIGHT_SERVER_MAX_CONNECTIONS_PER_CLIENT", "10000"),
+    ("DAYLIGHT_SERVER_MAX_CONNECTIONS", "4000"),
+    ("DAYLIGHT_SERVER_MAX_CONNECTIONS_PER_CLIENT", "4000"),
     ("DAYLIGHT_UPSTREAM_ANSWER_TIMEOUT_S", "600"),
 ];
 
@@ -37,13 +38,13 @@ impl Scene {
         Self { world, upstream }
     }
 
-    /// Waits until so many requests wait, in whatever place, or were refused.
+    /// Waits until so many requests wait or were refused, and none of them is worked on any more.
     fn await_waiting(&self, count: u64) {
         await_metrics(&self.world, "those who wait", |metrics| {
-            let waiting = bound(metrics, "used", "requests") + bound(metrics, "used", "upstream.waiters");
             let refused = ["requests", "client.requests", "upstream.waiters", "client.waiters", "repository.flights"];
             let refused: u64 = refused.iter().map(|name| bound(metrics, "rejected_total", name)).sum();
-            waiting + refused >= count
+            let worked_on = bound(metrics, "used", "requests");
+            worked_on == 0 && bound(metrics, "used", "upstream.waiters") + refused >= count
         });
     }
 }
@@ -134,6 +135,24 @@ fn what_was_waited_for_comes_to_all_who_waited() {
     assert_eq!(scene.upstream.count(path), 1);
     let metrics = scene.world.anon().get("/metrics").expect(200);
     assert_eq!(bound(metrics.text(), "used", "upstream.waiters"), 0);
+}
+
+#[test]
+fn who_waits_beyond_the_part_of_one_client_is_told_at_once_to_come_again() {
+    let world =
+        World::start_with(&[("DAYLIGHT_SERVER_MAX_WAITING", "8"), ("DAYLIGHT_UPSTREAM_ANSWER_TIMEOUT_S", "600")]);
+    let upstream = Upstream::start();
+    upstream.says_otherwise(Says::bytes("never").silent());
+    remote(&world, ("hang", "raw"), &upstream.url());
+    let waiting = [0, 1].map(|_| ask(world.address(), "/repository/hang/lamp.zip"));
+    await_metrics(&world, "those who wait", |metrics| bound(metrics, "used", "client.waiters") == 2);
+    let refused = world.anon().file("hang", "lamp.zip").expect(503);
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    assert!(refused.text().contains("too many requests wait for upstreams"), "{}", refused.text());
+    drop(waiting);
+    await_metrics(&world, "room", |metrics| bound(metrics, "used", "upstream.waiters") == 0);
+    let metrics = world.anon().get("/metrics").expect(200);
+    assert_eq!(sum(metrics.text(), "daylight_reasons_total{reason=\"waiters_full\"}"), 1);
 }
 
 /// Takes all connections there are, which say nothing, and as many in reserve.

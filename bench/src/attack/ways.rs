@@ -75,6 +75,8 @@ fn held(field: &Field<'_>, count: usize, request: &[u8], drip: Option<&[u8]>) ->
         connection.send(request)?;
         all.push(connection);
     }
+    // Until each is where it will wait.
+    sleep(Duration::from_millis(500));
     field.begun.store(true, Relaxed);
     while !field.over.load(Relaxed) {
         sleep(Duration::from_secs(1));
