@@ -37,7 +37,7 @@ fn private_bytes_go_to_nobody_who_may_not_read_them_also_when_they_are_warm() {
     let outsiders: [(Person, u16); 4] = [
         (world.anon(), 401),
         (world.holder("daylight_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA"), 401),
-        (world.person("neighbour", &["read", "write", "delete"], &[FIRST]), 403),
+        (world.person("neighbour", &["read", "write", "delete"], &[FIRST]), 404),
         (world.person("blind", &["write"], &["vault"]), 403),
     ];
     let mut paths = Index::read(&reader, "vault").paths("vault");
@@ -66,6 +66,41 @@ fn private_bytes_go_to_nobody_who_may_not_read_them_also_when_they_are_warm() {
     let there = world.anon().get("/repository/vault/info/lamp").expect(401);
     let not_there = world.anon().get("/repository/vault/info/nothing").expect(401);
     assert_eq!(there.text().replace("lamp", ""), not_there.text().replace("nothing", ""));
+}
+
+#[test]
+fn nobody_learns_which_private_repositories_there_are() {
+    let world = World::start();
+    world.anon().get("/repository/valut/versions").expect(404);
+    world.repository("vault", true);
+    world.admin().push("vault", &Gem::new("lamp", "1.0.0")).expect(200);
+    let outsiders: [(Person, u16); 3] = [
+        (world.anon(), 401),
+        (world.holder("daylight_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA"), 401),
+        (world.person("neighbour", &["read", "write", "delete"], &[FIRST]), 404),
+    ];
+    let below = ["/", "/versions", "/info/lamp", "/gems/lamp-1.0.0.gem", "/api/v1/api_key", "/api/v1/gems/lamp/owners"];
+    for (outsider, status) in &outsiders {
+        for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] {
+            for path in below.into_iter().chain(["@seq-1/versions"]) {
+                // Names of one length: the answers must be the same but for them.
+                let [there, not_there] = ["vault", "valut"].map(|name| {
+                    let mut answer = outsider.ask(method, &format!("/repository/{name}{path}"), &[], b"");
+                    answer.headers.retain(|(name, _)| {
+                        !["date", "daylight-event"].iter().any(|own| name.eq_ignore_ascii_case(own))
+                    });
+                    answer.body = answer.text().replace(name, "").into_bytes();
+                    answer
+                });
+                assert_eq!(there, not_there, "{method} {path}");
+                if !path.starts_with('@') {
+                    assert_eq!(there.status, *status, "{method} {path}: {there:?}");
+                }
+            }
+        }
+        // What anybody may read they read as before.
+        outsider.get(&format!("/repository/{FIRST}/names")).expect(200);
+    }
 }
 
 #[test]

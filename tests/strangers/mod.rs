@@ -10,6 +10,7 @@ use daylight::config::{self, Environment, Flag, Machine};
 use daylight::serve::{self, Extra, Running};
 use proptest::test_runner::{Config, TestRunner};
 use rules::Rules;
+use serde_json::json;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use steps::{Step, steps};
@@ -30,6 +31,8 @@ fn no_private_answer_goes_to_a_stranger_whatever_happened_before() {
     let clock = Clock::at(began);
     let running = server(&clock, &folder.path().join("data"));
     let secret = running.opened.first.admin_token.as_ref().unwrap().expose().to_owned();
+    let sealed = json!({ "name": "sealed", "format": "gem", "kind": "hosted", "private": true });
+    Person::new(running.address, Some(secret.clone())).post_json("/api/v1/repositories", &sealed).expect(201);
     let number = Cell::new(0);
     let trial = |steps: Vec<Step>| {
         number.set(number.get() + 1);

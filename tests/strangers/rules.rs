@@ -19,9 +19,12 @@ impl Token {
         !self.revoked && self.expires.is_none_or(|expires| now < expires)
     }
 
+    fn is_for(&self, repository: &Repository) -> bool {
+        self.repositories.is_empty() || self.repositories.contains(&repository.seal)
+    }
+
     fn allows(&self, scope: &str, repository: &Repository) -> bool {
-        let everywhere = self.repositories.is_empty();
-        (self.scope == scope || self.scope == "admin") && (everywhere || self.repositories.contains(&repository.seal))
+        (self.scope == scope || self.scope == "admin") && self.is_for(repository)
     }
 }
 
@@ -54,13 +57,17 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// Whether who shows these tokens (`None` among them: something that is no token) may do this.
+    /// Whether who shows these tokens (`None` among them: something that is no token) may do this. There is always a private
+    /// repository, so that nobody learns without a token which names there are.
     pub(super) fn judge(&self, shown: &[Option<usize>], scope: &str, repository: usize) -> Verdict {
-        let Some(there) = self.repositories.get(&repository) else { return Verdict::Refused(404) };
         let good = shown.iter().flatten().map(|at| &self.tokens[*at]).find(|token| token.good(self.now));
+        let Some(there) = self.repositories.get(&repository) else {
+            return Verdict::Refused(if good.is_some() { 404 } else { 401 });
+        };
         match good {
             Some(token) if token.allows(scope, there) => Verdict::Allowed,
             _ if scope == "read" && !there.private => Verdict::Allowed,
+            Some(token) if there.private && !token.is_for(there) => Verdict::Refused(404),
             Some(_) => Verdict::Refused(403),
             None => Verdict::Refused(401),
         }

@@ -73,9 +73,10 @@ impl Trial<'_> {
                 self.rules.repositories.entry(repository).or_insert_with(new);
             }
             Step::Remove { repository } => {
-                let path = format!("/api/v1/repositories/{}", self.name(repository));
+                let name = self.name(repository);
+                let path = format!("/api/v1/repositories/{name}?confirm={name}");
                 let there = self.rules.repositories.remove(&repository).is_some();
-                self.admin.ask("DELETE", &path, &[], b"").expect(if there { 204 } else { 404 });
+                self.admin.ask("DELETE", &path, &[], b"").expect(if there { 200 } else { 404 });
             }
             Step::Mint { scope, repository, seconds } => {
                 let known = repository.filter(|at| self.rules.repositories.contains_key(at));

@@ -16,7 +16,7 @@ use arc_swap::ArcSwap;
 use front::Request;
 use http::HeaderMap;
 use otp::Codes;
-use repository::{Actor, Repository};
+use repository::{Actor, Repositories, Repository};
 use std::sync::Arc;
 use store::{Stamp, Store};
 use telemetry::{Clock, Event, Millis, Op};
@@ -116,6 +116,33 @@ impl Access {
         let Some(presented) = Presented::read(headers) else { return Ok(None) };
         let token = self.table(event).await?.find(&presented, self.clock.now());
         Ok(token.map(|token| token.class))
+    }
+
+    /// The repository of that name with the revision of its settings, for whoever may know whether there is one. Where some
+    /// repositories are private, a request without a good token gets one and the same answer for a private name and for a
+    /// name that is not there; so does a token that is for other repositories.
+    pub async fn repository(
+        &self,
+        repositories: &Repositories,
+        name: &str,
+        headers: &HeaderMap,
+        event: &mut Event,
+    ) -> Result<(Arc<Repository>, Stamp), Error> {
+        let known = repositories.known(event).await?;
+        let found = known.by_name.get(name);
+        let nothing = || repository::Error::NoSuchRepository(name.to_owned());
+        let secret = match found {
+            Some(repository) => repository.record.private,
+            None => known.by_name.values().any(|repository| repository.record.private),
+        };
+        if secret {
+            let token = self.who(headers, event).await?.token;
+            let token = token.ok_or_else(|| Error::PrivateOrMissing(name.to_owned()))?;
+            if found.is_some_and(|repository| !token.is_for(repository.id)) {
+                return Err(nothing().into());
+            }
+        }
+        Ok((found.ok_or_else(nothing)?.clone(), known.stamp))
     }
 
     /// Who asks for `scope` on `repository`. Anyone may read what is not private; everything else needs a good token,

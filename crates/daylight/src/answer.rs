@@ -38,7 +38,8 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
 
 /// Answers a request for something below a repository's URL.
 async fn below(app: &App, request: &mut Request, url: Content, event: &mut Event) -> Result<Reply, Error> {
-    let (repository, settings) = app.repositories.find(&url.repository, event).await?;
+    let (repository, settings) =
+        app.access.repository(&app.repositories, &url.repository, &request.headers, event).await?;
     let operation = event.time(Op::Route, || url.operation(repository.format))?;
     if operation.brings_form(repository.format) {
         let _place = app.enter(Class::Forms, request, event).await?;

@@ -61,6 +61,9 @@ async fn set(
     let (set, former) = repositories.set_deciding(name, change, FormerFiles::KeepVerified, BY, event).await?;
     if let Some(cached) = former {
         let (lost_files, lost_bytes) = cached.lost(FormerFiles::KeepVerified);
+        if cached.verified_files + lost_files == 0 {
+            return Ok(()); // as at a first start
+        }
         let url = set.record.remote.as_ref().and_then(|remote| remote.urls.first()).cloned().unwrap_or_default();
         log.warn(
             "a repository stands for another upstream now; verified releases of the one before stay, and the rest is lost",

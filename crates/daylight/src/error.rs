@@ -28,6 +28,9 @@ pub enum Error {
         /// Where; `None`: the server as a whole.
         repository: Option<String>,
     },
+    /// A token is needed to learn whether there is a repository of that name.
+    #[error("`{0}` is private, or there is no such repository: a token is needed")]
+    PrivateOrMissing(String),
     /// What was shown is not a token that works.
     #[error("the token is not known here, has expired or was revoked")]
     CredentialsUnknown,
@@ -151,7 +154,9 @@ impl Error {
         match self {
             Error::NoSuchRoute(_) | Error::NoDevice => Reason::NoSuchRoute,
             Error::MethodNotAllowed { .. } => Reason::MethodNotAllowed,
-            Error::CredentialsMissing { .. } | Error::AccountMissing => Reason::CredentialsMissing,
+            Error::CredentialsMissing { .. } | Error::PrivateOrMissing(_) | Error::AccountMissing => {
+                Reason::CredentialsMissing
+            }
             Error::Password { why: Refused::Missing, .. } => Reason::PasswordMissing,
             Error::Password { why: Refused::Wrong, .. } => Reason::PasswordWrong,
             Error::Password { why: Refused::TooMany(_), .. } => Reason::TooManyPasswords,
@@ -185,7 +190,7 @@ impl Error {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Error::CredentialsMissing { .. } => {
+            Error::CredentialsMissing { .. } | Error::PrivateOrMissing(_) => {
                 Some("`daylight token create` makes one; gem takes it in GEM_HOST_API_KEY, bundle in its config for the host".into())
             }
             Error::CredentialsUnknown => Some("`daylight token list` shows which there are".into()),
