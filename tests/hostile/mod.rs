@@ -8,6 +8,7 @@ mod framing;
 mod http2_floods;
 mod http2_frames;
 mod http2_slow;
+mod light;
 mod ranges;
 mod slow;
 mod slow_forms;
