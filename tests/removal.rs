@@ -98,6 +98,9 @@ fn what_is_restored_is_as_it_was_with_its_tokens_and_goes_on() {
     assert!(refused.text().contains("--as"), "{}", refused.text());
     let restored = restore(&world, "vault", &json!({"as": "vault-2"})).expect(200).json();
     assert_eq!((&restored["name"], &restored["private"]), (&json!("vault-2"), &json!(true)));
+    // Tokens are listed with the names that their repositories have now.
+    let tokens = world.admin().get("/api/v1/tokens").expect(200).text().to_owned();
+    assert!(tokens.contains("[\"vault-2\"]"), "{tokens}");
     assert_eq!(reader.get("/repository/vault-2/versions").expect(200).text(), before);
     world.anon().get("/repository/vault-2/info/lamp").expect(401);
     world.admin().push("vault-2", &Gem::new("wick", "1.0.0")).expect(200);

@@ -156,6 +156,10 @@ fn nobody_fills_the_table_of_tokens_with_keys() {
         assert!(made < 1_000, "there is no end");
     };
     assert!(refused.status < 500 && refused.text().contains("keys"), "{}", refused.text());
+    // A key that is revoked is a row all the same, so it makes no room for another.
+    mira.ask("DELETE", "/api/v1/tokens/k0", &[], b"").expect(204);
+    let again = mira.ask("POST", &path(FIRST, "api_key"), &[FORM], b"name=again&push_rubygem=true");
+    assert_eq!(again.status, refused.status, "{}", again.text());
     // Not through one of them either; and others have theirs.
     let last = sign_in(&world, &world.person("otto", &["write"], &[FIRST]), "name=o&push_rubygem=true").expect(200);
     assert!(!last.text().is_empty());

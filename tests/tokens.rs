@@ -103,6 +103,10 @@ fn no_name_passes_for_another_or_for_the_program_itself() {
         make(odd, "").expect(400);
         assert_eq!(make("ci", odd).expect(400).header("content-type"), Some("application/problem+json"), "{odd:?}");
     }
+    // No URL could revoke the first; the second is a letter of another alphabet.
+    for odd in ["a\\b", "\u{430}dmin"] {
+        make(odd, "").expect(400);
+    }
     make("ci", "J\u{fc}rgen (builds)").expect(201);
     let form = [("Content-Type", "application/x-www-form-urlencoded")];
     for odd in ["daylight", "ci%20", "%E2%80%AEic"] {

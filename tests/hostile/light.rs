@@ -103,3 +103,21 @@ fn calls_of_gems_in_other_repositories_change_nothing_and_are_in_nobody_s_way() 
         anon.ask("POST", "/repository/attic/api/v1/api_key", &[], b"name=k").expect(401);
     });
 }
+
+#[test]
+fn an_upstream_that_redirects_to_many_dead_hosts_leaves_room_for_those_of_repositories() {
+    let (world, upstream) = scene();
+    // More than are remembered; nobody listens there, or answers what is asked.
+    let mut connection = world.anon().connect().unwrap();
+    for port in 1..=600 {
+        upstream.says(&format!("/{port}.zip"), Says::redirect(&format!("http://127.0.0.1:{port}/file.zip")));
+        let path = format!("/repository/far-raw/{port}.zip");
+        assert!(connection.call("GET", &path, &[], b"").unwrap().status >= 500);
+    }
+    let other = Upstream::start();
+    other.file("/tool", "tool");
+    remote(&world, ("other", "raw"), &other.url());
+    world.anon().get("/repository/other/tool").expect(200);
+    let told = world.admin().get("/api/v1/upstreams").expect(200).text().to_owned();
+    assert!(told.contains(&other.address().to_string()), "its host is not remembered: {}", told.len());
+}

@@ -101,9 +101,13 @@ impl Hosts {
         if let Some(host) = table.get(origin) {
             return host.clone();
         }
-        if table.len() >= HOSTS_MAX {
+        // A redirect may lead to hosts that only fail. If what is known of those were kept for good, they would take all room.
+        for plain_alone in [true, false] {
+            if table.len() < HOSTS_MAX {
+                break;
+            }
             table.retain(|_, host| {
-                let stays = Arc::strong_count(host) > 1 || !host.is_plain();
+                let stays = Arc::strong_count(host) > 1 || plain_alone && !host.is_plain();
                 if !stays {
                     host.unregister(&self.recorder);
                 }

@@ -17,6 +17,7 @@ use front::Request;
 use http::HeaderMap;
 use otp::Codes;
 use repository::{Actor, Repositories, Repository};
+use std::collections::HashMap;
 use std::sync::Arc;
 use store::{Stamp, Store};
 use telemetry::{Clock, Event, Millis, Op};
@@ -58,6 +59,8 @@ pub struct Access {
     /// Held while the table is read anew.
     reading: Mutex<()>,
     codes: Codes,
+    /// When keys were made that are revoked by now, by owner: those of the last day, which count like keys that work.
+    gone_keys: std::sync::Mutex<HashMap<String, Vec<Millis>>>,
 }
 
 /// Refuses to make something for a GET that a browser may send for a page (an image of it is enough): only RubyGems itself, which says
@@ -76,7 +79,14 @@ impl Access {
     pub async fn open(store: Arc<Store>, clock: Clock, event: &mut Event) -> Result<Self, Error> {
         let table = Table::read(&store, event).await?;
         let codes = Codes::new(clock.now());
-        Ok(Self { store, clock, table: ArcSwap::from_pointee(table), reading: Mutex::new(()), codes })
+        Ok(Self {
+            store,
+            clock,
+            table: ArcSwap::from_pointee(table),
+            reading: Mutex::new(()),
+            codes,
+            gone_keys: Default::default(),
+        })
     }
 
     /// The tokens as they are now: those in memory while their stamp holds, else read anew.

@@ -4,6 +4,7 @@ use super::credentials::hash;
 use super::{Access, Scope, Token, name, otp};
 use crate::error::Error;
 use client::Secret;
+use std::sync::{Arc, PoisonError};
 use store::{Batch, Change, CommitError, Expect, RepositoryId, TokenRecord};
 use telemetry::{Event, Millis};
 
@@ -85,12 +86,26 @@ impl Access {
         Ok(secret)
     }
 
-    /// How many keys an owner has.
+    /// How many keys an owner has, and had within a day: a key that was revoked is a row for ever too.
     async fn keys(&self, owner: &str, event: &mut Event) -> Result<usize, Error> {
         let (now, tokens) = (self.clock.now(), self.table(event).await?.tokens());
-        let recent = |token: &Token| now.0.saturating_sub(token.record.created.0) < RECENT;
-        let counts = |token: &Token| token.record.maker.is_some() && (token.lives(now) || recent(token));
-        Ok(tokens.iter().filter(|token| token.owner() == owner && counts(token)).count())
+        let recent = |created: Millis| now.0.saturating_sub(created.0) < RECENT;
+        let counts = |token: &Token| token.record.maker.is_some() && (token.lives(now) || recent(token.record.created));
+        let there = tokens.iter().filter(|token| token.owner() == owner && counts(token)).count();
+        let mut gone = self.gone_keys.lock().unwrap_or_else(PoisonError::into_inner);
+        gone.retain(|_, created| {
+            created.retain(|created| recent(*created));
+            !created.is_empty()
+        });
+        Ok(there + gone.get(owner).map_or(0, Vec::len))
+    }
+
+    /// Remembers keys that are revoked, so that making and revoking them has an end within a day. A restart forgets it.
+    fn note_gone(&self, gone: &[Arc<Token>]) {
+        let mut keys = self.gone_keys.lock().unwrap_or_else(PoisonError::into_inner);
+        for key in gone.iter().filter(|token| token.record.maker.is_some()) {
+            keys.entry(key.owner().to_owned()).or_default().push(key.record.created);
+        }
     }
 
     /// Adds scopes to a key that was made with `maker`. Nobody else can: what a key may is never more than its maker may.
@@ -116,6 +131,7 @@ impl Access {
             let now = self.clock.now();
             let revoked = |token: &Token| TokenRecord { revoked: Some(now), ..token.record.clone() };
             self.write(Vec::new(), gone.iter().map(|token| revoked(token)).collect(), by, event).await?;
+            self.note_gone(&gone);
             // Also those that were made meanwhile. Without its maker none can be made any more.
             gone = self.table(event).await?.orphans();
         }
@@ -128,8 +144,14 @@ impl Access {
         for (what, text) in [("name", &new.name), ("owner", &new.owner)] {
             name::check(what, text)?;
         }
-        if new.name.is_empty() || new.name.contains('/') || new.name == "." || new.name == ".." {
-            return Err(Error::Input("a token needs a name, without a `/` and not `.` or `..`".into()));
+        // Letters of other alphabets look like these, and a name stands in the URL that revokes the token.
+        if new.name.is_empty()
+            || !new.name.is_ascii()
+            || new.name.contains(['/', '\\'])
+            || [".", ".."].contains(&&*new.name)
+        {
+            let text = "a token needs a name of ASCII characters, without `/` and `\\`, and not `.` or `..`";
+            return Err(Error::Input(text.into()));
         }
         if new.scopes.is_empty() {
             return Err(Error::Input(format!("a token needs at least one scope of {}", Scope::list())));

@@ -6,9 +6,10 @@ use crate::error::Error;
 use crate::reply;
 use front::Reply;
 use http::StatusCode;
+use repository::Known;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::TokenRecord;
+use store::{RepositoryId, TokenRecord};
 use telemetry::{Event, Millis};
 
 /// The body of a POST.
@@ -29,12 +30,18 @@ pub(super) struct Add {
     otp: bool,
 }
 
-fn shown(record: &TokenRecord, now: Millis) -> Value {
+fn shown(record: &TokenRecord, known: &Known, now: Millis) -> Value {
+    // By number: a name may be another repository's by now.
+    let called = |(id, name): (&RepositoryId, &String)| {
+        let there = known.by_name.values().find(|repository| repository.id == *id);
+        there.map_or_else(|| format!("{name} (removed)"), |repository| repository.record.name.clone())
+    };
+    let repositories: Vec<_> = record.repository_ids.iter().zip(&record.repositories).map(called).collect();
     json!({
         "name": record.name,
         "owner": record.owner,
         "scopes": record.scopes,
-        "repositories": record.repositories,
+        "repositories": repositories,
         "package": record.unit,
         "otp": record.otp.is_some(),
         "created": record.created.to_string(),
@@ -44,8 +51,8 @@ fn shown(record: &TokenRecord, now: Millis) -> Value {
 }
 
 pub(super) async fn list(app: &App, event: &mut Event) -> Result<Reply, Error> {
-    let table = app.access.table(event).await?;
-    let all: Vec<Value> = table.tokens().iter().map(|token| shown(&token.record, app.clock.now())).collect();
+    let (table, known) = (app.access.table(event).await?, app.repositories.known(event).await?);
+    let all: Vec<Value> = table.tokens().iter().map(|token| shown(&token.record, &known, app.clock.now())).collect();
     Ok(reply::json(StatusCode::OK, &json!({ "tokens": all })))
 }
 
@@ -62,7 +69,8 @@ pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Re
     access::name::check_free("owner", &owner)?;
     let new = NewToken { name, owner, scopes, repositories, unit: None, expires, otp };
     let made = app.access.create(new, None, by, event).await?;
-    let mut value = shown(&made.record, app.clock.now());
+    let known = app.repositories.known(event).await?;
+    let mut value = shown(&made.record, &known, app.clock.now());
     value["secret"] = made.secret.expose().into();
     if let Some(uri) = made.otp {
         value["otp_uri"] = uri.expose().into();

@@ -39,7 +39,7 @@ impl Rebuild {
         } else {
             writeln!(
                 context.out,
-                "rebuilt the truth database up to change {last} in {took:.1?}; the old one is beside it"
+                "rebuilt the truth database up to change {last} in {took:.1?}; one that was there before is kept beside it"
             )?;
             unnamed::tell(&unnamed, context)?;
             writeln!(context.out, "`daylight check --verify` tells whether each package that it names is there")?;

@@ -140,6 +140,7 @@ enum Verb {
     /// Remove a repository with all its packages; its name is free again
     ///
     /// It asks for the name once more, and says how much is in it. For seven days `daylight repo restore NAME` undoes it.
+    /// Files that were kept of an upstream are not brought back: they are fetched again.
     Remove {
         /// Its name
         name: String,
