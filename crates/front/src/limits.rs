@@ -11,7 +11,7 @@ pub struct Limits {
     pub headers: usize,
     /// Path and query as sent. Over it: 414. Below `head`, or it is never reached.
     pub uri: usize,
-    /// Body of a request, unless the handler sets its own with [`crate::Upload::limit`]. Over it: `TooLarge`.
+    /// Body of a request, unless the handler sets its own with [`crate::request::Upload::limit`]. Over it: `TooLarge`.
     pub upload: u64,
     /// From the first byte of a head (on a new connection: from its start) to the head's end. Then the connection closes.
     pub head_time: Duration,

@@ -1,7 +1,8 @@
 //! What a handler answers with. Which status that is, is the program's business.
 
+use crate::body::growing::Growing;
+use crate::body::rope::Rope;
 use crate::conditional::Checkpoints;
-use crate::{Growing, Rope};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::fs::File;

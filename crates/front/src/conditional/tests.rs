@@ -1,7 +1,7 @@
 //! The conditions and ranges of requests, case by case: what a wrong one costs is written in the module.
 
 use super::*;
-use crate::Rope;
+use crate::body::rope::Rope;
 use bytes::Bytes;
 use http::HeaderName;
 use proptest::prelude::*;

@@ -3,7 +3,9 @@
 //! varies by more than credentials and codings; what was asked for by a build; what is too heavy for its shelf; and,
 //! as the program takes no stamp for them, lists of names, search, explain, as-of indexes and ropes.
 
-use crate::{Body, Reply, Request};
+use crate::reply::Body;
+use crate::reply::Reply;
+use crate::request::Request;
 use http::{HeaderMap, Method, StatusCode, header};
 
 /// Whether `request` may be answered by a page.

@@ -1,8 +1,8 @@
 //! The gzip form of a page: made on a thread that no client waits for, once somebody who accepts it was answered without.
 
 use super::page::{Form, Page};
-use super::shelf::{Key, Shelf};
-use crate::Request;
+use super::page_cache::{Key, Shelf};
+use crate::request::Request;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;

@@ -3,7 +3,10 @@
 use super::gzip;
 use super::kernel_copy::KernelCopy;
 use crate::exchange::DAYLIGHT_EVENT;
-use crate::{Body, Ranges, Reply, head};
+use crate::http1::response_head;
+use crate::reply::Body;
+use crate::reply::Ranges;
+use crate::reply::Reply;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -108,7 +111,7 @@ impl<S> Page<S> {
 impl Form {
     fn new(status: StatusCode, headers: HeaderMap, body: Bytes) -> Self {
         let lasting = headers.iter().filter(|(name, _)| **name != DAYLIGHT_EVENT);
-        let head = head::begin(status, lasting, Some(body.len())).into_boxed_slice().into();
+        let head = response_head::begin(status, lasting, Some(body.len())).into_boxed_slice().into();
         Self { headers, body, copy: KernelCopy::default(), head }
     }
 

@@ -1,0 +1,93 @@
+//! A part of a file in pieces of one buffer each: read at once if it is in the kernel's memory, else off the core.
+
+use crate::body::buffer_pool::{Buffer, Buffers};
+use crate::body::delivery::Sent;
+use crate::body::kernel_cache::{read_ahead, read_now};
+use bytes::Bytes;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use telemetry::{Bound, Tick};
+use tokio::task::JoinHandle;
+
+/// Brought into memory when a disk has to be waited for anyway.
+const AHEAD: u64 = 1 << 20;
+
+/// What of the part has not been handed out yet.
+pub(crate) struct Pieces {
+    file: Arc<File>,
+    at: u64,
+    left: u64,
+    /// A thread reads the next piece.
+    reading: Option<JoinHandle<Read>>,
+    means: Means,
+}
+
+/// What the files of all replies are read or sent with.
+#[derive(Debug, Clone)]
+pub(crate) struct Means {
+    pub(crate) buffers: Arc<Buffers>,
+    /// Threads that may wait for a disk.
+    pub(crate) threads: Arc<Bound>,
+    /// Whether the kernel may send files.
+    pub(crate) sendfile: bool,
+}
+
+/// What a thread read, and how long that took in nanoseconds.
+type Read = (io::Result<Buffer>, u64);
+
+impl Pieces {
+    pub(crate) fn new(file: Arc<File>, from: u64, len: u64, means: Means) -> Self {
+        Self { file, at: from, left: len, reading: None, means }
+    }
+
+    pub(crate) fn left(&self) -> u64 {
+        self.left
+    }
+
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>, sent: &Sent) -> Poll<io::Result<Bytes>> {
+        if self.reading.is_none() {
+            let (mut buffer, began) = (self.means.buffers.take(), Tick::now());
+            if let Some(read) = read_now(&self.file, buffer.room(self.left), self.at) {
+                sent.read(Tick::now().since(began));
+                return Poll::Ready(read.and_then(|read| filled(buffer, read)).map(|buffer| self.hand_out(buffer)));
+            }
+            self.reading = Some(self.read(buffer, began));
+        }
+        let Some(thread) = &mut self.reading else { return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())) };
+        let (read, nanos) = ready!(Pin::new(thread).poll(cx)).map_err(io::Error::other)?;
+        self.reading = None;
+        sent.read(nanos);
+        Poll::Ready(read.map(|buffer| self.hand_out(buffer)))
+    }
+
+    fn read(&self, mut buffer: Buffer, asked: Tick) -> JoinHandle<Read> {
+        let (file, threads, at, left) = (self.file.clone(), self.means.threads.clone(), self.at, self.left);
+        tokio::task::spawn_blocking(move || {
+            let began = Tick::now();
+            threads.waited(began.since(asked));
+            let _thread = threads.enter();
+            let read = read_ahead(&file, at, at + left.min(AHEAD)).and_then(|()| file.read_at(buffer.room(left), at));
+            (read.and_then(|read| filled(buffer, read)), Tick::now().since(began))
+        })
+    }
+
+    fn hand_out(&mut self, buffer: Buffer) -> Bytes {
+        let len = buffer.as_ref().len() as u64;
+        self.at += len;
+        self.left -= len;
+        Bytes::from_owner(buffer)
+    }
+}
+
+/// The file's end before the part's is an error.
+fn filled(mut buffer: Buffer, len: usize) -> io::Result<Buffer> {
+    if len == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    buffer.fill(len);
+    Ok(buffer)
+}

@@ -1,0 +1,148 @@
+//! A part of a file that goes from the kernel's memory to a socket without passing through ours: sendfile(2).
+//!
+//! hyper writes only memory that it can point at, so it is shown a stand-in for the file: slices of one buffer that
+//! nobody writes or reads. The wire knows such a slice by where it lies, sends that many bytes of the file instead, and
+//! hyper takes what has gone off the part. The wire hands no slice of the stand-in to the kernel, so its bytes
+//! cannot reach a client.
+
+use crate::body::delivery::{Progress, Sent};
+use crate::body::kernel_cache::{in_memory, read_ahead};
+use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
+use std::task::{Context, Poll, ready};
+use telemetry::{Bound, Tick};
+use tokio::task::JoinHandle;
+
+/// Bytes that a connection sends in a turn before the others of its core have theirs, and that are looked for in memory at once.
+pub(crate) const TURN: usize = 1 << 20;
+/// So long after a client has taken nothing more, what was in memory is taken to be there still, in nanoseconds. Most take
+/// more within milliseconds, and looking again each time costs more than sending does.
+const KEPT: u64 = 1_000_000_000;
+
+/// Its pages are never touched, so it takes address space and no memory.
+static STAND_IN: LazyLock<Box<[u8]>> = LazyLock::new(|| vec![0; TURN].into_boxed_slice());
+
+/// Whether this slice is not to be written: a part of a file is meant.
+pub(crate) fn stands_in(slice: &[u8]) -> bool {
+    STAND_IN.as_ptr_range().contains(&slice.as_ptr())
+}
+
+/// What of the part has not been sent yet.
+pub(crate) struct FilePart {
+    file: Arc<File>,
+    at: Cell<u64>,
+    left: Cell<u64>,
+    /// Up to here the kernel holds the file in memory, as far as we know.
+    known: Cell<u64>,
+    /// Since when the socket takes nothing more.
+    paused: Cell<Option<Tick>>,
+    /// A read that brings it there.
+    reading: RefCell<Option<JoinHandle<io::Result<u64>>>>,
+    sent: Rc<Sent>,
+    threads: Arc<Bound>,
+}
+
+impl FilePart {
+    pub(crate) fn new(file: Arc<File>, from: u64, len: u64, sent: Rc<Sent>, threads: Arc<Bound>) -> Rc<Self> {
+        let (at, left) = (Cell::new(from), Cell::new(len));
+        let (known, paused, reading) = Default::default();
+        Rc::new(Self { file, at, left, known, paused, reading, sent, threads })
+    }
+
+    /// A whole file that the kernel is known to hold in memory.
+    pub(crate) fn in_memory(file: Arc<File>, len: u64, sent: Rc<Sent>, threads: Arc<Bound>) -> Rc<Self> {
+        let part = Self::new(file, 0, len, sent, threads);
+        part.known.set(len);
+        part
+    }
+
+    pub(crate) fn left(&self) -> u64 {
+        self.left.get()
+    }
+
+    /// What hyper is shown.
+    pub(crate) fn stand_in(&self) -> &'static [u8] {
+        &STAND_IN[..self.turn_of(TURN)]
+    }
+
+    fn turn_of(&self, len: usize) -> usize {
+        usize::try_from(self.left.get()).map_or(len, |left| left.min(len))
+    }
+
+    /// This much has gone.
+    pub(crate) fn advance(&self, len: usize) {
+        self.at.set(self.at.get() + len as u64);
+        self.left.set(self.left.get() - len as u64);
+    }
+
+    /// Sends up to `len` bytes of it into `socket`, which may take fewer.
+    pub(crate) fn send(&self, socket: impl rustix::fd::AsFd, len: usize) -> io::Result<usize> {
+        let mut at = self.at.get();
+        match rustix::fs::sendfile(socket, &self.file, Some(&mut at), self.turn_of(len)) {
+            Ok(0) => {
+                self.sent.progress.set(Progress::Broken);
+                Err(io::ErrorKind::UnexpectedEof.into())
+            }
+            Err(rustix::io::Errno::IO) => {
+                self.sent.progress.set(Progress::Broken);
+                Err(rustix::io::Errno::IO.into())
+            }
+            done => Ok(done?),
+        }
+    }
+
+    /// The socket takes nothing more for now.
+    pub(crate) fn pause(&self) {
+        self.paused.set(Some(Tick::now()));
+    }
+
+    /// Waits until the next bytes are in memory, so that sending them does not hold up the core for a disk.
+    pub(crate) fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.paused.take().is_some_and(|since| Tick::now().since(since) > KEPT) {
+            // What was in memory may be gone.
+            self.known.set(0);
+        }
+        // As much as is sent at once.
+        let end = self.at.get() + self.turn_of(TURN) as u64;
+        if self.known.get() >= end {
+            return Poll::Ready(Ok(()));
+        }
+        let at = self.at.get().max(self.known.get());
+        // Whoever goes to the disk brings the next turn, too.
+        let ahead = self.at.get() + self.turn_of(2 * TURN) as u64;
+        let mut reading = self.reading.borrow_mut();
+        if reading.is_none() && !in_memory(&self.file, at, end) {
+            *reading = Some(self.read(at, ahead));
+        }
+        if let Some(read) = reading.as_mut() {
+            let done = ready!(Pin::new(read).poll(cx)).map_err(io::Error::other).flatten();
+            *reading = None;
+            match done {
+                Ok(nanos) => self.sent.read(nanos),
+                Err(error) => {
+                    self.sent.progress.set(Progress::Broken);
+                    return Poll::Ready(Err(error));
+                }
+            }
+            self.known.set(ahead);
+            return Poll::Ready(Ok(()));
+        }
+        self.known.set(end);
+        Poll::Ready(Ok(()))
+    }
+
+    fn read(&self, at: u64, end: u64) -> JoinHandle<io::Result<u64>> {
+        let (file, threads, asked) = (self.file.clone(), self.threads.clone(), Tick::now());
+        tokio::task::spawn_blocking(move || {
+            let began = Tick::now();
+            threads.waited(began.since(asked));
+            let _thread = threads.enter();
+            read_ahead(&file, at, end)?;
+            Ok(Tick::now().since(began))
+        })
+    }
+}

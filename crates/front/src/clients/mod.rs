@@ -1,0 +1,58 @@
+//! How many connections each client has open, so that no single one takes all there are.
+
+pub(crate) mod forwarded;
+pub(crate) mod network;
+pub(crate) mod proxies;
+pub(crate) mod proxy_protocol;
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
+use telemetry::{Bound, BoundName, Full, KeyedBound, KeyedSlot};
+
+/// Of an IPv6 address, the part that a provider gives to one customer: who has it can use any address that begins so.
+const NETWORK: u128 = u128::MAX << 64;
+
+/// Counts connections by client. The bound shows the client that has most.
+#[derive(Debug)]
+pub(crate) struct Clients(Arc<KeyedBound<IpAddr>>);
+
+/// A client's connection, counted until it is dropped.
+pub(crate) type Place = KeyedSlot<IpAddr>;
+
+impl Clients {
+    /// Every client may have `each` connections open.
+    pub(crate) fn new(each: u64) -> Arc<Self> {
+        Arc::new(Self(KeyedBound::new(BoundName::ClientConnections, each)))
+    }
+
+    pub(crate) fn bound(&self) -> &Arc<Bound> {
+        self.0.bound()
+    }
+
+    /// One more connection of `address`, until the place is dropped.
+    pub(crate) fn enter(&self, address: IpAddr) -> Result<Place, Full> {
+        self.0.enter(client(address))
+    }
+}
+
+/// Who counts as one client: an IPv4 address, or an IPv6 network of 64 bits.
+pub fn client(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & NETWORK)),
+        address => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_one_ipv6_network_are_one_client_and_a_mapped_address_is_its_ipv4() {
+        let client = |text: &str| client(text.parse().unwrap());
+        assert_eq!(client("2001:db8::1"), client("2001:db8::ffff:1"));
+        assert_ne!(client("2001:db8::1"), client("2001:db8:0:1::1"));
+        assert_eq!(client("::ffff:192.0.2.1"), client("192.0.2.1"));
+        assert_ne!(client("192.0.2.1"), client("192.0.2.2"));
+    }
+}

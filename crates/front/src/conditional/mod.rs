@@ -1,0 +1,285 @@
+//! The only code about 304, 412, ranges and `HEAD`: from a complete reply to the part that was asked for.
+//!
+//! RFC 9110, 13.2.2 gives the order: `If-Match`, else `If-Unmodified-Since`; `If-None-Match`, else `If-Modified-Since`;
+//! then `Range` if `If-Range` lets it. Conditions on changes are not looked at here: they have been made.
+//! A range of several parts is answered whole, as the standard allows.
+
+use crate::reply::Body;
+use crate::reply::Ranges;
+use crate::reply::Reply;
+pub use checkpoints::Checkpoints;
+use http::header::{self, HeaderMap, HeaderValue};
+use http::{Method, StatusCode};
+use md5::{Digest, Md5};
+use std::time::Duration;
+use tags::{Tag, Tags};
+
+/// The conditions of a request, kept while the handler has the rest of it.
+#[derive(Debug, Default)]
+pub struct Asked {
+    matches: Vec<HeaderValue>,
+    unmodified_since: Option<HeaderValue>,
+    none_match: Vec<HeaderValue>,
+    modified_since: Option<HeaderValue>,
+    range: Option<HeaderValue>,
+    if_range: Option<HeaderValue>,
+}
+
+impl Asked {
+    /// Reads them.
+    pub fn new(headers: &HeaderMap) -> Self {
+        let mut asked = Self::default();
+        // Once through all, as most requests have few headers and none of these.
+        for (name, value) in headers {
+            let first = match *name {
+                header::IF_MATCH => {
+                    asked.matches.push(value.clone());
+                    continue;
+                }
+                header::IF_NONE_MATCH => {
+                    asked.none_match.push(value.clone());
+                    continue;
+                }
+                header::IF_UNMODIFIED_SINCE => &mut asked.unmodified_since,
+                header::IF_MODIFIED_SINCE => &mut asked.modified_since,
+                header::RANGE => &mut asked.range,
+                header::IF_RANGE => &mut asked.if_range,
+                _ => continue,
+            };
+            first.get_or_insert_with(|| value.clone());
+        }
+        asked
+    }
+
+    /// Opaque parts of the tags in `If-None-Match`: it is a weak comparison.
+    fn tags(&self) -> impl Iterator<Item = &str> {
+        tags(&self.none_match).map(|tag| tag.opaque)
+    }
+
+    /// Whether we have what the client says it has a part of: a strong comparison (RFC 9110, 13.1.1 and 13.1.4). Maven's
+    /// resolver continues a download with `Range` and `If-Unmodified-Since`, and begins anew after a 412.
+    fn expects_it(&self, headers: &HeaderMap) -> bool {
+        if !self.matches.is_empty() {
+            let ours = tag(headers).filter(|ours| ours.strong);
+            return tags(&self.matches).any(|theirs| theirs.opaque == "*" || Some(theirs) == ours);
+        }
+        let until = self.unmodified_since.as_ref().and_then(date);
+        until.is_none_or(|until| modified(headers).is_none_or(|modified| modified <= until))
+    }
+
+    fn holds_it(&self, headers: &HeaderMap, margin: Duration) -> bool {
+        if !self.none_match.is_empty() {
+            let ours = tag(headers).map(|tag| tag.opaque);
+            return self.tags().any(|held| held == "*" || Some(held) == ours);
+        }
+        let since = self.modified_since.as_ref().and_then(date);
+        since.is_some_and(|since| modified(headers).is_some_and(|modified| modified + margin <= since))
+    }
+
+    /// Whether what the client has a part of is what we have: a strong comparison (RFC 9110, 13.1.5). A date is strong
+    /// because nothing that is sent in ranges changes twice in a second.
+    fn range_applies(&self, headers: &HeaderMap) -> bool {
+        match &self.if_range {
+            None => true,
+            Some(tag) if tag.as_bytes().starts_with(b"\"") => headers.get(header::ETAG) == Some(tag),
+            Some(at) => date(at).is_some_and(|at| modified(headers) == Some(at)),
+        }
+    }
+}
+
+/// What a `Range` comes to for a body of a known length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Everything: none asked for, several, or not understood.
+    Whole,
+    /// From the first to before the second.
+    Bytes(u64, u64),
+    /// Nothing of it is there.
+    Beyond,
+}
+
+/// Turns a complete `reply` into what was asked for.
+pub fn apply(mut reply: Reply, method: &Method, asked: &Asked) -> Reply {
+    let reads = method == Method::GET || method == Method::HEAD;
+    if reads && reply.status == StatusCode::OK {
+        if !asked.expects_it(&reply.headers) {
+            return without_body(reply, StatusCode::PRECONDITION_FAILED);
+        }
+        if asked.holds_it(&reply.headers, reply.margin) {
+            return without_body(reply, StatusCode::NOT_MODIFIED);
+        }
+        if reply.ranges.any() {
+            reply.headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+        }
+        if method == Method::GET && asked.range.is_some() && asked.range_applies(&reply.headers) {
+            let len = reply.body.len();
+            reply = match len.map(|len| (part(&reply, len, asked), len)) {
+                None | Some((Part::Whole, _)) => reply,
+                Some((Part::Bytes(from, to), len)) => partial(reply, from, to, len),
+                Some((Part::Beyond, len)) => beyond(reply, len),
+            };
+        }
+    }
+    if reply.status.is_informational() || matches!(reply.status.as_u16(), 204 | 304) {
+        reply.body = Body::Empty;
+    } else if method == Method::HEAD {
+        // Where it is not known yet, a GET would not say it either.
+        if let Some(len) = reply.body.len() {
+            reply.headers.insert(header::CONTENT_LENGTH, len.into());
+        }
+        reply.body = Body::Empty;
+    }
+    reply
+}
+
+/// The headers that say what the client holds stay; those that describe the bytes go with them (RFC 9110, 15.4.5).
+fn without_body(mut reply: Reply, status: StatusCode) -> Reply {
+    reply.status = status;
+    reply.body = Body::Empty;
+    for name in [header::CONTENT_TYPE, header::CONTENT_ENCODING, header::CONTENT_LANGUAGE, header::CONTENT_LENGTH] {
+        reply.headers.remove(name);
+    }
+    if reply.headers.contains_key(header::ETAG) {
+        reply.headers.remove(header::LAST_MODIFIED);
+    }
+    reply
+}
+
+fn partial(mut reply: Reply, from: u64, to: u64, len: u64) -> Reply {
+    let range = format!("bytes {from}-{}/{len}", to - 1);
+    reply.status = StatusCode::PARTIAL_CONTENT;
+    reply.body = match reply.body {
+        Body::Empty => Body::Empty,
+        Body::Bytes(bytes) => Body::Bytes(bytes.slice(index(from)..index(to))),
+        Body::Rope(rope) => Body::Rope(rope.slice(from, to)),
+        Body::File { file, from: start, .. } => Body::File { file, from: start + from, len: to - from },
+        Body::Growing(growing) => Body::Growing(growing.slice(from, to)),
+    };
+    with_content_range(reply, range)
+}
+
+fn beyond(reply: Reply, len: u64) -> Reply {
+    let range = format!("bytes */{len}");
+    with_content_range(without_body(reply, StatusCode::RANGE_NOT_SATISFIABLE), range)
+}
+
+fn with_content_range(mut reply: Reply, range: String) -> Reply {
+    if let Ok(range) = HeaderValue::try_from(range) {
+        reply.headers.insert(header::CONTENT_RANGE, range);
+    }
+    reply
+}
+
+fn part(reply: &Reply, len: u64, asked: &Asked) -> Part {
+    let wanted = asked.range.as_ref().and_then(|range| range.to_str().ok()).and_then(read_range);
+    match (&reply.ranges, wanted) {
+        (Ranges::None, _) | (_, None) => Part::Whole,
+        (Ranges::Bytes, Some(wanted)) => of_length(wanted, len),
+        // If-Range has shown that the client holds a part of these very bytes.
+        (Ranges::Prefix(_), Some(wanted))
+            if asked.if_range.is_some() && !reply.headers.contains_key(header::CONTENT_ENCODING) =>
+        {
+            match of_length(wanted, len) {
+                Part::Beyond => Part::Whole,
+                part => part,
+            }
+        }
+        (Ranges::Prefix(known), Some((Some(from), None))) => after_prefix(reply, len, known, asked, from),
+        (Ranges::Prefix(_), Some(_)) => Part::Whole,
+    }
+}
+
+/// `(first, last)` of a single range of bytes; `(None, n)` are the last n.
+fn read_range(range: &str) -> Option<(Option<u64>, Option<u64>)> {
+    let (unit, spec) = range.split_once('=')?;
+    let (first, last) = spec.trim().split_once('-')?;
+    let (first, last) = (number(first)?, number(last)?);
+    let orderly = match (first, last) {
+        (None, None) => false,
+        (Some(first), Some(last)) => first <= last,
+        _ => true,
+    };
+    (unit.eq_ignore_ascii_case("bytes") && orderly).then_some((first, last))
+}
+
+/// Digits, or nothing. What is too large to count is larger than any body.
+fn number(digits: &str) -> Option<Option<u64>> {
+    if digits.is_empty() {
+        return Some(None);
+    }
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| Some(digits.parse().unwrap_or(u64::MAX)))
+}
+
+fn of_length((first, last): (Option<u64>, Option<u64>), len: u64) -> Part {
+    let (from, to) = match (first, last) {
+        (Some(first), last) => (first, last.map_or(len, |last| last.saturating_add(1).min(len))),
+        (None, last) => (len.saturating_sub(last.unwrap_or(0)), len),
+    };
+    if from < to { Part::Bytes(from, to) } else { Part::Beyond }
+}
+
+/// A compact index only grows between rewrites, and Bundler asks for `bytes=<size - 1>-` with the md5 of what it holds
+/// (1.12 to 1.14: `bytes=<size>-`). The tail alone is right only if those are our first bytes: anything else would
+/// give a file that matches no digest. A 416 sends clients to the full index, so there is none.
+fn after_prefix(reply: &Reply, len: u64, known: &Checkpoints, asked: &Asked, from: u64) -> Part {
+    if from >= len || reply.headers.contains_key(header::CONTENT_ENCODING) || !asked.tags().any(is_md5) {
+        return Part::Whole;
+    }
+    let (at, mut state) = known.before(from);
+    let Some(before) = hashed(&reply.body, at, from, &mut state)
+        .then(|| state.clone())
+        .filter(|_| hashed(&reply.body, from, from + 1, &mut state))
+    else {
+        return Part::Whole;
+    };
+    let proofs = [hex(&state.finalize()), hex(&before.finalize())];
+    if asked.tags().any(|held| proofs.iter().any(|proof| proof.eq_ignore_ascii_case(held))) {
+        Part::Bytes(from, len)
+    } else {
+        Part::Whole
+    }
+}
+
+/// Hashes a part of what is in memory; whether it is.
+fn hashed(body: &Body, from: u64, to: u64, state: &mut Md5) -> bool {
+    match body {
+        Body::Bytes(bytes) => state.update(&bytes[index(from)..index(to)]),
+        Body::Rope(rope) => rope.clone().slice(from, to).for_each(|piece| state.update(&piece)),
+        Body::Empty | Body::File { .. } | Body::Growing(_) => return false,
+    }
+    true
+}
+
+fn is_md5(tag: &str) -> bool {
+    tag.len() == 32 && tag.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn index(at: u64) -> usize {
+    usize::try_from(at).unwrap_or(usize::MAX)
+}
+
+fn tags(lines: &[HeaderValue]) -> impl Iterator<Item = Tag<'_>> {
+    lines.iter().filter_map(|line| line.to_str().ok()).flat_map(Tags)
+}
+
+/// The tag of what we have.
+fn tag(headers: &HeaderMap) -> Option<Tag<'_>> {
+    Tags(headers.get(header::ETAG)?.to_str().ok()?).next()
+}
+
+fn date(value: &HeaderValue) -> Option<std::time::SystemTime> {
+    httpdate::parse_http_date(value.to_str().ok()?).ok()
+}
+
+fn modified(headers: &HeaderMap) -> Option<std::time::SystemTime> {
+    headers.get(header::LAST_MODIFIED).and_then(date)
+}
+
+mod checkpoints;
+mod tags;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! The bytes of a stand-in never reach a client, whatever is asked of the wire; and no client keeps its core.
+
+use super::*;
+use crate::body::delivery::Sent;
+use crate::body::sendfile::TURN;
+use proptest::prelude::*;
+use std::io::{Read as _, Write as _};
+use std::sync::Arc;
+use telemetry::{Bound, BoundName, Clock, Recorder, RecorderOptions};
+
+/// Neither zero, as a stand-in is, nor what a head is here.
+const FILE: &[u8] = &[b'f'; 3 << 20];
+
+fn part(from: u64, len: u64) -> Rc<FilePart> {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(FILE).unwrap();
+    FilePart::new(
+        std::sync::Arc::new(file),
+        from,
+        len,
+        Rc::new(Sent::default()),
+        Bound::new(BoundName::FileThreads, "", 4),
+    )
+}
+
+/// What the client gets of what `work` writes.
+fn received(work: impl AsyncFnOnce(Wire, Rc<Ledger>)) -> Vec<u8> {
+    let records = RecorderOptions { clock: Clock::default(), shards: 1, buffered_events: 10 };
+    let recorder: Arc<Recorder> = Recorder::start(records, Vec::new());
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.bind(&std::net::SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+    socket.listen(1).unwrap();
+    let to = socket.local_addr().unwrap();
+    let client = std::thread::spawn(move || {
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+        socket.connect(&to).unwrap();
+        let mut all = Vec::new();
+        std::net::TcpStream::from(socket).read_to_end(&mut all).unwrap();
+        all
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let stream = socket.accept().unwrap().0;
+        stream.set_nonblocking(true).unwrap();
+        let ledger = Rc::new(Ledger::new(recorder.clone()));
+        let stream = Rc::new(Stream::Plain(TcpStream::from_std(stream.into()).unwrap()));
+        work(Wire::new(stream, ledger.clone(), Vec::new()), ledger).await;
+    });
+    let received = client.join().unwrap();
+    recorder.stop(std::time::Duration::from_secs(20));
+    received
+}
+
+async fn write(wire: &mut Wire, slices: &[&[u8]]) -> io::Result<usize> {
+    let slices: Vec<_> = slices.iter().map(|slice| IoSlice::new(slice)).collect();
+    std::future::poll_fn(|cx| Pin::new(&mut *wire).poll_write_vectored(cx, &slices)).await
+}
+
+#[test]
+fn a_stand_in_without_its_file_is_an_error_and_no_byte() {
+    let all = received(async |mut wire, ledger| {
+        let (unknown, gone) = (part(0, 100), part(0, 100));
+        assert!(write(&mut wire, &[unknown.stand_in()]).await.is_err());
+        assert!(write(&mut wire, &[b"head", unknown.stand_in()]).await.is_err());
+        assert!(write(&mut wire, &[&unknown.stand_in()[99..]]).await.is_err());
+        let plain = std::future::poll_fn(|cx| Pin::new(&mut wire).poll_write(cx, unknown.stand_in())).await;
+        assert!(plain.is_err());
+        ledger.show(&gone);
+        let shown = gone.stand_in();
+        drop(gone);
+        assert!(write(&mut wire, &[shown]).await.is_err());
+    });
+    assert_eq!(all, b"");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// As hyper does: what was taken is taken off, a stand-in for what is left is shown again; between parts there is memory.
+    #[test]
+    fn parts_and_memory_come_in_order_and_nothing_else_does(
+        parts in proptest::collection::vec((0_u64..1 << 20, 1_u64..2 << 20, 0_usize..200), 1..5)
+    ) {
+        let (mut taken, mut expected) = (0, Vec::new());
+        for (_, len, head) in &parts {
+            expected.extend(std::iter::repeat_n(b'h', *head));
+            expected.extend(&FILE[..usize::try_from(*len).unwrap()]);
+        }
+        let all = received(async |mut wire, ledger| {
+            for (from, len, head) in parts {
+                let (part, mut head) = (part(from, len), vec![b'h'; head]);
+                ledger.show(&part);
+                while part.left() > 0 {
+                    ledger.turn();
+                    let slices = [&head[..], part.stand_in(), b"after"];
+                    let wrote = write(&mut wire, if head.is_empty() { &slices[1..2] } else { &slices }).await.unwrap();
+                    taken += wrote;
+                    let of_head = wrote.min(head.len());
+                    head.drain(..of_head);
+                    part.advance(wrote - of_head);
+                }
+            }
+        });
+        prop_assert_eq!(taken, expected.len());
+        prop_assert!(all == expected, "{} bytes came", all.len());
+    }
+}
+
+#[test]
+fn a_turn_of_a_connection_ends_after_a_megabyte_though_its_client_takes_more() {
+    let (piece, all) = (vec![b'p'; 64 << 10], 8 << 20);
+    let came = received(async |mut wire, ledger| {
+        let mut wrote = 0;
+        while wrote < all {
+            ledger.turn();
+            let before = wrote;
+            std::future::poll_fn(|cx| {
+                while wrote < all {
+                    let write = Pin::new(&mut wire).poll_write(cx, &piece);
+                    let Poll::Ready(more) = write else { return Poll::Ready(()) };
+                    wrote += more.unwrap();
+                }
+                Poll::Ready(())
+            })
+            .await;
+            assert!(wrote - before < TURN + piece.len());
+            tokio::task::yield_now().await;
+        }
+    });
+    assert!(came.len() >= all);
+}

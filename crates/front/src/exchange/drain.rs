@@ -1,0 +1,87 @@
+//! What of an upload the handler did not read. The client may still be sending it, and is to read the reply.
+
+use crate::connection::state::Ledger;
+use crate::event_loop::timed;
+use crate::limits::Limits;
+use crate::request::{Rest, Source};
+use h2::RecvStream;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use std::future::{pending, poll_fn};
+use std::rc::Rc;
+use std::sync::PoisonError;
+use std::time::Duration;
+use tokio::task::spawn_local;
+use tokio::time::timeout;
+
+/// Throws a little away, so that the connection can be used again. Returns false when it is too much for that, and the
+/// connection ends with the reply.
+pub(crate) fn discard(rest: &Rest, expects: bool, limits: &Limits, ledger: &Rc<Ledger>) -> bool {
+    match rest.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        Some(Source::Wire(incoming)) => discard_body(incoming, expects, limits, ledger),
+        Some(Source::Stream(stream)) => {
+            let (drain, linger) = (limits.drain, limits.linger);
+            spawn_local(timed(move || discard_stream(stream, drain, linger)));
+            true
+        }
+        None | Some(Source::None | Source::Whole(_)) => true,
+    }
+}
+
+fn discard_body(mut incoming: Incoming, expects: bool, limits: &Limits, ledger: &Rc<Ledger>) -> bool {
+    if expects || http_body::Body::size_hint(&incoming).lower() > limits.drain {
+        // The client waits to be told to go on, or has too much to send: it is not asked for.
+        ledger.unread.set(true);
+        return false;
+    }
+    let (mut left, idle) = (limits.drain, limits.linger);
+    let draining = Draining::begin(ledger);
+    spawn_local(timed(move || async move {
+        let drained = timeout(idle, async {
+            while let Some(frame) = incoming.frame().await {
+                let Ok(frame) = frame else { return false };
+                left = match left.checked_sub(frame.data_ref().map_or(0, |data| data.len() as u64)) {
+                    Some(left) => left,
+                    None => return false,
+                };
+            }
+            true
+        });
+        if drained.await != Ok(true) {
+            draining.0.unread.set(true);
+        }
+    }));
+    true
+}
+
+/// One body that is thrown away. A client that does not wait for replies has several.
+struct Draining(Rc<Ledger>);
+
+impl Draining {
+    fn begin(ledger: &Rc<Ledger>) -> Self {
+        ledger.draining.set(ledger.draining.get() + 1);
+        Self(ledger.clone())
+    }
+}
+
+impl Drop for Draining {
+    fn drop(&mut self) {
+        self.0.draining.set(self.0.draining.get() - 1);
+    }
+}
+
+/// A stream is reset when the last who reads it has gone. A client that is still sending may take that for an error, and
+/// overlook the reply before it (curl 7.88): it is given time to stop.
+async fn discard_stream(mut stream: RecvStream, drain: u64, linger: Duration) {
+    let mut left = usize::try_from(drain).unwrap_or(usize::MAX);
+    let _ = timeout(linger, async {
+        while let Some(Ok(data)) = poll_fn(|cx| stream.poll_data(cx)).await {
+            match left.checked_sub(data.len()) {
+                Some(less) => left = less,
+                None => pending::<()>().await,
+            }
+            let _ = stream.flow_control().release_capacity(data.len());
+        }
+    })
+    .await;
+}

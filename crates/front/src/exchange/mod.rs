@@ -1,0 +1,301 @@
+//! One request and its reply. The exchange owns the event; the handler borrows it; the ledger ends it.
+
+pub(crate) mod drain;
+
+use crate::body::Sending;
+use crate::body::delivery::Sent;
+use crate::body::file_reader::Means;
+use crate::clients::proxies::Proxies;
+use crate::conditional;
+use crate::connection::state::Ledger;
+use crate::limits::Limits;
+use crate::pages::Prepared;
+use crate::reply::Body;
+use crate::reply::Reply;
+use crate::request::Request;
+use crate::request::Upload;
+use crate::request::framing;
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Version, header};
+use hyper::ext::ReasonPhrase;
+use std::cell::RefCell;
+use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+use telemetry::{Event, EventId, Layer, Millis, Op, Outcome, Reason, Text};
+
+/// What answers requests. One for all cores; each request's future stays on its core, so it need not be `Send`.
+pub trait Handler: Send + Sync + 'static {
+    /// Answers. Notes what it did into `event`; may set its outcome, reason, layer and subject. When the client leaves
+    /// the future is dropped wherever it waits.
+    fn answer(&self, request: &mut Request, event: &mut Event) -> impl Future<Output = Reply>;
+
+    /// Whether a request is answered also where there is no room for others: probes, and what operators look at.
+    fn is_vital(&self, request: &Request) -> bool {
+        let _ = request;
+        false
+    }
+
+    /// The page for a plain question ([`Pages::prepared`](crate::Pages::prepared)), asked before all else.
+    fn prepared(&self, path: &str, query: Option<&str>, gzip: &dyn Fn() -> bool, now: Millis) -> Option<Prepared> {
+        let _ = (path, query, gzip, now);
+        None
+    }
+}
+
+/// Every reply says under which event it is recorded.
+pub(crate) const DAYLIGHT_EVENT: HeaderName = HeaderName::from_static("daylight-event");
+
+/// What stays the same for all requests of a connection.
+pub(crate) struct Connection<H> {
+    pub(crate) handler: Arc<H>,
+    pub(crate) limits: Arc<Limits>,
+    /// What files are read with.
+    pub(crate) means: Means,
+    /// Whether the kernel may send files: on a plain socket.
+    pub(crate) sendfile: bool,
+    pub(crate) proxies: Arc<Proxies>,
+    /// Who is at the other end, or whom a proxy announced.
+    pub(crate) client: IpAddr,
+    /// The client as events name it.
+    pub(crate) client_text: Text,
+    /// What the last request said of its user agent, and how events tell it: all of a connection say the same.
+    pub(crate) agent: RefCell<(Vec<u8>, Text)>,
+    pub(crate) ledger: Rc<Ledger>,
+}
+
+/// An event whose request has no reply yet. Dropped in the middle, it is released: the client has left.
+struct Attempt {
+    /// Here until there is a reply.
+    event: Option<Box<Event>>,
+    client: IpAddr,
+    ledger: Rc<Ledger>,
+}
+
+/// What an event is told of a request.
+pub(crate) struct Asking<'a> {
+    pub(crate) method: &'static str,
+    pub(crate) protocol: &'static str,
+    pub(crate) path: &'a str,
+    pub(crate) agent: Option<&'a [u8]>,
+    /// Whom a trusted proxy speaks for.
+    pub(crate) forwarded: Option<IpAddr>,
+}
+
+impl Attempt {
+    fn begin<H>(connection: &Connection<H>, asking: &Asking<'_>) -> Self {
+        let ledger = &connection.ledger;
+        let recorder = ledger.recorder();
+        recorder.attempt();
+        let (began, now) = ledger.begin();
+        let mut event = Event::request(recorder.clock().at_tick(now), began);
+        if let Some(nanos) = ledger.handshake.take() {
+            event.add(Op::TlsHandshake, nanos);
+        }
+        (event.method, event.protocol) = (asking.method, asking.protocol);
+        event.asked(asking.path);
+        match asking.forwarded {
+            Some(client) => event.client = client.to_string().into(),
+            None => event.client = connection.client_text.clone(),
+        }
+        if let Some(agent) = asking.agent {
+            let mut known = connection.agent.borrow_mut();
+            if known.0 != agent {
+                *known = (agent.to_vec(), Event::text(&String::from_utf8_lossy(agent)).into());
+            }
+            event.agent = known.1.clone();
+        }
+        let client = asking.forwarded.unwrap_or(connection.client);
+        Self { event: Some(event), client, ledger: ledger.clone() }
+    }
+
+    /// There is a reply: from here the event belongs to the ledger.
+    fn leave(mut self) -> Rc<Sent> {
+        self.event.take().map(|event| self.ledger.leave(event)).unwrap_or_default()
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        if let Some(event) = self.event.take() {
+            self.ledger.give_up(event);
+        }
+    }
+}
+
+/// Takes one request through the handler; `looked`: no public page answers it. The attempt counts from the call, not from the
+/// first poll: between them the machine may find that the client has left.
+pub(crate) fn exchange<H: Handler>(
+    connection: Rc<Connection<H>>,
+    head: Parts,
+    upload: Upload,
+    looked: bool,
+) -> impl Future<Output = Response<Sending>> {
+    let asking = Asking {
+        method: name(&head.method),
+        protocol: protocol(head.version),
+        path: head.uri.path(),
+        agent: head.headers.get(header::USER_AGENT).map(HeaderValue::as_bytes),
+        forwarded: connection.proxies.client(connection.client, &head.headers),
+    };
+    let attempt = Attempt::begin(&connection, &asking);
+    async move { answer(&connection, attempt, head, (upload, looked)).await }
+}
+
+/// Takes one request through that a page answers, which was found in so many nanoseconds. Returns the event's id, and the body.
+pub(crate) fn prepared<H>(
+    connection: &Connection<H>,
+    asking: &Asking<'_>,
+    page: Prepared,
+    nanos: u64,
+) -> (EventId, Sending) {
+    let mut attempt = Attempt::begin(connection, asking);
+    let mut id = EventId::default();
+    if let Some(event) = &mut attempt.event {
+        event.add(Op::PageLookup, nanos);
+        (event.layer, event.subject, event.reason) = (Layer::Page, page.subject, page.reason);
+        (event.status, event.outcome) = (page.status.as_u16(), Some(outcome(page.status, &HeaderMap::new())));
+        id = event.id;
+    }
+    let Connection { ledger, means, sendfile, .. } = connection;
+    let sent = attempt.leave();
+    let body = match page.file {
+        _ if asking.method == "HEAD" => Body::Empty,
+        Some(file) if *sendfile => return (id, Sending::in_memory(file, page.body.len() as u64, sent, ledger, means)),
+        _ => Body::Bytes(page.body),
+    };
+    (id, Sending::new(body, sent, ledger, means, false))
+}
+
+async fn answer<H: Handler>(
+    connection: &Connection<H>,
+    mut attempt: Attempt,
+    head: Parts,
+    (upload, looked): (Upload, bool),
+) -> Response<Sending> {
+    let Connection { handler, limits, means, ledger, .. } = connection;
+    let client = attempt.client;
+    let Some(event) = attempt.event.as_mut() else { unreachable!("an attempt holds its event until it leaves") };
+    // HTTP/2 cuts bodies into frames, which takes their bytes.
+    let (version, sendfile) = (head.version, connection.sendfile && head.version < Version::HTTP_2);
+    let (method, asked) = (head.method.clone(), conditional::Asked::new(&head.headers));
+    let (rest, expects) = (upload.rest(), head.headers.contains_key(header::EXPECT));
+    let reply = if head.uri.path_and_query().is_some_and(|uri| uri.as_str().len() > limits.uri) {
+        drop(upload);
+        event.reason = Some(Reason::TooLarge);
+        Reply::text(StatusCode::URI_TOO_LONG, "the URL is too long\n")
+    } else if head.headers.len() > limits.headers {
+        drop(upload);
+        event.reason = Some(Reason::TooLarge);
+        Reply::text(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "there are too many headers\n")
+    } else if let Some((status, why)) = framing::doubt(&head) {
+        drop(upload);
+        (event.outcome, event.reason) = (Some(Outcome::Malformed), Some(Reason::InputInvalid));
+        let mut reply = Reply::text(status, why);
+        // Where it ends is in doubt too, so nothing after it is read.
+        reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        reply
+    } else {
+        let Parts { method, uri, headers, .. } = head;
+        // Lent, and not handed on: it is large, and would be moved with each future that takes it.
+        let mut request = Request { method, uri, headers, client, upload, looked };
+        guarded(handler.as_ref(), &mut request, event).await
+    };
+    let mut reply = conditional::apply(reply, &method, &asked);
+    if version < Version::HTTP_11 {
+        whole(&mut reply, event).await;
+    }
+    if rest.is_some_and(|rest| !drain::discard(&rest, expects, limits, ledger)) {
+        reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    event.status = reply.status.as_u16();
+    event.outcome = event.outcome.or_else(|| Some(outcome(reply.status, &reply.headers)));
+    if let Ok(id) = HeaderValue::from_bytes(&event.id.digits()) {
+        reply.headers.insert(DAYLIGHT_EVENT, id);
+    }
+    if ledger.parting() {
+        reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    let body = Sending::new(reply.body, attempt.leave(), ledger, means, sendfile);
+    let mut response = Response::new(body);
+    *response.status_mut() = reply.status;
+    *response.headers_mut() = reply.headers;
+    if let Some(phrase) = reply.phrase.and_then(|phrase| ReasonPhrase::try_from(phrase.as_bytes()).ok()) {
+        response.extensions_mut().insert(phrase);
+    }
+    response
+}
+
+/// HTTP/1.0 knows the end of a body of unknown length by that of the connection, and cannot tell a part from the whole: such a
+/// body is sent when it is whole.
+async fn whole(reply: &mut Reply, event: &mut Event) {
+    let Body::Growing(growing) = &mut reply.body else { return };
+    match growing.whole().await {
+        Ok(None) => {}
+        Ok(Some((file, len))) => reply.body = Body::file(file, len),
+        Err(error) => {
+            (event.outcome, event.reason) = (Some(Outcome::Failed), Some(Reason::BrokeOff));
+            event.detail = error.to_string();
+            *reply = Reply::text(StatusCode::BAD_GATEWAY, "what was asked for broke off on its way here\n");
+        }
+    }
+}
+
+/// Runs the handler; a panic in it becomes a 500, and the connection lives on.
+async fn guarded<H: Handler>(handler: &H, request: &mut Request, event: &mut Event) -> Reply {
+    let outcome = {
+        // Inside a block of its own, so that nothing of the handler's runs before the first poll.
+        let mut answer = pin!(async { handler.answer(request, event).await });
+        std::future::poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))) {
+            Ok(poll) => poll.map(Ok),
+            Err(panic) => Poll::Ready(Err(panic)),
+        })
+        .await
+    };
+    outcome.unwrap_or_else(|panic| {
+        event.outcome = Some(Outcome::Failed);
+        event.reason = Some(Reason::Panicked);
+        let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        event.detail = Event::text(said.unwrap_or("a panic that says nothing"));
+        Reply::text(StatusCode::INTERNAL_SERVER_ERROR, "something went wrong here\n")
+    })
+}
+
+/// Methods as events name them: a closed set, whatever clients send.
+fn name(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::DELETE => "DELETE",
+        Method::PATCH => "PATCH",
+        Method::OPTIONS => "OPTIONS",
+        _ => "OTHER",
+    }
+}
+
+/// Protocols as events name them.
+fn protocol(version: Version) -> &'static str {
+    match version {
+        Version::HTTP_2 => "HTTP/2",
+        Version::HTTP_11 => "HTTP/1.1",
+        _ => "HTTP/1.0",
+    }
+}
+
+/// What a status means when the handler has not said more.
+fn outcome(status: StatusCode, headers: &HeaderMap) -> Outcome {
+    match status.as_u16() {
+        304 => Outcome::NotModified,
+        300..=399 => Outcome::Redirected,
+        404 | 410 => Outcome::NotFound,
+        400..=499 => Outcome::Refused,
+        503 if headers.contains_key(header::RETRY_AFTER) => Outcome::Shed,
+        500.. => Outcome::Failed,
+        _ => Outcome::Answered,
+    }
+}

@@ -1,0 +1,128 @@
+//! Plain requests: `GET` and `HEAD` without a body that leave the connection as it is, read as hyper reads them.
+
+use crate::limits::Limits;
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderName, HeaderValue, Method, Request, Uri};
+use httparse::{Header, Status};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// Header lines of a plain request, at most.
+const LINES: usize = 48;
+
+/// Room for the header lines of one.
+pub(super) fn lines<'a>() -> [MaybeUninit<Header<'a>>; LINES] {
+    [const { MaybeUninit::uninit() }; LINES]
+}
+
+/// One of them, where it was read.
+pub(super) struct Plain<'a> {
+    bytes: &'a [u8],
+    pub(super) method: Method,
+    /// Path and query.
+    pub(super) target: &'a str,
+    lines: &'a [Header<'a>],
+    /// Lines that name a host.
+    pub(super) hosts: usize,
+    /// `User-Agent`, the first of them.
+    pub(super) agent: Option<&'a [u8]>,
+    /// It is asked for a part, or for what has changed.
+    pub(super) conditional: bool,
+}
+
+/// What a header line is about.
+#[derive(PartialEq)]
+enum About {
+    Host,
+    Agent,
+    Condition,
+    Connection,
+    /// A body, or another protocol.
+    Body,
+    Other,
+}
+
+impl<'a> Plain<'a> {
+    /// The request that ends where `bytes` end. `None`: it is something else, or broken.
+    pub(super) fn read(
+        bytes: &'a [u8],
+        lines: &'a mut [MaybeUninit<Header<'a>>; LINES],
+        limits: &Limits,
+    ) -> Option<Self> {
+        if bytes.len() > limits.head || !bytes.ends_with(b"\r\n\r\n") {
+            return None;
+        }
+        let mut parsed = httparse::Request::new(&mut []);
+        let Ok(Status::Complete(len)) = parsed.parse_with_uninit_headers(bytes, lines) else { return None };
+        let method = match parsed.method? {
+            "GET" => Method::GET,
+            "HEAD" => Method::HEAD,
+            _ => return None,
+        };
+        let target = parsed.path.filter(|target| target.starts_with('/'))?;
+        let lines: &[Header<'_>] = parsed.headers;
+        if len != bytes.len() || parsed.version != Some(1) || lines.len() > limits.headers {
+            return None;
+        }
+        let mut plain = Self { bytes, method, target, lines, hosts: 0, agent: None, conditional: false };
+        for Header { name, value } in lines {
+            match about(name) {
+                About::Host => plain.hosts += 1,
+                About::Agent => plain.agent = plain.agent.or(Some(value)),
+                About::Condition => plain.conditional = true,
+                About::Connection if value.eq_ignore_ascii_case(b"keep-alive") => {}
+                About::Connection | About::Body => return None,
+                About::Other => {}
+            }
+        }
+        Some(plain)
+    }
+
+    /// What `Accept-Encoding` says.
+    pub(super) fn codings(&self) -> impl Iterator<Item = &'a str> {
+        let codings = self.lines.iter().filter(|line| line.name.eq_ignore_ascii_case("accept-encoding"));
+        codings.filter_map(|line| std::str::from_utf8(line.value).ok())
+    }
+
+    /// The same, to be kept.
+    pub(super) fn parts(&self) -> Option<Parts> {
+        let (mut head, ()) = Request::new(()).into_parts();
+        let all = Bytes::copy_from_slice(self.bytes);
+        let kept = |part: &[u8]| Some(all.slice(place(self.bytes, part)?));
+        head.method = self.method.clone();
+        head.uri = Uri::from_maybe_shared(kept(self.target.as_bytes())?).ok()?;
+        head.headers.reserve(self.lines.len());
+        for line in self.lines {
+            let name = HeaderName::from_bytes(line.name.as_bytes()).ok()?;
+            let value = match line.value {
+                b"" => HeaderValue::from_static(""),
+                value => HeaderValue::from_maybe_shared(kept(value)?).ok()?,
+            };
+            head.headers.append(name, value);
+        }
+        Some(head)
+    }
+}
+
+fn about(name: &str) -> About {
+    let is = |other: &str| name.eq_ignore_ascii_case(other);
+    match name.len() {
+        4 if is("host") => About::Host,
+        5 if is("range") => About::Condition,
+        6 if is("expect") => About::Body,
+        7 if is("upgrade") => About::Body,
+        10 if is("user-agent") => About::Agent,
+        10 if is("connection") => About::Connection,
+        14 if is("content-length") => About::Body,
+        17 if is("transfer-encoding") => About::Body,
+        _ if name.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("if-")) => About::Condition,
+        _ => About::Other,
+    }
+}
+
+/// Where `part` lies in `whole`.
+fn place(whole: &[u8], part: &[u8]) -> Option<Range<usize>> {
+    let from = part.as_ptr().addr().checked_sub(whole.as_ptr().addr())?;
+    (from + part.len() <= whole.len()).then(|| from..from + part.len())
+}

@@ -1,0 +1,147 @@
+//! The wire as h2 sees it: what comes in is looked at for floods, and one connection's frames do not keep a core; what goes out
+//! leaves when the connection's turn ends, as h2 would write each reply alone, and twenty that are small take one write.
+
+use super::flood::Flood;
+use crate::connection::protocol_detect::PREFACE;
+use crate::connection::socket::Wire;
+use crate::connection::state::Ledger;
+use hyper::rt::Write as _;
+use std::cell::RefCell;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Bytes that a connection reads before the others of its core have a turn: some thousand frames, a millisecond.
+const TURN: usize = 32 << 10;
+/// Bytes that wait for the end of a turn, at most.
+const WAITING: usize = 16 << 10;
+
+/// Clones are the same socket: one for h2, one for whoever ends its turn.
+#[derive(Clone)]
+pub(super) struct Socket(Rc<RefCell<Inner>>);
+
+struct Inner {
+    wire: Wire,
+    ledger: Rc<Ledger>,
+    flood: Flood,
+    turn: usize,
+    /// Written by h2, and not by us yet. No room is kept while there is nothing.
+    waiting: Vec<u8>,
+    /// The kernel takes nothing more for now.
+    blocked: bool,
+}
+
+impl Socket {
+    pub(super) fn new(wire: Wire, ledger: Rc<Ledger>) -> Self {
+        let flood = Flood::new(PREFACE.len());
+        Self(Rc::new(RefCell::new(Inner { wire, ledger, flood, turn: 0, waiting: Vec::new(), blocked: false })))
+    }
+
+    /// The turn ends: what waits leaves.
+    pub(super) fn poll_send(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let inner = &mut *self.0.borrow_mut();
+        while !inner.waiting.is_empty() {
+            ready!(inner.poll_write(cx, &[]))?;
+        }
+        if inner.blocked {
+            // By something larger, that h2 still has.
+            return Poll::Pending;
+        }
+        Pin::new(&mut inner.wire).poll_flush(cx)
+    }
+}
+
+impl Inner {
+    /// Writes what waits, and these behind it. Returns how much of these has gone.
+    fn poll_write(&mut self, cx: &mut Context<'_>, from: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        let mut slices = Vec::with_capacity(from.len() + 1);
+        slices.push(IoSlice::new(&self.waiting));
+        slices.extend(from.iter().map(|slice| IoSlice::new(slice)));
+        let wrote = Pin::new(&mut self.wire).poll_write_vectored(cx, &slices);
+        self.blocked = wrote.is_pending();
+        let wrote = ready!(wrote)?;
+        if wrote == 0 {
+            return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+        }
+        let waited = wrote.min(self.waiting.len());
+        self.waiting.drain(..waited);
+        if self.waiting.is_empty() {
+            self.waiting = Vec::new();
+        }
+        Poll::Ready(Ok(wrote - waited))
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let inner = &mut *self.0.borrow_mut();
+        if inner.ledger.flooded.get() {
+            // Whoever drives the connection ends it.
+            return Poll::Pending;
+        }
+        if inner.turn >= TURN {
+            inner.turn = 0;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let before = into.filled().len();
+        let read = inner.wire.poll_take(cx, into.remaining(), |bytes| into.put_slice(bytes));
+        if read.is_pending() {
+            inner.turn = 0;
+        }
+        ready!(read)?;
+        let came = &into.filled()[before..];
+        inner.turn += came.len();
+        if !inner.flood.came(came) {
+            inner.ledger.flooded.set(true);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_write_vectored(cx, &[IoSlice::new(from)])
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        from: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let inner = &mut *self.0.borrow_mut();
+        let len = from.iter().map(|slice| slice.len()).sum::<usize>();
+        let wrote = if inner.waiting.len() + len <= WAITING {
+            if inner.waiting.capacity() == 0 {
+                inner.waiting.reserve_exact(WAITING);
+            }
+            from.iter().for_each(|slice| inner.waiting.extend_from_slice(slice));
+            len
+        } else {
+            loop {
+                let wrote = ready!(inner.poll_write(cx, from))?;
+                if wrote > 0 {
+                    break wrote;
+                }
+            }
+        };
+        inner.flood.went(wrote);
+        Poll::Ready(Ok(wrote))
+    }
+
+    /// h2 asks after each reply. They leave together when the turn ends.
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_send(cx))?;
+        Pin::new(&mut self.0.borrow_mut().wire).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,258 @@
+//! HTTP/2 on one connection: each request is an exchange of its own, and replies leave in whatever order they are ready.
+//!
+//! A request that is answered in its turn (a page, a refusal) goes the straight way: no task, no timer. What goes on
+//! holds a place, as a connection does: a client has no more under way on streams than it could have on connections.
+
+mod flood;
+mod frame_socket;
+mod send;
+
+use crate::body::Piece;
+use crate::clients;
+use crate::connection::socket::Wire;
+use crate::connection::state::Ledger;
+use crate::connection::{Fault, Machine};
+use crate::event_loop::timed;
+use crate::exchange::{Connection, Handler, exchange};
+use crate::limits::Limits;
+use crate::listen::{Core, turn_away};
+use crate::request::Upload;
+use frame_socket::Socket;
+use h2::server::{Builder, Handshake, SendResponse};
+use h2::{Reason as Code, RecvStream};
+use http::uri::Authority;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Poll, ready};
+use telemetry::{BoundName, Full, Reason, Slot};
+use tokio::task::JoinSet;
+
+pub(crate) use send::Stream;
+
+/// Streams that we refuse or reset for what their client did, before it is shown out.
+const FORBEARANCE: usize = 200;
+/// A reply that the client's windows hold back beyond this takes a place of its own.
+const SEND_BUFFER: usize = 1 << 20;
+
+/// The machine and what it works on.
+pub(crate) struct Http2<H> {
+    stage: Stage,
+    socket: Socket,
+    core: Rc<Core<H>>,
+    state: Rc<Connection<H>>,
+    ledger: Rc<Ledger>,
+    /// Exchanges and replies that go on. They end with the connection.
+    tasks: JoinSet<()>,
+    places: Rc<Places<H>>,
+    /// The client was told that the connection ends.
+    parted: bool,
+}
+
+enum Stage {
+    Opening(Box<Handshake<Socket, Piece>>),
+    Open(Box<h2::server::Connection<Socket, Piece>>),
+}
+
+/// Where what goes on beyond its turn takes its place.
+struct Places<H> {
+    core: Rc<Core<H>>,
+    client: IpAddr,
+    /// How many this connection has. The first comes with it.
+    taken: Rc<Cell<u32>>,
+}
+
+impl<H> Places<H> {
+    fn take(&self) -> Result<Place, Full> {
+        let counted = match self.taken.get() {
+            0 => None,
+            _ => Some((self.core.connections.enter()?, self.core.enter(self.client)?)),
+        };
+        self.taken.set(self.taken.get() + 1);
+        Ok(Place { taken: self.taken.clone(), _counted: counted })
+    }
+}
+
+/// One of them.
+pub(crate) struct Place {
+    taken: Rc<Cell<u32>>,
+    _counted: Option<(Slot, Option<clients::Place>)>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.taken.set(self.taken.get() - 1);
+    }
+}
+
+fn builder(limits: &Limits) -> Builder {
+    let mut builder = Builder::new();
+    builder
+        .max_concurrent_streams(limits.streams)
+        .max_header_list_size(u32::try_from(limits.head).unwrap_or(u32::MAX))
+        .initial_window_size(limits.stream_window)
+        .initial_connection_window_size(limits.connection_window)
+        .max_local_error_reset_streams(Some(FORBEARANCE))
+        .max_send_buffer_size(SEND_BUFFER);
+    builder
+}
+
+impl<H: Handler> Http2<H> {
+    pub(crate) fn new(core: &Rc<Core<H>>, wire: Wire, state: Rc<Connection<H>>, ledger: &Rc<Ledger>) -> Self {
+        let socket = Socket::new(wire, ledger.clone());
+        let opening = builder(&core.limits).handshake(socket.clone());
+        Self {
+            stage: Stage::Opening(Box::new(opening)),
+            socket,
+            core: core.clone(),
+            places: Rc::new(Places { core: core.clone(), client: state.client, taken: Rc::default() }),
+            state,
+            ledger: ledger.clone(),
+            tasks: JoinSet::new(),
+            parted: false,
+        }
+    }
+}
+
+impl<H: Handler> Machine for Http2<H> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        let ended = self.work(cx);
+        let sent = self.socket.poll_send(cx);
+        if ended.is_pending() {
+            match sent {
+                Poll::Ready(Ok(())) => self.ledger.settled(),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error.into())),
+                Poll::Pending => {}
+            }
+        }
+        ended
+    }
+}
+
+impl<H: Handler> Http2<H> {
+    /// Takes what has come, and lets h2 write what is to be said.
+    fn work(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        if let Stage::Opening(opening) = &mut self.stage {
+            let opened = ready!(Pin::new(opening.as_mut()).poll(cx)).map_err(Fault::from)?;
+            self.stage = Stage::Open(Box::new(opened));
+        }
+        while let Poll::Ready(Some(_)) = self.tasks.poll_join_next(cx) {}
+        loop {
+            let Stage::Open(machine) = &mut self.stage else { return Poll::Pending };
+            if self.ledger.parting() && !self.parted {
+                self.parted = true;
+                // The client sends what it has begun, and then no more; what we took is answered (RFC 9113, 6.8).
+                machine.graceful_shutdown();
+            }
+            match machine.poll_accept(cx) {
+                Poll::Ready(Some(Ok((request, respond)))) => self.begin(request, respond, cx),
+                Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(error.into())),
+                Poll::Ready(None) => return Poll::Ready(Ok(())),
+                Poll::Pending if self.ledger.flooded.get() => {
+                    machine.abrupt_shutdown(Code::ENHANCE_YOUR_CALM);
+                    // Told if it still listens; not waited for.
+                    let _ = machine.poll_closed(cx);
+                    return Poll::Ready(Err(Fault::flood()));
+                }
+                Poll::Pending => break,
+            }
+        }
+        Poll::Pending
+    }
+
+    fn begin(&mut self, request: Request<RecvStream>, mut respond: SendResponse<Piece>, cx: &mut Context<'_>) {
+        let (mut head, body) = request.into_parts();
+        named(&mut head.headers, head.uri.authority());
+        let ended = body.is_end_stream();
+        let may_be_refused_later = ended && matches!(head.method, Method::GET | Method::HEAD);
+        let place = match (!may_be_refused_later).then(|| self.places.take()).transpose() {
+            Ok(place) => place,
+            Err(full) => {
+                // Before anything of it was done: whoever asked may ask again (RFC 9113, 8.7).
+                respond.send_reset(Code::REFUSED_STREAM);
+                return turn_away(&self.core.recorder, self.state.client, why(full));
+            }
+        };
+        let expects = head.headers.contains_key(header::EXPECT);
+        let upload = Upload::stream(body, &head.headers, &self.core.limits);
+        let mut wanted = upload.wanted().filter(|_| expects);
+        let mut answer = Box::pin(exchange(self.state.clone(), head, upload, false));
+        let (places, ledger) = (self.places.clone(), self.ledger.clone());
+        match answer.as_mut().poll(cx) {
+            Poll::Ready(response) => {
+                if let Some(rest) = send::send(response, respond, place, &places, &ledger) {
+                    self.tasks.spawn_local(timed(move || rest));
+                }
+            }
+            Poll::Pending => {
+                let place = match place.map_or_else(|| places.take(), Ok) {
+                    Ok(place) => place,
+                    Err(full) => {
+                        ledger.refuse(why(full));
+                        return respond.send_reset(Code::REFUSED_STREAM);
+                    }
+                };
+                self.tasks.spawn_local(timed(move || async move {
+                    let answered = poll_fn(|cx| match answer.as_mut().poll(cx) {
+                        Poll::Ready(response) => Poll::Ready(Some(response)),
+                        Poll::Pending => {
+                            if wanted.take_if(|wanted| wanted.load(Relaxed)).is_some() {
+                                go_ahead(&mut respond);
+                            }
+                            // Who resets the stream no longer wants it: the exchange ends where it waits.
+                            respond.poll_reset(cx).map(|_| None)
+                        }
+                    });
+                    if let Some(response) = answered.await
+                        && let Some(rest) = send::send(response, respond, Some(place), &places, &ledger)
+                    {
+                        rest.await;
+                    }
+                }));
+            }
+        }
+    }
+}
+
+/// Tells a client that waits for it to send the body (RFC 9110, 10.1.1): the handler has asked for it, so it has refused what it
+/// refuses without.
+fn go_ahead(respond: &mut SendResponse<Piece>) {
+    let mut go_ahead = Response::new(());
+    *go_ahead.status_mut() = StatusCode::CONTINUE;
+    // Fails where the client has reset the stream, which is seen elsewhere.
+    let _ = respond.send_informational(go_ahead);
+}
+
+/// Gives the request the `Host` that its `:authority` stands for, as whoever reads headers expects one.
+fn named(headers: &mut HeaderMap, authority: Option<&Authority>) {
+    if let Some(authority) = authority
+        && !headers.contains_key(header::HOST)
+        && let Ok(host) = HeaderValue::from_str(authority.as_str())
+    {
+        headers.insert(header::HOST, host);
+    }
+}
+
+/// Why there was no place.
+fn why(full: Full) -> Reason {
+    match full {
+        Full(BoundName::ClientConnections) => Reason::TooManyOfClient,
+        Full(_) => Reason::TooManyConnections,
+    }
+}
+
+impl From<h2::Error> for Fault {
+    fn from(error: h2::Error) -> Self {
+        // What the machine itself refused to read on from; else the client left, or said why it does.
+        let ours = error.reason().filter(|_| error.is_library());
+        let malformed = ours.map(|code| match code {
+            Code::ENHANCE_YOUR_CALM => (0, Reason::Flooded),
+            _ => (0, Reason::InputInvalid),
+        });
+        Self { malformed, detail: error.to_string() }
+    }
+}

@@ -1,0 +1,61 @@
+//! TLS: the certificate that is shown, which may change while we serve, and the handshake.
+
+use crate::connection::protocol_detect::HTTP2;
+use crate::error::Error;
+use std::sync::{Arc, PoisonError, RwLock};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{self, ServerConfig};
+use tokio_rustls::server::TlsStream;
+
+/// What clients may agree with us to speak, the best first.
+const PROTOCOLS: [&[u8]; 2] = [HTTP2, b"http/1.1"];
+
+/// The certificate and its key, as they are now. Connections that are open keep what they were opened with.
+#[derive(Debug)]
+pub struct Tls(RwLock<Arc<ServerConfig>>);
+
+impl Tls {
+    /// From the text of PEM files: the certificate with those that sign it, its own first, and its key.
+    pub fn new(certificates: &[u8], key: &[u8]) -> Result<Arc<Self>, Error> {
+        Ok(Arc::new(Self(RwLock::new(config(certificates, key)?))))
+    }
+
+    /// Shows another certificate from now on. After an error it is the one before.
+    pub fn replace(&self, certificates: &[u8], key: &[u8]) -> Result<(), Error> {
+        let config = config(certificates, key)?;
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = config;
+        Ok(())
+    }
+
+    /// Shakes hands.
+    pub(crate) async fn accept(&self, tcp: TcpStream) -> std::io::Result<TlsStream<TcpStream>> {
+        let config = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        TlsAcceptor::from(config).accept(tcp).await
+    }
+}
+
+fn config(certificates: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, Error> {
+    let pem = |what, error: rustls::pki_types::pem::Error| Error::Pem { what, cause: error.to_string() };
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificates).collect();
+    let chain = chain.map_err(|error| pem("certificate", error))?;
+    if chain.is_empty() {
+        return Err(Error::Pem { what: "certificate", cause: "there is none in the file".to_owned() });
+    }
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| pem("key", error))?;
+    let build = || {
+        let provider = Arc::new(ring::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(chain, key)?;
+        config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
+        // Sessions are resumed by tickets that clients keep: nothing of them is held here.
+        config.ticketer = ring::Ticketer::new()?;
+        Ok(Arc::new(config))
+    };
+    build().map_err(Error::Certificate)
+}

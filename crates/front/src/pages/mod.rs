@@ -1,0 +1,199 @@
+//! Complete answers in memory. A page is given out only while its stamp holds, so nobody ever invalidates one.
+//!
+//! The front stands before access control. A page is therefore found by what the reply depended on: the path, the query
+//! where the URL reads one, and the access class of the credentials.
+
+mod admission;
+mod doorkeeper;
+mod gzip;
+mod kernel_copy;
+mod page;
+mod page_cache;
+
+use crate::reply::Body;
+use crate::reply::Reply;
+use crate::request::Request;
+use bytes::Bytes;
+use gzip::Compressor;
+pub(crate) use gzip::accepted as accepts_gzip;
+pub use gzip::wanted as takes_gzip;
+use http::{HeaderMap, StatusCode};
+use kernel_copy::Copies;
+use page::Page;
+use page_cache::{Shelf, Wanted};
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::File;
+use std::sync::Arc;
+use std::time::Duration;
+use telemetry::{Event, Layer, Millis, Op, Reason, Recorder, Subject};
+
+/// The access class of pages that anyone may have.
+pub const PUBLIC: u64 = 0;
+
+/// Headers to access class and expiry.
+pub type Class = dyn Fn(&HeaderMap) -> Option<(u64, Millis)> + Send + Sync;
+/// Whether a stamp holds at a moment.
+pub type Holds<S> = dyn Fn(&S, Millis) -> bool + Send + Sync;
+
+/// What the pages ask the program. All of these are called for every request: they neither wait nor lock.
+pub struct Outside<S> {
+    /// Which page a path and a query stand for.
+    pub canon: for<'a> fn(&'a str, Option<&'a str>) -> Canon<'a>,
+    /// Access class of the credentials in these headers, never [`PUBLIC`], and when they expire; `None` when there are
+    /// none or they are not known here, which is a miss and never a refusal.
+    pub class: Box<Class>,
+    /// Whether nothing that the stamp was made from has changed, and its time has not come.
+    pub holds: Box<Holds<S>>,
+}
+
+/// Which page a URL stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Canon<'a> {
+    /// Path of the page.
+    pub path: Cow<'a, str>,
+    /// The query, where the answer depends on it. Where it does not, one that changes with each request finds the same
+    /// page.
+    pub query: Option<&'a str>,
+    /// The build that wants it recorded. A build's record is exact, so its reads go the whole way.
+    pub build: Option<&'a str>,
+}
+
+/// Complete answers, bounded in bytes. `S` is the stamp.
+pub struct Pages<S> {
+    outside: Outside<S>,
+    found: Arc<Shelf<S>>,
+    /// Answers that something is not there, on a small shelf of their own: anyone can ask for any number of names.
+    missing: Shelf<S>,
+    compressor: Compressor<S>,
+    copies: Copies,
+}
+
+/// A page as HTTP/1.1 sends it.
+#[derive(Debug)]
+pub struct Prepared {
+    pub(crate) status: StatusCode,
+    /// Status and headers, without those that each reply has of its own.
+    pub(crate) head: Bytes,
+    pub(crate) body: Bytes,
+    /// The same body, where the kernel can send it from.
+    pub(crate) file: Option<Arc<File>>,
+    pub(crate) subject: Subject,
+    pub(crate) reason: Option<Reason>,
+}
+
+impl<S: Clone + Send + Sync + 'static> Pages<S> {
+    /// Pages of `bytes` in all, and the thread that compresses them. Of large ones the kernel holds up to `files` as well, so that it
+    /// sends them without a copy. `recorder` is told how full they are.
+    pub fn new(bytes: u64, files: u64, outside: Outside<S>, recorder: &Arc<Recorder>) -> Self {
+        let missing = bytes / 16;
+        let found = bytes - missing;
+        // A build asks for most files once, and the next one for the same.
+        let found = Arc::new(Shelf::new("found", (found, found / 2), recorder));
+        let compressor = Compressor::start(found.clone(), recorder.clone());
+        let (missing, copies) = (Shelf::new("missing", (missing, 0), recorder), Copies::new(files, recorder));
+        Self { outside, found, missing, compressor, copies }
+    }
+
+    /// The page for `request`, if there is one whose stamp holds. It becomes the answer's layer and subject in `event`.
+    pub fn hit(&self, request: &Request, event: &mut Event) -> Option<Reply> {
+        if !admission::may_be_read(request) {
+            return None;
+        }
+        let now = event.at;
+        let page = event.time(Op::PageLookup, || self.find(request, now))?;
+        event.layer = Layer::Page;
+        event.subject = page.subject.clone();
+        event.reason = page.reason;
+        let form = page.form(|| takes_gzip(request));
+        let (headers, body) = (form.headers.clone(), Body::Bytes(form.body.clone()));
+        let (status, ranges) = (page.status, page.ranges.clone());
+        Some(Reply { status, headers, body, ranges, phrase: None, margin: Duration::ZERO })
+    }
+
+    /// A public page first, which needs no look at the credentials; then that of whoever asks.
+    fn find(&self, request: &Request, now: Millis) -> Option<Arc<Page<S>>> {
+        let gzip = || takes_gzip(request);
+        let find = |class| self.holding(&self.canon(request.path(), request.query())?.wanted(class), gzip, now);
+        let public = if request.looked { None } else { find(PUBLIC) };
+        public.or_else(|| find(self.class(request, now)?))
+    }
+
+    /// The public page for a plain question (`GET` or `HEAD` without conditions, ranges or a body), if there is one whose stamp
+    /// holds. `gzip` tells whether whoever asks takes that.
+    pub fn prepared(&self, path: &str, query: Option<&str>, gzip: &dyn Fn() -> bool, now: Millis) -> Option<Prepared> {
+        let page = self.holding(&self.canon(path, query)?.wanted(PUBLIC), gzip, now)?;
+        let form = page.form(gzip);
+        let (head, body, file) = (form.head.clone(), form.body.clone(), self.copies.of(&form.body, &form.copy));
+        Some(Prepared { status: page.status, head, body, file, subject: page.subject.clone(), reason: page.reason })
+    }
+
+    /// The page that is wanted, on whichever shelf, if its stamp holds. If not it is taken away.
+    fn holding(&self, wanted: &Wanted<'_>, gzip: impl Fn() -> bool, now: Millis) -> Option<Arc<Page<S>>> {
+        let shelves = [&*self.found, &self.missing];
+        let (shelf, page) = shelves.into_iter().find_map(|shelf| Some((shelf, shelf.get(wanted)?)))?;
+        if !(self.outside.holds)(&page.stamp, now) {
+            shelf.remove(wanted, &page);
+            return None;
+        }
+        if page.lacks_gzip(gzip) {
+            self.compressor.ask(wanted.key(), &page);
+        }
+        Some(page)
+    }
+
+    /// The page that this stands for. A build's record is exact, so its reads go the whole way.
+    fn canon<'a>(&self, path: &'a str, query: Option<&'a str>) -> Option<Canon<'a>> {
+        let canon = (self.outside.canon)(path, query);
+        canon.build.is_none().then_some(canon)
+    }
+
+    /// The access class of whoever asks, if it is known and more than anyone's.
+    fn class(&self, request: &Request, now: Millis) -> Option<u64> {
+        let (class, expires) = (self.outside.class)(&request.headers)?;
+        (class != PUBLIC && now < expires).then_some(class)
+    }
+
+    /// Keeps `reply`, which was made from what `stamp` stands for (taken before the work), if it is one to keep and there is
+    /// room for it, or it was wanted before. `public`: anyone may have it; else it is for those of the asker's class alone.
+    pub fn keep(&self, request: &Request, reply: &Reply, public: bool, stamp: S, event: &mut Event) {
+        if !admission::may_be_read(request) || !admission::may_be_kept(request, reply) {
+            return;
+        }
+        let shelf = if reply.status == StatusCode::NOT_FOUND { &self.missing } else { &*self.found };
+        let class = if public { Some(PUBLIC) } else { self.class(request, event.at) };
+        let (Some(canon), Some(class)) = (self.canon(request.path(), request.query()), class) else { return };
+        let wanted = canon.wanted(class);
+        // Whoever is turned away is before more is done.
+        if !shelf.lets_in(&wanted) || !admission::lets_it_be_kept(&reply.headers) {
+            return;
+        }
+        let (subject, reason) = (event.subject.clone(), event.reason);
+        event.time(Op::PageKeep, || {
+            if let Some(page) = Page::new(reply, wanted.weight(), stamp, subject, reason) {
+                shelf.put(&wanted, page);
+            }
+        });
+    }
+}
+
+impl Canon<'_> {
+    fn wanted(&self, class: u64) -> Wanted<'_> {
+        Wanted { path: &self.path, query: self.query, class }
+    }
+}
+
+impl<S> fmt::Debug for Pages<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pages").finish_non_exhaustive()
+    }
+}
+
+impl<S> fmt::Debug for Outside<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outside").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;
