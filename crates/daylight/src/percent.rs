@@ -1,31 +1,25 @@
-//! Percent-encoding (RFC 3986 section 2.1), as paths, forms and queries use it.
+//! Percent-encoding (RFC 3986 section 2.1) in paths, forms and queries. A broken escape is refused, not passed on.
 
-/// The bytes that `text` stands for. `None` where an escape is broken.
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use std::borrow::Cow;
+
+/// What is escaped in a segment of a path, and a dot.
+const SEGMENT_AND_DOT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'~').remove(b'@').remove(b':');
+/// What is escaped in a segment of a path.
+const SEGMENT: &AsciiSet = &SEGMENT_AND_DOT.remove(b'.');
+
+/// The bytes that `text` stands for. `None` where an escape is broken: the library would leave it as it stands.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => {
-                let digit = |byte: u8| char::from(byte).to_digit(16);
-                let (high, low) = (digit(rest.next()?)?, digit(rest.next()?)?);
-                u8::try_from(16 * high + low).ok()?
-            }
-            plain => plain,
-        });
-    }
-    Some(bytes)
+    let digits = |at: usize| text.as_bytes().get(at + 1..at + 3);
+    let whole = |(at, _)| digits(at).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+    text.match_indices('%').all(whole).then(|| Cow::from(percent_decode_str(text)).into_owned())
 }
 
 /// `text` as one segment of a URL's path.
 pub(crate) fn segment(text: &str) -> String {
-    let one = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' | b'@' | b':' => char::from(byte).to_string(),
-        // A segment of dots alone would be taken for a way up.
-        b'.' if text.bytes().any(|byte| byte != b'.') => ".".to_owned(),
-        _ => format!("%{byte:02X}"),
-    };
-    text.bytes().map(one).collect()
+    // A segment of dots alone would be taken for the folder itself or the one above it.
+    let dots = text.bytes().all(|byte| byte == b'.');
+    utf8_percent_encode(text, if dots { SEGMENT_AND_DOT } else { SEGMENT }).to_string()
 }
 
 /// The pairs of an `application/x-www-form-urlencoded` text: what `gem` sends as a body, and a query.
@@ -42,7 +36,8 @@ impl Form<'_> {
     }
 }
 
-/// A name or a value of a form: a plus is a space there.
+/// A name or a value of a form: a plus is a space there. The readers of forms in libraries replace broken escapes and bytes that
+/// are not UTF-8, so they cannot tell that a value is broken.
 fn plain(text: &str) -> Option<String> {
     String::from_utf8(decode(&text.replace('+', " "))?).ok()
 }
@@ -61,6 +56,19 @@ mod tests {
         assert_eq!(form.value("nothing"), None);
         for broken in ["%zz", "%4", "%", "%+1", "%ff"] {
             assert_eq!(Form(&format!("version={broken}")).value("version"), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_segment_has_its_slashes_escaped_and_a_broken_escape_is_refused() {
+        for (text, escaped) in
+            [("a.b-c_d~e@f:g", "a.b-c_d~e@f:g"), ("a/b \u{fc}%", "a%2Fb%20%C3%BC%25"), ("..", "%2E%2E")]
+        {
+            assert_eq!(segment(text), escaped);
+        }
+        assert_eq!(decode("%00%2f%2F").unwrap(), b"\0//");
+        for broken in ["%", "a%4", "%zz", "%%41", "%4%31", "%+1", "%\u{fc}"] {
+            assert_eq!(decode(broken), None, "{broken}");
         }
     }
 
