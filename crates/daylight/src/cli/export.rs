@@ -2,11 +2,11 @@
 
 use super::api::Server;
 use super::failure::{Failure, plain};
-use super::hex::hex;
 use super::progress::Bar;
 use super::site::Link;
 use super::{Context, crew};
 use anyhow::Context as _;
+use data_encoding::HEXLOWER;
 use format::gem::listing::{self, Listing};
 use sha2::{Digest as _, Sha256};
 use std::fs::File;
@@ -119,7 +119,7 @@ fn file(link: &mut Link, name: &str, sum: &str, folder: &Path) -> Result<Outcome
         sha256.update(piece);
         out.write(piece)
     });
-    let found = hex(sha256.finalize());
+    let found = HEXLOWER.encode(&sha256.finalize());
     if fetched.is_ok() && found == sum {
         out.sync().with_context(failed)?;
         RealDisk.rename(&arriving, &path).with_context(failed)?;
@@ -136,7 +136,7 @@ fn sha256(mut file: File) -> io::Result<String> {
     let (mut sha256, mut piece) = (Sha256::new(), vec![0; 64 << 10]);
     loop {
         match file.read(&mut piece)? {
-            0 => return Ok(hex(sha256.finalize())),
+            0 => return Ok(HEXLOWER.encode(&sha256.finalize())),
             read => sha256.update(&piece[..read]),
         }
     }

@@ -12,7 +12,6 @@ mod explain;
 mod export;
 mod failure;
 mod folder;
-mod hex;
 mod import;
 mod init;
 mod policy;

@@ -1,8 +1,8 @@
 //! In which order: each gem's versions one after the other, the lower first, so that the index tells them in the order in
 //! which they came to be. When the files were made is not asked: a copy of a folder often has forgotten it.
 
-use crate::cli::hex::hex;
 use crate::cli::import::outcome::Outcome;
+use data_encoding::HEXLOWER;
 use format::gem::{Limits, Package, package};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -89,7 +89,7 @@ struct Hashed<R> {
 impl<R> Hashed<R> {
     /// Of what was read, hexadecimal.
     fn digest(self) -> String {
-        hex(self.sha256.finalize())
+        HEXLOWER.encode(&self.sha256.finalize())
     }
 }
 
@@ -111,7 +111,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a-1.gem");
         std::fs::write(&file, "one").unwrap();
-        let sha256 = hex(Sha256::digest("one"));
+        let sha256 = HEXLOWER.encode(&Sha256::digest("one"));
         assert!(opened(&file, &sha256).unwrap().is_some());
         std::fs::write(&file, "two").unwrap();
         assert!(opened(&file, &sha256).unwrap().is_none());

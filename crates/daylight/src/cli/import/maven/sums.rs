@@ -1,8 +1,8 @@
 //! The checksums of a file, and whether those beside it say the same.
 
 use super::tree::Found;
-use crate::cli::hex::hex;
 use anyhow::Context as _;
+use data_encoding::HEXLOWER;
 use format::tree::{Checksum, LONGEST_CHECKSUM};
 use md5::Md5;
 use sha1::Sha1;
@@ -21,7 +21,7 @@ pub(super) fn verified(found: &Found, mut file: &File) -> Result<Result<String, 
         sha512: asked(Checksum::Sha512).then(Sha512::new),
     };
     io::copy(&mut file, &mut sums).with_context(unread)?;
-    let sha1 = hex(sums.sha1.finalize());
+    let sha1 = HEXLOWER.encode(&sums.sha1.finalize());
     let (md5, sha256, sha512) = (sums.md5.map(finished), sums.sha256.map(finished), sums.sha512.map(finished));
     for (checksum, beside) in &found.checksums {
         let is = match checksum {
@@ -65,5 +65,5 @@ impl Write for Sums {
 }
 
 fn finished(sum: impl Digest) -> String {
-    hex(sum.finalize())
+    HEXLOWER.encode(&sum.finalize())
 }
