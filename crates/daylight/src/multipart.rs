@@ -1,53 +1,57 @@
-//! `multipart/form-data` (RFC 7578), as `gem push --attestation` sends a gem: split as it arrives, never whole in memory.
+//! Parses `multipart/form-data` (RFC 7578), which `gem push --attestation` sends, as it arrives. The whole form is never in memory.
+//!
+//! The multer crate is not used: it reads its stream until that is pending, so a fast client makes it hold a whole upload,
+//! and it limits neither the headers of a part nor the number of parts.
 
 use bytes::{Buf, Bytes, BytesMut};
 use http::{HeaderMap, header};
 
 /// Longest boundary (RFC 2046 section 5.1.1).
 const BOUNDARY_MAX: usize = 70;
-/// Longest head of a part, in bytes.
+/// Longest headers of a part, in bytes.
 const HEAD_MAX: usize = 8 * 1024;
-/// Most parts of one form.
+/// Most parts in one form.
 const PARTS_MAX: usize = 16;
 
-/// What a form brings, in order.
+/// A piece of a form, in the order of arrival.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// A field of this name begins.
+    /// A field with this name begins.
     Field(String),
-    /// Bytes of the field that began last.
+    /// Content of the field that began last.
     Bytes(Bytes),
 }
 
-/// The bytes are not a form, or not all of one.
+/// The bytes are not a form, or the form is incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the form is not `multipart/form-data`: {0}")]
 pub struct Malformed(&'static str);
 
-/// A form of which the beginning has arrived.
+/// The parser of one form.
 #[derive(Debug)]
 pub struct Form {
     /// A line break, two dashes, and the boundary.
     delimiter: Vec<u8>,
+    /// Bytes that arrived and were not parsed yet.
     arrived: BytesMut,
-    within: Within,
+    state: State,
     parts: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Within {
-    /// What stands before the first delimiter, or a field.
-    Content {
-        field: bool,
-    },
-    /// Behind a delimiter: a line break, or the end.
+enum State {
+    /// The content of a field, or the preamble before the first delimiter.
+    Content { field: bool },
+    /// After a delimiter: a line break or two dashes follow.
     Delimited,
+    /// The headers of a part.
     Head,
+    /// After the last delimiter.
     End,
 }
 
 impl Form {
-    /// The form that these headers announce, if they announce one.
+    /// The form that the headers of a request announce; `None`: they announce another content.
     pub fn announced(headers: &HeaderMap) -> Option<Result<Self, Malformed>> {
         let kind = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
         let (kind, parameters) = kind.split_once(';').unwrap_or((kind, ""));
@@ -59,15 +63,15 @@ impl Form {
         Some(boundary.filter(fits).map(Self::new).ok_or(Malformed("its header names no boundary")))
     }
 
-    /// A form whose parts stand between delimiters of this.
+    /// A form whose parts are separated by this boundary.
     pub fn new(boundary: &str) -> Self {
-        // The first delimiter needs no line break before it.
+        // A delimiter begins with a line break, but for the first, which may begin the body.
         let arrived = BytesMut::from(&b"\r\n"[..]);
         let delimiter = [b"\r\n--", boundary.as_bytes()].concat();
-        Self { delimiter, arrived, within: Within::Content { field: false }, parts: 0 }
+        Self { delimiter, arrived, state: State::Content { field: false }, parts: 0 }
     }
 
-    /// Takes what has arrived, and gives what can be told from it.
+    /// Parses further bytes, and returns the pieces that are complete.
     pub fn take(&mut self, bytes: &[u8]) -> Result<Vec<Piece>, Malformed> {
         self.arrived.extend_from_slice(bytes);
         let mut pieces = Vec::new();
@@ -75,42 +79,42 @@ impl Form {
         Ok(pieces)
     }
 
-    /// Whether all of it has arrived.
+    /// Fails if the last delimiter has not arrived.
     pub fn end(&self) -> Result<(), Malformed> {
-        if self.within == Within::End { Ok(()) } else { Err(Malformed("its last delimiter is missing")) }
+        if self.state == State::End { Ok(()) } else { Err(Malformed("its last delimiter is missing")) }
     }
 
-    /// Goes on as far as the next change. Whether there was one.
+    /// Parses up to the next change of state. Returns whether there was one.
     fn step(&mut self, pieces: &mut Vec<Piece>) -> Result<bool, Malformed> {
-        match self.within {
-            Within::Content { field } => {
+        match self.state {
+            State::Content { field } => {
                 let found = find(&self.arrived, &self.delimiter);
                 // The last bytes may be the beginning of a delimiter.
-                let sure = found.unwrap_or_else(|| self.arrived.len().saturating_sub(self.delimiter.len() - 1));
-                let content = self.arrived.split_to(sure).freeze();
+                let length = found.unwrap_or_else(|| self.arrived.len().saturating_sub(self.delimiter.len() - 1));
+                let content = self.arrived.split_to(length).freeze();
                 if field && !content.is_empty() {
                     pieces.push(Piece::Bytes(content));
                 }
                 if found.is_some() {
                     self.arrived.advance(self.delimiter.len());
-                    self.within = Within::Delimited;
+                    self.state = State::Delimited;
                 }
                 Ok(found.is_some())
             }
-            Within::Delimited => match self.arrived.get(..2) {
+            State::Delimited => match self.arrived.get(..2) {
                 None => Ok(false),
                 Some(b"--") => {
-                    self.within = Within::End;
+                    self.state = State::End;
                     Ok(true)
                 }
-                // Left where it is: a head without a line is two line breaks, too.
+                // The line break stays: headers that are empty end with two line breaks, too.
                 Some(b"\r\n") => {
-                    self.within = Within::Head;
+                    self.state = State::Head;
                     Ok(true)
                 }
                 Some(_) => Err(Malformed("a delimiter is not a line of its own")),
             },
-            Within::Head => {
+            State::Head => {
                 let Some(length) = find(&self.arrived, b"\r\n\r\n") else {
                     let long = self.arrived.len() > HEAD_MAX;
                     return if long { Err(Malformed("the head of a part is too long")) } else { Ok(false) };
@@ -122,11 +126,11 @@ impl Form {
                 let head = self.arrived.split_to(length);
                 self.arrived.advance(4);
                 pieces.push(Piece::Field(name(&head).ok_or(Malformed("a part has no name"))?));
-                self.within = Within::Content { field: true };
+                self.state = State::Content { field: true };
                 Ok(true)
             }
-            // What stands behind the end says nothing (RFC 2046 section 5.1.1).
-            Within::End => {
+            // The epilogue is ignored (RFC 2046 section 5.1.1).
+            State::End => {
                 self.arrived.clear();
                 Ok(false)
             }
@@ -134,11 +138,11 @@ impl Form {
     }
 }
 
-fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes.windows(wanted.len()).position(|window| window == wanted)
+fn find(bytes: &[u8], pattern: &[u8]) -> Option<usize> {
+    bytes.windows(pattern.len()).position(|window| window == pattern)
 }
 
-/// The name of the field that a part's head announces (RFC 7578 section 4.2).
+/// The name of a field, from the headers of its part (RFC 7578 section 4.2).
 fn name(head: &[u8]) -> Option<String> {
     let head = std::str::from_utf8(head).ok()?;
     let disposition = head.lines().find_map(|line| {
@@ -165,12 +169,12 @@ mod tests {
     const FORM: &[u8] = b"preamble\r\n--b-1\r\nContent-Type: text/plain\r\ncontent-disposition: form-data; name=\"gem\"; \
         filename=\"a\"\r\n\r\n\r\n--b-2\r\n\r\n--b-1\r\nContent-Disposition: form-data; name=empty\r\n\r\n\r\n--b-1--\r\nrest";
 
-    /// Names of fields with their contents, of a form that arrives in these pieces.
+    /// The fields of a form that arrives in these pieces, each with its content.
     fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<(String, Vec<u8>)>, Malformed> {
         let (mut form, mut fields) = (Form::new("b-1"), Vec::<(String, Vec<u8>)>::new());
         for piece in pieces {
-            for told in form.take(piece)? {
-                match told {
+            for piece in form.take(piece)? {
+                match piece {
                     Piece::Field(name) => fields.push((name, Vec::new())),
                     Piece::Bytes(bytes) => fields.last_mut().unwrap().1.extend_from_slice(&bytes),
                 }
