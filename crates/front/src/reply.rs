@@ -2,12 +2,15 @@
 
 use crate::body::growing::Growing;
 use crate::body::rope::Rope;
-use crate::conditional::Checkpoints;
+use crate::conditional::checkpoints::Checkpoints;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Every reply says under which event it is recorded.
+pub(crate) const DAYLIGHT_EVENT: HeaderName = HeaderName::from_static("daylight-event");
 
 /// A complete answer, as if nobody had asked conditionally: [`crate::conditional`] turns it into a 304, a 206 or a
 /// 416 and takes the body off a `HEAD`.

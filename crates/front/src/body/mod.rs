@@ -1,6 +1,7 @@
 //! A reply's body on its way through hyper: memory, whole or in pieces; a part of a file that the kernel sends, or pieces of one.
 
 pub(crate) mod buffer_pool;
+pub(crate) mod chunk;
 pub(crate) mod delivery;
 pub(crate) mod file_reader;
 pub(crate) mod growing;
@@ -8,6 +9,7 @@ pub(crate) mod kernel_cache;
 pub(crate) mod rope;
 pub(crate) mod sendfile;
 
+use crate::body::chunk::{Data, Piece};
 use crate::body::delivery::{Progress, Sent};
 use crate::body::file_reader::{Means, Pieces};
 use crate::body::growing::Growing;
@@ -15,7 +17,7 @@ use crate::body::rope::Rope;
 use crate::body::sendfile::FilePart;
 use crate::connection::state::Ledger;
 use crate::reply::Body;
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use std::fs::File;
 use std::io;
@@ -214,58 +216,5 @@ impl Sprout {
             }
             self.part = Some(Pieces::new(file, at, len, self.means.clone()));
         }
-    }
-}
-
-/// What hyper holds of a body. It takes off what the wire has written, and so tells how much that was.
-pub(crate) struct Piece {
-    data: Data,
-    sent: Rc<Sent>,
-}
-
-enum Data {
-    Memory(Bytes),
-    File(Rc<FilePart>),
-}
-
-impl Piece {
-    /// One to end with.
-    pub(crate) fn nothing(sent: Rc<Sent>) -> Self {
-        Self::new(Data::Memory(Bytes::new()), sent)
-    }
-
-    fn new(data: Data, sent: Rc<Sent>) -> Self {
-        sent.hold();
-        Self { data, sent }
-    }
-}
-
-impl Buf for Piece {
-    fn remaining(&self) -> usize {
-        match &self.data {
-            Data::Memory(bytes) => bytes.len(),
-            Data::File(part) => usize::try_from(part.left()).unwrap_or(usize::MAX),
-        }
-    }
-
-    fn chunk(&self) -> &[u8] {
-        match &self.data {
-            Data::Memory(bytes) => bytes,
-            Data::File(part) => part.stand_in(),
-        }
-    }
-
-    fn advance(&mut self, len: usize) {
-        match &mut self.data {
-            Data::Memory(bytes) => bytes.advance(len),
-            Data::File(part) => part.advance(len),
-        }
-        self.sent.bytes.set(self.sent.bytes.get() + len as u64);
-    }
-}
-
-impl Drop for Piece {
-    fn drop(&mut self) {
-        self.sent.let_go();
     }
 }

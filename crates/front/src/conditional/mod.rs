@@ -279,7 +279,7 @@ fn modified(headers: &HeaderMap) -> Option<std::time::SystemTime> {
     headers.get(header::LAST_MODIFIED).and_then(date)
 }
 
-mod checkpoints;
+pub(crate) mod checkpoints;
 mod tags;
 #[cfg(test)]
 mod tests;

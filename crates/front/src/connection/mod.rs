@@ -1,52 +1,36 @@
 //! One connection from its first byte to its last: the machine of its protocol, with a watch over every deadline.
 
+pub(crate) mod deadlines;
 pub(crate) mod pending_reply;
+pub(crate) mod protocol;
 pub(crate) mod protocol_detect;
+pub(crate) mod reply_stream;
 pub(crate) mod socket;
 pub(crate) mod state;
+pub(crate) mod stream_slots;
+pub(crate) mod transport;
+pub(crate) mod without_request;
 
 use crate::clients::proxy_protocol::{self, Unannounced};
-use crate::connection::protocol_detect::Opening;
-use crate::connection::socket::{Stream, Wire};
-use crate::connection::state::Ledger;
-use crate::exchange::{Connection, Handler};
+use crate::exchange::context::Connection;
+use crate::handler::Handler;
 use crate::http1;
 use crate::http2::Http2;
+use crate::listen::core_context::{Core, Late};
 use crate::listen::tls::Tls;
-use crate::listen::{Core, Late, turn_away};
+use deadlines::{End, watch};
+use protocol::Fault;
+use protocol_detect::Opening;
+use socket::Wire;
+use state::Ledger;
 use std::cell::RefCell;
 use std::net::IpAddr;
-use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::task::{Context, Poll};
-use std::time::Duration;
-use telemetry::{Event, Outcome, Reason, Recorder, Tick};
+use telemetry::{Event, Outcome, Reason, Tick};
 use tokio::net::TcpStream;
-use tokio::task::unconstrained;
-use tokio::time::{Instant, Sleep, sleep};
 use tokio_rustls::server::TlsStream;
-
-/// Why a connection ended.
-enum End {
-    /// The machine saw its end, good or bad.
-    Closed(Result<(), Fault>),
-    /// A deadline passed.
-    TimedOut,
-}
-
-/// What a machine could not go on from.
-pub(crate) struct Fault {
-    /// The client sent what is not to be read on from: the status it was told, if any, and why.
-    pub(crate) malformed: Option<(u16, Reason)>,
-    pub(crate) detail: String,
-}
-
-impl Fault {
-    /// Frame after frame that asks for nothing.
-    pub(crate) fn flood() -> Self {
-        Self { malformed: Some((0, Reason::Flooded)), detail: String::new() }
-    }
-}
+use transport::Stream;
+use without_request::{release, turn_away};
 
 /// Serves a connection until either side ends it.
 pub(crate) async fn serve<H: Handler>(core: Rc<Core<H>>, mut stream: TcpStream, peer: IpAddr) {
@@ -154,81 +138,6 @@ async fn drive<H: Handler>(
     }
 }
 
-/// What does the work of a connection.
-pub(crate) trait Machine {
-    /// Works until the connection has ended.
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>>;
-
-    /// Whether it holds what only a request under way needs.
-    fn may_rest(&self) -> bool {
-        false
-    }
-
-    /// Gives that back.
-    fn rest(&mut self) {}
-}
-
-/// Has a machine work until it ends or a deadline passes.
-async fn watch<H>(core: &Core<H>, ledger: &Ledger, mut machine: impl Machine) -> End {
-    let mut stopping = pin!(core.stopping.notified());
-    let mut listening = false;
-    // One timer for all deadlines. It is moved only when a deadline comes nearer than it stands; when it fires early,
-    // it is set again. A busy connection touches neither it nor the clock.
-    let mut timer = pin!(sleep(core.limits.head_time));
-    let mut set_to = Tick(u64::MAX);
-    std::future::poll_fn(|cx| {
-        ledger.turn();
-        let mut rested = false;
-        loop {
-            if !listening {
-                listening = true;
-                // What it tells is looked up in `farewell`: a connection accepted just before the stop listens too late.
-                let _ = stopping.as_mut().poll(cx);
-            }
-            if let Some(farewell) = core.farewell.get()
-                && !ledger.parting()
-            {
-                ledger.part(farewell);
-            }
-            if let Poll::Ready(end) = machine.poll(cx) {
-                return Poll::Ready(End::Closed(end));
-            }
-            if machine.may_rest() && ledger.idle() {
-                machine.rest();
-                if std::mem::replace(&mut rested, true) {
-                    // It had its turn: a client that does not wait for replies has sent more than one machine takes at once.
-                    cx.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
-                continue;
-            }
-            let Some(due) = ledger.due(&core.limits) else { return Poll::Pending };
-            if set_to <= due && !timer.is_elapsed() {
-                return Poll::Pending;
-            }
-            let now = Tick::now();
-            if due <= now {
-                if ledger.goes_on(&core.limits) {
-                    continue;
-                }
-                return Poll::Ready(End::TimedOut);
-            }
-            set_to = due;
-            timer.as_mut().reset(Instant::now() + Duration::from_nanos(due.since(now)));
-            if armed(timer.as_mut(), cx).is_pending() {
-                return Poll::Pending;
-            }
-        }
-    })
-    .await
-}
-
-/// Has a timer wake whoever polls it, also one that has had its turn: a timer tells such a one to come again, and wakes nobody else.
-/// It is not polled then, as it is not due.
-fn armed(timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<()> {
-    pin!(unconstrained(timer)).poll(cx)
-}
-
 /// Counts what ended before it became a request. Whatever did become one is released by its exchange or the ledger.
 /// Returns whether the client sent something that was not read to its end, and may be told so.
 fn account(ledger: &Ledger, client: IpAddr, end: End) -> bool {
@@ -244,45 +153,4 @@ fn account(ledger: &Ledger, client: IpAddr, end: End) -> bool {
     release(ledger.recorder(), client, head.unwrap_or_else(Tick::now), (status, outcome, reason, detail));
     // Who floods is not listened to any more.
     outcome == Outcome::Malformed && reason != Some(Reason::Flooded)
-}
-
-/// Records what never became a request.
-fn release(recorder: &Recorder, client: IpAddr, began: Tick, end: (u16, Outcome, Option<Reason>, String)) {
-    recorder.attempt();
-    let mut event = Event::request(recorder.clock().now(), began);
-    event.client = client.to_string().into();
-    event.status = end.0;
-    event.outcome = Some(end.1);
-    event.reason = end.2;
-    event.detail = end.3;
-    event.duration = Tick::now().since(event.began);
-    recorder.release(event);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::future::poll_fn;
-    use tokio::task::coop::{consume_budget, has_budget_remaining};
-    use tokio::time::{sleep_until, timeout};
-
-    /// Much longer than the timer.
-    const STUCK: Duration = Duration::from_secs(30);
-
-    #[tokio::test]
-    async fn a_deadline_that_is_set_at_the_end_of_a_long_turn_is_kept() {
-        let mut timer = pin!(sleep_until(Instant::now() + Duration::from_millis(1)));
-        let mut begun = false;
-        let kept = poll_fn(|cx| {
-            if !std::mem::replace(&mut begun, true) {
-                while has_budget_remaining() {
-                    let _ = pin!(consume_budget()).poll(cx);
-                }
-                return armed(timer.as_mut(), cx);
-            }
-            // As a connection looks for it.
-            if timer.is_elapsed() { Poll::Ready(()) } else { Poll::Pending }
-        });
-        timeout(STUCK, kept).await.expect("it never fires");
-    }
 }

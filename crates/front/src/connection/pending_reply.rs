@@ -1,7 +1,7 @@
 //! A reply between its handler and its client.
 
 use crate::body::delivery::Sent;
-use crate::http2::Stream;
+use crate::connection::reply_stream::Stream;
 use std::rc::Rc;
 use telemetry::{Event, Tick};
 

@@ -1,15 +1,13 @@
 //! What a connection without TLS begins with. Through TLS both sides agree on a protocol; here a client that speaks HTTP/2 just
 //! begins with its preface (RFC 9113, 3.3), which is no request of HTTP/1.
 
-use crate::connection::socket::Stream;
 use crate::connection::state::Ledger;
+use crate::connection::transport::Stream;
+use crate::listen::tls::HTTP2;
 use std::io;
 
 /// The first bytes of a client that speaks HTTP/2.
 pub(crate) const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// What a client has agreed to in TLS who will begin so.
-pub(crate) const HTTP2: &[u8] = b"h2";
-
 /// What a connection's first bytes tell.
 pub(crate) struct Opening {
     /// The client speaks HTTP/2.

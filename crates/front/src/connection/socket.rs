@@ -1,172 +1,17 @@
 //! The socket as hyper sees it: every byte in and out passes here, and the flush that ends an exchange is seen here.
 
-use crate::body::sendfile::{FilePart, stands_in};
+use crate::body::sendfile::stands_in;
 use crate::connection::state::Ledger;
+use crate::connection::transport::{SCRATCH, Stream};
 use crate::http1::line_ends::{LineEnds, lone};
 use hyper::rt::{Read, ReadBufCursor, Write};
-use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
-use socket2::SockRef;
-use std::cell::RefCell;
-use std::future::poll_fn;
 use std::io::{self, IoSlice};
-use std::net::Shutdown;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
-use tokio::net::TcpStream;
-use tokio::time::timeout;
-use tokio_rustls::server::TlsStream;
 
-/// Bytes read from a socket at once, at most.
-const READ: usize = 64 << 10;
 /// Room for the next request that a connection keeps when the last was larger.
 const KEPT: usize = 1 << 10;
-
-thread_local! {
-    /// One buffer for all connections of a core: hyper's own holds memory that only unsafe code may fill directly.
-    static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ].into_boxed_slice());
-}
-
-/// What carries the bytes. It outlives hyper's machine when the client may still be sending.
-#[derive(Debug)]
-pub(crate) enum Stream {
-    /// TCP without encryption.
-    Plain(TcpStream),
-    /// TCP with TLS.
-    Tls(RefCell<Box<TlsStream<TcpStream>>>),
-}
-
-impl Stream {
-    fn poll_read(&self, cx: &mut Context<'_>, into: &mut [u8]) -> Poll<io::Result<usize>> {
-        let tcp = match self {
-            Stream::Plain(tcp) => tcp,
-            Stream::Tls(tls) => {
-                let mut buffer = ReadBuf::new(into);
-                ready!(Pin::new(tls.borrow_mut().as_mut()).poll_read(cx, &mut buffer))?;
-                return Poll::Ready(Ok(buffer.filled().len()));
-            }
-        };
-        loop {
-            ready!(tcp.poll_read_ready(cx))?;
-            match tcp.try_read(into) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Ok(read) if (1..into.len()).contains(&read) => {
-                    // That was all. The kernel tells when more comes: there is no need to ask it first, at each request.
-                    let _ = tcp.try_io(Interest::READABLE, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
-                    return Poll::Ready(Ok(read));
-                }
-                done => return Poll::Ready(done),
-            }
-        }
-    }
-
-    fn poll_write(&self, cx: &mut Context<'_>, from: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        match self {
-            Stream::Plain(tcp) => when_writable(tcp, cx, || tcp.try_write_vectored(from)),
-            Stream::Tls(tls) => Pin::new(tls.borrow_mut().as_mut()).poll_write_vectored(cx, from),
-        }
-    }
-
-    /// Hands to the kernel what was written.
-    fn poll_flush(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self {
-            Stream::Plain(_) => Poll::Ready(Ok(())),
-            Stream::Tls(tls) => Pin::new(tls.borrow_mut().as_mut()).poll_flush(cx),
-        }
-    }
-
-    /// Says that no more comes.
-    fn poll_shutdown(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self {
-            Stream::Plain(_) => Poll::Ready(self.end_sending()),
-            Stream::Tls(tls) => Pin::new(tls.borrow_mut().as_mut()).poll_shutdown(cx),
-        }
-    }
-
-    /// Adds what comes next to `into`, one read of it. Returns how much that was; 0 at the end.
-    pub(crate) async fn read_more(&self, into: &mut Vec<u8>) -> io::Result<usize> {
-        poll_fn(|cx| {
-            SCRATCH.with_borrow_mut(|scratch| {
-                let read = ready!(self.poll_read(cx, scratch))?;
-                into.extend_from_slice(&scratch[..read]);
-                Poll::Ready(Ok(read))
-            })
-        })
-        .await
-    }
-
-    /// What both sides agreed to speak, through TLS.
-    pub(crate) fn agreed(&self) -> Option<Vec<u8>> {
-        match self {
-            Stream::Plain(_) => None,
-            Stream::Tls(tls) => tls.borrow().get_ref().1.alpn_protocol().map(<[u8]>::to_vec),
-        }
-    }
-
-    /// Whether [`Stream::poll_send`] works.
-    pub(crate) fn sends_files(&self) -> bool {
-        matches!(self, Stream::Plain(_))
-    }
-
-    /// Has the kernel send a part of a file, or what comes before it, in one packet with its beginning.
-    fn poll_send(
-        &self,
-        cx: &mut Context<'_>,
-        before: &[IoSlice<'_>],
-        part: &FilePart,
-        len: usize,
-    ) -> Poll<io::Result<usize>> {
-        let Stream::Plain(tcp) = self else {
-            return Poll::Ready(Err(io::Error::other("a file through TLS would not be encrypted")));
-        };
-        when_writable(tcp, cx, || {
-            tcp.try_io(Interest::WRITABLE, || {
-                if before.is_empty() {
-                    return part.send(tcp, len);
-                }
-                Ok(sendmsg(tcp, before, &mut SendAncillaryBuffer::default(), SendFlags::MORE | SendFlags::NOSIGNAL)?)
-            })
-        })
-    }
-
-    fn end_sending(&self) -> io::Result<()> {
-        match self {
-            Stream::Plain(tcp) => SockRef::from(tcp).shutdown(Shutdown::Write),
-            Stream::Tls(tls) => SockRef::from(tls.borrow().get_ref().0).shutdown(Shutdown::Write),
-        }
-    }
-
-    /// Ends our half and throws away what the client still sends, until it stops: closing over unread bytes resets the connection, and
-    /// the client would lose the reply that tells it why (RFC 9112, 9.6).
-    ///
-    /// Whoever sends nothing for `idle` has stopped.
-    pub(crate) async fn linger(&self, idle: Duration) {
-        if self.end_sending().is_err() {
-            return;
-        }
-        let discarded = || poll_fn(|cx| SCRATCH.with_borrow_mut(|scratch| self.poll_read(cx, scratch)));
-        while matches!(timeout(idle, discarded()).await, Ok(Ok(1..))) {
-            // A client that sends as fast as it can has no more of the core than others.
-            tokio::task::yield_now().await;
-        }
-    }
-}
-
-fn when_writable(
-    tcp: &TcpStream,
-    cx: &mut Context<'_>,
-    write: impl Fn() -> io::Result<usize>,
-) -> Poll<io::Result<usize>> {
-    loop {
-        ready!(tcp.poll_write_ready(cx))?;
-        match write() {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            done => return Poll::Ready(done),
-        }
-    }
-}
 
 /// A connection's socket.
 pub(crate) struct Wire {

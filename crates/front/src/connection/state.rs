@@ -7,7 +7,7 @@
 use crate::body::delivery::{Progress, Sent};
 use crate::body::sendfile::{FilePart, TURN};
 use crate::connection::pending_reply::Leaving;
-use crate::http2::Stream;
+use crate::connection::reply_stream::Stream;
 use crate::limits::Limits;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

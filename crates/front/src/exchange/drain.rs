@@ -3,7 +3,7 @@
 use crate::connection::state::Ledger;
 use crate::event_loop::timed;
 use crate::limits::Limits;
-use crate::request::{Rest, Source};
+use crate::request::upload::{Rest, Source};
 use h2::RecvStream;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;

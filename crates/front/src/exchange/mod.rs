@@ -1,130 +1,26 @@
 //! One request and its reply. The exchange owns the event; the handler borrows it; the ledger ends it.
 
+pub(crate) mod attempt;
+pub(crate) mod context;
 pub(crate) mod drain;
 
 use crate::body::Sending;
-use crate::body::delivery::Sent;
-use crate::body::file_reader::Means;
-use crate::clients::proxies::Proxies;
 use crate::conditional;
-use crate::connection::state::Ledger;
-use crate::limits::Limits;
+use crate::handler::Handler;
 use crate::pages::Prepared;
-use crate::reply::Body;
-use crate::reply::Reply;
-use crate::request::Request;
-use crate::request::Upload;
-use crate::request::framing;
+use crate::reply::{Body, DAYLIGHT_EVENT, Reply};
+use crate::request::upload::Upload;
+use crate::request::{Request, framing};
+use attempt::{Asking, Attempt};
+use context::Connection;
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Version, header};
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Version, header};
 use hyper::ext::ReasonPhrase;
-use std::cell::RefCell;
-use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::task::Poll;
-use telemetry::{Event, EventId, Layer, Millis, Op, Outcome, Reason, Text};
-
-/// What answers requests. One for all cores; each request's future stays on its core, so it need not be `Send`.
-pub trait Handler: Send + Sync + 'static {
-    /// Answers. Notes what it did into `event`; may set its outcome, reason, layer and subject. When the client leaves
-    /// the future is dropped wherever it waits.
-    fn answer(&self, request: &mut Request, event: &mut Event) -> impl Future<Output = Reply>;
-
-    /// Whether a request is answered also where there is no room for others: probes, and what operators look at.
-    fn is_vital(&self, request: &Request) -> bool {
-        let _ = request;
-        false
-    }
-
-    /// The page for a plain question ([`Pages::prepared`](crate::Pages::prepared)), asked before all else.
-    fn prepared(&self, path: &str, query: Option<&str>, gzip: &dyn Fn() -> bool, now: Millis) -> Option<Prepared> {
-        let _ = (path, query, gzip, now);
-        None
-    }
-}
-
-/// Every reply says under which event it is recorded.
-pub(crate) const DAYLIGHT_EVENT: HeaderName = HeaderName::from_static("daylight-event");
-
-/// What stays the same for all requests of a connection.
-pub(crate) struct Connection<H> {
-    pub(crate) handler: Arc<H>,
-    pub(crate) limits: Arc<Limits>,
-    /// What files are read with.
-    pub(crate) means: Means,
-    /// Whether the kernel may send files: on a plain socket.
-    pub(crate) sendfile: bool,
-    pub(crate) proxies: Arc<Proxies>,
-    /// Who is at the other end, or whom a proxy announced.
-    pub(crate) client: IpAddr,
-    /// The client as events name it.
-    pub(crate) client_text: Text,
-    /// What the last request said of its user agent, and how events tell it: all of a connection say the same.
-    pub(crate) agent: RefCell<(Vec<u8>, Text)>,
-    pub(crate) ledger: Rc<Ledger>,
-}
-
-/// An event whose request has no reply yet. Dropped in the middle, it is released: the client has left.
-struct Attempt {
-    /// Here until there is a reply.
-    event: Option<Box<Event>>,
-    client: IpAddr,
-    ledger: Rc<Ledger>,
-}
-
-/// What an event is told of a request.
-pub(crate) struct Asking<'a> {
-    pub(crate) method: &'static str,
-    pub(crate) protocol: &'static str,
-    pub(crate) path: &'a str,
-    pub(crate) agent: Option<&'a [u8]>,
-    /// Whom a trusted proxy speaks for.
-    pub(crate) forwarded: Option<IpAddr>,
-}
-
-impl Attempt {
-    fn begin<H>(connection: &Connection<H>, asking: &Asking<'_>) -> Self {
-        let ledger = &connection.ledger;
-        let recorder = ledger.recorder();
-        recorder.attempt();
-        let (began, now) = ledger.begin();
-        let mut event = Event::request(recorder.clock().at_tick(now), began);
-        if let Some(nanos) = ledger.handshake.take() {
-            event.add(Op::TlsHandshake, nanos);
-        }
-        (event.method, event.protocol) = (asking.method, asking.protocol);
-        event.asked(asking.path);
-        match asking.forwarded {
-            Some(client) => event.client = client.to_string().into(),
-            None => event.client = connection.client_text.clone(),
-        }
-        if let Some(agent) = asking.agent {
-            let mut known = connection.agent.borrow_mut();
-            if known.0 != agent {
-                *known = (agent.to_vec(), Event::text(&String::from_utf8_lossy(agent)).into());
-            }
-            event.agent = known.1.clone();
-        }
-        let client = asking.forwarded.unwrap_or(connection.client);
-        Self { event: Some(event), client, ledger: ledger.clone() }
-    }
-
-    /// There is a reply: from here the event belongs to the ledger.
-    fn leave(mut self) -> Rc<Sent> {
-        self.event.take().map(|event| self.ledger.leave(event)).unwrap_or_default()
-    }
-}
-
-impl Drop for Attempt {
-    fn drop(&mut self) {
-        if let Some(event) = self.event.take() {
-            self.ledger.give_up(event);
-        }
-    }
-}
+use telemetry::{Event, EventId, Layer, Op, Outcome, Reason};
 
 /// Takes one request through the handler; `looked`: no public page answers it. The attempt counts from the call, not from the
 /// first poll: between them the machine may find that the client has left.

@@ -1,15 +1,20 @@
 //! Requests that are answered in their turn, as pages are: read and answered here, in a part of the steps that hyper's machine
 //! takes, as there is no body to come and nothing to wait for. Whatever is not so plain is left to that machine.
 
-use crate::body::{Piece, Sending};
-use crate::connection::Fault;
+use crate::body::Sending;
+use crate::body::chunk::Piece;
+use crate::connection::protocol::Fault;
 use crate::connection::socket::Wire;
 use crate::date;
-use crate::exchange::{Asking, Connection, DAYLIGHT_EVENT, Handler, exchange, prepared};
+use crate::exchange::attempt::Asking;
+use crate::exchange::context::Connection;
+use crate::exchange::{exchange, prepared};
+use crate::handler::Handler;
 use crate::http1::plain_request::{self, Plain};
 use crate::http1::response_head;
-use crate::pages::accepts_gzip;
-use crate::request::Upload;
+use crate::pages::accept_encoding::accepts_gzip;
+use crate::reply::DAYLIGHT_EVENT;
+use crate::request::upload::Upload;
 use bytes::{Buf, Bytes};
 use http::{Method, Response, header};
 use hyper::rt::Write;

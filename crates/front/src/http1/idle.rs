@@ -1,9 +1,9 @@
 //! hyper's machine, from the first byte of a request that needs it until its reply has left. Between requests only the socket is kept:
 //! the machine's buffers are 16 KiB, and what can be answered directly costs less than half of what it costs through the machine.
 
+use crate::connection::protocol::{Fault, Machine};
 use crate::connection::socket::Wire;
-use crate::connection::{Fault, Machine};
-use crate::exchange::Handler;
+use crate::handler::Handler;
 use crate::http1::fast_path::{Direct, Leaving};
 use http_body::Body;
 use hyper::body::Incoming;

@@ -7,38 +7,34 @@ mod flood;
 mod frame_socket;
 mod send;
 
-use crate::body::Piece;
-use crate::clients;
+use crate::body::chunk::Piece;
+use crate::connection::protocol::{Fault, Machine};
 use crate::connection::socket::Wire;
 use crate::connection::state::Ledger;
-use crate::connection::{Fault, Machine};
+use crate::connection::stream_slots::{Places, why};
+use crate::connection::without_request::turn_away;
 use crate::event_loop::timed;
-use crate::exchange::{Connection, Handler, exchange};
+use crate::exchange::context::Connection;
+use crate::exchange::exchange;
+use crate::handler::Handler;
 use crate::limits::Limits;
-use crate::listen::{Core, turn_away};
-use crate::request::Upload;
+use crate::listen::core_context::Core;
+use crate::request::upload::Upload;
 use frame_socket::Socket;
 use h2::server::{Builder, Handshake, SendResponse};
 use h2::{Reason as Code, RecvStream};
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
-use std::cell::Cell;
 use std::future::poll_fn;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, ready};
-use telemetry::{BoundName, Full, Reason, Slot};
+use telemetry::Reason;
 use tokio::task::JoinSet;
-
-pub(crate) use send::Stream;
 
 /// Streams that we refuse or reset for what their client did, before it is shown out.
 const FORBEARANCE: usize = 200;
-/// A reply that the client's windows hold back beyond this takes a place of its own.
-const SEND_BUFFER: usize = 1 << 20;
-
 /// The machine and what it works on.
 pub(crate) struct Http2<H> {
     stage: Stage,
@@ -58,37 +54,6 @@ enum Stage {
     Open(Box<h2::server::Connection<Socket, Piece>>),
 }
 
-/// Where what goes on beyond its turn takes its place.
-struct Places<H> {
-    core: Rc<Core<H>>,
-    client: IpAddr,
-    /// How many this connection has. The first comes with it.
-    taken: Rc<Cell<u32>>,
-}
-
-impl<H> Places<H> {
-    fn take(&self) -> Result<Place, Full> {
-        let counted = match self.taken.get() {
-            0 => None,
-            _ => Some((self.core.connections.enter()?, self.core.enter(self.client)?)),
-        };
-        self.taken.set(self.taken.get() + 1);
-        Ok(Place { taken: self.taken.clone(), _counted: counted })
-    }
-}
-
-/// One of them.
-pub(crate) struct Place {
-    taken: Rc<Cell<u32>>,
-    _counted: Option<(Slot, Option<clients::Place>)>,
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.taken.set(self.taken.get() - 1);
-    }
-}
-
 fn builder(limits: &Limits) -> Builder {
     let mut builder = Builder::new();
     builder
@@ -97,7 +62,7 @@ fn builder(limits: &Limits) -> Builder {
         .initial_window_size(limits.stream_window)
         .initial_connection_window_size(limits.connection_window)
         .max_local_error_reset_streams(Some(FORBEARANCE))
-        .max_send_buffer_size(SEND_BUFFER);
+        .max_send_buffer_size(send::SEND_BUFFER);
     builder
 }
 
@@ -109,7 +74,7 @@ impl<H: Handler> Http2<H> {
             stage: Stage::Opening(Box::new(opening)),
             socket,
             core: core.clone(),
-            places: Rc::new(Places { core: core.clone(), client: state.client, taken: Rc::default() }),
+            places: Rc::new(Places::new(core.clone(), state.client)),
             state,
             ledger: ledger.clone(),
             tasks: JoinSet::new(),
@@ -234,14 +199,6 @@ fn named(headers: &mut HeaderMap, authority: Option<&Authority>) {
         && let Ok(host) = HeaderValue::from_str(authority.as_str())
     {
         headers.insert(header::HOST, host);
-    }
-}
-
-/// Why there was no place.
-fn why(full: Full) -> Reason {
-    match full {
-        Full(BoundName::ClientConnections) => Reason::TooManyOfClient,
-        Full(_) => Reason::TooManyConnections,
     }
 }
 

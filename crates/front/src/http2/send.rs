@@ -1,9 +1,11 @@
 //! A reply on its stream: handed to the machine at once where the client's windows have room for it, else piece by piece.
 
-use super::{Place, Places};
+use crate::body::Sending;
+use crate::body::chunk::Piece;
 use crate::body::delivery::Sent;
-use crate::body::{Piece, Sending};
+use crate::connection::reply_stream::Stream;
 use crate::connection::state::Ledger;
+use crate::connection::stream_slots::{Place, Places, why};
 use crate::date;
 use h2::server::SendResponse;
 use h2::{Reason as Code, SendStream};
@@ -17,18 +19,8 @@ use std::rc::Rc;
 use std::task::{Poll, ready};
 use telemetry::Millis;
 
-/// A stream that a client may keep waiting.
-pub(crate) struct Stream {
-    sending: Rc<RefCell<SendStream<Piece>>>,
-    _place: Option<Place>,
-}
-
-impl Stream {
-    /// Ends it: the client has let it wait for too long.
-    pub(crate) fn reset(&self) {
-        self.sending.borrow_mut().send_reset(Code::CANCEL);
-    }
-}
+/// A reply that the client's windows hold back beyond this takes a place of its own.
+pub(super) const SEND_BUFFER: usize = 1 << 20;
 
 /// Sends what can go at once. Returns what sees to the rest.
 pub(super) fn send<H>(
@@ -52,7 +44,7 @@ pub(super) fn send<H>(
     }
     let whole = body.whole();
     let room = len.and_then(|len| usize::try_from(len).ok()).unwrap_or(usize::MAX);
-    stream.reserve_capacity(room.min(super::SEND_BUFFER));
+    stream.reserve_capacity(room.min(SEND_BUFFER));
     if whole.is_some() && stream.capacity() >= room && !ledger.stalled() {
         // Only the socket can keep it now, and that is watched for the whole connection.
         let _ = whole.map(|piece| stream.send_data(piece, true));
@@ -62,12 +54,12 @@ pub(super) fn send<H>(
         Ok(place) => place,
         Err(full) => {
             stream.send_reset(Code::REFUSED_STREAM);
-            ledger.cut(&sent, Some(super::why(full)));
+            ledger.cut(&sent, Some(why(full)));
             return None;
         }
     };
     let sending = Rc::new(RefCell::new(stream));
-    ledger.carry(&sent, Stream { sending: sending.clone(), _place: Some(place) });
+    ledger.carry(&sent, Stream::new(sending.clone(), place));
     match whole {
         Some(piece) => {
             if sending.borrow_mut().send_data(piece, true).is_err() {

@@ -1,5 +1,7 @@
-//! The only place that binds: one socket, accepted by every core.
+//! Every core accepts from the one socket, serves what it accepted, and finishes when the server stops.
 
+pub(crate) mod core_context;
+pub(crate) mod listener;
 pub(crate) mod reserved_connections;
 pub(crate) mod stop;
 pub(crate) mod tls;
@@ -10,21 +12,17 @@ use crate::clients::proxies::Proxies;
 use crate::clients::{self, Clients};
 use crate::connection;
 use crate::error::Error;
-use crate::event_loop::heartbeat;
-use crate::event_loop::timed;
-use crate::exchange::Handler;
-use crate::http1;
+use crate::event_loop::{heartbeat, timed};
+use crate::handler::Handler;
+use crate::http1::builder::builder;
 use crate::limits::Limits;
-use crate::listen::reserved_connections::Reserve;
-use crate::listen::stop::Stop;
-use crate::listen::tls::Tls;
-use hyper::server::conn::http1::Builder;
-use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use core_context::Core;
+use listener::Listener;
+use reserved_connections::Reserve;
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::net::IpAddr;
 use std::panic::resume_unwind;
 use std::pin::pin;
 use std::rc::Rc;
@@ -32,15 +30,15 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::thread::{Builder as Thread, ScopedJoinHandle};
 use std::time::Duration;
-use telemetry::{Bound, BoundName, Counter, Event, Full, Outcome, Pulse, Reason, Recorder, Slot, Tick};
+use stop::Stop;
+use telemetry::{Bound, BoundName, Counter, Pulse, Reason, Recorder, Slot};
+use tls::Tls;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder as Runtime, LocalOptions};
 use tokio::sync::Notify;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
-/// Connections that the kernel completes while every core is busy.
-const BACKLOG: i32 = 4096;
 /// Threads of a core that read files.
 const BLOCKING: usize = 4;
 /// Connections that have a turn on a core before it looks for what has come and which timers are due. Each may send a part of a file,
@@ -48,64 +46,6 @@ const BLOCKING: usize = 4;
 const TURNS: u32 = 16;
 /// How long a core rests after an accept that failed for want of descriptors or memory: they do not come back sooner.
 const REST: Duration = Duration::from_millis(100);
-
-/// A bound socket. Clients that connect wait in its backlog until [`run`] accepts them.
-#[derive(Debug)]
-pub struct Listener(std::net::TcpListener);
-
-impl Listener {
-    /// Binds `address`; port 0 chooses a free one.
-    pub fn bind(address: SocketAddr) -> Result<Self, Error> {
-        let bind = || {
-            let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-            // A restart must not wait for connections of the process before it.
-            socket.set_reuse_address(true)?;
-            socket.set_nonblocking(true)?;
-            socket.bind(&address.into())?;
-            socket.listen(BACKLOG)?;
-            Ok(Self(socket.into()))
-        };
-        bind().map_err(|source| Error::Listen { address, source })
-    }
-
-    /// A socket that another process bound and passed on, perhaps with connections that wait in it; `None` where `passed`
-    /// is no socket that listens.
-    pub fn inherited(passed: BorrowedFd<'_>) -> Result<Option<Self>, Error> {
-        let socket = SockRef::from(&passed);
-        let listens = socket.is_listener().unwrap_or(false);
-        if !listens || !socket.local_addr().is_ok_and(|address| address.as_socket().is_some()) {
-            return Ok(None);
-        }
-        let own = || {
-            socket.set_nonblocking(true)?;
-            Ok(Some(Self(passed.try_clone_to_owned()?.into())))
-        };
-        own().map_err(Error::Inherit)
-    }
-
-    /// The same socket once more: it listens until all of them are dropped.
-    pub fn try_clone(&self) -> Result<Self, Error> {
-        self.0.try_clone().map(Self).map_err(Error::Inherit)
-    }
-
-    /// Where it listens, with the port that was chosen.
-    pub fn local_addr(&self) -> Result<SocketAddr, Error> {
-        self.0.local_addr().map_err(Error::Core)
-    }
-}
-
-impl AsFd for Listener {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-}
-
-/// To pass it on to another process.
-impl From<Listener> for OwnedFd {
-    fn from(listener: Listener) -> Self {
-        listener.0.into()
-    }
-}
 
 /// How [`run`] serves.
 #[derive(Debug, Clone)]
@@ -122,36 +62,6 @@ pub struct Options {
     pub patience: Duration,
     /// Whether the kernel sends large files where it can; else they pass through buffers.
     pub sendfile: bool,
-}
-
-/// What the connections of one core share.
-pub(crate) struct Core<H> {
-    pub(crate) handler: Arc<H>,
-    pub(crate) limits: Arc<Limits>,
-    pub(crate) recorder: Arc<Recorder>,
-    /// What all cores read files with.
-    pub(crate) means: Means,
-    pub(crate) builder: Builder,
-    /// Connections of all cores, and what is under way beyond one request each.
-    pub(crate) connections: Arc<Bound>,
-    /// The same, by client.
-    pub(crate) clients: Arc<Clients>,
-    pub(crate) proxies: Arc<Proxies>,
-    pub(crate) tls: Option<Arc<Tls>>,
-    /// Set when the connections of this core are to finish: how long idle ones may stay.
-    pub(crate) farewell: Cell<Option<Duration>>,
-    /// Told once, when that becomes so.
-    pub(crate) stopping: Notify,
-    open: Cell<usize>,
-    emptied: Notify,
-}
-
-/// Why a connection has not come to its first request.
-pub(crate) enum Late {
-    /// The client took too long.
-    Slow,
-    /// The server stops, and waited for as long as it does for idle connections.
-    Stopping,
 }
 
 /// Serves until `stop`, then finishes the requests under way. Blocks the calling thread.
@@ -182,7 +92,7 @@ pub fn run<H: Handler>(
         let mut threads = Vec::with_capacity(cores);
         for (number, socket) in sockets.into_iter().enumerate() {
             let core = Core {
-                builder: http1::builder(&limits),
+                builder: builder(&limits),
                 handler: handler.clone(),
                 limits: limits.clone(),
                 recorder: recorder.clone(),
@@ -266,50 +176,6 @@ async fn accept<H: Handler>(core: &Rc<Core<H>>, reserve: &Reserve, socket: TcpLi
     }
 }
 
-impl<H> Core<H> {
-    /// The same core for connections that are answered by another handler, may be open for so long, and count in this bound.
-    pub(crate) fn with<V>(&self, handler: Arc<V>, open_for: Duration, connections: Arc<Bound>) -> Core<V> {
-        let stays =
-            Limits { head_time: open_for, keep_alive: open_for, write_stall: open_for, ..(*self.limits).clone() };
-        Core {
-            handler,
-            builder: http1::builder(&stays),
-            limits: Arc::new(stays),
-            recorder: self.recorder.clone(),
-            means: self.means.clone(),
-            connections,
-            clients: Clients::new(u64::MAX),
-            proxies: self.proxies.clone(),
-            tls: self.tls.clone(),
-            farewell: Cell::new(None),
-            stopping: Notify::new(),
-            open: Cell::new(0),
-            emptied: Notify::new(),
-        }
-    }
-
-    /// One more connection of `client`. A trusted proxy has those of many clients, and is not counted.
-    pub(crate) fn enter(&self, client: IpAddr) -> Result<Option<clients::Place>, Full> {
-        if self.proxies.trust(client) { Ok(None) } else { self.clients.enter(client).map(Some) }
-    }
-
-    /// Waits for what comes before a connection's first request or after its last, for as long as a head may take.
-    pub(crate) async fn in_time<T>(&self, opening: impl Future<Output = T>) -> Result<T, Late> {
-        let mut opening = pin!(timeout(self.limits.head_time, opening));
-        let mut stopping = pin!(async {
-            if self.farewell.get().is_none() {
-                self.stopping.notified().await;
-            }
-            sleep(self.farewell.get().unwrap_or_default()).await;
-        });
-        poll_fn(|cx| match opening.as_mut().poll(cx) {
-            Poll::Ready(opened) => Poll::Ready(opened.map_err(|_| Late::Slow)),
-            Poll::Pending => stopping.as_mut().poll(cx).map(|()| Err(Late::Stopping)),
-        })
-        .await
-    }
-}
-
 fn open<H: Handler>(core: &Rc<Core<H>>, stream: TcpStream, client: IpAddr, counted: (Slot, Option<clients::Place>)) {
     // Replies leave when they are written; a failure means that the client has gone.
     if stream.set_nodelay(true).is_err() {
@@ -340,13 +206,4 @@ async fn finish<H>(core: &Core<H>, patience: Duration) {
         }
     })
     .await;
-}
-
-pub(crate) fn turn_away(recorder: &Recorder, client: IpAddr, reason: Reason) {
-    recorder.attempt();
-    let mut event = Event::request(recorder.clock().now(), Tick::now());
-    event.client = client.to_string().into();
-    event.outcome = Some(Outcome::TurnedAway);
-    event.reason = Some(reason);
-    recorder.release(event);
 }

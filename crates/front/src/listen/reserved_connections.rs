@@ -3,9 +3,10 @@
 //! is full the oldest makes room for the next.
 
 use crate::connection;
+use crate::connection::without_request::turn_away;
 use crate::event_loop::timed;
-use crate::exchange::Handler;
-use crate::listen::{Core, turn_away};
+use crate::handler::Handler;
+use crate::listen::core_context::Core;
 use crate::reply::Reply;
 use crate::request::Request;
 use http::{HeaderValue, StatusCode, header};

@@ -1,6 +1,5 @@
 //! TLS: the certificate that is shown, which may change while we serve, and the handshake.
 
-use crate::connection::protocol_detect::HTTP2;
 use crate::error::Error;
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio::net::TcpStream;
@@ -10,6 +9,9 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{self, ServerConfig};
 use tokio_rustls::server::TlsStream;
+
+/// What a client has agreed to in TLS who will begin so.
+pub(crate) const HTTP2: &[u8] = b"h2";
 
 /// What clients may agree with us to speak, the best first.
 const PROTOCOLS: [&[u8]; 2] = [HTTP2, b"http/1.1"];

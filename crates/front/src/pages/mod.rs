@@ -3,20 +3,19 @@
 //! The front stands before access control. A page is therefore found by what the reply depended on: the path, the query
 //! where the URL reads one, and the access class of the credentials.
 
+pub(crate) mod accept_encoding;
 mod admission;
+mod compressor;
 mod doorkeeper;
-mod gzip;
 mod kernel_copy;
 mod page;
 mod page_cache;
 
-use crate::reply::Body;
-use crate::reply::Reply;
+use crate::reply::{Body, Reply};
 use crate::request::Request;
+use accept_encoding::takes_gzip;
 use bytes::Bytes;
-use gzip::Compressor;
-pub(crate) use gzip::accepted as accepts_gzip;
-pub use gzip::wanted as takes_gzip;
+use compressor::Compressor;
 use http::{HeaderMap, StatusCode};
 use kernel_copy::Copies;
 use page::Page;

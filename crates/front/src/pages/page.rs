@@ -1,10 +1,9 @@
 //! A complete answer: its forms, and what an event needs to be whole without asking anybody.
 
-use super::gzip;
 use super::kernel_copy::KernelCopy;
-use crate::exchange::DAYLIGHT_EVENT;
 use crate::http1::response_head;
 use crate::reply::Body;
+use crate::reply::DAYLIGHT_EVENT;
 use crate::reply::Ranges;
 use crate::reply::Reply;
 use bytes::Bytes;
@@ -12,6 +11,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use telemetry::{Reason, Subject};
 
+/// Less fits into one packet as it is.
+const SMALLEST: usize = 1 << 10;
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 
 pub(super) struct Page<S> {
@@ -66,7 +67,7 @@ impl<S> Page<S> {
         // A copy: the reply's may be a small part of something large that it would keep alive.
         let identity = Form::new(reply.status, headers, Bytes::copy_from_slice(body));
         let weight = (FIXED + key) as u64 + identity.weight();
-        let fit = reply.status == StatusCode::OK && gzip::fits(&identity);
+        let fit = reply.status == StatusCode::OK && fits(&identity);
         let gzip = if fit { Gzip::Possible(AtomicBool::new(false)) } else { Gzip::Unfit };
         let (status, ranges) = (reply.status, reply.ranges.clone());
         Some(Self { stamp, status, identity, gzip, ranges, subject, reason, weight })
@@ -136,4 +137,13 @@ impl Form {
         }
         Self::new(status, headers, body)
     }
+}
+
+/// Whether a gzip form may be made: whoever made the reply says by `Vary` that it may come in several, and it is text.
+fn fits(form: &Form) -> bool {
+    const TEXT: [&str; 4] = ["text/", "application/json", "application/xml", "image/svg+xml"];
+    let text = |name| form.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    form.body.len() >= SMALLEST
+        && TEXT.iter().any(|kind| text(header::CONTENT_TYPE).starts_with(kind))
+        && text(header::VARY).split(',').any(|name| name.trim().eq_ignore_ascii_case("accept-encoding"))
 }

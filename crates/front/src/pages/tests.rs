@@ -148,9 +148,9 @@ fn only_complete_small_answers_to_get_that_allow_it_are_kept() {
     assert_eq!(world.used(), 0);
     let varies = ok("a").header(header::VARY, HeaderValue::from_static("Authorization"));
     world.keep(&get("/x"), &varies.header(header::CACHE_CONTROL, HeaderValue::from_static("max-age=60")));
-    head.upload = crate::request::Upload::whole(Bytes::from_static(b"a"));
+    head.upload = crate::request::upload::Upload::whole(Bytes::from_static(b"a"));
     assert_eq!(world.hit(&head), None);
-    head.upload = crate::request::Upload::default();
+    head.upload = crate::request::upload::Upload::default();
     assert_eq!(world.hit(&head).as_deref(), Some("a"));
     assert!(world.used() > 0);
 }

@@ -2,11 +2,12 @@
 
 use super::*;
 use crate::body::delivery::Sent;
-use crate::body::sendfile::TURN;
+use crate::body::sendfile::{FilePart, TURN};
 use proptest::prelude::*;
 use std::io::{Read as _, Write as _};
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Clock, Recorder, RecorderOptions};
+use tokio::net::TcpStream;
 
 /// Neither zero, as a stand-in is, nor what a head is here.
 const FILE: &[u8] = &[b'f'; 3 << 20];

@@ -1,12 +1,10 @@
 //! The gzip form of a page: made on a thread that no client waits for, once somebody who accepts it was answered without.
 
-use super::page::{Form, Page};
+use super::page::Page;
 use super::page_cache::{Key, Shelf};
-use crate::request::Request;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http::{HeaderMap, header};
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,9 +12,6 @@ use telemetry::{Bound, BoundName, Event, Op, Outcome, Recorder, Slot, Tick, back
 
 /// Pages that may wait for the thread. One more is not compressed now; whoever asks next asks for it again.
 const QUEUE: u64 = 256;
-/// Less fits into one packet as it is.
-const SMALLEST: usize = 1 << 10;
-
 /// So much is compressed in some 100 us.
 const AT_ONCE: usize = 4 << 10;
 
@@ -87,70 +82,4 @@ fn compress(body: &[u8]) -> Option<Bytes> {
     }
     let gzip = gzip.finish().ok()?;
     (gzip.len() <= body.len() / 8 * 7).then(|| Bytes::from(gzip.into_boxed_slice()))
-}
-
-/// Whether a gzip form may be made: whoever made the reply says by `Vary` that it may come in several, and it is text.
-pub(super) fn fits(form: &Form) -> bool {
-    const TEXT: [&str; 4] = ["text/", "application/json", "application/xml", "image/svg+xml"];
-    let text = |name| form.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    form.body.len() >= SMALLEST
-        && TEXT.iter().any(|kind| text(header::CONTENT_TYPE).starts_with(kind))
-        && text(header::VARY).split(',').any(|name| name.trim().eq_ignore_ascii_case("accept-encoding"))
-}
-
-/// Whether `request` is to get the gzip form. Ranges are of identity: clients join them to what they have decoded.
-pub fn wanted(request: &Request) -> bool {
-    accepted(|| codings(&request.headers)) && !request.headers.contains_key(header::RANGE)
-}
-
-fn codings(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok())
-}
-
-/// Whether whoever sent these lines of `Accept-Encoding` takes gzip (RFC 9110, 12.5.3). One who names no coding is not taken to
-/// mean all.
-pub(crate) fn accepted<'a, L: Iterator<Item = &'a str>>(lines: impl Fn() -> L) -> bool {
-    let weight = |wanted: &[&str]| {
-        lines().flat_map(|line| line.split(',')).find_map(|coding| {
-            let mut parts = coding.split(';').map(str::trim);
-            let name = parts.next().unwrap_or_default();
-            let refused = parts.any(|part| part.strip_prefix("q=").is_some_and(is_zero));
-            wanted.iter().any(|wanted| name.eq_ignore_ascii_case(wanted)).then_some(!refused)
-        })
-    };
-    weight(&["gzip", "x-gzip"]).or_else(|| weight(&["*"])).unwrap_or(false)
-}
-
-fn is_zero(weight: &str) -> bool {
-    weight.bytes().all(|byte| matches!(byte, b'0' | b'.'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use http::HeaderValue;
-
-    #[test]
-    fn gzip_is_given_to_those_who_say_that_they_take_it() {
-        let said = |lines: &[&'static str]| {
-            let mut headers = HeaderMap::new();
-            for line in lines {
-                headers.append(header::ACCEPT_ENCODING, HeaderValue::from_static(line));
-            }
-            accepted(|| codings(&headers))
-        };
-        for yes in [
-            &["gzip"][..],
-            &["gzip;q=1.0,deflate;q=0.6,identity;q=0.3"],
-            &["br, GZIP ; q=0.5"],
-            &["br", "x-gzip"],
-            &["*"],
-            &["br;q=0, *;q=0.1"],
-        ] {
-            assert!(said(yes), "{yes:?}");
-        }
-        for no in [&[][..], &[""], &["identity"], &["gzip;q=0"], &["gzip; q=0.000, *"], &["*;q=0"], &["gzipped"]] {
-            assert!(!said(no), "{no:?}");
-        }
-    }
 }

@@ -1,0 +1,302 @@
+//! The body of a request: read piece by piece, within limits of size and of pace.
+
+use crate::limits::Limits;
+use bytes::Bytes;
+use h2::RecvStream;
+use http::{HeaderMap, header};
+use http_body::Body as _;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use telemetry::{Event, Op, Tick};
+use tokio::time::timeout;
+
+/// Why an upload cannot be had in full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UploadError {
+    /// It is longer than the limit, by its announced length or in fact.
+    #[error("the upload is longer than {limit} bytes")]
+    TooLarge {
+        /// The limit, in bytes.
+        limit: u64,
+    },
+    /// Nothing came for longer than the limit allows, or too little on average.
+    #[error("the upload stopped arriving")]
+    TooSlow,
+    /// The connection ended before the body did, or its framing is broken.
+    #[error("the upload ended before its announced length")]
+    Short,
+}
+
+/// Where the bytes of an upload come from.
+#[derive(Debug, Default)]
+pub(crate) enum Source {
+    #[default]
+    None,
+    Whole(Bytes),
+    Wire(Incoming),
+    /// HTTP/2, whose machine holds no more than the windows we grant.
+    Stream(RecvStream),
+}
+
+impl Source {
+    /// Nothing more comes.
+    fn is_ended(&self) -> bool {
+        match self {
+            Source::None => true,
+            Source::Whole(bytes) => bytes.is_empty(),
+            Source::Wire(incoming) => incoming.is_end_stream(),
+            Source::Stream(stream) => stream.is_end_stream(),
+        }
+    }
+}
+
+/// Takes back what a handler did not read: the exchange decides what becomes of it.
+pub(crate) type Rest = Arc<Mutex<Option<Source>>>;
+
+/// The body of a request, read piece by piece and never held as a whole.
+///
+/// With `Expect: 100-continue` the client is told to go on when the body is first asked for; a handler that answers
+/// without asking saves it the sending.
+#[derive(Debug, Default)]
+pub struct Upload {
+    source: Source,
+    declared: Option<u64>,
+    received: u64,
+    limit: u64,
+    pace: Pace,
+    rest: Option<Rest>,
+    wanted: Option<Wanted>,
+    /// All of it, after [`Upload::hold`].
+    held: Option<Bytes>,
+}
+
+/// Whether the handler has asked for the body. For HTTP/2, whose machine does not tell the client to go on by itself.
+pub(crate) type Wanted = Arc<AtomicBool>;
+
+/// How slowly an upload may arrive.
+#[derive(Debug, Default)]
+struct Pace {
+    /// Without a byte.
+    idle: Duration,
+    /// Bytes per second on average, once it was waited for longer than `grace`.
+    rate: u64,
+    grace: Duration,
+    /// What the handler waited so far. What it spent on its own work is not the client's.
+    waited: Duration,
+}
+
+impl Pace {
+    /// Notes what was waited for, of which `received` bytes have come in all. Whether that is enough.
+    fn keeps(&mut self, waited: Duration, received: u64) -> bool {
+        self.waited += waited;
+        let due = u128::from(self.rate) * self.waited.as_nanos() / 1_000_000_000;
+        self.waited <= self.grace || u128::from(received) >= due
+    }
+}
+
+impl Upload {
+    /// A body in memory, for callers other than the wire.
+    pub fn whole(bytes: Bytes) -> Self {
+        let mut upload = Self::default();
+        upload.limit = u64::MAX;
+        upload.declared = Some(bytes.len() as u64);
+        upload.source = Source::Whole(bytes);
+        upload
+    }
+
+    /// No body.
+    pub(crate) fn none(limits: &Limits) -> Self {
+        Self::from(Source::None, Some(0), limits)
+    }
+
+    pub(crate) fn wire(incoming: Incoming, limits: &Limits) -> Self {
+        let (declared, some) = (incoming.size_hint().exact(), !incoming.is_end_stream());
+        let source = if some { Source::Wire(incoming) } else { Source::None };
+        let mut upload = Self::from(source, declared, limits);
+        upload.rest = some.then(Rest::default);
+        upload
+    }
+
+    /// The body of a request of HTTP/2. What of it nobody reads is thrown away by the machine.
+    pub(crate) fn stream(stream: RecvStream, headers: &HeaderMap, limits: &Limits) -> Self {
+        if stream.is_end_stream() {
+            return Self::none(limits);
+        }
+        let declared = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        let mut upload = Self::from(Source::Stream(stream), declared, limits);
+        upload.rest = Some(Rest::default());
+        upload.wanted = Some(Wanted::default());
+        upload
+    }
+
+    fn from(source: Source, declared: Option<u64>, limits: &Limits) -> Self {
+        let pace = Pace {
+            idle: limits.upload_idle,
+            rate: limits.upload_rate,
+            grace: limits.upload_grace,
+            waited: Duration::ZERO,
+        };
+        Self { source, declared, received: 0, limit: limits.upload, pace, rest: None, wanted: None, held: None }
+    }
+
+    pub(crate) fn rest(&self) -> Option<Rest> {
+        self.rest.clone()
+    }
+
+    pub(crate) fn wanted(&self) -> Option<Wanted> {
+        self.wanted.clone()
+    }
+
+    /// Sets how many bytes are taken. Call it before the first [`Upload::next`].
+    pub fn limit(&mut self, bytes: u64) {
+        self.limit = bytes;
+    }
+
+    /// The announced length; `None` when the body comes in chunks.
+    pub fn declared(&self) -> Option<u64> {
+        self.declared
+    }
+
+    /// Whether there is no body at all.
+    pub fn is_none(&self) -> bool {
+        matches!(self.source, Source::None)
+    }
+
+    /// The next piece; `None` at the proper end. After an error comes nothing more.
+    pub async fn next(&mut self, event: &mut Event) -> Option<Result<Bytes, UploadError>> {
+        if self.declared.is_some_and(|declared| declared > self.limit) {
+            self.give_back();
+            return Some(Err(UploadError::TooLarge { limit: self.limit }));
+        }
+        if let Some(wanted) = &self.wanted {
+            wanted.store(true, Relaxed);
+        }
+        let piece = match &mut self.source {
+            Source::None => return None,
+            Source::Whole(bytes) => {
+                let bytes = std::mem::take(bytes);
+                self.source = Source::None;
+                if bytes.is_empty() {
+                    return None;
+                }
+                Ok(bytes)
+            }
+            from => {
+                let began = Tick::now();
+                let piece = receive(from, self.pace.idle).await;
+                let waited = Tick::now().since(began);
+                event.add(Op::BodyReceive, waited);
+                match piece {
+                    Some(Ok(bytes)) => {
+                        let received = self.received + bytes.len() as u64;
+                        let enough = self.pace.keeps(Duration::from_nanos(waited), received);
+                        if enough || from.is_ended() { Ok(bytes) } else { Err(UploadError::TooSlow) }
+                    }
+                    Some(Err(error)) => Err(error),
+                    None => {
+                        self.source = Source::None;
+                        return None;
+                    }
+                }
+            }
+        };
+        let piece = piece.and_then(|bytes| {
+            self.received += bytes.len() as u64;
+            event.bytes_in += bytes.len() as u64;
+            if self.received > self.limit { Err(UploadError::TooLarge { limit: self.limit }) } else { Ok(bytes) }
+        });
+        if piece.is_err() {
+            self.give_back();
+        }
+        Some(piece)
+    }
+
+    /// The whole body, for small ones: `limit` is what may be held in memory.
+    pub async fn collect(&mut self, limit: u64, event: &mut Event) -> Result<Bytes, UploadError> {
+        if let Some(held) = self.held.take() {
+            return if held.len() as u64 > limit { Err(UploadError::TooLarge { limit }) } else { Ok(held) };
+        }
+        self.limit(limit);
+        let mut whole = Vec::new();
+        while let Some(piece) = self.next(event).await {
+            whole.extend_from_slice(&piece?);
+        }
+        Ok(whole.into())
+    }
+
+    /// Waits until the whole body is in memory, `within` so much time at most, for whoever will [`Upload::collect`] it.
+    pub async fn hold(&mut self, limit: u64, within: Duration, event: &mut Event) -> Result<(), UploadError> {
+        let held = match timeout(within, self.collect(limit, event)).await {
+            Ok(whole) => whole?,
+            Err(_) => {
+                self.give_back();
+                return Err(UploadError::TooSlow);
+            }
+        };
+        self.held = Some(held);
+        Ok(())
+    }
+
+    fn give_back(&mut self) {
+        let source = std::mem::take(&mut self.source);
+        if let Some(rest) = self.rest.as_ref().filter(|_| !source.is_ended()) {
+            *rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(source);
+        }
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
+/// The next bytes, trailers skipped.
+async fn receive(from: &mut Source, idle: Duration) -> Option<Result<Bytes, UploadError>> {
+    loop {
+        let piece = timeout(idle, async {
+            match from {
+                Source::Wire(incoming) => {
+                    let frame = incoming.frame().await?;
+                    Some(frame.map(|frame| frame.into_data().ok()).map_err(|_| UploadError::Short))
+                }
+                Source::Stream(stream) => {
+                    let data = poll_fn(|cx| stream.poll_data(cx)).await?;
+                    // Room for as much again; where the stream has ended, nobody needs it.
+                    let _ = data.as_ref().map(|data| stream.flow_control().release_capacity(data.len()));
+                    Some(data.map(Some).map_err(|_| UploadError::Short))
+                }
+                Source::None | Source::Whole(_) => None,
+            }
+        });
+        match piece.await {
+            Err(_) => return Some(Err(UploadError::TooSlow)),
+            Ok(None) => return None,
+            Ok(Some(Err(error))) => return Some(Err(error)),
+            Ok(Some(Ok(Some(bytes)))) => return Some(Ok(bytes)),
+            Ok(Some(Ok(None))) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upload_that_trickles_is_too_slow_after_its_grace_and_a_slow_line_is_not() {
+        let seconds = Duration::from_secs;
+        let pace = || Pace { idle: seconds(30), rate: 1024, grace: seconds(30), waited: Duration::ZERO };
+        let mut trickle = pace();
+        assert!(trickle.keeps(seconds(29), 1), "within the grace");
+        assert!(!trickle.keeps(seconds(29), 2));
+        let mut slow = pace();
+        assert!((1..1000).all(|second| slow.keeps(seconds(1), second * 1024)));
+        assert!(!slow.keeps(seconds(2), 1000 * 1024), "on average, not at the moment");
+        assert!(Pace { rate: 0, ..pace() }.keeps(seconds(1 << 40), 0));
+    }
+}
