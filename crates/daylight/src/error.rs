@@ -1,5 +1,5 @@
-//! Why a request has no answer. One type with four readers: the client, the operator, the metric, the page. Only
-//! `reply` knows what HTTP calls it.
+//! Why a request has no answer. One type with four readers: the client, the operator, the metric, the page. `status` has the
+//! status of each error.
 
 use crate::access::{Refused, Scope};
 use crate::class::Class;

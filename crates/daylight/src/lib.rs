@@ -28,6 +28,7 @@ pub mod route;
 pub mod serve;
 mod signals;
 pub mod sinks;
+mod status;
 mod upkeep;
 mod upload;
 mod upstreams;

@@ -1,8 +1,8 @@
-//! The only place that turns what was found, or an error, into a status, headers and a body.
+//! Turns what was found, or an error, into a reply: headers, body, and the status where `status` does not have it.
 
 use crate::access::Refused;
 use crate::error::Error;
-use crate::{digests, freshness, growing};
+use crate::{digests, freshness, growing, status};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -186,7 +186,7 @@ fn gemspec(index: Index, private: bool) -> Reply {
 /// Something is proven not to be there, until it is published. Never as a problem: to the resolver of Maven 4.0.0-rc-4 a 404
 /// that comes as one is a failure of the transfer, and not a file that is not there.
 pub(crate) fn missing(error: &Error, ask: &Ask) -> Reply {
-    let mut reply = plain(status(error), error);
+    let mut reply = plain(status::of(error), error);
     reply.headers.insert(header::CACHE_CONTROL, asked_again(ask.repository.record.private));
     reply
 }
@@ -218,8 +218,12 @@ fn media(form: Form) -> HeaderValue {
     }
 }
 
-/// An answer of the admin API.
-pub(crate) fn json(status: StatusCode, value: &impl serde::Serialize) -> Reply {
+/// The answer to a call of the admin API. One with the status 204 has no body.
+pub(crate) fn of_call(status: StatusCode, value: &serde_json::Value) -> Reply {
+    if status == StatusCode::NO_CONTENT { no_content() } else { json(status, value) }
+}
+
+fn json(status: StatusCode, value: &impl serde::Serialize) -> Reply {
     let body = serde_json::to_vec(value).unwrap_or_default();
     let mut reply = Reply::new(status).body(Body::Bytes(body.into()));
     reply.headers.insert(header::CONTENT_TYPE, JSON);
@@ -227,15 +231,14 @@ pub(crate) fn json(status: StatusCode, value: &impl serde::Serialize) -> Reply {
     reply
 }
 
-/// Nothing to say but that it is done.
-pub(crate) fn no_content() -> Reply {
+fn no_content() -> Reply {
     Reply::new(StatusCode::NO_CONTENT)
 }
 
 /// Why not. `gem` and `bundle` print the body as it comes, so they get plain text. The API answers RFC 9457, and so do
 /// repositories that are trees of files: Gradle looks for it unasked, Maven's resolver asks for it (2.0.19 on).
 pub(crate) fn refusal(error: &Error, request: &Request, now: Millis) -> Reply {
-    let status = status(error);
+    let status = status::of(error);
     let wanted = is_of_a_file(error) || accepts_problems(request);
     let asked = request.path().starts_with("/api/") || wanted && status != StatusCode::NOT_FOUND;
     let mut reply = if asked { problem(status, error) } else { plain(status, error) };
@@ -332,58 +335,6 @@ fn said(status: StatusCode, error: &Error) -> String {
             "Daylight failed; its log says why under this answer's Daylight-Event".into()
         }
         _ => error.to_string(),
-    }
-}
-
-pub(crate) fn status(error: &Error) -> StatusCode {
-    use telemetry::Reason as R;
-    match error.reason() {
-        R::NoSuchOwner
-        | R::ProtocolOff
-        | R::NoSuchRoute
-        | R::NoSuchRepository
-        | R::NoSuchPackage
-        | R::NoSuchFile
-        | R::NoSuchVersion
-        | R::BeforeItsTime
-        | R::FirstSeenFull
-        | R::Withdrawn => StatusCode::NOT_FOUND,
-        R::Unkept => StatusCode::GONE,
-        R::NotAnOwner | R::HiddenByPolicy | R::CrossSite | R::ScopeMissing | R::RuleBroken => StatusCode::FORBIDDEN,
-        R::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-        R::CredentialsMissing | R::CredentialsUnknown | R::PasswordMissing | R::PasswordWrong => {
-            StatusCode::UNAUTHORIZED
-        }
-        R::TooManyPasswords => StatusCode::TOO_MANY_REQUESTS,
-        R::PackageInvalid => StatusCode::UNPROCESSABLE_ENTITY,
-        R::VersionRefused | R::ChecksumDiffers => StatusCode::BAD_REQUEST,
-        R::VersionTaken | R::Conflict | R::PlatformUnclear => StatusCode::CONFLICT,
-        R::TooLarge => match error {
-            Error::Repository(repository::Error::TooManyNames) => StatusCode::UNPROCESSABLE_ENTITY,
-            _ => StatusCode::PAYLOAD_TOO_LARGE,
-        },
-        R::BodyTooSlow | R::HeadTooSlow => StatusCode::REQUEST_TIMEOUT,
-        R::BodyShort | R::InputInvalid => match error {
-            Error::NoSuchToken(_) | Error::NoSuchEvent(_) => StatusCode::NOT_FOUND,
-            _ => StatusCode::BAD_REQUEST,
-        },
-        R::Unsupported => StatusCode::NOT_IMPLEMENTED,
-        R::DiskNearlyFull => StatusCode::INSUFFICIENT_STORAGE,
-        R::BoundFull
-        | R::WaitersFull
-        | R::StorePoisoned
-        | R::TooManyConnections
-        | R::UpstreamPaused
-        | R::UpstreamLeftAlone => StatusCode::SERVICE_UNAVAILABLE,
-        R::UpstreamTimeout => StatusCode::GATEWAY_TIMEOUT,
-        R::UpstreamUnreachable
-        | R::UpstreamTls
-        | R::UpstreamCut
-        | R::UpstreamInvalid
-        | R::UpstreamFailed
-        | R::UpstreamRefused
-        | R::UpstreamMisset => StatusCode::BAD_GATEWAY,
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 

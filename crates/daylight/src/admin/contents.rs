@@ -5,9 +5,6 @@ use crate::access::Who;
 use crate::app::App;
 use crate::error::Error;
 use crate::percent::Form;
-use crate::reply;
-use front::Reply;
-use http::StatusCode;
 use repository::{ListedFile, Part};
 use serde_json::{Value, json};
 use telemetry::Event;
@@ -33,7 +30,7 @@ pub(super) async fn list(
     (name, path): (&str, &str),
     query: &str,
     event: &mut Event,
-) -> Result<Reply, Error> {
+) -> Result<Value, Error> {
     let (after, limit) = part::read(query)?;
     let part = Part { path, after: &after, limit };
     let listed = if Form(query).value("removed").as_deref() == Some(YES) {
@@ -42,7 +39,7 @@ pub(super) async fn list(
         app.repositories.contents(name, part, event).await?
     };
     let rows: Vec<Value> = listed.rows.iter().map(shown).collect();
-    Ok(reply::json(StatusCode::OK, &json!({ "contents": rows, "next": listed.next })))
+    Ok(json!({ "contents": rows, "next": listed.next }))
 }
 
 pub(super) async fn remove(
@@ -50,9 +47,9 @@ pub(super) async fn remove(
     (name, path): (&str, &str),
     who: &Who,
     event: &mut Event,
-) -> Result<Reply, Error> {
+) -> Result<Value, Error> {
     let removed = app.repositories.withdraw(name, path, who.actor(), event).await?;
-    Ok(reply::json(StatusCode::OK, &json!({ "removed": removed })))
+    Ok(json!({ "removed": removed }))
 }
 
 pub(super) async fn restore(
@@ -60,7 +57,7 @@ pub(super) async fn restore(
     (name, path): (&str, &str),
     who: &Who,
     event: &mut Event,
-) -> Result<Reply, Error> {
+) -> Result<Value, Error> {
     let restored = app.repositories.restore(name, path, who.actor(), event).await?;
-    Ok(reply::json(StatusCode::OK, &json!({ "restored": restored })))
+    Ok(json!({ "restored": restored }))
 }

@@ -2,12 +2,10 @@
 
 use crate::app::App;
 use crate::error::Error;
-use crate::reply;
-use front::Reply;
-use http::StatusCode;
+use serde_json::Value;
 use telemetry::{Event, EventId};
 
-pub(super) async fn show(app: &App, id: &str, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn show(app: &App, id: &str, event: &mut Event) -> Result<Value, Error> {
     let id = EventId::read(id).ok_or_else(|| Error::Input("an event's id is 16 hexadecimal digits".into()))?;
     let found = match app.recent.find(id) {
         Some(found) => found,
@@ -17,5 +15,5 @@ pub(super) async fn show(app: &App, id: &str, event: &mut Event) -> Result<Reply
             app.recent.find(id).ok_or(Error::NoSuchEvent(id))?
         }
     };
-    Ok(reply::json(StatusCode::OK, &found.json()))
+    Ok(found.json())
 }

@@ -2,9 +2,7 @@
 
 use crate::app::App;
 use crate::error::Error;
-use crate::{moment, reply};
-use front::Reply;
-use http::StatusCode;
+use crate::moment;
 use repository::BadSetting;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -42,7 +40,7 @@ fn shown(exception: &ExceptionRecord) -> Value {
 }
 
 /// Lets something through, in the place of what was let through under the same name. Those that have ended go.
-pub(super) async fn add(app: &App, name: &str, body: Add, by: &str, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn add(app: &App, name: &str, body: Add, by: &str, event: &mut Event) -> Result<Value, Error> {
     let (now, Add { package, why, until }) = (app.clock.now(), body);
     let until = until.as_deref().map(moment::read).transpose()?;
     if until.is_some_and(|until| until <= now) {
@@ -61,11 +59,11 @@ pub(super) async fn add(app: &App, name: &str, body: Add, by: &str, event: &mut 
         Ok(())
     };
     app.repositories.set(name, add, by, event).await?;
-    Ok(reply::json(StatusCode::CREATED, &told))
+    Ok(told)
 }
 
 /// Ends what lets `package` through.
-pub(super) async fn end(app: &App, (name, package): (&str, &str), by: &str, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn end(app: &App, (name, package): (&str, &str), by: &str, event: &mut Event) -> Result<Value, Error> {
     let end = |record: &mut store::RepositoryRecord| {
         let exceptions = &mut record.policy.get_or_insert_default().exceptions;
         let before = exceptions.len();
@@ -77,5 +75,5 @@ pub(super) async fn end(app: &App, (name, package): (&str, &str), by: &str, even
         Err(BadSetting::new(text, "`daylight policy list` shows what is let through").into())
     };
     app.repositories.set(name, end, by, event).await?;
-    Ok(reply::no_content())
+    Ok(Value::Null)
 }

@@ -5,19 +5,18 @@ use crate::app::App;
 use crate::error::Error;
 use crate::percent::{Form, segment};
 use crate::route::{self, Content, Route};
-use crate::{question, reply};
-use front::Reply;
-use http::{Method, StatusCode};
-use repository::{Ask, Foreseen, Found, Repository};
+use crate::{question, status};
+use http::Method;
+use repository::{Ask, Foreseen, Repository};
 use serde_json::Value;
 use std::sync::Arc;
 use store::Stamp;
-use telemetry::{Event, Outcome, Reason};
+use telemetry::{Event, Reason};
 
 /// What an event has that was not asked for.
 const OF_REQUESTS: [&str; 7] = ["id", "kind", "bytes_in", "bytes_out", "first_byte_ms", "duration_ms", "weight"];
 
-pub(super) async fn show(app: &App, query: &str, who: &Who, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn show(app: &App, query: &str, who: &Who, event: &mut Event) -> Result<Value, Error> {
     let named = |name: &str| {
         let value = Form(query).value(name).filter(|value| !value.is_empty());
         value.ok_or_else(|| Error::Input(format!("`{name}` is missing")))
@@ -31,7 +30,7 @@ pub(super) async fn show(app: &App, query: &str, who: &Who, event: &mut Event) -
     let told = explain(app, &url, (repository, settings), who, event).await?;
     let told =
         told.ok_or_else(|| Error::Input("only files and indexes are explained, not calls that have a query".into()))?;
-    Ok(reply::json(StatusCode::OK, &shown(&told)))
+    Ok(shown(&told))
 }
 
 /// What a GET of this URL asks of a repository.
@@ -60,28 +59,19 @@ pub(super) async fn explain(
     (told.subject, told.path) = (ask.subject(), format!("/repository/{}/{}", url.segment, url.path));
     let foreseen = app.repositories.foresee(&ask, who.actor(), &mut told).await;
     told.tallies().for_each(|(op, tally)| event.add_all(op, tally));
-    (told.status, told.outcome) = match foreseen {
-        Foreseen::Answer(answer) => match *answer {
-            Ok(Found::Elsewhere(_)) => (302, Some(Outcome::Redirected)),
-            Ok(_) => (200, Some(Outcome::Answered)),
-            Err(error) => {
-                let error = Error::from(error);
-                let status = reply::status(&error).as_u16();
-                (told.reason, told.detail) = (Some(error.reason()), error.to_string());
-                let outcome = match status {
-                    404 => Outcome::NotFound,
-                    400..=499 => Outcome::Refused,
-                    _ => Outcome::Failed,
-                };
-                (status, Some(outcome))
-            }
-        },
+    let answer = match foreseen {
+        Foreseen::Answer(answer) => answer.map_err(Error::from),
         Foreseen::Depends(member) => {
             told.reason = Some(Reason::UpstreamUnasked);
             told.detail = format!("the upstream of `{member}` would be asked");
-            (0, None)
+            return Ok(Some(told));
         }
     };
+    let (status, outcome) = status::foreseen(answer.as_ref());
+    (told.status, told.outcome) = (status.as_u16(), Some(outcome));
+    if let Err(error) = answer {
+        (told.reason, told.detail) = (Some(error.reason()), error.to_string());
+    }
     Ok(Some(told))
 }
 

@@ -15,20 +15,27 @@ mod upstreams;
 
 use crate::app::App;
 use crate::error::Error;
+use crate::reply;
 use crate::route::{Admin, AdminVerb as Verb};
 use front::{Reply, Request};
 use http::Method;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use telemetry::{Event, Layer};
 
 /// Longest body, in bytes.
 const BODY_MAX: u64 = 64 * 1024;
 
-/// Answers one request to the API. Everything here needs a token with the scope `admin`,
-/// but for revoking the very token that is shown.
+/// Answers one request to the API, with the status that the table of its calls says.
 pub(crate) async fn answer(app: &App, ask: Admin, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
     event.layer = Layer::Admin;
     event.subject.kind = ask.id;
+    let value = call(app, &ask, request, event).await?;
+    Ok(reply::of_call(ask.status, &value))
+}
+
+/// Does what a call asks for. Every call needs a token with the scope `admin`, except to revoke the token that is shown.
+async fn call(app: &App, ask: &Admin, request: &mut Request, event: &mut Event) -> Result<Value, Error> {
     if ask.verb == Verb::RevokeToken
         && let Some(by) = app.access.may_revoke(request, &ask.name, event).await?
     {
@@ -40,7 +47,7 @@ pub(crate) async fn answer(app: &App, ask: Admin, request: &mut Request, event: 
     let query = request.query().unwrap_or_default().to_owned();
     let query = query.as_str();
     match ask.verb {
-        Verb::Document => Ok(openapi::show(app)),
+        Verb::Document => Ok(openapi::document(&app.url)),
         Verb::Repositories => repositories::list(app, event).await,
         Verb::AddRepository => repositories::add(app, body(request, event).await?, by, event).await,
         Verb::Repository => repositories::show(app, name, event).await,

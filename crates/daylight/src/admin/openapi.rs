@@ -2,23 +2,15 @@
 //! look like stands in `schemas.json`.
 
 use super::part::LIMIT_MAX;
-use crate::app::App;
-use crate::reply;
 use crate::route::admin::{AdminCall, CALLS, ID, NAME, PATH};
-use front::Reply;
-use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 const SCHEMAS: &str = include_str!("schemas.json");
 /// Where a problem's schema is.
 const PROBLEM: &str = "Problem";
 
-pub(super) fn show(app: &App) -> Reply {
-    reply::json(StatusCode::OK, &document(&app.url))
-}
-
 /// The document for a server that is reached at `url`.
-fn document(url: &str) -> Value {
+pub(super) fn document(url: &str) -> Value {
     let mut paths = Map::new();
     for call in CALLS {
         let path = paths.entry(format!("/api/v1/{}", call.path)).or_insert_with(|| json!({}));
@@ -52,7 +44,7 @@ fn operation(call: &AdminCall) -> Value {
         "operationId": call.id,
         "summary": call.doc,
         "responses": {
-            call.status.to_string(): done,
+            call.status.as_str(): done,
             "default": { "description": "Why not.", "content": content("application/problem+json", PROBLEM) },
         },
     });

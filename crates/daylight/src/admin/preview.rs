@@ -5,11 +5,8 @@ use super::explain::{content, explain};
 use crate::access::Who;
 use crate::app::App;
 use crate::error::Error;
-use crate::reply;
 use crate::route::Content;
 use crate::wanted::Wanted;
-use front::Reply;
-use http::StatusCode;
 use repository::{Known, Repository};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -28,7 +25,7 @@ struct Resolved {
     member: Option<String>,
 }
 
-pub(super) async fn show(app: &App, name: &str, body: Wanted, who: &Who, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn show(app: &App, name: &str, body: Wanted, who: &Who, event: &mut Event) -> Result<Value, Error> {
     let former_files = body.former_files();
     let before = app.repositories.known(event).await?;
     let after = app.repositories.with_settings(name, |record| body.apply(record), event).await?;
@@ -65,7 +62,7 @@ pub(super) async fn show(app: &App, name: &str, body: Wanted, who: &Who, event: 
             "lost_files": lost_files, "lost_bytes": lost_bytes,
         });
     }
-    Ok(reply::json(StatusCode::OK, &told))
+    Ok(told)
 }
 
 /// Whether the repository that a URL names is this one, or a group that holds it.

@@ -4,11 +4,8 @@ use super::repositories::shown;
 use crate::app::App;
 use crate::error::Error;
 use crate::percent::Form;
-use crate::reply;
-use front::Reply;
-use http::StatusCode;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use telemetry::Event;
 
 /// How a repository comes back.
@@ -20,12 +17,12 @@ pub(super) struct Restore {
     new_name: Option<String>,
 }
 
-pub(super) async fn holding(app: &App, name: &str, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn holding(app: &App, name: &str, event: &mut Event) -> Result<Value, Error> {
     let holding = app.repositories.holding(name, event).await?;
-    Ok(reply::json(StatusCode::OK, &json!({ "files": holding.files, "size_bytes": holding.size_bytes })))
+    Ok(json!({ "files": holding.files, "size_bytes": holding.size_bytes }))
 }
 
-pub(super) async fn remove(app: &App, name: &str, query: &str, by: &str, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn remove(app: &App, name: &str, query: &str, by: &str, event: &mut Event) -> Result<Value, Error> {
     let confirmed = Form(query).value("confirm");
     let removed = app.repositories.remove(name, confirmed.as_deref(), by, event).await?;
     let told = json!({
@@ -34,11 +31,11 @@ pub(super) async fn remove(app: &App, name: &str, query: &str, by: &str, event: 
         "size_bytes": removed.holding.size_bytes,
         "restorable_until": removed.restorable_until.to_string(),
     });
-    Ok(reply::json(StatusCode::OK, &told))
+    Ok(told)
 }
 
-pub(super) async fn restore(app: &App, name: &str, body: Restore, by: &str, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn restore(app: &App, name: &str, body: Restore, by: &str, event: &mut Event) -> Result<Value, Error> {
     let new_name = body.new_name.as_deref().unwrap_or(name);
     let restored = app.repositories.restore_repository(name, new_name, by, event).await?;
-    Ok(reply::json(StatusCode::OK, &shown(app, &restored)))
+    Ok(shown(app, &restored))
 }

@@ -4,10 +4,7 @@ use super::exceptions;
 use crate::app::App;
 use crate::conformance;
 use crate::error::Error;
-use crate::reply;
 use crate::wanted::{ENFORCED, RECORDED, Wanted, WantedRepository};
-use front::Reply;
-use http::StatusCode;
 use repository::{Format, Repository, VersionPolicy};
 use serde_json::{Value, json};
 use store::RepositoryKind;
@@ -46,27 +43,27 @@ pub(super) fn shown(app: &App, repository: &Repository) -> Value {
     shown
 }
 
-pub(super) async fn list(app: &App, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn list(app: &App, event: &mut Event) -> Result<Value, Error> {
     let known = app.repositories.known(event).await?;
     let mut all: Vec<_> = known.by_name.values().collect();
     all.sort_by(|a, b| a.record.name.cmp(&b.record.name));
     let all: Vec<Value> = all.into_iter().map(|repository| shown(app, repository)).collect();
-    Ok(reply::json(StatusCode::OK, &json!({ "repositories": all })))
+    Ok(json!({ "repositories": all }))
 }
 
-pub(super) async fn show(app: &App, name: &str, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn show(app: &App, name: &str, event: &mut Event) -> Result<Value, Error> {
     let (repository, _) = app.repositories.find(name, event).await?;
-    Ok(reply::json(StatusCode::OK, &shown(app, &repository)))
+    Ok(shown(app, &repository))
 }
 
-pub(super) async fn add(app: &App, body: WantedRepository, by: &str, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn add(app: &App, body: WantedRepository, by: &str, event: &mut Event) -> Result<Value, Error> {
     body.settings()?.named_by_caller(&app.references)?;
     let record = body.record(conformance::info_format(app.conformance))?;
     let made = app.repositories.add(record, by, event).await?;
-    Ok(reply::json(StatusCode::CREATED, &shown(app, &made)))
+    Ok(shown(app, &made))
 }
 
-pub(super) async fn change(app: &App, name: &str, body: Wanted, by: &str, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn change(app: &App, name: &str, body: Wanted, by: &str, event: &mut Event) -> Result<Value, Error> {
     body.named_by_caller(&app.references)?;
     let info_format = body.info_format()?;
     let set = app.repositories.set_deciding(name, |record| body.apply(record), body.former_files(), by, event);
@@ -77,11 +74,11 @@ pub(super) async fn change(app: &App, name: &str, body: Wanted, by: &str, event:
     if let Some(info_format) = info_format {
         changed = app.repositories.reform(name, info_format, by, event).await?;
     }
-    Ok(reply::json(StatusCode::OK, &shown(app, &changed)))
+    Ok(shown(app, &changed))
 }
 
-pub(super) async fn compact(app: &App, name: &str, by: &str, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn compact(app: &App, name: &str, by: &str, event: &mut Event) -> Result<Value, Error> {
     let now = app.clock.now();
     let compacted = app.repositories.rebuild_versions(name, now, by, event).await?;
-    Ok(reply::json(StatusCode::OK, &shown(app, &compacted)))
+    Ok(shown(app, &compacted))
 }

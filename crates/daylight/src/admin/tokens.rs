@@ -3,9 +3,6 @@
 use crate::access::{self, NewToken, Scope};
 use crate::app::App;
 use crate::error::Error;
-use crate::reply;
-use front::Reply;
-use http::StatusCode;
 use repository::Known;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -50,13 +47,13 @@ fn shown(record: &TokenRecord, known: &Known, now: Millis) -> Value {
     })
 }
 
-pub(super) async fn list(app: &App, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn list(app: &App, event: &mut Event) -> Result<Value, Error> {
     let (table, known) = (app.access.table(event).await?, app.repositories.known(event).await?);
     let all: Vec<Value> = table.tokens().iter().map(|token| shown(&token.record, &known, app.clock.now())).collect();
-    Ok(reply::json(StatusCode::OK, &json!({ "tokens": all })))
+    Ok(json!({ "tokens": all }))
 }
 
-pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Result<Value, Error> {
     let scopes = body.scopes.iter().map(|scope| scope.parse::<Scope>()).collect::<Result<Vec<_>, _>>();
     let expires = body.expires.as_deref().map(moment).transpose()?;
     let mut repositories = Vec::new();
@@ -75,12 +72,12 @@ pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Re
     if let Some(uri) = made.otp {
         value["otp_uri"] = uri.expose().into();
     }
-    Ok(reply::json(StatusCode::CREATED, &value))
+    Ok(value)
 }
 
-pub(super) async fn revoke(app: &App, name: &str, by: &str, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn revoke(app: &App, name: &str, by: &str, event: &mut Event) -> Result<Value, Error> {
     app.access.revoke(name, by, event).await?;
-    Ok(reply::no_content())
+    Ok(Value::Null)
 }
 
 fn moment(text: &str) -> Result<Millis, Error> {

@@ -2,10 +2,7 @@
 
 use crate::app::App;
 use crate::error::Error;
-use crate::reply;
 use client::{Circuit, HostState};
-use front::Reply;
-use http::StatusCode;
 use serde_json::{Value, json};
 use telemetry::Event;
 
@@ -30,7 +27,7 @@ fn shown((state, repositories): &(HostState, Vec<String>)) -> Value {
     })
 }
 
-pub(super) async fn list(app: &App, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn list(app: &App, event: &mut Event) -> Result<Value, Error> {
     let hosts: Vec<Value> = app.repositories.upstreams(event).await?.iter().map(shown).collect();
-    Ok(reply::json(StatusCode::OK, &json!({ "upstreams": hosts })))
+    Ok(json!({ "upstreams": hosts }))
 }

@@ -2,7 +2,7 @@
 //! lines, so neither knows a call that the other does not.
 
 use crate::error::Error;
-use http::Method;
+use http::{Method, StatusCode};
 use std::borrow::Cow;
 use telemetry::Event;
 
@@ -14,45 +14,45 @@ pub(crate) const ID: &str = "{id}";
 pub(crate) const PATH: &str = "{path}";
 
 macro_rules! calls {
-    ($($verb:ident $id:literal $method:ident $path:literal $takes:literal => $status:literal $gives:literal $doc:literal;)*) => {
+    ($($verb:ident $id:literal $method:ident $path:literal $takes:literal => $status:ident $gives:literal $doc:literal;)*) => {
         /// What can be asked of the admin API.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum AdminVerb { $(#[doc = $doc] $verb,)* }
 
         /// Every call.
         pub(crate) const CALLS: &[AdminCall] = &[$(AdminCall {
-            verb: AdminVerb::$verb, id: $id, method: Method::$method, path: $path, takes: $takes, status: $status,
-            gives: $gives, doc: $doc,
+            verb: AdminVerb::$verb, id: $id, method: Method::$method, path: $path, takes: $takes,
+            status: StatusCode::$status, gives: $gives, doc: $doc,
         },)*];
     };
 }
 
 calls! {
-    Document           "openapi"            GET    "openapi.json"                      ""              => 200 ""             "This document";
-    Repositories       "listRepositories"   GET    "repositories"                      ""              => 200 "Repositories" "List the repositories";
-    AddRepository      "addRepository"      POST   "repositories"                      "NewRepository" => 201 "Repository"   "Make a repository";
-    Repository         "showRepository"     GET    "repositories/{name}"               ""              => 200 "Repository"   "Show a repository";
-    ChangeRepository   "changeRepository"   PATCH  "repositories/{name}"               "Settings"      => 200 "Repository"   "Change settings of a repository; what is not named stays, and null takes a setting away";
-    PreviewRepository  "previewRepository"  POST   "repositories/{name}/preview"       "Settings"      => 200 "Preview"      "Say which of the last day's requests would be answered otherwise with such settings, and change nothing";
-    RemoveRepository   "removeRepository"   DELETE "repositories/{name}"               ""              => 200 "RemovedRepository" "Remove a repository with all that is in it; `confirm` is its name once more. For seven days that can be undone";
-    RestoreRepository  "restoreRepository"  POST   "repositories/{name}/restore"       "RestoreRepository" => 200 "Repository" "Bring back the repository that was removed last under this name: with what it held, and for the tokens that were for it";
-    Holding            "showHolding"        GET    "repositories/{name}/holding"       ""              => 200 "Holding"      "Say how many files a repository holds, and how many bytes they have";
-    AddException       "addException"       POST   "repositories/{name}/exceptions"        "NewException"  => 201 "Exception"    "Let a version be seen though it is younger than the repository's policy wants; whose token that is done with is written down";
-    EndException       "endException"       DELETE "repositories/{name}/exceptions/{path}" ""              => 204 ""             "End an exception; `path` is its package";
-    CompactRepository  "compactRepository"  POST   "repositories/{name}/compact"       ""              => 200 "Repository"   "Begin the list of versions of a repository of gems anew";
-    Contents           "listContents"       GET    "repositories/{name}/contents"          ""              => 200 "Contents"     "List the files of a repository of Maven or raw files; of a remote one, those that are kept";
-    ContentsBelow      "listContentsBelow"  GET    "repositories/{name}/contents/{path}"   ""              => 200 "Contents"     "List the file at a path, or those below it";
-    RemoveContents     "removeContents"     DELETE "repositories/{name}/contents/{path}"   ""              => 200 "Removed"      "Take away the file at a path, or all below it; for seven days that can be undone. A remote repository asks its upstream for them anew";
-    RestoreContents    "restoreContents"    POST   "repositories/{name}/contents/{path}"   ""              => 200 "Restored"     "Bring back what the last removal of a path took away";
-    Missing            "listMissing"        GET    "repositories/{name}/not-found"         ""              => 200 "Missing"      "List what the upstream of a remote repository was proven not to have";
-    ForgetAllMissing   "forgetAllMissing"   DELETE "repositories/{name}/not-found"         ""              => 200 "Forgotten"    "Forget all of that";
-    ForgetMissing      "forgetMissing"      DELETE "repositories/{name}/not-found/{path}"  ""              => 200 "Forgotten"    "Forget that a path, and what is below it, is missing";
-    Upstreams          "listUpstreams"      GET    "upstreams"                             ""              => 200 "Upstreams"    "List the hosts that upstreams are on, and how they stand";
-    Explain            "explain"            GET    "explain"                               ""              => 200 "Explanation"  "Say what would be answered to a GET of a path, and why, without asking upstreams";
-    Event              "showEvent"          GET    "events/{id}"                           ""              => 200 "Event"        "Show the event of an answer: what `Daylight-Event` names, while it is kept";
-    Tokens             "listTokens"         GET    "tokens"                            ""              => 200 "Tokens"       "List the tokens";
-    AddToken           "addToken"           POST   "tokens"                            "NewToken"      => 201 "MadeToken"    "Make a token; its secret is in this answer only";
-    RevokeToken        "revokeToken"        DELETE "tokens/{name}"                     ""              => 204 ""             "Revoke a token, and the keys that were made with it. Any token may revoke itself and its keys, without a one-time password";
+    Document           "openapi"            GET    "openapi.json"                      ""              => OK ""             "This document";
+    Repositories       "listRepositories"   GET    "repositories"                      ""              => OK "Repositories" "List the repositories";
+    AddRepository      "addRepository"      POST   "repositories"                      "NewRepository" => CREATED "Repository"   "Make a repository";
+    Repository         "showRepository"     GET    "repositories/{name}"               ""              => OK "Repository"   "Show a repository";
+    ChangeRepository   "changeRepository"   PATCH  "repositories/{name}"               "Settings"      => OK "Repository"   "Change settings of a repository; what is not named stays, and null takes a setting away";
+    PreviewRepository  "previewRepository"  POST   "repositories/{name}/preview"       "Settings"      => OK "Preview"      "Say which of the last day's requests would be answered otherwise with such settings, and change nothing";
+    RemoveRepository   "removeRepository"   DELETE "repositories/{name}"               ""              => OK "RemovedRepository" "Remove a repository with all that is in it; `confirm` is its name once more. For seven days that can be undone";
+    RestoreRepository  "restoreRepository"  POST   "repositories/{name}/restore"       "RestoreRepository" => OK "Repository" "Bring back the repository that was removed last under this name: with what it held, and for the tokens that were for it";
+    Holding            "showHolding"        GET    "repositories/{name}/holding"       ""              => OK "Holding"      "Say how many files a repository holds, and how many bytes they have";
+    AddException       "addException"       POST   "repositories/{name}/exceptions"        "NewException"  => CREATED "Exception"    "Let a version be seen though it is younger than the repository's policy wants; whose token that is done with is written down";
+    EndException       "endException"       DELETE "repositories/{name}/exceptions/{path}" ""              => NO_CONTENT ""             "End an exception; `path` is its package";
+    CompactRepository  "compactRepository"  POST   "repositories/{name}/compact"       ""              => OK "Repository"   "Begin the list of versions of a repository of gems anew";
+    Contents           "listContents"       GET    "repositories/{name}/contents"          ""              => OK "Contents"     "List the files of a repository of Maven or raw files; of a remote one, those that are kept";
+    ContentsBelow      "listContentsBelow"  GET    "repositories/{name}/contents/{path}"   ""              => OK "Contents"     "List the file at a path, or those below it";
+    RemoveContents     "removeContents"     DELETE "repositories/{name}/contents/{path}"   ""              => OK "Removed"      "Take away the file at a path, or all below it; for seven days that can be undone. A remote repository asks its upstream for them anew";
+    RestoreContents    "restoreContents"    POST   "repositories/{name}/contents/{path}"   ""              => OK "Restored"     "Bring back what the last removal of a path took away";
+    Missing            "listMissing"        GET    "repositories/{name}/not-found"         ""              => OK "Missing"      "List what the upstream of a remote repository was proven not to have";
+    ForgetAllMissing   "forgetAllMissing"   DELETE "repositories/{name}/not-found"         ""              => OK "Forgotten"    "Forget all of that";
+    ForgetMissing      "forgetMissing"      DELETE "repositories/{name}/not-found/{path}"  ""              => OK "Forgotten"    "Forget that a path, and what is below it, is missing";
+    Upstreams          "listUpstreams"      GET    "upstreams"                             ""              => OK "Upstreams"    "List the hosts that upstreams are on, and how they stand";
+    Explain            "explain"            GET    "explain"                               ""              => OK "Explanation"  "Say what would be answered to a GET of a path, and why, without asking upstreams";
+    Event              "showEvent"          GET    "events/{id}"                           ""              => OK "Event"        "Show the event of an answer: what `Daylight-Event` names, while it is kept";
+    Tokens             "listTokens"         GET    "tokens"                            ""              => OK "Tokens"       "List the tokens";
+    AddToken           "addToken"           POST   "tokens"                            "NewToken"      => CREATED "MadeToken"    "Make a token; its secret is in this answer only";
+    RevokeToken        "revokeToken"        DELETE "tokens/{name}"                     ""              => NO_CONTENT ""             "Revoke a token, and the keys that were made with it. Any token may revoke itself and its keys, without a one-time password";
 }
 
 /// A call: how it looks in a URL, and what comes and goes with it.
@@ -67,7 +67,7 @@ pub(crate) struct AdminCall {
     /// The schema of the body that it takes; empty: none.
     pub(crate) takes: &'static str,
     /// The status of its success.
-    pub(crate) status: u16,
+    pub(crate) status: StatusCode,
     /// The schema of what it gives then; empty: nothing that has one.
     pub(crate) gives: &'static str,
     /// What it does.
@@ -94,6 +94,8 @@ pub struct Admin {
     pub verb: AdminVerb,
     /// The call's name.
     pub id: &'static str,
+    /// The status of its success.
+    pub status: StatusCode,
     /// What it is done to; empty where the call names nothing.
     pub name: String,
     /// The path below that, without a slash before it; empty where the call has none.
@@ -111,7 +113,7 @@ impl AdminCall {
                 word => rest.next().filter(|next| *next == word).map(drop)?,
             }
         }
-        rest.next().is_none().then_some(Admin { verb: self.verb, id: self.id, name, path })
+        rest.next().is_none().then_some(Admin { verb: self.verb, id: self.id, status: self.status, name, path })
     }
 
     fn takes_method(&self, method: &Method) -> bool {
