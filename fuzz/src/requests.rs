@@ -4,7 +4,7 @@ use super::text;
 use daylight::access::Presented;
 use daylight::multipart::{Form, Piece};
 use daylight::route::{self, Route};
-use front::conditional::{self, Asked, Checkpoints};
+use front::conditional::{self, Checkpoints, Conditions};
 use front::{Body, ClientFrom, Network, Proxies, Ranges, Reply};
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
@@ -76,7 +76,7 @@ fn headers(bytes: &[u8], names: &[HeaderName]) -> HeaderMap {
 /// Conditions and ranges: a reply is a part of the whole, or says that there is none.
 pub(crate) fn conditions(bytes: &[u8]) {
     let names = [header::RANGE, header::IF_NONE_MATCH, header::IF_RANGE, header::IF_MODIFIED_SINCE, header::IF_MATCH];
-    let asked = Asked::new(&headers(bytes, &names));
+    let asked = Conditions::new(&headers(bytes, &names));
     for ranges in [Ranges::None, Ranges::Bytes, Ranges::Prefix(Checkpoints::default())] {
         for method in [Method::GET, Method::HEAD] {
             let whole = Reply::text(StatusCode::OK, BODY)

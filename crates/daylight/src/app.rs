@@ -7,7 +7,7 @@ use crate::class::{Class, Classes, Place};
 use crate::config::References;
 use crate::error::Error;
 use crate::{reply, route};
-use front::{Handler, Pages, Prepared, Reply, Request};
+use front::{Handler, Pages, PreparedPage, Reply, Request};
 use http::StatusCode;
 use repository::{Ask, Repositories};
 use std::sync::Arc;
@@ -113,7 +113,7 @@ impl App {
 }
 
 impl Handler for App {
-    fn prepared(&self, path: &str, query: Option<&str>, gzip: &dyn Fn() -> bool, now: Millis) -> Option<Prepared> {
+    fn prepared(&self, path: &str, query: Option<&str>, gzip: &dyn Fn() -> bool, now: Millis) -> Option<PreparedPage> {
         self.pages.prepared(path, query, gzip, now)
     }
 

@@ -6,7 +6,7 @@ mod operation;
 use crate::conformance::Wish;
 use crate::error::Error;
 use crate::{moment, percent};
-use front::Canon;
+use front::PageUrl;
 use http::Method;
 use repository::AsOf;
 use std::borrow::Cow;
@@ -82,10 +82,10 @@ pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
 
 /// The page that a path and a query stand for. What repositories serve below their name depends on no query, but for
 /// the calls under `api`: one that is made up changes nothing, so it makes no page of its own.
-pub(crate) fn canon<'a>(path: &'a str, query: Option<&'a str>) -> Canon<'a> {
+pub(crate) fn canon<'a>(path: &'a str, query: Option<&'a str>) -> PageUrl<'a> {
     // An escape may hide an `api`.
     let content = path.starts_with("/repository/") && !path.contains("/api/") && !path.contains('%');
-    Canon { path: path.into(), query: query.filter(|_| !content), build: None }
+    PageUrl { path: path.into(), query: query.filter(|_| !content), build: None }
 }
 
 fn below_repository(method: &Method, segment: &str, path: String) -> Result<Route, Error> {

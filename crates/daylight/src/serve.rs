@@ -12,7 +12,7 @@ use crate::signals::{Signals, Told};
 use crate::{conformance, declared, descriptors, route, sinks, upkeep, upstreams};
 use anyhow::Context;
 use client::Hosts;
-use front::{Listener, Outside, Pages, Proxies, Stop};
+use front::{Listener, PageHooks, Pages, Proxies, Stop};
 use repository::{Repositories, Room, WaitersLimits, Workers};
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -201,7 +201,7 @@ async fn known(
 
 fn pages(settings: &Settings, store: &Store, access: &Arc<Access>, recorder: &Arc<Recorder>) -> Pages<Stamp> {
     let (revisions, access) = (store.revisions().clone(), access.clone());
-    let outside = Outside {
+    let hooks = PageHooks {
         canon: route::canon,
         class: Box::new(move |headers| access.class(headers)),
         holds: Box::new(move |stamp, now| revisions.holds(stamp, now)),
@@ -209,7 +209,7 @@ fn pages(settings: &Settings, store: &Store, access: &Arc<Access>, recorder: &Ar
     // Through TLS and through buffers nothing is sent without a copy.
     let kernel_sends = settings.server.sendfile && settings.server.tls_certificate.as_os_str().is_empty();
     let files = if kernel_sends { settings.server.page_files } else { 0 };
-    Pages::new(settings.server.pages_bytes, files, outside, recorder)
+    Pages::new(settings.server.pages_bytes, files, hooks, recorder)
 }
 
 fn limits(settings: &Settings) -> front::Limits {

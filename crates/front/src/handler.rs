@@ -1,6 +1,6 @@
 //! What answers requests: the program behind the front.
 
-use crate::pages::Prepared;
+use crate::pages::PreparedPage;
 use crate::reply::Reply;
 use crate::request::Request;
 use telemetry::{Event, Millis};
@@ -18,7 +18,7 @@ pub trait Handler: Send + Sync + 'static {
     }
 
     /// The page for a plain question ([`Pages::prepared`](crate::Pages::prepared)), asked before all else.
-    fn prepared(&self, path: &str, query: Option<&str>, gzip: &dyn Fn() -> bool, now: Millis) -> Option<Prepared> {
+    fn prepared(&self, path: &str, query: Option<&str>, gzip: &dyn Fn() -> bool, now: Millis) -> Option<PreparedPage> {
         let _ = (path, query, gzip, now);
         None
     }

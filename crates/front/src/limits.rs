@@ -37,7 +37,7 @@ pub struct Limits {
     pub stream_window: u32,
     /// The same for all uploads of a connection together.
     pub connection_window: u32,
-    /// Buffers of 64 KiB for parts of files that the kernel cannot send itself. When all are taken, replies
+    /// BufferPool of 64 KiB for parts of files that the kernel cannot send itself. When all are taken, replies
     /// go on in pieces of 4 KiB.
     pub file_buffers: u64,
     /// What is read and thrown away of an upload that the handler did not want, so that the connection lives on.

@@ -10,12 +10,12 @@ use telemetry::{Bound, BoundName};
 pub(crate) const SIZE: usize = 64 << 10;
 /// Bytes of what a reply gets when all are taken: little enough to be part of what any connection costs.
 const SMALL: usize = 4 << 10;
-/// Buffers kept for the next reply; more are given back to the system.
+/// BufferPool kept for the next reply; more are given back to the system.
 const SPARE: usize = 64;
 
 /// All of them, of all cores.
 #[derive(Debug)]
-pub(crate) struct Buffers {
+pub(crate) struct BufferPool {
     spare: Mutex<Vec<Box<[u8]>>>,
     bound: Arc<Bound>,
 }
@@ -27,10 +27,10 @@ pub(crate) struct Buffer {
     /// How much of it is meant.
     filled: usize,
     /// Where it returns to; a small one does not.
-    home: Option<Arc<Buffers>>,
+    home: Option<Arc<BufferPool>>,
 }
 
-impl Buffers {
+impl BufferPool {
     pub(crate) fn new(count: u64) -> Arc<Self> {
         Arc::new(Self { spare: Mutex::default(), bound: Bound::new(BoundName::FileBuffers, "", count) })
     }

@@ -1,14 +1,14 @@
 //! A chunk of a reply's body as hyper and h2 hold it. It counts the bytes that were written of it.
 
-use crate::body::delivery::Sent;
+use crate::body::delivery::Delivery;
 use crate::body::sendfile::FilePart;
 use bytes::{Buf, Bytes};
 use std::rc::Rc;
 
 /// What hyper holds of a body. It takes off what the wire has written, and so tells how much that was.
-pub(crate) struct Piece {
+pub(crate) struct Chunk {
     data: Data,
-    sent: Rc<Sent>,
+    delivery: Rc<Delivery>,
 }
 
 pub(crate) enum Data {
@@ -16,19 +16,19 @@ pub(crate) enum Data {
     File(Rc<FilePart>),
 }
 
-impl Piece {
+impl Chunk {
     /// One to end with.
-    pub(crate) fn nothing(sent: Rc<Sent>) -> Self {
-        Self::new(Data::Memory(Bytes::new()), sent)
+    pub(crate) fn nothing(delivery: Rc<Delivery>) -> Self {
+        Self::new(Data::Memory(Bytes::new()), delivery)
     }
 
-    pub(crate) fn new(data: Data, sent: Rc<Sent>) -> Self {
-        sent.hold();
-        Self { data, sent }
+    pub(crate) fn new(data: Data, delivery: Rc<Delivery>) -> Self {
+        delivery.hold();
+        Self { data, delivery }
     }
 }
 
-impl Buf for Piece {
+impl Buf for Chunk {
     fn remaining(&self) -> usize {
         match &self.data {
             Data::Memory(bytes) => bytes.len(),
@@ -48,12 +48,12 @@ impl Buf for Piece {
             Data::Memory(bytes) => bytes.advance(len),
             Data::File(part) => part.advance(len),
         }
-        self.sent.bytes.set(self.sent.bytes.get() + len as u64);
+        self.delivery.bytes.set(self.delivery.bytes.get() + len as u64);
     }
 }
 
-impl Drop for Piece {
+impl Drop for Chunk {
     fn drop(&mut self) {
-        self.sent.let_go();
+        self.delivery.let_go();
     }
 }

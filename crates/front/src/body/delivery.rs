@@ -1,4 +1,4 @@
-//! How far a reply's body has come: the one cell that it touches, and that the ledger reads.
+//! How far a reply's body has come: the one cell that it touches, and that the state reads.
 
 use std::cell::Cell;
 use std::task::{Context, Poll, Waker};
@@ -20,13 +20,13 @@ pub(crate) enum Progress {
 
 /// The only thing a reply's body touches.
 #[derive(Default)]
-pub(crate) struct Sent {
+pub(crate) struct Delivery {
     pub(crate) progress: Cell<Progress>,
     /// Bytes of body that the wire has taken.
     pub(crate) bytes: Cell<u64>,
     /// Reads of a file for it.
     reads: Cell<Tally>,
-    /// Pieces on their way, or on HTTP/2 a head without a body.
+    /// FileReader on their way, or on HTTP/2 a head without a body.
     held: Cell<u32>,
     /// What is on its way is such a head, which nobody drops when it has gone.
     bare: Cell<bool>,
@@ -36,7 +36,7 @@ pub(crate) struct Sent {
     waiting: Cell<Option<Waker>>,
 }
 
-impl Sent {
+impl Delivery {
     /// A file was read for so long.
     pub(crate) fn read(&self, nanos: u64) {
         let Tally { count, nanos: before } = self.reads.get();

@@ -1,7 +1,7 @@
 //! A part of a file in pieces of one buffer each: read at once if it is in the kernel's memory, else off the core.
 
-use crate::body::buffer_pool::{Buffer, Buffers};
-use crate::body::delivery::Sent;
+use crate::body::buffer_pool::{Buffer, BufferPool};
+use crate::body::delivery::Delivery;
 use crate::body::kernel_cache::{read_ahead, read_now};
 use bytes::Bytes;
 use std::fs::File;
@@ -17,19 +17,19 @@ use tokio::task::JoinHandle;
 const AHEAD: u64 = 1 << 20;
 
 /// What of the part has not been handed out yet.
-pub(crate) struct Pieces {
+pub(crate) struct FileReader {
     file: Arc<File>,
     at: u64,
     left: u64,
     /// A thread reads the next piece.
     reading: Option<JoinHandle<Read>>,
-    means: Means,
+    file_access: FileAccess,
 }
 
 /// What the files of all replies are read or sent with.
 #[derive(Debug, Clone)]
-pub(crate) struct Means {
-    pub(crate) buffers: Arc<Buffers>,
+pub(crate) struct FileAccess {
+    pub(crate) buffers: Arc<BufferPool>,
     /// Threads that may wait for a disk.
     pub(crate) threads: Arc<Bound>,
     /// Whether the kernel may send files.
@@ -39,20 +39,20 @@ pub(crate) struct Means {
 /// What a thread read, and how long that took in nanoseconds.
 type Read = (io::Result<Buffer>, u64);
 
-impl Pieces {
-    pub(crate) fn new(file: Arc<File>, from: u64, len: u64, means: Means) -> Self {
-        Self { file, at: from, left: len, reading: None, means }
+impl FileReader {
+    pub(crate) fn new(file: Arc<File>, from: u64, len: u64, file_access: FileAccess) -> Self {
+        Self { file, at: from, left: len, reading: None, file_access }
     }
 
     pub(crate) fn left(&self) -> u64 {
         self.left
     }
 
-    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>, sent: &Sent) -> Poll<io::Result<Bytes>> {
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>, delivery: &Delivery) -> Poll<io::Result<Bytes>> {
         if self.reading.is_none() {
-            let (mut buffer, began) = (self.means.buffers.take(), Tick::now());
+            let (mut buffer, began) = (self.file_access.buffers.take(), Tick::now());
             if let Some(read) = read_now(&self.file, buffer.room(self.left), self.at) {
-                sent.read(Tick::now().since(began));
+                delivery.read(Tick::now().since(began));
                 return Poll::Ready(read.and_then(|read| filled(buffer, read)).map(|buffer| self.hand_out(buffer)));
             }
             self.reading = Some(self.read(buffer, began));
@@ -60,12 +60,12 @@ impl Pieces {
         let Some(thread) = &mut self.reading else { return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())) };
         let (read, nanos) = ready!(Pin::new(thread).poll(cx)).map_err(io::Error::other)?;
         self.reading = None;
-        sent.read(nanos);
+        delivery.read(nanos);
         Poll::Ready(read.map(|buffer| self.hand_out(buffer)))
     }
 
     fn read(&self, mut buffer: Buffer, asked: Tick) -> JoinHandle<Read> {
-        let (file, threads, at, left) = (self.file.clone(), self.means.threads.clone(), self.at, self.left);
+        let (file, threads, at, left) = (self.file.clone(), self.file_access.threads.clone(), self.at, self.left);
         tokio::task::spawn_blocking(move || {
             let began = Tick::now();
             threads.waited(began.since(asked));

@@ -9,13 +9,13 @@ pub(crate) mod kernel_cache;
 pub(crate) mod rope;
 pub(crate) mod sendfile;
 
-use crate::body::chunk::{Data, Piece};
-use crate::body::delivery::{Progress, Sent};
-use crate::body::file_reader::{Means, Pieces};
+use crate::body::chunk::{Chunk, Data};
+use crate::body::delivery::{Delivery, Progress};
+use crate::body::file_reader::{FileAccess, FileReader};
 use crate::body::growing::Growing;
 use crate::body::rope::Rope;
 use crate::body::sendfile::FilePart;
-use crate::connection::state::Ledger;
+use crate::connection::state::ConnectionState;
 use crate::reply::Body;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
@@ -29,81 +29,95 @@ use std::task::{Context, Poll, ready};
 /// Up to this many bytes one read and one write cost no more than having the kernel send them: they fit into one buffer.
 const SENDFILE_ABOVE: u64 = buffer_pool::SIZE as u64;
 
-/// A body that notes how far it has come in its [`Sent`] cell, and nowhere else.
-pub(crate) struct Sending {
-    source: Source,
-    sent: Rc<Sent>,
+/// A body that notes how far it has come in its [`Delivery`] cell, and nowhere else.
+pub(crate) struct OutgoingBody {
+    source: BodySource,
+    delivery: Rc<Delivery>,
 }
 
-enum Source {
+enum BodySource {
     Whole(Bytes),
     Rope(Rope),
     /// Handed out as one piece.
-    Part(Option<Rc<FilePart>>, Rc<Ledger>),
-    Pieces(Pieces),
-    Growing(Box<Sprout>),
+    Part(Option<Rc<FilePart>>, Rc<ConnectionState>),
+    FileReader(FileReader),
+    Growing(Box<GrowingSource>),
 }
 
 /// A file that grows, and what its parts are sent with.
-struct Sprout {
+struct GrowingSource {
     growing: Growing,
     /// What of a part has not been handed out.
-    part: Option<Pieces>,
-    ledger: Rc<Ledger>,
-    means: Means,
+    part: Option<FileReader>,
+    state: Rc<ConnectionState>,
+    file_access: FileAccess,
     kernel: bool,
 }
 
-impl Sending {
+impl OutgoingBody {
     /// `kernel` tells whether this client's wire can have the kernel send files.
-    pub(crate) fn new(body: Body, sent: Rc<Sent>, ledger: &Rc<Ledger>, means: &Means, kernel: bool) -> Self {
+    pub(crate) fn new(
+        body: Body,
+        delivery: Rc<Delivery>,
+        state: &Rc<ConnectionState>,
+        file_access: &FileAccess,
+        kernel: bool,
+    ) -> Self {
         let source = match body {
-            Body::Empty => Source::Whole(Bytes::new()),
-            Body::Bytes(bytes) => Source::Whole(bytes),
-            Body::Rope(rope) => Source::Rope(rope),
+            Body::Empty => BodySource::Whole(Bytes::new()),
+            Body::Bytes(bytes) => BodySource::Whole(bytes),
+            Body::Rope(rope) => BodySource::Rope(rope),
             Body::File { file, from, len } if kernel && len > SENDFILE_ABOVE => {
-                let part = FilePart::new(file, from, len, sent.clone(), means.threads.clone());
-                Source::Part(Some(part), ledger.clone())
+                let part = FilePart::new(file, from, len, delivery.clone(), file_access.threads.clone());
+                BodySource::Part(Some(part), state.clone())
             }
-            Body::File { file, from, len } => Source::Pieces(Pieces::new(file, from, len, means.clone())),
+            Body::File { file, from, len } => {
+                BodySource::FileReader(FileReader::new(file, from, len, file_access.clone()))
+            }
             Body::Growing(growing) => {
-                let (ledger, means) = (ledger.clone(), means.clone());
-                Source::Growing(Box::new(Sprout { growing, part: None, ledger, means, kernel }))
+                let (state, file_access) = (state.clone(), file_access.clone());
+                BodySource::Growing(Box::new(GrowingSource { growing, part: None, state, file_access, kernel }))
             }
         };
-        Self::of(source, sent)
+        Self::of(source, delivery)
     }
 
     /// A whole file that the kernel holds in memory and sends from there.
-    pub(crate) fn in_memory(file: Arc<File>, len: u64, sent: Rc<Sent>, ledger: &Rc<Ledger>, means: &Means) -> Self {
-        let part = FilePart::in_memory(file, len, sent.clone(), means.threads.clone());
-        Self::of(Source::Part(Some(part), ledger.clone()), sent)
+    pub(crate) fn in_memory(
+        file: Arc<File>,
+        len: u64,
+        delivery: Rc<Delivery>,
+        state: &Rc<ConnectionState>,
+        file_access: &FileAccess,
+    ) -> Self {
+        let part = FilePart::in_memory(file, len, delivery.clone(), file_access.threads.clone());
+        Self::of(BodySource::Part(Some(part), state.clone()), delivery)
     }
 
-    fn of(source: Source, sent: Rc<Sent>) -> Self {
-        let body = Self { source, sent };
-        body.sent.expect(body.left().unwrap_or(u64::MAX));
+    fn of(source: BodySource, delivery: Rc<Delivery>) -> Self {
+        let body = Self { source, delivery };
+        body.delivery.expect(body.left().unwrap_or(u64::MAX));
         body.note_end();
         body
     }
 
-    pub(crate) fn sent(&self) -> &Rc<Sent> {
-        &self.sent
+    pub(crate) fn delivery(&self) -> &Rc<Delivery> {
+        &self.delivery
     }
 
     /// Whether it is in memory, in one piece.
     pub(crate) fn is_whole(&self) -> bool {
-        matches!(self.source, Source::Whole(_))
+        matches!(self.source, BodySource::Whole(_))
     }
 
     /// All of it, if it is at hand: in memory, or a file for the kernel to send.
-    pub(crate) fn whole(&mut self) -> Option<Piece> {
+    pub(crate) fn whole(&mut self) -> Option<Chunk> {
         let data = match &mut self.source {
-            Source::Whole(bytes) => Data::Memory(std::mem::take(bytes)),
-            Source::Part(part, ledger) => Data::File(part.take().inspect(|part| ledger.show(part))?),
+            BodySource::Whole(bytes) => Data::Memory(std::mem::take(bytes)),
+            BodySource::Part(part, state) => Data::File(part.take().inspect(|part| state.show(part))?),
             _ => return None,
         };
-        let piece = Piece::new(data, self.sent.clone());
+        let piece = Chunk::new(data, self.delivery.clone());
         self.note_end();
         Some(piece)
     }
@@ -111,11 +125,13 @@ impl Sending {
     /// What has not been handed out, where that is known by now.
     pub(crate) fn left(&self) -> Option<u64> {
         match &self.source {
-            Source::Whole(bytes) => Some(bytes.len() as u64),
-            Source::Rope(rope) => Some(rope.len()),
-            Source::Part(part, _) => Some(part.as_ref().map_or(0, |part| part.left())),
-            Source::Pieces(pieces) => Some(pieces.left()),
-            Source::Growing(sprout) => Some(sprout.growing.left()? + sprout.part.as_ref().map_or(0, Pieces::left)),
+            BodySource::Whole(bytes) => Some(bytes.len() as u64),
+            BodySource::Rope(rope) => Some(rope.len()),
+            BodySource::Part(part, _) => Some(part.as_ref().map_or(0, |part| part.left())),
+            BodySource::FileReader(pieces) => Some(pieces.left()),
+            BodySource::Growing(growing_source) => {
+                Some(growing_source.growing.left()? + growing_source.part.as_ref().map_or(0, FileReader::left))
+            }
         }
     }
 
@@ -124,43 +140,43 @@ impl Sending {
     }
 
     fn note_end(&self) {
-        if let Source::Growing(sprout) = &self.source
-            && let Some(len) = sprout.growing.len()
+        if let BodySource::Growing(growing_source) = &self.source
+            && let Some(len) = growing_source.growing.len()
         {
-            self.sent.expect(len);
+            self.delivery.expect(len);
         }
-        if self.is_ended() && self.sent.progress.get() == Progress::Going {
-            self.sent.progress.set(Progress::Ended);
+        if self.is_ended() && self.delivery.progress.get() == Progress::Going {
+            self.delivery.progress.set(Progress::Ended);
         }
     }
 }
 
-impl http_body::Body for Sending {
-    type Data = Piece;
+impl http_body::Body for OutgoingBody {
+    type Data = Chunk;
     type Error = io::Error;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Piece>>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Chunk>>>> {
         let body = self.get_mut();
         if body.is_ended() {
             body.note_end();
             return Poll::Ready(None);
         }
         let data = match &mut body.source {
-            Source::Whole(bytes) => Ok(Data::Memory(std::mem::take(bytes))),
-            Source::Rope(rope) => rope.next().map(Data::Memory).ok_or_else(|| io::ErrorKind::BrokenPipe.into()),
-            Source::Part(part, ledger) => part
+            BodySource::Whole(bytes) => Ok(Data::Memory(std::mem::take(bytes))),
+            BodySource::Rope(rope) => rope.next().map(Data::Memory).ok_or_else(|| io::ErrorKind::BrokenPipe.into()),
+            BodySource::Part(part, state) => part
                 .take()
-                .inspect(|part| ledger.show(part))
+                .inspect(|part| state.show(part))
                 .map(Data::File)
                 .ok_or_else(|| io::ErrorKind::BrokenPipe.into()),
-            Source::Pieces(pieces) => {
+            BodySource::FileReader(pieces) => {
                 // One buffer a reply: the next when this one has gone.
-                ready!(body.sent.poll_gone(cx));
-                ready!(pieces.poll_next(cx, &body.sent)).map(Data::Memory)
+                ready!(body.delivery.poll_gone(cx));
+                ready!(pieces.poll_next(cx, &body.delivery)).map(Data::Memory)
             }
-            Source::Growing(sprout) => {
-                ready!(body.sent.poll_gone(cx));
-                match ready!(sprout.poll_next(cx, &body.sent)) {
+            BodySource::Growing(growing_source) => {
+                ready!(body.delivery.poll_gone(cx));
+                match ready!(growing_source.poll_next(cx, &body.delivery)) {
                     Some(data) => data,
                     None => {
                         body.note_end();
@@ -172,11 +188,11 @@ impl http_body::Body for Sending {
         match data {
             Ok(data) => {
                 body.note_end();
-                Poll::Ready(Some(Ok(Frame::data(Piece::new(data, body.sent.clone())))))
+                Poll::Ready(Some(Ok(Frame::data(Chunk::new(data, body.delivery.clone())))))
             }
             Err(error) => {
-                if body.sent.progress.get() == Progress::Going {
-                    body.sent.progress.set(Progress::Broken);
+                if body.delivery.progress.get() == Progress::Going {
+                    body.delivery.progress.set(Progress::Broken);
                 }
                 Poll::Ready(Some(Err(error)))
             }
@@ -192,29 +208,29 @@ impl http_body::Body for Sending {
     }
 }
 
-impl Sprout {
+impl GrowingSource {
     /// What comes next, when it is there.
-    fn poll_next(&mut self, cx: &mut Context<'_>, sent: &Rc<Sent>) -> Poll<Option<io::Result<Data>>> {
+    fn poll_next(&mut self, cx: &mut Context<'_>, delivery: &Rc<Delivery>) -> Poll<Option<io::Result<Data>>> {
         loop {
             if let Some(part) = self.part.as_mut().filter(|part| part.left() > 0) {
-                return part.poll_next(cx, sent).map_ok(Data::Memory).map(Some);
+                return part.poll_next(cx, delivery).map_ok(Data::Memory).map(Some);
             }
             // One turn at a time: a stand-in that is cut into chunks is shown whole.
             let (at, len) = match ready!(self.growing.poll_next(cx, sendfile::TURN as u64)) {
                 Some(Ok(part)) => part,
                 Some(Err(error)) => {
-                    sent.progress.set(Progress::BrokeOff);
+                    delivery.progress.set(Progress::BrokeOff);
                     return Poll::Ready(Some(Err(error)));
                 }
                 None => return Poll::Ready(None),
             };
             let file = self.growing.file().clone();
             if self.kernel && len > SENDFILE_ABOVE {
-                let part = FilePart::new(file, at, len, sent.clone(), self.means.threads.clone());
-                self.ledger.show(&part);
+                let part = FilePart::new(file, at, len, delivery.clone(), self.file_access.threads.clone());
+                self.state.show(&part);
                 return Poll::Ready(Some(Ok(Data::File(part))));
             }
-            self.part = Some(Pieces::new(file, at, len, self.means.clone()));
+            self.part = Some(FileReader::new(file, at, len, self.file_access.clone()));
         }
     }
 }

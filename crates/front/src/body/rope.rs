@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// Pieces one after the other, or a part of that. As an iterator it hands them out, cut to the part.
+/// FileReader one after the other, or a part of that. As an iterator it hands them out, cut to the part.
 #[derive(Debug, Clone)]
 pub struct Rope {
     pieces: Arc<[Bytes]>,

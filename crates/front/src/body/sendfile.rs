@@ -5,7 +5,7 @@
 //! hyper takes what has gone off the part. The wire hands no slice of the stand-in to the kernel, so its bytes
 //! cannot reach a client.
 
-use crate::body::delivery::{Progress, Sent};
+use crate::body::delivery::{Delivery, Progress};
 use crate::body::kernel_cache::{in_memory, read_ahead};
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -42,20 +42,20 @@ pub(crate) struct FilePart {
     paused: Cell<Option<Tick>>,
     /// A read that brings it there.
     reading: RefCell<Option<JoinHandle<io::Result<u64>>>>,
-    sent: Rc<Sent>,
+    delivery: Rc<Delivery>,
     threads: Arc<Bound>,
 }
 
 impl FilePart {
-    pub(crate) fn new(file: Arc<File>, from: u64, len: u64, sent: Rc<Sent>, threads: Arc<Bound>) -> Rc<Self> {
+    pub(crate) fn new(file: Arc<File>, from: u64, len: u64, delivery: Rc<Delivery>, threads: Arc<Bound>) -> Rc<Self> {
         let (at, left) = (Cell::new(from), Cell::new(len));
         let (known, paused, reading) = Default::default();
-        Rc::new(Self { file, at, left, known, paused, reading, sent, threads })
+        Rc::new(Self { file, at, left, known, paused, reading, delivery, threads })
     }
 
     /// A whole file that the kernel is known to hold in memory.
-    pub(crate) fn in_memory(file: Arc<File>, len: u64, sent: Rc<Sent>, threads: Arc<Bound>) -> Rc<Self> {
-        let part = Self::new(file, 0, len, sent, threads);
+    pub(crate) fn in_memory(file: Arc<File>, len: u64, delivery: Rc<Delivery>, threads: Arc<Bound>) -> Rc<Self> {
+        let part = Self::new(file, 0, len, delivery, threads);
         part.known.set(len);
         part
     }
@@ -84,11 +84,11 @@ impl FilePart {
         let mut at = self.at.get();
         match rustix::fs::sendfile(socket, &self.file, Some(&mut at), self.turn_of(len)) {
             Ok(0) => {
-                self.sent.progress.set(Progress::Broken);
+                self.delivery.progress.set(Progress::Broken);
                 Err(io::ErrorKind::UnexpectedEof.into())
             }
             Err(rustix::io::Errno::IO) => {
-                self.sent.progress.set(Progress::Broken);
+                self.delivery.progress.set(Progress::Broken);
                 Err(rustix::io::Errno::IO.into())
             }
             done => Ok(done?),
@@ -122,9 +122,9 @@ impl FilePart {
             let done = ready!(Pin::new(read).poll(cx)).map_err(io::Error::other).flatten();
             *reading = None;
             match done {
-                Ok(nanos) => self.sent.read(nanos),
+                Ok(nanos) => self.delivery.read(nanos),
                 Err(error) => {
-                    self.sent.progress.set(Progress::Broken);
+                    self.delivery.progress.set(Progress::Broken);
                     return Poll::Ready(Err(error));
                 }
             }

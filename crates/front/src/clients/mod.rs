@@ -14,12 +14,12 @@ const NETWORK: u128 = u128::MAX << 64;
 
 /// Counts connections by client. The bound shows the client that has most.
 #[derive(Debug)]
-pub(crate) struct Clients(Arc<KeyedBound<IpAddr>>);
+pub(crate) struct ClientConnections(Arc<KeyedBound<IpAddr>>);
 
 /// A client's connection, counted until it is dropped.
-pub(crate) type Place = KeyedSlot<IpAddr>;
+pub(crate) type ClientSlot = KeyedSlot<IpAddr>;
 
-impl Clients {
+impl ClientConnections {
     /// Every client may have `each` connections open.
     pub(crate) fn new(each: u64) -> Arc<Self> {
         Arc::new(Self(KeyedBound::new(BoundName::ClientConnections, each)))
@@ -30,7 +30,7 @@ impl Clients {
     }
 
     /// One more connection of `address`, until the place is dropped.
-    pub(crate) fn enter(&self, address: IpAddr) -> Result<Place, Full> {
+    pub(crate) fn enter(&self, address: IpAddr) -> Result<ClientSlot, Full> {
         self.0.enter(client(address))
     }
 }

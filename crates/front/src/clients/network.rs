@@ -45,7 +45,7 @@ impl FromStr for Network {
         let address: IpAddr = address.parse().map_err(|_| NotANetwork)?;
         let most = if address.is_ipv4() { 32 } else { 128 };
         let bits = match bits {
-            // `+8` and `08` parse as numbers, and nobody means them.
+            // `+8` and `08` parse as numbers, and nobody file_access them.
             Some(bits) => bits.parse().ok().filter(|number: &u32| *number <= most && number.to_string() == bits),
             None => Some(most),
         };

@@ -19,7 +19,7 @@ const REST: usize = 2048;
 
 /// Why a connection is not taken on.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Unannounced {
+pub(crate) enum ProxyHeaderError {
     /// It ended before anything was said: a check whether somebody listens.
     #[error("nothing was said")]
     Silent,
@@ -31,17 +31,17 @@ pub(crate) enum Unannounced {
     Invalid(&'static str),
 }
 
-impl From<io::Error> for Unannounced {
+impl From<io::Error> for ProxyHeaderError {
     fn from(error: io::Error) -> Self {
         Self::Broken(error)
     }
 }
 
 /// Reads the header and nothing beyond it. `None`: the proxy speaks for itself, to see whether we live.
-pub(crate) async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Option<IpAddr>, Unannounced> {
+pub(crate) async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Option<IpAddr>, ProxyHeaderError> {
     let mut first = [0; FIRST];
     if from.read(&mut first[..1]).await? == 0 {
-        return Err(Unannounced::Silent);
+        return Err(ProxyHeaderError::Silent);
     }
     from.read_exact(&mut first[1..]).await?;
     if first == SIGNATURE { binary(from).await } else { line(first, from).await }
@@ -56,21 +56,21 @@ pub fn announced(bytes: &[u8]) -> Option<(Option<IpAddr>, &[u8])> {
     Some((client, rest))
 }
 
-async fn line(first: [u8; FIRST], from: &mut (impl AsyncRead + Unpin)) -> Result<Option<IpAddr>, Unannounced> {
+async fn line(first: [u8; FIRST], from: &mut (impl AsyncRead + Unpin)) -> Result<Option<IpAddr>, ProxyHeaderError> {
     if !first.starts_with(b"PROXY ") {
-        return Err(Unannounced::Invalid("it does not begin with `PROXY` or the signature"));
+        return Err(ProxyHeaderError::Invalid("it does not begin with `PROXY` or the signature"));
     }
     let mut line = first.to_vec();
     // Byte by byte, once in a connection, so that what follows stays where it is.
     while !line.ends_with(b"\r\n") {
         if line.len() == LINE {
-            return Err(Unannounced::Invalid("the line is too long"));
+            return Err(ProxyHeaderError::Invalid("the line is too long"));
         }
         line.push(from.read_u8().await?);
     }
     line.truncate(line.len() - 2);
-    let line = std::str::from_utf8(&line).map_err(|_| Unannounced::Invalid("the line is not text"))?;
-    read_line(line).ok_or(Unannounced::Invalid("the line does not have the right form"))
+    let line = std::str::from_utf8(&line).map_err(|_| ProxyHeaderError::Invalid("the line is not text"))?;
+    read_line(line).ok_or(ProxyHeaderError::Invalid("the line does not have the right form"))
 }
 
 /// `PROXY TCP4 SOURCE DESTINATION PORT PORT`, or `PROXY UNKNOWN` with anything after it.
@@ -90,13 +90,13 @@ fn read_line(line: &str) -> Option<Option<IpAddr>> {
     (words.next().is_none() && matches!(ports, (Some(_), Some(_)))).then_some(Some(client))
 }
 
-async fn binary(from: &mut (impl AsyncRead + Unpin)) -> Result<Option<IpAddr>, Unannounced> {
+async fn binary(from: &mut (impl AsyncRead + Unpin)) -> Result<Option<IpAddr>, ProxyHeaderError> {
     let mut fixed = [0; FIXED];
     from.read_exact(&mut fixed).await?;
     let [command, family, length @ ..] = fixed;
     let length = usize::from(u16::from_be_bytes(length));
     if length > REST {
-        return Err(Unannounced::Invalid("it is too long"));
+        return Err(ProxyHeaderError::Invalid("it is too long"));
     }
     let mut rest = vec![0; length];
     from.read_exact(&mut rest).await?;
@@ -107,7 +107,7 @@ async fn binary(from: &mut (impl AsyncRead + Unpin)) -> Result<Option<IpAddr>, U
         (0x21, 0x21) => source(&rest, 36, |address: [u8; 16]| address.into()),
         // A socket of another kind, or unknown: who that is cannot be said by an address.
         (0x21, 0x00 | 0x12 | 0x22 | 0x31 | 0x32) => Ok(None),
-        _ => Err(Unannounced::Invalid("unknown version, command or family")),
+        _ => Err(ProxyHeaderError::Invalid("unknown version, command or family")),
     }
 }
 
@@ -116,10 +116,10 @@ fn source<const N: usize>(
     rest: &[u8],
     least: usize,
     address: impl Fn([u8; N]) -> IpAddr,
-) -> Result<Option<IpAddr>, Unannounced> {
+) -> Result<Option<IpAddr>, ProxyHeaderError> {
     match rest.first_chunk() {
         Some(bytes) if rest.len() >= least => Ok(Some(address(*bytes))),
-        _ => Err(Unannounced::Invalid("it is too short for its addresses")),
+        _ => Err(ProxyHeaderError::Invalid("it is too short for its addresses")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! How far into a body its MD5 is known, so that proving a prefix never means hashing all of it.
+//! How far into a body its MD5 is known, so that proving a prefix never file_access hashing all of it.
 
 use md5::{Digest as _, Md5};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The only code about 304, 412, ranges and `HEAD`: from a complete reply to the part that was asked for.
+//! The only code about 304, 412, ranges and `HEAD`: from a complete reply to the part that was conditions for.
 //!
 //! RFC 9110, 13.2.2 gives the order: `If-Match`, else `If-Unmodified-Since`; `If-None-Match`, else `If-Modified-Since`;
 //! then `Range` if `If-Range` lets it. Conditions on changes are not looked at here: they have been made.
@@ -16,7 +16,7 @@ use tags::{Tag, Tags};
 
 /// The conditions of a request, kept while the handler has the rest of it.
 #[derive(Debug, Default)]
-pub struct Asked {
+pub struct Conditions {
     matches: Vec<HeaderValue>,
     unmodified_since: Option<HeaderValue>,
     none_match: Vec<HeaderValue>,
@@ -25,30 +25,30 @@ pub struct Asked {
     if_range: Option<HeaderValue>,
 }
 
-impl Asked {
+impl Conditions {
     /// Reads them.
     pub fn new(headers: &HeaderMap) -> Self {
-        let mut asked = Self::default();
+        let mut conditions = Self::default();
         // Once through all, as most requests have few headers and none of these.
         for (name, value) in headers {
             let first = match *name {
                 header::IF_MATCH => {
-                    asked.matches.push(value.clone());
+                    conditions.matches.push(value.clone());
                     continue;
                 }
                 header::IF_NONE_MATCH => {
-                    asked.none_match.push(value.clone());
+                    conditions.none_match.push(value.clone());
                     continue;
                 }
-                header::IF_UNMODIFIED_SINCE => &mut asked.unmodified_since,
-                header::IF_MODIFIED_SINCE => &mut asked.modified_since,
-                header::RANGE => &mut asked.range,
-                header::IF_RANGE => &mut asked.if_range,
+                header::IF_UNMODIFIED_SINCE => &mut conditions.unmodified_since,
+                header::IF_MODIFIED_SINCE => &mut conditions.modified_since,
+                header::RANGE => &mut conditions.range,
+                header::IF_RANGE => &mut conditions.if_range,
                 _ => continue,
             };
             first.get_or_insert_with(|| value.clone());
         }
-        asked
+        conditions
     }
 
     /// Opaque parts of the tags in `If-None-Match`: it is a weak comparison.
@@ -89,8 +89,8 @@ impl Asked {
 
 /// What a `Range` comes to for a body of a known length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    /// Everything: none asked for, several, or not understood.
+enum Selection {
+    /// Everything: none conditions for, several, or not understood.
     Whole,
     /// From the first to before the second.
     Bytes(u64, u64),
@@ -98,25 +98,25 @@ enum Part {
     Beyond,
 }
 
-/// Turns a complete `reply` into what was asked for.
-pub fn apply(mut reply: Reply, method: &Method, asked: &Asked) -> Reply {
+/// Turns a complete `reply` into what was conditions for.
+pub fn apply(mut reply: Reply, method: &Method, conditions: &Conditions) -> Reply {
     let reads = method == Method::GET || method == Method::HEAD;
     if reads && reply.status == StatusCode::OK {
-        if !asked.expects_it(&reply.headers) {
+        if !conditions.expects_it(&reply.headers) {
             return without_body(reply, StatusCode::PRECONDITION_FAILED);
         }
-        if asked.holds_it(&reply.headers, reply.margin) {
+        if conditions.holds_it(&reply.headers, reply.margin) {
             return without_body(reply, StatusCode::NOT_MODIFIED);
         }
         if reply.ranges.any() {
             reply.headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         }
-        if method == Method::GET && asked.range.is_some() && asked.range_applies(&reply.headers) {
+        if method == Method::GET && conditions.range.is_some() && conditions.range_applies(&reply.headers) {
             let len = reply.body.len();
-            reply = match len.map(|len| (part(&reply, len, asked), len)) {
-                None | Some((Part::Whole, _)) => reply,
-                Some((Part::Bytes(from, to), len)) => partial(reply, from, to, len),
-                Some((Part::Beyond, len)) => beyond(reply, len),
+            reply = match len.map(|len| (part(&reply, len, conditions), len)) {
+                None | Some((Selection::Whole, _)) => reply,
+                Some((Selection::Bytes(from, to), len)) => partial(reply, from, to, len),
+                Some((Selection::Beyond, len)) => beyond(reply, len),
             };
         }
     }
@@ -170,22 +170,22 @@ fn with_content_range(mut reply: Reply, range: String) -> Reply {
     reply
 }
 
-fn part(reply: &Reply, len: u64, asked: &Asked) -> Part {
-    let wanted = asked.range.as_ref().and_then(|range| range.to_str().ok()).and_then(read_range);
+fn part(reply: &Reply, len: u64, conditions: &Conditions) -> Selection {
+    let wanted = conditions.range.as_ref().and_then(|range| range.to_str().ok()).and_then(read_range);
     match (&reply.ranges, wanted) {
-        (Ranges::None, _) | (_, None) => Part::Whole,
+        (Ranges::None, _) | (_, None) => Selection::Whole,
         (Ranges::Bytes, Some(wanted)) => of_length(wanted, len),
         // If-Range has shown that the client holds a part of these very bytes.
         (Ranges::Prefix(_), Some(wanted))
-            if asked.if_range.is_some() && !reply.headers.contains_key(header::CONTENT_ENCODING) =>
+            if conditions.if_range.is_some() && !reply.headers.contains_key(header::CONTENT_ENCODING) =>
         {
             match of_length(wanted, len) {
-                Part::Beyond => Part::Whole,
+                Selection::Beyond => Selection::Whole,
                 part => part,
             }
         }
-        (Ranges::Prefix(known), Some((Some(from), None))) => after_prefix(reply, len, known, asked, from),
-        (Ranges::Prefix(_), Some(_)) => Part::Whole,
+        (Ranges::Prefix(known), Some((Some(from), None))) => after_prefix(reply, len, known, conditions, from),
+        (Ranges::Prefix(_), Some(_)) => Selection::Whole,
     }
 }
 
@@ -210,33 +210,33 @@ fn number(digits: &str) -> Option<Option<u64>> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| Some(digits.parse().unwrap_or(u64::MAX)))
 }
 
-fn of_length((first, last): (Option<u64>, Option<u64>), len: u64) -> Part {
+fn of_length((first, last): (Option<u64>, Option<u64>), len: u64) -> Selection {
     let (from, to) = match (first, last) {
         (Some(first), last) => (first, last.map_or(len, |last| last.saturating_add(1).min(len))),
         (None, last) => (len.saturating_sub(last.unwrap_or(0)), len),
     };
-    if from < to { Part::Bytes(from, to) } else { Part::Beyond }
+    if from < to { Selection::Bytes(from, to) } else { Selection::Beyond }
 }
 
 /// A compact index only grows between rewrites, and Bundler asks for `bytes=<size - 1>-` with the md5 of what it holds
 /// (1.12 to 1.14: `bytes=<size>-`). The tail alone is right only if those are our first bytes: anything else would
 /// give a file that matches no digest. A 416 sends clients to the full index, so there is none.
-fn after_prefix(reply: &Reply, len: u64, known: &Checkpoints, asked: &Asked, from: u64) -> Part {
-    if from >= len || reply.headers.contains_key(header::CONTENT_ENCODING) || !asked.tags().any(is_md5) {
-        return Part::Whole;
+fn after_prefix(reply: &Reply, len: u64, known: &Checkpoints, conditions: &Conditions, from: u64) -> Selection {
+    if from >= len || reply.headers.contains_key(header::CONTENT_ENCODING) || !conditions.tags().any(is_md5) {
+        return Selection::Whole;
     }
     let (at, mut state) = known.before(from);
     let Some(before) = hashed(&reply.body, at, from, &mut state)
         .then(|| state.clone())
         .filter(|_| hashed(&reply.body, from, from + 1, &mut state))
     else {
-        return Part::Whole;
+        return Selection::Whole;
     };
     let proofs = [hex(&state.finalize()), hex(&before.finalize())];
-    if asked.tags().any(|held| proofs.iter().any(|proof| proof.eq_ignore_ascii_case(held))) {
-        Part::Bytes(from, len)
+    if conditions.tags().any(|held| proofs.iter().any(|proof| proof.eq_ignore_ascii_case(held))) {
+        Selection::Bytes(from, len)
     } else {
-        Part::Whole
+        Selection::Whole
     }
 }
 

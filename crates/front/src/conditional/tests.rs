@@ -28,7 +28,7 @@ fn reply(body: &[u8], ranges: Ranges) -> Reply {
 
 fn ask(reply: Reply, method: &Method, headers: &[(HeaderName, &str)]) -> (u16, Vec<u8>, HeaderMap) {
     let headers = headers.iter().map(|(name, value)| (name.clone(), value.parse().unwrap())).collect();
-    let reply = apply(reply, method, &Asked::new(&headers));
+    let reply = apply(reply, method, &Conditions::new(&headers));
     let body = match reply.body {
         Body::Bytes(bytes) => bytes.to_vec(),
         Body::Empty => Vec::new(),
@@ -51,12 +51,12 @@ fn md5(bytes: &[u8]) -> String {
 fn a_held_tag_in_any_form_is_304_and_goes_before_date_and_range() {
     use header::{IF_MODIFIED_SINCE, IF_NONE_MATCH, RANGE};
     for held in ["\"v1\"", "W/\"v1\"", "\"a,b\", W/\"v1\"", "v1", "*", ",, \"v1\""] {
-        let asked = [(IF_NONE_MATCH, held), (RANGE, "bytes=0-0")];
-        assert_eq!(get(b"abc", Ranges::Bytes, &asked), (304, vec![]), "{held}");
+        let conditions = [(IF_NONE_MATCH, held), (RANGE, "bytes=0-0")];
+        assert_eq!(get(b"abc", Ranges::Bytes, &conditions), (304, vec![]), "{held}");
     }
     for held in ["\"v2\"", "\"v1-gzip\"", "W/", "\"v", ""] {
-        let asked = [(IF_NONE_MATCH, held), (IF_MODIFIED_SINCE, MODIFIED)];
-        assert_eq!(get(b"abc", Ranges::Bytes, &asked), (200, b"abc".to_vec()), "{held}");
+        let conditions = [(IF_NONE_MATCH, held), (IF_MODIFIED_SINCE, MODIFIED)];
+        assert_eq!(get(b"abc", Ranges::Bytes, &conditions), (200, b"abc".to_vec()), "{held}");
     }
     assert_eq!(get(b"abc", Ranges::None, &[(IF_MODIFIED_SINCE, MODIFIED)]).0, 304);
     assert_eq!(get(b"abc", Ranges::None, &[(IF_MODIFIED_SINCE, "Sat, 31 Oct 2026 23:59:59 GMT")]).0, 200);
@@ -71,12 +71,12 @@ fn what_a_client_says_it_has_a_part_of_must_be_what_we_have() {
     use header::{IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, RANGE};
     let (later, earlier) = ("Sun, 01 Nov 2026 00:01:00 GMT", "Sat, 31 Oct 2026 23:59:59 GMT");
     for held in ["\"v1\"", "*", "\"v2\", \"v1\""] {
-        let asked = [(IF_MATCH, held), (IF_UNMODIFIED_SINCE, earlier), (RANGE, "bytes=1-")];
-        assert_eq!(get(b"abc", Ranges::Bytes, &asked), (206, b"bc".to_vec()), "{held}");
+        let conditions = [(IF_MATCH, held), (IF_UNMODIFIED_SINCE, earlier), (RANGE, "bytes=1-")];
+        assert_eq!(get(b"abc", Ranges::Bytes, &conditions), (206, b"bc".to_vec()), "{held}");
     }
     for held in ["\"v2\"", "W/\"v1\"", ""] {
-        let asked = [(IF_MATCH, held), (IF_UNMODIFIED_SINCE, later), (IF_NONE_MATCH, "*"), (RANGE, "bytes=1-")];
-        assert_eq!(get(b"abc", Ranges::Bytes, &asked), (412, vec![]), "{held}");
+        let conditions = [(IF_MATCH, held), (IF_UNMODIFIED_SINCE, later), (IF_NONE_MATCH, "*"), (RANGE, "bytes=1-")];
+        assert_eq!(get(b"abc", Ranges::Bytes, &conditions), (412, vec![]), "{held}");
     }
     for (until, status) in [(MODIFIED, 206), (later, 206), (earlier, 412), ("yesterday", 206)] {
         assert_eq!(
@@ -115,11 +115,11 @@ fn a_304_keeps_what_identifies_and_drops_what_describes() {
 
 #[test]
 fn only_reads_that_succeeded_are_conditional() {
-    let asked = [(header::IF_NONE_MATCH, "*"), (header::RANGE, "bytes=1-1")];
-    assert_eq!(ask(reply(b"abc", Ranges::Bytes), &Method::POST, &asked).1, b"abc");
+    let conditions = [(header::IF_NONE_MATCH, "*"), (header::RANGE, "bytes=1-1")];
+    assert_eq!(ask(reply(b"abc", Ranges::Bytes), &Method::POST, &conditions).1, b"abc");
     let mut missing = reply(b"abc", Ranges::Bytes);
     missing.status = StatusCode::NOT_FOUND;
-    assert_eq!(ask(missing, &Method::GET, &asked).0, 404);
+    assert_eq!(ask(missing, &Method::GET, &conditions).0, 404);
 }
 
 #[test]
@@ -167,8 +167,8 @@ fn the_tail_of_an_index_is_sent_only_to_a_client_that_holds_the_rest() {
 #[test]
 fn the_tail_keeps_the_identity_of_the_whole() {
     let held = format!("\"{}\"", md5(b"ab"));
-    let asked = [(header::RANGE, "bytes=1-"), (header::IF_NONE_MATCH, held.as_str())];
-    let (status, body, headers) = ask(reply(b"abc", prefix()), &Method::GET, &asked);
+    let conditions = [(header::RANGE, "bytes=1-"), (header::IF_NONE_MATCH, held.as_str())];
+    let (status, body, headers) = ask(reply(b"abc", prefix()), &Method::GET, &conditions);
     assert_eq!((status, body.as_slice()), (206, b"bc".as_slice()));
     assert_eq!(headers[header::ETAG], TAG);
     assert_eq!(headers["repr-digest"], "sha-256=:eA==:");
@@ -179,7 +179,7 @@ fn the_tail_keeps_the_identity_of_the_whole() {
 fn a_part_of_a_file_is_a_window_on_it() {
     let whole = reply(b"", Ranges::Bytes).body(Body::file(tempfile::tempfile().unwrap(), 10));
     let range = [(header::RANGE, "bytes=2-4".parse().unwrap())].into_iter().collect();
-    let part = apply(whole, &Method::GET, &Asked::new(&range));
+    let part = apply(whole, &Method::GET, &Conditions::new(&range));
     assert!(matches!(part.body, Body::File { from: 2, len: 3, .. }));
 }
 
@@ -219,8 +219,8 @@ proptest! {
         overlap in 0_u64..2,
     ) {
         let (range, held) = (format!("bytes={}-", old.len() as u64 - overlap), format!("\"{}\"", md5(&old)));
-        let asked = [(header::RANGE, range.as_str()), (header::IF_NONE_MATCH, held.as_str())];
-        let (status, body) = get(&new, prefix(), &asked);
+        let conditions = [(header::RANGE, range.as_str()), (header::IF_NONE_MATCH, held.as_str())];
+        let (status, body) = get(&new, prefix(), &conditions);
         let now = match status {
             206 => [&old[..old.len() - usize::try_from(overlap).unwrap()], &body].concat(),
             _ => body,
@@ -245,20 +245,20 @@ proptest! {
         let ranges = Ranges::Prefix(Checkpoints::new(states.collect()));
         let held = md5(&whole[..at.min(LONG) - usize::from(!right && at > 0)]);
         let (range, held) = (format!("bytes={}-", at.saturating_sub(overlap)), format!("\"{held}\""));
-        let asked = [(header::RANGE, range.as_str()), (header::IF_NONE_MATCH, held.as_str())];
+        let conditions = [(header::RANGE, range.as_str()), (header::IF_NONE_MATCH, held.as_str())];
         let mut ends: Vec<usize> = [cuts, vec![0, LONG]].concat();
         ends.sort_unstable();
         let pieces = ends.windows(2).map(|ends| Bytes::copy_from_slice(&whole[ends[0]..ends[1]]));
         let rope = reply(b"", ranges).body(Body::Rope(Rope::new(pieces.collect())));
-        let got = ask(rope, &Method::GET, &asked);
-        prop_assert_eq!((got.0, got.1), get(&whole, prefix(), &asked));
+        let got = ask(rope, &Method::GET, &conditions);
+        prop_assert_eq!((got.0, got.1), get(&whole, prefix(), &conditions));
     }
 
     #[test]
     fn nothing_a_client_sends_breaks_it(range in "[ -~]{0,20}", tags in "[ -~]{0,20}", body in "[a-c]{0,5}") {
         for ranges in [Ranges::None, Ranges::Bytes, prefix()] {
-            let asked = [(header::RANGE, range.as_str()), (header::IF_NONE_MATCH, tags.as_str())];
-            prop_assert!(matches!(get(body.as_bytes(), ranges, &asked).0, 200 | 206 | 304 | 416));
+            let conditions = [(header::RANGE, range.as_str()), (header::IF_NONE_MATCH, tags.as_str())];
+            prop_assert!(matches!(get(body.as_bytes(), ranges, &conditions).0, 200 | 206 | 304 | 416));
         }
     }
 

@@ -1,8 +1,8 @@
 //! The watch over a connection's deadlines: one timer for all of them.
 
-use crate::connection::protocol::{Fault, Machine};
-use crate::connection::state::Ledger;
-use crate::listen::core_context::Core;
+use crate::connection::protocol::{Protocol, ProtocolError};
+use crate::connection::state::ConnectionState;
+use crate::listen::core_context::CoreContext;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -11,15 +11,19 @@ use tokio::task::unconstrained;
 use tokio::time::{Instant, Sleep, sleep};
 
 /// Why a connection ended.
-pub(super) enum End {
+pub(super) enum ConnectionEnd {
     /// The machine saw its end, good or bad.
-    Closed(Result<(), Fault>),
+    Closed(Result<(), ProtocolError>),
     /// A deadline passed.
     TimedOut,
 }
 
 /// Has a machine work until it ends or a deadline passes.
-pub(super) async fn watch<H>(core: &Core<H>, ledger: &Ledger, mut machine: impl Machine) -> End {
+pub(super) async fn watch<H>(
+    core: &CoreContext<H>,
+    state: &ConnectionState,
+    mut machine: impl Protocol,
+) -> ConnectionEnd {
     let mut stopping = pin!(core.stopping.notified());
     let mut listening = false;
     // One timer for all deadlines. It is moved only when a deadline comes nearer than it stands; when it fires early,
@@ -27,23 +31,23 @@ pub(super) async fn watch<H>(core: &Core<H>, ledger: &Ledger, mut machine: impl 
     let mut timer = pin!(sleep(core.limits.head_time));
     let mut set_to = Tick(u64::MAX);
     std::future::poll_fn(|cx| {
-        ledger.turn();
+        state.turn();
         let mut rested = false;
         loop {
             if !listening {
                 listening = true;
-                // What it tells is looked up in `farewell`: a connection accepted just before the stop listens too late.
+                // What it tells is looked up in `idle_grace`: a connection accepted just before the stop listens too late.
                 let _ = stopping.as_mut().poll(cx);
             }
-            if let Some(farewell) = core.farewell.get()
-                && !ledger.parting()
+            if let Some(idle_grace) = core.idle_grace.get()
+                && !state.closing()
             {
-                ledger.part(farewell);
+                state.begin_closing(idle_grace);
             }
             if let Poll::Ready(end) = machine.poll(cx) {
-                return Poll::Ready(End::Closed(end));
+                return Poll::Ready(ConnectionEnd::Closed(end));
             }
-            if machine.may_rest() && ledger.idle() {
+            if machine.may_rest() && state.idle() {
                 machine.rest();
                 if std::mem::replace(&mut rested, true) {
                     // It had its turn: a client that does not wait for replies has sent more than one machine takes at once.
@@ -52,16 +56,16 @@ pub(super) async fn watch<H>(core: &Core<H>, ledger: &Ledger, mut machine: impl 
                 }
                 continue;
             }
-            let Some(due) = ledger.due(&core.limits) else { return Poll::Pending };
+            let Some(due) = state.due(&core.limits) else { return Poll::Pending };
             if set_to <= due && !timer.is_elapsed() {
                 return Poll::Pending;
             }
             let now = Tick::now();
             if due <= now {
-                if ledger.goes_on(&core.limits) {
+                if state.survives_deadline(&core.limits) {
                     continue;
                 }
-                return Poll::Ready(End::TimedOut);
+                return Poll::Ready(ConnectionEnd::TimedOut);
             }
             set_to = due;
             timer.as_mut().reset(Instant::now() + Duration::from_nanos(due.since(now)));

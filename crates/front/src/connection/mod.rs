@@ -11,29 +11,29 @@ pub(crate) mod stream_slots;
 pub(crate) mod transport;
 pub(crate) mod without_request;
 
-use crate::clients::proxy_protocol::{self, Unannounced};
-use crate::exchange::context::Connection;
+use crate::clients::proxy_protocol::{self, ProxyHeaderError};
+use crate::exchange::context::ConnectionContext;
 use crate::handler::Handler;
 use crate::http1;
 use crate::http2::Http2;
-use crate::listen::core_context::{Core, Late};
+use crate::listen::core_context::{CoreContext, WaitError};
 use crate::listen::tls::Tls;
-use deadlines::{End, watch};
-use protocol::Fault;
-use protocol_detect::Opening;
-use socket::Wire;
-use state::Ledger;
+use deadlines::{ConnectionEnd, watch};
+use protocol::ProtocolError;
+use protocol_detect::DetectedProtocol;
+use socket::Socket;
+use state::ConnectionState;
 use std::cell::RefCell;
 use std::net::IpAddr;
 use std::rc::Rc;
 use telemetry::{Event, Outcome, Reason, Tick};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
-use transport::Stream;
+use transport::Transport;
 use without_request::{release, turn_away};
 
 /// Serves a connection until either side ends it.
-pub(crate) async fn serve<H: Handler>(core: Rc<Core<H>>, mut stream: TcpStream, peer: IpAddr) {
+pub(crate) async fn serve<H: Handler>(core: Rc<CoreContext<H>>, mut stream: TcpStream, peer: IpAddr) {
     let client = if core.proxies.announces(peer) { announced(&core, &mut stream, peer).await } else { Some(peer) };
     let Some(client) = client else { return };
     let _counted = match core.proxies.announces(peer).then(|| core.enter(client)) {
@@ -41,36 +41,41 @@ pub(crate) async fn serve<H: Handler>(core: Rc<Core<H>>, mut stream: TcpStream, 
         counted => counted,
     };
     let began = Tick::now();
-    let stream = match &core.tls {
-        None => Stream::Plain(stream),
+    let transport = match &core.tls {
+        None => Transport::Plain(stream),
         Some(tls) => match secured(&core, tls, stream, client).await {
-            Some(stream) => Stream::Tls(RefCell::new(Box::new(stream))),
+            Some(stream) => Transport::Tls(RefCell::new(Box::new(stream))),
             None => return,
         },
     };
     let handshake = core.tls.is_some().then(|| Tick::now().since(began));
-    let ledger = Ledger::new(core.recorder.clone());
-    ledger.handshake.set(handshake);
-    let Some(opening) = opened(&core, &stream, client, &ledger).await else { return };
-    let ledger = Rc::new(if opening.http2 { ledger.of_many() } else { ledger });
-    let stream = Rc::new(stream);
-    let end = drive(&core, &stream, client, &ledger, opening).await;
-    ledger.close();
-    let malformed = account(&ledger, client, end);
-    if malformed || ledger.unread.get() {
-        let _ = core.in_time(stream.linger(core.limits.linger)).await;
+    let state = ConnectionState::new(core.recorder.clone());
+    state.handshake.set(handshake);
+    let Some(protocol) = detected(&core, &transport, client, &state).await else { return };
+    let state = Rc::new(if protocol.http2 { state.of_many() } else { state });
+    let transport = Rc::new(transport);
+    let end = drive(&core, &transport, client, &state, protocol).await;
+    state.close();
+    let malformed = account(&state, client, end);
+    if malformed || state.unread.get() {
+        let _ = core.in_time(transport.linger(core.limits.linger)).await;
     }
 }
 
 /// What the client speaks. `None`: it says nothing, or goes, and the connection ends.
-async fn opened<H>(core: &Core<H>, stream: &Stream, client: IpAddr, ledger: &Ledger) -> Option<Opening> {
+async fn detected<H>(
+    core: &CoreContext<H>,
+    transport: &Transport,
+    client: IpAddr,
+    state: &ConnectionState,
+) -> Option<DetectedProtocol> {
     if core.tls.is_some() {
-        return Some(Opening::agreed(stream.agreed().as_deref()));
+        return Some(DetectedProtocol::agreed(transport.agreed().as_deref()));
     }
-    match core.in_time(Opening::read(stream, ledger)).await {
-        Ok(opening) => opening.ok(),
+    match core.in_time(DetectedProtocol::read(transport, state)).await {
+        Ok(protocol) => protocol.ok(),
         Err(late) => {
-            if let (Late::Slow, Some(began)) = (late, ledger.abandoned_head()) {
+            if let (WaitError::Slow, Some(began)) = (late, state.abandoned_head()) {
                 let end = (0, Outcome::TurnedAway, Some(Reason::HeadTooSlow), String::new());
                 release(&core.recorder, client, began, end);
             }
@@ -81,76 +86,80 @@ async fn opened<H>(core: &Core<H>, stream: &Stream, client: IpAddr, ledger: &Led
 
 /// Who a trusted proxy says its client is, before the client's first byte. `None`: it does not say so properly, and the
 /// connection ends.
-async fn announced<H>(core: &Core<H>, stream: &mut TcpStream, peer: IpAddr) -> Option<IpAddr> {
+async fn announced<H>(core: &CoreContext<H>, stream: &mut TcpStream, peer: IpAddr) -> Option<IpAddr> {
     let began = Tick::now();
     let (outcome, reason, detail) = match core.in_time(proxy_protocol::read(stream)).await {
         Ok(Ok(client)) => return Some(client.unwrap_or(peer)),
-        Ok(Err(Unannounced::Silent)) => return None,
-        Ok(Err(error @ Unannounced::Broken(_))) => (Outcome::ClientGone, None, error.to_string()),
-        Ok(Err(error @ Unannounced::Invalid(_))) => (Outcome::Malformed, Some(Reason::InputInvalid), error.to_string()),
-        Err(Late::Slow) => (Outcome::TurnedAway, Some(Reason::HeadTooSlow), "no PROXY header came in time".to_owned()),
-        Err(Late::Stopping) => return None,
+        Ok(Err(ProxyHeaderError::Silent)) => return None,
+        Ok(Err(error @ ProxyHeaderError::Broken(_))) => (Outcome::ClientGone, None, error.to_string()),
+        Ok(Err(error @ ProxyHeaderError::Invalid(_))) => {
+            (Outcome::Malformed, Some(Reason::InputInvalid), error.to_string())
+        }
+        Err(WaitError::Slow) => {
+            (Outcome::TurnedAway, Some(Reason::HeadTooSlow), "no PROXY header came in time".to_owned())
+        }
+        Err(WaitError::Stopping) => return None,
     };
     release(&core.recorder, peer, began, (0, outcome, reason, detail));
     None
 }
 
 /// Shakes hands. `None`: that failed, and the connection ends.
-async fn secured<H>(core: &Core<H>, tls: &Tls, tcp: TcpStream, client: IpAddr) -> Option<TlsStream<TcpStream>> {
+async fn secured<H>(core: &CoreContext<H>, tls: &Tls, tcp: TcpStream, client: IpAddr) -> Option<TlsStream<TcpStream>> {
     let began = Tick::now();
-    let opening = async {
+    let protocol = async {
         // Who says nothing at all only looks whether somebody listens.
         if tcp.peek(&mut [0]).await? == 0 { Ok(None) } else { tls.accept(tcp).await.map(Some) }
     };
-    let (reason, detail) = match core.in_time(opening).await {
+    let (reason, detail) = match core.in_time(protocol).await {
         Ok(Ok(stream)) => return stream,
         Ok(Err(error)) => (Reason::TlsFailed, Event::text(&error.to_string())),
-        Err(Late::Slow) => (Reason::HeadTooSlow, "no TLS handshake came in time".to_owned()),
-        Err(Late::Stopping) => return None,
+        Err(WaitError::Slow) => (Reason::HeadTooSlow, "no TLS handshake came in time".to_owned()),
+        Err(WaitError::Stopping) => return None,
     };
     release(&core.recorder, client, began, (0, Outcome::TurnedAway, Some(reason), detail));
     None
 }
 
 async fn drive<H: Handler>(
-    core: &Rc<Core<H>>,
-    stream: &Rc<Stream>,
+    core: &Rc<CoreContext<H>>,
+    transport: &Rc<Transport>,
     client: IpAddr,
-    ledger: &Rc<Ledger>,
-    opening: Opening,
-) -> End {
-    let state = Rc::new(Connection {
+    state: &Rc<ConnectionState>,
+    protocol: DetectedProtocol,
+) -> ConnectionEnd {
+    let context = Rc::new(ConnectionContext {
         handler: core.handler.clone(),
         limits: core.limits.clone(),
-        means: core.means.clone(),
-        sendfile: core.means.sendfile && stream.sends_files(),
+        file_access: core.file_access.clone(),
+        sendfile: core.file_access.sendfile && transport.sends_files(),
         proxies: core.proxies.clone(),
         client,
         client_text: client.to_string().into(),
         agent: RefCell::default(),
-        ledger: ledger.clone(),
+        state: state.clone(),
     });
-    let wire = Wire::new(stream.clone(), ledger.clone(), opening.ahead);
-    if opening.http2 {
-        watch(core, ledger, Http2::new(core, wire, state, ledger)).await
+    let socket = Socket::new(transport.clone(), state.clone(), protocol.read_ahead);
+    if protocol.http2 {
+        watch(core, state, Http2::new(core, socket, context, state)).await
     } else {
-        watch(core, ledger, http1::machine(&core.builder, wire, state)).await
+        watch(core, state, http1::machine(&core.builder, socket, context)).await
     }
 }
 
-/// Counts what ended before it became a request. Whatever did become one is released by its exchange or the ledger.
+/// Counts what ended before it became a request. Whatever did become one is released by its exchange or the state.
 /// Returns whether the client sent something that was not read to its end, and may be told so.
-fn account(ledger: &Ledger, client: IpAddr, end: End) -> bool {
-    let head = ledger.abandoned_head();
+fn account(state: &ConnectionState, client: IpAddr, end: ConnectionEnd) -> bool {
+    let head = state.abandoned_head();
     let (status, outcome, reason, detail) = match (end, head) {
-        (End::Closed(Err(Fault { malformed: Some((status, reason)), detail })), _) => {
+        (ConnectionEnd::Closed(Err(ProtocolError { malformed: Some((status, reason)), detail })), _) => {
             (status, Outcome::Malformed, Some(reason), detail)
         }
-        (End::TimedOut, Some(_)) => (0, Outcome::TurnedAway, Some(Reason::HeadTooSlow), String::new()),
-        (End::Closed(Err(fault)), Some(_)) => (0, Outcome::ClientGone, None, fault.detail),
+        (ConnectionEnd::TimedOut, Some(_)) => (0, Outcome::TurnedAway, Some(Reason::HeadTooSlow), String::new()),
+        (ConnectionEnd::Closed(Err(fault)), Some(_)) => (0, Outcome::ClientGone, None, fault.detail),
         _ => return false,
     };
-    release(ledger.recorder(), client, head.unwrap_or_else(Tick::now), (status, outcome, reason, detail));
+    release(state.recorder(), client, head.unwrap_or_else(Tick::now), (status, outcome, reason, detail));
     // Who floods is not listened to any more.
     outcome == Outcome::Malformed && reason != Some(Reason::Flooded)
 }

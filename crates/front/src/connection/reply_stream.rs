@@ -1,21 +1,21 @@
 //! The HTTP/2 stream that a reply leaves on, for the watch over replies that their clients do not take.
 
-use crate::body::chunk::Piece;
-use crate::connection::stream_slots::Place;
+use crate::body::chunk::Chunk;
+use crate::connection::stream_slots::StreamSlot;
 use h2::{Reason as Code, SendStream};
 use std::cell::RefCell;
 use std::rc::Rc;
 
 /// A stream that a client may keep waiting.
-pub(crate) struct Stream {
-    sending: Rc<RefCell<SendStream<Piece>>>,
-    _place: Place,
+pub(crate) struct ReplyStream {
+    sending: Rc<RefCell<SendStream<Chunk>>>,
+    _slot: StreamSlot,
 }
 
-impl Stream {
-    /// It holds its place until it ends.
-    pub(crate) fn new(sending: Rc<RefCell<SendStream<Piece>>>, place: Place) -> Self {
-        Self { sending, _place: place }
+impl ReplyStream {
+    /// It holds its slot until it ends.
+    pub(crate) fn new(sending: Rc<RefCell<SendStream<Chunk>>>, slot: StreamSlot) -> Self {
+        Self { sending, _slot: slot }
     }
 
     /// Ends it: the client has let it wait for too long.

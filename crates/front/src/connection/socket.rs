@@ -1,9 +1,9 @@
 //! The socket as hyper sees it: every byte in and out passes here, and the flush that ends an exchange is seen here.
 
 use crate::body::sendfile::stands_in;
-use crate::connection::state::Ledger;
-use crate::connection::transport::{SCRATCH, Stream};
-use crate::http1::line_ends::{LineEnds, lone};
+use crate::connection::state::ConnectionState;
+use crate::connection::transport::{SCRATCH, Transport};
+use crate::http1::line_ends::{LineEnds, has_lone_lf};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -14,9 +14,9 @@ use std::task::{Context, Poll, ready};
 const KEPT: usize = 1 << 10;
 
 /// A connection's socket.
-pub(crate) struct Wire {
-    stream: Rc<Stream>,
-    ledger: Rc<Ledger>,
+pub(crate) struct Socket {
+    transport: Rc<Transport>,
+    state: Rc<ConnectionState>,
     /// What was read before it was known who reads, or while nobody did.
     ahead: Vec<u8>,
     /// So much of that was looked through before.
@@ -24,9 +24,9 @@ pub(crate) struct Wire {
     ends: LineEnds,
 }
 
-impl Wire {
-    pub(crate) fn new(stream: Rc<Stream>, ledger: Rc<Ledger>, ahead: Vec<u8>) -> Self {
-        Self { stream, ledger, ahead, again: 0, ends: LineEnds::default() }
+impl Socket {
+    pub(crate) fn new(transport: Rc<Transport>, state: Rc<ConnectionState>, ahead: Vec<u8>) -> Self {
+        Self { transport, state, ahead, again: 0, ends: LineEnds::default() }
     }
 
     /// These bytes were read and come back: they are to be read again before all others.
@@ -36,10 +36,10 @@ impl Wire {
     }
 
     /// What was read and waits, if it is all of what was said since the last request, and its lines end as they must. What of it is
-    /// not [`Wire::taken`] is looked through when it is read.
+    /// not [`Socket::taken`] is looked through when it is read.
     pub(crate) fn look(&mut self) -> Option<&[u8]> {
-        self.ledger.arrived();
-        (self.again == 0 && !lone(&self.ahead)).then_some(&*self.ahead)
+        self.state.arrived();
+        (self.again == 0 && !has_lone_lf(&self.ahead)).then_some(&*self.ahead)
     }
 
     /// That was a request, and nobody else is to read it.
@@ -54,7 +54,7 @@ impl Wire {
             return Poll::Ready(true);
         }
         SCRATCH.with_borrow_mut(|scratch| {
-            let read = ready!(self.stream.poll_read(cx, scratch)).unwrap_or(0);
+            let read = ready!(self.transport.poll_read(cx, scratch)).unwrap_or(0);
             self.ahead.extend_from_slice(&scratch[..read]);
             Poll::Ready(read > 0)
         })
@@ -75,35 +75,35 @@ impl Wire {
         }
         SCRATCH.with_borrow_mut(|scratch| {
             let room = room.min(scratch.len());
-            let read = ready!(self.stream.poll_read(cx, &mut scratch[..room]))?;
+            let read = ready!(self.transport.poll_read(cx, &mut scratch[..room]))?;
             take(&mut scratch[..read]);
             Poll::Ready(Ok(()))
         })
     }
 }
 
-impl Read for Wire {
+impl Read for Socket {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, mut into: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        let wire = self.get_mut();
-        let (ledger, mut ends) = (wire.ledger.clone(), std::mem::take(&mut wire.ends));
-        let again = std::mem::take(&mut wire.again);
+        let socket = self.get_mut();
+        let (state, mut ends) = (socket.state.clone(), std::mem::take(&mut socket.ends));
+        let again = std::mem::take(&mut socket.again);
         let mut taken = 0;
-        let poll = wire.poll_take(cx, into.remaining(), |bytes| {
+        let poll = socket.poll_take(cx, into.remaining(), |bytes| {
             taken = bytes.len();
             if !bytes.is_empty() {
                 ends.check(&mut bytes[again.min(taken)..]);
-                ledger.whole.set(ends.whole());
-                ledger.arrived();
+                state.whole.set(ends.whole());
+                state.arrived();
                 into.put_slice(bytes);
             }
         });
-        wire.ends = ends;
-        wire.again = again.saturating_sub(taken);
+        socket.ends = ends;
+        socket.again = again.saturating_sub(taken);
         poll
     }
 }
 
-impl Write for Wire {
+impl Write for Socket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
         self.poll_write_vectored(cx, &[IoSlice::new(from)])
     }
@@ -117,17 +117,17 @@ impl Write for Wire {
         cx: &mut Context<'_>,
         from: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        ready!(self.ledger.poll_turn(cx));
+        ready!(self.state.poll_turn(cx));
         let file = from.iter().position(|slice| stands_in(slice));
         let poll = match file {
-            None => self.stream.poll_write(cx, from),
+            None => self.transport.poll_write(cx, from),
             Some(at) => {
-                let Some(part) = self.ledger.shown() else {
+                let Some(part) = self.state.shown() else {
                     return Poll::Ready(Err(io::Error::other("a stand-in without its file")));
                 };
                 // What holds us up here is not the client's doing.
                 ready!(part.poll_ready(cx))?;
-                let poll = self.stream.poll_send(cx, &from[..at], &part, from[at].len());
+                let poll = self.transport.poll_send(cx, &from[..at], &part, from[at].len());
                 if poll.is_pending() {
                     part.pause();
                 }
@@ -135,28 +135,28 @@ impl Write for Wire {
             }
         };
         match &poll {
-            Poll::Ready(Ok(len)) => self.ledger.wrote(*len),
+            Poll::Ready(Ok(len)) => self.state.wrote(*len),
             Poll::Ready(Err(_)) => {}
-            Poll::Pending => self.ledger.stalls(),
+            Poll::Pending => self.state.stalls(),
         }
         poll
     }
 
     /// hyper asks this only when its own buffer is empty, so every byte so far is the kernel's, or that of TLS.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let poll = self.stream.poll_flush(cx);
+        let poll = self.transport.poll_flush(cx);
         match &poll {
-            Poll::Ready(Ok(())) => self.ledger.flushed(),
+            Poll::Ready(Ok(())) => self.state.flushed(),
             Poll::Ready(Err(_)) => {}
-            Poll::Pending => self.ledger.stalls(),
+            Poll::Pending => self.state.stalls(),
         }
         poll
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         // Nothing that may still come is a request.
-        self.ledger.whole.set(false);
-        self.stream.poll_shutdown(cx)
+        self.state.whole.set(false);
+        self.transport.poll_shutdown(cx)
     }
 }
 

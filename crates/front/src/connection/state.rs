@@ -1,13 +1,13 @@
 //! What is under way on one connection, and the one place where the events of its exchanges end.
 //!
 //! hyper drops a reply's body when its last frame is *buffered*, before anything is written, so the body's end tells
-//! nothing. The body only marks its [`Sent`] cell; the event waits here until the first completed flush after
+//! nothing. The body only marks its [`Delivery`] cell; the event waits here until the first completed flush after
 //! that, or until the connection is gone.
 
-use crate::body::delivery::{Progress, Sent};
+use crate::body::delivery::{Delivery, Progress};
 use crate::body::sendfile::{FilePart, TURN};
-use crate::connection::pending_reply::Leaving;
-use crate::connection::reply_stream::Stream;
+use crate::connection::pending_reply::PendingReply;
+use crate::connection::reply_stream::ReplyStream;
 use crate::limits::Limits;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -18,9 +18,9 @@ use std::time::Duration;
 use telemetry::{Event, Op, Outcome, Reason, Recorder, Tick, arrived};
 
 /// One connection's state, shared by its wire, its exchanges and the watch over its deadlines. One thread only.
-pub(crate) struct Ledger {
+pub(crate) struct ConnectionState {
     recorder: Arc<Recorder>,
-    leaving: RefCell<VecDeque<Leaving>>,
+    pending: RefCell<VecDeque<PendingReply>>,
     /// Parts of files that hyper shows stand-ins for, in the order in which it was given them.
     parts: RefCell<VecDeque<Weak<FilePart>>>,
     /// Requests whose handler works.
@@ -40,13 +40,13 @@ pub(crate) struct Ledger {
     /// Since when nothing is under way.
     quiet_since: Cell<Tick>,
     /// Whether any request was read.
-    greeted: Cell<bool>,
+    had_request: Cell<bool>,
     /// Since when the client has taken nothing of what waits for it.
     stalled_since: Cell<Option<Tick>>,
     /// How long the TLS handshake took, until the first request has noted it.
     pub(crate) handshake: Cell<Option<u64>>,
     /// The server stops: since when, and how long an idle connection may stay.
-    parting: Cell<Option<(Tick, Duration)>>,
+    closing: Cell<Option<(Tick, Duration)>>,
     /// The client may still be sending what we will not read.
     pub(crate) unread: Cell<bool>,
     /// Many exchanges at a time: HTTP/2.
@@ -57,11 +57,11 @@ pub(crate) struct Ledger {
     refused: Cell<Option<Reason>>,
 }
 
-impl Ledger {
+impl ConnectionState {
     pub(crate) fn new(recorder: Arc<Recorder>) -> Self {
         Self {
             recorder,
-            leaving: RefCell::default(),
+            pending: RefCell::default(),
             parts: RefCell::default(),
             working: Cell::new(0),
             draining: Cell::new(0),
@@ -71,10 +71,10 @@ impl Ledger {
             wrote_at: Cell::new(None),
             written: Cell::new(0),
             quiet_since: Cell::new(Tick::now()),
-            greeted: Cell::new(false),
+            had_request: Cell::new(false),
             stalled_since: Cell::new(None),
             handshake: Cell::new(None),
-            parting: Cell::new(None),
+            closing: Cell::new(None),
             unread: Cell::new(false),
             many: false,
             flooded: Cell::new(false),
@@ -94,19 +94,19 @@ impl Ledger {
         &self.recorder
     }
 
-    /// The server stops. What is under way is finished, and the connection ends with it, or when it was idle for `farewell`.
-    pub(crate) fn part(&self, farewell: Duration) {
-        self.parting.set(Some((Tick::now(), farewell)));
+    /// The server stops. What is under way is finished, and the connection ends with it, or when it was idle for `idle_grace`.
+    pub(crate) fn begin_closing(&self, idle_grace: Duration) {
+        self.closing.set(Some((Tick::now(), idle_grace)));
     }
 
     /// Whether the connection ends with the reply to the request under way.
-    pub(crate) fn parting(&self) -> bool {
-        self.parting.get().is_some()
+    pub(crate) fn closing(&self) -> bool {
+        self.closing.get().is_some()
     }
 
     /// Nobody works and nothing leaves.
     fn quiet(&self) -> bool {
-        self.working.get() == 0 && self.leaving.borrow().is_empty()
+        self.working.get() == 0 && self.pending.borrow().is_empty()
     }
 
     /// Bytes came from the client.
@@ -127,7 +127,7 @@ impl Ledger {
     /// earlier one's, and it begins now.
     pub(crate) fn begin(&self) -> (Tick, Tick) {
         self.working.set(self.working.get() + 1);
-        self.greeted.set(true);
+        self.had_request.set(true);
         match self.head_since.take() {
             Some(since) => (since, self.head_until.get()),
             None => {
@@ -143,26 +143,26 @@ impl Ledger {
     }
 
     /// The handler has answered: the event waits for the reply to leave.
-    pub(crate) fn leave(&self, event: Box<Event>) -> Rc<Sent> {
+    pub(crate) fn leave(&self, event: Box<Event>) -> Rc<Delivery> {
         self.working.set(self.working.get() - 1);
-        let sent = Rc::new(Sent::default());
-        self.leaving.borrow_mut().push_back(Leaving::new(event, sent.clone()));
-        sent
+        let delivery = Rc::new(Delivery::default());
+        self.pending.borrow_mut().push_back(PendingReply::new(event, delivery.clone()));
+        delivery
     }
 
-    /// The reply that `sent` belongs to leaves on this stream.
-    pub(crate) fn carry(&self, sent: &Rc<Sent>, stream: Stream) {
+    /// The reply that `delivery` belongs to leaves on this stream.
+    pub(crate) fn carry(&self, delivery: &Rc<Delivery>, stream: ReplyStream) {
         // It is one of the last to have come.
-        let mut leaving = self.leaving.borrow_mut();
-        if let Some(one) = leaving.iter_mut().rev().find(|one| Rc::ptr_eq(&one.sent, sent)) {
+        let mut pending = self.pending.borrow_mut();
+        if let Some(one) = pending.iter_mut().rev().find(|one| Rc::ptr_eq(&one.delivery, delivery)) {
             one.stream = Some(stream);
         }
     }
 
-    /// The rest of the reply that `sent` belongs to will never leave: the client does not want it, or we cannot.
-    pub(crate) fn cut(&self, sent: &Rc<Sent>, why: Option<Reason>) {
-        let at = self.leaving.borrow().iter().position(|one| Rc::ptr_eq(&one.sent, sent));
-        let one = at.and_then(|at| self.leaving.borrow_mut().remove(at));
+    /// The rest of the reply that `delivery` belongs to will never leave: the client does not want it, or we cannot.
+    pub(crate) fn cut(&self, delivery: &Rc<Delivery>, why: Option<Reason>) {
+        let at = self.pending.borrow().iter().position(|one| Rc::ptr_eq(&one.delivery, delivery));
+        let one = at.and_then(|at| self.pending.borrow_mut().remove(at));
         if let Some(mut one) = one {
             if why.is_some() {
                 (one.event.outcome, one.event.reason) = (Some(Outcome::TurnedAway), why);
@@ -181,7 +181,8 @@ impl Ledger {
         if self.stalled() {
             return;
         }
-        let bare = self.leaving.borrow().iter().filter(|one| one.sent.is_head()).map(|one| one.sent.let_go()).count();
+        let bare =
+            self.pending.borrow().iter().filter(|one| one.delivery.is_head()).map(|one| one.delivery.let_go()).count();
         if bare > 0 {
             self.flushed();
         }
@@ -238,10 +239,10 @@ impl Ledger {
         self.written.set(self.written.get() + len);
         self.stalled_since.set(None);
         self.wrote_at.set(None);
-        let mut leaving = self.leaving.borrow_mut();
-        if leaving.iter().any(|one| one.first_byte.is_none()) {
+        let mut pending = self.pending.borrow_mut();
+        if pending.iter().any(|one| one.first_byte.is_none()) {
             let now = Tick::now();
-            for one in leaving.iter_mut().filter(|one| one.first_byte.is_none()) {
+            for one in pending.iter_mut().filter(|one| one.first_byte.is_none()) {
                 one.first_byte = Some(now);
             }
             self.wrote_at.set(Some(now));
@@ -262,10 +263,10 @@ impl Ledger {
         loop {
             // Not held while the event is released.
             let one = {
-                let mut leaving = self.leaving.borrow_mut();
+                let mut pending = self.pending.borrow_mut();
                 // One at a time on HTTP/1, in whatever order on HTTP/2.
-                let at = leaving.iter().position(|one| one.sent.gone());
-                at.and_then(|at| leaving.remove(at))
+                let at = pending.iter().position(|one| one.delivery.gone());
+                at.and_then(|at| pending.remove(at))
             };
             let Some(one) = one else { return };
             // A small reply leaves with its first bytes: it is flushed where they were taken, with nothing in between.
@@ -277,28 +278,28 @@ impl Ledger {
     /// The connection has ended, and for its client whatever has not left never will.
     pub(crate) fn close(&self) {
         let now = Tick::now();
-        for one in self.leaving.take() {
+        for one in self.pending.take() {
             self.release(one, now, false);
         }
     }
 
-    fn end(&self, one: Leaving, now: Tick, complete: bool) {
+    fn end(&self, one: PendingReply, now: Tick, complete: bool) {
         self.release(one, now, complete);
         self.quiet_since.set(now);
     }
 
-    fn release(&self, one: Leaving, now: Tick, complete: bool) {
-        let Leaving { mut event, sent, first_byte, .. } = one;
+    fn release(&self, one: PendingReply, now: Tick, complete: bool) {
+        let PendingReply { mut event, delivery, first_byte, .. } = one;
         // On HTTP/2 a client resets a stream, and what waits on it is gone too.
-        let complete = complete && (!self.many || sent.bytes.get() == sent.expected());
+        let complete = complete && (!self.many || delivery.bytes.get() == delivery.expected());
         event.duration = now.since(event.began);
-        event.bytes_out = sent.bytes.get();
-        event.add_all(Op::BlobRead, sent.reads());
+        event.bytes_out = delivery.bytes.get();
+        event.add_all(Op::BlobRead, delivery.reads());
         if let Some(first_byte) = first_byte {
             event.first_byte = first_byte.since(event.began);
             event.add(Op::BodySend, now.since(first_byte));
         }
-        let broken = match sent.progress.get() {
+        let broken = match delivery.progress.get() {
             Progress::Broken => Some(Reason::Io),
             Progress::BrokeOff => Some(Reason::BrokeOff),
             Progress::Going | Progress::Ended => None,
@@ -327,9 +328,9 @@ impl Ledger {
             (self.longest_stall()?, limits.write_stall)
         } else if let Some(since) = self.head_since.get() {
             (since, limits.head_time)
-        } else if let Some((since, farewell)) = self.parting.get() {
-            (since.max(self.quiet_since.get()), farewell)
-        } else if self.greeted.get() {
+        } else if let Some((since, idle_grace)) = self.closing.get() {
+            (since.max(self.quiet_since.get()), idle_grace)
+        } else if self.had_request.get() {
             (self.quiet_since.get(), limits.keep_alive)
         } else {
             (self.quiet_since.get(), limits.head_time)
@@ -342,31 +343,31 @@ impl Ledger {
         if !self.many {
             return None;
         }
-        let (now, mut leaving) = (Tick::now(), self.leaving.borrow_mut());
-        leaving.iter_mut().filter_map(|one| one.stalled_since(now)).min()
+        let (now, mut pending) = (Tick::now(), self.pending.borrow_mut());
+        pending.iter_mut().filter_map(|one| one.stalled_since(now)).min()
     }
 
     /// The time of something has come. Returns whether the connection goes on: HTTP/2 resets the streams whose clients let
     /// them wait, and says that it ends before it does.
-    pub(crate) fn goes_on(&self, limits: &Limits) -> bool {
+    pub(crate) fn survives_deadline(&self, limits: &Limits) -> bool {
         if !self.many || self.stalled() {
             return false;
         }
         if self.quiet() {
-            let says = self.greeted.get() && !self.parting();
+            let says = self.had_request.get() && !self.closing();
             if says {
-                self.part(limits.linger);
+                self.begin_closing(limits.linger);
             }
             return says;
         }
         let now = Tick::now();
         let stalled =
-            |one: &mut Leaving| one.stalled_since(now).is_some_and(|since| since.plus(limits.write_stall) <= now);
+            |one: &mut PendingReply| one.stalled_since(now).is_some_and(|since| since.plus(limits.write_stall) <= now);
         loop {
-            let mut leaving = self.leaving.borrow_mut();
-            let at = leaving.iter_mut().position(stalled);
-            let Some(one) = at.and_then(|at| leaving.remove(at)) else { return true };
-            drop(leaving);
+            let mut pending = self.pending.borrow_mut();
+            let at = pending.iter_mut().position(stalled);
+            let Some(one) = at.and_then(|at| pending.remove(at)) else { return true };
+            drop(pending);
             if let Some(stream) = &one.stream {
                 stream.reset();
             }
@@ -375,7 +376,7 @@ impl Ledger {
     }
 }
 
-impl Drop for Ledger {
+impl Drop for ConnectionState {
     fn drop(&mut self) {
         self.close();
     }

@@ -25,18 +25,18 @@ thread_local! {
 
 /// What carries the bytes. It outlives hyper's machine when the client may still be sending.
 #[derive(Debug)]
-pub(crate) enum Stream {
+pub(crate) enum Transport {
     /// TCP without encryption.
     Plain(TcpStream),
     /// TCP with TLS.
     Tls(RefCell<Box<TlsStream<TcpStream>>>),
 }
 
-impl Stream {
+impl Transport {
     pub(super) fn poll_read(&self, cx: &mut Context<'_>, into: &mut [u8]) -> Poll<io::Result<usize>> {
         let tcp = match self {
-            Stream::Plain(tcp) => tcp,
-            Stream::Tls(tls) => {
+            Transport::Plain(tcp) => tcp,
+            Transport::Tls(tls) => {
                 let mut buffer = ReadBuf::new(into);
                 ready!(Pin::new(tls.borrow_mut().as_mut()).poll_read(cx, &mut buffer))?;
                 return Poll::Ready(Ok(buffer.filled().len()));
@@ -58,24 +58,24 @@ impl Stream {
 
     pub(super) fn poll_write(&self, cx: &mut Context<'_>, from: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         match self {
-            Stream::Plain(tcp) => when_writable(tcp, cx, || tcp.try_write_vectored(from)),
-            Stream::Tls(tls) => Pin::new(tls.borrow_mut().as_mut()).poll_write_vectored(cx, from),
+            Transport::Plain(tcp) => when_writable(tcp, cx, || tcp.try_write_vectored(from)),
+            Transport::Tls(tls) => Pin::new(tls.borrow_mut().as_mut()).poll_write_vectored(cx, from),
         }
     }
 
     /// Hands to the kernel what was written.
     pub(super) fn poll_flush(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
-            Stream::Plain(_) => Poll::Ready(Ok(())),
-            Stream::Tls(tls) => Pin::new(tls.borrow_mut().as_mut()).poll_flush(cx),
+            Transport::Plain(_) => Poll::Ready(Ok(())),
+            Transport::Tls(tls) => Pin::new(tls.borrow_mut().as_mut()).poll_flush(cx),
         }
     }
 
     /// Says that no more comes.
     pub(super) fn poll_shutdown(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
-            Stream::Plain(_) => Poll::Ready(self.end_sending()),
-            Stream::Tls(tls) => Pin::new(tls.borrow_mut().as_mut()).poll_shutdown(cx),
+            Transport::Plain(_) => Poll::Ready(self.end_sending()),
+            Transport::Tls(tls) => Pin::new(tls.borrow_mut().as_mut()).poll_shutdown(cx),
         }
     }
 
@@ -94,14 +94,14 @@ impl Stream {
     /// What both sides agreed to speak, through TLS.
     pub(crate) fn agreed(&self) -> Option<Vec<u8>> {
         match self {
-            Stream::Plain(_) => None,
-            Stream::Tls(tls) => tls.borrow().get_ref().1.alpn_protocol().map(<[u8]>::to_vec),
+            Transport::Plain(_) => None,
+            Transport::Tls(tls) => tls.borrow().get_ref().1.alpn_protocol().map(<[u8]>::to_vec),
         }
     }
 
-    /// Whether [`Stream::poll_send`] works.
+    /// Whether [`Transport::poll_send`] works.
     pub(crate) fn sends_files(&self) -> bool {
-        matches!(self, Stream::Plain(_))
+        matches!(self, Transport::Plain(_))
     }
 
     /// Has the kernel send a part of a file, or what comes before it, in one packet with its beginning.
@@ -112,7 +112,7 @@ impl Stream {
         part: &FilePart,
         len: usize,
     ) -> Poll<io::Result<usize>> {
-        let Stream::Plain(tcp) = self else {
+        let Transport::Plain(tcp) = self else {
             return Poll::Ready(Err(io::Error::other("a file through TLS would not be encrypted")));
         };
         when_writable(tcp, cx, || {
@@ -127,8 +127,8 @@ impl Stream {
 
     fn end_sending(&self) -> io::Result<()> {
         match self {
-            Stream::Plain(tcp) => SockRef::from(tcp).shutdown(Shutdown::Write),
-            Stream::Tls(tls) => SockRef::from(tls.borrow().get_ref().0).shutdown(Shutdown::Write),
+            Transport::Plain(tcp) => SockRef::from(tcp).shutdown(Shutdown::Write),
+            Transport::Tls(tls) => SockRef::from(tls.borrow().get_ref().0).shutdown(Shutdown::Write),
         }
     }
 

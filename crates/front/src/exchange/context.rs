@@ -1,8 +1,8 @@
 //! What stays the same for all requests of a connection.
 
-use crate::body::file_reader::Means;
+use crate::body::file_reader::FileAccess;
 use crate::clients::proxies::Proxies;
-use crate::connection::state::Ledger;
+use crate::connection::state::ConnectionState;
 use crate::limits::Limits;
 use std::cell::RefCell;
 use std::net::IpAddr;
@@ -11,11 +11,11 @@ use std::sync::Arc;
 use telemetry::Text;
 
 /// What stays the same for all requests of a connection.
-pub(crate) struct Connection<H> {
+pub(crate) struct ConnectionContext<H> {
     pub(crate) handler: Arc<H>,
     pub(crate) limits: Arc<Limits>,
     /// What files are read with.
-    pub(crate) means: Means,
+    pub(crate) file_access: FileAccess,
     /// Whether the kernel may send files: on a plain socket.
     pub(crate) sendfile: bool,
     pub(crate) proxies: Arc<Proxies>,
@@ -25,5 +25,5 @@ pub(crate) struct Connection<H> {
     pub(crate) client_text: Text,
     /// What the last request said of its user agent, and how events tell it: all of a connection say the same.
     pub(crate) agent: RefCell<(Vec<u8>, Text)>,
-    pub(crate) ledger: Rc<Ledger>,
+    pub(crate) state: Rc<ConnectionState>,
 }

@@ -1,9 +1,9 @@
 //! What of an upload the handler did not read. The client may still be sending it, and is to read the reply.
 
-use crate::connection::state::Ledger;
+use crate::connection::state::ConnectionState;
 use crate::event_loop::timed;
 use crate::limits::Limits;
-use crate::request::upload::{Rest, Source};
+use crate::request::upload::{UnreadBody, UploadSource};
 use h2::RecvStream;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -16,26 +16,26 @@ use tokio::time::timeout;
 
 /// Throws a little away, so that the connection can be used again. Returns false when it is too much for that, and the
 /// connection ends with the reply.
-pub(crate) fn discard(rest: &Rest, expects: bool, limits: &Limits, ledger: &Rc<Ledger>) -> bool {
-    match rest.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        Some(Source::Wire(incoming)) => discard_body(incoming, expects, limits, ledger),
-        Some(Source::Stream(stream)) => {
+pub(crate) fn discard(unread: &UnreadBody, expects: bool, limits: &Limits, state: &Rc<ConnectionState>) -> bool {
+    match unread.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        Some(UploadSource::Http1(incoming)) => discard_body(incoming, expects, limits, state),
+        Some(UploadSource::Http2(stream)) => {
             let (drain, linger) = (limits.drain, limits.linger);
             spawn_local(timed(move || discard_stream(stream, drain, linger)));
             true
         }
-        None | Some(Source::None | Source::Whole(_)) => true,
+        None | Some(UploadSource::None | UploadSource::Whole(_)) => true,
     }
 }
 
-fn discard_body(mut incoming: Incoming, expects: bool, limits: &Limits, ledger: &Rc<Ledger>) -> bool {
+fn discard_body(mut incoming: Incoming, expects: bool, limits: &Limits, state: &Rc<ConnectionState>) -> bool {
     if expects || http_body::Body::size_hint(&incoming).lower() > limits.drain {
         // The client waits to be told to go on, or has too much to send: it is not asked for.
-        ledger.unread.set(true);
+        state.unread.set(true);
         return false;
     }
     let (mut left, idle) = (limits.drain, limits.linger);
-    let draining = Draining::begin(ledger);
+    let draining = Draining::begin(state);
     spawn_local(timed(move || async move {
         let drained = timeout(idle, async {
             while let Some(frame) = incoming.frame().await {
@@ -55,12 +55,12 @@ fn discard_body(mut incoming: Incoming, expects: bool, limits: &Limits, ledger: 
 }
 
 /// One body that is thrown away. A client that does not wait for replies has several.
-struct Draining(Rc<Ledger>);
+struct Draining(Rc<ConnectionState>);
 
 impl Draining {
-    fn begin(ledger: &Rc<Ledger>) -> Self {
-        ledger.draining.set(ledger.draining.get() + 1);
-        Self(ledger.clone())
+    fn begin(state: &Rc<ConnectionState>) -> Self {
+        state.draining.set(state.draining.get() + 1);
+        Self(state.clone())
     }
 }
 

@@ -1,18 +1,18 @@
-//! One request and its reply. The exchange owns the event; the handler borrows it; the ledger ends it.
+//! One request and its reply. The exchange owns the event; the handler borrows it; the state ends it.
 
 pub(crate) mod attempt;
 pub(crate) mod context;
 pub(crate) mod drain;
 
-use crate::body::Sending;
+use crate::body::OutgoingBody;
 use crate::conditional;
 use crate::handler::Handler;
-use crate::pages::Prepared;
+use crate::pages::PreparedPage;
 use crate::reply::{Body, DAYLIGHT_EVENT, Reply};
 use crate::request::upload::Upload;
 use crate::request::{Request, framing};
-use attempt::{Asking, Attempt};
-use context::Connection;
+use attempt::{OpenEvent, RequestFacts};
+use context::ConnectionContext;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Version, header};
 use hyper::ext::ReasonPhrase;
@@ -22,63 +22,67 @@ use std::rc::Rc;
 use std::task::Poll;
 use telemetry::{Event, EventId, Layer, Op, Outcome, Reason};
 
-/// Takes one request through the handler; `looked`: no public page answers it. The attempt counts from the call, not from the
+/// Takes one request through the handler; `looked`: no public page answers it. The open_event counts from the call, not from the
 /// first poll: between them the machine may find that the client has left.
 pub(crate) fn exchange<H: Handler>(
-    connection: Rc<Connection<H>>,
+    connection: Rc<ConnectionContext<H>>,
     head: Parts,
     upload: Upload,
     looked: bool,
-) -> impl Future<Output = Response<Sending>> {
-    let asking = Asking {
+) -> impl Future<Output = Response<OutgoingBody>> {
+    let facts = RequestFacts {
         method: name(&head.method),
         protocol: protocol(head.version),
         path: head.uri.path(),
         agent: head.headers.get(header::USER_AGENT).map(HeaderValue::as_bytes),
         forwarded: connection.proxies.client(connection.client, &head.headers),
     };
-    let attempt = Attempt::begin(&connection, &asking);
-    async move { answer(&connection, attempt, head, (upload, looked)).await }
+    let open_event = OpenEvent::begin(&connection, &facts);
+    async move { answer(&connection, open_event, head, (upload, looked)).await }
 }
 
 /// Takes one request through that a page answers, which was found in so many nanoseconds. Returns the event's id, and the body.
 pub(crate) fn prepared<H>(
-    connection: &Connection<H>,
-    asking: &Asking<'_>,
-    page: Prepared,
+    connection: &ConnectionContext<H>,
+    facts: &RequestFacts<'_>,
+    page: PreparedPage,
     nanos: u64,
-) -> (EventId, Sending) {
-    let mut attempt = Attempt::begin(connection, asking);
+) -> (EventId, OutgoingBody) {
+    let mut open_event = OpenEvent::begin(connection, facts);
     let mut id = EventId::default();
-    if let Some(event) = &mut attempt.event {
+    if let Some(event) = &mut open_event.event {
         event.add(Op::PageLookup, nanos);
         (event.layer, event.subject, event.reason) = (Layer::Page, page.subject, page.reason);
         (event.status, event.outcome) = (page.status.as_u16(), Some(outcome(page.status, &HeaderMap::new())));
         id = event.id;
     }
-    let Connection { ledger, means, sendfile, .. } = connection;
-    let sent = attempt.leave();
+    let ConnectionContext { state, file_access, sendfile, .. } = connection;
+    let delivery = open_event.leave();
     let body = match page.file {
-        _ if asking.method == "HEAD" => Body::Empty,
-        Some(file) if *sendfile => return (id, Sending::in_memory(file, page.body.len() as u64, sent, ledger, means)),
+        _ if facts.method == "HEAD" => Body::Empty,
+        Some(file) if *sendfile => {
+            return (id, OutgoingBody::in_memory(file, page.body.len() as u64, delivery, state, file_access));
+        }
         _ => Body::Bytes(page.body),
     };
-    (id, Sending::new(body, sent, ledger, means, false))
+    (id, OutgoingBody::new(body, delivery, state, file_access, false))
 }
 
 async fn answer<H: Handler>(
-    connection: &Connection<H>,
-    mut attempt: Attempt,
+    connection: &ConnectionContext<H>,
+    mut open_event: OpenEvent,
     head: Parts,
     (upload, looked): (Upload, bool),
-) -> Response<Sending> {
-    let Connection { handler, limits, means, ledger, .. } = connection;
-    let client = attempt.client;
-    let Some(event) = attempt.event.as_mut() else { unreachable!("an attempt holds its event until it leaves") };
+) -> Response<OutgoingBody> {
+    let ConnectionContext { handler, limits, file_access, state, .. } = connection;
+    let client = open_event.client;
+    let Some(event) = open_event.event.as_mut() else {
+        unreachable!("an open event holds its event until there is a reply")
+    };
     // HTTP/2 cuts bodies into frames, which takes their bytes.
     let (version, sendfile) = (head.version, connection.sendfile && head.version < Version::HTTP_2);
-    let (method, asked) = (head.method.clone(), conditional::Asked::new(&head.headers));
-    let (rest, expects) = (upload.rest(), head.headers.contains_key(header::EXPECT));
+    let (method, conditions) = (head.method.clone(), conditional::Conditions::new(&head.headers));
+    let (unread, expects) = (upload.unread(), head.headers.contains_key(header::EXPECT));
     let reply = if head.uri.path_and_query().is_some_and(|uri| uri.as_str().len() > limits.uri) {
         drop(upload);
         event.reason = Some(Reason::TooLarge);
@@ -100,11 +104,11 @@ async fn answer<H: Handler>(
         let mut request = Request { method, uri, headers, client, upload, looked };
         guarded(handler.as_ref(), &mut request, event).await
     };
-    let mut reply = conditional::apply(reply, &method, &asked);
+    let mut reply = conditional::apply(reply, &method, &conditions);
     if version < Version::HTTP_11 {
         whole(&mut reply, event).await;
     }
-    if rest.is_some_and(|rest| !drain::discard(&rest, expects, limits, ledger)) {
+    if unread.is_some_and(|unread| !drain::discard(&unread, expects, limits, state)) {
         reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     event.status = reply.status.as_u16();
@@ -112,10 +116,10 @@ async fn answer<H: Handler>(
     if let Ok(id) = HeaderValue::from_bytes(&event.id.digits()) {
         reply.headers.insert(DAYLIGHT_EVENT, id);
     }
-    if ledger.parting() {
+    if state.closing() {
         reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    let body = Sending::new(reply.body, attempt.leave(), ledger, means, sendfile);
+    let body = OutgoingBody::new(reply.body, open_event.leave(), state, file_access, sendfile);
     let mut response = Response::new(body);
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
@@ -183,7 +187,7 @@ fn protocol(version: Version) -> &'static str {
     }
 }
 
-/// What a status means when the handler has not said more.
+/// What a status file_access when the handler has not said more.
 fn outcome(status: StatusCode, headers: &HeaderMap) -> Outcome {
     match status.as_u16() {
         304 => Outcome::NotModified,

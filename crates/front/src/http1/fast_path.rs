@@ -1,16 +1,16 @@
 //! Requests that are answered in their turn, as pages are: read and answered here, in a part of the steps that hyper's machine
 //! takes, as there is no body to come and nothing to wait for. Whatever is not so plain is left to that machine.
 
-use crate::body::Sending;
-use crate::body::chunk::Piece;
-use crate::connection::protocol::Fault;
-use crate::connection::socket::Wire;
+use crate::body::OutgoingBody;
+use crate::body::chunk::Chunk;
+use crate::connection::protocol::ProtocolError;
+use crate::connection::socket::Socket;
 use crate::date;
-use crate::exchange::attempt::Asking;
-use crate::exchange::context::Connection;
+use crate::exchange::attempt::RequestFacts;
+use crate::exchange::context::ConnectionContext;
 use crate::exchange::{exchange, prepared};
 use crate::handler::Handler;
-use crate::http1::plain_request::{self, Plain};
+use crate::http1::plain_request::{self, PlainRequest};
 use crate::http1::response_head;
 use crate::pages::accept_encoding::accepts_gzip;
 use crate::reply::DAYLIGHT_EVENT;
@@ -26,38 +26,38 @@ use std::task::{Context, Poll, ready};
 use telemetry::{Millis, Tick};
 
 /// An exchange that has begun: hyper is given the same bytes, and finds it where it would begin another.
-pub(crate) type Begun = Pin<Box<dyn Future<Output = Response<Sending>>>>;
+pub(crate) type BegunExchange = Pin<Box<dyn Future<Output = Response<OutgoingBody>>>>;
 
 /// What answers at once what can be answered so.
-pub(crate) struct Direct<H> {
-    connection: Rc<Connection<H>>,
+pub(crate) struct FastPath<H> {
+    connection: Rc<ConnectionContext<H>>,
     /// What hyper is to go on with.
-    begun: Rc<Cell<Option<Begun>>>,
+    begun: Rc<Cell<Option<BegunExchange>>>,
 }
 
-impl<H: Handler> Direct<H> {
-    pub(crate) fn new(connection: Rc<Connection<H>>, begun: Rc<Cell<Option<Begun>>>) -> Self {
+impl<H: Handler> FastPath<H> {
+    pub(crate) fn new(connection: Rc<ConnectionContext<H>>, begun: Rc<Cell<Option<BegunExchange>>>) -> Self {
         Self { connection, begun }
     }
 
     /// The reply to what was read, if that is a plain request with nothing behind it and the reply is at hand.
-    pub(crate) fn answer(&self, wire: &mut Wire, cx: &mut Context<'_>) -> Option<Leaving> {
+    pub(crate) fn answer(&self, socket: &mut Socket, cx: &mut Context<'_>) -> Option<FastReply> {
         let mut lines = plain_request::lines();
-        let plain = Plain::read(wire.look()?, &mut lines, &self.connection.limits)?;
+        let plain = PlainRequest::read(socket.look()?, &mut lines, &self.connection.limits)?;
         let mut looked = false;
         let leaving = self.page(&plain, &mut looked).or_else(|| self.exchange(&plain, looked, cx))?;
-        wire.taken();
+        socket.taken();
         Some(leaving)
     }
 
     /// The page that is asked for, with neither a future nor a table of headers. What depends on more than path, query and
     /// coding goes the whole way, and is not `looked` for.
-    fn page(&self, plain: &Plain<'_>, looked: &mut bool) -> Option<Leaving> {
-        let Connection { handler, limits, proxies, client, ledger, .. } = &*self.connection;
+    fn page(&self, plain: &PlainRequest<'_>, looked: &mut bool) -> Option<FastReply> {
+        let ConnectionContext { handler, limits, proxies, client, state, .. } = &*self.connection;
         if plain.conditional || plain.hosts != 1 || plain.target.len() > limits.uri {
             return None;
         }
-        if ledger.parting() || proxies.trust(*client) {
+        if state.closing() || proxies.trust(*client) {
             return None;
         }
         let (path, query) = match plain.target.split_once('?') {
@@ -68,20 +68,20 @@ impl<H: Handler> Direct<H> {
         *looked = true;
         let page = handler.prepared(path, query, &|| accepts_gzip(|| plain.codings()), now)?;
         // With the head, which takes no longer than a reading of the clock.
-        let nanos = Tick::now().since(ledger.head_until.get());
+        let nanos = Tick::now().since(state.head_until.get());
         let method = if plain.method == Method::HEAD { "HEAD" } else { "GET" };
         let agent = plain.agent;
-        let asking = Asking { method, protocol: "HTTP/1.1", path, agent, forwarded: None };
+        let facts = RequestFacts { method, protocol: "HTTP/1.1", path, agent, forwarded: None };
         let mut head = Vec::with_capacity(page.head.len() + OWN);
         head.extend_from_slice(&page.head);
-        let (id, body) = prepared(&self.connection, &asking, page, nanos);
+        let (id, body) = prepared(&self.connection, &facts, page, nanos);
         response_head::line(&mut head, &DAYLIGHT_EVENT, &id.digits());
         response_head::end(&mut head, &date::at(now));
-        Leaving::new(head, body)
+        FastReply::new(head, body)
     }
 
     /// Whatever the handler answers at once from memory. What it begins and does not end so is kept for hyper.
-    fn exchange(&self, plain: &Plain<'_>, looked: bool, cx: &mut Context<'_>) -> Option<Leaving> {
+    fn exchange(&self, plain: &PlainRequest<'_>, looked: bool, cx: &mut Context<'_>) -> Option<FastReply> {
         let head = plain.parts()?;
         let get = head.method == Method::GET;
         let (connection, upload) = (self.connection.clone(), Upload::none(&self.connection.limits));
@@ -101,13 +101,13 @@ impl<H: Handler> Direct<H> {
         let mut head = response_head::begin(parts.status, parts.headers.iter(), len);
         let date = parts.headers.get(header::DATE).cloned();
         response_head::end(&mut head, &date.unwrap_or_else(|| date::at(self.now())));
-        Leaving::new(head, body)
+        FastReply::new(head, body)
     }
 
     /// The time of day when the request came.
     fn now(&self) -> Millis {
-        let ledger = &self.connection.ledger;
-        ledger.recorder().clock().at_tick(ledger.head_until.get())
+        let state = &self.connection.state;
+        state.recorder().clock().at_tick(state.head_until.get())
     }
 }
 
@@ -115,24 +115,24 @@ impl<H: Handler> Direct<H> {
 const OWN: usize = 96;
 
 /// A reply on its way into the socket.
-pub(crate) struct Leaving {
+pub(crate) struct FastReply {
     head: Bytes,
     /// Until it has gone.
-    piece: Option<Piece>,
+    piece: Option<Chunk>,
 }
 
-impl Leaving {
+impl FastReply {
     /// `None`: the body is not at hand.
-    fn new(head: Vec<u8>, mut body: Sending) -> Option<Self> {
+    fn new(head: Vec<u8>, mut body: OutgoingBody) -> Option<Self> {
         Some(Self { head: head.into(), piece: Some(body.whole()?) })
     }
 
     /// Writes it all, head and body at once.
-    pub(crate) fn poll(&mut self, wire: &mut Wire, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(crate) fn poll(&mut self, socket: &mut Socket, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while let Some(piece) = &mut self.piece {
             let slices = [IoSlice::new(&self.head), IoSlice::new(piece.chunk())];
             let left = if self.head.is_empty() { &slices[1..] } else { &slices };
-            let wrote = ready!(Pin::new(&mut *wire).poll_write_vectored(cx, left))?;
+            let wrote = ready!(Pin::new(&mut *socket).poll_write_vectored(cx, left))?;
             if wrote == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
@@ -143,11 +143,11 @@ impl Leaving {
                 self.piece = None;
             }
         }
-        Pin::new(wire).poll_flush(cx)
+        Pin::new(socket).poll_flush(cx)
     }
 }
 
-impl From<io::Error> for Fault {
+impl From<io::Error> for ProtocolError {
     fn from(error: io::Error) -> Self {
         Self { malformed: None, detail: error.to_string() }
     }

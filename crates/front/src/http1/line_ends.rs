@@ -1,5 +1,5 @@
-//! Line ends of heads. RFC 9112 (2.2) lets a server take a lone LF for the end of a line, and hyper does; whoever stands in
-//! front of us may not, and reads one long line where we read two: a smuggled header. So a lone LF in a head becomes a
+//! Line ends of heads. RFC 9112 (2.2) lets a server take a has_lone_lf LF for the end of a line, and hyper does; whoever stands in
+//! front of us may not, and reads one long line where we read two: a smuggled header. So a has_lone_lf LF in a head becomes a
 //! NUL, which hyper refuses. Bodies stay as they are: how long they are is read where hyper reads it.
 
 /// More of a line is not kept. One that tells how long a body is, and is longer, is spoiled too.
@@ -8,19 +8,19 @@ const LINE: usize = 256;
 /// What comes next on a connection, and how far that has come.
 #[derive(Debug, Default)]
 pub(crate) struct LineEnds {
-    within: Within,
+    position: Position,
     /// The last byte was a CR.
     after_cr: bool,
     /// What came of a line, if its end has not.
     line: Vec<u8>,
     /// Something of the head has come.
     begun: bool,
-    body: Body,
+    body: Framing,
 }
 
 /// Of what the next bytes are.
 #[derive(Debug, Default, Clone, Copy)]
-enum Within {
+enum Position {
     #[default]
     Head,
     /// So many bytes of it.
@@ -37,7 +37,7 @@ enum Within {
 
 /// What follows a head, as far as is known.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Body {
+enum Framing {
     #[default]
     None,
     Sized(u64),
@@ -47,39 +47,39 @@ enum Body {
 
 /// Whether a line of this, which begins with a head, ends with an LF alone. Looks at every pair, which the compiler does sixteen at a
 /// time.
-pub(crate) fn lone(bytes: &[u8]) -> bool {
+pub(crate) fn has_lone_lf(bytes: &[u8]) -> bool {
     let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
     let found = pairs.fold(false, |found, (before, at)| found | ((*at == b'\n') & (*before != b'\r')));
     found || bytes.first() == Some(&b'\n')
 }
 
 impl LineEnds {
-    /// Spoils the lone LFs in the heads of what was read, all of which came behind what was shown before.
+    /// Spoils the has_lone_lf LFs in the heads of what was read, all of which came behind what was shown before.
     pub(crate) fn check(&mut self, mut bytes: &mut [u8]) {
         while !bytes.is_empty() {
-            let taken = match self.within {
-                Within::Head | Within::Trailer | Within::Size => self.line(bytes),
-                Within::Body(left) | Within::Chunk(left) => self.pass(left, bytes.len()),
-                Within::Refused => return,
+            let taken = match self.position {
+                Position::Head | Position::Trailer | Position::Size => self.line(bytes),
+                Position::Body(left) | Position::Chunk(left) => self.pass(left, bytes.len()),
+                Position::Refused => return,
             };
             bytes = &mut bytes[taken..];
         }
     }
 
-    /// Whether what was looked through does not end within a body. An end within a head, or before one, is the beginning of a message.
+    /// Whether what was looked through does not end position a body. An end position a head, or before one, is the beginning of a message.
     pub(crate) fn whole(&self) -> bool {
-        matches!(self.within, Within::Head)
+        matches!(self.position, Position::Head)
     }
 
     /// Passes over what is left of a body or a chunk.
     fn pass(&mut self, left: u64, there: usize) -> usize {
         let taken = usize::try_from(left).map_or(there, |left| left.min(there));
         let left = left - taken as u64;
-        self.within = match self.within {
-            Within::Chunk(_) if left > 0 => Within::Chunk(left),
-            Within::Chunk(_) => Within::Size,
-            _ if left > 0 => Within::Body(left),
-            _ => Within::Head,
+        self.position = match self.position {
+            Position::Chunk(_) if left > 0 => Position::Chunk(left),
+            Position::Chunk(_) => Position::Size,
+            _ if left > 0 => Position::Body(left),
+            _ => Position::Head,
         };
         taken
     }
@@ -107,8 +107,8 @@ impl LineEnds {
             self.keep(bytes);
             return bytes.len();
         };
-        if matches!(self.within, Within::Size) {
-            self.within = Within::Refused;
+        if matches!(self.position, Position::Size) {
+            self.position = Position::Refused;
         } else {
             bytes[lf] = 0;
             self.keep(&bytes[..=lf]);
@@ -123,48 +123,48 @@ impl LineEnds {
 
     /// A line has ended. `None`: it tells of a body, and too much.
     fn ended(&mut self, line: &[u8]) -> Option<()> {
-        self.within = match self.within {
+        self.position = match self.position {
             // Empty lines before a head are nothing.
-            Within::Head if line.is_empty() && !self.begun => Within::Head,
-            Within::Head if line.is_empty() => {
+            Position::Head if line.is_empty() && !self.begun => Position::Head,
+            Position::Head if line.is_empty() => {
                 self.begun = false;
                 match std::mem::take(&mut self.body) {
-                    Body::None | Body::Sized(0) => Within::Head,
-                    Body::Sized(len) => Within::Body(len),
-                    Body::Chunked => Within::Size,
-                    Body::Refused => Within::Refused,
+                    Framing::None | Framing::Sized(0) => Position::Head,
+                    Framing::Sized(len) => Position::Body(len),
+                    Framing::Chunked => Position::Size,
+                    Framing::Refused => Position::Refused,
                 }
             }
-            Within::Head => {
+            Position::Head => {
                 if self.begun {
                     self.body = self.body.and(line)?;
                 }
                 self.begun = true;
-                Within::Head
+                Position::Head
             }
-            Within::Size if line.len() > LINE => return None,
-            Within::Size => match size(line) {
-                Some(0) => Within::Trailer,
-                Some(len) => Within::Chunk(len + 2),
-                None => Within::Refused,
+            Position::Size if line.len() > LINE => return None,
+            Position::Size => match size(line) {
+                Some(0) => Position::Trailer,
+                Some(len) => Position::Chunk(len + 2),
+                None => Position::Refused,
             },
-            Within::Trailer if line.is_empty() => Within::Head,
-            within => within,
+            Position::Trailer if line.is_empty() => Position::Head,
+            position => position,
         };
         Some(())
     }
 }
 
-impl Body {
+impl Framing {
     /// What it is when there is this header line too.
     fn and(self, line: &[u8]) -> Option<Self> {
         let Some(colon) = line.iter().position(|byte| *byte == b':') else { return Some(self) };
         let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
         let said = if name.eq_ignore_ascii_case(b"transfer-encoding") {
-            if value.eq_ignore_ascii_case(b"chunked") { Body::Chunked } else { Body::Refused }
+            if value.eq_ignore_ascii_case(b"chunked") { Framing::Chunked } else { Framing::Refused }
         } else if name.eq_ignore_ascii_case(b"content-length") {
             let len = std::str::from_utf8(value).ok().filter(|len| len.bytes().all(|byte| byte.is_ascii_digit()));
-            len.and_then(|len| len.parse().ok()).map_or(Body::Refused, Body::Sized)
+            len.and_then(|len| len.parse().ok()).map_or(Framing::Refused, Framing::Sized)
         } else {
             return Some(self);
         };
@@ -172,10 +172,10 @@ impl Body {
             return None;
         }
         Some(match (self, said) {
-            (Body::None, said) => said,
-            (Body::Sized(one), Body::Sized(other)) if one == other => self,
+            (Framing::None, said) => said,
+            (Framing::Sized(one), Framing::Sized(other)) if one == other => self,
             // Two codings are refused, and nothing is read behind a body with a coding and a length.
-            _ => Body::Refused,
+            _ => Framing::Refused,
         })
     }
 }

@@ -7,13 +7,13 @@ pub(crate) mod line_ends;
 pub(crate) mod plain_request;
 pub(crate) mod response_head;
 
-use crate::connection::protocol::{Fault, Machine};
-use crate::connection::socket::Wire;
-use crate::exchange::context::Connection;
+use crate::connection::protocol::{Protocol, ProtocolError};
+use crate::connection::socket::Socket;
+use crate::exchange::context::ConnectionContext;
 use crate::exchange::exchange;
 use crate::handler::Handler;
-use crate::http1::fast_path::{Begun, Direct};
-use crate::http1::idle::Resting;
+use crate::http1::fast_path::{BegunExchange, FastPath};
+use crate::http1::idle::Http1;
 use crate::request::upload::Upload;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
@@ -23,23 +23,27 @@ use std::rc::Rc;
 use telemetry::Reason;
 
 /// What serves a connection until either side ends it.
-pub(crate) fn machine<H: Handler>(builder: &Builder, wire: Wire, state: Rc<Connection<H>>) -> impl Machine {
-    let begun = Rc::<Cell<Option<Begun>>>::default();
-    Resting::new(wire, Direct::new(state.clone(), begun.clone()), move |wire| {
-        let (state, begun) = (state.clone(), begun.clone());
+pub(crate) fn machine<H: Handler>(
+    builder: &Builder,
+    socket: Socket,
+    context: Rc<ConnectionContext<H>>,
+) -> impl Protocol {
+    let begun = Rc::<Cell<Option<BegunExchange>>>::default();
+    Http1::new(socket, FastPath::new(context.clone(), begun.clone()), move |socket| {
+        let (context, begun) = (context.clone(), begun.clone());
         let service = service_fn(move |request: hyper::Request<_>| {
             let answered = begun.take().unwrap_or_else(|| {
                 let (head, incoming) = request.into_parts();
-                let upload = Upload::wire(incoming, &state.limits);
-                Box::pin(exchange(state.clone(), head, upload, false))
+                let upload = Upload::http1(incoming, &context.limits);
+                Box::pin(exchange(context.clone(), head, upload, false))
             });
             async move { Ok::<_, Infallible>(answered.await) }
         });
-        builder.serve_connection(wire, service)
+        builder.serve_connection(socket, service)
     })
 }
 
-impl From<hyper::Error> for Fault {
+impl From<hyper::Error> for ProtocolError {
     fn from(error: hyper::Error) -> Self {
         let malformed = if error.is_parse_too_large() {
             Some((431, Reason::TooLarge))

@@ -17,7 +17,7 @@ pub(super) fn lines<'a>() -> [MaybeUninit<Header<'a>>; LINES] {
 }
 
 /// One of them, where it was read.
-pub(super) struct Plain<'a> {
+pub(super) struct PlainRequest<'a> {
     bytes: &'a [u8],
     pub(super) method: Method,
     /// Path and query.
@@ -43,7 +43,7 @@ enum About {
     Other,
 }
 
-impl<'a> Plain<'a> {
+impl<'a> PlainRequest<'a> {
     /// The request that ends where `bytes` end. `None`: it is something else, or broken.
     pub(super) fn read(
         bytes: &'a [u8],

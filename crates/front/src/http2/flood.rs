@@ -1,12 +1,12 @@
 //! Frames that ask for nothing. Each is cheap to send, and costs us a little: a stream opened and reset at once
 //! (CVE-2023-44487), pings and settings that want an answer, priorities, a head cut into thousands of pieces
-//! (CVE-2024-27316), data a byte at a time. Nobody needs many of them beside requests, so a connection has a purse: such a
+//! (CVE-2024-27316), data a byte at a time. Nobody needs many of them beside requests, so a connection has a budget: such a
 //! frame takes a coin, time and the bytes that move bring some back, and who has none left is shown out.
 
 use telemetry::Tick;
 
-/// What a purse holds at most, and at first.
-const PURSE: i64 = 1_000;
+/// What a budget holds at most, and at first.
+const BUDGET: i64 = 1_000;
 /// Coins a second.
 const RATE: u64 = 100;
 /// Bytes of bodies that bring a coin: a client grants room for what it read, and that is a frame too.
@@ -19,24 +19,24 @@ const HEADERS: u8 = 1;
 
 /// Looks at the frames that a client sends, from the first on.
 #[derive(Debug)]
-pub(super) struct Flood {
+pub(super) struct FloodGuard {
     /// What has come of the next head.
     head: [u8; HEAD],
     has: usize,
     /// Bytes to come before it.
     skip: usize,
-    purse: i64,
+    budget: i64,
     paid: Tick,
 }
 
-impl Flood {
+impl FloodGuard {
     /// `preface` bytes come before the first frame.
     pub(super) fn new(preface: usize) -> Self {
-        Self { head: [0; HEAD], has: 0, skip: preface, purse: PURSE, paid: Tick::now() }
+        Self { head: [0; HEAD], has: 0, skip: preface, budget: BUDGET, paid: Tick::now() }
     }
 
     /// More has come. Returns whether that is still bearable.
-    pub(super) fn came(&mut self, mut bytes: &[u8]) -> bool {
+    pub(super) fn received(&mut self, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() {
             if self.skip > 0 {
                 let skipped = self.skip.min(bytes.len());
@@ -53,12 +53,12 @@ impl Flood {
                 self.frame();
             }
         }
-        self.purse > 0 || self.wages()
+        self.budget > 0 || self.refill()
     }
 
     /// So many bytes of replies have gone.
-    pub(super) fn went(&mut self, bytes: usize) {
-        self.earn(bytes / WORTH);
+    pub(super) fn sent(&mut self, bytes: usize) {
+        self.add(bytes / WORTH);
     }
 
     fn frame(&mut self) {
@@ -68,26 +68,26 @@ impl Flood {
             // A request. What it costs is counted where it is answered.
             HEADERS => {}
             DATA => {
-                self.purse -= 1;
-                self.earn(self.skip / WORTH);
+                self.budget -= 1;
+                self.add(self.skip / WORTH);
             }
-            _ => self.purse -= 1,
+            _ => self.budget -= 1,
         }
     }
 
-    fn earn(&mut self, coins: usize) {
-        self.purse = self.purse.saturating_add(i64::try_from(coins).unwrap_or(PURSE)).min(PURSE);
+    fn add(&mut self, allowance: usize) {
+        self.budget = self.budget.saturating_add(i64::try_from(allowance).unwrap_or(BUDGET)).min(BUDGET);
     }
 
-    /// What the time since the last wages brings. Asked for only by an empty purse, so that nobody else looks at a clock.
-    fn wages(&mut self) -> bool {
+    /// What the time since the last refill brings. Asked for only by an empty budget, so that nobody else looks at a clock.
+    fn refill(&mut self) -> bool {
         let now = Tick::now();
-        let coins = now.since(self.paid).saturating_mul(RATE) / 1_000_000_000;
-        if coins > 0 {
+        let allowance = now.since(self.paid).saturating_mul(RATE) / 1_000_000_000;
+        if allowance > 0 {
             self.paid = now;
-            self.earn(usize::try_from(coins).unwrap_or(usize::MAX));
+            self.add(usize::try_from(allowance).unwrap_or(usize::MAX));
         }
-        self.purse > 0
+        self.budget > 0
     }
 }
 
@@ -105,8 +105,8 @@ mod tests {
 
     /// How many of these are borne, of so many. Time brings a few more.
     fn borne(frame: &[u8], of: usize) -> usize {
-        let mut flood = Flood::new(0);
-        (0..of).take_while(|_| flood.came(frame)).count()
+        let mut flood = FloodGuard::new(0);
+        (0..of).take_while(|_| flood.received(frame)).count()
     }
 
     #[test]
@@ -125,10 +125,10 @@ mod tests {
 
     #[test]
     fn who_reads_may_say_so() {
-        let mut flood = Flood::new(0);
+        let mut flood = FloodGuard::new(0);
         for _ in 0..100_000 {
-            flood.went(64);
-            assert!(flood.came(&PING));
+            flood.sent(64);
+            assert!(flood.received(&PING));
         }
     }
 
@@ -138,10 +138,10 @@ mod tests {
         (0..1_500).for_each(|_| stream.extend(PING));
         stream.extend(data(5_000));
         for piece in [1, 7, 9, 100, stream.len()] {
-            let mut flood = Flood::new(24);
+            let mut flood = FloodGuard::new(24);
             // Not asked in between, so that no time brings any.
             for bytes in stream.chunks(piece) {
-                let _ = flood.came(bytes);
+                let _ = flood.received(bytes);
             }
             assert_eq!((flood.skip, flood.has), (0, 0), "in pieces of {piece}");
         }

@@ -1,10 +1,10 @@
-//! The wire as h2 sees it: what comes in is looked at for floods, and one connection's frames do not keep a core; what goes out
+//! The socket as h2 sees it: what comes in is looked at for floods, and one connection's frames do not keep a core; what goes out
 //! leaves when the connection's turn ends, as h2 would write each reply alone, and twenty that are small take one write.
 
-use super::flood::Flood;
+use super::flood::FloodGuard;
 use crate::connection::protocol_detect::PREFACE;
-use crate::connection::socket::Wire;
-use crate::connection::state::Ledger;
+use crate::connection::socket::Socket;
+use crate::connection::state::ConnectionState;
 use hyper::rt::Write as _;
 use std::cell::RefCell;
 use std::io::{self, IoSlice};
@@ -20,12 +20,12 @@ const WAITING: usize = 16 << 10;
 
 /// Clones are the same socket: one for h2, one for whoever ends its turn.
 #[derive(Clone)]
-pub(super) struct Socket(Rc<RefCell<Inner>>);
+pub(super) struct FrameSocket(Rc<RefCell<Inner>>);
 
 struct Inner {
-    wire: Wire,
-    ledger: Rc<Ledger>,
-    flood: Flood,
+    socket: Socket,
+    state: Rc<ConnectionState>,
+    flood: FloodGuard,
     turn: usize,
     /// Written by h2, and not by us yet. No room is kept while there is nothing.
     waiting: Vec<u8>,
@@ -33,10 +33,10 @@ struct Inner {
     blocked: bool,
 }
 
-impl Socket {
-    pub(super) fn new(wire: Wire, ledger: Rc<Ledger>) -> Self {
-        let flood = Flood::new(PREFACE.len());
-        Self(Rc::new(RefCell::new(Inner { wire, ledger, flood, turn: 0, waiting: Vec::new(), blocked: false })))
+impl FrameSocket {
+    pub(super) fn new(socket: Socket, state: Rc<ConnectionState>) -> Self {
+        let flood = FloodGuard::new(PREFACE.len());
+        Self(Rc::new(RefCell::new(Inner { socket, state, flood, turn: 0, waiting: Vec::new(), blocked: false })))
     }
 
     /// The turn ends: what waits leaves.
@@ -49,7 +49,7 @@ impl Socket {
             // By something larger, that h2 still has.
             return Poll::Pending;
         }
-        Pin::new(&mut inner.wire).poll_flush(cx)
+        Pin::new(&mut inner.socket).poll_flush(cx)
     }
 }
 
@@ -59,7 +59,7 @@ impl Inner {
         let mut slices = Vec::with_capacity(from.len() + 1);
         slices.push(IoSlice::new(&self.waiting));
         slices.extend(from.iter().map(|slice| IoSlice::new(slice)));
-        let wrote = Pin::new(&mut self.wire).poll_write_vectored(cx, &slices);
+        let wrote = Pin::new(&mut self.socket).poll_write_vectored(cx, &slices);
         self.blocked = wrote.is_pending();
         let wrote = ready!(wrote)?;
         if wrote == 0 {
@@ -74,10 +74,10 @@ impl Inner {
     }
 }
 
-impl AsyncRead for Socket {
+impl AsyncRead for FrameSocket {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let inner = &mut *self.0.borrow_mut();
-        if inner.ledger.flooded.get() {
+        if inner.state.flooded.get() {
             // Whoever drives the connection ends it.
             return Poll::Pending;
         }
@@ -87,21 +87,21 @@ impl AsyncRead for Socket {
             return Poll::Pending;
         }
         let before = into.filled().len();
-        let read = inner.wire.poll_take(cx, into.remaining(), |bytes| into.put_slice(bytes));
+        let read = inner.socket.poll_take(cx, into.remaining(), |bytes| into.put_slice(bytes));
         if read.is_pending() {
             inner.turn = 0;
         }
         ready!(read)?;
         let came = &into.filled()[before..];
         inner.turn += came.len();
-        if !inner.flood.came(came) {
-            inner.ledger.flooded.set(true);
+        if !inner.flood.received(came) {
+            inner.state.flooded.set(true);
         }
         Poll::Ready(Ok(()))
     }
 }
 
-impl AsyncWrite for Socket {
+impl AsyncWrite for FrameSocket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
         self.poll_write_vectored(cx, &[IoSlice::new(from)])
     }
@@ -131,7 +131,7 @@ impl AsyncWrite for Socket {
                 }
             }
         };
-        inner.flood.went(wrote);
+        inner.flood.sent(wrote);
         Poll::Ready(Ok(wrote))
     }
 
@@ -142,6 +142,6 @@ impl AsyncWrite for Socket {
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_send(cx))?;
-        Pin::new(&mut self.0.borrow_mut().wire).poll_shutdown(cx)
+        Pin::new(&mut self.0.borrow_mut().socket).poll_shutdown(cx)
     }
 }

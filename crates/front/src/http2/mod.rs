@@ -1,26 +1,26 @@
 //! HTTP/2 on one connection: each request is an exchange of its own, and replies leave in whatever order they are ready.
 //!
 //! A request that is answered in its turn (a page, a refusal) goes the straight way: no task, no timer. What goes on
-//! holds a place, as a connection does: a client has no more under way on streams than it could have on connections.
+//! holds a slot, as a connection does: a client has no more under way on streams than it could have on connections.
 
 mod flood;
 mod frame_socket;
 mod send;
 
-use crate::body::chunk::Piece;
-use crate::connection::protocol::{Fault, Machine};
-use crate::connection::socket::Wire;
-use crate::connection::state::Ledger;
-use crate::connection::stream_slots::{Places, why};
+use crate::body::chunk::Chunk;
+use crate::connection::protocol::{Protocol, ProtocolError};
+use crate::connection::socket::Socket;
+use crate::connection::state::ConnectionState;
+use crate::connection::stream_slots::{StreamSlots, why};
 use crate::connection::without_request::turn_away;
 use crate::event_loop::timed;
-use crate::exchange::context::Connection;
+use crate::exchange::context::ConnectionContext;
 use crate::exchange::exchange;
 use crate::handler::Handler;
 use crate::limits::Limits;
-use crate::listen::core_context::Core;
+use crate::listen::core_context::CoreContext;
 use crate::request::upload::Upload;
-use frame_socket::Socket;
+use frame_socket::FrameSocket;
 use h2::server::{Builder, Handshake, SendResponse};
 use h2::{Reason as Code, RecvStream};
 use http::uri::Authority;
@@ -38,20 +38,20 @@ const FORBEARANCE: usize = 200;
 /// The machine and what it works on.
 pub(crate) struct Http2<H> {
     stage: Stage,
-    socket: Socket,
-    core: Rc<Core<H>>,
-    state: Rc<Connection<H>>,
-    ledger: Rc<Ledger>,
+    socket: FrameSocket,
+    core: Rc<CoreContext<H>>,
+    context: Rc<ConnectionContext<H>>,
+    state: Rc<ConnectionState>,
     /// Exchanges and replies that go on. They end with the connection.
     tasks: JoinSet<()>,
-    places: Rc<Places<H>>,
+    slots: Rc<StreamSlots<H>>,
     /// The client was told that the connection ends.
-    parted: bool,
+    closing_sent: bool,
 }
 
 enum Stage {
-    Opening(Box<Handshake<Socket, Piece>>),
-    Open(Box<h2::server::Connection<Socket, Piece>>),
+    Handshaking(Box<Handshake<FrameSocket, Chunk>>),
+    Open(Box<h2::server::Connection<FrameSocket, Chunk>>),
 }
 
 fn builder(limits: &Limits) -> Builder {
@@ -67,29 +67,34 @@ fn builder(limits: &Limits) -> Builder {
 }
 
 impl<H: Handler> Http2<H> {
-    pub(crate) fn new(core: &Rc<Core<H>>, wire: Wire, state: Rc<Connection<H>>, ledger: &Rc<Ledger>) -> Self {
-        let socket = Socket::new(wire, ledger.clone());
-        let opening = builder(&core.limits).handshake(socket.clone());
+    pub(crate) fn new(
+        core: &Rc<CoreContext<H>>,
+        socket: Socket,
+        context: Rc<ConnectionContext<H>>,
+        state: &Rc<ConnectionState>,
+    ) -> Self {
+        let socket = FrameSocket::new(socket, state.clone());
+        let handshake = builder(&core.limits).handshake(socket.clone());
         Self {
-            stage: Stage::Opening(Box::new(opening)),
+            stage: Stage::Handshaking(Box::new(handshake)),
             socket,
             core: core.clone(),
-            places: Rc::new(Places::new(core.clone(), state.client)),
-            state,
-            ledger: ledger.clone(),
+            slots: Rc::new(StreamSlots::new(core.clone(), context.client)),
+            context,
+            state: state.clone(),
             tasks: JoinSet::new(),
-            parted: false,
+            closing_sent: false,
         }
     }
 }
 
-impl<H: Handler> Machine for Http2<H> {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+impl<H: Handler> Protocol for Http2<H> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ProtocolError>> {
         let ended = self.work(cx);
         let sent = self.socket.poll_send(cx);
         if ended.is_pending() {
             match sent {
-                Poll::Ready(Ok(())) => self.ledger.settled(),
+                Poll::Ready(Ok(())) => self.state.settled(),
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error.into())),
                 Poll::Pending => {}
             }
@@ -100,16 +105,16 @@ impl<H: Handler> Machine for Http2<H> {
 
 impl<H: Handler> Http2<H> {
     /// Takes what has come, and lets h2 write what is to be said.
-    fn work(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        if let Stage::Opening(opening) = &mut self.stage {
-            let opened = ready!(Pin::new(opening.as_mut()).poll(cx)).map_err(Fault::from)?;
-            self.stage = Stage::Open(Box::new(opened));
+    fn work(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ProtocolError>> {
+        if let Stage::Handshaking(handshake) = &mut self.stage {
+            let connection = ready!(Pin::new(handshake.as_mut()).poll(cx)).map_err(ProtocolError::from)?;
+            self.stage = Stage::Open(Box::new(connection));
         }
         while let Poll::Ready(Some(_)) = self.tasks.poll_join_next(cx) {}
         loop {
             let Stage::Open(machine) = &mut self.stage else { return Poll::Pending };
-            if self.ledger.parting() && !self.parted {
-                self.parted = true;
+            if self.state.closing() && !self.closing_sent {
+                self.closing_sent = true;
                 // The client sends what it has begun, and then no more; what we took is answered (RFC 9113, 6.8).
                 machine.graceful_shutdown();
             }
@@ -117,11 +122,11 @@ impl<H: Handler> Http2<H> {
                 Poll::Ready(Some(Ok((request, respond)))) => self.begin(request, respond, cx),
                 Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(error.into())),
                 Poll::Ready(None) => return Poll::Ready(Ok(())),
-                Poll::Pending if self.ledger.flooded.get() => {
+                Poll::Pending if self.state.flooded.get() => {
                     machine.abrupt_shutdown(Code::ENHANCE_YOUR_CALM);
                     // Told if it still listens; not waited for.
                     let _ = machine.poll_closed(cx);
-                    return Poll::Ready(Err(Fault::flood()));
+                    return Poll::Ready(Err(ProtocolError::flood()));
                 }
                 Poll::Pending => break,
             }
@@ -129,35 +134,35 @@ impl<H: Handler> Http2<H> {
         Poll::Pending
     }
 
-    fn begin(&mut self, request: Request<RecvStream>, mut respond: SendResponse<Piece>, cx: &mut Context<'_>) {
+    fn begin(&mut self, request: Request<RecvStream>, mut respond: SendResponse<Chunk>, cx: &mut Context<'_>) {
         let (mut head, body) = request.into_parts();
         named(&mut head.headers, head.uri.authority());
         let ended = body.is_end_stream();
         let may_be_refused_later = ended && matches!(head.method, Method::GET | Method::HEAD);
-        let place = match (!may_be_refused_later).then(|| self.places.take()).transpose() {
-            Ok(place) => place,
+        let slot = match (!may_be_refused_later).then(|| self.slots.take()).transpose() {
+            Ok(slot) => slot,
             Err(full) => {
                 // Before anything of it was done: whoever asked may ask again (RFC 9113, 8.7).
                 respond.send_reset(Code::REFUSED_STREAM);
-                return turn_away(&self.core.recorder, self.state.client, why(full));
+                return turn_away(&self.core.recorder, self.context.client, why(full));
             }
         };
         let expects = head.headers.contains_key(header::EXPECT);
-        let upload = Upload::stream(body, &head.headers, &self.core.limits);
-        let mut wanted = upload.wanted().filter(|_| expects);
-        let mut answer = Box::pin(exchange(self.state.clone(), head, upload, false));
-        let (places, ledger) = (self.places.clone(), self.ledger.clone());
+        let upload = Upload::http2(body, &head.headers, &self.core.limits);
+        let mut requested = upload.requested().filter(|_| expects);
+        let mut answer = Box::pin(exchange(self.context.clone(), head, upload, false));
+        let (slots, state) = (self.slots.clone(), self.state.clone());
         match answer.as_mut().poll(cx) {
             Poll::Ready(response) => {
-                if let Some(rest) = send::send(response, respond, place, &places, &ledger) {
+                if let Some(rest) = send::send(response, respond, slot, &slots, &state) {
                     self.tasks.spawn_local(timed(move || rest));
                 }
             }
             Poll::Pending => {
-                let place = match place.map_or_else(|| places.take(), Ok) {
-                    Ok(place) => place,
+                let slot = match slot.map_or_else(|| slots.take(), Ok) {
+                    Ok(slot) => slot,
                     Err(full) => {
-                        ledger.refuse(why(full));
+                        state.refuse(why(full));
                         return respond.send_reset(Code::REFUSED_STREAM);
                     }
                 };
@@ -165,7 +170,7 @@ impl<H: Handler> Http2<H> {
                     let answered = poll_fn(|cx| match answer.as_mut().poll(cx) {
                         Poll::Ready(response) => Poll::Ready(Some(response)),
                         Poll::Pending => {
-                            if wanted.take_if(|wanted| wanted.load(Relaxed)).is_some() {
+                            if requested.take_if(|requested| requested.load(Relaxed)).is_some() {
                                 go_ahead(&mut respond);
                             }
                             // Who resets the stream no longer wants it: the exchange ends where it waits.
@@ -173,7 +178,7 @@ impl<H: Handler> Http2<H> {
                         }
                     });
                     if let Some(response) = answered.await
-                        && let Some(rest) = send::send(response, respond, Some(place), &places, &ledger)
+                        && let Some(rest) = send::send(response, respond, Some(slot), &slots, &state)
                     {
                         rest.await;
                     }
@@ -185,7 +190,7 @@ impl<H: Handler> Http2<H> {
 
 /// Tells a client that waits for it to send the body (RFC 9110, 10.1.1): the handler has asked for it, so it has refused what it
 /// refuses without.
-fn go_ahead(respond: &mut SendResponse<Piece>) {
+fn go_ahead(respond: &mut SendResponse<Chunk>) {
     let mut go_ahead = Response::new(());
     *go_ahead.status_mut() = StatusCode::CONTINUE;
     // Fails where the client has reset the stream, which is seen elsewhere.
@@ -202,7 +207,7 @@ fn named(headers: &mut HeaderMap, authority: Option<&Authority>) {
     }
 }
 
-impl From<h2::Error> for Fault {
+impl From<h2::Error> for ProtocolError {
     fn from(error: h2::Error) -> Self {
         // What the machine itself refused to read on from; else the client left, or said why it does.
         let ours = error.reason().filter(|_| error.is_library());

@@ -1,11 +1,11 @@
 //! A reply on its stream: handed to the machine at once where the client's windows have room for it, else piece by piece.
 
-use crate::body::Sending;
-use crate::body::chunk::Piece;
-use crate::body::delivery::Sent;
-use crate::connection::reply_stream::Stream;
-use crate::connection::state::Ledger;
-use crate::connection::stream_slots::{Place, Places, why};
+use crate::body::OutgoingBody;
+use crate::body::chunk::Chunk;
+use crate::body::delivery::Delivery;
+use crate::connection::reply_stream::ReplyStream;
+use crate::connection::state::ConnectionState;
+use crate::connection::stream_slots::{StreamSlot, StreamSlots, why};
 use crate::date;
 use h2::server::SendResponse;
 use h2::{Reason as Code, SendStream};
@@ -19,55 +19,55 @@ use std::rc::Rc;
 use std::task::{Poll, ready};
 use telemetry::Millis;
 
-/// A reply that the client's windows hold back beyond this takes a place of its own.
+/// A reply that the client's windows hold back beyond this takes a slot of its own.
 pub(super) const SEND_BUFFER: usize = 1 << 20;
 
 /// Sends what can go at once. Returns what sees to the rest.
 pub(super) fn send<H>(
-    response: Response<Sending>,
-    mut respond: SendResponse<Piece>,
-    place: Option<Place>,
-    places: &Places<H>,
-    ledger: &Rc<Ledger>,
+    response: Response<OutgoingBody>,
+    mut respond: SendResponse<Chunk>,
+    slot: Option<StreamSlot>,
+    slots: &StreamSlots<H>,
+    state: &Rc<ConnectionState>,
 ) -> Option<impl Future<Output = ()> + use<H>> {
     let (mut head, mut body) = response.into_parts();
-    let (sent, len) = (body.sent().clone(), body.left());
-    complete(&mut head, len, ledger.recorder().clock().now());
+    let (delivery, len) = (body.delivery().clone(), body.left());
+    complete(&mut head, len, state.recorder().clock().now());
     let Ok(mut stream) = respond.send_response(Response::from_parts(head, ()), len == Some(0)) else {
         // The client has reset the stream.
-        ledger.cut(&sent, None);
+        state.cut(&delivery, None);
         return None;
     };
     if len == Some(0) {
-        sent.hold_head();
+        delivery.hold_head();
         return None;
     }
     let whole = body.whole();
     let room = len.and_then(|len| usize::try_from(len).ok()).unwrap_or(usize::MAX);
     stream.reserve_capacity(room.min(SEND_BUFFER));
-    if whole.is_some() && stream.capacity() >= room && !ledger.stalled() {
+    if whole.is_some() && stream.capacity() >= room && !state.stalled() {
         // Only the socket can keep it now, and that is watched for the whole connection.
         let _ = whole.map(|piece| stream.send_data(piece, true));
         return None;
     }
-    let place = match place.map_or_else(|| places.take(), Ok) {
-        Ok(place) => place,
+    let slot = match slot.map_or_else(|| slots.take(), Ok) {
+        Ok(slot) => slot,
         Err(full) => {
             stream.send_reset(Code::REFUSED_STREAM);
-            ledger.cut(&sent, Some(why(full)));
+            state.cut(&delivery, Some(why(full)));
             return None;
         }
     };
     let sending = Rc::new(RefCell::new(stream));
-    ledger.carry(&sent, Stream::new(sending.clone(), place));
+    state.carry(&delivery, ReplyStream::new(sending.clone(), slot));
     match whole {
         Some(piece) => {
             if sending.borrow_mut().send_data(piece, true).is_err() {
-                ledger.cut(&sent, None);
+                state.cut(&delivery, None);
             }
             None
         }
-        None => Some(piece_by_piece(body, sent, sending, ledger.clone())),
+        None => Some(piece_by_piece(body, delivery, sending, state.clone())),
     }
 }
 
@@ -90,10 +90,10 @@ fn complete(head: &mut Parts, len: Option<u64>, now: Millis) {
 
 /// The next piece when the one before has gone.
 async fn piece_by_piece(
-    mut body: Sending,
-    sent: Rc<Sent>,
-    sending: Rc<RefCell<SendStream<Piece>>>,
-    ledger: Rc<Ledger>,
+    mut body: OutgoingBody,
+    delivery: Rc<Delivery>,
+    sending: Rc<RefCell<SendStream<Chunk>>>,
+    state: Rc<ConnectionState>,
 ) {
     loop {
         let next = poll_fn(|cx| {
@@ -101,7 +101,7 @@ async fn piece_by_piece(
             if sending.borrow_mut().poll_reset(cx).is_ready() {
                 return Poll::Ready(None);
             }
-            ready!(sent.poll_gone(cx));
+            ready!(delivery.poll_gone(cx));
             Pin::new(&mut body).poll_frame(cx).map(Some)
         });
         let piece = match next.await {
@@ -111,13 +111,13 @@ async fn piece_by_piece(
                 None
             }
             // It turned out to have ended with the piece before.
-            Some(None) => Some(Piece::nothing(sent.clone())),
+            Some(None) => Some(Chunk::nothing(delivery.clone())),
             None => None,
         };
         let last = body.is_end_stream();
         let taken = piece.is_some_and(|piece| sending.borrow_mut().send_data(piece, last).is_ok());
         if !taken {
-            return ledger.cut(&sent, None);
+            return state.cut(&delivery, None);
         }
         if last {
             return;

@@ -1,8 +1,8 @@
 //! What the connections of one core share: its handler, its limits, and whether the server stops.
 
-use crate::body::file_reader::Means;
+use crate::body::file_reader::FileAccess;
 use crate::clients::proxies::Proxies;
-use crate::clients::{self, Clients};
+use crate::clients::{self, ClientConnections};
 use crate::http1::builder::builder;
 use crate::limits::Limits;
 use crate::listen::tls::Tls;
@@ -19,21 +19,21 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
 /// What the connections of one core share.
-pub(crate) struct Core<H> {
+pub(crate) struct CoreContext<H> {
     pub(crate) handler: Arc<H>,
     pub(crate) limits: Arc<Limits>,
     pub(crate) recorder: Arc<Recorder>,
     /// What all cores read files with.
-    pub(crate) means: Means,
+    pub(crate) file_access: FileAccess,
     pub(crate) builder: Builder,
     /// Connections of all cores, and what is under way beyond one request each.
     pub(crate) connections: Arc<Bound>,
     /// The same, by client.
-    pub(crate) clients: Arc<Clients>,
+    pub(crate) clients: Arc<ClientConnections>,
     pub(crate) proxies: Arc<Proxies>,
     pub(crate) tls: Option<Arc<Tls>>,
     /// Set when the connections of this core are to finish: how long idle ones may stay.
-    pub(crate) farewell: Cell<Option<Duration>>,
+    pub(crate) idle_grace: Cell<Option<Duration>>,
     /// Told once, when that becomes so.
     pub(crate) stopping: Notify,
     /// Connections that are open on this core.
@@ -43,29 +43,29 @@ pub(crate) struct Core<H> {
 }
 
 /// Why a connection has not come to its first request.
-pub(crate) enum Late {
+pub(crate) enum WaitError {
     /// The client took too long.
     Slow,
     /// The server stops, and waited for as long as it does for idle connections.
     Stopping,
 }
 
-impl<H> Core<H> {
+impl<H> CoreContext<H> {
     /// The same core for connections that are answered by another handler, may be open for so long, and count in this bound.
-    pub(crate) fn with<V>(&self, handler: Arc<V>, open_for: Duration, connections: Arc<Bound>) -> Core<V> {
+    pub(crate) fn with<V>(&self, handler: Arc<V>, open_for: Duration, connections: Arc<Bound>) -> CoreContext<V> {
         let stays =
             Limits { head_time: open_for, keep_alive: open_for, write_stall: open_for, ..(*self.limits).clone() };
-        Core {
+        CoreContext {
             handler,
             builder: builder(&stays),
             limits: Arc::new(stays),
             recorder: self.recorder.clone(),
-            means: self.means.clone(),
+            file_access: self.file_access.clone(),
             connections,
-            clients: Clients::new(u64::MAX),
+            clients: ClientConnections::new(u64::MAX),
             proxies: self.proxies.clone(),
             tls: self.tls.clone(),
-            farewell: Cell::new(None),
+            idle_grace: Cell::new(None),
             stopping: Notify::new(),
             open: Cell::new(0),
             emptied: Notify::new(),
@@ -73,22 +73,22 @@ impl<H> Core<H> {
     }
 
     /// One more connection of `client`. A trusted proxy has those of many clients, and is not counted.
-    pub(crate) fn enter(&self, client: IpAddr) -> Result<Option<clients::Place>, Full> {
+    pub(crate) fn enter(&self, client: IpAddr) -> Result<Option<clients::ClientSlot>, Full> {
         if self.proxies.trust(client) { Ok(None) } else { self.clients.enter(client).map(Some) }
     }
 
     /// Waits for what comes before a connection's first request or after its last, for as long as a head may take.
-    pub(crate) async fn in_time<T>(&self, opening: impl Future<Output = T>) -> Result<T, Late> {
+    pub(crate) async fn in_time<T>(&self, opening: impl Future<Output = T>) -> Result<T, WaitError> {
         let mut opening = pin!(timeout(self.limits.head_time, opening));
         let mut stopping = pin!(async {
-            if self.farewell.get().is_none() {
+            if self.idle_grace.get().is_none() {
                 self.stopping.notified().await;
             }
-            sleep(self.farewell.get().unwrap_or_default()).await;
+            sleep(self.idle_grace.get().unwrap_or_default()).await;
         });
         poll_fn(|cx| match opening.as_mut().poll(cx) {
-            Poll::Ready(opened) => Poll::Ready(opened.map_err(|_| Late::Slow)),
-            Poll::Pending => stopping.as_mut().poll(cx).map(|()| Err(Late::Stopping)),
+            Poll::Ready(opened) => Poll::Ready(opened.map_err(|_| WaitError::Slow)),
+            Poll::Pending => stopping.as_mut().poll(cx).map(|()| Err(WaitError::Stopping)),
         })
         .await
     }

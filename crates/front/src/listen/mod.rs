@@ -6,19 +6,19 @@ pub(crate) mod reserved_connections;
 pub(crate) mod stop;
 pub(crate) mod tls;
 
-use crate::body::buffer_pool::Buffers;
-use crate::body::file_reader::Means;
+use crate::body::buffer_pool::BufferPool;
+use crate::body::file_reader::FileAccess;
 use crate::clients::proxies::Proxies;
-use crate::clients::{self, Clients};
+use crate::clients::{self, ClientConnections};
 use crate::connection;
 use crate::error::Error;
 use crate::event_loop::{heartbeat, timed};
 use crate::handler::Handler;
 use crate::http1::builder::builder;
 use crate::limits::Limits;
-use core_context::Core;
+use core_context::CoreContext;
 use listener::Listener;
-use reserved_connections::Reserve;
+use reserved_connections::ReservedConnections;
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
@@ -76,40 +76,41 @@ pub fn run<H: Handler>(
     let connections = Bound::new(BoundName::Connections, "", limits.connections);
     recorder.register(connections.clone());
     let (proxies, tls) = (Arc::new(options.proxies), options.tls);
-    let clients = Clients::new(limits.client_connections);
+    let clients = ClientConnections::new(limits.client_connections);
     recorder.register(clients.bound().clone());
     let cores = options.cores.max(1);
-    let reserve = Reserve::new(&recorder);
+    let reserved = ReservedConnections::new(&recorder);
     let threads = Bound::new(BoundName::FileThreads, "", (cores * BLOCKING) as u64);
     recorder.register(threads.clone());
-    let buffers = Buffers::new(limits.file_buffers);
+    let buffers = BufferPool::new(limits.file_buffers);
     recorder.register(buffers.bound());
-    let means = Means { buffers, threads, sendfile: options.sendfile };
+    let file_access = FileAccess { buffers, threads, sendfile: options.sendfile };
     let sockets = (0..cores).map(|_| listener.0.try_clone()).collect::<io::Result<Vec<_>>>().map_err(Error::Core)?;
     // The cores hold all that is left of the socket here, so that connecting fails as soon as they have stopped.
     drop(listener);
     std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(cores);
         for (number, socket) in sockets.into_iter().enumerate() {
-            let core = Core {
+            let core = CoreContext {
                 builder: builder(&limits),
                 handler: handler.clone(),
                 limits: limits.clone(),
                 recorder: recorder.clone(),
-                means: means.clone(),
+                file_access: file_access.clone(),
                 connections: connections.clone(),
                 clients: clients.clone(),
                 proxies: proxies.clone(),
                 tls: tls.clone(),
-                farewell: Cell::new(None),
+                idle_grace: Cell::new(None),
                 stopping: Notify::new(),
                 open: Cell::new(0),
                 emptied: Notify::new(),
             };
             let (stop, name) = (&stop, format!("core-{number}"));
             let heart = recorder.pulse(&name);
-            let reserve = reserve.clone();
-            let work = move || serve(core, socket, &reserve, heart, stop, options.patience).inspect_err(|_| stop.now());
+            let reserved = reserved.clone();
+            let work =
+                move || serve(core, socket, &reserved, heart, stop, options.patience).inspect_err(|_| stop.now());
             threads.push(Thread::new().name(name).spawn_scoped(scope, work).inspect_err(|_| stop.now()));
         }
         let ended = |thread: io::Result<ScopedJoinHandle<'_, io::Result<()>>>| {
@@ -121,9 +122,9 @@ pub fn run<H: Handler>(
 
 /// One core: accepts until it is told to stop, and then finishes.
 fn serve<H: Handler>(
-    core: Core<H>,
+    core: CoreContext<H>,
     socket: std::net::TcpListener,
-    reserve: &Reserve,
+    reserved: &ReservedConnections,
     heart: Arc<Pulse>,
     stop: &Stop,
     patience: Duration,
@@ -135,7 +136,7 @@ fn serve<H: Handler>(
     let served = runtime.block_on(async {
         let socket = TcpListener::from_std(socket)?;
         tokio::task::spawn_local(heartbeat(heart));
-        core.farewell.set(Some(timed(|| accept(&core, reserve, socket, stop)).await));
+        core.idle_grace.set(Some(timed(|| accept(&core, reserved, socket, stop)).await));
         core.stopping.notify_waiters();
         finish(&core, patience).await;
         Ok(())
@@ -146,24 +147,29 @@ fn serve<H: Handler>(
 }
 
 /// Accepts until it is told to stop. Returns how long idle connections may stay.
-async fn accept<H: Handler>(core: &Rc<Core<H>>, reserve: &Reserve, socket: TcpListener, stop: &Stop) -> Duration {
+async fn accept<H: Handler>(
+    core: &Rc<CoreContext<H>>,
+    reserved: &ReservedConnections,
+    socket: TcpListener,
+    stop: &Stop,
+) -> Duration {
     let mut asked = pin!(stop.asked());
     loop {
         let accepted = poll_fn(|cx| match asked.as_mut().poll(cx) {
-            Poll::Ready(farewell) => Poll::Ready(Err(farewell)),
+            Poll::Ready(idle_grace) => Poll::Ready(Err(idle_grace)),
             Poll::Pending => socket.poll_accept(cx).map(Ok),
         });
         match accepted.await {
-            Err(farewell) => return farewell,
+            Err(idle_grace) => return idle_grace,
             Ok(Ok((stream, peer))) => {
                 core.recorder.count(Counter::Connections);
                 let client = peer.ip().to_canonical();
                 match (core.connections.enter(), core.enter(client)) {
-                    (Ok(slot), Ok(place)) => open(core, stream, client, (slot, place)),
+                    (Ok(slot), Ok(client_slot)) => open(core, stream, client, slot, client_slot),
                     (full, _) => {
                         let why = if full.is_err() { Reason::TooManyConnections } else { Reason::TooManyOfClient };
                         drop(full);
-                        reserve.let_in(core, stream, client, why);
+                        reserved.accept(core, stream, client, why);
                         // Those inside have their turn before the next may push one out.
                         yield_now().await;
                     }
@@ -176,30 +182,37 @@ async fn accept<H: Handler>(core: &Rc<Core<H>>, reserve: &Reserve, socket: TcpLi
     }
 }
 
-fn open<H: Handler>(core: &Rc<Core<H>>, stream: TcpStream, client: IpAddr, counted: (Slot, Option<clients::Place>)) {
-    // Replies leave when they are written; a failure means that the client has gone.
+fn open<H: Handler>(
+    core: &Rc<CoreContext<H>>,
+    stream: TcpStream,
+    client: IpAddr,
+    slot: Slot,
+    client_slot: Option<clients::ClientSlot>,
+) {
+    // Replies leave when they are written; a failure file_access that the client has gone.
     if stream.set_nodelay(true).is_err() {
         return;
     }
-    let place = Place { core: core.clone(), _counted: counted };
+    let connection = ConnectionSlot { core: core.clone(), _slot: slot, _client_slot: client_slot };
     core.open.set(core.open.get() + 1);
-    tokio::task::spawn_local(async move { timed(|| connection::serve(place.core.clone(), stream, client)).await });
+    tokio::task::spawn_local(async move { timed(|| connection::serve(connection.core.clone(), stream, client)).await });
 }
 
 /// A connection's place on its core, given back when it ends in whatever way.
-struct Place<H> {
-    core: Rc<Core<H>>,
-    _counted: (Slot, Option<clients::Place>),
+struct ConnectionSlot<H> {
+    core: Rc<CoreContext<H>>,
+    _slot: Slot,
+    _client_slot: Option<clients::ClientSlot>,
 }
 
-impl<H> Drop for Place<H> {
+impl<H> Drop for ConnectionSlot<H> {
     fn drop(&mut self) {
         self.core.open.set(self.core.open.get() - 1);
         self.core.emptied.notify_one();
     }
 }
 
-async fn finish<H>(core: &Core<H>, patience: Duration) {
+async fn finish<H>(core: &CoreContext<H>, patience: Duration) {
     let _ = timeout(patience, async {
         while core.open.get() > 0 {
             core.emptied.notified().await;

@@ -6,7 +6,7 @@ use crate::connection;
 use crate::connection::without_request::turn_away;
 use crate::event_loop::timed;
 use crate::handler::Handler;
-use crate::listen::core_context::Core;
+use crate::listen::core_context::CoreContext;
 use crate::reply::Reply;
 use crate::request::Request;
 use http::{HeaderValue, StatusCode, header};
@@ -28,12 +28,12 @@ pub const RESERVED: usize = 64;
 const STAY: Duration = Duration::from_secs(2);
 
 /// The connections of all cores that are in reserve, the oldest first.
-pub(crate) struct Reserve {
+pub(crate) struct ReservedConnections {
     inside: Mutex<VecDeque<AbortHandle>>,
     bound: Arc<Bound>,
 }
 
-impl Reserve {
+impl ReservedConnections {
     /// Nobody is in it.
     pub(crate) fn new(recorder: &Recorder) -> Arc<Self> {
         let bound = Bound::new(BoundName::ReservedConnections, "", RESERVED as u64);
@@ -42,7 +42,7 @@ impl Reserve {
     }
 
     /// Lets in who would be turned away for this reason.
-    pub(crate) fn let_in<H: Handler>(&self, core: &Rc<Core<H>>, stream: TcpStream, client: IpAddr, why: Reason) {
+    pub(crate) fn accept<H: Handler>(&self, core: &Rc<CoreContext<H>>, stream: TcpStream, client: IpAddr, why: Reason) {
         let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
         inside.retain(|one| !one.is_finished());
         if inside.len() >= RESERVED
@@ -51,28 +51,28 @@ impl Reserve {
             self.bound.reject();
             oldest.abort();
         }
-        let vital = Arc::new(Vital { handler: core.handler.clone(), why, asked: AtomicBool::new(false) });
-        let visit = Visit { recorder: core.recorder.clone(), vital: vital.clone(), client };
-        let core = Rc::new(core.with(vital, STAY, self.bound.clone()));
+        let probes = Arc::new(ProbeHandler { handler: core.handler.clone(), why, asked: AtomicBool::new(false) });
+        let connection = ReservedConnection { recorder: core.recorder.clone(), probes: probes.clone(), client };
+        let core = Rc::new(core.with(probes, STAY, self.bound.clone()));
         // One that was pushed out has its slot until its task ends.
         let slot = self.bound.enter().ok();
         let serve = async move {
-            let _left = (visit, slot);
+            let _left = (connection, slot);
             let _ = timed(|| timeout(STAY, connection::serve(core, stream, client))).await;
         };
         inside.push_back(tokio::task::spawn_local(serve).abort_handle());
     }
 }
 
-/// Answers what is vital, and tells all others that there is no room.
-pub(crate) struct Vital<H> {
+/// Answers what is probes, and tells all others that there is no room.
+pub(crate) struct ProbeHandler<H> {
     handler: Arc<H>,
     why: Reason,
     /// Whether there was a request.
     asked: AtomicBool,
 }
 
-impl<H: Handler> Handler for Vital<H> {
+impl<H: Handler> Handler for ProbeHandler<H> {
     async fn answer(&self, request: &mut Request, event: &mut Event) -> Reply {
         self.asked.store(true, Relaxed);
         let mut reply = if self.handler.is_vital(request) {
@@ -89,16 +89,16 @@ impl<H: Handler> Handler for Vital<H> {
 }
 
 /// A connection in reserve. One that ends without a request was turned away.
-struct Visit<H> {
+struct ReservedConnection<H> {
     recorder: Arc<Recorder>,
-    vital: Arc<Vital<H>>,
+    probes: Arc<ProbeHandler<H>>,
     client: IpAddr,
 }
 
-impl<H> Drop for Visit<H> {
+impl<H> Drop for ReservedConnection<H> {
     fn drop(&mut self) {
-        if !self.vital.asked.load(Relaxed) {
-            turn_away(&self.recorder, self.client, self.vital.why);
+        if !self.probes.asked.load(Relaxed) {
+            turn_away(&self.recorder, self.client, self.probes.why);
         }
     }
 }

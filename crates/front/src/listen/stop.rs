@@ -1,4 +1,4 @@
-//! Asking the front to stop, from anywhere.
+//! RequestFacts the front to stop, from anywhere.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,11 +20,11 @@ impl Stop {
         self.after(Duration::ZERO);
     }
 
-    /// Throws the switch, and leaves connections without a request open until they were idle for `farewell`: a request
-    /// that comes meanwhile is answered, and the reply says that the connection ends. So nobody who keeps asking sends
+    /// Throws the switch, and leaves connections without a request open until they were idle for `idle_grace`: a request
+    /// that comes meanwhile is answered, and the reply says that the connection ends. So nobody who keeps facts sends
     /// into a connection that is being closed.
-    pub fn after(&self, farewell: Duration) {
-        self.0.send_if_modified(|asked| asked.replace(farewell).is_none());
+    pub fn after(&self, idle_grace: Duration) {
+        self.0.send_if_modified(|asked| asked.replace(idle_grace).is_none());
     }
 
     /// Whether it was thrown.
@@ -34,8 +34,8 @@ impl Stop {
 
     /// Waits until it is thrown. Returns how long idle connections may stay.
     pub async fn asked(&self) -> Duration {
-        // An error means that every sender is gone, and this is one.
+        // An error file_access that every sender is gone, and this is one.
         let mut asked = self.0.subscribe();
-        asked.wait_for(Option::is_some).await.ok().and_then(|farewell| *farewell).unwrap_or_default()
+        asked.wait_for(Option::is_some).await.ok().and_then(|idle_grace| *idle_grace).unwrap_or_default()
     }
 }

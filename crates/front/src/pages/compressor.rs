@@ -1,7 +1,7 @@
 //! The gzip form of a page: made on a thread that no client waits for, once somebody who accepts it was answered without.
 
 use super::page::Page;
-use super::page_cache::{Key, Shelf};
+use super::page_cache::{PageCache, PageKey};
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -17,7 +17,7 @@ const AT_ONCE: usize = 4 << 10;
 
 /// A page to compress, and where it stands.
 struct Job<S> {
-    key: Key,
+    key: PageKey,
     page: Arc<Page<S>>,
     _slot: Slot,
 }
@@ -29,20 +29,20 @@ pub(super) struct Compressor<S> {
 }
 
 impl<S: Clone + Send + Sync + 'static> Compressor<S> {
-    /// Starts the thread. `shelf` is where the pages stand.
-    pub(super) fn start(shelf: Arc<Shelf<S>>, recorder: Arc<Recorder>) -> Self {
+    /// Starts the thread. `cache` is where the pages stand.
+    pub(super) fn start(cache: Arc<PageCache<S>>, recorder: Arc<Recorder>) -> Self {
         let bound = Bound::new(BoundName::PageCompression, "", QUEUE);
         recorder.register(bound.clone());
         let (jobs, waiting) = channel();
         // Without the thread there is nobody to send to, and the jobs are shed.
         let _ = std::thread::Builder::new()
             .name("page-gzip".to_owned())
-            .spawn(move || compress_each(&waiting, &shelf, &recorder));
+            .spawn(move || compress_each(&waiting, &cache, &recorder));
         Self { jobs, bound }
     }
 
     /// Has the gzip form of `page` made, some time, if there is room in the queue.
-    pub(super) fn ask(&self, key: Key, page: &Arc<Page<S>>) {
+    pub(super) fn ask(&self, key: PageKey, page: &Arc<Page<S>>) {
         let job = self.bound.enter().ok().map(|slot| Job { key, page: page.clone(), _slot: slot });
         if job.is_none_or(|job| self.jobs.send(job).is_err()) {
             page.shed();
@@ -58,14 +58,14 @@ impl<S: Clone + Send + Sync + 'static> Compressor<S> {
     }
 }
 
-fn compress_each<S: Clone>(jobs: &Receiver<Job<S>>, shelf: &Shelf<S>, recorder: &Recorder) {
+fn compress_each<S: Clone>(jobs: &Receiver<Job<S>>, cache: &PageCache<S>, recorder: &Recorder) {
     background();
     for job in jobs {
         recorder.attempt();
         let mut event = Event::job("page.compress", recorder.clock().now());
         event.subject = job.page.subject.clone();
         if let Some(body) = event.time(Op::PageCompress, || compress(&job.page.identity.body)) {
-            shelf.replace(job.key, &job.page, job.page.with_gzip(body));
+            cache.replace(job.key, &job.page, job.page.with_gzip(body));
         }
         event.outcome = Some(Outcome::Done);
         event.duration = Tick::now().since(event.began);

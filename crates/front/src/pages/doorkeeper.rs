@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 /// 16 bits of the hash of whatever came last to each place of a table that never grows. Forgetting costs a page its
 /// second chance, and one in 65,536 strangers is taken for somebody known: neither does harm.
 #[derive(Debug)]
-pub(super) struct Door(Box<[AtomicU16]>);
+pub(super) struct Doorkeeper(Box<[AtomicU16]>);
 
-impl Door {
+impl Doorkeeper {
     /// Places for each page that the shelf may hold: so many strangers may come between two visits, about.
     const EACH: usize = 8;
     const LEAST: usize = 1 << 10;
     /// 2 MiB.
     const MOST: usize = 1 << 20;
 
-    /// The door of a shelf for so many pages.
+    /// The doorkeeper of a shelf for so many pages.
     pub(super) fn new(pages: usize) -> Self {
         let places = pages.saturating_mul(Self::EACH).clamp(Self::LEAST, Self::MOST).next_power_of_two();
         Self((0..places).map(|_| AtomicU16::new(0)).collect())
@@ -41,16 +41,16 @@ mod tests {
 
     #[test]
     fn it_knows_who_came_last_and_takes_few_strangers_for_somebody_known() {
-        let (door, hasher) = (Door::new(1000), DefaultHashBuilder::default());
+        let (doorkeeper, hasher) = (Doorkeeper::new(1000), DefaultHashBuilder::default());
         let strangers = 200_000_u64;
-        let known = (0..strangers).filter(|stranger| door.again(hasher.hash_one(stranger))).count();
+        let known = (0..strangers).filter(|stranger| doorkeeper.again(hasher.hash_one(stranger))).count();
         assert!(known < 100, "{known} of {strangers}");
-        assert!(door.again(hasher.hash_one(strangers - 1)));
+        assert!(doorkeeper.again(hasher.hash_one(strangers - 1)));
     }
 
     #[test]
     fn its_table_is_small_whatever_the_shelf() {
-        assert_eq!(Door::new(0).0.len(), Door::LEAST);
-        assert_eq!(Door::new(usize::MAX).0.len(), Door::MOST);
+        assert_eq!(Doorkeeper::new(0).0.len(), Doorkeeper::LEAST);
+        assert_eq!(Doorkeeper::new(usize::MAX).0.len(), Doorkeeper::MOST);
     }
 }

@@ -14,7 +14,7 @@ const WORTH: RangeInclusive<usize> = 24 << 10..=1 << 20;
 
 /// Who makes the copies, each of which takes a descriptor.
 #[derive(Debug)]
-pub(super) struct Copies(Arc<Bound>);
+pub(super) struct KernelCopies(Arc<Bound>);
 
 /// The copy of one body, where there is one: made when it is first wanted.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +26,7 @@ struct Copied {
     _slot: Slot,
 }
 
-impl Copies {
+impl KernelCopies {
     /// At most so many.
     pub(super) fn new(most: u64, recorder: &Recorder) -> Self {
         let bound = Bound::new(BoundName::PageFiles, "", most);
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_copy_is_made_once_for_bodies_that_are_worth_it_while_there_is_room() {
-        let copies = Copies::new(1, &Recorder::silent(Clock::default()));
+        let copies = KernelCopies::new(1, &Recorder::silent(Clock::default()));
         let (small, large) = (vec![1; WORTH.start() - 1], vec![2; WORTH.start() + 1]);
         assert!(copies.of(&small, &KernelCopy::default()).is_none());
         let copy = KernelCopy::default();

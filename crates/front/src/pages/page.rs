@@ -1,4 +1,4 @@
-//! A complete answer: its forms, and what an event needs to be whole without asking anybody.
+//! A complete answer: its forms, and what an event needs to be whole without facts anybody.
 
 use super::kernel_copy::KernelCopy;
 use crate::http1::response_head;
@@ -18,8 +18,8 @@ const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 pub(super) struct Page<S> {
     pub(super) stamp: S,
     pub(super) status: StatusCode,
-    pub(super) identity: Form,
-    pub(super) gzip: Gzip,
+    pub(super) identity: Representation,
+    pub(super) gzip: GzipState,
     pub(super) ranges: Ranges,
     pub(super) subject: Subject,
     pub(super) reason: Option<Reason>,
@@ -29,7 +29,7 @@ pub(super) struct Page<S> {
 
 /// Headers and body in one coding.
 #[derive(Debug, Clone)]
-pub(super) struct Form {
+pub(super) struct Representation {
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
     /// The same where the kernel can send it from.
@@ -40,13 +40,13 @@ pub(super) struct Form {
 
 /// How far the gzip form is.
 #[derive(Debug)]
-pub(super) enum Gzip {
+pub(super) enum GzipState {
     /// There will be none.
     Unfit,
     /// It can be made; whether somebody has asked for it.
     Possible(AtomicBool),
     /// Here it is.
-    Ready(Form),
+    Ready(Representation),
 }
 
 impl<S> Page<S> {
@@ -65,10 +65,10 @@ impl<S> Page<S> {
             headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         }
         // A copy: the reply's may be a small part of something large that it would keep alive.
-        let identity = Form::new(reply.status, headers, Bytes::copy_from_slice(body));
+        let identity = Representation::new(reply.status, headers, Bytes::copy_from_slice(body));
         let weight = (FIXED + key) as u64 + identity.weight();
         let fit = reply.status == StatusCode::OK && fits(&identity);
-        let gzip = if fit { Gzip::Possible(AtomicBool::new(false)) } else { Gzip::Unfit };
+        let gzip = if fit { GzipState::Possible(AtomicBool::new(false)) } else { GzipState::Unfit };
         let (status, ranges) = (reply.status, reply.ranges.clone());
         Some(Self { stamp, status, identity, gzip, ranges, subject, reason, weight })
     }
@@ -82,13 +82,13 @@ impl<S> Page<S> {
         let (stamp, identity, subject) = (self.stamp.clone(), self.identity.clone(), self.subject.clone());
         let weight = self.weight + gzip.weight();
         let (status, ranges, reason) = (self.status, self.ranges.clone(), self.reason);
-        Self { stamp, status, identity, gzip: Gzip::Ready(gzip), ranges, subject, reason, weight }
+        Self { stamp, status, identity, gzip: GzipState::Ready(gzip), ranges, subject, reason, weight }
     }
 
     /// The form for somebody: `gzip` tells whether they take that.
-    pub(super) fn form(&self, gzip: impl Fn() -> bool) -> &Form {
+    pub(super) fn form(&self, gzip: impl Fn() -> bool) -> &Representation {
         match &self.gzip {
-            Gzip::Ready(form) if gzip() => form,
+            GzipState::Ready(form) if gzip() => form,
             _ => &self.identity,
         }
     }
@@ -96,20 +96,20 @@ impl<S> Page<S> {
     /// Whether somebody is the first to ask for a gzip form that could be made.
     pub(super) fn lacks_gzip(&self, gzip: impl Fn() -> bool) -> bool {
         match &self.gzip {
-            Gzip::Possible(asked) => !asked.load(Relaxed) && gzip() && !asked.swap(true, Relaxed),
+            GzipState::Possible(asked) => !asked.load(Relaxed) && gzip() && !asked.swap(true, Relaxed),
             _ => false,
         }
     }
 
     /// The gzip form was asked for in vain: the next one may try again.
     pub(super) fn shed(&self) {
-        if let Gzip::Possible(asked) = &self.gzip {
+        if let GzipState::Possible(asked) = &self.gzip {
             asked.store(false, Relaxed);
         }
     }
 }
 
-impl Form {
+impl Representation {
     fn new(status: StatusCode, headers: HeaderMap, body: Bytes) -> Self {
         let lasting = headers.iter().filter(|(name, _)| **name != DAYLIGHT_EVENT);
         let head = response_head::begin(status, lasting, Some(body.len())).into_boxed_slice().into();
@@ -140,7 +140,7 @@ impl Form {
 }
 
 /// Whether a gzip form may be made: whoever made the reply says by `Vary` that it may come in several, and it is text.
-fn fits(form: &Form) -> bool {
+fn fits(form: &Representation) -> bool {
     const TEXT: [&str; 4] = ["text/", "application/json", "application/xml", "image/svg+xml"];
     let text = |name| form.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     form.body.len() >= SMALLEST

@@ -24,10 +24,10 @@ impl World {
     fn new(bytes: u64) -> Self {
         let revisions = Arc::new(Mutex::new(vec![0; 8]));
         let seen = revisions.clone();
-        let outside = Outside {
+        let hooks = PageHooks {
             canon: |path, query| match path.strip_prefix("/track/b") {
-                Some(path) => Canon { path: path.into(), query, build: Some("b") },
-                None => Canon { path: path.into(), query: query.filter(|_| path != "/plain"), build: None },
+                Some(path) => PageUrl { path: path.into(), query, build: Some("b") },
+                None => PageUrl { path: path.into(), query: query.filter(|_| path != "/plain"), build: None },
             },
             class: Box::new(|headers| match headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes) {
                 None => Some((0, LATER)),
@@ -36,7 +36,7 @@ impl World {
             }),
             holds: Box::new(move |(unit, revision), _| seen.lock().unwrap()[*unit] == *revision),
         };
-        Self { pages: Pages::new(bytes, 4, outside, &Recorder::silent(Clock::default())), revisions }
+        Self { pages: Pages::new(bytes, 4, hooks, &Recorder::silent(Clock::default())), revisions }
     }
 
     fn stamp(&self, unit: usize) -> (usize, u64) {
@@ -276,7 +276,7 @@ enum Step {
     /// A request that begins with a stamp, by somebody who takes gzip or does not, ...
     Begin(usize, bool),
     /// ... and one of those under way that ends with a page of what it read, however long ago.
-    End(usize),
+    ConnectionEnd(usize),
     /// Whatever is being compressed is done.
     Settle,
 }
@@ -285,7 +285,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         (0_usize..4).prop_map(Step::Change),
         (0_usize..4, any::<bool>()).prop_map(|(unit, gzip)| Step::Begin(unit, gzip)),
-        any::<usize>().prop_map(Step::End),
+        any::<usize>().prop_map(Step::ConnectionEnd),
         Just(Step::Settle)
     ]
 }
@@ -311,14 +311,14 @@ proptest! {
                     Some(body) => prop_assert_eq!(body, long(world.stamp(unit).1)),
                     None => under_way.push((unit, world.stamp(unit))),
                 },
-                Step::End(which) if !under_way.is_empty() => {
+                Step::ConnectionEnd(which) if !under_way.is_empty() => {
                     let (unit, stamp) = under_way.swap_remove(which % under_way.len());
                     // The work read something as new as the stamp, or newer.
                     let (oldest, newest) = (stamp.1, world.stamp(unit).1);
                     let read = forms::index(long(oldest + which as u64 % (newest - oldest + 1)));
                     world.pages.keep(&get(&format!("/{unit}")), &read, true, stamp, &mut event());
                 }
-                Step::End(_) => {}
+                Step::ConnectionEnd(_) => {}
                 Step::Settle => world.pages.compressor.settle(),
             }
         }

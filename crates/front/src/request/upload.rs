@@ -33,49 +33,49 @@ pub enum UploadError {
 
 /// Where the bytes of an upload come from.
 #[derive(Debug, Default)]
-pub(crate) enum Source {
+pub(crate) enum UploadSource {
     #[default]
     None,
     Whole(Bytes),
-    Wire(Incoming),
+    Http1(Incoming),
     /// HTTP/2, whose machine holds no more than the windows we grant.
-    Stream(RecvStream),
+    Http2(RecvStream),
 }
 
-impl Source {
+impl UploadSource {
     /// Nothing more comes.
     fn is_ended(&self) -> bool {
         match self {
-            Source::None => true,
-            Source::Whole(bytes) => bytes.is_empty(),
-            Source::Wire(incoming) => incoming.is_end_stream(),
-            Source::Stream(stream) => stream.is_end_stream(),
+            UploadSource::None => true,
+            UploadSource::Whole(bytes) => bytes.is_empty(),
+            UploadSource::Http1(incoming) => incoming.is_end_stream(),
+            UploadSource::Http2(stream) => stream.is_end_stream(),
         }
     }
 }
 
 /// Takes back what a handler did not read: the exchange decides what becomes of it.
-pub(crate) type Rest = Arc<Mutex<Option<Source>>>;
+pub(crate) type UnreadBody = Arc<Mutex<Option<UploadSource>>>;
 
 /// The body of a request, read piece by piece and never held as a whole.
 ///
 /// With `Expect: 100-continue` the client is told to go on when the body is first asked for; a handler that answers
-/// without asking saves it the sending.
+/// without facts saves it the sending.
 #[derive(Debug, Default)]
 pub struct Upload {
-    source: Source,
+    source: UploadSource,
     declared: Option<u64>,
     received: u64,
     limit: u64,
     pace: Pace,
-    rest: Option<Rest>,
-    wanted: Option<Wanted>,
+    unread: Option<UnreadBody>,
+    requested: Option<BodyRequested>,
     /// All of it, after [`Upload::hold`].
     held: Option<Bytes>,
 }
 
 /// Whether the handler has asked for the body. For HTTP/2, whose machine does not tell the client to go on by itself.
-pub(crate) type Wanted = Arc<AtomicBool>;
+pub(crate) type BodyRequested = Arc<AtomicBool>;
 
 /// How slowly an upload may arrive.
 #[derive(Debug, Default)]
@@ -104,51 +104,51 @@ impl Upload {
         let mut upload = Self::default();
         upload.limit = u64::MAX;
         upload.declared = Some(bytes.len() as u64);
-        upload.source = Source::Whole(bytes);
+        upload.source = UploadSource::Whole(bytes);
         upload
     }
 
     /// No body.
     pub(crate) fn none(limits: &Limits) -> Self {
-        Self::from(Source::None, Some(0), limits)
+        Self::from(UploadSource::None, Some(0), limits)
     }
 
-    pub(crate) fn wire(incoming: Incoming, limits: &Limits) -> Self {
+    pub(crate) fn http1(incoming: Incoming, limits: &Limits) -> Self {
         let (declared, some) = (incoming.size_hint().exact(), !incoming.is_end_stream());
-        let source = if some { Source::Wire(incoming) } else { Source::None };
+        let source = if some { UploadSource::Http1(incoming) } else { UploadSource::None };
         let mut upload = Self::from(source, declared, limits);
-        upload.rest = some.then(Rest::default);
+        upload.unread = some.then(UnreadBody::default);
         upload
     }
 
     /// The body of a request of HTTP/2. What of it nobody reads is thrown away by the machine.
-    pub(crate) fn stream(stream: RecvStream, headers: &HeaderMap, limits: &Limits) -> Self {
+    pub(crate) fn http2(stream: RecvStream, headers: &HeaderMap, limits: &Limits) -> Self {
         if stream.is_end_stream() {
             return Self::none(limits);
         }
         let declared = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-        let mut upload = Self::from(Source::Stream(stream), declared, limits);
-        upload.rest = Some(Rest::default());
-        upload.wanted = Some(Wanted::default());
+        let mut upload = Self::from(UploadSource::Http2(stream), declared, limits);
+        upload.unread = Some(UnreadBody::default());
+        upload.requested = Some(BodyRequested::default());
         upload
     }
 
-    fn from(source: Source, declared: Option<u64>, limits: &Limits) -> Self {
+    fn from(source: UploadSource, declared: Option<u64>, limits: &Limits) -> Self {
         let pace = Pace {
             idle: limits.upload_idle,
             rate: limits.upload_rate,
             grace: limits.upload_grace,
             waited: Duration::ZERO,
         };
-        Self { source, declared, received: 0, limit: limits.upload, pace, rest: None, wanted: None, held: None }
+        Self { source, declared, received: 0, limit: limits.upload, pace, unread: None, requested: None, held: None }
     }
 
-    pub(crate) fn rest(&self) -> Option<Rest> {
-        self.rest.clone()
+    pub(crate) fn unread(&self) -> Option<UnreadBody> {
+        self.unread.clone()
     }
 
-    pub(crate) fn wanted(&self) -> Option<Wanted> {
-        self.wanted.clone()
+    pub(crate) fn requested(&self) -> Option<BodyRequested> {
+        self.requested.clone()
     }
 
     /// Sets how many bytes are taken. Call it before the first [`Upload::next`].
@@ -163,7 +163,7 @@ impl Upload {
 
     /// Whether there is no body at all.
     pub fn is_none(&self) -> bool {
-        matches!(self.source, Source::None)
+        matches!(self.source, UploadSource::None)
     }
 
     /// The next piece; `None` at the proper end. After an error comes nothing more.
@@ -172,14 +172,14 @@ impl Upload {
             self.give_back();
             return Some(Err(UploadError::TooLarge { limit: self.limit }));
         }
-        if let Some(wanted) = &self.wanted {
-            wanted.store(true, Relaxed);
+        if let Some(requested) = &self.requested {
+            requested.store(true, Relaxed);
         }
         let piece = match &mut self.source {
-            Source::None => return None,
-            Source::Whole(bytes) => {
+            UploadSource::None => return None,
+            UploadSource::Whole(bytes) => {
                 let bytes = std::mem::take(bytes);
-                self.source = Source::None;
+                self.source = UploadSource::None;
                 if bytes.is_empty() {
                     return None;
                 }
@@ -198,7 +198,7 @@ impl Upload {
                     }
                     Some(Err(error)) => Err(error),
                     None => {
-                        self.source = Source::None;
+                        self.source = UploadSource::None;
                         return None;
                     }
                 }
@@ -243,8 +243,8 @@ impl Upload {
 
     fn give_back(&mut self) {
         let source = std::mem::take(&mut self.source);
-        if let Some(rest) = self.rest.as_ref().filter(|_| !source.is_ended()) {
-            *rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(source);
+        if let Some(unread) = self.unread.as_ref().filter(|_| !source.is_ended()) {
+            *unread.lock().unwrap_or_else(PoisonError::into_inner) = Some(source);
         }
     }
 }
@@ -256,21 +256,21 @@ impl Drop for Upload {
 }
 
 /// The next bytes, trailers skipped.
-async fn receive(from: &mut Source, idle: Duration) -> Option<Result<Bytes, UploadError>> {
+async fn receive(from: &mut UploadSource, idle: Duration) -> Option<Result<Bytes, UploadError>> {
     loop {
         let piece = timeout(idle, async {
             match from {
-                Source::Wire(incoming) => {
+                UploadSource::Http1(incoming) => {
                     let frame = incoming.frame().await?;
                     Some(frame.map(|frame| frame.into_data().ok()).map_err(|_| UploadError::Short))
                 }
-                Source::Stream(stream) => {
+                UploadSource::Http2(stream) => {
                     let data = poll_fn(|cx| stream.poll_data(cx)).await?;
                     // Room for as much again; where the stream has ended, nobody needs it.
                     let _ = data.as_ref().map(|data| stream.flow_control().release_capacity(data.len()));
                     Some(data.map(Some).map_err(|_| UploadError::Short))
                 }
-                Source::None | Source::Whole(_) => None,
+                UploadSource::None | UploadSource::Whole(_) => None,
             }
         });
         match piece.await {

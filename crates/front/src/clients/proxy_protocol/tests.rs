@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 /// What is read, and how many bytes of `bytes` are left for whoever reads on.
-fn heard(mut bytes: &[u8]) -> (Result<Option<IpAddr>, Unannounced>, usize) {
+fn heard(mut bytes: &[u8]) -> (Result<Option<IpAddr>, ProxyHeaderError>, usize) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let heard = runtime.block_on(read(&mut bytes));
     (heard, bytes.len())
@@ -60,7 +60,7 @@ fn what_is_almost_a_header_is_refused() {
         "proxy TCP4 192.0.2.1 198.51.100.1 1 2\r\n",
         &longest,
     ] {
-        assert!(matches!(heard(line.as_bytes()).0, Err(Unannounced::Invalid(_))), "{line:?}");
+        assert!(matches!(heard(line.as_bytes()).0, Err(ProxyHeaderError::Invalid(_))), "{line:?}");
     }
     for bytes in [
         binary(0x11, 0x11, &[0; 12]),
@@ -70,15 +70,15 @@ fn what_is_almost_a_header_is_refused() {
         binary(0x21, 0x21, &[0; 35]),
         binary(0x21, 0x11, &[0; REST + 1]),
     ] {
-        assert!(matches!(heard(&bytes).0, Err(Unannounced::Invalid(_))), "{bytes:?}");
+        assert!(matches!(heard(&bytes).0, Err(ProxyHeaderError::Invalid(_))), "{bytes:?}");
     }
 }
 
 #[test]
 fn silence_is_told_from_a_header_that_breaks_off() {
-    assert!(matches!(heard(b"").0, Err(Unannounced::Silent)));
+    assert!(matches!(heard(b"").0, Err(ProxyHeaderError::Silent)));
     for broken in [&b"P"[..], b"PROXY TCP4 192.0", &SIGNATURE, &binary(0x21, 0x11, &[0; 12])[..20]] {
-        assert!(matches!(heard(broken).0, Err(Unannounced::Broken(_))), "{broken:?}");
+        assert!(matches!(heard(broken).0, Err(ProxyHeaderError::Broken(_))), "{broken:?}");
     }
 }
 

@@ -1,7 +1,7 @@
-//! The bytes of a stand-in never reach a client, whatever is asked of the wire; and no client keeps its core.
+//! The bytes of a stand-in never reach a client, whatever is asked of the client_socket; and no client keeps its core.
 
 use super::*;
-use crate::body::delivery::Sent;
+use crate::body::delivery::Delivery;
 use crate::body::sendfile::{FilePart, TURN};
 use proptest::prelude::*;
 use std::io::{Read as _, Write as _};
@@ -19,13 +19,13 @@ fn part(from: u64, len: u64) -> Rc<FilePart> {
         std::sync::Arc::new(file),
         from,
         len,
-        Rc::new(Sent::default()),
+        Rc::new(Delivery::default()),
         Bound::new(BoundName::FileThreads, "", 4),
     )
 }
 
 /// What the client gets of what `work` writes.
-fn received(work: impl AsyncFnOnce(Wire, Rc<Ledger>)) -> Vec<u8> {
+fn received(work: impl AsyncFnOnce(Socket, Rc<ConnectionState>)) -> Vec<u8> {
     let records = RecorderOptions { clock: Clock::default(), shards: 1, buffered_events: 10 };
     let recorder: Arc<Recorder> = Recorder::start(records, Vec::new());
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
@@ -43,33 +43,33 @@ fn received(work: impl AsyncFnOnce(Wire, Rc<Ledger>)) -> Vec<u8> {
     runtime.block_on(async {
         let stream = socket.accept().unwrap().0;
         stream.set_nonblocking(true).unwrap();
-        let ledger = Rc::new(Ledger::new(recorder.clone()));
-        let stream = Rc::new(Stream::Plain(TcpStream::from_std(stream.into()).unwrap()));
-        work(Wire::new(stream, ledger.clone(), Vec::new()), ledger).await;
+        let state = Rc::new(ConnectionState::new(recorder.clone()));
+        let stream = Rc::new(Transport::Plain(TcpStream::from_std(stream.into()).unwrap()));
+        work(Socket::new(stream, state.clone(), Vec::new()), state).await;
     });
     let received = client.join().unwrap();
     recorder.stop(std::time::Duration::from_secs(20));
     received
 }
 
-async fn write(wire: &mut Wire, slices: &[&[u8]]) -> io::Result<usize> {
+async fn write(client_socket: &mut Socket, slices: &[&[u8]]) -> io::Result<usize> {
     let slices: Vec<_> = slices.iter().map(|slice| IoSlice::new(slice)).collect();
-    std::future::poll_fn(|cx| Pin::new(&mut *wire).poll_write_vectored(cx, &slices)).await
+    std::future::poll_fn(|cx| Pin::new(&mut *client_socket).poll_write_vectored(cx, &slices)).await
 }
 
 #[test]
 fn a_stand_in_without_its_file_is_an_error_and_no_byte() {
-    let all = received(async |mut wire, ledger| {
+    let all = received(async |mut client_socket, state| {
         let (unknown, gone) = (part(0, 100), part(0, 100));
-        assert!(write(&mut wire, &[unknown.stand_in()]).await.is_err());
-        assert!(write(&mut wire, &[b"head", unknown.stand_in()]).await.is_err());
-        assert!(write(&mut wire, &[&unknown.stand_in()[99..]]).await.is_err());
-        let plain = std::future::poll_fn(|cx| Pin::new(&mut wire).poll_write(cx, unknown.stand_in())).await;
+        assert!(write(&mut client_socket, &[unknown.stand_in()]).await.is_err());
+        assert!(write(&mut client_socket, &[b"head", unknown.stand_in()]).await.is_err());
+        assert!(write(&mut client_socket, &[&unknown.stand_in()[99..]]).await.is_err());
+        let plain = std::future::poll_fn(|cx| Pin::new(&mut client_socket).poll_write(cx, unknown.stand_in())).await;
         assert!(plain.is_err());
-        ledger.show(&gone);
+        state.show(&gone);
         let shown = gone.stand_in();
         drop(gone);
-        assert!(write(&mut wire, &[shown]).await.is_err());
+        assert!(write(&mut client_socket, &[shown]).await.is_err());
     });
     assert_eq!(all, b"");
 }
@@ -87,14 +87,14 @@ proptest! {
             expected.extend(std::iter::repeat_n(b'h', *head));
             expected.extend(&FILE[..usize::try_from(*len).unwrap()]);
         }
-        let all = received(async |mut wire, ledger| {
+        let all = received(async |mut client_socket, state| {
             for (from, len, head) in parts {
                 let (part, mut head) = (part(from, len), vec![b'h'; head]);
-                ledger.show(&part);
+                state.show(&part);
                 while part.left() > 0 {
-                    ledger.turn();
+                    state.turn();
                     let slices = [&head[..], part.stand_in(), b"after"];
-                    let wrote = write(&mut wire, if head.is_empty() { &slices[1..2] } else { &slices }).await.unwrap();
+                    let wrote = write(&mut client_socket, if head.is_empty() { &slices[1..2] } else { &slices }).await.unwrap();
                     taken += wrote;
                     let of_head = wrote.min(head.len());
                     head.drain(..of_head);
@@ -110,14 +110,14 @@ proptest! {
 #[test]
 fn a_turn_of_a_connection_ends_after_a_megabyte_though_its_client_takes_more() {
     let (piece, all) = (vec![b'p'; 64 << 10], 8 << 20);
-    let came = received(async |mut wire, ledger| {
+    let came = received(async |mut client_socket, state| {
         let mut wrote = 0;
         while wrote < all {
-            ledger.turn();
+            state.turn();
             let before = wrote;
             std::future::poll_fn(|cx| {
                 while wrote < all {
-                    let write = Pin::new(&mut wire).poll_write(cx, &piece);
+                    let write = Pin::new(&mut client_socket).poll_write(cx, &piece);
                     let Poll::Ready(more) = write else { return Poll::Ready(()) };
                     wrote += more.unwrap();
                 }

@@ -40,7 +40,7 @@ fn a_lone_lf_in_a_head_is_spoiled_wherever_it_stands() {
             "\r\nA\r\ncontent-length:2\r\ncontent-length: 2 \r\n\r\n\n\n\0C",
         ),
     ] {
-        assert!(lone(sent.as_bytes()));
+        assert!(has_lone_lf(sent.as_bytes()));
         is_given(sent, spoiled);
     }
 }
@@ -73,7 +73,7 @@ fn what_a_body_holds_stays_as_it_is() {
     ] {
         is_given(sent, sent);
     }
-    assert!(!lone(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n") && !lone(b""));
+    assert!(!has_lone_lf(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n") && !has_lone_lf(b""));
 }
 
 #[test]
@@ -104,8 +104,8 @@ fn request() -> impl Strategy<Value = (String, String)> {
     ];
     (lines, body).prop_map(|(lines, body)| {
         let mut head = "POST / HTTP/1.1\r\n".to_owned();
-        for (line, lone) in lines {
-            head += &format!("{}{}", line.trim_end_matches('\r'), if lone { "\n" } else { "\r\n" });
+        for (line, has_lone_lf) in lines {
+            head += &format!("{}{}", line.trim_end_matches('\r'), if has_lone_lf { "\n" } else { "\r\n" });
         }
         let (framing, body) = body.unwrap_or_default();
         let framing = if framing.is_empty() { framing } else { format!("{framing}\r\n") };
@@ -121,8 +121,8 @@ proptest! {
     ) {
         let (mut sent, mut expected, mut hidden) = (String::new(), String::new(), false);
         for (head, body) in requests {
-            // A line behind a lone LF is part of the one before, and tells nothing of a body; what is behind it is read by nobody.
-            hidden |= lone(head.as_bytes());
+            // A line behind a has_lone_lf LF is part of the one before, and tells nothing of a body; what is behind it is read by nobody.
+            hidden |= has_lone_lf(head.as_bytes());
             sent += &head;
             expected.extend(head.char_indices().map(|(at, char)| {
                 if char == '\n' && !head[..at].ends_with('\r') { '\0' } else { char }
