@@ -1,8 +1,8 @@
 //! Why a question has no answer: named by situation; only `reply` knows what HTTP calls it.
 
-mod hint;
+pub(crate) mod hint;
 
-use crate::Cached;
+use crate::repositories::former::Cached;
 use format::gem::{Fault, Invalid};
 use format::tree::Checksum;
 use telemetry::{Millis, Reason};
@@ -120,7 +120,7 @@ pub enum Error {
         /// The version.
         version: String,
         /// What is taken.
-        policy: crate::VersionPolicy,
+        policy: crate::maven::version_policy::VersionPolicy,
     },
     /// The path has other bytes.
     #[error("`{0}` is published with other bytes, and what is published never changes")]
@@ -166,14 +166,14 @@ pub enum Error {
     #[error("nothing that was at `{0}` or below it was deleted")]
     NothingRemoved(String),
     /// No repository of the name can be brought back.
-    #[error("no repository `{0}` was removed within the last {days} days", days = crate::UNDO_DAYS)]
+    #[error("no repository `{0}` was removed within the last {days} days", days = crate::tree::restore::UNDO_DAYS)]
     NotRemoved(String),
     /// It was taken away too long ago.
-    #[error("`{0}` was deleted more than {days} days ago, which is final", days = crate::UNDO_DAYS)]
+    #[error("`{0}` was deleted more than {days} days ago, which is final", days = crate::tree::restore::UNDO_DAYS)]
     RemovedForGood(String),
     /// The name cannot be a repository's.
     #[error(transparent)]
-    BadName(#[from] crate::BadName),
+    BadName(#[from] crate::name::BadName),
     /// A repository of that name lives already.
     #[error("there is a repository `{0}` already")]
     NameTaken(String),
@@ -182,13 +182,13 @@ pub enum Error {
     NoSuchFormat(String),
     /// A setting cannot be.
     #[error(transparent)]
-    Setting(#[from] crate::BadSetting),
+    Setting(#[from] crate::bad_setting::BadSetting),
     /// No index protocol has the name.
     #[error("there is no index protocol `{0}`")]
     NoSuchProtocol(String),
     /// The protocol is switched off in this repository.
     #[error("the index protocol `{}` is switched off here", .0.as_str())]
-    ProtocolOff(crate::Protocol),
+    ProtocolOff(crate::gem::protocol::Protocol),
     /// The list of gems is longer than is answered. The words are those that Bundler's users know.
     #[error("Too many gems (use --full-index instead)")]
     TooManyNames,
@@ -229,10 +229,10 @@ pub enum Error {
     },
     /// It is there, or may be, and policy hides it.
     #[error("{0}")]
-    Hidden(Box<crate::Hidden>),
+    Hidden(Box<crate::policy::hidden::Hidden>),
     /// The upstream did not say whether it has it.
     #[error(transparent)]
-    Upstream(#[from] crate::Failure),
+    Upstream(#[from] crate::upstream::failure::Failure),
     /// Too many requests wait for upstreams already.
     #[error("too many requests wait for upstreams: {}", .0.0.doc())]
     TooManyWait(telemetry::Full),
@@ -372,8 +372,8 @@ impl Error {
     }
 }
 
-impl From<crate::Hidden> for Error {
-    fn from(hidden: crate::Hidden) -> Self {
+impl From<crate::policy::hidden::Hidden> for Error {
+    fn from(hidden: crate::policy::hidden::Hidden) -> Self {
         Error::Hidden(Box::new(hidden))
     }
 }

@@ -1,6 +1,6 @@
 //! What settings name and do not hold: secrets and certificates. Whoever may read the environment and files reads them.
 
-use crate::BadSetting;
+use crate::bad_setting::BadSetting;
 use client::Secret;
 use std::fmt;
 

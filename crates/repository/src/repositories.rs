@@ -1,29 +1,33 @@
 //! All repositories, and the one function that answers a question to one of them.
 
-mod change;
-mod contents;
-mod foresee;
-mod former;
-mod list;
-mod members;
-mod removal;
-mod stamps;
-mod trees;
-mod upkeep;
+pub(crate) mod change;
+pub(crate) mod contents;
+pub(crate) mod foresee;
+pub(crate) mod former;
+pub(crate) mod list;
+pub(crate) mod members;
+pub(crate) mod removal;
+pub(crate) mod stamps;
+pub(crate) mod trees;
+pub(crate) mod upkeep;
 
-pub use contents::{Listed, ListedFile, Part};
-pub use foresee::Foreseen;
-pub use former::{Cached, FormerFiles};
-pub use removal::RemovedRepository;
-
-use crate::client_settings;
-use crate::group;
-use crate::hosted::{self, Heads, Hosted, Inventory, Keeper, Pieces, Views};
-use crate::opened::Opened;
-use crate::remote::Remotes;
-use crate::{
-    Actor, AsOf, Ask, Error, Format, Found, Known, Question, References, Repository, Waiters, WaitersLimits, Workers,
-};
+use crate::as_of::AsOf;
+use crate::error::Error;
+use crate::gem::dependencies::Pieces;
+use crate::gem::hosted::Hosted;
+use crate::gem::push_cache::Heads;
+use crate::gem::views::Views;
+use crate::index::incremental_index::Keeper;
+use crate::index::open_files::Opened;
+use crate::maven::client_settings;
+use crate::maven::group_document;
+use crate::question::{Actor, Ask, Found, Question};
+use crate::references::References;
+use crate::repository::{Format, Known, Repository};
+use crate::tree::inventory::Inventory;
+use crate::upstream::Remotes;
+use crate::waiters::{Waiters, WaitersLimits};
+use crate::workers::Workers;
 use arc_swap::ArcSwap;
 use client::{HostState, Hosts};
 use std::sync::Arc;
@@ -53,12 +57,12 @@ pub struct Repositories {
     store: Arc<Store>,
     keeper: Keeper,
     heads: Heads,
-    clock: Clock,
+    pub(crate) clock: Clock,
     known: ArcSwap<Known>,
     /// Room for the indexes that all their readers share, in bytes.
     room: Arc<Bound>,
     /// What the dependency API says of gems.
-    pieces: Pieces,
+    pub(crate) pieces: Pieces,
     /// What was made of gems for those who do not see all there is.
     views: Views,
     /// What folders of hosted trees hold.
@@ -100,7 +104,7 @@ impl Repositories {
         recorder.register(opened.bound().clone());
         let inventory = Inventory::new();
         recorder.register(inventory.bound().clone());
-        let merging = Bound::new(BoundName::Merging, "", group::MERGING);
+        let merging = Bound::new(BoundName::Merging, "", group_document::MERGING);
         recorder.register(merging.clone());
         let workers = Arc::new(workers);
         let remotes =
@@ -133,7 +137,7 @@ impl Repositories {
         }
     }
 
-    fn hosted<'a>(&'a self, repository: &'a Arc<Repository>, settings: &'a Stamp) -> Hosted<'a> {
+    pub(crate) fn hosted<'a>(&'a self, repository: &'a Arc<Repository>, settings: &'a Stamp) -> Hosted<'a> {
         let Self { store, keeper, heads, views, .. } = self;
         Hosted { store, keeper, heads, views, repository, settings }
     }
@@ -181,7 +185,7 @@ impl Repositories {
     }
 
     /// The same repository as it is set now, for a change that was made from settings that no longer hold.
-    async fn again(&self, before: &Repository, event: &mut Event) -> Result<Arc<Repository>, Error> {
+    pub(crate) async fn again(&self, before: &Repository, event: &mut Event) -> Result<Arc<Repository>, Error> {
         let (found, _) = self.find(&before.record.name, event).await?;
         // Its name may have gone to another.
         (found.id == before.id).then_some(found).ok_or_else(|| Error::NoSuchRepository(before.record.name.clone()))
@@ -233,48 +237,6 @@ impl Repositories {
                 kind.as_str(),
                 format.as_str()
             ))),
-        }
-    }
-
-    /// Answers one question to a hosted repository of gems.
-    async fn gems(&self, ask: &Ask, upload: Option<Staged>, by: Actor<'_>, event: &mut Event) -> Result<Found, Error> {
-        event.layer = Layer::Hosted;
-        let now = || self.clock.now();
-        let hosted = self.hosted(&ask.repository, &ask.settings);
-        match &ask.question {
-            Question::Describe(ask) if hosted.repository.as_of.is_some() && !ask.what.is_of_versions() => {
-                Err(Error::Unsupported("owners and what is looked for are told as they are, not as of a moment".into()))
-            }
-            Question::Versions => hosted::versions(hosted, now(), event).await,
-            Question::Names => hosted::names(hosted, now(), event).await,
-            Question::Info(name) => hosted::info(hosted, name, now(), event).await,
-            Question::Specs(file) => hosted::specs(hosted, *file, now(), event).await,
-            Question::Gem(full_name) => hosted::gem(hosted, full_name, now(), event).await,
-            Question::Gemspec(full_name) => hosted::gemspec(hosted, full_name, now(), event).await,
-            Question::Dependencies(names, form) => {
-                hosted::dependencies(hosted, &self.pieces, (names.as_deref(), *form), now(), event).await
-            }
-            Question::Download(full_name) => Ok(Found::Elsewhere(format!("../gems/{full_name}.gem"))),
-            Question::Describe(ask) => hosted::describe(hosted, ask, by, now(), event).await,
-            Question::Own { name, person, change } => {
-                hosted::change_owner(hosted, (name, person, *change), by, now, event).await
-            }
-            Question::Push => {
-                let staged = upload.ok_or(Error::GivenUp)?;
-                let _place = ask.repository.shared.changing.read().await;
-                let now_set = async |event: &mut Event| self.again(&ask.repository, event).await;
-                hosted::push(hosted, staged, (by, now), now_set, event).await
-            }
-            Question::Yank { name, number, platform } => {
-                let _place = ask.repository.shared.changing.read().await;
-                let now_set = async |event: &mut Event| self.again(&ask.repository, event).await;
-                hosted::yank(hosted, (name, number, platform), (by, now), now_set, event).await
-            }
-            Question::Root
-            | Question::ClientSettings(_)
-            | Question::Fetch(_)
-            | Question::Deploy(_)
-            | Question::Delete(_) => Err(Error::GivenUp), // answered before, or let through by nobody who reads URLs
         }
     }
 }

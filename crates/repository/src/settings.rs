@@ -1,7 +1,17 @@
 //! What the settings of a repository may be: which belong to its kind and format, and what each may say. Every change
 //! of them passes here, whether it came through the API, the command line or the configuration file.
 
-use crate::{BadSetting, ChecksumPolicy, Error, Format, RepositoryName, VersionPolicy, hosted, policy};
+#[cfg(test)]
+mod tests;
+
+use crate::bad_setting::BadSetting;
+use crate::error::Error;
+use crate::gem::reformat;
+use crate::maven::version_policy::VersionPolicy;
+use crate::name::RepositoryName;
+use crate::policy::settle;
+use crate::repository::Format;
+use crate::upstream::checksum_policy::ChecksumPolicy;
 use format::gem::info::FormatVersion;
 use store::{RemoteRecord, RepositoryKind, RepositoryRecord, Retention};
 use telemetry::Event;
@@ -41,7 +51,7 @@ pub(crate) fn settle(record: &mut RepositoryRecord) -> Result<(), Error> {
     gems(record, format)?;
     members(record)?;
     if let Some(policy) = record.policy.take() {
-        record.policy = policy::settle(*policy, (record.kind, format))?.map(Box::new);
+        record.policy = settle::settle(*policy, (record.kind, format))?.map(Box::new);
     }
     match (record.kind, &mut record.remote) {
         (RepositoryKind::Remote, Some(remote)) => upstream(remote)?,
@@ -84,7 +94,7 @@ fn gems(record: &mut RepositoryRecord, format: Format) -> Result<(), BadSetting>
     if let Some(name) = &record.info_format {
         let there_is_none =
             || BadSetting::new(format!("there is no info format `{}`", Event::text(name)), "there are: v1, v2");
-        record.info_format = hosted::form(FormatVersion::named(name).ok_or_else(there_is_none)?);
+        record.info_format = reformat::name(FormatVersion::named(name).ok_or_else(there_is_none)?);
     }
     if format == Format::Gem {
         return Ok(());
@@ -260,6 +270,3 @@ fn not_for(name: &str, record: &RepositoryRecord, whose: &str) -> BadSetting {
     let (kind, format) = (record.kind.as_str(), &record.format);
     BadSetting::new(text, &format!("`{}` is a {kind} repository of format {format}: leave it out", record.name))
 }
-
-#[cfg(test)]
-mod tests;

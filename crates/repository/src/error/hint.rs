@@ -1,6 +1,6 @@
 //! What to do about an error, for whoever reads it.
 
-use super::Error;
+use crate::error::Error;
 
 impl Error {
     /// What to do about it.
@@ -37,7 +37,7 @@ impl Error {
             ),
             Error::NoSuchFormat(_) => Some("there are: gem, maven, raw".into()),
             Error::NoSuchProtocol(_) => {
-                let names: Vec<_> = crate::Protocol::ALL.iter().map(|protocol| protocol.as_str()).collect();
+                let names: Vec<_> = crate::gem::protocol::Protocol::ALL.iter().map(|protocol| protocol.as_str()).collect();
                 Some(format!("there are: {}", names.join(", ")))
             }
             Error::TooManyWait(_) => Some("an upstream is slow; try again in a moment".into()),

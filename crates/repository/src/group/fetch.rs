@@ -1,13 +1,15 @@
 //! Which member of a group answers for a file.
 
-use super::Group;
-use super::leads::Leads;
-use super::member::Said;
-use super::ours;
-use super::outcome::Outcome;
-use super::race::{Came, race};
-use crate::remote::{PATIENCE, WIDTH};
-use crate::{Error, Found, Repository};
+use crate::error::Error;
+use crate::group::Group;
+use crate::group::candidates::Leads;
+use crate::group::member::Said;
+use crate::group::namespace_guard;
+use crate::group::outcome::Outcome;
+use crate::group::race::{Came, race};
+use crate::question::Found;
+use crate::repository::Repository;
+use crate::upstream::{PATIENCE, WIDTH};
 use format::tree;
 use std::sync::Arc;
 use store::Folder;
@@ -16,7 +18,7 @@ use telemetry::{Counter, Event, Millis};
 /// The file at `path`, of the first member that has it. Hosted members are first: they are asked in process, and what they hold
 /// is nobody else's to answer. Then who is known to have its folder, then all others that are not known to lack it; and at last those
 /// that say themselves that they have nothing there.
-pub(super) async fn fetch(group: Group<'_>, path: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
+pub(crate) async fn fetch(group: Group<'_>, path: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
     let mut outcome = Outcome::default();
     for leaf in group.hosted() {
         outcome.told(leaf, Came::Answer(Box::pin(group.ask(leaf, path, now)).await), None, event);
@@ -49,7 +51,10 @@ impl Group<'_> {
     ) -> Result<Vec<&'a Arc<Repository>>, Error> {
         if !leaves.is_empty() {
             let ours = self.ours(path, now, event).await?;
-            leaves.iter().filter(|leaf| ours.kept_from(leaf)).for_each(|leaf| event.absorb(ours::kept(leaf)));
+            leaves
+                .iter()
+                .filter(|leaf| ours.kept_from(leaf))
+                .for_each(|leaf| event.absorb(namespace_guard::kept(leaf)));
             leaves.retain(|leaf| !ours.kept_from(leaf));
         }
         Ok(leaves)

@@ -1,8 +1,14 @@
 //! One member of a group is asked, and says what it has and what that cost.
 
-use super::Group;
-use crate::hosted::{self, Tree};
-use crate::{Content, Error, Found, Repository, remote};
+use crate::content::Content;
+use crate::error::Error;
+use crate::group::Group;
+use crate::question::Found;
+use crate::repository::Repository;
+use crate::tree::Tree;
+use crate::tree::fetch as tree_fetch;
+use crate::tree::prefix_index;
+use crate::upstream;
 use format::tree;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,20 +17,20 @@ use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason, Tick};
 
 /// What a member said.
 #[derive(Debug)]
-pub(super) struct Said {
-    pub(super) content: Result<Content, Error>,
+pub(crate) struct Said {
+    pub(crate) content: Result<Content, Error>,
     /// For the event of whoever asked.
-    pub(super) record: MemberRecord,
+    pub(crate) record: MemberRecord,
     /// What only operators may know: the cause of a failure, the rule that hides it or lets it through.
-    pub(super) detail: String,
+    pub(crate) detail: String,
 }
 
 impl Group<'_> {
     /// Asks a leaf of the group for a file.
-    pub(super) async fn ask(self, leaf: &Arc<Repository>, path: &str, now: Millis) -> Said {
+    pub(crate) async fn ask(self, leaf: &Arc<Repository>, path: &str, now: Millis) -> Said {
         let (began, mut event) = (Tick::now(), Event::job("member", now));
         let found = match leaf.record.kind {
-            RepositoryKind::Remote => remote::fetch(&self.upstream(leaf), path, &mut event).await,
+            RepositoryKind::Remote => upstream::fetch::fetch(&self.upstream(leaf), path, &mut event).await,
             RepositoryKind::Hosted | RepositoryKind::Group => self.published(leaf, path, now, &mut event).await,
         };
         let content = found.and_then(|found| match found {
@@ -42,14 +48,14 @@ impl Group<'_> {
     }
 
     /// Whether a hosted member is known to have no folder that begins as this one, nor ever had.
-    pub(super) async fn lacks(
+    pub(crate) async fn lacks(
         self,
         leaf: &Repository,
         folder: &str,
         now: Millis,
         event: &mut Event,
     ) -> Result<bool, Error> {
-        hosted::lacks((self.store, self.inventory), leaf.id, folder, now, event).await
+        prefix_index::lacks((self.store, self.inventory), leaf.id, folder, now, event).await
     }
 
     /// What a hosted member has at a path.
@@ -64,7 +70,7 @@ impl Group<'_> {
             return Err(Error::NoSuchFile(path.to_owned()));
         }
         let tree = Tree { store: self.store, keeper: self.keeper, repository: leaf };
-        hosted::fetch((tree, self.inventory), path, now, event).await
+        tree_fetch::fetch((tree, self.inventory), path, now, event).await
     }
 }
 
@@ -80,7 +86,7 @@ fn record(leaf: &Repository, content: &Result<Content, Error>) -> MemberRecord {
 }
 
 /// What is told of one that was waited for so long, and no longer.
-pub(super) fn late(leaf: &Repository, waited: Duration) -> MemberRecord {
+pub(crate) fn late(leaf: &Repository, waited: Duration) -> MemberRecord {
     let nanos = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
     let late = MemberRecord::new(&leaf.record.name, MemberSaid::Timeout, Some(Reason::UpstreamTimeout));
     MemberRecord { nanos, ..late }

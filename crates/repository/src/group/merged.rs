@@ -3,16 +3,22 @@
 //! A member that fails says what it said last. Where that is not known either, the answer is what the others say, tells that it may
 //! be too little, and is no page: whoever comes next may be told more.
 
-use super::document::{self, Asked, Document, Part};
-use super::hear::hear;
-use super::member::{self, Said};
-use super::nothing::Nothing;
-use super::ours::{self, Ours};
-use super::{Group, is_hosted};
+use crate::content::{Content, Source};
 use crate::content::{Freshness, How, rows_of};
-use crate::remote::{PATIENCE, WIDTH};
-use crate::work::aside;
-use crate::{Content, Error, Found, Repository, Source};
+use crate::error::Error;
+use crate::group::gather::hear;
+use crate::group::member;
+use crate::group::member::Said;
+use crate::group::namespace_guard;
+use crate::group::namespace_guard::Ours;
+use crate::group::not_found::Nothing;
+use crate::group::{Group, is_hosted};
+use crate::maven::group_document;
+use crate::maven::group_document::{Asked, Document, Part};
+use crate::question::Found;
+use crate::repository::Repository;
+use crate::upstream::{PATIENCE, WIDTH};
+use crate::workers::aside;
 use format::tree;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,7 +26,7 @@ use store::{Hashes, Lane};
 use telemetry::{Event, Millis, Op, Reason};
 
 /// The document that is `asked` for, or its checksum; `path` is what the client calls it.
-pub(super) async fn fetch(
+pub(crate) async fn fetch(
     group: Group<'_>,
     (asked, path): (Asked<'_>, &str),
     now: Millis,
@@ -67,7 +73,7 @@ async fn gather(
     let mut gathered = Gathered { parts: Vec::new(), nothing: Nothing::default(), late: false };
     for leaf in leaves {
         if ours.kept_from(leaf) {
-            event.absorb(ours::kept(leaf));
+            event.absorb(namespace_guard::kept(leaf));
             continue;
         }
         let Some(said) = said.next().flatten() else {
@@ -112,8 +118,8 @@ async fn together(
             parts.iter().filter_map(|part| part.content.hashes.as_ref()).map(|known| known.size_bytes).sum();
         let (document, path, room) = (asked.document, asked.path.to_owned(), group.merging.clone());
         let merge = move || {
-            let _held = room.hold(bytes.min(document::READ_MAX as u64)).map_err(store::Error::from)?;
-            let merged = document::merge((document, &path), &parts, &ours);
+            let _held = room.hold(bytes.min(group_document::READ_MAX as u64)).map_err(store::Error::from)?;
+            let merged = group_document::merge((document, &path), &parts, &ours);
             Ok(merged.map(|merged| (Hashes::of(&merged.bytes), merged)))
         };
         match aside(&group.keeper.workers, (Lane::Index, Op::Merge), rows_of(bytes), event, merge).await? {

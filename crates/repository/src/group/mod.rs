@@ -4,24 +4,25 @@
 //! [`outcome`] is what their answers come to; [`merged`] has all of them answer for a [`document`], and [`hear`] listens to them;
 //! [`member`] asks one. [`ours`] says which names upstreams are not asked for.
 
-mod document;
-mod fetch;
-mod hear;
-mod leads;
-mod member;
-mod merged;
-mod nothing;
-mod ours;
-mod outcome;
-mod race;
-mod wide;
+pub(crate) mod candidates;
+pub(crate) mod fetch;
+pub(crate) mod gather;
+pub(crate) mod member;
+pub(crate) mod merged;
+pub(crate) mod namespace_guard;
+pub(crate) mod not_found;
+pub(crate) mod outcome;
+pub(crate) mod race;
+pub(crate) mod wide;
 
-use crate::hosted::{Inventory, Keeper};
-use crate::remote::{Remote, Remotes};
-use crate::{Error, Found, Place, Repository};
-use document::Asked;
-pub(crate) use document::MERGING;
-pub(crate) use ours::artifacts;
+use crate::error::Error;
+use crate::index::incremental_index::Keeper;
+use crate::maven::group_document::Asked;
+use crate::question::Found;
+use crate::repository::Repository;
+use crate::tree::inventory::Inventory;
+use crate::upstream::{Remote, Remotes};
+use crate::waiters::Place;
 use std::sync::Arc;
 use store::{RepositoryKind, Store};
 use telemetry::{Bound, Counter, Event, Layer, Millis};
@@ -42,22 +43,22 @@ pub(crate) struct Group<'a> {
 
 impl<'g> Group<'g> {
     /// Its hosted members. They come first: they are asked in process, and what they hold is nobody else's to answer.
-    fn hosted(self) -> impl Iterator<Item = &'g Arc<Repository>> + Clone {
+    pub(crate) fn hosted(self) -> impl Iterator<Item = &'g Arc<Repository>> + Clone {
         self.repository.leaves.iter().filter(|leaf| is_hosted(leaf))
     }
 
     /// Those that stand for upstreams.
-    fn remote(self) -> impl Iterator<Item = &'g Arc<Repository>> {
+    pub(crate) fn remote(self) -> impl Iterator<Item = &'g Arc<Repository>> {
         self.repository.leaves.iter().filter(|leaf| !is_hosted(leaf))
     }
 
     /// A remote member, asked for this request.
-    fn upstream(&self, leaf: &Arc<Repository>) -> Remote {
+    pub(crate) fn upstream(&self, leaf: &Arc<Repository>) -> Remote {
         self.remotes.remote(leaf, self.place)
     }
 
     /// Counts what is done to answer; what is only explained is not.
-    fn count(&self, counter: Counter) {
+    pub(crate) fn count(&self, counter: Counter) {
         if self.repository.asks {
             self.keeper.recorder.count(counter);
         }
@@ -65,7 +66,7 @@ impl<'g> Group<'g> {
 }
 
 /// Whether a member answers from what is published here; else it stands for an upstream.
-fn is_hosted(leaf: &Repository) -> bool {
+pub(crate) fn is_hosted(leaf: &Repository) -> bool {
     leaf.record.kind == RepositoryKind::Hosted
 }
 

@@ -1,23 +1,27 @@
 //! What becomes of the members of a group who are asked for a file, and what that comes to: the file of the first that has it,
 //! or why there is none.
 
-use super::member::Said;
-use super::nothing::Nothing;
-use super::race::Came;
+use crate::content::Content;
 use crate::content::soonest;
-use crate::{Content, Error, Failure, Found, Repository};
+use crate::error::Error;
+use crate::group::member::Said;
+use crate::group::not_found::Nothing;
+use crate::group::race::Came;
+use crate::question::Found;
+use crate::repository::Repository;
+use crate::upstream::failure::Failure;
 use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason};
 
 /// What the answers of members come to, so far; told in the order of members.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
+pub(crate) struct Outcome {
     found: Option<Content>,
     nothing: Nothing,
 }
 
 impl Outcome {
     /// What became of a member; `missing`: it was known not to have the file, until then. The event is told.
-    pub(super) fn told(&mut self, leaf: &Repository, came: Came<Said>, missing: Option<Millis>, event: &mut Event) {
+    pub(crate) fn told(&mut self, leaf: &Repository, came: Came<Said>, missing: Option<Millis>, event: &mut Event) {
         let record = |said, reason, nanos| MemberRecord { nanos, ..MemberRecord::new(&leaf.record.name, said, reason) };
         match came {
             Came::Answer(Said { content, record, detail }) => {
@@ -47,13 +51,13 @@ impl Outcome {
     }
 
     /// Whether it is found.
-    pub(super) fn is_sure(&self) -> bool {
+    pub(crate) fn is_sure(&self) -> bool {
         self.found.is_some()
     }
 
     /// What it comes to. What was found is so for no longer than it is sure who has it: the release in a `steady` folder is
     /// whose it was first, where a member fails nobody knows, and an earlier one that hides it answers once it no longer does.
-    pub(super) fn found(self, steady: bool, path: &str, now: Millis) -> Result<Found, Error> {
+    pub(crate) fn found(self, steady: bool, path: &str, now: Millis) -> Result<Found, Error> {
         let Self { found, nothing } = self;
         let Some(content) = found else { return Err(nothing.error(path)) };
         let sure_until = if nothing.failed.is_some() { Some(now) } else { nothing.missing_until.filter(|_| !steady) };

@@ -1,14 +1,14 @@
 //! Several are asked at once, and it is waited no longer than it takes to know which of them is the first in order that has
 //! what was asked for.
 
-use super::wide::Wide;
+use crate::group::wide::Wide;
 use std::time::Duration;
 use telemetry::Tick;
 use tokio::time::timeout;
 
 /// What became of one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Came<T> {
+pub(crate) enum Came<T> {
     /// It answered.
     Answer(T),
     /// It had not answered long after a later one that has it; so many nanoseconds after the beginning.
@@ -21,7 +21,7 @@ pub(super) enum Came<T> {
 
 /// Asks `all`, which are so many, `width` of them at a time, in order. Once one `has` it, later ones are dropped, and earlier
 /// ones have so much `patience` left; who is `late` then is told of while it is still asked.
-pub(super) async fn race<T, F: Future<Output = T>>(
+pub(crate) async fn race<T, F: Future<Output = T>>(
     (all, count): (impl Iterator<Item = F>, usize),
     (width, patience): (usize, Duration),
     has: impl Fn(&T) -> bool,

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::Poll;
 
 /// Those who are asked, and those who will be. Dropping it drops what has not answered.
-pub(super) struct Wide<I: Iterator<Item: Future>> {
+pub(crate) struct Wide<I: Iterator<Item: Future>> {
     waiting: Enumerate<Fuse<I>>,
     asked: Vec<(usize, Pin<Box<I::Item>>)>,
     most: usize,
@@ -16,12 +16,12 @@ pub(super) struct Wide<I: Iterator<Item: Future>> {
 
 impl<I: Iterator<Item: Future>> Wide<I> {
     /// Asks `all`, at most so many at a time.
-    pub(super) fn new(all: I, most: usize) -> Self {
+    pub(crate) fn new(all: I, most: usize) -> Self {
         Self { waiting: all.fuse().enumerate(), asked: Vec::with_capacity(most), most, on: true }
     }
 
     /// The next answer, and which of all it is from; `None`: all have answered.
-    pub(super) async fn next(&mut self) -> Option<(usize, <I::Item as Future>::Output)> {
+    pub(crate) async fn next(&mut self) -> Option<(usize, <I::Item as Future>::Output)> {
         while self.on
             && self.asked.len() < self.most
             && let Some((number, one)) = self.waiting.next()
@@ -44,7 +44,7 @@ impl<I: Iterator<Item: Future>> Wide<I> {
     }
 
     /// Drops those behind this one that were asked, which are told, and asks no more of them.
-    pub(super) fn drop_behind(&mut self, number: usize) -> Vec<usize> {
+    pub(crate) fn drop_behind(&mut self, number: usize) -> Vec<usize> {
         // They are asked in order, so whoever waits is behind all who were asked.
         self.on = false;
         let (before, behind): (Vec<_>, Vec<_>) = self.asked.drain(..).partition(|(one, _)| *one < number);
@@ -53,7 +53,7 @@ impl<I: Iterator<Item: Future>> Wide<I> {
     }
 
     /// Who was asked and has not answered.
-    pub(super) fn left(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn left(&self) -> impl Iterator<Item = usize> + '_ {
         self.asked.iter().map(|(one, _)| *one)
     }
 }

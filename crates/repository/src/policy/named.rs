@@ -1,6 +1,6 @@
 //! What something in a repository is, as far as policy cares: a version of a package, since when it exists, and whose it is.
 
-use crate::Format;
+use crate::repository::Format;
 use format::maven::path;
 use format::tree;
 use std::borrow::Cow;
@@ -70,14 +70,14 @@ impl<'a> Named<'a> {
     }
 
     /// The raw file that this is a checksum of, by its name: who may not see the one is not told of it by the other.
-    pub(super) fn summed(&self) -> Option<Named<'_>> {
+    pub(crate) fn summed(&self) -> Option<Named<'_>> {
         let (file, _) = tree::checksum_of(&self.package).filter(|_| self.format == Format::Raw)?;
         let Self { format, since, upstream, .. } = *self;
         Some(Named { format, package: file.into(), version: "".into(), since, upstream })
     }
 
     /// The names that tell it from others, in the order in which patterns have them.
-    pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
         let (first, second) = match self.format {
             Format::Maven => self.package.split_once(':').map_or((&*self.package, Some("")), |(g, a)| (g, Some(a))),
             Format::Gem | Format::Raw => (&*self.package, None),

@@ -3,8 +3,9 @@
 //! A pattern has as many fields as a format has names for a version (Maven: group, artifact, version; gems: name, version; raw
 //! files: the path), with colons between them. What it leaves out at its end may be anything, and so may what a `*` stands for.
 
-use super::Named;
-use crate::{BadSetting, Format};
+use crate::bad_setting::BadSetting;
+use crate::policy::named::Named;
+use crate::repository::Format;
 use telemetry::Event;
 
 /// Longest pattern, in bytes.
@@ -12,13 +13,13 @@ const TEXT_MAX: usize = 512;
 
 /// A pattern of packages, or of versions of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     text: String,
 }
 
 impl Pattern {
     /// Reads one of a setting.
-    pub(super) fn read(setting: &str, format: Format, text: &str) -> Result<Self, BadSetting> {
+    pub(crate) fn read(setting: &str, format: Format, text: &str) -> Result<Self, BadSetting> {
         let refused = |why: &str| {
             let text = format!("`{setting}`: `{}` {why}", Event::text(text));
             BadSetting::new(text, &format!("such as {}", examples(format)))
@@ -37,23 +38,23 @@ impl Pattern {
     }
 
     /// One that was read before.
-    pub(super) fn known(text: &str) -> Self {
+    pub(crate) fn known(text: &str) -> Self {
         Self { text: text.to_owned() }
     }
 
     /// As it was written.
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     /// Whether it is about this version, or about the file that this is a checksum of. Of a whole package, whether it is about all
     /// its versions.
-    pub(super) fn is_about(&self, what: &Named<'_>) -> bool {
+    pub(crate) fn is_about(&self, what: &Named<'_>) -> bool {
         self.is_of(what) || what.summed().is_some_and(|file| self.is_of(&file))
     }
 
     /// Whether it may be about a version of this package, or about the file that this is a checksum of.
-    pub(super) fn may_be_about(&self, what: &Named<'_>) -> bool {
+    pub(crate) fn may_be_about(&self, what: &Named<'_>) -> bool {
         self.may_be_of(what) || what.summed().is_some_and(|file| self.may_be_of(&file))
     }
 
@@ -108,8 +109,8 @@ fn is_like((text, pattern): (&str, &str)) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Since;
     use super::*;
+    use crate::policy::named::Since;
 
     fn what<'a>(package: &'a str, version: &'a str) -> Named<'a> {
         Named::maven(package.split_once(':').unwrap(), version, Since::Always)

@@ -1,7 +1,8 @@
 //! Beginnings of names that are private: no upstream is asked for them, as the question alone would tell strangers of them.
 
-use super::Named;
-use crate::{BadSetting, Format};
+use crate::bad_setting::BadSetting;
+use crate::policy::named::Named;
+use crate::repository::Format;
 use telemetry::Event;
 
 /// Longest beginning, in bytes.
@@ -10,14 +11,14 @@ const TEXT_MAX: usize = 256;
 /// A beginning of names. Maven's are groups, with all groups below them; paths of raw files are folders; names of gems have no
 /// parts, so any that begins so is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Prefix {
+pub(crate) struct Prefix {
     text: String,
     format: Format,
 }
 
 impl Prefix {
     /// Reads one of a setting, without a separator at its end.
-    pub(super) fn read(text: &str, format: Format) -> Result<Self, BadSetting> {
+    pub(crate) fn read(text: &str, format: Format) -> Result<Self, BadSetting> {
         let ends = |c: char| Some(c) == separator(format);
         let good = |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, ':' | '*');
         let known = text.trim_end_matches(ends);
@@ -34,17 +35,17 @@ impl Prefix {
     }
 
     /// One that was read before.
-    pub(super) fn known(text: &str, format: Format) -> Self {
+    pub(crate) fn known(text: &str, format: Format) -> Self {
         Self { text: text.to_owned(), format }
     }
 
     /// As it is kept.
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     /// Whether the name of the package begins so, or that of the file that it is a checksum of.
-    pub(super) fn begins(&self, what: &Named<'_>) -> bool {
+    pub(crate) fn begins(&self, what: &Named<'_>) -> bool {
         self.is_of(what) || what.summed().is_some_and(|file| self.is_of(&file))
     }
 
@@ -67,8 +68,8 @@ fn separator(format: Format) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Since;
     use super::*;
+    use crate::policy::named::Since;
 
     #[test]
     fn a_group_stands_for_those_below_it_and_not_for_those_that_are_spelt_alike() {

@@ -1,10 +1,14 @@
 //! What may be seen of a repository: its own policy, and that of each group on the way to it. Pure: times are arguments.
 
-use super::hidden::{Hidden, Why};
-use super::pattern::Pattern;
-use super::prefix::Prefix;
-use super::{Named, Since};
-use crate::{Format, View};
+#[cfg(test)]
+mod tests;
+
+use crate::policy::hidden::{Hidden, Why};
+use crate::policy::named::{Named, Since};
+use crate::policy::pattern::Pattern;
+use crate::policy::prefix::Prefix;
+use crate::repository::Format;
+use crate::visible::View;
 use std::sync::Arc;
 use store::{ExceptionRecord, PolicyRecord, RepositoryRecord};
 use telemetry::Millis;
@@ -219,6 +223,3 @@ impl Policy {
         Hidden { format: self.format, what: what.to_string(), why, repository: self.repository.clone() }
     }
 }
-
-#[cfg(test)]
-mod tests;

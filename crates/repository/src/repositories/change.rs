@@ -1,8 +1,12 @@
 //! Repositories are made, and set otherwise.
 
-use super::former::{Cached, FormerFiles};
-use super::{Repositories, members};
-use crate::{BadSetting, Error, Format, Repository, hosted, settings};
+use crate::bad_setting::BadSetting;
+use crate::error::Error;
+use crate::gem::{compact, reformat};
+use crate::repositories::former::{Cached, FormerFiles};
+use crate::repositories::{Repositories, members};
+use crate::repository::{Format, Repository};
+use crate::settings;
 use format::gem::info::FormatVersion;
 use std::sync::Arc;
 use store::{
@@ -99,7 +103,7 @@ impl Repositories {
     }
 
     /// Refuses settings that cannot be, and references in them that lead nowhere.
-    pub(super) async fn check(&self, record: &mut RepositoryRecord, event: &mut Event) -> Result<(), Error> {
+    pub(crate) async fn check(&self, record: &mut RepositoryRecord, event: &mut Event) -> Result<(), Error> {
         settings::settle(record)?;
         let Some(remote) = record.remote.clone() else { return Ok(()) };
         let remotes = self.remotes.clone();
@@ -118,7 +122,7 @@ impl Repositories {
         let _turn = self.changing.lock().await;
         let (repository, settings) = self.gem_repository(name, event).await?;
         if repository.info_format() != format {
-            hosted::reform(self.hosted(&repository, &settings), format, (by, self.clock.now()), event).await?;
+            reformat::reform(self.hosted(&repository, &settings), format, (by, self.clock.now()), event).await?;
         }
         Ok(self.find(name, event).await?.0)
     }
@@ -136,12 +140,12 @@ impl Repositories {
         let base = IndexBase { through: self.store.last(), created: created_at };
         let record = RepositoryRecord { index_base: Some(base), ..repository.record.clone() };
         let commit = async |event: &mut Event| self.change(repository.id, record, by, event).await;
-        hosted::compact(self.hosted(&repository, &settings), base, commit, event).await?;
+        compact::compact(self.hosted(&repository, &settings), base, commit, event).await?;
         Ok(self.find(name, event).await?.0)
     }
 
     /// Has go what a former upstream gave. Nobody waits for all of it: it is seen no more as it is.
-    pub(super) async fn turn(&self, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<(), Error> {
+    pub(crate) async fn turn(&self, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<(), Error> {
         self.store.turn(id, to, event).await?;
         self.drop_former(id);
         Ok(())
@@ -156,7 +160,7 @@ impl Repositories {
             let dropped = store.drop_former(id, &mut job).await;
             job.outcome = Some(if dropped.is_ok() { Outcome::Done } else { Outcome::Failed });
             if let Err(error) = dropped {
-                (job.reason, job.detail) = (Some(crate::store_reason(&error)), error.to_string());
+                (job.reason, job.detail) = (Some(crate::error::store_reason(&error)), error.to_string());
             }
             job.duration = Tick::now().since(job.began);
             recorder.release(job);
@@ -164,7 +168,7 @@ impl Repositories {
     }
 
     /// Makes `record` the settings of a repository that lives.
-    pub(super) async fn change(
+    pub(crate) async fn change(
         &self,
         id: RepositoryId,
         record: RepositoryRecord,

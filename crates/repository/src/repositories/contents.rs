@@ -1,9 +1,14 @@
 //! What trees of files hold, for operators: lists, taking away, bringing back, and forgetting what an upstream said.
 
-use super::Repositories;
-use crate::remote::OfUpstream;
+use crate::bad_setting::BadSetting;
+use crate::error::Error;
+use crate::question::{Actor, Found};
+use crate::repositories::Repositories;
+use crate::repository::Repository;
+use crate::tree::{remove, restore};
+use crate::upstream::row::OfUpstream;
+use crate::visible;
 use crate::visible::removed;
-use crate::{Actor, BadSetting, Error, Found, Repository, hosted, visible};
 use format::tree;
 use std::sync::Arc;
 use store::{Entry, Hashes, RepositoryKind};
@@ -95,7 +100,7 @@ impl Repositories {
         if repository.record.kind == RepositoryKind::Remote {
             return self.forget_files(&repository, path, event).await;
         }
-        match hosted::remove(self.files(&repository), path, (by, self.clock.now()), event).await? {
+        match remove::remove(self.files(&repository), path, (by, self.clock.now()), event).await? {
             Found::Removed(count) => Ok(count),
             _ => Err(Error::GivenUp),
         }
@@ -105,7 +110,7 @@ impl Repositories {
     pub async fn restore(&self, name: &str, path: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
         let repository = self.hosted_tree(name, event).await?;
         checked(&repository, path)?;
-        hosted::restore(self.files(&repository), path, (by, self.clock.now()), event).await
+        restore::restore(self.files(&repository), path, (by, self.clock.now()), event).await
     }
 
     /// Paths that an upstream proved that it does not have, and until when that is believed.

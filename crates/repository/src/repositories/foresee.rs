@@ -1,7 +1,9 @@
 //! What would be answered, without asking any upstream: the code that answers, with repositories that ask none.
 
-use super::{Repositories, list, members};
-use crate::{Actor, Ask, Error, Found, Known};
+use crate::error::Error;
+use crate::question::{Actor, Ask, Found};
+use crate::repositories::{Repositories, list, members};
+use crate::repository::Known;
 use std::sync::Arc;
 use store::RepositoryRecord;
 use telemetry::{Event, MemberRecord, MemberSaid};

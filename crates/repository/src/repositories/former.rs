@@ -1,8 +1,9 @@
 //! What becomes of the files that are kept of an upstream when its repository is turned to another. The bytes of a release that had the
 //! checksums of the former upstream are those that clients ask for, wherever they came from; all else is asked of the new one.
 
-use super::Repositories;
-use crate::{Error, Format, Repository};
+use crate::error::Error;
+use crate::repositories::Repositories;
+use crate::repository::{Format, Repository};
 use format::maven::path;
 use std::sync::Arc;
 use store::{CachedFile, Origin};
@@ -77,7 +78,7 @@ impl Repositories {
     }
 
     /// Makes what may stay of a former upstream the new one's.
-    pub(super) async fn take_over(&self, former: &Repository, to: Origin, event: &mut Event) -> Result<(), Error> {
+    pub(crate) async fn take_over(&self, former: &Repository, to: Origin, event: &mut Event) -> Result<(), Error> {
         let mut after = String::new();
         while let Some(part) = self.part(former.origin, &after, event).await? {
             after = part.last().map(|(path, _)| path.clone()).unwrap_or_default();

@@ -1,6 +1,9 @@
 //! Which repositories there are, read whole, and what groups come to.
 
-use crate::{Error, Format, Known, Repository, Rules, Shared};
+use crate::error::Error;
+use crate::gem::shared::Shared;
+use crate::policy::rules::Rules;
+use crate::repository::{Format, Known, Repository};
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{RepositoryId, RepositoryKind, RepositoryRecord, Stamp, Store, Unit};
@@ -8,7 +11,7 @@ use telemetry::{Bound, Event, Millis};
 
 /// The list as the truth has it. The stamp comes first: see [`Known::stamp`].
 /// A repository that was there in `before` keeps its indexes.
-pub(super) async fn read(
+pub(crate) async fn read(
     store: &Store,
     before: Option<&Known>,
     room: &Arc<Bound>,
@@ -19,7 +22,7 @@ pub(super) async fn read(
 }
 
 /// What these records come to.
-pub(super) fn known(
+pub(crate) fn known(
     records: Vec<(RepositoryId, RepositoryRecord)>,
     before: Option<&Known>,
     room: &Arc<Bound>,

@@ -3,8 +3,11 @@
 //! A removal is one change: the record says when. Entries, index lines and blobs stay as they are, and so do the tokens that
 //! are for the repository, which name it by its id. So undoing it is one change, too.
 
-use super::{Repositories, members};
-use crate::{BadSetting, Error, Repository, UNDO_DAYS};
+use crate::bad_setting::BadSetting;
+use crate::error::Error;
+use crate::repositories::{Repositories, members};
+use crate::repository::Repository;
+use crate::tree::restore::UNDO_DAYS;
 use std::sync::Arc;
 use store::{Batch, Change, CommitError, Conflict, Expect, Holding, RepositoryId, RepositoryKind, RepositoryRecord};
 use telemetry::{Event, Millis};

@@ -1,8 +1,11 @@
 //! What an answer is made from: the revisions that it holds with, and for how long.
 
-use super::Repositories;
-use crate::remote::COUNTS_AS_USED;
-use crate::{Ask, Format, Question, group, hosted};
+use crate::group::namespace_guard;
+use crate::question::{Ask, Question};
+use crate::repositories::Repositories;
+use crate::repository::Format;
+use crate::tree;
+use crate::upstream::COUNTS_AS_USED;
 use format::gem::spelling;
 use store::{RepositoryId, RepositoryKind, Stamp, Unit};
 use telemetry::Millis;
@@ -38,7 +41,7 @@ impl Repositories {
             Question::Fetch(path) if ask.repository.record.kind == RepositoryKind::Remote => {
                 Unit::Of(id, format::tree::folder(path))
             }
-            Question::Fetch(path) => hosted::file_unit(id, path),
+            Question::Fetch(path) => tree::unit(id, path),
             Question::Deploy(_) | Question::Delete(_) => return None,
         };
         let until = match ask.repository.record.kind {
@@ -50,7 +53,7 @@ impl Repositories {
         // Whose a name is, where hosted members and upstreams may have it. What may be of many names is never a page.
         match (&ask.question, ask.repository.record.kind, ask.repository.format) {
             (Question::Fetch(path), RepositoryKind::Group, Format::Maven) => {
-                group::artifacts(path).try_fold(made, |made, folder| made.join(&stamp(Unit::Of(id, folder))?))
+                namespace_guard::artifacts(path).try_fold(made, |made, folder| made.join(&stamp(Unit::Of(id, folder))?))
             }
             _ => Some(made),
         }

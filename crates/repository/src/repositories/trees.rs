@@ -1,20 +1,24 @@
 //! What is asked of repositories that are trees of files.
 
-use super::Repositories;
+use crate::error::Error;
 use crate::group::{self, Group};
-use crate::hosted::{self, Tree};
-use crate::{Actor, Ask, Error, Found, Question, Repository, remote};
+use crate::question::{Actor, Ask, Found, Question};
+use crate::repositories::Repositories;
+use crate::repository::Repository;
+use crate::tree;
+use crate::tree::Tree;
+use crate::upstream;
 use std::sync::Arc;
 use store::Staged;
 use telemetry::{Event, Layer};
 
 impl Repositories {
-    pub(super) fn files<'a>(&'a self, repository: &'a Arc<Repository>) -> Tree<'a> {
+    pub(crate) fn files<'a>(&'a self, repository: &'a Arc<Repository>) -> Tree<'a> {
         Tree { store: &self.store, keeper: &self.keeper, repository }
     }
 
     /// Answers one question to a hosted repository that is a tree of files.
-    pub(super) async fn tree(
+    pub(crate) async fn tree(
         &self,
         ask: &Ask,
         upload: Option<Staged>,
@@ -25,21 +29,21 @@ impl Repositories {
         let tree = self.files(&ask.repository);
         // A change has a room of its own: else each question would be moved about with all the room that takes.
         match &ask.question {
-            Question::Fetch(path) => hosted::fetch((tree, &self.inventory), path, self.clock.now(), event).await,
+            Question::Fetch(path) => tree::fetch::fetch((tree, &self.inventory), path, self.clock.now(), event).await,
             Question::Deploy(path) => {
                 let staged = upload.ok_or(Error::GivenUp)?;
-                Box::pin(hosted::deploy(tree, path, staged, (by, || self.clock.now()), event)).await
+                Box::pin(tree::deploy::deploy(tree, path, staged, (by, || self.clock.now()), event)).await
             }
-            Question::Delete(path) => Box::pin(hosted::remove(tree, path, (by, self.clock.now()), event)).await,
+            Question::Delete(path) => Box::pin(tree::remove::remove(tree, path, (by, self.clock.now()), event)).await,
             _ => Err(Error::GivenUp),
         }
     }
 
     /// Answers one question to a remote repository that is a tree of files.
-    pub(super) async fn remote(&self, ask: &Ask, event: &mut Event) -> Result<Found, Error> {
+    pub(crate) async fn remote(&self, ask: &Ask, event: &mut Event) -> Result<Found, Error> {
         match &ask.question {
             Question::Fetch(path) => {
-                remote::fetch(&self.remotes.remote(&ask.repository, &ask.place), path, event).await
+                upstream::fetch::fetch(&self.remotes.remote(&ask.repository, &ask.place), path, event).await
             }
             // Who reads URLs lets nothing else through.
             _ => Err(Error::GivenUp),
@@ -47,7 +51,7 @@ impl Repositories {
     }
 
     /// Answers one question to a group of repositories that are trees of files.
-    pub(super) async fn group(&self, ask: &Ask, event: &mut Event) -> Result<Found, Error> {
+    pub(crate) async fn group(&self, ask: &Ask, event: &mut Event) -> Result<Found, Error> {
         let (store, keeper, inventory) = (&*self.store, &self.keeper, &self.inventory);
         let (remotes, merging, repository, place) = (&self.remotes, &self.merging, &ask.repository, &ask.place);
         let group = Group { store, keeper, inventory, remotes, merging, repository, place };
@@ -60,7 +64,7 @@ impl Repositories {
     /// Refuses an upload that can never be taken, before a byte of it is asked for.
     pub fn admit(&self, ask: &Ask, by: Actor<'_>) -> Result<(), Error> {
         match &ask.question {
-            Question::Deploy(path) => hosted::admit(&ask.repository, path, by),
+            Question::Deploy(path) => tree::admit::admit(&ask.repository, path, by),
             _ => Ok(()),
         }
     }

@@ -1,7 +1,8 @@
 //! What repositories need done now and then, with nobody asking.
 
-use super::Repositories;
-use crate::{Format, Repository, hosted};
+use crate::maven::retention;
+use crate::repositories::Repositories;
+use crate::repository::{Format, Repository};
 use std::sync::Arc;
 use store::RepositoryKind;
 
@@ -10,13 +11,13 @@ impl Repositories {
     /// now and then.
     pub async fn prune_snapshots(&self) {
         for repository in self.of_maven() {
-            hosted::sweep(self.keeper.clone(), repository, self.of_maven()).await;
+            retention::sweep(self.keeper.clone(), repository, self.of_maven()).await;
         }
     }
 
     /// The same for one whose settings have become others. Nobody waits for it.
-    pub(super) fn prune_later(&self, repository: Arc<Repository>) {
-        self.keeper.back.spawn(hosted::sweep(self.keeper.clone(), repository, self.of_maven()));
+    pub(crate) fn prune_later(&self, repository: Arc<Repository>) {
+        self.keeper.back.spawn(retention::sweep(self.keeper.clone(), repository, self.of_maven()));
     }
 
     /// All hosted repositories of Maven: a snapshot that is in one may become a release in another.

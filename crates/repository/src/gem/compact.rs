@@ -1,0 +1,24 @@
+//! Beginning `/versions` anew: a line for each gem that has a version to offer, in place of one for each change.
+
+use crate::error::Error;
+use crate::gem::hosted::Hosted;
+use crate::gem::versions;
+use store::IndexBase;
+use telemetry::Event;
+
+/// Makes the file as it will begin, commits that it does, and puts it in place: whoever asks from then on gets it.
+pub(crate) async fn compact(
+    hosted: Hosted<'_>,
+    base: IndexBase,
+    commit: impl AsyncFnOnce(&mut Event) -> Result<(), Error>,
+    event: &mut Event,
+) -> Result<(), Error> {
+    let made = versions::begin(hosted, Some(base), event).await?;
+    commit(event).await?;
+    let mut turn = hosted.repository.shared.versions.clone().lock_owned().await;
+    // Somebody who knew of it may have been quicker.
+    if turn.made.as_ref().is_none_or(|there| there.is_older_than(&made)) {
+        turn.replace(made);
+    }
+    Ok(())
+}

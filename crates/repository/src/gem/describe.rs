@@ -1,0 +1,202 @@
+//! Answers for programs: gems and versions as JSON or YAML, made of what may be seen of them.
+
+use crate::error::Error;
+use crate::gem::hosted::Hosted;
+use crate::gem::info::{facts, make};
+use crate::gem::owners::Owners;
+use crate::gem::program::{Describe, What};
+use crate::gem::views::Part;
+use crate::gem::{names, search};
+use crate::question::{Actor, Found, Index};
+use crate::visible;
+use crate::visible::all_hidden;
+use crate::visible::{View, turns};
+use format::gem::{document, json};
+use serde_json::{Value, json};
+use store::{Entry, Lane, Span};
+use telemetry::{Event, Millis};
+
+/// Gems on a page of what was found.
+const PAGE: usize = 30;
+/// Things in a list of the newest.
+const NEWEST: usize = 50;
+/// The newest versions among which the newest gems are looked for.
+const LOOKED_AT: usize = 200;
+/// Most gems that somebody is told to own.
+const OWN_MAX: usize = 300;
+/// Names to begin with that are told.
+const COMPLETIONS: usize = 10;
+/// Units of which facts are read at once.
+const UNITS: usize = 5_000;
+
+/// Answers `ask`; `by` is who asks.
+pub(crate) async fn describe(
+    hosted: Hosted<'_>,
+    ask: &Describe,
+    by: Actor<'_>,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    if !hosted.by_rows() || !ask.what.is_of_versions() {
+        return tell(hosted, ask, by, now, event).await;
+    }
+    let made = async |event: &mut Event| {
+        let found = tell(hosted, ask, by, now, event).await?;
+        let until = found.fresh_until();
+        Ok((found.into(), until))
+    };
+    // Only what links to gems says where the repository is, which has a name for each moment.
+    let links = matches!(ask.what, What::Gem(_) | What::Version(..));
+    let base = if links { ask.base.clone() } else { String::new() };
+    hosted.once(Part::Told(Describe { base, ..ask.clone() }), now, event, made).await?.found()
+}
+
+async fn tell(
+    hosted: Hosted<'_>,
+    ask: &Describe,
+    by: Actor<'_>,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    let Describe { what, base, form } = ask.clone();
+    let (store, repository) = (hosted.store, hosted.repository.clone());
+    let all = |published: &mut Vec<json::Published>, base: &str| {
+        published.iter().map(|one| json::gem(one, base)).collect::<Value>()
+    };
+    let mut fresh_until = None;
+    let (rows, render): (usize, Box<dyn FnOnce() -> Result<Value, Error> + Send>) = match what {
+        What::Owners(name) => {
+            let known = store.facts(repository.id, &name, event).await?;
+            let rows = repository.unit(store, &name, event).await?;
+            if known.seq == store::Seq(0) || all_hidden(&rows, repository.view(now)) {
+                return Err(Error::NoSuchGem);
+            }
+            fresh_until = turns(&rows, repository.view(now));
+            (1, Box::new(move || Ok(Owners::read(&name, known.facts)?.shown())))
+        }
+        What::Gem(_) | What::Versions(_) | What::Latest(_) | What::Version(..) => {
+            let name = what.gem().unwrap_or_default();
+            let entries = repository.unit(store, name, event).await?;
+            fresh_until = turns(&entries, repository.view(now));
+            (entries.len(), Box::new(move || one(&what, published(&entries, repository.view(now))?, &base)))
+        }
+        What::Complete(beginning) => {
+            let names = names_of(hosted, now, event).await?;
+            let rows = names.pieces.len() * crate::gem::versions::PAGE;
+            (rows, Box::new(move || Ok(search::beginning(&names.pieces, &beginning, COMPLETIONS).into())))
+        }
+        What::Search(words, page) => {
+            let names = names_of(hosted, now, event).await?;
+            let rows = names.pieces.len() * crate::gem::versions::PAGE;
+            let find = move || Ok(search::containing(&names.pieces, &words, (page - 1) * PAGE, PAGE));
+            let ops = (Lane::Index, telemetry::Op::IndexRender);
+            let found = crate::workers::aside(&hosted.keeper.workers, ops, rows, event, find).await?;
+            gems(hosted, found, base, now, event).await?
+        }
+        What::Own => {
+            let (mut own, mut after) = (Vec::new(), String::new());
+            while own.len() < OWN_MAX {
+                let known = store.known(repository.id, ("", &after), UNITS, event).await?;
+                let Some((last, _)) = known.last() else { break };
+                after.clone_from(last);
+                for (name, facts) in known {
+                    if Owners::read(&name, facts)?.role(by.owner).is_some() {
+                        own.push(name);
+                    }
+                }
+            }
+            own.truncate(OWN_MAX);
+            gems(hosted, own, base, now, event).await?
+        }
+        What::Newest => {
+            let span = Span { from: Millis(0), until: Millis(i64::MAX), skip: 0, limit: LOOKED_AT };
+            let mut new = Vec::new();
+            for entry in store.published(repository.id, span, event).await? {
+                let unit = store.unit(repository.id, &entry.unit, Lane::Index, event).await?;
+                if unit.entries.first().is_some_and(|first| first.key == entry.key) {
+                    new.push(entry);
+                }
+                if new.len() == NEWEST {
+                    break;
+                }
+            }
+            (new.len(), Box::new(move || Ok(all(&mut published(&new, repository.view(now))?, &base))))
+        }
+        What::Updated | What::Between(..) => {
+            let span = match what {
+                What::Between(from, until, page) => Span { from, until, skip: (page - 1) * PAGE, limit: PAGE },
+                _ => Span { from: Millis(0), until: Millis(i64::MAX), skip: 0, limit: NEWEST },
+            };
+            let entries = store.published(repository.id, span, event).await?;
+            (entries.len(), Box::new(move || Ok(all(&mut published(&entries, repository.view(now))?, &base))))
+        }
+    };
+    let made = make(hosted, rows, event, move || Ok(document::render(&render()?, form))).await?;
+    Ok(Found::Document(Index { fresh_until, ..made }, form))
+}
+
+/// What may be seen of `rows`.
+fn published(rows: &[Entry], view: View<'_>) -> Result<Vec<json::Published>, Error> {
+    let one = |entry: &Entry| {
+        let (sha256, at) = (entry.hashes.sha256.to_string(), entry.published.to_string());
+        Ok(json::Published { package: facts(entry)?, sha256, at })
+    };
+    visible(rows, view).map(|seen| one(seen.entry())).collect()
+}
+
+/// The answer about one gem.
+fn one(what: &What, mut versions: Vec<json::Published>, base: &str) -> Result<Value, Error> {
+    let latest = json::latest(&versions).ok_or(Error::NoSuchGem)?;
+    match what {
+        What::Versions(_) => {
+            json::sort(&mut versions);
+            Ok(versions.iter().map(json::version).collect())
+        }
+        What::Latest(_) => Ok(json!({ "version": latest.package.number.as_str() })),
+        What::Version(_, number, platform) => {
+            let is = |one: &&json::Published| {
+                let platform = platform.as_ref().is_none_or(|platform| *platform == one.package.platform);
+                platform && one.package.number.as_str() == number
+            };
+            json::sort(&mut versions);
+            // Of several builds, the one for any Ruby, as clients that name none want it.
+            let mut builds: Vec<_> = versions.iter().filter(is).collect();
+            builds.sort_by_key(|one| one.package.platform != "ruby");
+            builds.first().map(|one| json::gem_with_version(one, base)).ok_or(Error::NoSuchGemVersion)
+        }
+        _ => Ok(json::gem(latest, base)),
+    }
+}
+
+type Rendered = (usize, Box<dyn FnOnce() -> Result<Value, Error> + Send>);
+
+/// These gems, each by its newest version.
+async fn gems(
+    hosted: Hosted<'_>,
+    names: Vec<String>,
+    base: String,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Rendered, Error> {
+    let mut units = Vec::with_capacity(names.len());
+    for name in names {
+        units.push(hosted.store.unit(hosted.repository.id, &name, Lane::Index, event).await?.entries);
+    }
+    let (rows, repository) = (units.iter().map(Vec::len).sum(), hosted.repository.clone());
+    let render = move || {
+        let mut told = Vec::new();
+        for unit in units {
+            told.extend(json::latest(&published(&unit, repository.view(now))?).map(|one| json::gem(one, &base)));
+        }
+        Ok(Value::Array(told))
+    };
+    Ok((rows, Box::new(render)))
+}
+
+/// The names, as `/names` tells them: kept in memory, and changed where a name comes or goes.
+async fn names_of(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Index, Error> {
+    match names::names(hosted, now, event).await? {
+        Found::Index(index) => Ok(index),
+        _ => Err(Error::GivenUp),
+    }
+}

@@ -1,0 +1,70 @@
+//! One version: its gem, and its gemspec for `gem install`.
+
+use crate::error::Error;
+use crate::gem::hosted::Hosted;
+use crate::gem::info::{facts, make};
+use crate::policy::hidden::Hidden;
+use crate::question::Found;
+use crate::visible;
+use crate::visible::{View, shown};
+use format::gem::{quick, spelling};
+use std::sync::Arc;
+use store::Entry;
+use telemetry::{Event, Millis};
+
+/// How many builds of one version are looked at for one that a client calls otherwise.
+const BUILDS: usize = 64;
+
+/// The published gem of this full name, open for reading.
+pub(crate) async fn gem(hosted: Hosted<'_>, full_name: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
+    let entry = find(hosted, full_name, now, event).await?;
+    let (file, _) = hosted.store.open_blob(entry.hashes.sha256, event).await?;
+    Ok(Found::File { name: format!("{full_name}.gem"), file: Arc::new(file), hashes: entry.hashes })
+}
+
+/// The gemspec of the published gem of this full name.
+pub(crate) async fn gemspec(
+    hosted: Hosted<'_>,
+    full_name: &str,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    let entry = find(hosted, full_name, now, event).await?;
+    let render = move || Ok(quick::render(&facts(&entry)?, entry.published.seconds()));
+    make(hosted, 1, event, render).await.map(Found::Gemspec)
+}
+
+/// The version of this full name, as far as it is to be seen.
+async fn find(hosted: Hosted<'_>, full_name: &str, now: Millis, event: &mut Event) -> Result<Entry, Error> {
+    let Hosted { store, repository, .. } = hosted;
+    let view = repository.view(now);
+    let found = match repository.entry(store, full_name, event).await? {
+        Some(entry) => entry,
+        None => build(hosted, full_name, view, event).await?,
+    };
+    event.subject.package = found.unit.as_str().into();
+    let unseen = |why: Option<Hidden>| why.map_or_else(|| Error::Withdrawn(full_name.to_owned()), Error::from);
+    if let Some(let_through) = shown(&found, view).map_err(unseen)? {
+        event.detail = let_through;
+    }
+    Ok(found)
+}
+
+/// The one build that a client calls so, though it was pushed under another name: RubyGems asks for the name that it
+/// makes of the platform first, and for the other when there is nothing. So where two builds would be meant, none is.
+async fn build(hosted: Hosted<'_>, full_name: &str, view: View<'_>, event: &mut Event) -> Result<Entry, Error> {
+    let mut meant = Vec::new();
+    for reading in spelling::readings(full_name).take(spelling::READINGS) {
+        let Some(prefix) = reading.prefix() else { continue };
+        let rows = hosted.repository.beginning(hosted.store, &prefix, BUILDS, event).await?;
+        for seen in visible(&rows, view).filter(|seen| seen.entry().unit == reading.name) {
+            if reading.is_of(&facts(seen.entry())?.platform) {
+                meant.push(seen.entry().clone());
+            }
+        }
+    }
+    match <[Entry; 1]>::try_from(meant) {
+        Ok([one]) => Ok(one),
+        Err(_) => Err(Error::NoSuchPackage),
+    }
+}

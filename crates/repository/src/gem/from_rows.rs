@@ -1,0 +1,147 @@
+//! The large indexes made whole from rows, for views that do not show all there is: as of a moment, or where policy hides something.
+//! Ropes hold everything.
+
+use crate::content::soonest;
+use crate::error::Error;
+use crate::gem::hosted::Hosted;
+use crate::gem::info::{facts, info_lines, make};
+use crate::gem::specs::{packed, parts_of};
+use crate::gem::views::{Made, Part};
+use crate::index::rope::chunks::Chunks;
+use crate::index::rope::chunks::UNITS;
+use crate::question::{Found, Index};
+use crate::repository::Repository;
+use crate::visible;
+use crate::visible::gone;
+use crate::visible::turns;
+use format::gem::dependencies::{self, Form, Piece};
+use format::gem::{self, Identity, Package, specs};
+use std::sync::Arc;
+use store::{Entry, Lane};
+use telemetry::{Event, Millis, Op};
+
+/// What was made, and from when on policy shows something else.
+type Rendered = Result<(Made, Option<Millis>), Error>;
+
+/// Gems that are read in one turn of a reader.
+const PAGE: usize = 1_000;
+
+/// `/versions`: a line for each gem, also where it has nothing to offer any more.
+pub(crate) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
+    hosted.once(Part::Versions, now, event, async |event| render_versions(hosted, now, event).await).await?.found()
+}
+
+async fn render_versions(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Rendered {
+    let line = move |name: &str, rows: Vec<Entry>, repository: &Repository| {
+        let view = repository.view(now);
+        let (lines, _) = info_lines(visible(&rows, view), repository.info_format())?;
+        let md5 = gem::info::md5_hex(&gem::info::render(&lines));
+        Ok(match lines.is_empty() {
+            false => Some(gem::versions::summary(name, &lines, &md5)),
+            true => gone(&rows, view).then(|| gem::versions::tombstone(name, &md5)),
+        })
+    };
+    let (lines, fresh_until) = each(hosted, line, now, event).await?;
+    let created = hosted.repository.record.created.seconds();
+    let index = make(hosted, lines.len(), event, move || Ok(gem::versions::render(created, lines))).await?;
+    Ok((Found::Index(Index { fresh_until, ..index }).into(), fresh_until))
+}
+
+/// `/names`: every gem that has a version to offer.
+pub(crate) async fn names(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
+    hosted.once(Part::Names, now, event, async |event| render_names(hosted, now, event).await).await?.found()
+}
+
+async fn render_names(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Rendered {
+    let name = move |name: &str, rows: Vec<Entry>, repository: &Repository| {
+        Ok(visible(&rows, repository.view(now)).next().map(|_| gem::names::line(name)))
+    };
+    let (names, fresh_until) = each(hosted, name, now, event).await?;
+    let render = move || Ok([gem::names::opening(names.len()), &names.concat()].concat().into_bytes());
+    let index = make(hosted, PAGE, event, render).await?;
+    Ok((Found::Index(Index { fresh_until, ..index }).into(), fresh_until))
+}
+
+/// One of the three files of the older index.
+pub(crate) async fn specs(
+    hosted: Hosted<'_>,
+    file: specs::File,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    let part = Part::Specs(file);
+    hosted.once(part, now, event, async |event| render_specs(hosted, file, now, event).await).await?.found()
+}
+
+async fn render_specs(hosted: Hosted<'_>, file: specs::File, now: Millis, event: &mut Event) -> Rendered {
+    let said = move |name: &str, rows: Vec<Entry>, repository: &Repository| {
+        let identity = |row: &Entry| {
+            let Package { number, platform, .. } = facts(row)?;
+            Ok(Identity { number, platform })
+        };
+        let changed = rows.iter().map(|row| row.changed).max();
+        let parts = parts_of(name, &rows, repository.view(now), identity)?;
+        Ok(changed.map(|changed| (changed, (name.to_owned(), parts))))
+    };
+    let (said, fresh_until) = each(hosted, said, now, event).await?;
+    // What policy hides it shows without a change, so nobody is told that it is unchanged.
+    let open = hosted.repository.rules.is_open();
+    let pack = move |(): &mut ()| {
+        let changed = said.iter().map(|(changed, _)| *changed).max().unwrap_or_default();
+        let modified = if open { changed } else { now };
+        let mut chunks = Chunks::new();
+        let mut units = said.into_iter().map(|(_, unit)| unit).peekable();
+        while units.peek().is_some() {
+            chunks.append(units.by_ref().take(UNITS).collect())?;
+        }
+        packed(&chunks, file, modified)
+    };
+    let file = hosted.keeper.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, pack).await??;
+    Ok((Found::Packed(file).into(), fresh_until))
+}
+
+/// What the versions of these gems need that are to be seen.
+pub(crate) async fn dependencies(
+    hosted: Hosted<'_>,
+    (names, form): (&[String], Form),
+    now: Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    let mut pieces = Vec::with_capacity(names.len());
+    for name in names {
+        let part = Part::Needs(form, name.clone());
+        let made = hosted.once(part, now, event, async |event| piece(hosted, (name, form), now, event).await).await?;
+        pieces.push(made.needs()?);
+    }
+    Ok(Found::Dependencies(dependencies::list(form, pieces.iter().map(|piece| &**piece)).into(), form))
+}
+
+async fn piece(hosted: Hosted<'_>, (name, form): (&str, Form), now: Millis, event: &mut Event) -> Rendered {
+    let (view, rows) = (hosted.repository.view(now), hosted.repository.unit(hosted.store, name, event).await?);
+    let briefs = visible(&rows, view).map(|seen| Ok(dependencies::brief(&facts(seen.entry())?)));
+    let briefs = briefs.collect::<Result<Vec<_>, Error>>()?;
+    let piece = event.time(Op::IndexRender, || Piece::new(form, name, briefs.iter().map(String::as_str)));
+    Ok((Made::Needs(Arc::new(piece)), turns(&rows, view)))
+}
+
+/// What `say` has to say of each gem, in the order of their names; and from when on policy shows others of their versions.
+async fn each<T: Send + 'static>(
+    hosted: Hosted<'_>,
+    say: impl Fn(&str, Vec<Entry>, &Repository) -> Result<Option<T>, Error> + Clone + Send + 'static,
+    now: Millis,
+    event: &mut Event,
+) -> Result<(Vec<T>, Option<Millis>), Error> {
+    let (mut said, mut until, mut after) = (Vec::new(), None::<Millis>, Some(String::new()));
+    while let Some(from) = after {
+        let (say, repository) = (say.clone(), hosted.repository.clone());
+        let read =
+            move |name: &str, rows: Vec<Entry>| (turns(&rows, repository.view(now)), say(name, rows, &repository));
+        let (some, last) = hosted.repository.units(hosted.store, (&from, PAGE), read, event).await?;
+        for (turns, one) in some {
+            until = soonest(until, turns);
+            said.extend(one?);
+        }
+        after = last;
+    }
+    Ok((said, until))
+}

@@ -1,0 +1,23 @@
+
+
+pub(crate) mod answer;
+pub(crate) mod compact;
+pub(crate) mod dependencies;
+pub(crate) mod describe;
+pub(crate) mod download;
+pub(crate) mod from_rows;
+pub(crate) mod hosted;
+pub(crate) mod info;
+pub(crate) mod names;
+pub(crate) mod owners;
+pub(crate) mod program;
+pub(crate) mod protocol;
+pub(crate) mod push;
+pub(crate) mod push_cache;
+pub(crate) mod reformat;
+pub(crate) mod search;
+pub(crate) mod shared;
+pub(crate) mod specs;
+pub(crate) mod versions;
+pub(crate) mod views;
+pub(crate) mod yank;

@@ -1,0 +1,189 @@
+//! Who owns a gem: whoever pushed it first, and whom the owners name.
+//!
+//! It is always written down. Whether it decides anything is a setting of the repository: a team that comes from a
+//! server without owners keeps working as it did, and can begin to enforce them later.
+
+use crate::error::Error;
+use crate::gem::hosted::Hosted;
+use crate::gem::program::{OwnerChange, Role};
+use crate::question::{Actor, Found};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::{Batch, Change, CommitError, Expect};
+use telemetry::{Event, Millis};
+
+/// How often a change that lost a race tries again.
+const TRIES: usize = 100;
+/// Most owners of a gem.
+const OWNERS_MAX: usize = 100;
+
+/// What the journal keeps of a gem beside its versions.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Owners {
+    owners: Vec<Owner>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Owner {
+    name: String,
+    #[serde(default)]
+    role: Role,
+}
+
+impl Owners {
+    pub(crate) fn read(unit: &str, facts: Value) -> Result<Self, Error> {
+        if facts.is_null() {
+            return Ok(Self::default());
+        }
+        serde_json::from_value(facts).map_err(|source| Error::Unreadable { key: unit.to_owned(), source })
+    }
+
+    fn facts(&self, unit: &str) -> Result<Value, Error> {
+        serde_json::to_value(self).map_err(|source| Error::Unreadable { key: unit.to_owned(), source })
+    }
+
+    pub(crate) fn role(&self, name: &str) -> Option<Role> {
+        self.owners.iter().find(|owner| owner.name == name).map(|owner| owner.role)
+    }
+
+    /// As `gem owner` reads them.
+    pub(crate) fn shown(&self) -> Value {
+        let one = |owner: &Owner| {
+            let email = owner.name.contains('@').then_some(&owner.name);
+            json!({ "id": owner.name, "handle": owner.name, "email": email, "role": owner.role })
+        };
+        self.owners.iter().map(one).collect()
+    }
+
+    /// Makes the change, and says what was done.
+    fn change(&mut self, name: &str, change: OwnerChange) -> Result<String, Error> {
+        let at = self.owners.iter().position(|owner| owner.name == name);
+        let said = match (change, at) {
+            (OwnerChange::Add(_), Some(_)) => return Err(Error::OwnerAlready(name.to_owned())),
+            (OwnerChange::Add(_), None) if self.owners.len() >= OWNERS_MAX => return Err(Error::TooManyOwners),
+            (OwnerChange::Add(role), None) => {
+                self.owners.push(Owner { name: name.to_owned(), role });
+                format!("{name} was added as an owner.")
+            }
+            (_, None) => return Err(Error::NoSuchOwner),
+            (OwnerChange::Remove, Some(at)) => {
+                self.owners.remove(at);
+                "Owner removed successfully.".to_owned()
+            }
+            (OwnerChange::Become(role), Some(at)) => {
+                self.owners[at].role = role;
+                "Owner updated successfully.".to_owned()
+            }
+        };
+        // Somebody must be left who can name others.
+        if self.owners.iter().all(|owner| owner.role != Role::Owner) {
+            return Err(Error::LastOwner);
+        }
+        Ok(said)
+    }
+}
+
+/// Whether `by` may push the gem; and where it is new, the change that makes them its owner.
+pub(crate) async fn claim(
+    hosted: Hosted<'_>,
+    (name, new): (&str, bool),
+    by: Actor<'_>,
+    event: &mut Event,
+) -> Result<Option<Change>, Error> {
+    let (id, enforced) = (hosted.repository.id, hosted.repository.record.owners_enforced);
+    if !new && (!enforced || by.admin) {
+        return Ok(None);
+    }
+    let owners = Owners::read(name, hosted.store.facts(id, name, event).await?.facts)?;
+    if owners.role(by.owner).is_some() {
+        return Ok(None);
+    }
+    if !owners.owners.is_empty() || !new {
+        return if enforced && !by.admin { Err(Error::NotAnOwner(name.to_owned())) } else { Ok(None) };
+    }
+    if by.owner.is_empty() {
+        return Ok(None);
+    }
+    let first = Owners { owners: vec![Owner { name: by.owner.to_owned(), role: Role::Owner }] };
+    Ok(Some(Change::Unit { repository: id, unit: name.to_owned(), facts: first.facts(name)? }))
+}
+
+/// Refuses to withdraw a version for who owns no part in the gem, where that is enforced.
+pub(crate) async fn may_withdraw(
+    hosted: Hosted<'_>,
+    name: &str,
+    by: Actor<'_>,
+    event: &mut Event,
+) -> Result<(), Error> {
+    if by.admin || !hosted.repository.record.owners_enforced {
+        return Ok(());
+    }
+    let owners = Owners::read(name, hosted.store.facts(hosted.repository.id, name, event).await?.facts)?;
+    owners.role(by.owner).map(drop).ok_or(Error::NotAnOwnerToWithdraw)
+}
+
+/// Changes who owns a gem. `person` is somebody who has a token.
+pub(crate) async fn change(
+    hosted: Hosted<'_>,
+    (name, person, change): (&str, &str, OwnerChange),
+    by: Actor<'_>,
+    now: impl Fn() -> Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    let (store, repository) = (hosted.store, hosted.repository);
+    by.may_change(name)?;
+    for _ in 0..TRIES {
+        let known = store.facts(repository.id, name, event).await?;
+        if known.seq == store::Seq(0) {
+            return Err(Error::NoSuchGem);
+        }
+        let mut owners = Owners::read(name, known.facts)?;
+        let enforced = repository.record.owners_enforced;
+        if enforced && !by.admin && owners.role(by.owner) != Some(Role::Owner) {
+            return Err(Error::NotAnOwner(name.to_owned()));
+        }
+        let said = owners.change(person, change)?;
+        let batch = Batch {
+            by: by.name.to_owned(),
+            at: now(),
+            expect: vec![
+                Expect::RepositoryLives(repository.id),
+                Expect::UnitAt { repository: repository.id, unit: name.to_owned(), seq: known.seq },
+            ],
+            changes: vec![Change::Unit {
+                repository: repository.id,
+                unit: name.to_owned(),
+                facts: owners.facts(name)?,
+            }],
+        };
+        match store.commit(batch, event).await {
+            Ok(_) => return Ok(Found::Said(said)),
+            Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::UnitAt { .. }) => {}
+            Err(CommitError::Conflict(_)) => return Err(Error::NoSuchRepository(repository.record.name.clone())),
+            Err(CommitError::Error(error)) => return Err(error.into()),
+        }
+    }
+    Err(Error::Contended(name.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn somebody_is_always_left_who_can_name_others() {
+        let mut owners = Owners::default();
+        owners.change("mira", OwnerChange::Add(Role::Owner)).unwrap();
+        assert!(matches!(owners.clone().change("mira", OwnerChange::Remove), Err(Error::LastOwner)));
+        assert!(matches!(owners.clone().change("mira", OwnerChange::Become(Role::Maintainer)), Err(Error::LastOwner)));
+        owners.change("olaf", OwnerChange::Add(Role::Maintainer)).unwrap();
+        assert!(matches!(owners.clone().change("mira", OwnerChange::Remove), Err(Error::LastOwner)));
+        assert!(matches!(owners.clone().change("olaf", OwnerChange::Add(Role::Owner)), Err(Error::OwnerAlready(_))));
+        assert!(matches!(owners.clone().change("nobody", OwnerChange::Remove), Err(Error::NoSuchOwner)));
+        owners.change("olaf", OwnerChange::Become(Role::Owner)).unwrap();
+        owners.change("mira", OwnerChange::Remove).unwrap();
+        let again = Owners::read("lamp", owners.facts("lamp").unwrap()).unwrap();
+        assert_eq!((again.role("olaf"), again.role("mira")), (Some(Role::Owner), None));
+    }
+}

@@ -1,0 +1,242 @@
+//! Publishing a gem: read it, keep its bytes, then say so in the journal. Bytes first, so that no row ever points at
+//! bytes that are not on disk; the acknowledgement last.
+
+use crate::error::Error;
+use crate::gem::hosted::Hosted;
+use crate::gem::info::{facts, info_line, render_info};
+use crate::gem::owners::claim;
+use crate::gem::push_cache::Head;
+use crate::policy::named::{Named, Since};
+use crate::question::{Actor, Found};
+use crate::repository::Repository;
+use crate::visible;
+use crate::workers::aside;
+use format::gem::{self, Package};
+use std::sync::Arc;
+use store::{Batch, Change, CommitError, Digest, Entry, Expect, Facts, Hashes, Lane, Seq, Staged, State, UnitRows};
+use telemetry::{Event, Millis, Op};
+
+/// How often a push that lost a race for its gem's unit tries again. Each lost race means that another push of the
+/// same gem won, so only a crowd pushing one gem at once can come near it.
+const TRIES: usize = 100;
+
+/// Publishes what was uploaded. `now_set` finds the repository as it is set by now.
+pub(crate) async fn push(
+    hosted: Hosted<'_>,
+    staged: Staged,
+    (by, now): (Actor<'_>, impl Fn() -> Millis),
+    now_set: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    let Hosted { store, repository, .. } = hosted;
+    let package = Arc::new(read(hosted, &staged, event).await?);
+    let full_name = package.full_name();
+    event.subject.package = package.name.as_str().into();
+    event.subject.version = full_name.as_str().into();
+    by.may_change(&package.name)?;
+    if let Some(why) = repository.rules.forbids(&Named::gem(&package.name, package.number.as_str(), Since::Always)) {
+        return Err(why.into());
+    }
+
+    let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;
+    let mut at = now();
+    let mut from = match next(hosted, &package, sha256, at, event).await? {
+        Ok(from) => from,
+        Err(said) => return Ok(said),
+    };
+    // `a` 1.0 for platform `2` and `a-1.0` 2 have one full name, and so one URL.
+    if let Some(there) = store.entry_in_any_case(repository.id, &full_name, event).await? {
+        return Err(stays_taken(&there));
+    }
+    if let Some(there) = store.unit_in_other_case(repository.id, &package.name, event).await? {
+        return Err(Error::OtherCase { name: package.name.clone(), there });
+    }
+    let hashes = staged.keep(event).await.map_err(Error::Unsaved)?;
+    let mut repository = repository.clone();
+    for _ in 0..TRIES {
+        let set = Hosted { repository: &repository, ..hosted };
+        let claim = claim(set, (&package.name, from.is_new()), by, event).await?;
+        let (entry, seq, head) = enter(set, from, &package, &hashes, at, event).await?;
+        let batch = Batch {
+            by: by.name.to_owned(),
+            at: entry.published,
+            expect: vec![
+                // The line holds the MD5 of an `/info` in the form that was set.
+                Expect::RepositoryIs { id: repository.id, record: Box::new(repository.record.clone()) },
+                Expect::UnitAt { repository: repository.id, unit: package.name.clone(), seq },
+                // Looked at before; but others push, too.
+                Expect::KeyFreeInAnyCase { repository: repository.id, key: full_name.clone() },
+                Expect::UnitSpeltOneWay { repository: repository.id, unit: package.name.clone() },
+            ],
+            changes: [Change::Entry { repository: repository.id, entry }].into_iter().chain(claim).collect(),
+        };
+        match store.commit(batch, event).await {
+            Ok(seq) => {
+                if let Some(head) = head {
+                    hosted.heads.put(repository.id, &package.name, head.made_by(seq));
+                }
+                return Ok(Found::Said(format!("Successfully registered gem: {}", spoken(&package))));
+            }
+            Err(CommitError::Conflict(conflict)) => match conflict.0 {
+                Expect::UnitAt { .. } => hosted.heads.forget(repository.id, &package.name),
+                Expect::KeyFreeInAnyCase { .. } => return Err(Error::Taken(full_name)),
+                Expect::UnitSpeltOneWay { unit, .. } => {
+                    let there = store.unit_in_other_case(repository.id, &unit, event).await?;
+                    return Err(Error::OtherCase { name: unit.clone(), there: there.unwrap_or(unit) });
+                }
+                _ => repository = now_set(event).await?,
+            },
+            Err(CommitError::Error(error)) => return Err(Error::Unsaved(error)),
+        }
+        at = now();
+        from = match next(Hosted { repository: &repository, ..hosted }, &package, sha256, at, event).await? {
+            Ok(from) => from,
+            Err(said) => return Ok(said),
+        };
+    }
+    Err(Error::Contended(package.name.clone()))
+}
+
+/// What a push goes on from: what is kept of the gem, where that is enough, else all its versions.
+enum Next {
+    Head(Arc<Head>),
+    Unit(Arc<UnitRows>),
+}
+
+impl Next {
+    /// Whether the gem has no version yet.
+    fn is_new(&self) -> bool {
+        matches!(self, Next::Unit(unit) if unit.entries.is_empty())
+    }
+}
+
+/// From where the version can be published at `at`; or what to say where it is there already.
+async fn next(
+    hosted: Hosted<'_>,
+    package: &Arc<Package>,
+    sha256: Digest,
+    at: Millis,
+    event: &mut Event,
+) -> Result<Result<Next, Found>, Error> {
+    let id = hosted.repository.id;
+    if let Some(head) = hosted.heads.for_push(hosted.repository, package, at) {
+        return Ok(Ok(Next::Head(head)));
+    }
+    let unit = Arc::new(hosted.store.unit(id, &package.name, Lane::Change, event).await?);
+    Ok(match look(hosted, &unit, package, sha256, event).await? {
+        Some(said) => Err(said),
+        None => Ok(Next::Unit(unit)),
+    })
+}
+
+/// Takes the facts out of the package, on a thread that may take its time.
+async fn read(hosted: Hosted<'_>, staged: &Staged, event: &mut Event) -> Result<Package, Error> {
+    let file = staged.open()?;
+    let read = move |(): &mut ()| gem::package::read(file, &gem::Limits::default());
+    Ok(hosted.keeper.workers.run(Lane::Change, (Op::WorkWait, Op::PackageRead), event, read).await??)
+}
+
+/// Whether the version is there already: what to say then.
+async fn look(
+    hosted: Hosted<'_>,
+    unit: &Arc<UnitRows>,
+    package: &Arc<Package>,
+    sha256: Digest,
+    event: &mut Event,
+) -> Result<Option<Found>, Error> {
+    let (unit, package) = (unit.clone(), package.clone());
+    let look = (Lane::Change, Op::FactsRead);
+    aside(&hosted.keeper.workers, look, unit.entries.len(), event, move || taken(&unit, &package, sha256)).await
+}
+
+/// The entry as it will be, the change of its gem that it expects to be the last, and what the gem is then.
+async fn enter(
+    hosted: Hosted<'_>,
+    next: Next,
+    package: &Arc<Package>,
+    hashes: &Hashes,
+    at: Millis,
+    event: &mut Event,
+) -> Result<(Entry, Seq, Option<Head>), Error> {
+    let unit = match next {
+        Next::Head(head) => return event.time(Op::IndexExtend, || published(&head, package, hashes, at)),
+        Next::Unit(unit) => unit,
+    };
+    let (rows, repository) = (unit.entries.len(), hosted.repository.clone());
+    let (package, hashes) = (package.clone(), hashes.clone());
+    let enter = move || {
+        let head = Head::of(&unit, &repository, at)?;
+        if head.ends_before(&package, at) {
+            return published(&head, &package, &hashes, at);
+        }
+        Ok((inserted(&unit, &repository, &package, &hashes, at)?, unit.seq, None))
+    };
+    aside(&hosted.keeper.workers, (Lane::Change, Op::IndexRender), rows, event, enter).await
+}
+
+/// Published versions are immutable: identical bytes again succeed, anything else is refused. `1.0` and `1.0.0` are
+/// the same version.
+fn taken(unit: &UnitRows, package: &Package, sha256: Digest) -> Result<Option<Found>, Error> {
+    for entry in &unit.entries {
+        let there = facts(entry)?;
+        if there.platform != package.platform || there.number != package.number {
+            continue;
+        }
+        if entry.state == State::Live && entry.hashes.sha256 == sha256 {
+            return Ok(Some(Found::Said(format!("Gem was already pushed: {}", spoken(package)))));
+        }
+        return Err(stays_taken(entry));
+    }
+    Ok(None)
+}
+
+fn stays_taken(entry: &Entry) -> Error {
+    match entry.state {
+        State::Live => Error::Taken(entry.key.clone()),
+        State::Withdrawn => Error::TakenByWithdrawn(entry.key.clone()),
+    }
+}
+
+/// The entry as it will be, where its line in `/info` comes after all others.
+fn published(head: &Head, package: &Package, hashes: &Hashes, at: Millis) -> Result<(Entry, Seq, Option<Head>), Error> {
+    let after = head.after(package, at, &info_line(package, hashes, at, head.format));
+    let entry = announced(entry(package, hashes, at)?, package, &after.md5());
+    Ok((entry, head.seq, Some(after)))
+}
+
+/// The entry as it will be, where its line in `/info` comes between others: the clock was put back, or two came at once.
+fn inserted(
+    unit: &UnitRows,
+    repository: &Repository,
+    package: &Package,
+    hashes: &Hashes,
+    at: Millis,
+) -> Result<Entry, Error> {
+    let entry = entry(package, hashes, at)?;
+    let after = [unit.entries.as_slice(), std::slice::from_ref(&entry)].concat();
+    let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.whole(at)), repository.info_format())?);
+    Ok(announced(entry, package, &md5))
+}
+
+fn entry(package: &Package, hashes: &Hashes, at: Millis) -> Result<Entry, Error> {
+    let key = package.full_name();
+    let mut facts = serde_json::to_value(package).map_err(|source| Error::Unreadable { key: key.clone(), source })?;
+    facts[Facts::BRIEF] = gem::dependencies::brief(package).into();
+    let (unit, hashes) = (package.name.clone(), hashes.clone());
+    Ok(Entry { unit, key, state: State::Live, published: at, changed: at, hashes, facts, line: None })
+}
+
+/// With the line that announces it: the line carries the MD5 of `/info` after this push.
+fn announced(entry: Entry, package: &Package, md5: &str) -> Entry {
+    let (number, platform) = (package.number.as_str(), &package.platform);
+    let line = gem::versions::line(&package.name, gem::versions::Op::Push, number, platform, md5);
+    Entry { line: Some(line), ..entry }
+}
+
+/// The gem as `gem push` names it: `rack (3.0.0)`, `nokogiri (1.18.9-java)`.
+fn spoken(package: &Package) -> String {
+    match package.platform.as_str() {
+        "ruby" => format!("{} ({})", package.name, package.number),
+        platform => format!("{} ({}-{platform})", package.name, package.number),
+    }
+}

@@ -1,0 +1,143 @@
+//! What a push needs to know of a gem's other versions, so that it costs the same however many there are.
+//!
+//! A head says what the gem is as of a change; a push expects that to be its last, inside the transaction. So a head
+//! that is out of date costs another try, and can do no harm.
+
+#[cfg(test)]
+mod tests;
+
+use crate::error::Error;
+use crate::gem::info::info_lines;
+use crate::repository::Repository;
+use crate::visible;
+use format::gem::Package;
+use format::gem::info::{self, FormatVersion};
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use store::{RepositoryId, Seq, UnitRows};
+use telemetry::{Bound, BoundName, Millis};
+
+/// Bytes of heads that are kept; those of the gems that are pushed least go first.
+const ROOM: u64 = 4 << 20;
+/// Gems that are expected, roughly.
+const GEMS: usize = 8 << 10;
+
+/// Heads of gems that were pushed of late.
+#[derive(Debug)]
+pub(crate) struct Heads {
+    kept: Cache<(RepositoryId, String), Arc<Head>, Weight>,
+    bound: Arc<Bound>,
+}
+
+/// A gem as of a change.
+#[derive(Debug, Clone)]
+pub(crate) struct Head {
+    /// The change.
+    pub(crate) seq: Seq,
+    /// What the lines of `/info` told.
+    pub(crate) format: FormatVersion,
+    /// Of its `/info`.
+    sum: info::Sum,
+    /// What its last line is ordered by.
+    last: Option<(i64, String, String)>,
+    /// Hashes of its versions with their platforms, withdrawn ones too, in order. Equal ones need not be the same version,
+    /// and then somebody looks.
+    held: Vec<u64>,
+}
+
+#[derive(Debug, Clone)]
+struct Weight;
+
+impl Weighter<(RepositoryId, String), Arc<Head>> for Weight {
+    fn weight(&self, (_, name): &(RepositoryId, String), head: &Arc<Head>) -> u64 {
+        (size_of::<Head>() + 128 + name.len() + head.held.len() * size_of::<u64>()) as u64
+    }
+}
+
+impl Heads {
+    /// None yet.
+    pub(crate) fn new() -> Self {
+        Self { kept: Cache::with_weighter(GEMS, ROOM, Weight), bound: Bound::new(BoundName::Heads, "", ROOM) }
+    }
+
+    pub(crate) fn bound(&self) -> &Arc<Bound> {
+        &self.bound
+    }
+
+    /// The head of a gem, if it says all that pushing `package` at `at` needs: that there is no such version, and that its
+    /// line will be the last.
+    pub(crate) fn for_push(&self, repository: &Repository, package: &Package, at: Millis) -> Option<Arc<Head>> {
+        let head = self.kept.get(&(repository.id, package.name.clone()))?;
+        let is_new = head.held.binary_search(&hash(package)).is_err();
+        (is_new && head.format == repository.info_format() && head.ends_before(package, at)).then_some(head)
+    }
+
+    /// Keeps what a gem is now, unless more is known.
+    pub(crate) fn put(&self, id: RepositoryId, name: &str, head: Head) {
+        let key = (id, name.to_owned());
+        if self.kept.get(&key).is_none_or(|known| known.seq < head.seq) {
+            self.kept.insert(key, Arc::new(head));
+        }
+        self.bound.observe(self.kept.weight());
+    }
+
+    /// Forgets what turned out to be out of date.
+    pub(crate) fn forget(&self, id: RepositoryId, name: &str) {
+        self.kept.remove(&(id, name.to_owned()));
+        self.bound.observe(self.kept.weight());
+    }
+}
+
+impl Head {
+    /// Of a gem as it was read.
+    pub(crate) fn of(unit: &UnitRows, repository: &Repository, now: Millis) -> Result<Self, Error> {
+        let format = repository.info_format();
+        let (lines, last) = info_lines(visible(&unit.entries, repository.whole(now)), format)?;
+        let mut sum = info::Sum::default();
+        lines.iter().for_each(|line| sum.add(line));
+        let mut held = Vec::with_capacity(unit.entries.len());
+        for entry in &unit.entries {
+            held.push(hash(&crate::gem::info::facts(entry)?));
+        }
+        held.sort_unstable();
+        Ok(Self { seq: unit.seq, format, sum, last, held })
+    }
+
+    /// Whether the line of a version that is published at `at` comes after all others.
+    pub(crate) fn ends_before(&self, package: &Package, at: Millis) -> bool {
+        let order = info::order(package, at.0);
+        self.last.as_ref().is_none_or(|(at, number, platform)| (*at, number.as_str(), platform.as_str()) < order)
+    }
+
+    /// The head after `package` was published, but for the number of that change. Its line is `line`, and comes last.
+    pub(crate) fn after(&self, package: &Package, at: Millis, line: &str) -> Self {
+        let mut after = self.clone();
+        after.sum.add(line);
+        let (at, number, platform) = info::order(package, at.0);
+        after.last = Some((at, number.to_owned(), platform.to_owned()));
+        let hash = hash(package);
+        if let Err(place) = after.held.binary_search(&hash) {
+            after.held.insert(place, hash);
+        }
+        after
+    }
+
+    /// The same, as of this change.
+    pub(crate) fn made_by(self, seq: Seq) -> Self {
+        Self { seq, ..self }
+    }
+
+    /// The MD5 of `/info`, hexadecimal.
+    pub(crate) fn md5(&self) -> String {
+        self.sum.hex()
+    }
+}
+
+/// `1.0` and `1.0.0` are the same version.
+fn hash(package: &Package) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (&package.number, &package.platform).hash(&mut hasher);
+    hasher.finish()
+}

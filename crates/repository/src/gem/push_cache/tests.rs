@@ -1,0 +1,116 @@
+//! A head is what the gem's versions come to, and says nothing where somebody has to look.
+
+use super::*;
+use crate::gem::info::{info_line, render_info};
+use crate::gem::shared::Shared;
+use crate::repository::Format;
+use proptest::prelude::*;
+use serde_json::json;
+use store::{Digest, Entry, Hashes, RepositoryKind, RepositoryRecord, State};
+
+const ID: RepositoryId = RepositoryId(1);
+
+fn repository(info_format: Option<&str>) -> Repository {
+    let info_format = info_format.map(str::to_owned);
+    let record =
+        RepositoryRecord { info_format, ..RepositoryRecord::new("gems", "gem", RepositoryKind::Hosted, Millis(0)) };
+    let shared = Arc::new(Shared::new(&Bound::new(BoundName::Indexes, "", 0)));
+    Repository::new(ID, record, Format::Gem, shared)
+}
+
+fn package(number: &str, platform: &str) -> Package {
+    let facts = json!({
+        "v": 1, "name": "lamp", "number": number, "platform": platform, "authors": [], "summary": "", "specification_version": 4
+    });
+    serde_json::from_value(facts).unwrap()
+}
+
+fn hashes() -> Hashes {
+    let (sha512, sha1, md5) = (String::new(), String::new(), String::new());
+    Hashes { sha256: Digest([7; 32]), sha512, sha1, md5, size_bytes: 0 }
+}
+
+fn entry(package: &Package, at: i64, state: State) -> Entry {
+    Entry {
+        unit: "lamp".into(),
+        key: package.full_name(),
+        state,
+        published: Millis(at),
+        changed: Millis(at),
+        hashes: hashes(),
+        facts: serde_json::to_value(package).unwrap(),
+        line: None,
+    }
+}
+
+fn head(repository: &Repository, entries: Vec<Entry>) -> Head {
+    Head::of(&UnitRows { seq: Seq(9), entries }, repository, Millis(i64::MAX)).unwrap()
+}
+
+#[test]
+fn a_head_is_only_for_a_version_that_is_new_and_comes_last_in_the_form_that_is_set() {
+    let (usual, other) = (repository(None), repository(Some("v1")));
+    let entries = [("1.0.0", "ruby", State::Live), ("1.2", "java", State::Withdrawn)];
+    let entries = entries.map(|(number, platform, state)| entry(&package(number, platform), 10, state));
+    let heads = Heads::new();
+    let known =
+        |repository, number, platform, at| heads.for_push(repository, &package(number, platform), Millis(at)).is_some();
+    assert!(!known(&usual, "2.0", "ruby", 20), "nothing is known yet");
+    heads.put(ID, "lamp", head(&usual, entries.into()));
+    assert!(known(&usual, "2.0", "ruby", 20) && known(&usual, "1.0", "java", 20) && known(&usual, "1.2", "ruby", 20));
+    // The same version, however it is written, and whether or not it is offered.
+    assert!(
+        !known(&usual, "1.0.0", "ruby", 20) && !known(&usual, "1.0", "ruby", 20) && !known(&usual, "1.2.0", "java", 20)
+    );
+    assert!(!known(&usual, "2.0", "ruby", 9) && !known(&usual, "0.9", "ruby", 10) && known(&usual, "2.0", "ruby", 10));
+    assert!(!known(&other, "2.0", "ruby", 20), "in another form");
+    heads.forget(ID, "lamp");
+    assert!(!known(&usual, "2.0", "ruby", 20));
+}
+
+#[test]
+fn an_older_head_never_replaces_a_newer_one() {
+    let (usual, heads) = (repository(None), Heads::new());
+    let at = |seq| head(&usual, Vec::new()).made_by(Seq(seq));
+    for seq in [5, 7, 6] {
+        heads.put(ID, "lamp", at(seq));
+    }
+    assert_eq!(heads.for_push(&usual, &package("1.0", "ruby"), Millis(0)).unwrap().seq, Seq(7));
+    assert!(heads.bound().used() > 0);
+}
+
+proptest! {
+    #[test]
+    fn what_pushes_make_of_a_head_is_what_reading_all_versions_makes(
+        versions in proptest::collection::vec((0_u8..20, any::<bool>(), any::<bool>()), 0..12),
+        read_at in 0_usize..12,
+        form in prop::option::of(Just("v1")),
+    ) {
+        let repository = repository(form);
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut kept = head(&repository, Vec::new());
+        for (at, (number, java, live)) in versions.into_iter().enumerate() {
+            let package = package(&format!("1.{number}"), if java { "java" } else { "ruby" });
+            let moment = Millis(at as i64);
+            if at <= read_at {
+                // What was withdrawn is only known from reading.
+                let state = if live { State::Live } else { State::Withdrawn };
+                entries.push(entry(&package, moment.0, state));
+                kept = head(&repository, entries.clone());
+                continue;
+            }
+            let line = info_line(&package, &hashes(), moment, repository.info_format());
+            kept = kept.after(&package, moment, &line);
+            entries.push(entry(&package, moment.0, State::Live));
+            let read = head(&repository, entries.clone());
+            let seen = visible(&entries, repository.view(moment));
+            let body = render_info(seen, repository.info_format()).unwrap();
+            prop_assert_eq!(kept.md5(), info::md5_hex(&body));
+            prop_assert_eq!((kept.md5(), &kept.last), (read.md5(), &read.last));
+            let mut held = read.held;
+            held.dedup();
+            kept.held.dedup();
+            prop_assert_eq!(&kept.held, &held);
+        }
+    }
+}

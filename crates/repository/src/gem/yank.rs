@@ -1,0 +1,86 @@
+//! Withdrawing a version: a tombstone in the journal. The bytes stay until no row within the horizon refers to them.
+
+use crate::error::Error;
+use crate::gem::hosted::Hosted;
+use crate::gem::info::{facts, render_info};
+use crate::gem::owners::may_withdraw;
+use crate::question::{Actor, Found};
+use crate::repository::Repository;
+use crate::visible;
+use crate::workers::aside;
+use format::gem;
+use std::sync::Arc;
+use store::{Batch, Change, CommitError, Entry, Expect, Lane, State, UnitRows};
+use telemetry::{Event, Millis, Op};
+
+/// How often a yank that lost a race tries again.
+const TRIES: usize = 100;
+
+/// Withdraws `name` in `number` for `platform`. `now_set` finds the repository as it is set by now.
+pub(crate) async fn yank(
+    hosted: Hosted<'_>,
+    (name, number, platform): (&str, &str, &str),
+    (by, now): (Actor<'_>, impl Fn() -> Millis),
+    now_set: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    let Hosted { store, keeper, heads, repository, .. } = hosted;
+    by.may_change(name)?;
+    may_withdraw(hosted, name, by, event).await?;
+    let (id, mut repository) = (repository.id, repository.clone());
+    for _ in 0..TRIES {
+        let unit = store.unit(repository.id, name, Lane::Change, event).await?;
+        let (rows, seq, at) = (unit.entries.len(), unit.seq, now());
+        let (seen_by, what) = (repository.clone(), [name, number, platform].map(str::to_owned));
+        let withdraw = move || withdrawn(unit, &seen_by, &what, at);
+        let entry = aside(&keeper.workers, (Lane::Change, Op::IndexRender), rows, event, withdraw).await?;
+        let batch = Batch {
+            by: by.name.to_owned(),
+            at: entry.changed,
+            expect: vec![
+                Expect::RepositoryIs { id, record: Box::new(repository.record.clone()) },
+                Expect::UnitAt { repository: id, unit: name.to_owned(), seq },
+            ],
+            changes: vec![Change::Entry { repository: id, entry }],
+        };
+        match store.commit(batch, event).await {
+            Ok(_) => {
+                heads.forget(id, name);
+                let version = if platform == "ruby" { number.to_owned() } else { format!("{number}-{platform}") };
+                return Ok(Found::Said(format!("Successfully deleted gem: {name} ({version})")));
+            }
+            Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::UnitAt { .. }) => {}
+            Err(CommitError::Conflict(_)) => repository = now_set(event).await?,
+            Err(CommitError::Error(error)) => return Err(error.into()),
+        }
+    }
+    Err(Error::Contended(name.to_owned()))
+}
+
+/// The entry as it will be, with the line that announces it.
+fn withdrawn(
+    unit: UnitRows,
+    repository: &Repository,
+    [name, number, platform]: &[String; 3],
+    now: Millis,
+) -> Result<Entry, Error> {
+    if unit.entries.is_empty() {
+        return Err(Error::NoSuchGem);
+    }
+    let mut after = unit.entries;
+    for at in 0..after.len() {
+        let package = facts(&after[at])?;
+        if package.number.as_str() != number || package.platform != *platform {
+            continue;
+        }
+        if after[at].state == State::Withdrawn {
+            return Err(Error::Withdrawn(after[at].key.clone()));
+        }
+        after[at].state = State::Withdrawn;
+        after[at].changed = now;
+        let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.whole(now)), repository.info_format())?);
+        let line = gem::versions::line(name, gem::versions::Op::Yank, number, platform, &md5);
+        return Ok(Entry { line: Some(line), ..after[at].clone() });
+    }
+    Err(Error::NoSuchVersion(number.to_owned()))
+}

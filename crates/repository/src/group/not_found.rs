@@ -1,0 +1,47 @@
+//! Why no member has what was asked for.
+
+use crate::content::soonest;
+use crate::error::Error;
+use telemetry::{Event, Millis};
+
+/// What those said that have it not.
+#[derive(Debug, Default)]
+pub(crate) struct Nothing {
+    /// The first that failed.
+    pub(crate) failed: Option<Error>,
+    /// The first that hides it.
+    pub(crate) hidden: Option<Error>,
+    /// When the first proof ends that there is nothing.
+    pub(crate) missing_until: Option<Millis>,
+    /// From when on the first of what is hidden is so no longer.
+    pub(crate) hidden_until: Option<Millis>,
+}
+
+impl Nothing {
+    /// One more has it not; `detail` is what operators may know of that.
+    pub(crate) fn add(&mut self, error: Error, detail: &str, event: &mut Event) {
+        match error {
+            Error::Missing { until, .. } => self.missing_until = soonest(self.missing_until, Some(until)),
+            absent if absent.is_absence() => {}
+            Error::Hidden(hidden) => {
+                self.hidden_until = soonest(self.hidden_until, hidden.until());
+                self.hidden = self.hidden.take().or(Some(Error::Hidden(hidden)));
+            }
+            failed => {
+                if self.failed.is_none() {
+                    detail.clone_into(&mut event.detail);
+                    self.failed = Some(failed);
+                }
+            }
+        }
+    }
+
+    /// What the client is told. Where one failed nobody knows whether there is something.
+    pub(crate) fn error(self, path: &str) -> Error {
+        let missing = || match self.missing_until {
+            Some(until) => Error::Missing { path: path.to_owned(), until },
+            None => Error::NoSuchFile(path.to_owned()),
+        };
+        self.failed.or(self.hidden).unwrap_or_else(missing)
+    }
+}

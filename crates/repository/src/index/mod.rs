@@ -1,0 +1,5 @@
+
+
+pub(crate) mod incremental_index;
+pub(crate) mod open_files;
+pub(crate) mod rope;

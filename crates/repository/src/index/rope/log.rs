@@ -1,0 +1,152 @@
+//! A file that only grows: whole pieces that are never touched again, and a tail.
+
+use crate::error::Error;
+use crate::index::rope::PIECE;
+use crate::index::rope::coded::{Coded, gzip};
+use crate::index::rope::sums::Sums;
+use crate::question::Index;
+use bytes::Bytes;
+
+/// What the file is made of.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    whole: Vec<(Bytes, Coded)>,
+    /// Shorter than a piece.
+    tail: Vec<u8>,
+    /// Of the tail, up to a point: what comes is coded by itself, as coding all of it would cost a piece for a line.
+    tail_coded: Coded,
+    sums: Sums,
+}
+
+impl Log {
+    /// Bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.whole.len() * PIECE + self.tail.len()
+    }
+
+    /// Bytes of memory, roughly.
+    pub(crate) fn weight(&self) -> u64 {
+        let coded = self.whole.iter().map(|(_, coded)| coded).chain([&self.tail_coded]);
+        (self.len() + coded.map(|coded| coded.deflate.len()).sum::<usize>()) as u64
+    }
+
+    /// Whether adding as much makes a piece whole, which then is coded anew.
+    pub(crate) fn seals(&self, len: usize) -> bool {
+        self.tail.len() + len >= PIECE
+    }
+
+    pub(crate) fn add(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
+        self.sums.add(bytes);
+        while !bytes.is_empty() {
+            let (now, rest) = bytes.split_at(bytes.len().min(PIECE - self.tail.len()));
+            self.tail.extend_from_slice(now);
+            bytes = rest;
+            if self.tail.len() == PIECE {
+                // Copied, so that it takes no more room than it needs.
+                let piece = Bytes::copy_from_slice(&std::mem::take(&mut self.tail));
+                self.tail_coded = Coded::default();
+                let coded = Coded::of(&piece)?;
+                self.whole.push((piece, coded));
+            }
+        }
+        Ok(())
+    }
+
+    /// The file as it is now. While it is one piece there is no gzip of it: it may be a page, and pages see to that.
+    pub(crate) fn index(&mut self) -> Result<Index, Error> {
+        let tail = Bytes::copy_from_slice(&self.tail);
+        let pieces = self.whole.iter().map(|(piece, _)| piece.clone()).chain([tail]);
+        if self.whole.is_empty() {
+            return Ok(self.sums.index(pieces.collect(), None));
+        }
+        let news = &self.tail[self.tail_coded.len as usize..];
+        if !news.is_empty() {
+            self.tail_coded.join(&Coded::of(news)?);
+        }
+        let gzip = gzip(self.whole.iter().map(|(_, coded)| coded).chain([&self.tail_coded]));
+        Ok(self.sums.index(pieces.collect(), Some(gzip)))
+    }
+
+    /// What to write: the lengths of the coded pieces, and all bytes.
+    pub(crate) fn parts(&self) -> (Vec<usize>, Vec<Bytes>) {
+        let lens = self.whole.iter().map(|(_, coded)| coded.deflate.len()).collect();
+        let both = self.whole.iter().flat_map(|(piece, coded)| [piece.clone(), coded.deflate.clone()]);
+        (lens, both.chain([Bytes::copy_from_slice(&self.tail)]).collect())
+    }
+
+    /// From what was written; `None` where that is something else.
+    pub(crate) fn read(lens: &[usize], mut bytes: Bytes) -> Option<Self> {
+        let mut log = Self::default();
+        for len in lens {
+            let end = PIECE.checked_add(*len).filter(|end| *end <= bytes.len())?;
+            let mut piece = bytes.split_to(end);
+            let deflate = piece.split_off(PIECE);
+            log.sums.add(&piece);
+            let crc = crc32fast::hash(&piece);
+            log.whole.push((piece, Coded { deflate, crc, len: PIECE as u64 }));
+        }
+        if bytes.len() >= PIECE {
+            return None;
+        }
+        log.sums.add(&bytes);
+        log.tail.extend_from_slice(&bytes);
+        Some(log)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::coded::gunzip;
+    use super::*;
+    use md5::Md5;
+    use proptest::prelude::*;
+    use sha2::{Digest, Sha256};
+
+    /// Line after line, as a file of versions is.
+    fn text(len: usize, salt: usize) -> Vec<u8> {
+        (0..len).map(|at| if at % 40 == 39 { b'\n' } else { b'a' + (at * 7 + salt) as u8 % 26 }).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+        #[test]
+        fn whatever_came_in_whatever_parts_every_form_is_that_of_the_whole_also_when_it_was_written_and_read(
+            parts in proptest::collection::vec(
+                (prop_oneof![1 => 0..PIECE * 3, 3 => 0_usize..200, 1 => Just(PIECE), 1 => PIECE - 1..PIECE + 2], any::<bool>(), any::<bool>()),
+                0..7,
+            ),
+        ) {
+            let (mut log, mut whole) = (Log::default(), Vec::new());
+            for (len, look, reread) in parts {
+                let part = text(len, whole.len());
+                log.add(&part).unwrap();
+                whole.extend_from_slice(&part);
+                if reread {
+                    let (lens, parts) = log.parts();
+                    log = Log::read(&lens, Bytes::from(parts.concat())).unwrap();
+                }
+                if look {
+                    let index = log.index().unwrap();
+                    prop_assert!(index.pieces.concat() == whole);
+                    prop_assert_eq!(log.len(), whole.len());
+                    prop_assert_eq!(index.gzip.is_some(), whole.len() >= PIECE);
+                    prop_assert!(index.gzip.is_none_or(|gzip| gunzip(&gzip) == whole));
+                    let sum = Md5::digest(&whole).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+                    prop_assert_eq!((index.md5, index.sha256), (sum, Sha256::digest(&whole).into()));
+                    prop_assert_eq!(index.states.len(), whole.len() / PIECE);
+                    for (state, end) in index.states.iter().zip((PIECE..).step_by(PIECE)) {
+                        prop_assert_eq!(state.clone().finalize(), Md5::digest(&whole[..end]));
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn what_was_not_written_so_is_not_read(lens in proptest::collection::vec(any::<usize>(), 0..3), len in 0..PIECE * 2) {
+            let fits = lens.iter().try_fold(0_usize, |sum, len| sum.checked_add(PIECE)?.checked_add(*len));
+            let fits = fits.and_then(|fits| len.checked_sub(fits)).is_some_and(|tail| tail < PIECE);
+            prop_assert_eq!(Log::read(&lens, Bytes::from(vec![0; len])).is_some(), fits);
+        }
+    }
+}

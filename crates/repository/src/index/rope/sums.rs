@@ -1,0 +1,42 @@
+//! The digests of bytes that come one after the other, and how far into them the MD5 is known.
+
+use crate::index::rope::PIECE;
+use crate::question::Index;
+use bytes::Bytes;
+use md5::Md5;
+use sha2::{Digest as _, Sha256};
+use std::sync::Arc;
+use telemetry::give_way;
+
+/// Digests that can be told at any moment, and then go on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sums {
+    md5: Md5,
+    sha256: Sha256,
+    /// After each whole piece.
+    states: Vec<Md5>,
+    len: usize,
+}
+
+impl Sums {
+    pub(crate) fn add(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            give_way();
+            let (now, rest) = bytes.split_at(bytes.len().min(PIECE - self.len % PIECE));
+            self.sha256.update(now);
+            self.md5.update(now);
+            self.len += now.len();
+            if self.len.is_multiple_of(PIECE) {
+                self.states.push(self.md5.clone());
+            }
+            bytes = rest;
+        }
+    }
+
+    /// The index of what was added, which is what `pieces` hold.
+    pub(crate) fn index(&self, pieces: Arc<[Bytes]>, gzip: Option<Arc<[Bytes]>>) -> Index {
+        let md5 = self.md5.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let (sha256, states) = (self.sha256.clone().finalize().into(), self.states.as_slice().into());
+        Index { pieces, gzip, md5, sha256, states, fresh_until: None }
+    }
+}

@@ -1,0 +1,198 @@
+//! What a folder of Maven's lists: the versions of an artifact, the plugins of a group, the archetypes of the repository.
+//!
+//! Each is a unit of its own, `G/A//versions/V`, of which the journal keeps that it is listed: what lists one more costs the same
+//! whatever else is listed, and those who list different ones need not wait for each other. No file is in such a unit, as no path
+//! has two slashes on end.
+
+use crate::error::Error;
+use crate::policy::named::{Named, Since};
+use crate::repository::Format;
+use crate::tree::Tree;
+use crate::visible::Row;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::State;
+use telemetry::{Event, Millis};
+
+/// Units asked of the store at once.
+const PAGE: usize = 1_000;
+
+/// Something that a folder lists.
+pub(crate) trait Item: Serialize + DeserializeOwned + Clone + PartialEq {
+    /// What such things are called in the names of their units.
+    const LIST: &'static str;
+
+    /// What tells it from others of its list.
+    fn name(&self) -> String;
+
+    /// What it is, listed by `folder` since it was `published`.
+    fn named<'a>(&'a self, folder: &'a str, published: Millis) -> Option<Named<'a>>;
+}
+
+/// A version; of a snapshot that of all its builds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Version {
+    pub(crate) version: String,
+}
+
+/// A plugin of a group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Plugin {
+    pub(crate) artifact: String,
+    pub(crate) prefix: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+}
+
+/// A version of an archetype.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Archetype {
+    pub(crate) group: String,
+    pub(crate) artifact: String,
+    pub(crate) version: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) description: Option<String>,
+}
+
+impl Item for Version {
+    const LIST: &'static str = "versions";
+
+    fn name(&self) -> String {
+        self.version.clone()
+    }
+
+    fn named<'a>(&'a self, folder: &'a str, published: Millis) -> Option<Named<'a>> {
+        Some(Named::maven(folder.rsplit_once('/')?, &self.version, Since::Moment(published)))
+    }
+}
+
+impl Item for Plugin {
+    const LIST: &'static str = "plugins";
+
+    fn name(&self) -> String {
+        self.artifact.clone()
+    }
+
+    fn named<'a>(&'a self, folder: &'a str, _: Millis) -> Option<Named<'a>> {
+        Some(Named::maven((folder, &self.artifact), "", Since::Always))
+    }
+}
+
+impl Item for Archetype {
+    const LIST: &'static str = "archetypes";
+
+    fn name(&self) -> String {
+        format!("{}:{}:{}", self.group, self.artifact, self.version)
+    }
+
+    fn named<'a>(&'a self, _: &'a str, published: Millis) -> Option<Named<'a>> {
+        Some(Named::maven((&self.group, &self.artifact), &self.version, Since::Moment(published)))
+    }
+}
+
+/// An item, and since when it is listed, or no longer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Listed<T> {
+    #[serde(flatten)]
+    pub(crate) what: T,
+    state: State,
+    published: Millis,
+    pub(crate) changed: Millis,
+    /// The folder that lists it, which its unit says.
+    #[serde(skip)]
+    folder: String,
+}
+
+impl<T: Item> Row for Listed<T> {
+    fn standing(&self) -> (State, Millis, Millis) {
+        (self.state, self.published, self.changed)
+    }
+
+    fn what(&self, _: Format) -> Option<Named<'_>> {
+        self.what.named(&self.folder, self.published)
+    }
+}
+
+impl<T: Item> Listed<T> {
+    /// From what the journal has of a unit.
+    pub(crate) fn read(unit: &str, facts: Value) -> Result<Option<Self>, Error> {
+        let read: Result<Option<Self>, _> = serde_json::from_value(facts);
+        let read = read.map_err(|source| Error::Unreadable { key: unit.to_owned(), source })?;
+        let folder = unit.split_once("//").map_or("", |(folder, _)| folder);
+        Ok(read.map(|listed| Self { folder: folder.to_owned(), ..listed }))
+    }
+
+    /// How it is listed when it becomes so; `None` where it is so already.
+    pub(crate) fn after(before: Option<Self>, what: &T, state: State, at: Millis) -> Option<Self> {
+        match before {
+            Some(before) if before.state == state && (state == State::Withdrawn || before.what == *what) => None,
+            // What is said of it when it goes is what was said of it before.
+            Some(before) if state == State::Withdrawn => Some(Self { state, changed: at, ..before }),
+            Some(before) => Some(Self { what: what.clone(), state, changed: at, ..before }),
+            None if state == State::Withdrawn => None,
+            None => Some(Self { what: what.clone(), state, published: at, changed: at, folder: String::new() }),
+        }
+    }
+}
+
+/// The unit of an item that a folder lists.
+pub(crate) fn unit<T: Item>(folder: &str, what: &T) -> String {
+    format!("{folder}//{}/{}", T::LIST, what.name())
+}
+
+/// All that a folder lists of a kind, also what it lists no longer.
+pub(crate) async fn read<T: Item>(tree: Tree<'_>, folder: &str, event: &mut Event) -> Result<Vec<Listed<T>>, Error> {
+    let (mut listed, mut after) = (Vec::new(), String::new());
+    let list = format!("{folder}//{}/", T::LIST);
+    loop {
+        let units = tree.repository.facts(tree.store, (&list, &after), PAGE, event).await?;
+        let full = units.len() == PAGE;
+        if let Some((last, _)) = units.last().filter(|_| full) {
+            after.clone_from(last);
+        }
+        for (unit, facts) in units {
+            listed.extend(Listed::read(&unit, facts)?);
+        }
+        if !full {
+            return Ok(listed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plugin(prefix: &str) -> Plugin {
+        Plugin { artifact: "lamp".into(), prefix: prefix.into(), name: None }
+    }
+
+    #[test]
+    fn an_item_goes_and_comes_back_and_the_journal_keeps_it() {
+        let after = |before: &Listed<Plugin>, prefix, state, at| {
+            Listed::after(Some(before.clone()), &plugin(prefix), state, Millis(at))
+        };
+        assert_eq!(Listed::after(None, &plugin("light"), State::Withdrawn, Millis(1)), None);
+        let first = Listed::after(None, &plugin("light"), State::Live, Millis(2)).unwrap();
+        assert_eq!(first.standing(), (State::Live, Millis(2), Millis(2)));
+        assert_eq!(after(&first, "light", State::Live, 3), None);
+        let other = after(&first, "shine", State::Live, 4).unwrap();
+        assert_eq!((other.what.prefix.as_str(), other.standing()), ("shine", (State::Live, Millis(2), Millis(4))));
+        let gone = after(&other, "light", State::Withdrawn, 5).unwrap();
+        assert_eq!((gone.what.prefix.as_str(), gone.standing()), ("shine", (State::Withdrawn, Millis(2), Millis(5))));
+        assert_eq!(after(&gone, "shine", State::Withdrawn, 6), None);
+        assert_eq!(after(&gone, "shine", State::Live, 7).unwrap().standing(), (State::Live, Millis(2), Millis(7)));
+        let again = Listed::read("org//plugins/lamp", serde_json::to_value(&gone).unwrap()).unwrap().unwrap();
+        assert_eq!(again.what(Format::Maven).unwrap().to_string(), "org:lamp");
+        assert_eq!(Listed { folder: String::new(), ..again }, gone);
+        assert_eq!(Listed::<Plugin>::read("unit", Value::Null).unwrap(), None);
+    }
+
+    #[test]
+    fn units_of_lists_are_no_folders_of_files() {
+        assert_eq!(unit("org/lamp", &Version { version: "1.0".into() }), "org/lamp//versions/1.0");
+        assert_eq!(unit("", &plugin("light")), "//plugins/lamp");
+        assert!(format::tree::check(&unit("org", &plugin("light"))).is_err());
+    }
+}

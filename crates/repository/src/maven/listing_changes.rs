@@ -1,0 +1,229 @@
+//! What a change of files brings and expects besides: a POM comes with what its folders list.
+
+use crate::error::Error;
+use crate::maven::listing::{self, Archetype, Item, Listed, Plugin, Version};
+use crate::repository::Format;
+use crate::tree::Tree;
+use crate::tree::place;
+use crate::tree::place::{File, Place};
+use crate::visible;
+use format::maven::path::Artifact;
+use format::maven::pom::Pom;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::{Change, Entry, Expect, State};
+use telemetry::{Event, Millis};
+
+/// What there is besides.
+#[derive(Debug, Default)]
+pub(crate) struct Besides {
+    pub(crate) expect: Vec<Expect>,
+    pub(crate) changes: Vec<Change>,
+}
+
+/// What became of something that is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Now {
+    /// It is published.
+    Published,
+    /// Other files of it changed, and it is offered.
+    Offered,
+    /// It is no longer offered.
+    Gone,
+}
+
+/// What a POM says that its folders list, beside the version: among the facts of its entry under `lists`, so that nobody
+/// has to read it again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Lists {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plugin: Option<Plugin>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archetype: Option<Archetype>,
+}
+
+impl Lists {
+    /// What the POM of `artifact` says. A POM that cannot be read says nothing: it is published all the same.
+    pub(crate) fn of(artifact: Artifact<'_>, pom: &[u8]) -> Self {
+        let Ok(pom) = Pom::read(pom) else { return Self::default() };
+        let plugin = pom.plugin().map(|plugin| Plugin {
+            // Where it is decides what it is called.
+            artifact: artifact.artifact.to_owned(),
+            prefix: plugin.prefix,
+            name: plugin.name,
+        });
+        let archetype = pom.is_archetype().then(|| Archetype {
+            group: artifact.group_id(),
+            artifact: artifact.artifact.to_owned(),
+            version: artifact.version.to_owned(),
+            description: pom.description.or(pom.name),
+        });
+        Self { plugin, archetype }
+    }
+
+    fn read(entry: &Entry) -> Result<Self, Error> {
+        let said = entry.facts.get("lists").map(Deserialize::deserialize).transpose();
+        Ok(said.map_err(|source| Error::Unreadable { key: entry.key.clone(), source })?.unwrap_or_default())
+    }
+}
+
+/// The artifact whose POM a path is.
+pub(crate) fn pom(path: &str) -> Option<Artifact<'_>> {
+    file(path)?.pom()
+}
+
+fn artifact(path: &str) -> Option<Artifact<'_>> {
+    file(path)?.artifact
+}
+
+fn file(path: &str) -> Option<File<'_>> {
+    match place::read(Format::Maven, path)? {
+        Place::File(file) => Some(file),
+        _ => None,
+    }
+}
+
+impl Besides {
+    /// Lists what comes with the POM of `artifact`.
+    pub(crate) async fn publishing(
+        tree: Tree<'_>,
+        artifact: Artifact<'_>,
+        lists: &Lists,
+        at: Millis,
+        event: &mut Event,
+    ) -> Result<Self, Error> {
+        let mut besides = Self::default();
+        besides.set(tree, (artifact, lists, Now::Published), at, event).await?;
+        Ok(besides)
+    }
+
+    /// Lists a version of the artifact of a folder.
+    pub(crate) async fn listing(
+        tree: Tree<'_>,
+        folder: &str,
+        version: &Version,
+        at: Millis,
+        event: &mut Event,
+    ) -> Result<Self, Error> {
+        let mut besides = Self::default();
+        besides.list(tree, folder, (version, Now::Published), at, event).await?;
+        Ok(besides)
+    }
+
+    /// The first file of a version may be the first of its artifact's name, which is nobody else's from then on: what groups
+    /// answer of the artifact, and of the plugins of its group, becomes another.
+    pub(crate) fn claim(&mut self, tree: Tree<'_>, artifact: Artifact<'_>) {
+        let repository = tree.repository.id;
+        for unit in [format!("{}/{}", artifact.group, artifact.artifact), artifact.group.to_owned()] {
+            self.changes.push(Change::Unit { repository, unit, facts: Value::Null });
+        }
+    }
+
+    /// Says something else of a plugin that the group of a folder lists, if that is what it listed `before`.
+    pub(crate) async fn saying(
+        &mut self,
+        tree: Tree<'_>,
+        folder: &str,
+        (before, plugin): (&Plugin, &Plugin),
+        at: Millis,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let unit = listing::unit(folder, before);
+        let known = tree.store.facts(tree.repository.id, &unit, event).await?;
+        let listed = [Listed::<Plugin>::read(&unit, known.facts)?].into_iter().flatten().collect::<Vec<_>>();
+        if visible(&listed, tree.repository.whole(at)).any(|seen| seen.entry().what == *before) {
+            self.expect.push(Expect::UnitAt { repository: tree.repository.id, unit, seq: known.seq });
+            self.list(tree, folder, (plugin, Now::Published), at, event).await?;
+        }
+        Ok(())
+    }
+
+    /// Follows a change of a folder's files: of `before`, some become `changed`.
+    pub(crate) async fn following(
+        tree: Tree<'_>,
+        (before, changed): (&[Entry], &[Entry]),
+        at: Millis,
+        event: &mut Event,
+    ) -> Result<Self, Error> {
+        let mut besides = Self::default();
+        let unchanged = before.iter().filter(|entry| changed.iter().all(|changed| changed.key != entry.key));
+        let after: Vec<Entry> = unchanged.chain(changed).cloned().collect();
+        let mut seen = visible(&after, tree.repository.whole(at)).map(|seen| seen.entry());
+        let poms = changed.iter().find_map(|entry| Some((pom(&entry.key)?, entry)));
+        if let Some((artifact, entry)) = poms {
+            let now = if seen.any(|entry| pom(&entry.key).is_some()) { Now::Offered } else { Now::Gone };
+            besides.set(tree, (artifact, &Lists::read(entry)?, now), at, event).await?;
+        } else if seen.next().is_none()
+            && let Some(artifact) = changed.iter().find_map(|entry| artifact(&entry.key))
+        {
+            // One that was listed without a POM.
+            besides.set(tree, (artifact, &Lists::default(), Now::Gone), at, event).await?;
+        }
+        Ok(besides)
+    }
+
+    async fn set(
+        &mut self,
+        tree: Tree<'_>,
+        (artifact, lists, now): (Artifact<'_>, &Lists, Now),
+        at: Millis,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let id = tree.repository.id;
+        let folder = format!("{}/{}", artifact.group, artifact.artifact);
+        let version = Version { version: artifact.version.to_owned() };
+        // Before the versions are read: who lists another one meanwhile changes the folder.
+        let seq = tree.store.facts(id, &folder, event).await?.seq;
+        self.list(tree, &folder, (&version, now), at, event).await?;
+        if let Some(plugin) = &lists.plugin {
+            let now = match now {
+                Now::Gone => {
+                    self.expect.push(Expect::UnitAt { repository: id, unit: folder.clone(), seq });
+                    let versions = listing::read::<Version>(tree, &folder, event).await?;
+                    let mut others = visible(&versions, tree.repository.whole(at)).map(|seen| &seen.entry().what);
+                    if others.any(|other| *other != version) { Now::Offered } else { now }
+                }
+                now => now,
+            };
+            self.list(tree, artifact.group, (plugin, now), at, event).await?;
+        }
+        if let Some(archetype) = &lists.archetype {
+            self.list(tree, "", (archetype, now), at, event).await?;
+        }
+        Ok(())
+    }
+
+    /// Has `folder` list something, or no longer.
+    async fn list<T: Item>(
+        &mut self,
+        tree: Tree<'_>,
+        folder: &str,
+        (what, now): (&T, Now),
+        at: Millis,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let (repository, unit) = (tree.repository.id, listing::unit(folder, what));
+        let known = tree.store.facts(repository, &unit, event).await?;
+        // Expected also where nothing is to be changed: else somebody could take it from the list meanwhile.
+        self.expect.push(Expect::UnitAt { repository, unit: unit.clone(), seq: known.seq });
+        let before = Listed::read(&unit, known.facts)?;
+        let listed = match now {
+            Now::Published => Listed::after(before, what, State::Live, at),
+            Now::Offered => {
+                // What is said of it is what was published last.
+                let said = before.as_ref().map_or_else(|| what.clone(), |before| before.what.clone());
+                Listed::after(before, &said, State::Live, at)
+            }
+            Now::Gone => Listed::after(before, what, State::Withdrawn, at),
+        };
+        if let Some(listed) = listed {
+            let facts = serde_json::to_value(&listed);
+            let facts = facts.map_err(|source| Error::Unreadable { key: unit.clone(), source })?;
+            self.changes.push(Change::Unit { repository, unit, facts });
+            // What is answered of the folder becomes another.
+            self.changes.push(Change::Unit { repository, unit: folder.to_owned(), facts: Value::Null });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,175 @@
+//! Documents of Maven's that are made from what was published: `maven-metadata.xml` at its three levels, the catalog of
+//! archetypes, the beginnings of all paths.
+
+use crate::content::Content;
+use crate::error::Error;
+use crate::maven::listing::{self, Archetype, Item, Listed, Plugin, Version};
+use crate::tree::Tree;
+use crate::tree::prefix_index;
+use crate::visible;
+use crate::visible::{View, hidden, shown, turns};
+use crate::workers::aside;
+use format::maven::catalog;
+use format::maven::metadata::{self, Metadata, SnapshotFile};
+use format::maven::path::{self, Kind};
+use format::maven::prefixes::Prefixes;
+use store::{Entry, Lane, Units};
+use telemetry::{Event, Millis, Op};
+
+/// Most beginnings that are looked for. Where there are more there is no list: one that lacks any makes clients refuse what is
+/// there.
+const PREFIXES: usize = 10_000;
+
+/// What is made of rows as a view shows them.
+struct Told {
+    /// The document, and when the rows last changed; `None`: there is nothing to say.
+    document: Option<(String, Millis)>,
+    /// From when on policy shows others of them.
+    until: Option<Millis>,
+}
+
+/// The document of this kind, as it is now; `None` where there is nothing to say.
+pub(crate) async fn make(
+    tree: Tree<'_>,
+    kind: Kind<'_>,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Option<Content>, Error> {
+    let repository = tree.repository.clone();
+    match kind {
+        Kind::Metadata(at) if at.snapshot().is_some() => {
+            let folder = at.folder.to_owned();
+            let entries = repository.unit(tree.store, &folder, event).await?;
+            let rows = entries.len();
+            let render = move || {
+                let view = repository.view(now);
+                Told { document: of_builds(&folder, &entries, view), until: turns(&entries, view) }.made(view)
+            };
+            rendered(tree, rows, render, event).await
+        }
+        Kind::Metadata(at) => {
+            let folder = at.folder.to_owned();
+            let versions = listing::read(tree, at.folder, event).await?;
+            let plugins = listing::read(tree, at.folder, event).await?;
+            let rows = versions.len() + plugins.len();
+            let render = move || {
+                let view = repository.view(now);
+                let document = of_lists(&folder, &versions, &plugins, view);
+                Told { document, until: turns(&versions, view) }.made(view)
+            };
+            rendered(tree, rows, render, event).await
+        }
+        Kind::Catalog => {
+            let listed = listing::read(tree, "", event).await?;
+            let rows = listed.len();
+            let render = move || {
+                let view = repository.view(now);
+                Told { document: of_archetypes(&listed, view), until: turns(&listed, view) }.made(view)
+            };
+            rendered(tree, rows, render, event).await
+        }
+        // Which folders had something once, or something that policy shows, is not told: without a list clients ask for whatever
+        // they want.
+        Kind::Prefixes if repository.as_of.is_some() || !repository.rules.is_open() => Ok(None),
+        Kind::Prefixes => {
+            let prefixes = prefixes(tree, event).await?;
+            Ok(prefixes.map(|prefixes| Content::text(prefixes.render(), "text/plain")))
+        }
+        Kind::Artifact(_) | Kind::Settings | Kind::Index => Ok(None),
+    }
+}
+
+/// Makes a document of so many rows.
+async fn rendered(
+    tree: Tree<'_>,
+    rows: usize,
+    render: impl FnOnce() -> Option<Content> + Send + 'static,
+    event: &mut Event,
+) -> Result<Option<Content>, Error> {
+    aside(&tree.keeper.workers, (Lane::Index, Op::IndexRender), rows, event, move || Ok(render())).await
+}
+
+impl Told {
+    /// Where policy hides something, the document may become another without a change, so nobody is told when it last did.
+    fn made(self, view: View<'_>) -> Option<Content> {
+        let (text, changed) = self.document?;
+        let modified = view.rules.is_open().then_some(changed);
+        Some(Content { modified, fresh_until: self.until, ..Content::text(text, "application/xml") })
+    }
+}
+
+/// When what a folder lists changed: taking something away is a change too. Of what policy hides nothing is told.
+fn changes<T: Item>(listed: &[Listed<T>], view: View<'_>) -> impl Iterator<Item = Millis> {
+    listed.iter().filter(move |one| view.rules.is_open() || shown(*one, view).is_ok()).map(|one| one.changed)
+}
+
+/// Which versions the artifact of this folder has, and which plugins the group. They may have one folder, and then have one
+/// document.
+fn of_lists(
+    folder: &str,
+    versions: &[Listed<Version>],
+    plugins: &[Listed<Plugin>],
+    view: View<'_>,
+) -> Option<(String, Millis)> {
+    let changed = changes(versions, view).chain(changes(plugins, view)).max().unwrap_or_default();
+    let is_hidden = hidden(versions, view).next().is_some();
+    let plugins = visible(plugins, view).map(|seen| &seen.entry().what);
+    let plugins = plugins.map(|plugin| metadata::Plugin {
+        name: plugin.name.clone(),
+        prefix: plugin.prefix.clone(),
+        artifact: plugin.artifact.clone(),
+    });
+    let seen = visible(versions, view).map(|seen| seen.entry().what.version.as_str());
+    let document = metadata::listing(folder, (seen, is_hidden), plugins, changed.0)?;
+    Some((document.render(), changed))
+}
+
+/// The archetypes of the repository.
+fn of_archetypes(listed: &[Listed<Archetype>], view: View<'_>) -> Option<(String, Millis)> {
+    let seen = visible(listed, view).map(|seen| &seen.entry().what);
+    let archetypes: Vec<_> = seen
+        .map(|archetype| catalog::Archetype {
+            group: archetype.group.clone(),
+            artifact: archetype.artifact.clone(),
+            version: archetype.version.clone(),
+            description: archetype.description.clone(),
+        })
+        .collect();
+    let changed = changes(listed, view).max().filter(|_| !archetypes.is_empty())?;
+    Some((catalog::render(archetypes), changed))
+}
+
+/// Which builds the snapshot of this folder has.
+fn of_builds(folder: &str, rows: &[Entry], view: View<'_>) -> Option<(String, Millis)> {
+    let (above, version) = folder.rsplit_once('/')?;
+    let (group, artifact) = above.rsplit_once('/')?;
+    let seen = visible(rows, view).filter_map(|seen| {
+        let Kind::Artifact(artifact) = path::read(&seen.entry().key)?.kind else { return None };
+        Some(SnapshotFile {
+            file_version: artifact.file_version,
+            classifier: artifact.classifier,
+            extension: artifact.extension,
+            came: seen.entry().published.0,
+        })
+    });
+    let files: Vec<_> = seen.collect();
+    let group = group.replace('/', ".");
+    if files.is_empty() {
+        // As of an artifact: it is there, and nothing is told of its builds.
+        hidden(rows, view).next()?;
+        let (group, artifact, version) = (Some(group), Some(artifact.to_owned()), Some(version.to_owned()));
+        return Some((Metadata { group, artifact, version, ..Metadata::default() }.render(), Millis(0)));
+    }
+    let rows = rows.iter().filter(|row| view.rules.is_open() || shown(*row, view).is_ok());
+    let changed = rows.map(|entry| entry.changed).max()?;
+    let document = metadata::snapshot((&group, artifact, version), files);
+    Some((document.render(), changed))
+}
+
+/// The beginnings of all paths; `None` where there are too many, or none.
+async fn prefixes(tree: Tree<'_>, event: &mut Event) -> Result<Option<Prefixes>, Error> {
+    let found =
+        tree.store.first_units((tree.repository.id, Units::Live), prefix_index::behind, PREFIXES + 1, event).await?;
+    let some = (1..=PREFIXES).contains(&found.len());
+    Ok(some.then(|| Prefixes::of(found.iter().map(String::as_str))).flatten())
+}

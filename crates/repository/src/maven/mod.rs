@@ -1,0 +1,11 @@
+
+
+pub(crate) mod client_settings;
+pub(crate) mod group_document;
+pub(crate) mod listing;
+pub(crate) mod listing_changes;
+pub(crate) mod metadata;
+pub(crate) mod retention;
+pub(crate) mod uploaded_metadata;
+pub(crate) mod upstream;
+pub(crate) mod version_policy;

@@ -1,0 +1,233 @@
+//! What is kept of a snapshot: the builds that its repository's settings say, and whatever its metadata names.
+
+use crate::error::Error;
+use crate::index::incremental_index::Keeper;
+use crate::maven::listing::{self, Listed, Version};
+use crate::question::Actor;
+use crate::repository::Repository;
+use crate::tree::{Tree, folder};
+use crate::visible;
+use crate::visible::Row;
+use format::maven::path::{self, Artifact, Kind};
+use format::maven::snapshot::Build;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use store::{Entry, Retention, State};
+use telemetry::{Event, Millis, Outcome, Tick};
+
+/// A day, in milliseconds.
+const DAY: i64 = 24 * 60 * 60 * 1_000;
+
+/// What the folder of a snapshot ends with.
+const SNAPSHOT: &str = "-SNAPSHOT";
+
+/// Folders asked of the store at once.
+const PAGE: usize = 1_000;
+
+/// Whoever does it: nobody asked for it.
+const DAYLIGHT: Actor<'static> = Actor { name: "daylight", owner: "", only: None, admin: true };
+
+/// Takes away what is no longer kept of the snapshot in `folder`, after another build of it came. No client waits for that.
+pub(crate) fn after_build(tree: Tree<'_>, folder: &str) {
+    let Some(retention) = tree.repository.record.retention.filter(|retention| *retention != Retention::default())
+    else {
+        return;
+    };
+    let (keeper, repository, folder) = (tree.keeper.clone(), tree.repository.clone(), folder.to_owned());
+    tree.keeper.back.spawn(async move { prune(keeper, repository, &folder, retention).await });
+}
+
+/// Takes away what is no longer kept of any snapshot of the repository: builds grow old, and snapshots become releases of one of
+/// these repositories, also where no other build comes.
+pub(crate) async fn sweep(keeper: Keeper, repository: Arc<Repository>, releases: Vec<Arc<Repository>>) {
+    let Some(retention) = repository.record.retention else { return };
+    let mut event = begin(&keeper, &repository, "");
+    let tree = Tree { store: &keeper.store, keeper: &keeper, repository: &repository };
+    let done = sweep_all(tree, retention, &releases, &mut event).await;
+    end(&keeper, done, event);
+}
+
+async fn prune(keeper: Keeper, repository: Arc<Repository>, folder: &str, retention: Retention) {
+    let mut event = begin(&keeper, &repository, folder);
+    let tree = Tree { store: &keeper.store, keeper: &keeper, repository: &repository };
+    let done = prune_one(tree, folder, retention, None, &mut event).await;
+    end(&keeper, done, event);
+}
+
+fn begin(keeper: &Keeper, repository: &Repository, folder: &str) -> Box<Event> {
+    keeper.recorder.attempt();
+    let mut event = Event::job("snapshots.prune", keeper.recorder.clock().now());
+    event.subject.repository = repository.record.name.as_str().into();
+    event.subject.package = folder.into();
+    event
+}
+
+fn end<T>(keeper: &Keeper, done: Result<T, Error>, mut event: Box<Event>) {
+    event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
+    if let Err(error) = done {
+        (event.reason, event.detail) = (Some(error.reason()), error.to_string());
+    }
+    event.duration = Tick::now().since(event.began);
+    keeper.recorder.release(event);
+}
+
+async fn sweep_all(
+    tree: Tree<'_>,
+    retention: Retention,
+    releases: &[Arc<Repository>],
+    event: &mut Event,
+) -> Result<(), Error> {
+    let (mut after, mut failed) = (String::new(), None);
+    loop {
+        let folders = tree.store.units(tree.repository.id, &after, PAGE, event).await?;
+        for folder in folders.iter().filter(|folder| folder.ends_with(SNAPSHOT)) {
+            let released = match retention.released_days {
+                Some(days) => released(tree, folder, releases, event).await?.filter(|at| older(tree, *at, days)),
+                None => None,
+            };
+            // One that others change all the time must not keep the rest.
+            failed = prune_one(tree, folder, retention, released, event).await.err().or(failed);
+        }
+        match folders.last() {
+            Some(last) if folders.len() == PAGE => after.clone_from(last),
+            _ => return failed.map_or(Ok(()), Err),
+        }
+    }
+}
+
+/// When the first of these repositories published what the snapshot in `folder` became, where one has.
+async fn released(
+    tree: Tree<'_>,
+    folder: &str,
+    releases: &[Arc<Repository>],
+    event: &mut Event,
+) -> Result<Option<Millis>, Error> {
+    let Some((above, version)) = folder.strip_suffix(SNAPSHOT).and_then(|folder| folder.rsplit_once('/')) else {
+        return Ok(None);
+    };
+    let unit = listing::unit(above, &Version { version: version.to_owned() });
+    let mut first: Option<Millis> = None;
+    for repository in releases {
+        let known = tree.store.facts(repository.id, &unit, event).await?;
+        let listed: Vec<Listed<Version>> = Listed::read(&unit, known.facts)?.into_iter().collect();
+        let seen = visible(&listed, repository.whole(now(tree))).map(|seen| seen.entry().standing().1);
+        first = seen.chain(first).min();
+    }
+    Ok(first)
+}
+
+/// Takes away what is not kept of one snapshot, and, where it was `released`, what was published before that.
+async fn prune_one(
+    tree: Tree<'_>,
+    folder: &str,
+    retention: Retention,
+    released: Option<Millis>,
+    event: &mut Event,
+) -> Result<u64, Error> {
+    let at = now(tree);
+    let gone = |rows: &[Entry]| {
+        let seen: Vec<Entry> = visible(rows, tree.repository.whole(at)).map(|seen| seen.entry().clone()).collect();
+        let surplus: Vec<&str> = surplus(&seen, retention, at).into_iter().map(|entry| entry.key.as_str()).collect();
+        let over = |entry: &&Entry| {
+            surplus.contains(&entry.key.as_str()) || released.is_some_and(|released| entry.published <= released)
+        };
+        let gone = seen.iter().filter(over);
+        gone.map(|entry| Entry { state: State::Withdrawn, changed: at, ..entry.clone() }).collect()
+    };
+    folder::change(tree, folder, gone, (DAYLIGHT, at), event).await
+}
+
+fn now(tree: Tree<'_>) -> Millis {
+    tree.keeper.recorder.clock().now()
+}
+
+/// Whether that was so many days ago.
+fn older(tree: Tree<'_>, at: Millis, days: u64) -> bool {
+    at.0 <= before(now(tree), days)
+}
+
+/// So many days before.
+fn before(now: Millis, days: u64) -> i64 {
+    now.0.saturating_sub(i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(DAY))
+}
+
+/// Those of a snapshot's files that are not kept: neither of its newest builds, nor young, nor the newest of their kind, which
+/// the metadata names. Files that are named after the snapshot itself replace each other.
+fn surplus(rows: &[Entry], retention: Retention, now: Millis) -> Vec<&Entry> {
+    if (retention.builds, retention.days) == (None, None) {
+        return Vec::new();
+    }
+    let files: Vec<(Artifact<'_>, Build<'_>, &Entry)> = rows.iter().filter_map(built).collect();
+    let (mut newest, mut came) = (HashMap::new(), BTreeMap::new());
+    for (artifact, build, entry) in &files {
+        let newest = newest.entry((artifact.classifier, artifact.extension)).or_insert(*build);
+        *newest = (*newest).max(*build);
+        let came = came.entry(*build).or_insert(entry.published);
+        *came = (*came).max(entry.published);
+    }
+    let order: HashMap<_, _> = came.keys().rev().enumerate().map(|(at, build)| (*build, at as u64)).collect();
+    let kept = |artifact: &Artifact<'_>, build: &Build<'_>| {
+        let young = |days: u64| came[build].0 > before(now, days);
+        retention.builds.is_some_and(|builds| order[build] < builds)
+            || retention.days.is_some_and(young)
+            || newest[&(artifact.classifier, artifact.extension)] == *build
+    };
+    files.iter().filter(|(artifact, build, _)| !kept(artifact, build)).map(|(_, _, entry)| *entry).collect()
+}
+
+fn built(entry: &Entry) -> Option<(Artifact<'_>, Build<'_>, &Entry)> {
+    let Kind::Artifact(artifact) = path::read(&entry.key)?.kind else { return None };
+    Some((artifact, artifact.build?, entry))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+    use store::Hashes;
+
+    fn file(name: &str, days: i64) -> Entry {
+        Entry {
+            unit: "g/a/1-SNAPSHOT".into(),
+            key: format!("g/a/1-SNAPSHOT/a-1-{name}"),
+            state: State::Live,
+            published: Millis(days * DAY),
+            changed: Millis(days * DAY),
+            hashes: Hashes::of(b""),
+            facts: Value::Null,
+            line: None,
+        }
+    }
+
+    fn gone(rows: &[Entry], builds: Option<u64>, days: Option<u64>, today: i64) -> Vec<&str> {
+        let gone = surplus(rows, Retention { builds, days, released_days: None }, Millis(today * DAY));
+        gone.into_iter().map(|entry| entry.key.rsplit_once("a-1-").unwrap().1).collect()
+    }
+
+    #[test]
+    fn the_newest_builds_stay_and_the_young_ones() {
+        let rows: Vec<Entry> = (1..=4)
+            .flat_map(|n| [(".jar", n), (".pom", n)])
+            .map(|(ending, n)| file(&format!("2026010{n}.120000-{n}{ending}"), n))
+            .chain([file("SNAPSHOT.jar", 0)])
+            .collect();
+        let oldest = ["20260101.120000-1.jar", "20260101.120000-1.pom"];
+        assert_eq!(gone(&rows, Some(3), None, 100), oldest);
+        assert_eq!(gone(&rows, None, Some(3), 4), oldest);
+        assert_eq!(gone(&rows, Some(1), Some(3), 4), oldest, "what satisfies any of both stays");
+        assert_eq!(gone(&rows, Some(1), None, 100).len(), 6);
+        assert_eq!(gone(&rows, None, Some(0), 100).len(), 6, "the newest always stays");
+        assert_eq!(gone(&rows, Some(u64::MAX), Some(u64::MAX), 100), [""; 0]);
+        assert_eq!(gone(&rows, None, None, 100), [""; 0], "nobody said how much is kept");
+    }
+
+    #[test]
+    fn what_the_metadata_names_stays_whatever_its_age() {
+        let rows = [
+            file("20260101.120000-1-sources.jar", 1),
+            file("20260101.120000-1.jar", 1),
+            file("20260102.120000-2.jar", 2),
+        ];
+        assert_eq!(gone(&rows, Some(1), None, 100), ["20260101.120000-1.jar"]);
+    }
+}

@@ -1,0 +1,135 @@
+//! Metadata that a deployer uploads. It is not kept; but it says what nothing else does: that a version is complete that was
+//! published without a POM, and the prefix of a plugin that only its package tells.
+
+use crate::error::Error;
+use crate::maven::listing::{self, Plugin, Version};
+use crate::maven::listing_changes::Besides;
+use crate::question::Actor;
+use crate::tree::{TRIES, Tree};
+use crate::visible;
+use format::maven::metadata::{self, Metadata};
+use format::maven::{self, path, pom};
+use std::collections::{HashMap, HashSet};
+use store::{Batch, CommitError, Expect, Lane, Staged};
+use telemetry::{Event, Millis, Op};
+
+/// Most versions and most plugins of one document that are looked at. A deployer adds one to those that are listed.
+const NEWS: usize = 16;
+
+/// Lists what `staged` says of a folder and nothing else does.
+pub(crate) async fn take(
+    tree: Tree<'_>,
+    at: path::Metadata<'_>,
+    staged: &Staged,
+    (by, now): (Actor<'_>, impl Fn() -> Millis),
+    event: &mut Event,
+) -> Result<(), Error> {
+    if at.folder.is_empty() || at.snapshot().is_some() {
+        return Ok(());
+    }
+    let bytes = staged.beginning(maven::LONGEST as u64 + 1, event).await?;
+    // What cannot be read is as good a hint as none.
+    let read = move |(): &mut ()| Metadata::read(&bytes).unwrap_or_default();
+    let said = tree.keeper.workers.run(Lane::Change, (Op::WorkWait, Op::PackageRead), event, read).await?;
+    if at.artifact().is_some() && !said.versions.is_empty() {
+        versions(tree, at.folder, &said.versions, (by, &now), event).await?;
+    }
+    if !said.plugins.is_empty() {
+        plugins(tree, at.folder, said.plugins, (by, &now), event).await?;
+    }
+    Ok(())
+}
+
+/// Lists versions of the artifact of a folder of which there are files, and which nothing lists.
+async fn versions(
+    tree: Tree<'_>,
+    folder: &str,
+    said: &[String],
+    (by, now): (Actor<'_>, &impl Fn() -> Millis),
+    event: &mut Event,
+) -> Result<(), Error> {
+    let listed = listing::read::<Version>(tree, folder, event).await?;
+    let listed: HashSet<&str> =
+        visible(&listed, tree.repository.whole(now())).map(|seen| &*seen.entry().what.version).collect();
+    let missing = said.iter().filter(|version| !listed.contains(version.as_str()));
+    for version in missing.rev().take(NEWS) {
+        version_of(tree, (folder, version), (by, now), event).await?;
+    }
+    Ok(())
+}
+
+/// Lists a version that has files.
+async fn version_of(
+    tree: Tree<'_>,
+    (folder, version): (&str, &str),
+    (by, now): (Actor<'_>, &impl Fn() -> Millis),
+    event: &mut Event,
+) -> Result<(), Error> {
+    let (id, unit) = (tree.repository.id, format!("{folder}/{version}"));
+    for _ in 0..TRIES {
+        let at = now();
+        let version = Version { version: version.to_owned() };
+        let mut listed = Besides::listing(tree, folder, &version, at, event).await?;
+        if listed.changes.is_empty() {
+            return Ok(());
+        }
+        let files = tree.store.unit(id, &unit, Lane::Change, event).await?;
+        if visible(&files.entries, tree.repository.whole(at)).next().is_none() {
+            return Ok(());
+        }
+        listed.expect.push(Expect::UnitAt { repository: id, unit: unit.clone(), seq: files.seq });
+        if commit(tree, listed, (by, at), event).await? {
+            return Ok(());
+        }
+    }
+    Err(Error::Contended(folder.to_owned()))
+}
+
+/// Takes the prefixes of plugins that are listed under that of their names: Maven itself reads them in the package
+/// (`META-INF/maven/plugin.xml`), as a parent may set them. A POM that says its own is believed instead.
+async fn plugins(
+    tree: Tree<'_>,
+    folder: &str,
+    said: Vec<metadata::Plugin>,
+    (by, now): (Actor<'_>, &impl Fn() -> Millis),
+    event: &mut Event,
+) -> Result<(), Error> {
+    let said: HashMap<String, metadata::Plugin> =
+        said.into_iter().map(|plugin| (plugin.artifact.clone(), plugin)).collect();
+    for _ in 0..TRIES {
+        let at = now();
+        let listed = listing::read::<Plugin>(tree, folder, event).await?;
+        let seen = visible(&listed, tree.repository.whole(at)).map(|seen| &seen.entry().what);
+        let guessed = seen.filter(|plugin| plugin.prefix == pom::default_prefix(&plugin.artifact));
+        let told = guessed.filter_map(|plugin| {
+            let prefix = &said.get(&plugin.artifact)?.prefix;
+            (*prefix != plugin.prefix).then(|| (plugin, Plugin { prefix: prefix.clone(), ..plugin.clone() }))
+        });
+        let mut changes = Besides::default();
+        for (before, plugin) in told.take(NEWS) {
+            changes.saying(tree, folder, (before, &plugin), at, event).await?;
+        }
+        if changes.changes.is_empty() || commit(tree, changes, (by, at), event).await? {
+            return Ok(());
+        }
+    }
+    Err(Error::Contended(folder.to_owned()))
+}
+
+/// Whether it was done: else what was expected has changed, and it is to be looked at again.
+async fn commit(
+    tree: Tree<'_>,
+    Besides { mut expect, changes }: Besides,
+    (by, at): (Actor<'_>, Millis),
+    event: &mut Event,
+) -> Result<bool, Error> {
+    expect.push(Expect::RepositoryLives(tree.repository.id));
+    match tree.store.commit(Batch { by: by.name.to_owned(), at, expect, changes }, event).await {
+        Ok(_) => Ok(true),
+        Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::RepositoryLives(_)) => {
+            Err(Error::NoSuchRepository(tree.repository.record.name.clone()))
+        }
+        Err(CommitError::Conflict(_)) => Ok(false),
+        Err(CommitError::Error(error)) => Err(error.into()),
+    }
+}

@@ -1,0 +1,35 @@
+//! How old a version is whose files nobody dates: the list of its artifact may tell, and is read before the version is refused.
+//! Builds that pin their versions ask for no list themselves, and many mirrors send no `Last-Modified`.
+
+use crate::error::Error;
+use crate::maven::upstream::filtered_metadata;
+use crate::upstream::fetch::{Told, file};
+use crate::upstream::first_seen::observation::Sight;
+use crate::upstream::first_seen::record;
+use crate::upstream::{PATIENCE, Remote, refused};
+use telemetry::Event;
+use tokio::time::timeout;
+
+/// Reads the metadata of the artifact in `folder`, and writes down what it tells. Says whether there is one. It is kept like any
+/// other, or known to be missing for a while, so that all files of all versions cost the upstream one question.
+pub(crate) async fn look(remote: &Remote, folder: &str, event: &mut Event) -> Result<bool, Error> {
+    let path = format!("{folder}/maven-metadata.xml");
+    if refused::never_asked(&remote.repository, &path).is_some() {
+        return Ok(false);
+    }
+    let mut told = Told::default();
+    // A file that leads here is refused if this takes long, and so is metadata that cannot be had. It calls itself through what is
+    // read there.
+    let found = timeout(PATIENCE, Box::pin(file(remote, &path, &mut told, event))).await;
+    let content = match found {
+        Ok(Ok(content)) => content,
+        // What would be answered is not known without asking.
+        Ok(Err(Error::Unasked)) => return Err(Error::Unasked),
+        Ok(Err(_)) | Err(_) => return Ok(false),
+    };
+    if remote.repository.asks {
+        let document = filtered_metadata::read(remote, &content, event).await?;
+        record::sights(remote, Sight::of_document(folder, &document, content.modified), event).await?;
+    }
+    Ok(true)
+}

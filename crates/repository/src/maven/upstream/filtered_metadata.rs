@@ -1,0 +1,220 @@
+//! Metadata of an upstream without what policy hides.
+
+use crate::content::Content;
+use crate::content::{rows_of, soonest};
+use crate::error::Error;
+use crate::maven::upstream::pom_dates;
+use crate::policy::named::{Named, Since};
+use crate::upstream::fetch::{Told, file};
+use crate::upstream::first_seen::observation;
+use crate::upstream::first_seen::observation::Sight;
+use crate::upstream::first_seen::record;
+use crate::upstream::first_seen::store::{Folder, Sightings};
+use crate::upstream::release_age::{Known, Met};
+use crate::upstream::{Remote, path_class};
+use crate::visible::View;
+use crate::workers::aside;
+use format::maven::metadata::{self, Metadata, Plugin, Snapshot};
+use format::maven::path::{self, Kind};
+use format::maven::snapshot::Build;
+use std::collections::{BTreeMap, HashSet};
+use store::Lane;
+use telemetry::{Event, Millis, Op};
+
+/// Whether what is at `path` tells of versions that policy may hide.
+pub(crate) fn is_for(remote: &Remote, path: &str) -> bool {
+    let format = remote.repository.format;
+    let of = path_class::checksum_of(format, path).map_or(path, |(of, _)| of);
+    !remote.repository.rules.is_open() && path_class::is_metadata(format, of)
+}
+
+/// The metadata at `path`, or the checksum of it, without what policy hides.
+pub(crate) async fn metadata(
+    remote: &Remote,
+    path: &str,
+    told: &mut Told,
+    event: &mut Event,
+) -> Result<Content, Error> {
+    let (of, checksum) = match path_class::checksum_of(remote.repository.format, path) {
+        Some((of, checksum)) => (of, Some(checksum)),
+        None => (path, None),
+    };
+    let content = file(remote, of, told, event).await?;
+    let content = filtered(remote, of, content, event).await?;
+    let sum = checksum.and_then(|checksum| content.sum(checksum));
+    Ok(sum.unwrap_or(content))
+}
+
+async fn filtered(remote: &Remote, path: &str, content: Content, event: &mut Event) -> Result<Content, Error> {
+    let Some(Kind::Metadata(at)) = path::read(path).map(|read| read.kind) else { return Ok(content) };
+    let document = read(remote, &content, event).await?;
+    let (seen, until) = match at.snapshot() {
+        Some(of) => built(remote, (at.folder, of), (&document, content.modified), event).await?,
+        None => listed(remote, at.folder, (&document, content.modified), event).await?,
+    };
+    let fresh_until = soonest(content.fresh_until, until);
+    if seen == document {
+        return Ok(Content { fresh_until, ..content });
+    }
+    let Content { hashes, source, .. } = Content::text(seen.render(), content.media);
+    Ok(Content { hashes, source, modified: None, fresh_until, ..content })
+}
+
+/// A document as it was answered with.
+pub(crate) async fn read(remote: &Remote, content: &Content, event: &mut Event) -> Result<Metadata, Error> {
+    let rows = rows_of(content.hashes.as_ref().map_or(0, |hashes| hashes.size_bytes));
+    let content = content.clone();
+    // It was read when it came.
+    let read = move || content.bytes().and_then(|bytes| Metadata::read(&bytes).ok()).ok_or(Error::GivenUp);
+    aside(&remote.remotes.workers, (Lane::Index, Op::PackageRead), rows, event, read).await
+}
+
+/// What is known of the age of what a document lists.
+struct Ages {
+    /// Without its versions, which are beside it.
+    folder: Folder,
+    met: BTreeMap<String, Met>,
+}
+
+impl Ages {
+    /// Where the document tells something new, that is written down first: what it tells later is told of what was not there now.
+    async fn of(
+        remote: &Remote,
+        folder: &str,
+        (document, modified): (&Metadata, Option<Millis>),
+        event: &mut Event,
+    ) -> Result<Self, Error> {
+        let (sightings, sights) = (Sightings::of(remote), Sight::of_document(folder, document, modified));
+        let Some(told) = sights.first().map(|here| here.versions.clone()) else { return Err(Error::GivenUp) };
+        let misses = |known: &Option<Folder>| {
+            told.iter().any(|(version, _)| !known.as_ref().is_some_and(|known| known.versions.contains_key(version)))
+        };
+        let mut known = sightings.folder(folder, event).await?;
+        if remote.repository.asks && misses(&known) {
+            record::sights(remote, sights, event).await?;
+            known = sightings.folder(folder, event).await?;
+        }
+        let unmet = match misses(&known) {
+            true => sightings.unmet(known.as_ref(), event).await?,
+            false => Known::Nothing,
+        };
+        let mut folder = known.unwrap_or_default();
+        let mut met = std::mem::take(&mut folder.versions);
+        for (version, told) in told {
+            met.entry(version).or_insert_with(|| unmet.told(told, remote.now()));
+        }
+        Ok(Self { folder, met })
+    }
+
+    fn since(&self, version: &str) -> Since {
+        self.met.get(version).map_or(Since::Unknown, |met| met.age())
+    }
+}
+
+/// A snapshot's builds that may be seen. What has no name of its own is as old as its bytes, which who asks for it is told.
+async fn built(
+    remote: &Remote,
+    (folder, (group, artifact, version)): (&str, (&str, &str, &str)),
+    (document, modified): (&Metadata, Option<Millis>),
+    event: &mut Event,
+) -> Result<(Metadata, Option<Millis>), Error> {
+    let ages = Ages::of(remote, folder, (document, modified), event).await?;
+    let view = remote.repository.view(remote.now());
+    let mut until = None::<Millis>;
+    let mut hides = |build: Option<String>| {
+        let since = build.map_or(Since::Always, |build| ages.since(&build));
+        let (named, rules) = (Named::maven((group, artifact), version, since).upstream(), view.rules);
+        until = soonest(until, rules.turns(&named, view));
+        rules.hides(&named, view).is_some()
+    };
+    let mut seen = document.clone();
+    seen.files.retain(|file| !hides(Build::trailing(&file.value).map(|build| build.to_string())));
+    if document.files.is_empty() {
+        seen.snapshot = seen.snapshot.filter(|snapshot| !hides(observation::build(snapshot)));
+    } else if seen.files.len() < document.files.len() {
+        let newest = seen.files.iter().filter_map(|file| Build::trailing(&file.value)).max();
+        let snapshot = |build: Build<'_>| Snapshot {
+            timestamp: Some(build.timestamp.to_owned()),
+            number: build.number,
+            local: false,
+        };
+        seen.snapshot = newest.map(snapshot);
+    }
+    if seen != *document {
+        seen.updated = seen.files.iter().filter_map(|file| file.updated.clone()).max();
+    }
+    Ok((seen, until))
+}
+
+/// An artifact's versions that may be seen, and a group's plugins.
+async fn listed(
+    remote: &Remote,
+    folder: &str,
+    (document, modified): (&Metadata, Option<Millis>),
+    event: &mut Event,
+) -> Result<(Metadata, Option<Millis>), Error> {
+    let (of, view) = (folder.rsplit_once('/').unwrap_or(("", folder)), remote.repository.view(remote.now()));
+    let named = |version, since| Named::maven(of, version, since).upstream();
+    let hides = |version, since| view.rules.hides(&named(version, since), view).is_some();
+    let told = [&document.latest, &document.release].into_iter().flatten();
+    let all: Vec<&str> = document.versions.iter().chain(told).map(String::as_str).collect();
+    let by_age = all.iter().copied().filter(|one| !hides(*one, Since::Always) && hides(*one, Since::Unknown));
+    let young: Vec<&str> = by_age.collect();
+    let (ages, again) = match young.is_empty() {
+        true => (None, None),
+        false => {
+            let (ages, again) = looked(remote, folder, (document, modified), (&young, view), event).await?;
+            (Some(ages), again)
+        }
+    };
+    // Where age decides nothing there is none.
+    let since = |version: &str| ages.as_ref().map_or(Since::Always, |ages| ages.since(version));
+    let turns = all.iter().filter_map(|version| view.rules.turns(&named(version, since(version)), view)).min();
+    let until = soonest(turns, again);
+
+    let hidden: HashSet<&str> = all.iter().copied().filter(|version| hides(version, since(version))).collect();
+    let mut seen = document.clone();
+    seen.versions.retain(|version| !hidden.contains(version.as_str()));
+    hide_plugins(&mut seen.plugins, folder, view);
+    if !hidden.is_empty() {
+        let made = metadata::versions(("", ""), seen.versions.iter().map(String::as_str), 0);
+        (seen.latest, seen.release, seen.updated) = (made.latest, made.release, None);
+    }
+    Ok((seen, until))
+}
+
+/// Leaves out plugins of a group that policy hides.
+pub(crate) fn hide_plugins(plugins: &mut Vec<Plugin>, folder: &str, view: View<'_>) {
+    let named = |artifact: &str| Named::maven((folder, artifact), "", Since::Always).upstream();
+    plugins.retain(|plugin| view.rules.hides(&named(&plugin.artifact), view).is_none());
+}
+
+/// How old the versions of a document are. Where that keeps some of these hidden and their POMs may tell more, those are looked for
+/// if it is their turn; else it is told when that is.
+async fn looked(
+    remote: &Remote,
+    folder: &str,
+    document: (&Metadata, Option<Millis>),
+    (versions, view): (&[&str], View<'_>),
+    event: &mut Event,
+) -> Result<(Ages, Option<Millis>), Error> {
+    let of = folder.rsplit_once('/').unwrap_or(("", folder));
+    let open = |ages: &Ages| -> Vec<&str> {
+        let hides = |version: &str| {
+            let named = Named::maven(of, version, ages.since(version)).upstream();
+            view.rules.hides(&named, view).is_some()
+        };
+        let told = |version: &str| path::is_snapshot(version) || ages.met.get(version).is_none_or(|met| !met.open);
+        versions.iter().copied().filter(|version| !told(version) && hides(version)).collect()
+    };
+    let mut ages = Ages::of(remote, folder, document, event).await?;
+    let some = open(&ages);
+    let turn = !some.is_empty() && remote.repository.asks && ages.folder.next_turn(remote.now()).is_none();
+    // What POMs tell must be written down, or they would be looked for again and again.
+    if turn && !Sightings::of(remote).is_full(event).await? {
+        pom_dates::look(remote, (folder, &ages.folder), &some, event).await?;
+        ages = Ages::of(remote, folder, document, event).await?;
+    }
+    let again = ages.folder.next_turn(remote.now()).filter(|_| !open(&ages).is_empty());
+    Ok((ages, again))
+}

@@ -1,0 +1,111 @@
+//! How old versions are that an upstream had before anybody looked: the dates of their POMs, a few in a turn.
+
+use crate::error::Error;
+use crate::upstream::first_seen::observation::Sight;
+use crate::upstream::first_seen::record;
+use crate::upstream::first_seen::store::Folder;
+use crate::upstream::flights::{Landed, Lasts, Stage, Until};
+use crate::upstream::release_age::Told;
+use crate::upstream::{KeptFile, PATIENCE, Remembered, Remote, WIDTH};
+use std::time::Duration;
+use telemetry::{Event, Millis};
+use tokio::time::timeout;
+
+/// Most versions whose POMs are looked for in one turn, the newest first. What they tell is in the journal, so that the next turn is
+/// that of others.
+const LOOKED_FOR: usize = 32;
+/// A folder has its next turn so much later, twice that where nothing was told, and so on.
+const AGAIN: Duration = Duration::from_secs(10);
+/// It is doubled so often at most: that is 43 minutes.
+const DOUBLED: u32 = 8;
+
+impl Folder {
+    /// When POMs may be looked for again; `None`: now.
+    pub(crate) fn next_turn(&self, now: Millis) -> Option<Millis> {
+        // One of the future is of a clock that was set back.
+        let looked = self.looked.filter(|looked| *looked <= now)?;
+        let next = looked.plus(AGAIN * 2_u32.pow(self.in_vain.min(DOUBLED)));
+        (next > now).then_some(next)
+    }
+}
+
+/// Which of these versions have their turn: the newest, which stand last; where those told nothing, those before them.
+fn turn<'a>(open: &[&'a str], in_vain: u32) -> Vec<&'a str> {
+    let skipped = (in_vain as usize).saturating_mul(LOOKED_FOR) % open.len().max(1);
+    open.iter().rev().cycle().skip(skipped).take(open.len().min(LOOKED_FOR)).copied().collect()
+}
+
+/// Looks for POMs of these versions of a folder, and writes down what they tell.
+pub(crate) async fn look(
+    remote: &Remote,
+    (folder, known): (&str, &Folder),
+    open: &[&str],
+    event: &mut Event,
+) -> Result<(), Error> {
+    let artifact = folder.rsplit('/').next().unwrap_or(folder);
+    let mut versions = Vec::new();
+    for some in turn(open, known.in_vain).chunks(WIDTH) {
+        let poms: Vec<_> = some.iter().map(|version| format!("{folder}/{version}/{artifact}-{version}.pom")).collect();
+        for (version, date) in some.iter().zip(dates(remote, &poms, event).await?) {
+            versions.extend(date.map(|date| ((*version).to_owned(), Told { date, bound: false })));
+        }
+    }
+    let looked = Some(!versions.is_empty());
+    record::sights(remote, vec![Sight { folder: folder.to_owned(), versions, looked, ..Sight::default() }], event).await
+}
+
+/// What these POMs are dated: those that are kept, and else those that the upstream gives. `Some(None)`: it has no date, or no POM;
+/// `None`: nobody knows.
+async fn dates(remote: &Remote, poms: &[String], event: &mut Event) -> Result<Vec<Option<Option<Millis>>>, Error> {
+    let of = |kept: &KeptFile| kept.known.modified.as_deref().and_then(client::moment);
+    let (mut dates, mut flights) = (vec![None; poms.len()], Vec::new());
+    let may_wait = remote.may_wait().is_ok();
+    for (at, pom) in poms.iter().enumerate() {
+        match remote.recall(pom, event).await? {
+            Some(Remembered::File(kept)) => dates[at] = Some(of(&kept)),
+            Some(Remembered::MissingUntil(until)) if remote.now() < until => dates[at] = Some(None),
+            // All of them are under way before the first is waited for. Where there is no room nothing is known.
+            _ if !may_wait => {}
+            _ => flights.extend(remote.flight(pom, Lasts::ToItsEnd).ok().map(|flight| (at, flight))),
+        }
+    }
+    for (at, flight) in flights {
+        let came = timeout(PATIENCE, flight.follow(Until::Arriving, event)).await;
+        dates[at] = match came.ok().flatten() {
+            Some(Stage::Arriving(arriving)) => Some(arriving.modified),
+            Some(Stage::Landed(Ok(Landed::File(kept, _)))) => Some(of(&kept)),
+            Some(Stage::Landed(Ok(Landed::Missing(_)))) => Some(None),
+            _ => None,
+        };
+    }
+    Ok(dates)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_have_their_turn_the_newest_first_and_whoever_told_nothing_does_not_keep_others_from_theirs() {
+        let all: Vec<String> = (0..70).map(|number| number.to_string()).collect();
+        let open: Vec<&str> = all.iter().map(String::as_str).collect();
+        let ends = |in_vain| {
+            let turn = turn(&open, in_vain);
+            (turn.len(), turn[0], turn[LOOKED_FOR - 1])
+        };
+        assert_eq!((ends(0), ends(1), ends(2)), ((32, "69", "38"), (32, "37", "6"), (32, "5", "44")));
+        assert_eq!(turn(&open[..2], 5), ["1", "0"]);
+        assert!(turn(&[], 1).is_empty());
+    }
+
+    #[test]
+    fn turns_are_further_apart_the_longer_nothing_is_told() {
+        let next = |looked, in_vain| Folder { looked, in_vain, ..Folder::default() }.next_turn(Millis(5_000));
+        assert_eq!((next(None, 0), next(Some(Millis(6_000)), 0)), (None, None));
+        assert_eq!((next(Some(Millis(0)), 0), next(Some(Millis(-5_000)), 0)), (Some(Millis(10_000)), None));
+        assert_eq!(
+            (next(Some(Millis(0)), 3), next(Some(Millis(0)), 99)),
+            (Some(Millis(80_000)), Some(Millis(2_560_000)))
+        );
+    }
+}

@@ -1,0 +1,55 @@
+//! Which versions a hosted repository of Maven takes.
+
+use crate::bad_setting::BadSetting;
+use store::RepositoryRecord;
+use telemetry::Event;
+
+/// Releases, which are for ever, and snapshots, which are published again and again. A closed list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum VersionPolicy {
+    /// Both.
+    #[default]
+    Mixed,
+    /// Only releases.
+    Releases,
+    /// Only snapshots.
+    Snapshots,
+}
+
+impl VersionPolicy {
+    /// All of them.
+    pub const ALL: &'static [VersionPolicy] =
+        &[VersionPolicy::Mixed, VersionPolicy::Releases, VersionPolicy::Snapshots];
+
+    /// Its name in settings, journal rows and the API.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            VersionPolicy::Mixed => "mixed",
+            VersionPolicy::Releases => "releases",
+            VersionPolicy::Snapshots => "snapshots",
+        }
+    }
+
+    /// The policy of that name.
+    pub fn named(name: &str) -> Result<Self, BadSetting> {
+        let found = Self::ALL.iter().copied().find(|policy| policy.as_str() == name);
+        found.ok_or_else(|| {
+            let text = format!("`versions` cannot be `{}`", Event::text(name));
+            BadSetting::new(text, "there are: mixed, releases, snapshots")
+        })
+    }
+
+    /// Whether it lets a release, or a snapshot, be published.
+    pub fn takes(self, snapshot: bool) -> bool {
+        match self {
+            VersionPolicy::Mixed => true,
+            VersionPolicy::Releases => !snapshot,
+            VersionPolicy::Snapshots => snapshot,
+        }
+    }
+
+    /// The policy that a repository's settings name.
+    pub fn of(record: &RepositoryRecord) -> Self {
+        record.versions.as_deref().and_then(|name| Self::named(name).ok()).unwrap_or_default()
+    }
+}

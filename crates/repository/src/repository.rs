@@ -1,0 +1,127 @@
+//! Which repositories there are, read whole, and again when its stamp no longer holds.
+
+use crate::as_of::Past;
+use crate::gem::shared::Shared;
+use crate::policy::rules::OPEN;
+use crate::policy::rules::Rules;
+use crate::visible::View;
+use format::gem::info::FormatVersion;
+use std::collections::HashMap;
+use std::sync::Arc;
+use store::{Origin, RepositoryId, RepositoryRecord, Stamp};
+use telemetry::Millis;
+
+/// A package format. A closed list: a new one is a folder in `format` and a line here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// RubyGems.
+    Gem,
+    /// Maven.
+    Maven,
+    /// Files by their paths and no more: wrappers, tools, installers.
+    Raw,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: &'static [Format] = &[Format::Gem, Format::Maven, Format::Raw];
+
+    /// Its name in settings and journal rows.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Format::Gem => "gem",
+            Format::Maven => "maven",
+            Format::Raw => "raw",
+        }
+    }
+
+    /// Whether its repositories are trees of files that are read and written by their paths.
+    pub fn is_tree(self) -> bool {
+        matches!(self, Format::Maven | Format::Raw)
+    }
+
+    /// The format of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|format| format.as_str() == name)
+    }
+}
+
+/// One repository as it is set now.
+#[derive(Debug)]
+pub struct Repository {
+    /// Its identity in the store.
+    pub id: RepositoryId,
+    /// Its settings.
+    pub record: RepositoryRecord,
+    /// Its format.
+    pub format: Format,
+    /// Its policy; where it is seen through a group, with that of the group.
+    pub rules: Rules,
+    /// The moment as of which it is looked at; `None`: as it is.
+    pub as_of: Option<Past>,
+    /// Whose what is kept of its upstream is.
+    pub(crate) origin: Origin,
+    /// What it has beside its settings; the same while it lives, whatever those become.
+    pub shared: Arc<Shared>,
+    /// Whether its upstream is asked for what is not known of it.
+    pub asks: bool,
+    /// Of a group: the hosted and remote repositories that it comes to, in order, seen through it.
+    pub leaves: Arc<[Arc<Repository>]>,
+}
+
+impl Repository {
+    /// One that is looked at as it is, by its own rules; a group of nothing yet.
+    pub(crate) fn new(id: RepositoryId, record: RepositoryRecord, format: Format, shared: Arc<Shared>) -> Self {
+        let (origin, rules) = (Self::origin_of(id, &record), Rules::of(&record, format));
+        Self { id, record, format, rules, as_of: None, origin, shared, asks: true, leaves: Arc::default() }
+    }
+
+    /// The repository seen at `now`.
+    pub fn view(&self, now: Millis) -> View<'_> {
+        let exceptions_by = self.as_of.map(|past| past.exceptions_by);
+        View { as_of: self.as_of.map(|past| past.until), exceptions_by, now, rules: &self.rules }
+    }
+
+    /// All that it holds at `now`, whatever its policy hides: for those who change it.
+    pub(crate) fn whole(&self, now: Millis) -> View<'static> {
+        View { as_of: None, exceptions_by: None, now, rules: &OPEN }
+    }
+
+    /// The next moment at which an exception ends that lets something of it be seen.
+    pub(crate) fn ends(&self, now: Millis) -> Option<Millis> {
+        let all = self.leaves.iter().map(|leaf| &leaf.rules).chain([&self.rules]);
+        all.filter_map(|rules| rules.ends(now)).min()
+    }
+
+    /// The same, looked at with these rules and as of this moment.
+    pub(crate) fn seen(&self, rules: Rules, as_of: Option<Past>) -> Self {
+        let Self { id, record, format, origin, shared, asks, leaves, .. } = self;
+        let (record, shared, leaves) = (record.clone(), shared.clone(), leaves.clone());
+        Self { id: *id, record, format: *format, rules, as_of, origin: *origin, shared, asks: *asks, leaves }
+    }
+
+    /// The same, with upstreams that are not asked, so that it answers with what is known.
+    pub(crate) fn unasked(&self) -> Self {
+        let leaves = self.leaves.iter().map(|leaf| Arc::new(leaf.unasked())).collect();
+        Self { asks: false, leaves, ..self.seen(self.rules.clone(), self.as_of) }
+    }
+
+    /// Whose what is kept of the upstream is of a repository that is set so.
+    pub(crate) fn origin_of(id: RepositoryId, record: &RepositoryRecord) -> Origin {
+        Origin::new(id, record.remote.as_ref().map_or(&[], |remote| &remote.urls))
+    }
+
+    /// What the lines of its `/info` tell.
+    pub fn info_format(&self) -> FormatVersion {
+        self.record.info_format.as_deref().and_then(FormatVersion::named).unwrap_or_default()
+    }
+}
+
+/// All repositories by name, and the revision of the settings they were read at.
+#[derive(Debug)]
+pub struct Known {
+    /// By name. A `HashMap` is enough: there are hundreds at most.
+    pub by_name: HashMap<String, Arc<Repository>>,
+    /// Taken before they were read. While it holds the list is current; a page that was made from it carries it too.
+    pub stamp: Stamp,
+}

@@ -1,0 +1,90 @@
+//! A change of files that are there, a folder at a time: decided by all that the folder holds, and again when that changed
+//! meanwhile.
+
+use crate::error::Error;
+use crate::maven::listing_changes::Besides;
+use crate::question::Actor;
+use crate::repository::Format;
+use crate::tree::TRIES;
+use crate::tree::Tree;
+use std::future::poll_fn;
+use std::task::Poll;
+use store::{Batch, Change, CommitError, Entry, Expect, Lane};
+use telemetry::{Event, Millis};
+
+/// Folders that are changed at a time. Each has its rows in memory.
+const AT_ONCE: usize = 32;
+
+/// Changes files of `folder`: `which` says, of all that it holds, what is to be how. Says how many that were.
+pub(crate) async fn change(
+    tree: Tree<'_>,
+    folder: &str,
+    which: impl Fn(&[Entry]) -> Vec<Entry>,
+    (by, at): (Actor<'_>, Millis),
+    event: &mut Event,
+) -> Result<u64, Error> {
+    let (store, repository) = (tree.store, tree.repository);
+    let id = repository.id;
+    for _ in 0..TRIES {
+        let unit = store.unit(id, folder, Lane::Change, event).await?;
+        let changed = which(&unit.entries);
+        if changed.is_empty() {
+            return Ok(0);
+        }
+        let mut besides = match repository.format {
+            Format::Maven => Besides::following(tree, (&unit.entries, &changed), at, event).await?,
+            _ => Besides::default(),
+        };
+        let count = changed.len() as u64;
+        besides.expect.push(Expect::RepositoryLives(id));
+        besides.expect.push(Expect::UnitAt { repository: id, unit: folder.to_owned(), seq: unit.seq });
+        besides.changes.extend(changed.into_iter().map(|entry| Change::Entry { repository: id, entry }));
+        let Besides { expect, changes } = besides;
+        let batch = Batch { by: by.name.to_owned(), at, expect, changes };
+        match store.commit(batch, event).await {
+            Ok(_) => return Ok(count),
+            Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::RepositoryLives(_)) => {
+                return Err(Error::NoSuchRepository(repository.record.name.clone()));
+            }
+            Err(CommitError::Conflict(_)) => {}
+            Err(CommitError::Error(error)) => return Err(error.into()),
+        }
+    }
+    Err(Error::Contended(folder.to_owned()))
+}
+
+/// Does `one` for each folder, some at a time, and says what that comes to. Each is a change of its own, so a tree of any size can
+/// change; those that wait together the writer takes into one transaction. Where some fail, the others are done all the same.
+pub(crate) async fn each(
+    folders: &[String],
+    one: impl AsyncFn(&str, &mut Event) -> Result<u64, Error>,
+    event: &mut Event,
+) -> Result<u64, Error> {
+    let (mut sum, mut failed) = (0, None);
+    for some in folders.chunks(AT_ONCE) {
+        let begin = |folder| {
+            let (one, mut event) = (&one, Event::job("folder", event.at));
+            Box::pin(async move { (one(folder, &mut event).await, event) })
+        };
+        let (mut going, mut done): (Vec<_>, Vec<_>) = (some.iter().map(|folder| begin(folder)).collect(), Vec::new());
+        poll_fn(|cx| {
+            going.retain_mut(|one| match one.as_mut().poll(cx) {
+                Poll::Ready(said) => {
+                    done.push(said);
+                    false
+                }
+                Poll::Pending => true,
+            });
+            if going.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        for (said, told) in done {
+            told.tallies().for_each(|(op, tally)| event.add_all(op, tally));
+            match said {
+                Ok(count) => sum += count,
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+    }
+    failed.map_or(Ok(sum), Err)
+}

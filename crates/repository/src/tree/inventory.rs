@@ -1,0 +1,162 @@
+//! What folders hold, in memory: who asks for a file that is not there hears so without a question to the database.
+//!
+//! Builds ask each repository for what another one has, again and again, so most of what a repository is asked for may be missing.
+//! Only who asks in vain has the names of a folder read; they hold while its revision does.
+
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, Equivalent, Weighter};
+use std::sync::Arc;
+use store::{RepositoryId, Stamp};
+use telemetry::{Bound, BoundName};
+
+/// Bytes of names that are kept; those of the folders that are asked least go first.
+const ROOM: u64 = 4 << 20;
+/// Folders that are expected, roughly.
+const FOLDERS: usize = 16 << 10;
+/// Names of a folder that are kept. One that has more is asked in the database.
+pub(crate) const NAMES: usize = 256;
+
+/// The names of files in folders.
+#[derive(Debug)]
+pub(crate) struct Inventory {
+    folders: Cache<Key, Arc<Held>, Weight>,
+    bound: Arc<Bound>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    repository: RepositoryId,
+    folder: Box<str>,
+}
+
+/// A [`Key`] that is not kept. Fields and their order are the same, so that it hashes alike.
+#[derive(Debug, Hash)]
+struct Wanted<'a> {
+    repository: RepositoryId,
+    folder: &'a str,
+}
+
+impl Equivalent<Key> for Wanted<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        self.repository == key.repository && self.folder == &*key.folder
+    }
+}
+
+/// What a folder holds, and what that was read from.
+#[derive(Debug)]
+struct Held {
+    stamp: Stamp,
+    /// In order. `None`: too many to keep.
+    paths: Option<Box<[Box<str>]>>,
+}
+
+#[derive(Debug, Clone)]
+struct Weight;
+
+impl Weighter<Key, Arc<Held>> for Weight {
+    fn weight(&self, key: &Key, held: &Arc<Held>) -> u64 {
+        const EACH: usize = 32;
+        let paths = held.paths.iter().flatten().map(|path| path.len() + EACH).sum::<usize>();
+        (size_of::<Key>() + size_of::<Held>() + 64 + key.folder.len() + paths) as u64
+    }
+}
+
+/// What is known of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Says {
+    /// There is no such file.
+    Missing,
+    /// There is one, or the folder holds too many to say.
+    Perhaps,
+    /// The folder's names have not been read.
+    Nothing,
+}
+
+impl Says {
+    /// Whether there may be something; `None`: it has not been read.
+    pub(crate) fn known(self) -> Option<bool> {
+        (self != Self::Nothing).then_some(self == Self::Perhaps)
+    }
+}
+
+impl Inventory {
+    /// Knows nothing yet.
+    pub(crate) fn new() -> Self {
+        let hasher = DefaultHashBuilder::default();
+        Self {
+            folders: Cache::with(FOLDERS, ROOM, Weight, hasher, DefaultLifecycle::default()),
+            bound: Bound::new(BoundName::Folders, "", ROOM),
+        }
+    }
+
+    pub(crate) fn bound(&self) -> &Arc<Bound> {
+        &self.bound
+    }
+
+    /// What is known of `path` in `folder`, where its stamp `holds`.
+    pub(crate) fn ask(
+        &self,
+        repository: RepositoryId,
+        (folder, path): (&str, &str),
+        holds: impl FnOnce(&Stamp) -> bool,
+    ) -> Says {
+        let Some(held) = self.folders.get(&Wanted { repository, folder }) else { return Says::Nothing };
+        match &held.paths {
+            _ if !holds(&held.stamp) => Says::Nothing,
+            Some(paths) if paths.binary_search_by(|there| (**there).cmp(path)).is_err() => Says::Missing,
+            _ => Says::Perhaps,
+        }
+    }
+
+    /// Keeps the paths of all files in a folder, withdrawn ones too, or one more than [`NAMES`] of them: `stamp` is of before
+    /// they were read.
+    pub(crate) fn keep<'a>(
+        &self,
+        repository: RepositoryId,
+        folder: &str,
+        paths: impl Iterator<Item = &'a str>,
+        stamp: Stamp,
+    ) {
+        let mut some: Vec<Box<str>> = paths.take(NAMES + 1).map(Box::from).collect();
+        some.sort_unstable();
+        let held = Held { stamp, paths: (some.len() <= NAMES).then(|| some.into()) };
+        self.folders.insert(Key { repository, folder: folder.into() }, Arc::new(held));
+        self.bound.observe(self.folders.weight());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use store::{Revisions, Seq, Unit};
+    use telemetry::Millis;
+
+    const HERE: RepositoryId = RepositoryId(1);
+
+    #[test]
+    fn what_a_folder_lacks_is_known_until_it_changes() {
+        let (inventory, revisions) = (Inventory::new(), Revisions::new(Seq(0)));
+        let stamp = revisions.stamp(&[Unit::Of(HERE, "a")], Millis(i64::MAX)).unwrap();
+        let says = |id, path| inventory.ask(id, ("a", path), |stamp| revisions.holds(stamp, Millis(0)));
+        assert_eq!(says(HERE, "a/x"), Says::Nothing);
+        inventory.keep(HERE, "a", ["a/z", "a/y"].into_iter(), stamp);
+        assert_eq!(says(HERE, "a/x"), Says::Missing);
+        assert_eq!((says(HERE, "a/y"), says(HERE, "a/z")), (Says::Perhaps, Says::Perhaps));
+        assert_eq!(says(RepositoryId(2), "a/x"), Says::Nothing);
+        revisions.raise(Unit::Of(HERE, "a"));
+        assert_eq!(says(HERE, "a/x"), Says::Nothing);
+    }
+
+    #[test]
+    fn a_folder_of_too_many_files_is_not_kept_and_all_together_stay_within_their_room() {
+        let (inventory, revisions) = (Inventory::new(), Revisions::new(Seq(0)));
+        let stamp = revisions.stamp(&[], Millis(i64::MAX)).unwrap();
+        let names: Vec<String> = (0..=NAMES).map(|number| format!("many/{number}")).collect();
+        inventory.keep(HERE, "many", names.iter().map(String::as_str), stamp);
+        assert_eq!(inventory.ask(HERE, ("many", "many/other"), |_| true), Says::Perhaps);
+        for number in 0..1000 {
+            inventory.keep(HERE, &format!("{number}"), names[1..].iter().map(String::as_str), stamp);
+        }
+        assert!(inventory.bound().highest() <= ROOM, "{}", inventory.bound().highest());
+    }
+}

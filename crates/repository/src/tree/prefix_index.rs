@@ -1,0 +1,69 @@
+//! How the folders of a hosted tree begin. A group asks each of its hosted members for whatever a build needs, and most of that is
+//! under names that are none of theirs: that is told from memory, in one look for each member.
+
+use crate::error::Error;
+use crate::tree::inventory::Inventory;
+use crate::tree::inventory::NAMES;
+use std::collections::BTreeSet;
+use store::{RepositoryId, Store, Unit, Units};
+use telemetry::{Event, Millis};
+
+/// What is known of a whole repository is kept with what is known of folders, under a name that no folder has.
+const ALL: &str = "//";
+
+/// The first two names of a folder, which are few: an organisation has its own. `None`: it has not so many.
+fn beginning(folder: &str) -> Option<&str> {
+    let (first, rest) = folder.split_once('/')?;
+    let second = rest.find('/').unwrap_or(rest.len());
+    Some(&folder[..first.len() + 1 + second])
+}
+
+/// The end of all folders that begin like this one; one that is a beginning itself stands before the others.
+pub(crate) fn behind(folder: &str) -> String {
+    match beginning(folder).filter(|beginning| beginning.len() < folder.len()) {
+        Some(beginning) => format!("{beginning}/{}", char::MAX),
+        None => folder.to_owned(),
+    }
+}
+
+/// Whether a hosted tree has no folder that begins as this one does, nor ever had. It does not say so of all.
+pub(crate) async fn lacks(
+    (store, inventory): (&Store, &Inventory),
+    id: RepositoryId,
+    folder: &str,
+    now: Millis,
+    event: &mut Event,
+) -> Result<bool, Error> {
+    let Some(begins) = beginning(folder) else { return Ok(false) };
+    let revisions = store.revisions();
+    let said = || inventory.ask(id, (ALL, begins), |stamp| revisions.holds(stamp, now)).known();
+    if let Some(perhaps) = said() {
+        return Ok(!perhaps);
+    }
+    let Some(stamp) = revisions.stamp(&[Unit::All(id)], Millis(i64::MAX)) else { return Ok(false) }; // before the work
+    let found = store.first_units((id, Units::Ever), behind, NAMES + 1, event).await?;
+    // Where there are too many, none of them is kept.
+    let all: BTreeSet<&str> = match found.len() {
+        ..=NAMES => found.iter().filter_map(|folder| beginning(folder)).collect(),
+        _ => found.iter().map(String::as_str).collect(),
+    };
+    inventory.keep(id, ALL, all.into_iter(), stamp);
+    Ok(said() == Some(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_begin_with_two_names_and_what_begins_alike_is_passed_over() {
+        for (folder, begins, passed) in [
+            ("", None, ""),
+            ("org", None, "org"),
+            ("org/example", Some("org/example"), "org/example"),
+            ("org/example/lamp/1.0", Some("org/example"), "org/example/\u{10ffff}"),
+        ] {
+            assert_eq!((beginning(folder), behind(folder)), (begins, passed.to_owned()), "{folder}");
+        }
+    }
+}

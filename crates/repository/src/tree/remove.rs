@@ -1,0 +1,71 @@
+//! Taking files away: a tombstone for each in the journal. The bytes stay until no row within the horizon refers to them,
+//! and the path stays taken.
+
+use crate::error::Error;
+use crate::question::{Actor, Found};
+use crate::tree::Tree;
+use crate::tree::folder;
+use crate::tree::place;
+use crate::tree::place::Place;
+use crate::visible;
+use format::tree as paths;
+use store::{Entry, State};
+use telemetry::{Event, Millis};
+
+/// Folders asked of the store at once.
+const PAGE: usize = 1_000;
+
+/// Takes away the file at `path`, or all files below it.
+pub(crate) async fn remove(
+    tree: Tree<'_>,
+    path: &str,
+    (by, at): (Actor<'_>, Millis),
+    event: &mut Event,
+) -> Result<Found, Error> {
+    place::may_change(tree.repository, path, by)?;
+    let one = withdraw(tree, paths::folder(path), |entry| entry.key == path, (by, at), event).await?;
+    match if one > 0 { one } else { remove_below(tree, path, (by, at), event).await? } {
+        0 => Err(match place::read(tree.repository.format, path) {
+            Some(Place::Made(_) | Place::Checksum(..)) => Error::MadeHere(path.to_owned()),
+            _ => Error::NoSuchFile(path.to_owned()),
+        }),
+        removed => Ok(Found::Removed(removed)),
+    }
+}
+
+/// Takes away all files below `path`.
+async fn remove_below(
+    tree: Tree<'_>,
+    path: &str,
+    (by, at): (Actor<'_>, Millis),
+    event: &mut Event,
+) -> Result<u64, Error> {
+    let below = format!("{path}/");
+    let mut removed = withdraw(tree, path, |_| true, (by, at), event).await?;
+    let mut after = below.clone();
+    loop {
+        let folders = tree.store.units(tree.repository.id, &after, PAGE, event).await?;
+        let here = folders.iter().take_while(|folder| folder.starts_with(&below)).count();
+        let all = async |folder: &str, event: &mut Event| withdraw(tree, folder, |_| true, (by, at), event).await;
+        removed += folder::each(&folders[..here], all, event).await?;
+        match folders.last() {
+            Some(last) if here == PAGE => after.clone_from(last),
+            _ => return Ok(removed),
+        }
+    }
+}
+
+/// Takes away those files of a folder that `which` names; says how many there were.
+async fn withdraw(
+    tree: Tree<'_>,
+    folder: &str,
+    which: impl Fn(&Entry) -> bool,
+    (by, at): (Actor<'_>, Millis),
+    event: &mut Event,
+) -> Result<u64, Error> {
+    let withdrawn = |rows: &[Entry]| {
+        let seen = visible(rows, tree.repository.whole(at)).map(|seen| seen.entry()).filter(|entry| which(entry));
+        seen.map(|entry| Entry { state: State::Withdrawn, changed: at, ..entry.clone() }).collect()
+    };
+    folder::change(tree, folder, withdrawn, (by, at), event).await
+}

@@ -1,0 +1,67 @@
+//! Taking back the last removal of a path, within the days in which that is possible.
+
+use crate::error::Error;
+use crate::question::Actor;
+use crate::tree::Tree;
+use crate::tree::{folder, place};
+use std::collections::BTreeSet;
+use store::{Entry, State};
+use telemetry::{Event, Millis};
+
+/// How long a removal can be taken back, in days. From then on it is final: the path stays taken, the bytes may go.
+pub const UNDO_DAYS: i64 = 7;
+
+/// Entries asked of the store at once.
+const PAGE: usize = 1_000;
+
+/// Puts back what the last removal of `path`, or of anything below it, took away; says how many files that were.
+pub(crate) async fn restore(
+    tree: Tree<'_>,
+    path: &str,
+    (by, at): (Actor<'_>, Millis),
+    event: &mut Event,
+) -> Result<u64, Error> {
+    place::may_change(tree.repository, path, by)?;
+    let Some((removed, folders)) = last_removal(tree, path, event).await? else {
+        return Err(Error::NothingRemoved(path.to_owned()));
+    };
+    if removed.0 < at.0 - UNDO_DAYS * 24 * 60 * 60 * 1_000 {
+        return Err(Error::RemovedForGood(path.to_owned()));
+    }
+    let live = |rows: &[Entry]| {
+        let removed = rows.iter().filter(|entry| is_removed(entry, path) && entry.changed == removed);
+        removed.map(|entry| Entry { state: State::Live, changed: at, ..entry.clone() }).collect()
+    };
+    let all = async |folder: &str, event: &mut Event| folder::change(tree, folder, live, (by, at), event).await;
+    folder::each(&folders.into_iter().collect::<Vec<_>>(), all, event).await
+}
+
+/// Whether this was taken away, and was at `path` or below it.
+fn is_removed(entry: &Entry, path: &str) -> bool {
+    let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
+    entry.state == State::Withdrawn && entry.key.strip_prefix(path).is_some_and(below)
+}
+
+/// When something at or below `path` was last taken away, and the folders that it was in.
+async fn last_removal(
+    tree: Tree<'_>,
+    path: &str,
+    event: &mut Event,
+) -> Result<Option<(Millis, BTreeSet<String>)>, Error> {
+    let mut found: Option<(Millis, BTreeSet<String>)> = None;
+    let mut after = String::new();
+    loop {
+        let rows = tree.store.entries_beginning(tree.repository.id, (path, &after), PAGE, event).await?;
+        for entry in rows.iter().filter(|entry| is_removed(entry, path)) {
+            match &mut found {
+                Some((last, folders)) if *last == entry.changed => drop(folders.insert(entry.unit.clone())),
+                Some((last, _)) if *last > entry.changed => {}
+                _ => found = Some((entry.changed, [entry.unit.clone()].into())),
+            }
+        }
+        match rows.last() {
+            Some(last) if rows.len() == PAGE => after.clone_from(&last.key),
+            _ => return Ok(found),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What an upstream says of the digests of a file's bytes, held against those of what has arrived.
+
+use crate::content::digits;
+use client::Arriving;
+use format::tree::Checksum;
+use std::sync::Arc;
+use store::Hashes;
+
+/// Beginnings of the headers in which servers say digests, as Maven's resolver looks for them
+/// (`aether.connector.basic.includedChecksums`).
+const PREFIXES: [&str; 3] = ["x-checksum-", "x-goog-meta-checksum-", "x-amz-meta-checksum-"];
+
+/// Digests that were said, hexadecimal in small letters.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Claims(Vec<(Checksum, String)>);
+
+/// What was said is not what has arrived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Differs {
+    pub(crate) checksum: Checksum,
+    pub(crate) said: String,
+    pub(crate) is: String,
+}
+
+impl Claims {
+    /// What an answer's head says.
+    pub(crate) fn of(answer: &Arriving) -> Self {
+        Self::read(|name| answer.header(name))
+    }
+
+    fn read<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Self {
+        let said = |checksum: Checksum| {
+            let names = PREFIXES.iter().map(|prefix| format!("{prefix}{}", checksum.ending()));
+            let text = names.filter_map(|name| header(&name)).next()?;
+            Some((checksum, checksum.read(text.as_bytes())?))
+        };
+        let mut claims: Vec<_> = Checksum::ALL.into_iter().filter_map(said).collect();
+        // Nexus 2 says it in the ETag.
+        let tagged =
+            header("etag").and_then(|tag| tag.split_once("{SHA1{")).and_then(|(_, rest)| rest.split_once("}}"));
+        if let Some(sha1) = tagged.and_then(|(text, _)| Checksum::Sha1.read(text.as_bytes())) {
+            claims.push((Checksum::Sha1, sha1));
+        }
+        Self(claims)
+    }
+
+    /// What a checksum's file says.
+    pub(crate) fn beside(checksum: Checksum, body: &[u8]) -> Self {
+        Self(checksum.read(body).into_iter().map(|digest| (checksum, digest)).collect())
+    }
+
+    /// For who is sent the file before it is known whether that is so.
+    pub(crate) fn promised(&self) -> Arc<[(Checksum, String)]> {
+        self.0.as_slice().into()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether all that was said is so.
+    pub(crate) fn check(&self, hashes: &Hashes) -> Result<(), Differs> {
+        for (checksum, said) in &self.0 {
+            let is = digits(hashes, *checksum);
+            if is != *said {
+                return Err(Differs { checksum: *checksum, said: said.clone(), is });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claims(headers: &[(&str, &str)]) -> Claims {
+        Claims::read(|name| headers.iter().find(|(found, _)| *found == name).map(|(_, value)| *value))
+    }
+
+    #[test]
+    fn digests_are_read_from_every_header_that_servers_say_them_in() {
+        let hashes = Hashes::of(b"lamp");
+        let nexus = format!("\"{{SHA1{{{}}}}}\"", hashes.sha1);
+        for (name, value) in [
+            ("x-checksum-sha1", hashes.sha1.as_str()),
+            ("x-checksum-sha512", &hashes.sha512),
+            ("x-goog-meta-checksum-md5", &hashes.md5),
+            ("x-amz-meta-checksum-sha256", &hashes.sha256.to_string().to_uppercase()),
+            ("etag", &nexus),
+        ] {
+            let claims = claims(&[(name, value)]);
+            assert!(!claims.is_empty() && claims.check(&hashes).is_ok(), "{name}");
+            assert!(claims.check(&Hashes::of(b"lump")).is_err(), "{name}");
+        }
+        assert!(claims(&[("etag", "\"5d41402abc4b2a76b9719d911017c592\""), ("x-checksum-sha1", "no")]).is_empty());
+    }
+
+    #[test]
+    fn all_that_is_said_must_be_so() {
+        let hashes = Hashes::of(b"lamp");
+        let wrong = claims(&[("x-checksum-sha1", &hashes.sha1), ("x-checksum-md5", &"0".repeat(32))]);
+        let differs = wrong.check(&hashes).unwrap_err();
+        assert_eq!((differs.checksum, differs.is), (Checksum::Md5, hashes.md5.clone()));
+        assert!(Claims::beside(Checksum::Sha1, format!("{}  lamp", hashes.sha1).as_bytes()).check(&hashes).is_ok());
+        assert!(Claims::beside(Checksum::Sha1, b"<html>").is_empty());
+    }
+}

@@ -1,0 +1,169 @@
+//! Why an upstream's file could not be had: in words for anybody, who is told no address, path or name of this server's
+//! settings and nothing that the upstream wrote, and in words for who runs the server, which events have.
+
+use crate::bad_setting::BadSetting;
+use crate::upstream::declared_digests::Differs;
+use client::Arriving;
+use telemetry::{Millis, Reason};
+
+/// Why an upstream's file could not be had, told to anybody. It says nothing of whether there is one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{}", words(*.reason), answered(*.status))]
+pub struct Failure {
+    /// For the event.
+    pub reason: Reason,
+    /// From when on trying again may help, where that is known.
+    pub until: Option<Millis>,
+    /// What the upstream answered, where that is why.
+    status: Option<u16>,
+    text: String,
+    hint: Option<String>,
+}
+
+/// A reason, in words for anybody.
+fn words(reason: Reason) -> &'static str {
+    match reason {
+        Reason::UpstreamUnreachable => "the upstream cannot be reached",
+        Reason::UpstreamTls => "the upstream and this server cannot agree on TLS",
+        Reason::UpstreamTimeout => "the upstream did not answer in time",
+        Reason::UpstreamCut => "the upstream's answer broke off",
+        Reason::UpstreamInvalid => "what the upstream answered cannot be the file",
+        Reason::UpstreamFailed => "the upstream failed",
+        Reason::UpstreamRefused => "the upstream refused it",
+        Reason::UpstreamPaused => "the upstream asked not to be called for a while",
+        Reason::UpstreamLeftAlone => {
+            "the upstream did not answer, or failed again and again, and is left alone for a while"
+        }
+        Reason::UpstreamMisset => "the repository's way to its upstream is not set up rightly",
+        Reason::BoundFull => "too many calls are made to the upstream already",
+        _ => "the upstream's file cannot be had",
+    }
+}
+
+fn answered(status: Option<u16>) -> String {
+    status.map(|status| format!(": it answered {status}")).unwrap_or_default()
+}
+
+/// What ends a flight without what was asked for.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(crate) enum Trouble {
+    #[error(transparent)]
+    Upstream(#[from] Failure),
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// Whoever asked left before the upstream answered, so nobody is told.
+    #[error("nobody waited for it any more")]
+    Left,
+}
+
+impl Failure {
+    pub(crate) fn new(reason: Reason, text: String) -> Self {
+        Self { reason, until: None, status: None, text, hint: None }
+    }
+
+    /// All that is known of it, for the event: it may name hosts and files.
+    pub fn detail(&self) -> String {
+        let hint = self.hint.as_ref().map(|hint| format!("; hint: {hint}")).unwrap_or_default();
+        format!("{}{hint}", self.text)
+    }
+
+    /// An answer that neither is the file nor proves that there is none.
+    pub(crate) fn said(answer: &Arriving, paused_until: Option<Millis>) -> Self {
+        let status = answer.status();
+        let words = if answer.said().is_empty() { String::new() } else { format!(": {}", answer.said()) };
+        let (reason, hint) = match status {
+            429 => (Reason::UpstreamPaused, None),
+            503 if paused_until.is_some() => (Reason::UpstreamPaused, None),
+            401 | 403 | 407 => (
+                Reason::UpstreamRefused,
+                Some("look at the repository's `credentials`; `daylight repo show NAME` says where they are".into()),
+            ),
+            400..500 => (Reason::UpstreamRefused, None),
+            500..600 => (Reason::UpstreamFailed, None),
+            _ => (Reason::UpstreamInvalid, None),
+        };
+        let until = paused_until.filter(|_| reason == Reason::UpstreamPaused);
+        Self { reason, until, status: Some(status), text: format!("the upstream answered {status}{words}"), hint }
+    }
+
+    /// Nothing at all, while others had the file long since.
+    pub(crate) fn late() -> Self {
+        Self::new(Reason::UpstreamTimeout, "the upstream had said nothing long after another that has the file".into())
+    }
+
+    /// Nothing yet, to the trial of an upstream that did not answer before.
+    pub(crate) fn hung() -> Self {
+        Self::new(Reason::UpstreamLeftAlone, "the upstream did not answer before, and is tried again meanwhile".into())
+    }
+
+    /// A page for people in place of the file.
+    pub(crate) fn page() -> Self {
+        let hint = "does it want a login, or is there a portal on the way to it?";
+        let text = "the upstream answered with a page of HTML in place of the file";
+        Self { hint: Some(hint.into()), ..Self::new(Reason::UpstreamInvalid, text.into()) }
+    }
+
+    /// The same of the checksum beside the file, without which nobody knows whether the file is right.
+    pub(crate) fn of_checksum(self) -> Self {
+        let hint =
+            "`daylight repo set NAME --checksums warn` takes files all the same, and says that they are unverified";
+        Self {
+            text: format!("the `.sha1` beside the file cannot be had: {}", self.text),
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+
+    pub(crate) fn differs(Differs { checksum, said, is }: &Differs) -> Self {
+        let algorithm = checksum.ending();
+        let text = format!("what arrived from the upstream has the {algorithm} {is}, and it says {said}");
+        Self::new(Reason::UpstreamInvalid, text)
+    }
+}
+
+impl Trouble {
+    pub(crate) fn reason(&self) -> Option<Reason> {
+        match self {
+            Trouble::Upstream(failure) => Some(failure.reason),
+            Trouble::Store(error) => Some(crate::error::store_reason(error)),
+            Trouble::Left => None,
+        }
+    }
+
+    /// For the event.
+    pub(crate) fn detail(&self) -> String {
+        match self {
+            Trouble::Upstream(failure) => failure.detail(),
+            Trouble::Store(_) | Trouble::Left => self.to_string(),
+        }
+    }
+}
+
+impl From<client::Error> for Failure {
+    fn from(error: client::Error) -> Self {
+        let hint = error.hint().map(Into::into);
+        Self { until: error.until(), hint, ..Self::new(error.reason(), format!("the upstream: {error}")) }
+    }
+}
+
+impl From<BadSetting> for Failure {
+    fn from(error: BadSetting) -> Self {
+        Self { hint: Some(error.hint().into()), ..Self::new(Reason::UpstreamMisset, error.to_string()) }
+    }
+}
+
+impl From<client::Error> for Trouble {
+    fn from(error: client::Error) -> Self {
+        Trouble::Upstream(error.into())
+    }
+}
+
+impl From<Trouble> for crate::error::Error {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Upstream(failure) => crate::error::Error::Upstream(failure),
+            Trouble::Store(error) => crate::error::Error::Store(error),
+            Trouble::Left => crate::error::Error::GivenUp,
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Has the journal remember what was seen of an upstream, where that is new.
+
+use crate::content::rows_of;
+use crate::error::Error;
+use crate::repository::Format;
+use crate::upstream::download::document;
+use crate::upstream::first_seen::observation::Sight;
+use crate::upstream::first_seen::row::News;
+use crate::upstream::first_seen::store::{BytesRow, First, FirstRow, Sightings};
+use crate::upstream::release_age::{Known, Told};
+use crate::upstream::{KeptFile, Remote, path_class};
+use crate::workers::aside;
+use format::maven::metadata::Metadata;
+use format::tree;
+use serde::Serialize;
+use store::{Batch, Change, CommitError, Digest, Expect, Lane, Seq};
+use telemetry::{Event, Millis, Op};
+
+/// How often it is tried again while others see something in the same folder.
+const TRIES: usize = 100;
+/// Under whose name it is journaled.
+const DAYLIGHT: &str = "daylight";
+
+/// Writes what a file that was fetched tells.
+pub(crate) async fn file(remote: &Remote, path: &str, kept: &KeptFile, event: &mut Event) -> Result<(), Error> {
+    let format = remote.repository.format;
+    let modified = kept.known.modified.as_deref().and_then(client::moment);
+    if format == Format::Raw {
+        return bytes(remote, path, (kept.known.hashes.sha256, modified), event).await;
+    }
+    if !path_class::is_metadata(format, path) {
+        return sights(remote, Sight::of_file(path, modified), event).await;
+    }
+    let look = document(&kept.held, kept.known.hashes.size_bytes);
+    // It was read when it came. What cannot be read again is told by who asks for it next.
+    let read = move || Ok(look().ok().and_then(|bytes| Metadata::read(&bytes).ok()));
+    let rows = rows_of(kept.known.hashes.size_bytes);
+    let document = aside(&remote.remotes.workers, (Lane::Index, Op::PackageRead), rows, event, read).await?;
+    let Some(document) = document else { return Ok(()) };
+    sights(remote, Sight::of_document(tree::folder(path), &document, modified), event).await
+}
+
+/// Writes what was seen.
+pub(crate) async fn sights(remote: &Remote, sights: Vec<Sight>, event: &mut Event) -> Result<(), Error> {
+    for each in sights {
+        sight(remote, &each, event).await?;
+    }
+    Ok(())
+}
+
+async fn sight(remote: &Remote, sight: &Sight, event: &mut Event) -> Result<(), Error> {
+    let (of, now) = (Sightings::of(remote), remote.now());
+    let unit = of.units.unit(&sight.folder);
+    for _ in 0..TRIES {
+        let (before, last) = of.folder_at(&sight.folder, event).await?;
+        let Some(news) = sight.news(before.as_ref(), now) else { return Ok(()) };
+        let (row, whole) = match before {
+            Some(mut folder) if folder.has_many_rows() => {
+                folder.learn(now, News { older: false, ..news });
+                (folder.whole(), true)
+            }
+            _ => (news, false),
+        };
+        if write(remote, (&unit, last), (&row, whole), event).await? {
+            return Ok(());
+        }
+    }
+    Err(Error::Contended(unit))
+}
+
+/// Writes which bytes a raw file has.
+async fn bytes(
+    remote: &Remote,
+    path: &str,
+    (sha256, modified): (Digest, Option<Millis>),
+    event: &mut Event,
+) -> Result<(), Error> {
+    let (of, now) = (Sightings::of(remote), remote.now());
+    let unit = of.units.unit(path);
+    for _ in 0..TRIES {
+        let (before, last) = of.bytes_at(path, event).await?;
+        let known = match before {
+            Some(bytes) if bytes.sha256 == sha256 => return Ok(()),
+            Some(_) => Known::Appeared,
+            None => Known::Nothing,
+        };
+        let row = BytesRow { since: known.told(Told { date: modified, bound: false }, now).since, sha256 };
+        if write(remote, (&unit, last), (&row, true), event).await? {
+            return Ok(());
+        }
+    }
+    Err(Error::Contended(unit))
+}
+
+/// Writes one more row of a unit, which says what is new or the whole, if `last` still is its last one, and says so if not. Past the budget of the repository nothing is
+/// written but that.
+async fn write(
+    remote: &Remote,
+    (unit, last): (&str, Seq),
+    (says, whole): (&impl Serialize, bool),
+    event: &mut Event,
+) -> Result<bool, Error> {
+    let (of, id) = (Sightings::of(remote), remote.repository.id);
+    let (first, first_seq) = of.first_at(event).await?;
+    let unreadable = |source| Error::Unreadable { key: unit.to_owned(), source };
+    let seen = serde_json::to_value(says).map_err(unreadable)?;
+    let was_full = first.is_some_and(|first| first.full);
+    let fits = remote.remotes.store.has_room_for_first_seen(id, unit, seen.to_string().len(), was_full);
+    let mut batch = Batch { by: DAYLIGHT.to_owned(), ..Batch::default() };
+    batch.expect.push(Expect::RepositoryLives(id));
+    if first.is_none() || was_full == fits {
+        let row = FirstRow { since: first.map(|First { since, .. }| since), full: !fits };
+        let row = serde_json::to_value(row).map_err(unreadable)?;
+        batch.expect.push(Expect::FirstSeenAt { repository: id, unit: of.units.first(), seq: first_seq });
+        batch.changes.push(Change::FirstSeen { repository: id, unit: of.units.first(), whole: true, seen: row });
+    }
+    if fits {
+        batch.expect.push(Expect::FirstSeenAt { repository: id, unit: unit.to_owned(), seq: last });
+        batch.changes.push(Change::FirstSeen { repository: id, unit: unit.to_owned(), whole, seen });
+    }
+    if batch.changes.is_empty() {
+        return Ok(true);
+    }
+    // Not the moment when it was seen: nothing may change as of one that is over.
+    batch.at = remote.now();
+    match remote.remotes.store.commit(batch, event).await {
+        Ok(_) => {}
+        Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::FirstSeenAt { .. }) => return Ok(false),
+        // It was removed.
+        Err(CommitError::Conflict(_)) => return Ok(true),
+        Err(CommitError::Error(error)) => return Err(error.into()),
+    }
+    if was_full == fits {
+        tell(remote, fits);
+    }
+    Ok(true)
+}
+
+/// Tells who runs the server that the budget is used up, or no longer is: once each.
+fn tell(remote: &Remote, fits: bool) {
+    let (log, name) = (remote.remotes.recorder.log(), &remote.repository.record.name);
+    match fits {
+        true => log.info("what an upstream is first seen to have is written down again", &[("repository", name)]),
+        false => log.warn(
+            "what an upstream is first seen to have is no longer written down: new versions count as young, and as of a moment \
+             nothing is told of them",
+            &[("repository", name), ("hint", &"raise `upstream.first_seen_bytes`")],
+        ),
+    }
+}

@@ -1,0 +1,318 @@
+//! What was first seen of an upstream, and when: in the journal, so that it is known for every moment since.
+//!
+//! Beside its files a folder of Maven's has a unit (`G/A//seen/U`, U stands for the URL of the upstream). Each row of it has what was
+//! new at one refresh ([`row`]), so that one version more costs its own name however many there are; all rows of a folder, one after
+//! the other, are what is known of it, and after many of them one says everything again. Builds are what the folder of a snapshot has.
+//! A raw file has a unit whose last row says its bytes. What one repository may have written down is bounded: past that, what is not known counts as new.
+
+use crate::error::Error;
+use crate::repository::Format;
+use crate::upstream::Remote;
+use crate::upstream::first_seen::row::{News, Plugin};
+use crate::upstream::release_age::{Known, Met};
+use format::maven::metadata;
+use format::maven::path::{self, Kind};
+use format::tree;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use store::{Digest, FirstSeen, RepositoryId, Seq, Store};
+use telemetry::{Event, Millis};
+
+/// What is known of a folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Folder {
+    /// When something was seen of it first.
+    pub(crate) seen: Millis,
+    /// Whether a list of all that it has was seen. What turns up later is new.
+    pub(crate) listed: bool,
+    /// When POMs of it were looked for last, to see how old versions are.
+    pub(crate) looked: Option<Millis>,
+    /// How often in sequence that told nothing.
+    pub(crate) in_vain: u32,
+    pub(crate) versions: BTreeMap<String, Met>,
+    pub(crate) plugins: BTreeMap<String, Plugin>,
+    /// Whether some of it is in units of the form before.
+    pub(crate) older: bool,
+    /// How many rows were read for it.
+    pub(crate) rows: usize,
+}
+
+/// Since when anything is known of an upstream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct First {
+    pub(crate) since: Millis,
+    /// Whether the budget of the repository is used up, so that what is seen is not written down.
+    pub(crate) full: bool,
+}
+
+/// A row that says so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct FirstRow {
+    /// Where that was before the row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) since: Option<Millis>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) full: bool,
+}
+
+/// The bytes that a raw file was seen to have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub(crate) struct Bytes {
+    /// When those were met.
+    #[serde(flatten)]
+    pub(crate) met: Met,
+    pub(crate) sha256: Digest,
+}
+
+/// A row that says so, at the moment when they were met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BytesRow {
+    pub(crate) since: Millis,
+    pub(crate) sha256: Digest,
+}
+
+/// What a file of Maven's is of: the folder that lists it, and as what; `None`: under a name that has other bytes each time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Listed<'a> {
+    pub(crate) folder: &'a str,
+    pub(crate) version: Option<String>,
+}
+
+impl<'a> Listed<'a> {
+    /// That of the file at `path`; `None`: a document.
+    pub(crate) fn at(path: &'a str) -> Option<Self> {
+        let (_, _, version) = path::version_of(path)?;
+        let folder = tree::folder(path);
+        if !path::is_snapshot(version) {
+            return Some(Self { folder: tree::folder(folder), version: Some(version.to_owned()) });
+        }
+        let build = match path::read(path).map(|read| read.kind) {
+            Some(Kind::Artifact(artifact)) => artifact.build,
+            _ => None,
+        };
+        Some(Self { folder, version: build.map(|build| build.to_string()) })
+    }
+}
+
+/// The names of units: a number among them stands for the URL, as what another upstream had is not seen.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Units(pub(crate) i64);
+
+impl Units {
+    /// The unit that says since when anything was seen of the upstream.
+    pub(crate) fn first(self) -> String {
+        self.unit_of("", "first")
+    }
+
+    /// The unit of a folder, or of a raw file.
+    pub(crate) fn unit(self, of: &str) -> String {
+        self.unit_of(of, "seen")
+    }
+
+    fn unit_of(self, of: &str, what: &str) -> String {
+        format!("{of}//{what}/{:016x}", self.0.cast_unsigned())
+    }
+}
+
+/// What the journal has of an upstream, now or as of a change.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sightings<'a> {
+    pub(crate) units: Units,
+    pub(crate) store: &'a Store,
+    pub(crate) id: RepositoryId,
+    pub(crate) through: Option<Seq>,
+}
+
+impl<'a> Sightings<'a> {
+    /// Those of a remote repository.
+    pub(crate) fn of(remote: &'a Remote) -> Self {
+        let Remote { remotes, repository, .. } = remote;
+        Self { units: Units(repository.origin.number()), store: &remotes.store, id: repository.id, through: None }
+    }
+
+    /// The same when `through` was the last change.
+    pub(crate) fn through(self, through: Seq) -> Self {
+        Self { through: Some(through), ..self }
+    }
+
+    /// What `fold` makes of the rows of a unit, and the number of the last of them.
+    async fn rows<T: Send + 'static>(
+        self,
+        unit: &str,
+        fold: impl FnOnce(Vec<FirstSeen>) -> Result<T, serde_json::Error> + Send + 'static,
+        event: &mut Event,
+    ) -> Result<(T, Seq), Error> {
+        let read = |rows: Vec<FirstSeen>| {
+            let last = rows.last().map_or(Seq(0), |row| row.seq);
+            fold(rows).map(|folded| (folded, last))
+        };
+        let read = self.store.first_seen(self.id, unit, self.through, read, event).await?;
+        read.map_err(|source| Error::Unreadable { key: unit.to_owned(), source })
+    }
+
+    /// What is known of a folder.
+    pub(crate) async fn folder(self, folder: &str, event: &mut Event) -> Result<Option<Folder>, Error> {
+        Ok(self.folder_at(folder, event).await?.0)
+    }
+
+    /// The same, and the number of the row that said it last.
+    pub(crate) async fn folder_at(self, folder: &str, event: &mut Event) -> Result<(Option<Folder>, Seq), Error> {
+        let fold = |rows: Vec<FirstSeen>| -> Result<_, serde_json::Error> {
+            let (mut folder, mut all, count): (Option<Folder>, _, _) = (None, Vec::new(), rows.len());
+            for row in rows {
+                let news: News = serde_json::from_str(row.seen.get())?;
+                // Rows that follow units are learned once those were read.
+                if news.older {
+                    all.push((row.at, news));
+                    continue;
+                }
+                let seen = news.earlier.first().map_or(row.at, |(at, _)| *at);
+                folder.get_or_insert_with(|| Folder { seen, rows: count, ..Folder::default() }).learn(row.at, news);
+            }
+            Ok((folder, all))
+        };
+        let ((known, rows), last) = self.rows(&self.units.unit(folder), fold, event).await?;
+        if known.is_some() {
+            return Ok((known, last));
+        }
+        let (mut before, count) = (self.folder_before(folder, event).await?, rows.len());
+        for (at, news) in rows {
+            before.get_or_insert_with(|| Folder { seen: at, ..Folder::default() }).learn(at, news);
+        }
+        Ok((before.map(|before| Folder { rows: count, ..before }), last))
+    }
+
+    /// Since when anything is known of the upstream.
+    pub(crate) async fn first(self, event: &mut Event) -> Result<Option<First>, Error> {
+        Ok(self.first_at(event).await?.0)
+    }
+
+    /// The same, and the number of the row that said it last.
+    pub(crate) async fn first_at(self, event: &mut Event) -> Result<(Option<First>, Seq), Error> {
+        let fold = |rows: Vec<FirstSeen>| -> Result<_, serde_json::Error> {
+            let mut first = None;
+            for row in rows {
+                let FirstRow { since, full } = serde_json::from_str(row.seen.get())?;
+                let had = first.map(|first: First| first.since);
+                first = Some(First { since: had.or(since).unwrap_or(row.at), full });
+            }
+            Ok(first)
+        };
+        let unit = self.units.first();
+        let (first, last) = self.rows(&unit, fold, event).await?;
+        let before = match first {
+            Some(_) => None,
+            None => self.unit_before::<Millis>(&unit, event).await?,
+        };
+        Ok((first.or_else(|| before.map(|since| First { since, full: false })), last))
+    }
+
+    /// The bytes that a raw file was seen to have last.
+    pub(crate) async fn bytes(self, path: &str, event: &mut Event) -> Result<Option<Bytes>, Error> {
+        Ok(self.bytes_at(path, event).await?.0)
+    }
+
+    /// The same, and the number of the row that said it last.
+    pub(crate) async fn bytes_at(self, path: &str, event: &mut Event) -> Result<(Option<Bytes>, Seq), Error> {
+        let fold = |rows: Vec<FirstSeen>| -> Result<_, serde_json::Error> {
+            let Some(row) = rows.last() else { return Ok(None) };
+            let BytesRow { since, sha256 } = serde_json::from_str(row.seen.get())?;
+            Ok(Some(Bytes { met: Met { seen: row.at, since, open: false }, sha256 }))
+        };
+        let unit = self.units.unit(path);
+        let (bytes, last) = self.rows(&unit, fold, event).await?;
+        match bytes {
+            Some(bytes) => Ok((Some(bytes), last)),
+            None => Ok((self.unit_before(&unit, event).await?, last)),
+        }
+    }
+
+    /// What is known of the file at `path`, whose bytes are these where that is known; `lasting`: it never has others.
+    pub(crate) async fn known(
+        self,
+        format: Format,
+        (path, sha256, lasting): (&str, Option<Digest>, bool),
+        event: &mut Event,
+    ) -> Result<Known, Error> {
+        if format == Format::Raw {
+            // A checksum is as old as its file, where that was seen.
+            if let Some((file, _)) = tree::checksum_of(path)
+                && let Some(bytes) = self.bytes(file, event).await?
+            {
+                return Ok(Known::Met(bytes.met));
+            }
+            return match (self.bytes(path, event).await?, sha256) {
+                (None, _) => self.unmet(None, event).await,
+                (Some(bytes), Some(sha256)) if bytes.sha256 == sha256 => Ok(Known::Met(bytes.met)),
+                (Some(bytes), None) if lasting => Ok(Known::Met(bytes.met)),
+                (Some(_), _) => Ok(Known::Appeared),
+            };
+        }
+        let Some(Listed { folder, version }) = Listed::at(path) else { return Ok(Known::Nothing) };
+        let folder = self.folder(folder, event).await?;
+        let met = version.and_then(|version| folder.as_ref()?.versions.get(&version).copied());
+        match met {
+            Some(met) => Ok(Known::Met(met)),
+            None => self.unmet(folder.as_ref(), event).await,
+        }
+    }
+
+    /// What is known of something that was not met in a folder, or of a raw file that was not met. Where nothing more is written
+    /// down, nobody can tell what was there when somebody looked first, so no date is believed.
+    pub(crate) async fn unmet(self, folder: Option<&Folder>, event: &mut Event) -> Result<Known, Error> {
+        Ok(match folder.map_or(Known::Nothing, Folder::unmet) {
+            Known::Nothing if self.is_full(event).await? => Known::Appeared,
+            known => known,
+        })
+    }
+
+    /// Whether what is seen is not written down, as the budget of the repository is used up.
+    pub(crate) async fn is_full(self, event: &mut Event) -> Result<bool, Error> {
+        Ok(self.first(event).await?.is_some_and(|first| first.full))
+    }
+}
+
+impl Folder {
+    /// What is known of something that was not met in the folder.
+    pub(crate) fn unmet(&self) -> Known {
+        if self.listed { Known::Appeared } else { Known::Nothing }
+    }
+
+    /// Its plugins, as metadata has them.
+    pub(crate) fn listed_plugins(self) -> Vec<metadata::Plugin> {
+        let plugin = |(artifact, Plugin { prefix, name })| metadata::Plugin { name, prefix, artifact };
+        self.plugins.into_iter().map(plugin).collect()
+    }
+}
+
+pub(crate) fn read<T: DeserializeOwned>(unit: &str, facts: serde_json::Value) -> Result<Option<T>, Error> {
+    serde_json::from_value(facts).map_err(|source| Error::Unreadable { key: unit.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_of_its_version_or_of_its_build_and_what_changes_under_its_name_is_of_none() {
+        let at = |path: &'static str| Listed::at(path).map(|listed| (listed.folder, listed.version));
+        let release = Some(("org/lamp", Some("1.0".to_owned())));
+        assert_eq!(at("org/lamp/1.0/lamp-1.0.jar.sha1"), release);
+        assert_eq!(at("org/lamp/1.0/notes.txt"), release);
+        let build = Some("20260101.120000-1".to_owned());
+        assert_eq!(at("org/lamp/1-SNAPSHOT/lamp-1-20260101.120000-1.jar"), Some(("org/lamp/1-SNAPSHOT", build)));
+        assert_eq!(at("org/lamp/1-SNAPSHOT/lamp-1-SNAPSHOT.jar"), Some(("org/lamp/1-SNAPSHOT", None)));
+        assert_eq!((at("org/lamp/maven-metadata.xml"), at("robots.txt")), (None, None));
+    }
+
+    #[test]
+    fn the_journal_reads_what_versions_before_wrote() {
+        let met = Met { seen: Millis(5), since: Millis(1), open: true };
+        let sha256 = Digest([7; 32]);
+        let written = serde_json::json!({ "seen": 5, "since": 1, "open": true, "sha256": sha256 });
+        assert_eq!(read::<Bytes>("unit", written).unwrap(), Some(Bytes { met, sha256 }));
+        assert_eq!(read::<Met>("unit", serde_json::Value::Null).unwrap(), None);
+    }
+}

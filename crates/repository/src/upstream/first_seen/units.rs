@@ -1,0 +1,69 @@
+//! What data folders have of the form before rows: a unit for each folder, and one for each version and plugin that was met in it
+//! (`G/A//seen/U/versions/1.0`). They are read, and never written.
+
+use crate::error::Error;
+use crate::upstream::first_seen::row::Plugin;
+use crate::upstream::first_seen::store::{Folder, Sightings, read};
+use crate::upstream::release_age::Met;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use telemetry::{Event, Millis};
+
+/// Units asked of the store at once.
+const PAGE: usize = 1_000;
+
+/// What the unit of a folder says.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct Before {
+    seen: Millis,
+    listed: bool,
+    looked: Option<Millis>,
+    in_vain: u32,
+}
+
+impl Sightings<'_> {
+    /// What such a unit says.
+    pub(crate) async fn unit_before<T: DeserializeOwned>(
+        self,
+        unit: &str,
+        event: &mut Event,
+    ) -> Result<Option<T>, Error> {
+        let facts = match self.through {
+            None => self.store.facts(self.id, unit, event).await?.facts,
+            Some(through) => self.store.then(through).facts(self.id, unit, event).await?,
+        };
+        read(unit, facts)
+    }
+
+    /// A folder as such units say it.
+    pub(crate) async fn folder_before(self, folder: &str, event: &mut Event) -> Result<Option<Folder>, Error> {
+        let unit = self.units.unit(folder);
+        let Some(before) = self.unit_before::<Before>(&unit, event).await? else { return Ok(None) };
+        let versions = self.all::<Met>(&format!("{unit}/versions/"), event).await?;
+        let plugins = self.all::<Plugin>(&format!("{unit}/plugins/"), event).await?;
+        let Before { seen, listed, looked, in_vain } = before;
+        Ok(Some(Folder { seen, listed, looked, in_vain, versions, plugins, older: true, rows: 0 }))
+    }
+
+    async fn all<T: DeserializeOwned>(self, within: &str, event: &mut Event) -> Result<BTreeMap<String, T>, Error> {
+        let (mut all, mut after) = (BTreeMap::new(), String::new());
+        loop {
+            let part = (within, &*after);
+            let units = match self.through {
+                None => self.store.known(self.id, part, PAGE, event).await?,
+                Some(through) => self.store.then(through).known(self.id, part, PAGE, event).await?,
+            };
+            let last = units.last().filter(|_| units.len() == PAGE).map(|(unit, _)| unit.clone());
+            for (unit, facts) in units {
+                let said = read(&unit, facts)?;
+                all.extend(unit.strip_prefix(within).map(str::to_owned).zip(said));
+            }
+            match last {
+                Some(last) => after = last,
+                None => return Ok(all),
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The flights under way, and how many each repository may have of them.
+
+use crate::upstream::flights::{Flight, Stage};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use store::{Origin, RepositoryId};
+use telemetry::{Bound, BoundName, EventId, Full, Slot};
+use tokio::sync::watch;
+
+/// Most flights at once. Each has at most a few pieces of 64 KiB in memory.
+const FLIGHTS_MAX: u64 = 1024;
+/// Most of one repository: an upstream that keeps all who ask waiting leaves room for the others.
+const FLIGHTS_MAX_EACH: u64 = FLIGHTS_MAX / 8;
+
+/// Who asks another upstream than those before does not follow their flight.
+pub(crate) type Path = (Origin, String);
+
+/// The flights under way.
+#[derive(Debug)]
+pub(in crate::upstream) struct Flights {
+    table: Mutex<Table>,
+    bound: Arc<Bound>,
+    /// Its capacity is each repository's, and what is used is that of the one that has most.
+    each: Arc<Bound>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    pub(crate) lines: HashMap<Path, Line>,
+    /// How many each repository has; none of 0.
+    of: HashMap<RepositoryId, u64>,
+}
+
+/// A flight, as the table has it: without following it.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) id: EventId,
+    pub(crate) told: watch::Sender<Stage>,
+}
+
+impl Default for Flights {
+    fn default() -> Self {
+        Self {
+            table: Mutex::default(),
+            bound: Bound::new(BoundName::Flights, "", FLIGHTS_MAX),
+            each: Bound::new(BoundName::RepositoryFlights, "", FLIGHTS_MAX_EACH),
+        }
+    }
+}
+
+impl Flights {
+    pub(in crate::upstream) fn bounds(&self) -> [&Arc<Bound>; 2] {
+        [&self.bound, &self.each]
+    }
+
+    pub(crate) fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place for one more of a repository.
+    pub(crate) fn enter(&self, table: &mut Table, id: RepositoryId) -> Result<Slot, Full> {
+        let has = table.of.get(&id).copied().unwrap_or(0);
+        if has >= self.each.capacity() {
+            self.each.reject();
+            return Err(Full(BoundName::RepositoryFlights));
+        }
+        let place = self.bound.enter()?;
+        table.of.insert(id, has + 1);
+        self.each.observe(table.most());
+        Ok(place)
+    }
+
+    /// Gives the place of one of a repository back.
+    pub(crate) fn leave(&self, table: &mut Table, id: RepositoryId) {
+        if let Some(has) = table.of.get_mut(&id) {
+            *has -= 1;
+        }
+        table.of.retain(|_, has| *has > 0);
+        self.each.observe(table.most());
+    }
+
+    /// Whether nobody follows a flight; nobody can from then on.
+    pub(crate) fn left(&self, key: &Path, told: &watch::Sender<Stage>) -> bool {
+        let mut table = self.table();
+        let left = told.receiver_count() == 0;
+        if left {
+            table.lines.remove(key);
+        }
+        left
+    }
+}
+
+impl Table {
+    fn most(&self) -> u64 {
+        self.of.values().copied().max().unwrap_or(0)
+    }
+}
+
+impl Line {
+    pub(crate) fn flight(&self) -> Flight {
+        Flight { id: self.id, stage: self.told.subscribe() }
+    }
+}

@@ -1,0 +1,192 @@
+//! A repository that stands for an upstream: what is kept of it is answered while it is good, and the rest is fetched,
+//! once however many ask.
+//!
+//! In reading order: [`fetch`] decides, [`refused`] says what no upstream is asked for, [`ages`] says for how long what is kept is good, [`flights`] has one fetch of a
+//! path at a time, [`landing`] is what such a fetch does; [`note`] has the journal remember what it showed ([`sight`], [`sightings`]),
+//! [`verify`] looks at what is kept,
+//! [`age`] says how old something is, and [`past`] tells it as of a moment. [`prefixes`] says who is asked last in groups.
+
+pub(crate) mod abandoned;
+pub(crate) mod checksum_policy;
+pub(crate) mod declared_digests;
+pub(crate) mod download;
+pub(crate) mod expected_digests;
+pub(crate) mod failure;
+pub(crate) mod fetch;
+pub(crate) mod fetch_job;
+pub(crate) mod first_seen;
+pub(crate) mod flights;
+pub(crate) mod path_class;
+pub(crate) mod refused;
+pub(crate) mod release_age;
+pub(crate) mod row;
+pub(crate) mod ttl;
+pub(crate) mod upstreams;
+pub(crate) mod verify;
+
+use crate::bad_setting::BadSetting;
+use crate::error::Error;
+use crate::index::open_files::Opened;
+use crate::maven::upstream::prefixes::Lists;
+use crate::references::References;
+use crate::repository::Repository;
+use crate::upstream::flights::table::Flights;
+use crate::upstream::upstreams::Upstreams;
+use crate::waiters::{Place, Waiters};
+use crate::workers::Workers;
+use client::{HostState, Hosts};
+use format::tree;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use store::{Held, Origin, Recalled, RemoteRecord, Stamp, Store, Unit};
+use telemetry::{Bound, Event, Millis, Recorder};
+use tokio::runtime::Handle;
+
+/// What is kept of an upstream is looked for again after so many milliseconds, though it cannot have changed: what is asked for all
+/// the time must not seem to be what was used longest ago, which goes first.
+pub(crate) const COUNTS_AS_USED: i64 = 3_600_000;
+/// Most upstreams, or files of one, that are asked for at once to make one answer.
+pub(crate) const WIDTH: usize = 8;
+/// Whoever has something else to answer with waits for an upstream no longer than this. What it says later is there for who asks next.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+/// Nobody waits longer than this for an upstream that hung and is tried again: it answers, or is left alone for twice as long.
+pub(crate) const TRIAL_PATIENCE: Duration = Duration::from_secs(1);
+
+/// What all remote repositories share.
+#[derive(Debug)]
+pub(crate) struct Remotes {
+    pub(crate) store: Arc<Store>,
+    pub(crate) recorder: Arc<Recorder>,
+    /// Where flights are: no client can end one.
+    pub(crate) back: Handle,
+    /// Threads for what reads files or takes long.
+    pub(crate) workers: Arc<Workers>,
+    pub(crate) upstreams: Upstreams,
+    pub(crate) flights: Flights,
+    /// What is fetched though nobody waits for it any more.
+    pub(crate) abandoned: Arc<Bound>,
+    /// Requests that wait for these.
+    pub(crate) waiters: Waiters,
+    /// Large files that arrived or were asked for.
+    pub(crate) opened: Opened<Origin, KeptFile>,
+    /// The beginnings of all paths of some.
+    pub(crate) lists: Lists,
+}
+
+/// A remote repository and what it works with.
+#[derive(Debug, Clone)]
+pub(crate) struct Remote {
+    pub(crate) remotes: Arc<Remotes>,
+    pub(crate) repository: Arc<Repository>,
+    /// That of the request it is asked for. Weak: what goes on after the request holds none of it.
+    pub(crate) place: Weak<Place>,
+}
+
+/// A file that is kept.
+#[derive(Debug, Clone)]
+pub(crate) struct KeptFile {
+    pub(crate) known: Arc<store::CachedFile>,
+    pub(crate) held: Held,
+}
+
+/// What is remembered of a path.
+pub(crate) enum Remembered {
+    File(KeptFile),
+    MissingUntil(Millis),
+}
+
+impl Remotes {
+    /// Flights are on the runtime that this is called on.
+    pub(crate) fn new(
+        store: Arc<Store>,
+        recorder: Arc<Recorder>,
+        workers: Arc<Workers>,
+        opened: Opened<Origin, KeptFile>,
+        hosts: Arc<Hosts>,
+        references: Arc<dyn References>,
+        waiters: Waiters,
+    ) -> Arc<Self> {
+        let flights = Flights::default();
+        flights.bounds().into_iter().for_each(|bound| recorder.register(bound.clone()));
+        recorder.register(opened.bound().clone());
+        let abandoned = abandoned::bound();
+        recorder.register(abandoned.clone());
+        let (upstreams, lists) = (Upstreams::new(hosts, references), Lists::new());
+        recorder.register(lists.bound().clone());
+        Arc::new(Self {
+            store,
+            recorder,
+            back: Handle::current(),
+            workers,
+            upstreams,
+            flights,
+            abandoned,
+            waiters,
+            opened,
+            lists,
+        })
+    }
+
+    /// A repository of these, for the request that has this place.
+    pub(crate) fn remote(self: &Arc<Self>, repository: &Arc<Repository>, place: &Arc<Place>) -> Remote {
+        Remote { remotes: self.clone(), repository: repository.clone(), place: Arc::downgrade(place) }
+    }
+
+    /// Refuses settings that no upstream can be made of: references that lead nowhere, and what is behind the others and
+    /// cannot be used. It may read files.
+    pub(crate) fn check(&self, record: &RemoteRecord) -> Result<(), BadSetting> {
+        self.upstreams.check(record)
+    }
+
+    /// How the hosts that were called stand, and which of these repositories have theirs on each.
+    pub(crate) fn states<'a>(
+        &self,
+        repositories: impl Iterator<Item = &'a Arc<Repository>>,
+    ) -> Vec<(HostState, Vec<String>)> {
+        self.upstreams.states(repositories)
+    }
+}
+
+impl Remote {
+    pub(crate) fn now(&self) -> Millis {
+        self.remotes.recorder.clock().now()
+    }
+
+    /// Says that the request will wait for this upstream. Where too many do, it may not.
+    pub(crate) fn may_wait(&self) -> Result<(), Error> {
+        let Some(place) = self.place.upgrade() else { return Ok(()) };
+        place.wait(&self.remotes.waiters, self.repository.id).map_err(Error::TooManyWait)
+    }
+
+    /// What is remembered of a path: a large file that is open, or what the cache says.
+    pub(crate) async fn recall(&self, path: &str, event: &mut Event) -> Result<Option<Remembered>, store::Error> {
+        let holds = |stamp: &Stamp| self.remotes.store.revisions().holds(stamp, self.now());
+        if let Some(kept) = self.remotes.opened.find(self.repository.origin, path, holds) {
+            return Ok(Some(Remembered::File(kept)));
+        }
+        let stamp = self.stamp(path); // before the work
+        let recalled = self.remotes.store.recall(self.repository.origin, path, self.now(), event).await?;
+        Ok(recalled.map(|recalled| match recalled {
+            Recalled::File(known, held) => {
+                let kept = KeptFile { known, held };
+                self.leave_open(path, &kept, stamp);
+                self.verify_later(path, &kept.known);
+                Remembered::File(kept)
+            }
+            Recalled::MissingUntil(until) => Remembered::MissingUntil(until),
+        }))
+    }
+
+    /// What a file that is left open holds with: its folder, and where repositories are turned. Rules are asked each time.
+    pub(crate) fn stamp(&self, path: &str) -> Option<Stamp> {
+        let units = [Unit::Of(self.repository.id, tree::folder(path)), Unit::Settings];
+        self.remotes.store.revisions().stamp(&units, Millis(self.now().0 + COUNTS_AS_USED))
+    }
+
+    /// Leaves a large file open, for whoever asks for it next: `stamp` is of before it was looked for.
+    pub(crate) fn leave_open(&self, path: &str, kept: &KeptFile, stamp: Option<Stamp>) {
+        if let (Held::File(_), Some(stamp)) = (&kept.held, stamp) {
+            self.remotes.opened.keep(self.repository.origin, path, kept.clone(), stamp);
+        }
+    }
+}

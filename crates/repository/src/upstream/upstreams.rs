@@ -1,0 +1,152 @@
+//! The upstream of each remote repository, made when it is first needed and again when its settings are others.
+
+use crate::bad_setting::BadSetting;
+use crate::references::References;
+use crate::repository::Repository;
+use crate::upstream::failure::Failure;
+use crate::upstream::failure::Trouble;
+use crate::upstream::{Remote, Remotes};
+use client::{HostState, Hosts, Pem, ProxyOptions, Upstream, UpstreamOptions, Zone};
+use std::sync::Arc;
+use store::{Lane, RemoteRecord};
+use telemetry::{Event, Op};
+use tokio::sync::Mutex;
+
+/// Makes upstreams.
+#[derive(Debug)]
+pub(crate) struct Upstreams {
+    hosts: Arc<Hosts>,
+    references: Arc<dyn References>,
+}
+
+/// The upstream of one repository, with the settings that it was made of. It goes with the repository.
+#[derive(Debug, Default)]
+pub(crate) struct Made(Mutex<Option<(RemoteRecord, Arc<Upstream>)>>);
+
+impl Made {
+    /// The names of its hosts, where it has been asked for anything.
+    fn hosts(&self) -> Vec<String> {
+        // While it is being made, it has not been asked.
+        let made = self.0.try_lock().ok();
+        let upstream = made.as_ref().and_then(|made| made.as_ref());
+        upstream
+            .map(|(_, upstream)| upstream.states().into_iter().map(|state| state.host).collect())
+            .unwrap_or_default()
+    }
+}
+
+impl Made {
+    /// Whether a call to it would be a trial.
+    fn is_in_doubt(&self) -> bool {
+        let made = self.0.try_lock().ok();
+        made.as_ref().and_then(|made| made.as_ref()).is_some_and(|(_, upstream)| upstream.is_in_doubt())
+    }
+}
+
+impl Remote {
+    /// Whether the upstream did not answer of late, and the next call is a trial.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.repository.shared.upstream.is_in_doubt()
+    }
+
+    /// The upstream of the repository as it is set. What its settings refer to is read where waiting keeps nobody else: a
+    /// file may be on a disk that does not answer.
+    pub(crate) async fn upstream(&self, event: &mut Event) -> Result<Arc<Upstream>, Trouble> {
+        let repository = &self.repository;
+        let Some(record) = repository.record.remote.as_deref() else {
+            let text = format!("`{}` has no upstream", repository.record.name);
+            return Err(Failure::from(BadSetting::new(text, "`daylight repo set NAME --remote URL`")).into());
+        };
+        let mut made = repository.shared.upstream.0.lock().await;
+        if let Some((_, upstream)) = made.as_ref().filter(|(of, _)| of == record) {
+            return Ok(upstream.clone());
+        }
+        let (remotes, of) = (self.remotes.clone(), record.clone());
+        let pinned = self.remotes.store.pins(repository.origin, event).await?;
+        let pinned = pinned.into_iter().filter_map(|(host, zone)| Some((host, Zone::named(&zone)?))).collect();
+        let make = move |_: &mut ()| remotes.upstreams.make(&of, pinned);
+        let upstream =
+            self.remotes.workers.run(Lane::Change, (Op::WorkWait, Op::ReferencesRead), event, make).await??;
+        let upstream = Arc::new(upstream);
+        *made = Some((record.clone(), upstream.clone()));
+        Ok(upstream)
+    }
+
+    /// Notes where hosts of the upstream were found that were looked up for the first time.
+    pub(crate) async fn pin(&self, upstream: &Upstream, event: &mut Event) -> Result<(), store::Error> {
+        for (host, zone) in upstream.newly_pinned() {
+            self.remotes.store.pin(self.repository.origin, host, zone.as_str(), event).await?;
+        }
+        Ok(())
+    }
+
+    /// Has the credentials read again before the next call: they were refused, and may have been renewed.
+    pub(crate) async fn read_again(&self) {
+        *self.repository.shared.upstream.0.lock().await = None;
+    }
+}
+
+impl Remotes {
+    /// Has the hosts of a repository's upstream be called where they are found next: somebody said that it is they who are meant.
+    pub(crate) async fn pin_anew(&self, repository: &Repository, event: &mut Event) -> Result<(), store::Error> {
+        let mut made = repository.shared.upstream.0.lock().await;
+        *made = None;
+        self.store.unpin(repository.id, event).await
+    }
+}
+
+impl Upstreams {
+    pub(crate) fn new(hosts: Arc<Hosts>, references: Arc<dyn References>) -> Self {
+        Self { hosts, references }
+    }
+
+    /// How the hosts stand, and which of these repositories have theirs on each, as far as those have been asked for anything.
+    pub(crate) fn states<'a>(
+        &self,
+        repositories: impl Iterator<Item = &'a Arc<Repository>>,
+    ) -> Vec<(HostState, Vec<String>)> {
+        let of: Vec<_> = repositories.map(|one| (&one.record.name, one.shared.upstream.hosts())).collect();
+        let on = |host: &String| {
+            let mut names: Vec<_> =
+                of.iter().filter(|(_, hosts)| hosts.contains(host)).map(|(name, _)| (*name).clone()).collect();
+            names.sort();
+            names
+        };
+        self.hosts.states().into_iter().map(|state| (on(&state.host), state)).map(|(on, state)| (state, on)).collect()
+    }
+
+    /// Looks whether an upstream can be made of these settings. It may read files, and calls nobody.
+    pub(crate) fn check(&self, record: &RemoteRecord) -> Result<(), BadSetting> {
+        let unusable = |error: client::Error| {
+            let hint = error.hint().unwrap_or("look at the settings of `remote`").to_owned();
+            BadSetting::new(error.to_string(), &hint)
+        };
+        Upstream::new(self.options(record, Vec::new())?, self.hosts.clone()).map(drop).map_err(unusable)
+    }
+
+    fn make(&self, record: &RemoteRecord, pinned: Vec<(String, Zone)>) -> Result<Upstream, Failure> {
+        Ok(Upstream::new(self.options(record, pinned)?, self.hosts.clone())?)
+    }
+
+    /// The settings with what they refer to.
+    fn options(&self, record: &RemoteRecord, pinned: Vec<(String, Zone)>) -> Result<UpstreamOptions, BadSetting> {
+        let secret = |reference: &Option<String>| {
+            reference.as_deref().map(|reference| self.references.secret(reference)).transpose()
+        };
+        let pem =
+            |path: &Option<String>| path.as_deref().map(|path| self.references.pem(path).map(Pem::from)).transpose();
+        let proxy_credentials = secret(&record.proxy_credentials)?;
+        Ok(UpstreamOptions {
+            urls: record.urls.clone(),
+            credentials: secret(&record.credentials)?,
+            proxy: record.proxy.clone().map(|url| ProxyOptions {
+                url,
+                credentials: proxy_credentials,
+                except: record.no_proxy.clone().unwrap_or_default(),
+            }),
+            trust: pem(&record.trust)?,
+            certificate: pem(&record.certificate)?,
+            pinned,
+        })
+    }
+}
