@@ -13,7 +13,7 @@ use crate::{conformance, declared, descriptors, route, sinks, upkeep, upstreams}
 use anyhow::Context;
 use client::Hosts;
 use front::{Listener, PageHooks, Pages, Proxies, Stop};
-use repository::{Repositories, Room, WaitersLimits, Workers};
+use repository::{MemoryLimits, Repositories, WaitersLimits, Workers};
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -172,7 +172,7 @@ async fn known(
             store.clone(),
             workers,
             recorder.clone(),
-            Room {
+            MemoryLimits {
                 indexes,
                 dependencies_bytes: settings.server.dependencies_bytes,
                 views_bytes: settings.server.views_bytes,

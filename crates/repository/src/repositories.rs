@@ -12,18 +12,18 @@ pub(crate) mod trees;
 pub(crate) mod upkeep;
 
 use crate::as_of::AsOf;
+use crate::context::Context;
 use crate::error::Error;
 use crate::gem::dependencies::Pieces;
 use crate::gem::hosted::Hosted;
-use crate::gem::push_cache::Heads;
+use crate::gem::push_cache::PushCache;
 use crate::gem::views::Views;
-use crate::index::incremental_index::Keeper;
-use crate::index::open_files::Opened;
+use crate::index::open_files::OpenFiles;
 use crate::maven::client_settings;
 use crate::maven::group_document;
 use crate::question::{Actor, Ask, Found, Question};
 use crate::references::References;
-use crate::repository::{Format, Known, Repository};
+use crate::repository::{Format, Repository, RepositoryTable};
 use crate::tree::inventory::Inventory;
 use crate::upstream::Remotes;
 use crate::waiters::{Waiters, WaitersLimits};
@@ -38,7 +38,7 @@ use tokio::sync::Mutex;
 
 /// How much repositories may keep in memory, and open.
 #[derive(Debug)]
-pub struct Room {
+pub struct MemoryLimits {
     /// Bytes of large indexes, which all who read them share.
     pub indexes: Arc<Bound>,
     /// Bytes of what the dependency API says of gems.
@@ -55,11 +55,11 @@ pub struct Room {
 #[derive(Debug)]
 pub struct Repositories {
     store: Arc<Store>,
-    keeper: Keeper,
-    heads: Heads,
+    context: Context,
+    heads: PushCache,
     pub(crate) clock: Clock,
-    known: ArcSwap<Known>,
-    /// Room for the indexes that all their readers share, in bytes.
+    known: ArcSwap<RepositoryTable>,
+    /// MemoryLimits for the indexes that all their readers share, in bytes.
     room: Arc<Bound>,
     /// What the dependency API says of gems.
     pub(crate) pieces: Pieces,
@@ -69,7 +69,7 @@ pub struct Repositories {
     inventory: Inventory,
     /// Large files that hosted repositories and groups were asked for, each with the name of its package for the event. What is kept
     /// of upstreams has a table of its own.
-    opened: Opened<RepositoryId, (Found, Text)>,
+    opened: OpenFiles<RepositoryId, (Found, Text)>,
     /// Bytes of documents that groups make one of.
     merging: Arc<Bound>,
     /// Held while the list is read anew, so that an older list never replaces a newer one.
@@ -87,17 +87,17 @@ impl Repositories {
         store: Arc<Store>,
         workers: Workers,
         recorder: Arc<Recorder>,
-        room: Room,
+        room: MemoryLimits,
         references: Arc<dyn References>,
         hosts: Arc<Hosts>,
         event: &mut Event,
     ) -> Result<Self, Error> {
-        let opened = Opened::new("published", room.open_files.div_ceil(2));
-        let of_upstreams = Opened::new("upstreams", room.open_files / 2);
+        let opened = OpenFiles::new("published", room.open_files.div_ceil(2));
+        let of_upstreams = OpenFiles::new("upstreams", room.open_files / 2);
         let (pieces, views) = (Pieces::new(room.dependencies_bytes), Views::new(room.views_bytes));
         let (waiters, room) = (Waiters::new(room.waiters, &recorder), room.indexes);
         let known = ArcSwap::from_pointee(list::read(&store, None, &room, event).await?);
-        let (clock, heads) = (recorder.clock().clone(), Heads::new());
+        let (clock, heads) = (recorder.clock().clone(), PushCache::new());
         recorder.register(heads.bound().clone());
         recorder.register(pieces.bound().clone());
         views.bounds().into_iter().for_each(|bound| recorder.register(bound.clone()));
@@ -109,11 +109,11 @@ impl Repositories {
         let workers = Arc::new(workers);
         let remotes =
             Remotes::new(store.clone(), recorder.clone(), workers.clone(), of_upstreams, hosts, references, waiters);
-        let keeper = Keeper { store: store.clone(), workers, recorder, back: Handle::current() };
+        let context = Context { store: store.clone(), workers, recorder, back: Handle::current() };
         let (reading, changing) = (Mutex::new(()), Mutex::new(()));
         Ok(Self {
             store,
-            keeper,
+            context,
             heads,
             clock,
             known,
@@ -133,13 +133,13 @@ impl Repositories {
     pub async fn close(&self) {
         let known = self.known.load_full();
         for repository in known.by_name.values() {
-            repository.shared.keep(repository.id, &self.keeper).await;
+            repository.shared.keep(repository.id, &self.context).await;
         }
     }
 
     pub(crate) fn hosted<'a>(&'a self, repository: &'a Arc<Repository>, settings: &'a Stamp) -> Hosted<'a> {
-        let Self { store, keeper, heads, views, .. } = self;
-        Hosted { store, keeper, heads, views, repository, settings }
+        let Self { store, context, heads, views, .. } = self;
+        Hosted { store, context, heads, views, repository, settings }
     }
 
     /// How the hosts of upstreams stand that were called so far, and the names of the repositories that have theirs there.
@@ -150,8 +150,8 @@ impl Repositories {
 
     /// The repositories as they are set now: the list in memory while its stamp holds, else read anew. Nobody has to
     /// tell this list of a change, so none can be forgotten, also when the one who made it is cut off half-way.
-    pub async fn known(&self, event: &mut Event) -> Result<Arc<Known>, Error> {
-        let holds = |known: &Known| self.store.revisions().holds(&known.stamp, self.clock.now());
+    pub async fn known(&self, event: &mut Event) -> Result<Arc<RepositoryTable>, Error> {
+        let holds = |known: &RepositoryTable| self.store.revisions().holds(&known.stamp, self.clock.now());
         let known = self.known.load_full();
         if holds(&known) {
             return Ok(known);

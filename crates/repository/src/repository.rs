@@ -119,7 +119,7 @@ impl Repository {
 
 /// All repositories by name, and the revision of the settings they were read at.
 #[derive(Debug)]
-pub struct Known {
+pub struct RepositoryTable {
     /// By name. A `HashMap` is enough: there are hundreds at most.
     pub by_name: HashMap<String, Arc<Repository>>,
     /// Taken before they were read. While it holds the list is current; a page that was made from it carries it too.

@@ -5,7 +5,7 @@ use crate::access::Who;
 use crate::app::App;
 use crate::error::Error;
 use crate::percent::Form;
-use repository::{ListedFile, Part};
+use repository::{ListedFile, PageRequest};
 use serde_json::{Value, json};
 use telemetry::Event;
 
@@ -32,7 +32,7 @@ pub(super) async fn list(
     event: &mut Event,
 ) -> Result<Value, Error> {
     let (after, limit) = part::read(query)?;
-    let part = Part { path, after: &after, limit };
+    let part = PageRequest { path, after: &after, limit };
     let listed = if Form(query).value("removed").as_deref() == Some(YES) {
         app.repositories.removed(name, part, event).await?
     } else {

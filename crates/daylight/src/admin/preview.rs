@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::route::Content;
 use crate::wanted::Wanted;
-use repository::{Known, Repository};
+use repository::{Repository, RepositoryTable};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use store::RepositoryId;
@@ -66,7 +66,7 @@ pub(super) async fn show(app: &App, name: &str, body: Wanted, who: &Who, event: 
 }
 
 /// Whether the repository that a URL names is this one, or a group that holds it.
-fn holds(known: &Known, url: &Content, id: RepositoryId) -> bool {
+fn holds(known: &RepositoryTable, url: &Content, id: RepositoryId) -> bool {
     let of = |one: &Arc<Repository>| one.id == id || one.leaves.iter().any(|leaf| leaf.id == id);
     known.by_name.get(&url.repository).is_some_and(of)
 }
@@ -74,7 +74,7 @@ fn holds(known: &Known, url: &Content, id: RepositoryId) -> bool {
 /// How a URL is answered; `None`: that depends on a query, or it is no such URL.
 async fn resolve(
     app: &App,
-    known: &Known,
+    known: &RepositoryTable,
     url: &Content,
     who: &Who,
     event: &mut Event,

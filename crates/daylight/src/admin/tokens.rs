@@ -3,7 +3,7 @@
 use crate::access::{self, NewToken, Scope};
 use crate::app::App;
 use crate::error::Error;
-use repository::Known;
+use repository::RepositoryTable;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{RepositoryId, TokenRecord};
@@ -27,7 +27,7 @@ pub(super) struct Add {
     otp: bool,
 }
 
-fn shown(record: &TokenRecord, known: &Known, now: Millis) -> Value {
+fn shown(record: &TokenRecord, known: &RepositoryTable, now: Millis) -> Value {
     // By number: a name may be another repository's by now.
     let called = |(id, name): (&RepositoryId, &String)| {
         let there = known.by_name.values().find(|repository| repository.id == *id);

@@ -21,7 +21,7 @@ use telemetry::{Bound, BoundName, Event, Millis, Op};
 /// What is said of gems, in memory, bounded in bytes.
 #[derive(Debug)]
 pub(crate) struct Pieces {
-    cache: Cache<Key, Arc<Kept>, Weight>,
+    cache: Cache<Key, Arc<CachedPiece>, Weight>,
     bound: Arc<Bound>,
 }
 
@@ -34,13 +34,13 @@ struct Key {
 
 /// A [`Key`] that is not kept. Fields and their order are the same, so that it hashes alike.
 #[derive(Debug, Hash)]
-struct Wanted<'a> {
+struct KeyRef<'a> {
     repository: RepositoryId,
     form: Form,
     name: &'a str,
 }
 
-impl Equivalent<Key> for Wanted<'_> {
+impl Equivalent<Key> for KeyRef<'_> {
     fn equivalent(&self, key: &Key) -> bool {
         self.repository == key.repository && self.form == key.form && self.name == &*key.name
     }
@@ -48,7 +48,7 @@ impl Equivalent<Key> for Wanted<'_> {
 
 /// A piece, and what it was made from.
 #[derive(Debug)]
-struct Kept {
+struct CachedPiece {
     stamp: Stamp,
     piece: Piece,
 }
@@ -56,9 +56,9 @@ struct Kept {
 #[derive(Debug, Clone)]
 struct Weight;
 
-impl Weighter<Key, Arc<Kept>> for Weight {
-    fn weight(&self, key: &Key, kept: &Arc<Kept>) -> u64 {
-        (size_of::<Key>() + size_of::<Kept>() + 64 + key.name.len() + kept.piece.size()) as u64
+impl Weighter<Key, Arc<CachedPiece>> for Weight {
+    fn weight(&self, key: &Key, kept: &Arc<CachedPiece>) -> u64 {
+        (size_of::<Key>() + size_of::<CachedPiece>() + 64 + key.name.len() + kept.piece.size()) as u64
     }
 }
 
@@ -78,7 +78,7 @@ impl Pieces {
         &self.bound
     }
 
-    fn put(&self, key: Key, kept: Arc<Kept>) {
+    fn put(&self, key: Key, kept: Arc<CachedPiece>) {
         self.cache.insert(key, kept);
         self.bound.observe(self.cache.weight());
     }
@@ -98,8 +98,8 @@ pub(crate) async fn dependencies(
         return from_rows::dependencies(hosted, (names, form), now, event).await;
     }
     let (id, revisions) = (hosted.repository.id, hosted.store.revisions());
-    let kept = |name| pieces.cache.get(&Wanted { repository: id, form, name });
-    let mut found: Vec<Option<Arc<Kept>>> =
+    let kept = |name| pieces.cache.get(&KeyRef { repository: id, form, name });
+    let mut found: Vec<Option<Arc<CachedPiece>>> =
         names.iter().map(|name| kept(name).filter(|kept| revisions.holds(&kept.stamp, now))).collect();
     let missing: Vec<usize> = (0..names.len()).filter(|at| found[*at].is_none()).collect();
     if !missing.is_empty() {
@@ -111,7 +111,7 @@ pub(crate) async fn dependencies(
         let read = move |name: &str, rows: Vec<Outline>| piece(&repository, name, &rows, form, now);
         let made = hosted.store.outlines(id, wanted, read, event).await?;
         for ((at, stamp), piece) in missing.into_iter().zip(stamps).zip(made) {
-            let kept = Arc::new(Kept { stamp: stamp.ok_or(Error::GivenUp)?, piece: piece? });
+            let kept = Arc::new(CachedPiece { stamp: stamp.ok_or(Error::GivenUp)?, piece: piece? });
             pieces.put(Key { repository: id, form, name: names[at].as_str().into() }, kept.clone());
             found[at] = Some(kept);
         }

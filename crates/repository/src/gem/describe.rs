@@ -5,7 +5,7 @@ use crate::gem::hosted::Hosted;
 use crate::gem::info::{facts, make};
 use crate::gem::owners::Owners;
 use crate::gem::program::{Describe, What};
-use crate::gem::views::Part;
+use crate::gem::views::ViewPart;
 use crate::gem::{names, search};
 use crate::question::{Actor, Found, Index};
 use crate::visible;
@@ -48,7 +48,7 @@ pub(crate) async fn describe(
     // Only what links to gems says where the repository is, which has a name for each moment.
     let links = matches!(ask.what, What::Gem(_) | What::Version(..));
     let base = if links { ask.base.clone() } else { String::new() };
-    hosted.once(Part::Told(Describe { base, ..ask.clone() }), now, event, made).await?.found()
+    hosted.once(ViewPart::Told(Describe { base, ..ask.clone() }), now, event, made).await?.found()
 }
 
 async fn tell(
@@ -90,7 +90,7 @@ async fn tell(
             let rows = names.pieces.len() * crate::gem::versions::PAGE;
             let find = move || Ok(search::containing(&names.pieces, &words, (page - 1) * PAGE, PAGE));
             let ops = (Lane::Index, telemetry::Op::IndexRender);
-            let found = crate::workers::aside(&hosted.keeper.workers, ops, rows, event, find).await?;
+            let found = crate::workers::aside(&hosted.context.workers, ops, rows, event, find).await?;
             gems(hosted, found, base, now, event).await?
         }
         What::Own => {

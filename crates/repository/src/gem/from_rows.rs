@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::gem::hosted::Hosted;
 use crate::gem::info::{facts, info_lines, make};
 use crate::gem::specs::{packed, parts_of};
-use crate::gem::views::{Made, Part};
+use crate::gem::views::{ViewAnswer, ViewPart};
 use crate::index::rope::chunks::Chunks;
 use crate::index::rope::chunks::UNITS;
 use crate::question::{Found, Index};
@@ -21,14 +21,14 @@ use store::{Entry, Lane};
 use telemetry::{Event, Millis, Op};
 
 /// What was made, and from when on policy shows something else.
-type Rendered = Result<(Made, Option<Millis>), Error>;
+type Rendered = Result<(ViewAnswer, Option<Millis>), Error>;
 
 /// Gems that are read in one turn of a reader.
 const PAGE: usize = 1_000;
 
 /// `/versions`: a line for each gem, also where it has nothing to offer any more.
 pub(crate) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
-    hosted.once(Part::Versions, now, event, async |event| render_versions(hosted, now, event).await).await?.found()
+    hosted.once(ViewPart::Versions, now, event, async |event| render_versions(hosted, now, event).await).await?.found()
 }
 
 async fn render_versions(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Rendered {
@@ -49,7 +49,7 @@ async fn render_versions(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> 
 
 /// `/names`: every gem that has a version to offer.
 pub(crate) async fn names(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
-    hosted.once(Part::Names, now, event, async |event| render_names(hosted, now, event).await).await?.found()
+    hosted.once(ViewPart::Names, now, event, async |event| render_names(hosted, now, event).await).await?.found()
 }
 
 async fn render_names(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Rendered {
@@ -69,7 +69,7 @@ pub(crate) async fn specs(
     now: Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
-    let part = Part::Specs(file);
+    let part = ViewPart::Specs(file);
     hosted.once(part, now, event, async |event| render_specs(hosted, file, now, event).await).await?.found()
 }
 
@@ -96,7 +96,7 @@ async fn render_specs(hosted: Hosted<'_>, file: specs::File, now: Millis, event:
         }
         packed(&chunks, file, modified)
     };
-    let file = hosted.keeper.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, pack).await??;
+    let file = hosted.context.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, pack).await??;
     Ok((Found::Packed(file).into(), fresh_until))
 }
 
@@ -109,7 +109,7 @@ pub(crate) async fn dependencies(
 ) -> Result<Found, Error> {
     let mut pieces = Vec::with_capacity(names.len());
     for name in names {
-        let part = Part::Needs(form, name.clone());
+        let part = ViewPart::Needs(form, name.clone());
         let made = hosted.once(part, now, event, async |event| piece(hosted, (name, form), now, event).await).await?;
         pieces.push(made.needs()?);
     }
@@ -121,7 +121,7 @@ async fn piece(hosted: Hosted<'_>, (name, form): (&str, Form), now: Millis, even
     let briefs = visible(&rows, view).map(|seen| Ok(dependencies::brief(&facts(seen.entry())?)));
     let briefs = briefs.collect::<Result<Vec<_>, Error>>()?;
     let piece = event.time(Op::IndexRender, || Piece::new(form, name, briefs.iter().map(String::as_str)));
-    Ok((Made::Needs(Arc::new(piece)), turns(&rows, view)))
+    Ok((ViewAnswer::Needs(Arc::new(piece)), turns(&rows, view)))
 }
 
 /// What `say` has to say of each gem, in the order of their names; and from when on policy shows others of their versions.

@@ -1,8 +1,8 @@
 //! A repository that holds packages of its own. The catalog is the truth, so nothing is remembered as missing.
 
-use crate::gem::push_cache::Heads;
+use crate::context::Context;
+use crate::gem::push_cache::PushCache;
 use crate::gem::views::Views;
-use crate::index::incremental_index::Keeper;
 use crate::repository::Repository;
 use std::sync::Arc;
 use store::{Stamp, Store};
@@ -11,8 +11,8 @@ use store::{Stamp, Store};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hosted<'a> {
     pub(crate) store: &'a Store,
-    pub(crate) keeper: &'a Keeper,
-    pub(crate) heads: &'a Heads,
+    pub(crate) context: &'a Context,
+    pub(crate) heads: &'a PushCache,
     pub(crate) views: &'a Views,
     pub(crate) repository: &'a Arc<Repository>,
     /// The revision of the settings that `repository` was read from.

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::gem::hosted::Hosted;
-use crate::gem::views::Part;
+use crate::gem::views::ViewPart;
 use crate::question::{Found, Index};
 use crate::visible;
 use crate::visible::{Visible, turns};
@@ -22,7 +22,7 @@ pub(crate) async fn info(hosted: Hosted<'_>, name: &str, now: Millis, event: &mu
         let until = index.fresh_until;
         Ok((Found::Index(index).into(), until))
     };
-    hosted.once(Part::Info(name.to_owned()), now, event, made).await?.found()
+    hosted.once(ViewPart::Info(name.to_owned()), now, event, made).await?.found()
 }
 
 async fn info_of(hosted: Hosted<'_>, name: &str, now: Millis, event: &mut Event) -> Result<Index, Error> {
@@ -43,7 +43,7 @@ pub(crate) async fn make(
     event: &mut Event,
     render: impl FnOnce() -> Result<Vec<u8>, Error> + Send + 'static,
 ) -> Result<Index, Error> {
-    aside(&hosted.keeper.workers, (Lane::Index, Op::IndexRender), rows, event, move || render().map(Index::of)).await
+    aside(&hosted.context.workers, (Lane::Index, Op::IndexRender), rows, event, move || render().map(Index::of)).await
 }
 
 /// The body of `/info/NAME` that offers exactly `seen`.

@@ -1,4 +1,4 @@
-
+//! The RubyGems format: its questions, its indexes, publishing and withdrawing versions.
 
 pub(crate) mod answer;
 pub(crate) mod compact;

@@ -4,9 +4,9 @@ use crate::error::Error;
 use crate::gem::from_rows;
 use crate::gem::hosted::Hosted;
 use crate::gem::versions::{PAGE, touched};
-use crate::index::incremental_index::{Made, Slot};
+use crate::index::incremental_index::{IncrementalIndex, IndexSource};
 use crate::index::rope::PIECE;
-use crate::index::rope::chunks::{Chunks, Part};
+use crate::index::rope::chunks::{ChunkPart, Chunks};
 use crate::index::rope::chunks::{UNITS, Written};
 use crate::index::rope::coded::{Coded, gzip};
 use crate::index::rope::form::{self, Mark};
@@ -69,7 +69,7 @@ pub(crate) async fn names(hosted: Hosted<'_>, now: Millis, event: &mut Event) ->
                     visible(&unit.entries, hosted.repository.view(now)).next().is_some()
                 }
             };
-            let part = if offered { part(&name) } else { Part::default() };
+            let part = if offered { part(&name) } else { ChunkPart::default() };
             changes.insert(name, [part]);
         }
         let made = turn.made.as_mut().ok_or(Error::GivenUp)?;
@@ -94,8 +94,8 @@ pub(crate) async fn names(hosted: Hosted<'_>, now: Millis, event: &mut Event) ->
     Ok(Found::Index(hosted.settle(turn, stamp, index)))
 }
 
-fn part(name: &str) -> Part {
-    Part { bytes: gem::names::line(name).into(), count: 1 }
+fn part(name: &str) -> ChunkPart {
+    ChunkPart { bytes: gem::names::line(name).into(), count: 1 }
 }
 
 /// All names there are. What happens meanwhile is looked at again.
@@ -115,12 +115,12 @@ async fn begin(hosted: Hosted<'_>, event: &mut Event) -> Result<Names, Error> {
             Ok::<_, Error>(made)
         };
         let ops = (telemetry::Op::WorkWait, telemetry::Op::IndexRender);
-        made = hosted.keeper.workers.run(Lane::Index, ops, event, add).await??;
+        made = hosted.context.workers.run(Lane::Index, ops, event, add).await??;
     }
 }
 
 impl Names {
-    fn change(&mut self, changes: BTreeMap<String, [Part; 1]>, through: Seq) -> Result<(), Error> {
+    fn change(&mut self, changes: BTreeMap<String, [ChunkPart; 1]>, through: Seq) -> Result<(), Error> {
         self.unwritten += changes.len() as u64;
         if self.chunks.change(changes)? {
             self.whole = None;
@@ -149,12 +149,12 @@ impl Names {
     }
 }
 
-impl Made for Names {
+impl IndexSource for Names {
     const FILE: &'static str = "names";
     const MUCH: u64 = 10_000;
     type Whole = Index;
 
-    fn slot(repository: &Repository) -> &Arc<Mutex<Slot<Self>>> {
+    fn slot(repository: &Repository) -> &Arc<Mutex<IncrementalIndex<Self>>> {
         &repository.shared.names
     }
 

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::gem::hosted::Hosted;
 use crate::gem::info::{facts, info_line, render_info};
 use crate::gem::owners::claim;
-use crate::gem::push_cache::Head;
+use crate::gem::push_cache::GemState;
 use crate::policy::named::{Named, Since};
 use crate::question::{Actor, Found};
 use crate::repository::Repository;
@@ -99,7 +99,7 @@ pub(crate) async fn push(
 
 /// What a push goes on from: what is kept of the gem, where that is enough, else all its versions.
 enum Next {
-    Head(Arc<Head>),
+    State(Arc<GemState>),
     Unit(Arc<UnitRows>),
 }
 
@@ -120,7 +120,7 @@ async fn next(
 ) -> Result<Result<Next, Found>, Error> {
     let id = hosted.repository.id;
     if let Some(head) = hosted.heads.for_push(hosted.repository, package, at) {
-        return Ok(Ok(Next::Head(head)));
+        return Ok(Ok(Next::State(head)));
     }
     let unit = Arc::new(hosted.store.unit(id, &package.name, Lane::Change, event).await?);
     Ok(match look(hosted, &unit, package, sha256, event).await? {
@@ -133,7 +133,7 @@ async fn next(
 async fn read(hosted: Hosted<'_>, staged: &Staged, event: &mut Event) -> Result<Package, Error> {
     let file = staged.open()?;
     let read = move |(): &mut ()| gem::package::read(file, &gem::Limits::default());
-    Ok(hosted.keeper.workers.run(Lane::Change, (Op::WorkWait, Op::PackageRead), event, read).await??)
+    Ok(hosted.context.workers.run(Lane::Change, (Op::WorkWait, Op::PackageRead), event, read).await??)
 }
 
 /// Whether the version is there already: what to say then.
@@ -146,7 +146,7 @@ async fn look(
 ) -> Result<Option<Found>, Error> {
     let (unit, package) = (unit.clone(), package.clone());
     let look = (Lane::Change, Op::FactsRead);
-    aside(&hosted.keeper.workers, look, unit.entries.len(), event, move || taken(&unit, &package, sha256)).await
+    aside(&hosted.context.workers, look, unit.entries.len(), event, move || taken(&unit, &package, sha256)).await
 }
 
 /// The entry as it will be, the change of its gem that it expects to be the last, and what the gem is then.
@@ -157,21 +157,21 @@ async fn enter(
     hashes: &Hashes,
     at: Millis,
     event: &mut Event,
-) -> Result<(Entry, Seq, Option<Head>), Error> {
+) -> Result<(Entry, Seq, Option<GemState>), Error> {
     let unit = match next {
-        Next::Head(head) => return event.time(Op::IndexExtend, || published(&head, package, hashes, at)),
+        Next::State(head) => return event.time(Op::IndexExtend, || published(&head, package, hashes, at)),
         Next::Unit(unit) => unit,
     };
     let (rows, repository) = (unit.entries.len(), hosted.repository.clone());
     let (package, hashes) = (package.clone(), hashes.clone());
     let enter = move || {
-        let head = Head::of(&unit, &repository, at)?;
+        let head = GemState::of(&unit, &repository, at)?;
         if head.ends_before(&package, at) {
             return published(&head, &package, &hashes, at);
         }
         Ok((inserted(&unit, &repository, &package, &hashes, at)?, unit.seq, None))
     };
-    aside(&hosted.keeper.workers, (Lane::Change, Op::IndexRender), rows, event, enter).await
+    aside(&hosted.context.workers, (Lane::Change, Op::IndexRender), rows, event, enter).await
 }
 
 /// Published versions are immutable: identical bytes again succeed, anything else is refused. `1.0` and `1.0.0` are
@@ -198,7 +198,12 @@ fn stays_taken(entry: &Entry) -> Error {
 }
 
 /// The entry as it will be, where its line in `/info` comes after all others.
-fn published(head: &Head, package: &Package, hashes: &Hashes, at: Millis) -> Result<(Entry, Seq, Option<Head>), Error> {
+fn published(
+    head: &GemState,
+    package: &Package,
+    hashes: &Hashes,
+    at: Millis,
+) -> Result<(Entry, Seq, Option<GemState>), Error> {
     let after = head.after(package, at, &info_line(package, hashes, at, head.format));
     let entry = announced(entry(package, hashes, at)?, package, &after.md5());
     Ok((entry, head.seq, Some(after)))

@@ -24,16 +24,16 @@ const ROOM: u64 = 4 << 20;
 /// Gems that are expected, roughly.
 const GEMS: usize = 8 << 10;
 
-/// Heads of gems that were pushed of late.
+/// PushCache of gems that were pushed of late.
 #[derive(Debug)]
-pub(crate) struct Heads {
-    kept: Cache<(RepositoryId, String), Arc<Head>, Weight>,
+pub(crate) struct PushCache {
+    kept: Cache<(RepositoryId, String), Arc<GemState>, Weight>,
     bound: Arc<Bound>,
 }
 
 /// A gem as of a change.
 #[derive(Debug, Clone)]
-pub(crate) struct Head {
+pub(crate) struct GemState {
     /// The change.
     pub(crate) seq: Seq,
     /// What the lines of `/info` told.
@@ -50,13 +50,13 @@ pub(crate) struct Head {
 #[derive(Debug, Clone)]
 struct Weight;
 
-impl Weighter<(RepositoryId, String), Arc<Head>> for Weight {
-    fn weight(&self, (_, name): &(RepositoryId, String), head: &Arc<Head>) -> u64 {
-        (size_of::<Head>() + 128 + name.len() + head.held.len() * size_of::<u64>()) as u64
+impl Weighter<(RepositoryId, String), Arc<GemState>> for Weight {
+    fn weight(&self, (_, name): &(RepositoryId, String), head: &Arc<GemState>) -> u64 {
+        (size_of::<GemState>() + 128 + name.len() + head.held.len() * size_of::<u64>()) as u64
     }
 }
 
-impl Heads {
+impl PushCache {
     /// None yet.
     pub(crate) fn new() -> Self {
         Self { kept: Cache::with_weighter(GEMS, ROOM, Weight), bound: Bound::new(BoundName::Heads, "", ROOM) }
@@ -68,14 +68,14 @@ impl Heads {
 
     /// The head of a gem, if it says all that pushing `package` at `at` needs: that there is no such version, and that its
     /// line will be the last.
-    pub(crate) fn for_push(&self, repository: &Repository, package: &Package, at: Millis) -> Option<Arc<Head>> {
+    pub(crate) fn for_push(&self, repository: &Repository, package: &Package, at: Millis) -> Option<Arc<GemState>> {
         let head = self.kept.get(&(repository.id, package.name.clone()))?;
         let is_new = head.held.binary_search(&hash(package)).is_err();
         (is_new && head.format == repository.info_format() && head.ends_before(package, at)).then_some(head)
     }
 
     /// Keeps what a gem is now, unless more is known.
-    pub(crate) fn put(&self, id: RepositoryId, name: &str, head: Head) {
+    pub(crate) fn put(&self, id: RepositoryId, name: &str, head: GemState) {
         let key = (id, name.to_owned());
         if self.kept.get(&key).is_none_or(|known| known.seq < head.seq) {
             self.kept.insert(key, Arc::new(head));
@@ -90,7 +90,7 @@ impl Heads {
     }
 }
 
-impl Head {
+impl GemState {
     /// Of a gem as it was read.
     pub(crate) fn of(unit: &UnitRows, repository: &Repository, now: Millis) -> Result<Self, Error> {
         let format = repository.info_format();

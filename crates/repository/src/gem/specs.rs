@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::gem::from_rows;
 use crate::gem::hosted::Hosted;
 use crate::gem::versions::touched;
-use crate::index::incremental_index::{Made, Slot};
-use crate::index::rope::chunks::{Chunks, Part};
+use crate::index::incremental_index::{IncrementalIndex, IndexSource};
+use crate::index::rope::chunks::{ChunkPart, Chunks};
 use crate::index::rope::chunks::{UNITS, Written};
 use crate::index::rope::coded::{Coded, gzip};
 use crate::index::rope::form::{self, Mark};
@@ -103,7 +103,7 @@ async fn read(
     after: &str,
     now: Millis,
     event: &mut Event,
-) -> Result<(Vec<(String, [Part; 3])>, Option<String>), Error> {
+) -> Result<(Vec<(String, [ChunkPart; 3])>, Option<String>), Error> {
     let names = hosted.store.units(hosted.repository.id, after, UNITS, event).await?;
     let last = names.last().filter(|_| names.len() == UNITS).cloned();
     Ok((rendered(hosted, names, now, event).await?, last))
@@ -115,7 +115,7 @@ async fn rendered(
     names: Vec<String>,
     now: Millis,
     event: &mut Event,
-) -> Result<Vec<(String, [Part; 3])>, Error> {
+) -> Result<Vec<(String, [ChunkPart; 3])>, Error> {
     let repository = hosted.repository.clone();
     let render = move |name: &str, rows: Vec<Outline>| Ok((name.to_owned(), parts(name, &rows, repository.view(now))?));
     hosted.store.outlines(hosted.repository.id, names, render, event).await?.into_iter().collect()
@@ -123,7 +123,7 @@ async fn rendered(
 
 /// What one gem has in each of the three files, newest first. Its first element defines the symbols again, so that it may
 /// stand anywhere; all others link to those of the first in the file.
-fn parts(name: &str, rows: &[Outline], view: View<'_>) -> Result<[Part; 3], Error> {
+fn parts(name: &str, rows: &[Outline], view: View<'_>) -> Result<[ChunkPart; 3], Error> {
     parts_of(name, rows, view, |row| identity(name, &row.facts))
 }
 
@@ -133,13 +133,13 @@ pub(crate) fn parts_of<R: Row>(
     rows: &[R],
     view: View<'_>,
     identity: impl Fn(&R) -> Result<Identity, Error>,
-) -> Result<[Part; 3], Error> {
+) -> Result<[ChunkPart; 3], Error> {
     let seen = visible(rows, view).map(|seen| identity(seen.entry()));
     let mut versions = seen.collect::<Result<Vec<_>, Error>>()?;
     versions.sort_by(|a, b| (&b.number, &b.platform).cmp(&(&a.number, &a.platform)));
     let latest = specs::latest(versions.iter().map(|version| (&version.number, version.platform.as_str())));
     let file = |these: Vec<&Identity>| {
-        let mut part = Part::default();
+        let mut part = ChunkPart::default();
         for version in these {
             let first = part.count == 0;
             specs::tuple(&mut part.bytes, name, version.number.as_str(), &version.platform, first);
@@ -170,14 +170,14 @@ pub(crate) fn packed(chunks: &Chunks<3>, file: specs::File, modified: Millis) ->
 }
 
 impl Specs {
-    fn append(&mut self, units: Vec<(String, [Part; 3])>, at: Option<String>) -> Result<(), Error> {
+    fn append(&mut self, units: Vec<(String, [ChunkPart; 3])>, at: Option<String>) -> Result<(), Error> {
         self.unwritten += units.len() as u64;
         self.chunks.append(units)?;
         self.at = at;
         Ok(())
     }
 
-    fn change(&mut self, changes: BTreeMap<String, [Part; 3]>, through: Seq, now: Millis) -> Result<(), Error> {
+    fn change(&mut self, changes: BTreeMap<String, [ChunkPart; 3]>, through: Seq, now: Millis) -> Result<(), Error> {
         self.unwritten += changes.len() as u64;
         if self.chunks.change(changes)? {
             self.modified = self.modified.max(now);
@@ -192,12 +192,12 @@ impl Specs {
     }
 }
 
-impl Made for Specs {
+impl IndexSource for Specs {
     const FILE: &'static str = "specs";
     const MUCH: u64 = 10_000;
     type Whole = [Packed; 3];
 
-    fn slot(repository: &Repository) -> &Arc<Mutex<Slot<Self>>> {
+    fn slot(repository: &Repository) -> &Arc<Mutex<IncrementalIndex<Self>>> {
         &repository.shared.specs
     }
 

@@ -4,7 +4,7 @@
 use crate::error::Error;
 use crate::gem::from_rows;
 use crate::gem::hosted::Hosted;
-use crate::index::incremental_index::{Made, Slot};
+use crate::index::incremental_index::{IncrementalIndex, IndexSource};
 use crate::index::rope::PIECE;
 use crate::index::rope::form::{self, Mark};
 use crate::index::rope::log::Log;
@@ -96,7 +96,7 @@ pub(crate) async fn begin(hosted: Hosted<'_>, base: Option<IndexBase>, event: &m
             lines.iter().filter(|(seq, _)| *seq <= base.through).for_each(|(_, line)| sum.add(line));
             sum
         };
-        sum = hosted.keeper.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, add).await?;
+        sum = hosted.context.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, add).await?;
         if done {
             break;
         }
@@ -107,7 +107,7 @@ pub(crate) async fn begin(hosted: Hosted<'_>, base: Option<IndexBase>, event: &m
         let unwritten = if log.len() < PIECE { 0 } else { log.len() as u64 };
         Ok(Lines { log, through: base.through, base: Some(base), unwritten })
     };
-    hosted.keeper.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, make).await?
+    hosted.context.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, make).await?
 }
 
 /// Up to where what a file begins with goes; each is begun after the one before.
@@ -142,12 +142,12 @@ impl Lines {
     }
 }
 
-impl Made for Lines {
+impl IndexSource for Lines {
     const FILE: &'static str = "versions";
     const MUCH: u64 = 1 << 20;
     type Whole = Index;
 
-    fn slot(repository: &Repository) -> &Arc<Mutex<Slot<Self>>> {
+    fn slot(repository: &Repository) -> &Arc<Mutex<IncrementalIndex<Self>>> {
         &repository.shared.versions
     }
 

@@ -22,7 +22,7 @@ const WAITING: u64 = 16;
 /// What was made for views, in memory, bounded in bytes.
 #[derive(Debug)]
 pub(crate) struct Views {
-    cache: Cache<Key, Kept, Weight>,
+    cache: Cache<Key, CachedView, Weight>,
     bound: Arc<Bound>,
     /// Held by who makes a whole index as of an earlier moment: one at a time, whoever wants them.
     turn: Semaphore,
@@ -31,7 +31,7 @@ pub(crate) struct Views {
 
 /// What is made from rows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Part {
+pub(crate) enum ViewPart {
     Versions,
     Names,
     Specs(specs::File),
@@ -42,7 +42,7 @@ pub(crate) enum Part {
 
 /// What came of it. Clones share the bytes.
 #[derive(Debug, Clone)]
-pub(crate) enum Made {
+pub(crate) enum ViewAnswer {
     Found(Arc<Found>),
     Needs(Arc<Piece>),
 }
@@ -51,7 +51,7 @@ pub(crate) enum Made {
 struct Key {
     repository: RepositoryId,
     past: Option<Moment>,
-    part: Part,
+    part: ViewPart,
 }
 
 /// All moments at which the same is seen.
@@ -65,45 +65,45 @@ struct Moment {
 
 /// With what it was made from: where that is of now, the repository; and the settings, among them its policy.
 #[derive(Debug, Clone)]
-struct Kept {
+struct CachedView {
     stamp: Stamp,
-    made: Made,
+    made: ViewAnswer,
 }
 
 #[derive(Debug, Clone)]
 struct Weight;
 
-impl Weighter<Key, Kept> for Weight {
-    fn weight(&self, key: &Key, kept: &Kept) -> u64 {
+impl Weighter<Key, CachedView> for Weight {
+    fn weight(&self, key: &Key, kept: &CachedView) -> u64 {
         let of = |index: &Index| {
             let bytes: usize = index.pieces.iter().map(bytes::Bytes::len).sum();
             bytes + size_of_val(&*index.states)
         };
         let made = match &kept.made {
-            Made::Needs(piece) => piece.size(),
-            Made::Found(found) => match &**found {
+            ViewAnswer::Needs(piece) => piece.size(),
+            ViewAnswer::Found(found) => match &**found {
                 Found::Index(index) | Found::Document(index, _) => of(index),
                 Found::Packed(file) => file.pieces.iter().map(bytes::Bytes::len).sum(),
                 _ => 0,
             },
         };
-        (size_of::<Key>() + size_of::<Kept>() + 64 + key.part.weight() + made) as u64
+        (size_of::<Key>() + size_of::<CachedView>() + 64 + key.part.weight() + made) as u64
     }
 }
 
-impl Part {
+impl ViewPart {
     /// The gem that it is about alone.
     fn gem(&self) -> Option<&str> {
         match self {
-            Part::Info(name) | Part::Needs(_, name) => Some(name),
-            Part::Told(ask) => ask.what.gem(),
-            Part::Versions | Part::Names | Part::Specs(_) => None,
+            ViewPart::Info(name) | ViewPart::Needs(_, name) => Some(name),
+            ViewPart::Told(ask) => ask.what.gem(),
+            ViewPart::Versions | ViewPart::Names | ViewPart::Specs(_) => None,
         }
     }
 
     /// Bytes of what it names.
     fn weight(&self) -> usize {
-        let base = if let Part::Told(ask) = self { ask.base.len() + ask.what.weight() } else { 0 };
+        let base = if let ViewPart::Told(ask) = self { ask.base.len() + ask.what.weight() } else { 0 };
         self.gem().map_or(0, str::len) + base
     }
 }
@@ -147,11 +147,11 @@ impl Hosted<'_> {
     /// made now. When whoever makes it leaves, the next who waits for it does.
     pub(crate) async fn once(
         self,
-        part: Part,
+        part: ViewPart,
         now: Millis,
         event: &mut Event,
-        make: impl AsyncFnOnce(&mut Event) -> Result<(Made, Option<Millis>), Error>,
-    ) -> Result<Made, Error> {
+        make: impl AsyncFnOnce(&mut Event) -> Result<(ViewAnswer, Option<Millis>), Error>,
+    ) -> Result<ViewAnswer, Error> {
         // What settings would come to is nobody else's to see.
         if !self.repository.asks {
             return make(event).await.map(|(made, _)| made);
@@ -173,7 +173,7 @@ impl Hosted<'_> {
         let _turn = if whole { Some(views.turn(event).await?) } else { None };
         let stamp = self.seen_from(&key, now)?; // before the work
         let (made, until) = make(event).await?;
-        let kept = Kept { stamp: until.map_or(stamp, |until| stamp.until(until)), made: made.clone() };
+        let kept = CachedView { stamp: until.map_or(stamp, |until| stamp.until(until)), made: made.clone() };
         // Where it was taken away meanwhile nobody waits for it.
         let _ = place.insert(kept);
         views.bound.observe(views.cache.weight());
@@ -201,26 +201,26 @@ impl Hosted<'_> {
     }
 }
 
-impl From<Found> for Made {
+impl From<Found> for ViewAnswer {
     fn from(found: Found) -> Self {
         Self::Found(Arc::new(found))
     }
 }
 
-impl Made {
+impl ViewAnswer {
     /// An answer.
     pub(crate) fn found(self) -> Result<Found, Error> {
         match self {
-            Made::Found(found) => Ok(Found::clone(&found)),
-            Made::Needs(_) => Err(Error::GivenUp),
+            ViewAnswer::Found(found) => Ok(Found::clone(&found)),
+            ViewAnswer::Needs(_) => Err(Error::GivenUp),
         }
     }
 
     /// What one gem needs.
     pub(crate) fn needs(self) -> Result<Arc<Piece>, Error> {
         match self {
-            Made::Needs(piece) => Ok(piece),
-            Made::Found(_) => Err(Error::GivenUp),
+            ViewAnswer::Needs(piece) => Ok(piece),
+            ViewAnswer::Found(_) => Err(Error::GivenUp),
         }
     }
 }

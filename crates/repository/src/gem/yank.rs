@@ -24,7 +24,7 @@ pub(crate) async fn yank(
     now_set: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     event: &mut Event,
 ) -> Result<Found, Error> {
-    let Hosted { store, keeper, heads, repository, .. } = hosted;
+    let Hosted { store, context, heads, repository, .. } = hosted;
     by.may_change(name)?;
     may_withdraw(hosted, name, by, event).await?;
     let (id, mut repository) = (repository.id, repository.clone());
@@ -33,7 +33,7 @@ pub(crate) async fn yank(
         let (rows, seq, at) = (unit.entries.len(), unit.seq, now());
         let (seen_by, what) = (repository.clone(), [name, number, platform].map(str::to_owned));
         let withdraw = move || withdrawn(unit, &seen_by, &what, at);
-        let entry = aside(&keeper.workers, (Lane::Change, Op::IndexRender), rows, event, withdraw).await?;
+        let entry = aside(&context.workers, (Lane::Change, Op::IndexRender), rows, event, withdraw).await?;
         let batch = Batch {
             by: by.name.to_owned(),
             at: entry.changed,

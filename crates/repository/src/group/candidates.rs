@@ -15,7 +15,7 @@ use telemetry::Millis;
 
 /// What is known of members, by their places in order.
 #[derive(Debug)]
-pub(crate) struct Leads {
+pub(crate) struct Candidates {
     /// Who is asked first and alone.
     pub(crate) pin: Option<usize>,
     /// Until when each counts as not having the file.
@@ -26,7 +26,7 @@ pub(crate) struct Leads {
     pub(crate) steady: bool,
 }
 
-impl Leads {
+impl Candidates {
     /// What is known of `leaves`, all remote, about the file at `path`; who of them are `unlikely` to have it, where nothing is known.
     pub(crate) fn new(
         leaves: &[&Arc<Repository>],

@@ -2,11 +2,11 @@
 
 use crate::error::Error;
 use crate::group::Group;
-use crate::group::candidates::Leads;
-use crate::group::member::Said;
+use crate::group::candidates::Candidates;
+use crate::group::member::MemberAnswer;
 use crate::group::namespace_guard;
 use crate::group::outcome::Outcome;
-use crate::group::race::{Came, race};
+use crate::group::race::{RaceOutcome, race};
 use crate::question::Found;
 use crate::repository::Repository;
 use crate::upstream::{PATIENCE, WIDTH};
@@ -21,7 +21,7 @@ use telemetry::{Counter, Event, Millis};
 pub(crate) async fn fetch(group: Group<'_>, path: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
     let mut outcome = Outcome::default();
     for leaf in group.hosted() {
-        outcome.told(leaf, Came::Answer(Box::pin(group.ask(leaf, path, now)).await), None, event);
+        outcome.told(leaf, RaceOutcome::Answer(Box::pin(group.ask(leaf, path, now)).await), None, event);
         if outcome.is_sure() {
             return outcome.found(true, path, now);
         }
@@ -32,7 +32,7 @@ pub(crate) async fn fetch(group: Group<'_>, path: &str, now: Millis, event: &mut
     }
     group.count(Counter::GroupFiles);
     let unlikely = remote.iter().map(|leaf| group.upstream(leaf).excludes(path)).collect();
-    let leads = Leads::new(&remote, (&*group.known(tree::folder(path), event).await?, unlikely), path, now);
+    let leads = Candidates::new(&remote, (&*group.known(tree::folder(path), event).await?, unlikely), path, now);
     let came = group.ask_remote(&remote, &leads, path, now).await;
     for (((leaf, came), missing), unlikely) in remote.into_iter().zip(came).zip(leads.missing).zip(leads.unlikely) {
         outcome.told(leaf, came, missing.or(unlikely), event);
@@ -75,18 +75,24 @@ impl Group<'_> {
     }
 
     /// Asks as few of these as it takes.
-    async fn ask_remote(self, leaves: &[&Arc<Repository>], leads: &Leads, path: &str, now: Millis) -> Vec<Came<Said>> {
-        let has = |said: &Said| said.content.is_ok();
+    async fn ask_remote(
+        self,
+        leaves: &[&Arc<Repository>],
+        leads: &Candidates,
+        path: &str,
+        now: Millis,
+    ) -> Vec<RaceOutcome<MemberAnswer>> {
+        let has = |said: &MemberAnswer| said.content.is_ok();
         let ask = |at: usize| {
             self.count(Counter::MembersAsked);
             self.ask(leaves[at], path, now)
         };
-        let mut came: Vec<Came<Said>> = leaves.iter().map(|_| Came::NotAsked).collect();
+        let mut came: Vec<RaceOutcome<MemberAnswer>> = leaves.iter().map(|_| RaceOutcome::NotAsked).collect();
         if let Some(pin) = leads.pin {
             let said = Box::pin(ask(pin)).await;
             // Nothing is explained by others where it is not known what this one would say.
             let sure = has(&said) || matches!(said.content, Err(Error::Unasked));
-            came[pin] = Came::Answer(said);
+            came[pin] = RaceOutcome::Answer(said);
             if sure {
                 return came;
             }
@@ -99,7 +105,7 @@ impl Group<'_> {
             let all = (others.iter().map(|at| ask(*at)), others.len());
             let raced = race(all, (WIDTH, PATIENCE), has, late).await;
             others.into_iter().zip(raced).for_each(|(at, one)| came[at] = one);
-            if came.iter().any(|came| matches!(came, Came::Answer(said) if has(said))) {
+            if came.iter().any(|came| matches!(came, RaceOutcome::Answer(said) if has(said))) {
                 break;
             }
         }

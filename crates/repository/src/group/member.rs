@@ -17,7 +17,7 @@ use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason, Tick};
 
 /// What a member said.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct MemberAnswer {
     pub(crate) content: Result<Content, Error>,
     /// For the event of whoever asked.
     pub(crate) record: MemberRecord,
@@ -27,7 +27,7 @@ pub(crate) struct Said {
 
 impl Group<'_> {
     /// Asks a leaf of the group for a file.
-    pub(crate) async fn ask(self, leaf: &Arc<Repository>, path: &str, now: Millis) -> Said {
+    pub(crate) async fn ask(self, leaf: &Arc<Repository>, path: &str, now: Millis) -> MemberAnswer {
         let (began, mut event) = (Tick::now(), Event::job("member", now));
         let found = match leaf.record.kind {
             RepositoryKind::Remote => upstream::fetch::fetch(&self.upstream(leaf), path, &mut event).await,
@@ -44,7 +44,7 @@ impl Group<'_> {
         let told = event.members.pop().unwrap_or_else(|| record(leaf, &content));
         let (nanos, ops) = (Tick::now().since(began), event.tallies().collect());
         let record = MemberRecord { nanos, ops, detail: event.detail.clone(), ..told };
-        Said { content, record, detail: event.detail }
+        MemberAnswer { content, record, detail: event.detail }
     }
 
     /// Whether a hosted member is known to have no folder that begins as this one, nor ever had.
@@ -69,7 +69,7 @@ impl Group<'_> {
         if self.lacks(leaf, tree::folder(path), now, event).await? {
             return Err(Error::NoSuchFile(path.to_owned()));
         }
-        let tree = Tree { store: self.store, keeper: self.keeper, repository: leaf };
+        let tree = Tree { store: self.store, context: self.context, repository: leaf };
         tree_fetch::fetch((tree, self.inventory), path, now, event).await
     }
 }

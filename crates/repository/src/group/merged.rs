@@ -6,15 +6,15 @@
 use crate::content::{Content, Source};
 use crate::content::{Freshness, How, rows_of};
 use crate::error::Error;
-use crate::group::gather::hear;
+use crate::group::gather::gather;
 use crate::group::member;
-use crate::group::member::Said;
+use crate::group::member::MemberAnswer;
 use crate::group::namespace_guard;
-use crate::group::namespace_guard::Ours;
-use crate::group::not_found::Nothing;
+use crate::group::namespace_guard::GuardedName;
+use crate::group::not_found::NotFound;
 use crate::group::{Group, is_hosted};
 use crate::maven::group_document;
-use crate::maven::group_document::{Asked, Document, Part};
+use crate::maven::group_document::{Document, DocumentRequest, MemberDocument};
 use crate::question::Found;
 use crate::repository::Repository;
 use crate::upstream::{PATIENCE, WIDTH};
@@ -28,7 +28,7 @@ use telemetry::{Event, Millis, Op, Reason};
 /// The document that is `asked` for, or its checksum; `path` is what the client calls it.
 pub(crate) async fn fetch(
     group: Group<'_>,
-    (asked, path): (Asked<'_>, &str),
+    (asked, path): (DocumentRequest<'_>, &str),
     now: Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
@@ -38,7 +38,7 @@ pub(crate) async fn fetch(
         Document::Metadata => group.hosted().chain(group.remote()).collect(),
     };
     let ours = group.ours(asked.path, now, event).await?;
-    let said = gather(group, (&leaves, &ours), asked.path, now, event).await;
+    let said = ask_members(group, (&leaves, &ours), asked.path, now, event).await;
     let needed = if asked.document == Document::Prefixes { leaves.len() } else { 1 };
     if said.parts.len() < needed.max(1) {
         return Err(said.nothing.error(path));
@@ -50,15 +50,15 @@ pub(crate) async fn fetch(
 
 /// What the members said, in their order.
 struct Gathered {
-    parts: Vec<Part>,
-    nothing: Nothing,
+    parts: Vec<MemberDocument>,
+    nothing: NotFound,
     /// Whether an upstream did not answer in time.
     late: bool,
 }
 
-async fn gather(
+async fn ask_members(
     group: Group<'_>,
-    (leaves, ours): (&[&Arc<Repository>], &Ours<'_>),
+    (leaves, ours): (&[&Arc<Repository>], &GuardedName<'_>),
     path: &str,
     now: Millis,
     event: &mut Event,
@@ -66,11 +66,11 @@ async fn gather(
     let asked: Vec<_> = leaves.iter().copied().filter(|leaf| !ours.kept_from(leaf)).collect();
     let hosted = asked.iter().filter(|leaf| is_hosted(leaf)).count();
     let all = asked.iter().map(|leaf| group.ask(leaf, path, now));
-    let has = |said: &Said| said.content.is_ok();
+    let has = |said: &MemberAnswer| said.content.is_ok();
     // Whoever comes next may be told what those say who are late.
     let late = |at: usize| group.upstream(asked[at]).see_through(path);
-    let mut said = hear((all, asked.len()), (WIDTH, PATIENCE), (hosted, has), late).await.into_iter();
-    let mut gathered = Gathered { parts: Vec::new(), nothing: Nothing::default(), late: false };
+    let mut said = gather((all, asked.len()), (WIDTH, PATIENCE), (hosted, has), late).await.into_iter();
+    let mut gathered = Gathered { parts: Vec::new(), nothing: NotFound::default(), late: false };
     for leaf in leaves {
         if ours.kept_from(leaf) {
             event.absorb(namespace_guard::kept(leaf));
@@ -83,7 +83,7 @@ async fn gather(
         };
         event.absorb(said.record);
         match said.content {
-            Ok(content) => gathered.parts.push(Part { hosted: is_hosted(leaf), content }),
+            Ok(content) => gathered.parts.push(MemberDocument { hosted: is_hosted(leaf), content }),
             Err(error) => gathered.nothing.add(error, &said.detail, event),
         }
     }
@@ -93,7 +93,7 @@ async fn gather(
 /// What all say together. What one alone says is answered as it is, where nothing in it is ours.
 async fn together(
     group: Group<'_>,
-    asked: Asked<'_>,
+    asked: DocumentRequest<'_>,
     Gathered { parts, nothing, late }: Gathered,
     now: Millis,
     event: &mut Event,
@@ -122,7 +122,7 @@ async fn together(
             let merged = group_document::merge((document, &path), &parts, &ours);
             Ok(merged.map(|merged| (Hashes::of(&merged.bytes), merged)))
         };
-        match aside(&group.keeper.workers, (Lane::Index, Op::Merge), rows_of(bytes), event, merge).await? {
+        match aside(&group.context.workers, (Lane::Index, Op::Merge), rows_of(bytes), event, merge).await? {
             Some((hashes, merged)) => {
                 let (source, hashes) = (Source::Memory(merged.bytes), Some(hashes));
                 (Content { source, hashes, ..first }, merged.lacks)

@@ -5,6 +5,7 @@
 //! [`member`] asks one. [`ours`] says which names upstreams are not asked for.
 
 pub(crate) mod candidates;
+pub(crate) mod concurrent;
 pub(crate) mod fetch;
 pub(crate) mod gather;
 pub(crate) mod member;
@@ -13,11 +14,10 @@ pub(crate) mod namespace_guard;
 pub(crate) mod not_found;
 pub(crate) mod outcome;
 pub(crate) mod race;
-pub(crate) mod wide;
 
+use crate::context::Context;
 use crate::error::Error;
-use crate::index::incremental_index::Keeper;
-use crate::maven::group_document::Asked;
+use crate::maven::group_document::DocumentRequest;
 use crate::question::Found;
 use crate::repository::Repository;
 use crate::tree::inventory::Inventory;
@@ -31,7 +31,7 @@ use telemetry::{Bound, Counter, Event, Layer, Millis};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Group<'a> {
     pub(crate) store: &'a Store,
-    pub(crate) keeper: &'a Keeper,
+    pub(crate) context: &'a Context,
     pub(crate) inventory: &'a Inventory,
     pub(crate) remotes: &'a Arc<Remotes>,
     /// Bytes of documents that are made one of.
@@ -60,7 +60,7 @@ impl<'g> Group<'g> {
     /// Counts what is done to answer; what is only explained is not.
     pub(crate) fn count(&self, counter: Counter) {
         if self.repository.asks {
-            self.keeper.recorder.count(counter);
+            self.context.recorder.count(counter);
         }
     }
 }
@@ -73,7 +73,7 @@ pub(crate) fn is_hosted(leaf: &Repository) -> bool {
 /// What the group has at `path`: the file of one of its members, or a document that is made of those of all.
 pub(crate) async fn answer(group: Group<'_>, path: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
     event.layer = Layer::Group;
-    match Asked::read(group.repository.format, path) {
+    match DocumentRequest::read(group.repository.format, path) {
         Some(asked) => merged::fetch(group, (asked, path), now, event).await,
         None => fetch::fetch(group, path, now, event).await,
     }

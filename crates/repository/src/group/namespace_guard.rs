@@ -17,9 +17,9 @@ const FOLDERS: usize = 1_000;
 
 /// Whether the name that a path is under is ours.
 #[derive(Debug)]
-pub(crate) struct Ours<'a>(Option<Named<'a>>);
+pub(crate) struct GuardedName<'a>(Option<Named<'a>>);
 
-impl Ours<'_> {
+impl GuardedName<'_> {
     /// Whether this member is not asked for it.
     pub(crate) fn kept_from(&self, leaf: &Repository) -> bool {
         !is_hosted(leaf) && self.0.as_ref().is_some_and(|name| !leaf.rules.shares(name))
@@ -62,14 +62,19 @@ fn named(folder: &str) -> Option<Named<'_>> {
 
 impl Group<'_> {
     /// Whose the name is that `path` is under.
-    pub(crate) async fn ours<'a>(self, path: &'a str, now: Millis, event: &mut Event) -> Result<Ours<'a>, Error> {
+    pub(crate) async fn ours<'a>(
+        self,
+        path: &'a str,
+        now: Millis,
+        event: &mut Event,
+    ) -> Result<GuardedName<'a>, Error> {
         match self.repository.format {
             Format::Maven => {
                 let folders: Vec<&str> = artifacts(path).collect();
                 for leaf in self.hosted() {
                     for folder in &folders {
                         if self.holds(leaf, folder, now, event).await? {
-                            return Ok(Ours(named(folder)));
+                            return Ok(GuardedName(named(folder)));
                         }
                     }
                 }
@@ -80,14 +85,14 @@ impl Group<'_> {
                 for leaf in self.hosted() {
                     for file in [Some(path), beside].into_iter().flatten() {
                         if self.held(leaf, file, now, event).await? {
-                            return Ok(Ours(Named::file(Format::Raw, file, Since::Always)));
+                            return Ok(GuardedName(Named::file(Format::Raw, file, Since::Always)));
                         }
                     }
                 }
             }
             Format::Gem => {}
         }
-        Ok(Ours(None))
+        Ok(GuardedName(None))
     }
 
     /// Whether a hosted member has a file at a path, or ever had.

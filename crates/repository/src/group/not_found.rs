@@ -6,7 +6,7 @@ use telemetry::{Event, Millis};
 
 /// What those said that have it not.
 #[derive(Debug, Default)]
-pub(crate) struct Nothing {
+pub(crate) struct NotFound {
     /// The first that failed.
     pub(crate) failed: Option<Error>,
     /// The first that hides it.
@@ -17,7 +17,7 @@ pub(crate) struct Nothing {
     pub(crate) hidden_until: Option<Millis>,
 }
 
-impl Nothing {
+impl NotFound {
     /// One more has it not; `detail` is what operators may know of that.
     pub(crate) fn add(&mut self, error: Error, detail: &str, event: &mut Event) {
         match error {

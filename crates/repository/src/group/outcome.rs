@@ -4,9 +4,9 @@
 use crate::content::Content;
 use crate::content::soonest;
 use crate::error::Error;
-use crate::group::member::Said;
-use crate::group::not_found::Nothing;
-use crate::group::race::Came;
+use crate::group::member::MemberAnswer;
+use crate::group::not_found::NotFound;
+use crate::group::race::RaceOutcome;
 use crate::question::Found;
 use crate::repository::Repository;
 use crate::upstream::failure::Failure;
@@ -16,15 +16,21 @@ use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason};
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     found: Option<Content>,
-    nothing: Nothing,
+    nothing: NotFound,
 }
 
 impl Outcome {
     /// What became of a member; `missing`: it was known not to have the file, until then. The event is told.
-    pub(crate) fn told(&mut self, leaf: &Repository, came: Came<Said>, missing: Option<Millis>, event: &mut Event) {
+    pub(crate) fn told(
+        &mut self,
+        leaf: &Repository,
+        came: RaceOutcome<MemberAnswer>,
+        missing: Option<Millis>,
+        event: &mut Event,
+    ) {
         let record = |said, reason, nanos| MemberRecord { nanos, ..MemberRecord::new(&leaf.record.name, said, reason) };
         match came {
-            Came::Answer(Said { content, record, detail }) => {
+            RaceOutcome::Answer(MemberAnswer { content, record, detail }) => {
                 event.absorb(record);
                 match content {
                     Ok(content) => {
@@ -35,15 +41,15 @@ impl Outcome {
                     Err(error) => self.nothing.add(error, &detail, event),
                 }
             }
-            Came::Late(nanos) => {
+            RaceOutcome::Late(nanos) => {
                 let failure = Failure::late();
                 event.absorb(record(MemberSaid::Timeout, Some(failure.reason), nanos));
                 let detail = failure.detail();
                 self.nothing.add(Error::Upstream(failure), &detail, event);
             }
-            Came::Dropped(nanos) => event.absorb(record(MemberSaid::Cancelled, None, nanos)),
-            Came::NotAsked if self.found.is_some() => {}
-            Came::NotAsked => {
+            RaceOutcome::Dropped(nanos) => event.absorb(record(MemberSaid::Cancelled, None, nanos)),
+            RaceOutcome::NotAsked if self.found.is_some() => {}
+            RaceOutcome::NotAsked => {
                 event.absorb(record(MemberSaid::NotAsked, missing.map(|_| Reason::NoSuchFile), 0));
                 self.nothing.missing_until = soonest(self.nothing.missing_until, missing);
             }

@@ -1,14 +1,14 @@
 //! Several are asked at once, and it is waited no longer than it takes to know which of them is the first in order that has
 //! what was asked for.
 
-use crate::group::wide::Wide;
+use crate::group::concurrent::Concurrent;
 use std::time::Duration;
 use telemetry::Tick;
 use tokio::time::timeout;
 
 /// What became of one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Came<T> {
+pub(crate) enum RaceOutcome<T> {
     /// It answered.
     Answer(T),
     /// It had not answered long after a later one that has it; so many nanoseconds after the beginning.
@@ -26,9 +26,9 @@ pub(crate) async fn race<T, F: Future<Output = T>>(
     (width, patience): (usize, Duration),
     has: impl Fn(&T) -> bool,
     late: impl Fn(usize),
-) -> Vec<Came<T>> {
-    let mut came: Vec<Came<T>> = (0..count).map(|_| Came::NotAsked).collect();
-    let (mut wide, began, mut hit) = (Wide::new(all, width), Tick::now(), None);
+) -> Vec<RaceOutcome<T>> {
+    let mut came: Vec<RaceOutcome<T>> = (0..count).map(|_| RaceOutcome::NotAsked).collect();
+    let (mut wide, began, mut hit) = (Concurrent::new(all, width), Tick::now(), None);
     loop {
         let next = match hit {
             None => Ok(wide.next().await),
@@ -43,14 +43,14 @@ pub(crate) async fn race<T, F: Future<Output = T>>(
             Ok(Some((at, answer))) => {
                 if has(&answer) {
                     hit = hit.or_else(|| Some(Tick::now()));
-                    wide.drop_behind(at).into_iter().for_each(|behind| came[behind] = Came::Dropped(nanos));
+                    wide.drop_behind(at).into_iter().for_each(|behind| came[behind] = RaceOutcome::Dropped(nanos));
                 }
-                came[at] = Came::Answer(answer);
+                came[at] = RaceOutcome::Answer(answer);
             }
             Err(_) => {
                 for at in wide.left() {
                     late(at);
-                    came[at] = Came::Late(nanos);
+                    came[at] = RaceOutcome::Late(nanos);
                 }
                 return came;
             }
@@ -97,17 +97,17 @@ mod tests {
             self.tell.borrow_mut()[at].take().unwrap().send(has).unwrap();
         }
 
-        async fn race(&self, count: usize, width: usize, patience: Duration) -> Vec<Came<bool>> {
+        async fn race(&self, count: usize, width: usize, patience: Duration) -> Vec<RaceOutcome<bool>> {
             let late = |at: usize| assert!(self.tell.borrow()[at].as_ref().is_some_and(|tell| !tell.is_closed()));
             race(((0..count).map(|at| self.ask(at)), count), (width, patience), |has| *has, late).await
         }
     }
 
     /// Nanoseconds are nobody's business here.
-    fn kinds(came: Vec<Came<bool>>) -> Vec<Came<bool>> {
+    fn kinds(came: Vec<RaceOutcome<bool>>) -> Vec<RaceOutcome<bool>> {
         let kind = |one| match one {
-            Came::Late(_) => Came::Late(0),
-            Came::Dropped(_) => Came::Dropped(0),
+            RaceOutcome::Late(_) => RaceOutcome::Late(0),
+            RaceOutcome::Dropped(_) => RaceOutcome::Dropped(0),
             other => other,
         };
         came.into_iter().map(kind).collect()
@@ -124,7 +124,7 @@ mod tests {
             members.say(1, true);
         };
         let (came, ()) = tokio::join!(members.race(6, 4, LONG), told);
-        use Came::{Answer, Dropped, NotAsked};
+        use RaceOutcome::{Answer, Dropped, NotAsked};
         assert_eq!(kinds(came), [Answer(false), Answer(true), Dropped(0), Answer(true), NotAsked, NotAsked]);
     }
 
@@ -138,7 +138,7 @@ mod tests {
             }
         };
         let (came, ()) = tokio::join!(members.race(20, 8, LONG), told);
-        assert_eq!(came, [Came::Answer(false); 20]);
+        assert_eq!(came, [RaceOutcome::Answer(false); 20]);
     }
 
     #[tokio::test]
@@ -146,6 +146,6 @@ mod tests {
         let members = Members::new(3);
         members.say(1, true);
         let came = members.race(3, 8, Duration::from_millis(1)).await;
-        assert_eq!(kinds(came), [Came::Late(0), Came::Answer(true), Came::Dropped(0)]);
+        assert_eq!(kinds(came), [RaceOutcome::Late(0), RaceOutcome::Answer(true), RaceOutcome::Dropped(0)]);
     }
 }

@@ -3,20 +3,19 @@
 //! Whoever asks and finds that something has changed takes its turn, reads what has changed since, and adds that. What is
 //! worked on travels with the turn: when the client leaves, what is done is done, and the next goes on from there.
 
+use crate::context::Context;
 use crate::error::Error;
 use crate::gem::hosted::Hosted;
 use crate::index::rope::form::Mark;
 use crate::repository::Repository;
-use crate::workers::Workers;
 use bytes::Bytes;
 use std::sync::Arc;
-use store::{Lane, RepositoryId, Seq, Stamp, Store, Unit};
-use telemetry::{Bound, Event, Millis, Op, Outcome, Recorder, Tick};
-use tokio::runtime::Handle;
+use store::{Lane, RepositoryId, Seq, Stamp, Unit};
+use telemetry::{Bound, Event, Millis, Op, Outcome, Tick};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 /// What an index is made of.
-pub(crate) trait Made: Sized + Send + 'static {
+pub(crate) trait IndexSource: Sized + Send + 'static {
     /// The name of its file in the data folder.
     const FILE: &'static str;
     /// So much that came since it was written is worth writing it again.
@@ -25,7 +24,7 @@ pub(crate) trait Made: Sized + Send + 'static {
     type Whole: Clone + Send + 'static;
 
     /// Where a repository has it.
-    fn slot(repository: &Repository) -> &Arc<Mutex<Slot<Self>>>;
+    fn slot(repository: &Repository) -> &Arc<Mutex<IncrementalIndex<Self>>>;
     /// The last change that is in it.
     fn through(&self) -> Seq;
     /// Bytes of memory, roughly.
@@ -40,7 +39,7 @@ pub(crate) trait Made: Sized + Send + 'static {
 
 /// Where it stands.
 #[derive(Debug)]
-pub(crate) struct Slot<T: Made> {
+pub(crate) struct IncrementalIndex<T: IndexSource> {
     pub(crate) made: Option<T>,
     /// What it is, and what that was made from.
     ready: Option<(Stamp, T::Whole)>,
@@ -53,9 +52,9 @@ pub(crate) struct Slot<T: Made> {
 }
 
 /// The turn of one who brings it up to date.
-pub(crate) type Turn<T> = OwnedMutexGuard<Slot<T>>;
+pub(crate) type Turn<T> = OwnedMutexGuard<IncrementalIndex<T>>;
 
-impl<T: Made> Slot<T> {
+impl<T: IndexSource> IncrementalIndex<T> {
     /// Nothing yet. What it will hold is counted in `room`.
     pub(crate) fn new(room: &Arc<Bound>) -> Arc<Mutex<Self>> {
         let slot = Self { made: None, ready: None, room: room.clone(), taken: 0, looked: false, writing: false };
@@ -94,24 +93,15 @@ impl<T: Made> Slot<T> {
     }
 }
 
-impl<T: Made> Drop for Slot<T> {
+impl<T: IndexSource> Drop for IncrementalIndex<T> {
     fn drop(&mut self) {
         self.room.give(self.taken);
     }
 }
 
-/// Writes indexes into the data folder, where no client waits.
-#[derive(Debug, Clone)]
-pub(crate) struct Keeper {
-    pub(crate) store: Arc<Store>,
-    pub(crate) workers: Arc<Workers>,
-    pub(crate) recorder: Arc<Recorder>,
-    pub(crate) back: Handle,
-}
-
-impl Keeper {
+impl Context {
     /// Writes what has come since it was last written, if anything has.
-    pub(crate) async fn keep<T: Made>(&self, id: RepositoryId, slot: Arc<Mutex<Slot<T>>>) {
+    pub(crate) async fn keep<T: IndexSource>(&self, id: RepositoryId, slot: Arc<Mutex<IncrementalIndex<T>>>) {
         let mut turn = slot.lock_owned().await;
         turn.writing = false;
         if turn.made.as_mut().is_none_or(|made| *made.unwritten() == 0) {
@@ -129,7 +119,7 @@ impl Keeper {
         self.recorder.release(event);
     }
 
-    async fn write<T: Made>(&self, id: RepositoryId, mut turn: Turn<T>, event: &mut Event) -> Result<(), Error> {
+    async fn write<T: IndexSource>(&self, id: RepositoryId, mut turn: Turn<T>, event: &mut Event) -> Result<(), Error> {
         let Some(through) = turn.made.as_ref().map(T::through) else { return Ok(()) };
         let Some(mark) = Mark::of(&self.store, through, event).await? else { return Ok(()) };
         let write = move |(): &mut ()| {
@@ -151,7 +141,7 @@ impl Hosted<'_> {
     }
 
     /// The turn with what the data folder has, where nothing is made yet and that belongs to this truth.
-    pub(crate) async fn found<T: Made>(self, mut turn: Turn<T>, event: &mut Event) -> Result<Turn<T>, Error> {
+    pub(crate) async fn found<T: IndexSource>(self, mut turn: Turn<T>, event: &mut Event) -> Result<Turn<T>, Error> {
         if turn.made.is_some() || turn.looked {
             return Ok(turn);
         }
@@ -159,7 +149,7 @@ impl Hosted<'_> {
         turn.looked = true;
         let Some(bytes) = bytes else { return Ok(turn) };
         let read = move |(): &mut ()| T::read(bytes);
-        let read = self.keeper.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, read).await?;
+        let read = self.context.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, read).await?;
         let Some((made, mark)) = read else { return Ok(turn) };
         if made.through() == mark.through && Mark::of(self.store, mark.through, event).await? == Some(mark) {
             turn.made = Some(made);
@@ -168,7 +158,7 @@ impl Hosted<'_> {
     }
 
     /// Works on what the index is made of, where that may take its time.
-    pub(crate) async fn work<T: Made, R: Send + 'static>(
+    pub(crate) async fn work<T: IndexSource, R: Send + 'static>(
         self,
         mut turn: Turn<T>,
         event: &mut Event,
@@ -178,17 +168,17 @@ impl Hosted<'_> {
             let done = work(turn.made.as_mut().ok_or(Error::GivenUp)?)?;
             Ok((turn, done))
         };
-        self.keeper.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, work).await?
+        self.context.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, work).await?
     }
 
     /// Ends the turn with what came of it, and has it written where much has come.
-    pub(crate) fn settle<T: Made>(self, mut turn: Turn<T>, stamp: Stamp, whole: T::Whole) -> T::Whole {
+    pub(crate) fn settle<T: IndexSource>(self, mut turn: Turn<T>, stamp: Stamp, whole: T::Whole) -> T::Whole {
         let much = turn.made.as_mut().is_some_and(|made| *made.unwritten() >= T::MUCH);
         turn.settle(stamp, &whole);
         if much && !turn.writing && turn.made.is_some() {
             turn.writing = true;
-            let (keeper, id, slot) = (self.keeper.clone(), self.repository.id, T::slot(self.repository).clone());
-            self.keeper.back.spawn(async move { keeper.keep(id, slot).await });
+            let (context, id, slot) = (self.context.clone(), self.repository.id, T::slot(self.repository).clone());
+            self.context.back.spawn(async move { context.keep(id, slot).await });
         }
         whole
     }

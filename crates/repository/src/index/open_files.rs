@@ -13,8 +13,8 @@ use telemetry::{Bound, BoundName};
 
 /// A table of them, by whose (`W`) and by name. `T` is what is known of a file, and one open descriptor, whoever is sent it.
 #[derive(Debug)]
-pub(crate) struct Opened<W, T> {
-    files: Cache<Key<W>, Arc<Kept<T>>>,
+pub(crate) struct OpenFiles<W, T> {
+    files: Cache<Key<W>, Arc<OpenFile<T>>>,
     bound: Arc<Bound>,
 }
 
@@ -26,24 +26,24 @@ struct Key<W> {
 
 /// A [`Key`] that is not kept. Fields and their order are the same, so that it hashes alike.
 #[derive(Debug, Hash)]
-struct Wanted<'a, W> {
+struct KeyRef<'a, W> {
     whose: W,
     name: &'a str,
 }
 
-impl<W: Eq> Equivalent<Key<W>> for Wanted<'_, W> {
+impl<W: Eq> Equivalent<Key<W>> for KeyRef<'_, W> {
     fn equivalent(&self, key: &Key<W>) -> bool {
         self.whose == key.whose && self.name == &*key.name
     }
 }
 
 #[derive(Debug)]
-struct Kept<T> {
+struct OpenFile<T> {
     stamp: Stamp,
     file: T,
 }
 
-impl<W: Copy + Eq + Hash, T: Clone> Opened<W, T> {
+impl<W: Copy + Eq + Hash, T: Clone> OpenFiles<W, T> {
     /// Holds none yet, and never more than `files`. `which` says which files, where there are several tables.
     pub(crate) fn new(which: &str, files: u64) -> Self {
         let items = usize::try_from(files).unwrap_or(usize::MAX);
@@ -60,7 +60,7 @@ impl<W: Copy + Eq + Hash, T: Clone> Opened<W, T> {
 
     /// The file of that name, if it is open and its stamp `holds`. If not it is closed, once nobody is sent it any more.
     pub(crate) fn find(&self, whose: W, name: &str, holds: impl FnOnce(&Stamp) -> bool) -> Option<T> {
-        let wanted = Wanted { whose, name };
+        let wanted = KeyRef { whose, name };
         let kept = self.files.get(&wanted)?;
         if holds(&kept.stamp) {
             return Some(kept.file.clone());
@@ -72,7 +72,7 @@ impl<W: Copy + Eq + Hash, T: Clone> Opened<W, T> {
 
     /// Keeps a file: `stamp` is what it was made from, taken before the work.
     pub(crate) fn keep(&self, whose: W, name: &str, file: T, stamp: Stamp) {
-        self.files.insert(Key { whose, name: name.into() }, Arc::new(Kept { stamp, file }));
+        self.files.insert(Key { whose, name: name.into() }, Arc::new(OpenFile { stamp, file }));
         self.bound.observe(self.files.weight());
     }
 }
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_file_stays_open_while_its_stamp_holds_and_is_found_under_its_own_name_only() {
-        let (opened, revisions) = (Opened::new("", 100), Revisions::new(Seq(0)));
+        let (opened, revisions) = (OpenFiles::new("", 100), Revisions::new(Seq(0)));
         let stamp = revisions.stamp(&[Unit::Of(HERE, "a")], Millis(i64::MAX)).unwrap();
         let found = |id, name| opened.find(id, name, |stamp| revisions.holds(stamp, Millis(0)));
         opened.keep(HERE, "a/b", "file", stamp);
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn never_are_more_open_than_fit() {
-        let (opened, revisions) = (Opened::new("", 100), Revisions::new(Seq(0)));
+        let (opened, revisions) = (OpenFiles::new("", 100), Revisions::new(Seq(0)));
         let stamp = revisions.stamp(&[], Millis(i64::MAX)).unwrap();
         for number in 0..1000 {
             opened.keep(HERE, &number.to_string(), (), stamp);

@@ -20,7 +20,7 @@ pub(crate) const READ_MAX: usize = 2 * LONGEST;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct DocumentRequest<'a> {
     /// Where the document is.
     pub(crate) path: &'a str,
     /// Which checksum of it is asked for, if not the document.
@@ -41,20 +41,20 @@ pub(crate) enum Document {
 
 /// What a member says.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct MemberDocument {
     pub(crate) hosted: bool,
     pub(crate) content: Content,
 }
 
 /// What all say together.
 #[derive(Debug)]
-pub(crate) struct Together {
+pub(crate) struct MergedDocument {
     pub(crate) bytes: Bytes,
     /// Whether something could not be read, and is not in it.
     pub(crate) lacks: bool,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> DocumentRequest<'a> {
     /// What is asked for at `path`; `None`: a file that one member has.
     pub(crate) fn read(format: Format, path: &'a str) -> Option<Self> {
         let read = path::read(path).filter(|_| format == Format::Maven)?;
@@ -70,7 +70,11 @@ impl<'a> Asked<'a> {
 
 /// One document of several, which are in the members' order with hosted ones first, and of which plugins that are `ours` are
 /// nobody else's; `None` where nothing can be made of them.
-pub(crate) fn merge((document, path): (Document, &str), parts: &[Part], ours: &HashSet<String>) -> Option<Together> {
+pub(crate) fn merge(
+    (document, path): (Document, &str),
+    parts: &[MemberDocument],
+    ours: &HashSet<String>,
+) -> Option<MergedDocument> {
     let mut room = READ_MAX;
     let (mut read, mut lacks) = (Vec::new(), false);
     for part in parts {
@@ -95,7 +99,7 @@ pub(crate) fn merge((document, path): (Document, &str), parts: &[Part], ours: &H
             all.filter(|_| !lacks).map(|all| all.render())
         }
     };
-    text.map(|text| Together { bytes: text.into(), lacks })
+    text.map(|text| MergedDocument { bytes: text.into(), lacks })
 }
 
 /// What can be read of all.

@@ -93,7 +93,7 @@ impl Item for Archetype {
 
 /// An item, and since when it is listed, or no longer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Listed<T> {
+pub(crate) struct ListingRow<T> {
     #[serde(flatten)]
     pub(crate) what: T,
     state: State,
@@ -104,7 +104,7 @@ pub(crate) struct Listed<T> {
     folder: String,
 }
 
-impl<T: Item> Row for Listed<T> {
+impl<T: Item> Row for ListingRow<T> {
     fn standing(&self) -> (State, Millis, Millis) {
         (self.state, self.published, self.changed)
     }
@@ -114,7 +114,7 @@ impl<T: Item> Row for Listed<T> {
     }
 }
 
-impl<T: Item> Listed<T> {
+impl<T: Item> ListingRow<T> {
     /// From what the journal has of a unit.
     pub(crate) fn read(unit: &str, facts: Value) -> Result<Option<Self>, Error> {
         let read: Result<Option<Self>, _> = serde_json::from_value(facts);
@@ -142,7 +142,11 @@ pub(crate) fn unit<T: Item>(folder: &str, what: &T) -> String {
 }
 
 /// All that a folder lists of a kind, also what it lists no longer.
-pub(crate) async fn read<T: Item>(tree: Tree<'_>, folder: &str, event: &mut Event) -> Result<Vec<Listed<T>>, Error> {
+pub(crate) async fn read<T: Item>(
+    tree: Tree<'_>,
+    folder: &str,
+    event: &mut Event,
+) -> Result<Vec<ListingRow<T>>, Error> {
     let (mut listed, mut after) = (Vec::new(), String::new());
     let list = format!("{folder}//{}/", T::LIST);
     loop {
@@ -152,7 +156,7 @@ pub(crate) async fn read<T: Item>(tree: Tree<'_>, folder: &str, event: &mut Even
             after.clone_from(last);
         }
         for (unit, facts) in units {
-            listed.extend(Listed::read(&unit, facts)?);
+            listed.extend(ListingRow::read(&unit, facts)?);
         }
         if !full {
             return Ok(listed);
@@ -170,11 +174,11 @@ mod tests {
 
     #[test]
     fn an_item_goes_and_comes_back_and_the_journal_keeps_it() {
-        let after = |before: &Listed<Plugin>, prefix, state, at| {
-            Listed::after(Some(before.clone()), &plugin(prefix), state, Millis(at))
+        let after = |before: &ListingRow<Plugin>, prefix, state, at| {
+            ListingRow::after(Some(before.clone()), &plugin(prefix), state, Millis(at))
         };
-        assert_eq!(Listed::after(None, &plugin("light"), State::Withdrawn, Millis(1)), None);
-        let first = Listed::after(None, &plugin("light"), State::Live, Millis(2)).unwrap();
+        assert_eq!(ListingRow::after(None, &plugin("light"), State::Withdrawn, Millis(1)), None);
+        let first = ListingRow::after(None, &plugin("light"), State::Live, Millis(2)).unwrap();
         assert_eq!(first.standing(), (State::Live, Millis(2), Millis(2)));
         assert_eq!(after(&first, "light", State::Live, 3), None);
         let other = after(&first, "shine", State::Live, 4).unwrap();
@@ -183,10 +187,10 @@ mod tests {
         assert_eq!((gone.what.prefix.as_str(), gone.standing()), ("shine", (State::Withdrawn, Millis(2), Millis(5))));
         assert_eq!(after(&gone, "shine", State::Withdrawn, 6), None);
         assert_eq!(after(&gone, "shine", State::Live, 7).unwrap().standing(), (State::Live, Millis(2), Millis(7)));
-        let again = Listed::read("org//plugins/lamp", serde_json::to_value(&gone).unwrap()).unwrap().unwrap();
+        let again = ListingRow::read("org//plugins/lamp", serde_json::to_value(&gone).unwrap()).unwrap().unwrap();
         assert_eq!(again.what(Format::Maven).unwrap().to_string(), "org:lamp");
-        assert_eq!(Listed { folder: String::new(), ..again }, gone);
-        assert_eq!(Listed::<Plugin>::read("unit", Value::Null).unwrap(), None);
+        assert_eq!(ListingRow { folder: String::new(), ..again }, gone);
+        assert_eq!(ListingRow::<Plugin>::read("unit", Value::Null).unwrap(), None);
     }
 
     #[test]

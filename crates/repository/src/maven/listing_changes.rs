@@ -1,7 +1,7 @@
 //! What a change of files brings and expects besides: a POM comes with what its folders list.
 
 use crate::error::Error;
-use crate::maven::listing::{self, Archetype, Item, Listed, Plugin, Version};
+use crate::maven::listing::{self, Archetype, Item, ListingRow, Plugin, Version};
 use crate::repository::Format;
 use crate::tree::Tree;
 use crate::tree::place;
@@ -16,7 +16,7 @@ use telemetry::{Event, Millis};
 
 /// What there is besides.
 #[derive(Debug, Default)]
-pub(crate) struct Besides {
+pub(crate) struct ListingChanges {
     pub(crate) expect: Vec<Expect>,
     pub(crate) changes: Vec<Change>,
 }
@@ -36,14 +36,14 @@ enum Now {
 /// has to read it again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Lists {
+pub(crate) struct PomListings {
     #[serde(skip_serializing_if = "Option::is_none")]
     plugin: Option<Plugin>,
     #[serde(skip_serializing_if = "Option::is_none")]
     archetype: Option<Archetype>,
 }
 
-impl Lists {
+impl PomListings {
     /// What the POM of `artifact` says. A POM that cannot be read says nothing: it is published all the same.
     pub(crate) fn of(artifact: Artifact<'_>, pom: &[u8]) -> Self {
         let Ok(pom) = Pom::read(pom) else { return Self::default() };
@@ -84,12 +84,12 @@ fn file(path: &str) -> Option<File<'_>> {
     }
 }
 
-impl Besides {
-    /// Lists what comes with the POM of `artifact`.
+impl ListingChanges {
+    /// PomListings what comes with the POM of `artifact`.
     pub(crate) async fn publishing(
         tree: Tree<'_>,
         artifact: Artifact<'_>,
-        lists: &Lists,
+        lists: &PomListings,
         at: Millis,
         event: &mut Event,
     ) -> Result<Self, Error> {
@@ -98,7 +98,7 @@ impl Besides {
         Ok(besides)
     }
 
-    /// Lists a version of the artifact of a folder.
+    /// PomListings a version of the artifact of a folder.
     pub(crate) async fn listing(
         tree: Tree<'_>,
         folder: &str,
@@ -131,7 +131,7 @@ impl Besides {
     ) -> Result<(), Error> {
         let unit = listing::unit(folder, before);
         let known = tree.store.facts(tree.repository.id, &unit, event).await?;
-        let listed = [Listed::<Plugin>::read(&unit, known.facts)?].into_iter().flatten().collect::<Vec<_>>();
+        let listed = [ListingRow::<Plugin>::read(&unit, known.facts)?].into_iter().flatten().collect::<Vec<_>>();
         if visible(&listed, tree.repository.whole(at)).any(|seen| seen.entry().what == *before) {
             self.expect.push(Expect::UnitAt { repository: tree.repository.id, unit, seq: known.seq });
             self.list(tree, folder, (plugin, Now::Published), at, event).await?;
@@ -153,12 +153,12 @@ impl Besides {
         let poms = changed.iter().find_map(|entry| Some((pom(&entry.key)?, entry)));
         if let Some((artifact, entry)) = poms {
             let now = if seen.any(|entry| pom(&entry.key).is_some()) { Now::Offered } else { Now::Gone };
-            besides.set(tree, (artifact, &Lists::read(entry)?, now), at, event).await?;
+            besides.set(tree, (artifact, &PomListings::read(entry)?, now), at, event).await?;
         } else if seen.next().is_none()
             && let Some(artifact) = changed.iter().find_map(|entry| artifact(&entry.key))
         {
             // One that was listed without a POM.
-            besides.set(tree, (artifact, &Lists::default(), Now::Gone), at, event).await?;
+            besides.set(tree, (artifact, &PomListings::default(), Now::Gone), at, event).await?;
         }
         Ok(besides)
     }
@@ -166,7 +166,7 @@ impl Besides {
     async fn set(
         &mut self,
         tree: Tree<'_>,
-        (artifact, lists, now): (Artifact<'_>, &Lists, Now),
+        (artifact, lists, now): (Artifact<'_>, &PomListings, Now),
         at: Millis,
         event: &mut Event,
     ) -> Result<(), Error> {
@@ -207,15 +207,15 @@ impl Besides {
         let known = tree.store.facts(repository, &unit, event).await?;
         // Expected also where nothing is to be changed: else somebody could take it from the list meanwhile.
         self.expect.push(Expect::UnitAt { repository, unit: unit.clone(), seq: known.seq });
-        let before = Listed::read(&unit, known.facts)?;
+        let before = ListingRow::read(&unit, known.facts)?;
         let listed = match now {
-            Now::Published => Listed::after(before, what, State::Live, at),
+            Now::Published => ListingRow::after(before, what, State::Live, at),
             Now::Offered => {
                 // What is said of it is what was published last.
                 let said = before.as_ref().map_or_else(|| what.clone(), |before| before.what.clone());
-                Listed::after(before, &said, State::Live, at)
+                ListingRow::after(before, &said, State::Live, at)
             }
-            Now::Gone => Listed::after(before, what, State::Withdrawn, at),
+            Now::Gone => ListingRow::after(before, what, State::Withdrawn, at),
         };
         if let Some(listed) = listed {
             let facts = serde_json::to_value(&listed);

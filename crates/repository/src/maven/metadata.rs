@@ -3,7 +3,7 @@
 
 use crate::content::Content;
 use crate::error::Error;
-use crate::maven::listing::{self, Archetype, Item, Listed, Plugin, Version};
+use crate::maven::listing::{self, Archetype, Item, ListingRow, Plugin, Version};
 use crate::tree::Tree;
 use crate::tree::prefix_index;
 use crate::visible;
@@ -21,7 +21,7 @@ use telemetry::{Event, Millis, Op};
 const PREFIXES: usize = 10_000;
 
 /// What is made of rows as a view shows them.
-struct Told {
+struct RenderedDocument {
     /// The document, and when the rows last changed; `None`: there is nothing to say.
     document: Option<(String, Millis)>,
     /// From when on policy shows others of them.
@@ -43,7 +43,8 @@ pub(crate) async fn make(
             let rows = entries.len();
             let render = move || {
                 let view = repository.view(now);
-                Told { document: of_builds(&folder, &entries, view), until: turns(&entries, view) }.made(view)
+                RenderedDocument { document: of_builds(&folder, &entries, view), until: turns(&entries, view) }
+                    .made(view)
             };
             rendered(tree, rows, render, event).await
         }
@@ -55,7 +56,7 @@ pub(crate) async fn make(
             let render = move || {
                 let view = repository.view(now);
                 let document = of_lists(&folder, &versions, &plugins, view);
-                Told { document, until: turns(&versions, view) }.made(view)
+                RenderedDocument { document, until: turns(&versions, view) }.made(view)
             };
             rendered(tree, rows, render, event).await
         }
@@ -64,7 +65,7 @@ pub(crate) async fn make(
             let rows = listed.len();
             let render = move || {
                 let view = repository.view(now);
-                Told { document: of_archetypes(&listed, view), until: turns(&listed, view) }.made(view)
+                RenderedDocument { document: of_archetypes(&listed, view), until: turns(&listed, view) }.made(view)
             };
             rendered(tree, rows, render, event).await
         }
@@ -86,10 +87,10 @@ async fn rendered(
     render: impl FnOnce() -> Option<Content> + Send + 'static,
     event: &mut Event,
 ) -> Result<Option<Content>, Error> {
-    aside(&tree.keeper.workers, (Lane::Index, Op::IndexRender), rows, event, move || Ok(render())).await
+    aside(&tree.context.workers, (Lane::Index, Op::IndexRender), rows, event, move || Ok(render())).await
 }
 
-impl Told {
+impl RenderedDocument {
     /// Where policy hides something, the document may become another without a change, so nobody is told when it last did.
     fn made(self, view: View<'_>) -> Option<Content> {
         let (text, changed) = self.document?;
@@ -99,7 +100,7 @@ impl Told {
 }
 
 /// When what a folder lists changed: taking something away is a change too. Of what policy hides nothing is told.
-fn changes<T: Item>(listed: &[Listed<T>], view: View<'_>) -> impl Iterator<Item = Millis> {
+fn changes<T: Item>(listed: &[ListingRow<T>], view: View<'_>) -> impl Iterator<Item = Millis> {
     listed.iter().filter(move |one| view.rules.is_open() || shown(*one, view).is_ok()).map(|one| one.changed)
 }
 
@@ -107,8 +108,8 @@ fn changes<T: Item>(listed: &[Listed<T>], view: View<'_>) -> impl Iterator<Item 
 /// document.
 fn of_lists(
     folder: &str,
-    versions: &[Listed<Version>],
-    plugins: &[Listed<Plugin>],
+    versions: &[ListingRow<Version>],
+    plugins: &[ListingRow<Plugin>],
     view: View<'_>,
 ) -> Option<(String, Millis)> {
     let changed = changes(versions, view).chain(changes(plugins, view)).max().unwrap_or_default();
@@ -125,7 +126,7 @@ fn of_lists(
 }
 
 /// The archetypes of the repository.
-fn of_archetypes(listed: &[Listed<Archetype>], view: View<'_>) -> Option<(String, Millis)> {
+fn of_archetypes(listed: &[ListingRow<Archetype>], view: View<'_>) -> Option<(String, Millis)> {
     let seen = visible(listed, view).map(|seen| &seen.entry().what);
     let archetypes: Vec<_> = seen
         .map(|archetype| catalog::Archetype {

@@ -1,4 +1,4 @@
-
+//! The Maven format: its layout, its metadata, what a POM lists, and how long snapshots are kept.
 
 pub(crate) mod client_settings;
 pub(crate) mod group_document;

@@ -1,8 +1,8 @@
 //! What is kept of a snapshot: the builds that its repository's settings say, and whatever its metadata names.
 
+use crate::context::Context;
 use crate::error::Error;
-use crate::index::incremental_index::Keeper;
-use crate::maven::listing::{self, Listed, Version};
+use crate::maven::listing::{self, ListingRow, Version};
 use crate::question::Actor;
 use crate::repository::Repository;
 use crate::tree::{Tree, folder};
@@ -33,42 +33,42 @@ pub(crate) fn after_build(tree: Tree<'_>, folder: &str) {
     else {
         return;
     };
-    let (keeper, repository, folder) = (tree.keeper.clone(), tree.repository.clone(), folder.to_owned());
-    tree.keeper.back.spawn(async move { prune(keeper, repository, &folder, retention).await });
+    let (context, repository, folder) = (tree.context.clone(), tree.repository.clone(), folder.to_owned());
+    tree.context.back.spawn(async move { prune(context, repository, &folder, retention).await });
 }
 
 /// Takes away what is no longer kept of any snapshot of the repository: builds grow old, and snapshots become releases of one of
 /// these repositories, also where no other build comes.
-pub(crate) async fn sweep(keeper: Keeper, repository: Arc<Repository>, releases: Vec<Arc<Repository>>) {
+pub(crate) async fn sweep(context: Context, repository: Arc<Repository>, releases: Vec<Arc<Repository>>) {
     let Some(retention) = repository.record.retention else { return };
-    let mut event = begin(&keeper, &repository, "");
-    let tree = Tree { store: &keeper.store, keeper: &keeper, repository: &repository };
+    let mut event = begin(&context, &repository, "");
+    let tree = Tree { store: &context.store, context: &context, repository: &repository };
     let done = sweep_all(tree, retention, &releases, &mut event).await;
-    end(&keeper, done, event);
+    end(&context, done, event);
 }
 
-async fn prune(keeper: Keeper, repository: Arc<Repository>, folder: &str, retention: Retention) {
-    let mut event = begin(&keeper, &repository, folder);
-    let tree = Tree { store: &keeper.store, keeper: &keeper, repository: &repository };
+async fn prune(context: Context, repository: Arc<Repository>, folder: &str, retention: Retention) {
+    let mut event = begin(&context, &repository, folder);
+    let tree = Tree { store: &context.store, context: &context, repository: &repository };
     let done = prune_one(tree, folder, retention, None, &mut event).await;
-    end(&keeper, done, event);
+    end(&context, done, event);
 }
 
-fn begin(keeper: &Keeper, repository: &Repository, folder: &str) -> Box<Event> {
-    keeper.recorder.attempt();
-    let mut event = Event::job("snapshots.prune", keeper.recorder.clock().now());
+fn begin(context: &Context, repository: &Repository, folder: &str) -> Box<Event> {
+    context.recorder.attempt();
+    let mut event = Event::job("snapshots.prune", context.recorder.clock().now());
     event.subject.repository = repository.record.name.as_str().into();
     event.subject.package = folder.into();
     event
 }
 
-fn end<T>(keeper: &Keeper, done: Result<T, Error>, mut event: Box<Event>) {
+fn end<T>(context: &Context, done: Result<T, Error>, mut event: Box<Event>) {
     event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
     if let Err(error) = done {
         (event.reason, event.detail) = (Some(error.reason()), error.to_string());
     }
     event.duration = Tick::now().since(event.began);
-    keeper.recorder.release(event);
+    context.recorder.release(event);
 }
 
 async fn sweep_all(
@@ -109,7 +109,7 @@ async fn released(
     let mut first: Option<Millis> = None;
     for repository in releases {
         let known = tree.store.facts(repository.id, &unit, event).await?;
-        let listed: Vec<Listed<Version>> = Listed::read(&unit, known.facts)?.into_iter().collect();
+        let listed: Vec<ListingRow<Version>> = ListingRow::read(&unit, known.facts)?.into_iter().collect();
         let seen = visible(&listed, repository.whole(now(tree))).map(|seen| seen.entry().standing().1);
         first = seen.chain(first).min();
     }
@@ -138,7 +138,7 @@ async fn prune_one(
 }
 
 fn now(tree: Tree<'_>) -> Millis {
-    tree.keeper.recorder.clock().now()
+    tree.context.recorder.clock().now()
 }
 
 /// Whether that was so many days ago.

@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::maven::listing::{self, Plugin, Version};
-use crate::maven::listing_changes::Besides;
+use crate::maven::listing_changes::ListingChanges;
 use crate::question::Actor;
 use crate::tree::{TRIES, Tree};
 use crate::visible;
@@ -30,7 +30,7 @@ pub(crate) async fn take(
     let bytes = staged.beginning(maven::LONGEST as u64 + 1, event).await?;
     // What cannot be read is as good a hint as none.
     let read = move |(): &mut ()| Metadata::read(&bytes).unwrap_or_default();
-    let said = tree.keeper.workers.run(Lane::Change, (Op::WorkWait, Op::PackageRead), event, read).await?;
+    let said = tree.context.workers.run(Lane::Change, (Op::WorkWait, Op::PackageRead), event, read).await?;
     if at.artifact().is_some() && !said.versions.is_empty() {
         versions(tree, at.folder, &said.versions, (by, &now), event).await?;
     }
@@ -69,7 +69,7 @@ async fn version_of(
     for _ in 0..TRIES {
         let at = now();
         let version = Version { version: version.to_owned() };
-        let mut listed = Besides::listing(tree, folder, &version, at, event).await?;
+        let mut listed = ListingChanges::listing(tree, folder, &version, at, event).await?;
         if listed.changes.is_empty() {
             return Ok(());
         }
@@ -105,7 +105,7 @@ async fn plugins(
             let prefix = &said.get(&plugin.artifact)?.prefix;
             (*prefix != plugin.prefix).then(|| (plugin, Plugin { prefix: prefix.clone(), ..plugin.clone() }))
         });
-        let mut changes = Besides::default();
+        let mut changes = ListingChanges::default();
         for (before, plugin) in told.take(NEWS) {
             changes.saying(tree, folder, (before, &plugin), at, event).await?;
         }
@@ -119,7 +119,7 @@ async fn plugins(
 /// Whether it was done: else what was expected has changed, and it is to be looked at again.
 async fn commit(
     tree: Tree<'_>,
-    Besides { mut expect, changes }: Besides,
+    ListingChanges { mut expect, changes }: ListingChanges,
     (by, at): (Actor<'_>, Millis),
     event: &mut Event,
 ) -> Result<bool, Error> {

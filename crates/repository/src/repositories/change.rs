@@ -108,7 +108,7 @@ impl Repositories {
         let Some(remote) = record.remote.clone() else { return Ok(()) };
         let remotes = self.remotes.clone();
         let read = move |_: &mut ()| remotes.check(&remote);
-        Ok(self.keeper.workers.run(Lane::Change, (Op::WorkWait, Op::ReferencesRead), event, read).await??)
+        Ok(self.context.workers.run(Lane::Change, (Op::WorkWait, Op::ReferencesRead), event, read).await??)
     }
 
     /// Has `/info` tell what `format` says. When this returns, every later answer is of that form.
@@ -153,9 +153,9 @@ impl Repositories {
 
     /// Drops it, with nobody waiting.
     fn drop_former(&self, id: RepositoryId) {
-        let (store, recorder) = (self.store.clone(), self.keeper.recorder.clone());
+        let (store, recorder) = (self.store.clone(), self.context.recorder.clone());
         let mut job = Event::job("forget", self.clock.now());
-        self.keeper.back.spawn(async move {
+        self.context.back.spawn(async move {
             recorder.attempt();
             let dropped = store.drop_former(id, &mut job).await;
             job.outcome = Some(if dropped.is_ok() { Outcome::Done } else { Outcome::Failed });

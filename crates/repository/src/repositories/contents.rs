@@ -19,7 +19,7 @@ const PAGE: usize = 1_000;
 
 /// Which part of a list is asked for.
 #[derive(Debug, Clone, Copy)]
-pub struct Part<'a> {
+pub struct PageRequest<'a> {
     /// The path that it is about, and all below it; empty: everything.
     pub path: &'a str,
     /// Only what comes after this path, in byte order.
@@ -30,7 +30,7 @@ pub struct Part<'a> {
 
 /// A part of a list.
 #[derive(Debug)]
-pub struct Listed<T> {
+pub struct Page<T> {
     /// In byte order of their paths.
     pub rows: Vec<T>,
     /// Where the next part begins, where there may be one.
@@ -48,21 +48,26 @@ pub struct ListedFile {
     pub changed: Millis,
 }
 
-impl Part<'_> {
+impl PageRequest<'_> {
     fn has(&self, path: &str) -> bool {
         let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
         self.path.is_empty() || path.strip_prefix(self.path).is_some_and(below)
     }
 
-    fn listed<R, T>(&self, rows: &[R], path: impl Fn(&R) -> &str, shown: Vec<T>) -> Listed<T> {
+    fn listed<R, T>(&self, rows: &[R], path: impl Fn(&R) -> &str, shown: Vec<T>) -> Page<T> {
         let next = rows.last().filter(|_| rows.len() >= self.limit).map(|last| path(last).to_owned());
-        Listed { rows: shown, next }
+        Page { rows: shown, next }
     }
 }
 
 impl Repositories {
     /// Files of a tree that clients can see; of an upstream's, those that are kept.
-    pub async fn contents(&self, name: &str, part: Part<'_>, event: &mut Event) -> Result<Listed<ListedFile>, Error> {
+    pub async fn contents(
+        &self,
+        name: &str,
+        part: PageRequest<'_>,
+        event: &mut Event,
+    ) -> Result<Page<ListedFile>, Error> {
         let repository = self.tree_repository(name, event).await?;
         let view = repository.view(self.clock.now());
         if repository.record.kind == RepositoryKind::Remote {
@@ -82,14 +87,24 @@ impl Repositories {
     }
 
     /// Files of a hosted tree that were taken away.
-    pub async fn removed(&self, name: &str, part: Part<'_>, event: &mut Event) -> Result<Listed<ListedFile>, Error> {
+    pub async fn removed(
+        &self,
+        name: &str,
+        part: PageRequest<'_>,
+        event: &mut Event,
+    ) -> Result<Page<ListedFile>, Error> {
         let repository = self.hosted_tree(name, event).await?;
         let rows = self.entries(&repository, part, event).await?;
         let shown = removed(&rows).map(listed).filter(|file| part.has(&file.path)).collect();
         Ok(part.listed(&rows, |entry| &entry.key, shown))
     }
 
-    async fn entries(&self, repository: &Repository, part: Part<'_>, event: &mut Event) -> Result<Vec<Entry>, Error> {
+    async fn entries(
+        &self,
+        repository: &Repository,
+        part: PageRequest<'_>,
+        event: &mut Event,
+    ) -> Result<Vec<Entry>, Error> {
         Ok(self.store.entries_beginning(repository.id, (part.path, part.after), part.limit, event).await?)
     }
 
@@ -119,18 +134,18 @@ impl Repositories {
         name: &str,
         (after, limit): (&str, usize),
         event: &mut Event,
-    ) -> Result<Listed<(String, Millis)>, Error> {
+    ) -> Result<Page<(String, Millis)>, Error> {
         let repository = self.remote_tree(name, event).await?;
         let rows = self.store.missing(repository.origin, after, self.clock.now(), limit, event).await?;
         let next = rows.last().filter(|_| rows.len() >= limit).map(|(path, _)| path.clone());
-        Ok(Listed { rows, next })
+        Ok(Page { rows, next })
     }
 
     /// Forgets that an upstream does not have `path` and what is below it, or anything where `path` is empty: the next
     /// who asks has it asked. Says how many paths those were.
     pub async fn forget_missing(&self, name: &str, path: &str, event: &mut Event) -> Result<u64, Error> {
         let repository = self.remote_tree(name, event).await?;
-        let part = Part { path, after: "", limit: PAGE };
+        let part = PageRequest { path, after: "", limit: PAGE };
         let (mut forgotten, mut after) = (0, String::new());
         loop {
             let rows = self.store.missing(repository.origin, &after, self.clock.now(), PAGE, event).await?;
@@ -145,7 +160,7 @@ impl Repositories {
     }
 
     async fn forget_files(&self, repository: &Repository, path: &str, event: &mut Event) -> Result<u64, Error> {
-        let part = Part { path, after: "", limit: PAGE };
+        let part = PageRequest { path, after: "", limit: PAGE };
         let (mut forgotten, mut after) = (0, String::new());
         loop {
             let rows = self.store.cached_files(repository.origin, (path, &after), PAGE, event).await?;

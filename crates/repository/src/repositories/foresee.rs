@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::question::{Actor, Ask, Found};
 use crate::repositories::{Repositories, list, members};
-use crate::repository::Known;
+use crate::repository::RepositoryTable;
 use std::sync::Arc;
 use store::RepositoryRecord;
 use telemetry::{Event, MemberRecord, MemberSaid};
@@ -41,7 +41,7 @@ impl Repositories {
         name: &str,
         change: impl FnOnce(&mut RepositoryRecord) -> Result<(), Error> + Send,
         event: &mut Event,
-    ) -> Result<Known, Error> {
+    ) -> Result<RepositoryTable, Error> {
         let known = self.known(event).await?;
         let (repository, _) = self.find(name, event).await?;
         let mut record = repository.record.clone();

@@ -3,20 +3,20 @@
 use crate::error::Error;
 use crate::gem::shared::Shared;
 use crate::policy::rules::Rules;
-use crate::repository::{Format, Known, Repository};
+use crate::repository::{Format, Repository, RepositoryTable};
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{RepositoryId, RepositoryKind, RepositoryRecord, Stamp, Store, Unit};
 use telemetry::{Bound, Event, Millis};
 
-/// The list as the truth has it. The stamp comes first: see [`Known::stamp`].
+/// The list as the truth has it. The stamp comes first: see [`RepositoryTable::stamp`].
 /// A repository that was there in `before` keeps its indexes.
 pub(crate) async fn read(
     store: &Store,
-    before: Option<&Known>,
+    before: Option<&RepositoryTable>,
     room: &Arc<Bound>,
     event: &mut Event,
-) -> Result<Known, Error> {
+) -> Result<RepositoryTable, Error> {
     let stamp = store.revisions().stamp(&[Unit::Settings], Millis(i64::MAX)).ok_or(Error::GivenUp)?;
     known(store.repositories(event).await?, before, room, stamp)
 }
@@ -24,10 +24,10 @@ pub(crate) async fn read(
 /// What these records come to.
 pub(crate) fn known(
     records: Vec<(RepositoryId, RepositoryRecord)>,
-    before: Option<&Known>,
+    before: Option<&RepositoryTable>,
     room: &Arc<Bound>,
     stamp: Stamp,
-) -> Result<Known, Error> {
+) -> Result<RepositoryTable, Error> {
     let mut by_name = HashMap::new();
     for (id, record) in records {
         let format = Format::named(&record.format).ok_or_else(|| {
@@ -48,7 +48,7 @@ pub(crate) fn known(
     for (name, leaves) in groups {
         by_name.entry(name).and_modify(|group| group.leaves = leaves);
     }
-    Ok(Known { by_name: by_name.into_iter().map(|(name, one)| (name, Arc::new(one))).collect(), stamp })
+    Ok(RepositoryTable { by_name: by_name.into_iter().map(|(name, one)| (name, Arc::new(one))).collect(), stamp })
 }
 
 /// The members of a group that are no groups, in order, each in its first place, as they are seen through it.

@@ -3,7 +3,7 @@
 
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
-use crate::repository::Known;
+use crate::repository::RepositoryTable;
 use std::collections::HashMap;
 use store::{RepositoryKind, RepositoryRecord};
 
@@ -12,7 +12,11 @@ const LEAVES_MAX: usize = 100;
 
 /// Refuses settings that make a group one that cannot be: of `record`, which is new or changed, beside those that are `known` and
 /// those that are made `with` it.
-pub(crate) fn check(record: &RepositoryRecord, known: &Known, with: &[RepositoryRecord]) -> Result<(), Error> {
+pub(crate) fn check(
+    record: &RepositoryRecord,
+    known: &RepositoryTable,
+    with: &[RepositoryRecord],
+) -> Result<(), Error> {
     let there = known.by_name.values().map(|one| &one.record).chain(with);
     let mut all: HashMap<&str, &RepositoryRecord> = there.map(|one| (one.name.as_str(), one)).collect();
     all.insert(&record.name, record);
@@ -71,7 +75,7 @@ fn walk<'a>(
 }
 
 /// Refuses to take away what a group names.
-pub(crate) fn free(name: &str, known: &Known) -> Result<(), Error> {
+pub(crate) fn free(name: &str, known: &RepositoryTable) -> Result<(), Error> {
     let names = |record: &RepositoryRecord| record.members.iter().any(|member| member == name);
     let mut groups: Vec<&str> =
         known.by_name.values().filter(|one| names(&one.record)).map(|one| one.record.name.as_str()).collect();

@@ -14,7 +14,7 @@ use telemetry::{Event, Layer};
 
 impl Repositories {
     pub(crate) fn files<'a>(&'a self, repository: &'a Arc<Repository>) -> Tree<'a> {
-        Tree { store: &self.store, keeper: &self.keeper, repository }
+        Tree { store: &self.store, context: &self.context, repository }
     }
 
     /// Answers one question to a hosted repository that is a tree of files.
@@ -52,9 +52,9 @@ impl Repositories {
 
     /// Answers one question to a group of repositories that are trees of files.
     pub(crate) async fn group(&self, ask: &Ask, event: &mut Event) -> Result<Found, Error> {
-        let (store, keeper, inventory) = (&*self.store, &self.keeper, &self.inventory);
+        let (store, context, inventory) = (&*self.store, &self.context, &self.inventory);
         let (remotes, merging, repository, place) = (&self.remotes, &self.merging, &ask.repository, &ask.place);
-        let group = Group { store, keeper, inventory, remotes, merging, repository, place };
+        let group = Group { store, context, inventory, remotes, merging, repository, place };
         match &ask.question {
             Question::Fetch(path) => group::answer(group, path, self.clock.now(), event).await,
             _ => Err(Error::GivenUp),

@@ -11,13 +11,13 @@ impl Repositories {
     /// now and then.
     pub async fn prune_snapshots(&self) {
         for repository in self.of_maven() {
-            retention::sweep(self.keeper.clone(), repository, self.of_maven()).await;
+            retention::sweep(self.context.clone(), repository, self.of_maven()).await;
         }
     }
 
     /// The same for one whose settings have become others. Nobody waits for it.
     pub(crate) fn prune_later(&self, repository: Arc<Repository>) {
-        self.keeper.back.spawn(retention::sweep(self.keeper.clone(), repository, self.of_maven()));
+        self.context.back.spawn(retention::sweep(self.context.clone(), repository, self.of_maven()));
     }
 
     /// All hosted repositories of Maven: a snapshot that is in one may become a release in another.

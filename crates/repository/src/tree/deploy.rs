@@ -3,7 +3,7 @@
 use crate::content::digits;
 use crate::error::Error;
 use crate::maven::listing_changes;
-use crate::maven::listing_changes::{Besides, Lists};
+use crate::maven::listing_changes::{ListingChanges, PomListings};
 use crate::maven::retention;
 use crate::maven::uploaded_metadata;
 use crate::question::{Actor, Found};
@@ -79,8 +79,8 @@ async fn publish(
             There::Other { seq, .. } => Expect::UnitAt { repository: id, unit: paths::folder(path).to_owned(), seq },
         };
         let mut besides = match &pom {
-            Some((artifact, lists)) => Besides::publishing(tree, *artifact, lists, at, event).await?,
-            None => Besides::default(),
+            Some((artifact, lists)) => ListingChanges::publishing(tree, *artifact, lists, at, event).await?,
+            None => ListingChanges::default(),
         };
         if let (Some(artifact), There::Nothing { first: true }) = (file.artifact, &there) {
             besides.claim(tree, artifact);
@@ -96,7 +96,7 @@ async fn publish(
         let entry = Entry { unit, key, state, published, changed: at, hashes, facts, line: None };
         besides.expect.extend([Expect::RepositoryLives(id), expect]);
         besides.changes.push(Change::Entry { repository: id, entry });
-        let Besides { expect, changes } = besides;
+        let ListingChanges { expect, changes } = besides;
         let batch = Batch { by: by.name.to_owned(), at, expect, changes };
         match store.commit(batch, event).await {
             Ok(_) => {
@@ -155,12 +155,12 @@ async fn read_pom<'a>(
     file: File<'a>,
     staged: &Staged,
     event: &mut Event,
-) -> Result<Option<(Artifact<'a>, Lists)>, Error> {
+) -> Result<Option<(Artifact<'a>, PomListings)>, Error> {
     let Some(artifact) = file.pom() else { return Ok(None) };
     let bytes = staged.beginning(maven::LONGEST as u64 + 1, event).await?;
     let path = file.path.to_owned();
-    let read = move |(): &mut ()| listing_changes::pom(&path).map(|artifact| Lists::of(artifact, &bytes));
-    let lists = tree.keeper.workers.run(Lane::Change, (Op::WorkWait, Op::PackageRead), event, read).await?;
+    let read = move |(): &mut ()| listing_changes::pom(&path).map(|artifact| PomListings::of(artifact, &bytes));
+    let lists = tree.context.workers.run(Lane::Change, (Op::WorkWait, Op::PackageRead), event, read).await?;
     Ok(Some((artifact, lists.unwrap_or_default())))
 }
 

@@ -7,7 +7,7 @@ use crate::policy::hidden::Hidden;
 use crate::question::Found;
 use crate::repository::Format;
 use crate::tree::Tree;
-use crate::tree::inventory::{Inventory, NAMES, Says};
+use crate::tree::inventory::{Inventory, NAMES, Presence};
 use crate::tree::place;
 use crate::tree::place::Place;
 use crate::visible::{View, shown};
@@ -65,12 +65,12 @@ async fn asked(
     let (id, folder, revisions) = (tree.repository.id, paths::folder(path), tree.store.revisions());
     // A path that is not there now, withdrawn ones counted, never was.
     let said = inventory.ask(id, (folder, path), |stamp| revisions.holds(stamp, now));
-    if said == Says::Missing {
+    if said == Presence::Missing {
         return Err(Error::NoSuchFile(path.to_owned()));
     }
     let stamp = revisions.stamp(&[Unit::Of(id, folder)], Millis(i64::MAX)); // before the work
     let found = find(tree, path, tree.repository.view(now), event).await;
-    if let (Err(Error::NoSuchFile(_)), Says::Nothing, Some(stamp)) = (&found, said, stamp) {
+    if let (Err(Error::NoSuchFile(_)), Presence::Nothing, Some(stamp)) = (&found, said, stamp) {
         let paths = tree.store.keys(id, folder, NAMES + 1, event).await?;
         inventory.keep(id, folder, paths.iter().map(String::as_str), stamp);
     }

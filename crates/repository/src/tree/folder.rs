@@ -2,7 +2,7 @@
 //! meanwhile.
 
 use crate::error::Error;
-use crate::maven::listing_changes::Besides;
+use crate::maven::listing_changes::ListingChanges;
 use crate::question::Actor;
 use crate::repository::Format;
 use crate::tree::TRIES;
@@ -32,14 +32,14 @@ pub(crate) async fn change(
             return Ok(0);
         }
         let mut besides = match repository.format {
-            Format::Maven => Besides::following(tree, (&unit.entries, &changed), at, event).await?,
-            _ => Besides::default(),
+            Format::Maven => ListingChanges::following(tree, (&unit.entries, &changed), at, event).await?,
+            _ => ListingChanges::default(),
         };
         let count = changed.len() as u64;
         besides.expect.push(Expect::RepositoryLives(id));
         besides.expect.push(Expect::UnitAt { repository: id, unit: folder.to_owned(), seq: unit.seq });
         besides.changes.extend(changed.into_iter().map(|entry| Change::Entry { repository: id, entry }));
-        let Besides { expect, changes } = besides;
+        let ListingChanges { expect, changes } = besides;
         let batch = Batch { by: by.name.to_owned(), at, expect, changes };
         match store.commit(batch, event).await {
             Ok(_) => return Ok(count),

@@ -19,7 +19,7 @@ pub(crate) const NAMES: usize = 256;
 /// The names of files in folders.
 #[derive(Debug)]
 pub(crate) struct Inventory {
-    folders: Cache<Key, Arc<Held>, Weight>,
+    folders: Cache<Key, Arc<FolderNames>, Weight>,
     bound: Arc<Bound>,
 }
 
@@ -31,12 +31,12 @@ struct Key {
 
 /// A [`Key`] that is not kept. Fields and their order are the same, so that it hashes alike.
 #[derive(Debug, Hash)]
-struct Wanted<'a> {
+struct KeyRef<'a> {
     repository: RepositoryId,
     folder: &'a str,
 }
 
-impl Equivalent<Key> for Wanted<'_> {
+impl Equivalent<Key> for KeyRef<'_> {
     fn equivalent(&self, key: &Key) -> bool {
         self.repository == key.repository && self.folder == &*key.folder
     }
@@ -44,7 +44,7 @@ impl Equivalent<Key> for Wanted<'_> {
 
 /// What a folder holds, and what that was read from.
 #[derive(Debug)]
-struct Held {
+struct FolderNames {
     stamp: Stamp,
     /// In order. `None`: too many to keep.
     paths: Option<Box<[Box<str>]>>,
@@ -53,17 +53,17 @@ struct Held {
 #[derive(Debug, Clone)]
 struct Weight;
 
-impl Weighter<Key, Arc<Held>> for Weight {
-    fn weight(&self, key: &Key, held: &Arc<Held>) -> u64 {
+impl Weighter<Key, Arc<FolderNames>> for Weight {
+    fn weight(&self, key: &Key, held: &Arc<FolderNames>) -> u64 {
         const EACH: usize = 32;
         let paths = held.paths.iter().flatten().map(|path| path.len() + EACH).sum::<usize>();
-        (size_of::<Key>() + size_of::<Held>() + 64 + key.folder.len() + paths) as u64
+        (size_of::<Key>() + size_of::<FolderNames>() + 64 + key.folder.len() + paths) as u64
     }
 }
 
 /// What is known of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Says {
+pub(crate) enum Presence {
     /// There is no such file.
     Missing,
     /// There is one, or the folder holds too many to say.
@@ -72,7 +72,7 @@ pub(crate) enum Says {
     Nothing,
 }
 
-impl Says {
+impl Presence {
     /// Whether there may be something; `None`: it has not been read.
     pub(crate) fn known(self) -> Option<bool> {
         (self != Self::Nothing).then_some(self == Self::Perhaps)
@@ -99,12 +99,12 @@ impl Inventory {
         repository: RepositoryId,
         (folder, path): (&str, &str),
         holds: impl FnOnce(&Stamp) -> bool,
-    ) -> Says {
-        let Some(held) = self.folders.get(&Wanted { repository, folder }) else { return Says::Nothing };
+    ) -> Presence {
+        let Some(held) = self.folders.get(&KeyRef { repository, folder }) else { return Presence::Nothing };
         match &held.paths {
-            _ if !holds(&held.stamp) => Says::Nothing,
-            Some(paths) if paths.binary_search_by(|there| (**there).cmp(path)).is_err() => Says::Missing,
-            _ => Says::Perhaps,
+            _ if !holds(&held.stamp) => Presence::Nothing,
+            Some(paths) if paths.binary_search_by(|there| (**there).cmp(path)).is_err() => Presence::Missing,
+            _ => Presence::Perhaps,
         }
     }
 
@@ -119,7 +119,7 @@ impl Inventory {
     ) {
         let mut some: Vec<Box<str>> = paths.take(NAMES + 1).map(Box::from).collect();
         some.sort_unstable();
-        let held = Held { stamp, paths: (some.len() <= NAMES).then(|| some.into()) };
+        let held = FolderNames { stamp, paths: (some.len() <= NAMES).then(|| some.into()) };
         self.folders.insert(Key { repository, folder: folder.into() }, Arc::new(held));
         self.bound.observe(self.folders.weight());
     }
@@ -138,13 +138,13 @@ mod tests {
         let (inventory, revisions) = (Inventory::new(), Revisions::new(Seq(0)));
         let stamp = revisions.stamp(&[Unit::Of(HERE, "a")], Millis(i64::MAX)).unwrap();
         let says = |id, path| inventory.ask(id, ("a", path), |stamp| revisions.holds(stamp, Millis(0)));
-        assert_eq!(says(HERE, "a/x"), Says::Nothing);
+        assert_eq!(says(HERE, "a/x"), Presence::Nothing);
         inventory.keep(HERE, "a", ["a/z", "a/y"].into_iter(), stamp);
-        assert_eq!(says(HERE, "a/x"), Says::Missing);
-        assert_eq!((says(HERE, "a/y"), says(HERE, "a/z")), (Says::Perhaps, Says::Perhaps));
-        assert_eq!(says(RepositoryId(2), "a/x"), Says::Nothing);
+        assert_eq!(says(HERE, "a/x"), Presence::Missing);
+        assert_eq!((says(HERE, "a/y"), says(HERE, "a/z")), (Presence::Perhaps, Presence::Perhaps));
+        assert_eq!(says(RepositoryId(2), "a/x"), Presence::Nothing);
         revisions.raise(Unit::Of(HERE, "a"));
-        assert_eq!(says(HERE, "a/x"), Says::Nothing);
+        assert_eq!(says(HERE, "a/x"), Presence::Nothing);
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
         let stamp = revisions.stamp(&[], Millis(i64::MAX)).unwrap();
         let names: Vec<String> = (0..=NAMES).map(|number| format!("many/{number}")).collect();
         inventory.keep(HERE, "many", names.iter().map(String::as_str), stamp);
-        assert_eq!(inventory.ask(HERE, ("many", "many/other"), |_| true), Says::Perhaps);
+        assert_eq!(inventory.ask(HERE, ("many", "many/other"), |_| true), Presence::Perhaps);
         for number in 0..1000 {
             inventory.keep(HERE, &format!("{number}"), names[1..].iter().map(String::as_str), stamp);
         }

@@ -12,7 +12,7 @@ pub(crate) mod restore;
 #[cfg(test)]
 mod tests;
 
-use crate::index::incremental_index::Keeper;
+use crate::context::Context;
 use crate::repository::Repository;
 use format::maven::path::PREFIXES;
 use std::sync::Arc;
@@ -31,6 +31,6 @@ pub(crate) fn unit(repository: RepositoryId, path: &str) -> Unit<'_> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tree<'a> {
     pub(crate) store: &'a Store,
-    pub(crate) keeper: &'a Keeper,
+    pub(crate) context: &'a Context,
     pub(crate) repository: &'a Arc<Repository>,
 }

@@ -2,7 +2,7 @@
 //! is made from them.
 
 use crate::error::Error;
-use crate::maven::listing_changes::Lists;
+use crate::maven::listing_changes::PomListings;
 use crate::question::Actor;
 use crate::repository::{Format, Repository};
 use format::maven::path::{self, Artifact, Kind};
@@ -57,7 +57,7 @@ impl<'a> File<'a> {
     }
 
     /// What the journal says of it beside its bytes, and beside what a POM lists.
-    pub(crate) fn facts(&self, lists: Option<&Lists>) -> Result<Value, Error> {
+    pub(crate) fn facts(&self, lists: Option<&PomListings>) -> Result<Value, Error> {
         let Some(artifact) = self.artifact else { return Ok(Value::Null) };
         let mut facts = json!({
             "group": artifact.group_id(),
@@ -66,7 +66,7 @@ impl<'a> File<'a> {
             "classifier": artifact.classifier,
             "extension": artifact.extension,
         });
-        if let Some(lists) = lists.filter(|lists| **lists != Lists::default()) {
+        if let Some(lists) = lists.filter(|lists| **lists != PomListings::default()) {
             let lists = serde_json::to_value(lists);
             facts["lists"] = lists.map_err(|source| Error::Unreadable { key: self.path.to_owned(), source })?;
         }

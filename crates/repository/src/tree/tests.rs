@@ -1,9 +1,9 @@
 //! Trees of files over a store of their own, with a clock that the test turns.
 
 use crate::content::Source;
+use crate::context::Context;
 use crate::error::Error;
 use crate::gem::shared::Shared;
-use crate::index::incremental_index::Keeper;
 use crate::question::{Actor, Found};
 use crate::repository::{Format, Repository};
 use crate::tree::inventory::Inventory;
@@ -35,7 +35,7 @@ macro_rules! plugin {
 }
 
 struct Trial {
-    keeper: Keeper,
+    context: Context,
     repository: Arc<Repository>,
     inventory: Inventory,
     _folder: TempDir,
@@ -58,17 +58,17 @@ impl Trial {
         let room = Bound::new(BoundName::Indexes, "indexes", 1);
         let shared = Arc::new(Shared::new(&room));
         let repository = Arc::new(Repository::new(id, record, Format::Maven, shared));
-        let keeper = Keeper { store, workers: Arc::new(workers), recorder, back: Handle::current() };
-        Self { keeper, repository, inventory: Inventory::new(), _folder: folder }
+        let context = Context { store, workers: Arc::new(workers), recorder, back: Handle::current() };
+        Self { context, repository, inventory: Inventory::new(), _folder: folder }
     }
 
     fn tree(&self) -> Tree<'_> {
-        Tree { store: &self.keeper.store, keeper: &self.keeper, repository: &self.repository }
+        Tree { store: &self.context.store, context: &self.context, repository: &self.repository }
     }
 
     async fn put(&self, path: &str, bytes: &'static [u8], day: i64) -> Result<Found, Error> {
         let event = &mut Event::job("test", Millis(0));
-        let mut staged = self.keeper.store.stage(event).await?;
+        let mut staged = self.context.store.stage(event).await?;
         staged.write(Bytes::from_static(bytes), event).await?;
         deploy::deploy(self.tree(), path, staged, (somebody(None), || Millis(day * DAY)), event).await
     }

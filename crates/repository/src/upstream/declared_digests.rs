@@ -12,17 +12,17 @@ const PREFIXES: [&str; 3] = ["x-checksum-", "x-goog-meta-checksum-", "x-amz-meta
 
 /// Digests that were said, hexadecimal in small letters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Claims(Vec<(Checksum, String)>);
+pub(crate) struct DeclaredDigests(Vec<(Checksum, String)>);
 
 /// What was said is not what has arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Differs {
+pub(crate) struct DigestMismatch {
     pub(crate) checksum: Checksum,
     pub(crate) said: String,
     pub(crate) is: String,
 }
 
-impl Claims {
+impl DeclaredDigests {
     /// What an answer's head says.
     pub(crate) fn of(answer: &Arriving) -> Self {
         Self::read(|name| answer.header(name))
@@ -59,11 +59,11 @@ impl Claims {
     }
 
     /// Whether all that was said is so.
-    pub(crate) fn check(&self, hashes: &Hashes) -> Result<(), Differs> {
+    pub(crate) fn check(&self, hashes: &Hashes) -> Result<(), DigestMismatch> {
         for (checksum, said) in &self.0 {
             let is = digits(hashes, *checksum);
             if is != *said {
-                return Err(Differs { checksum: *checksum, said: said.clone(), is });
+                return Err(DigestMismatch { checksum: *checksum, said: said.clone(), is });
             }
         }
         Ok(())
@@ -74,8 +74,8 @@ impl Claims {
 mod tests {
     use super::*;
 
-    fn claims(headers: &[(&str, &str)]) -> Claims {
-        Claims::read(|name| headers.iter().find(|(found, _)| *found == name).map(|(_, value)| *value))
+    fn claims(headers: &[(&str, &str)]) -> DeclaredDigests {
+        DeclaredDigests::read(|name| headers.iter().find(|(found, _)| *found == name).map(|(_, value)| *value))
     }
 
     #[test]
@@ -102,7 +102,9 @@ mod tests {
         let wrong = claims(&[("x-checksum-sha1", &hashes.sha1), ("x-checksum-md5", &"0".repeat(32))]);
         let differs = wrong.check(&hashes).unwrap_err();
         assert_eq!((differs.checksum, differs.is), (Checksum::Md5, hashes.md5.clone()));
-        assert!(Claims::beside(Checksum::Sha1, format!("{}  lamp", hashes.sha1).as_bytes()).check(&hashes).is_ok());
-        assert!(Claims::beside(Checksum::Sha1, b"<html>").is_empty());
+        assert!(
+            DeclaredDigests::beside(Checksum::Sha1, format!("{}  lamp", hashes.sha1).as_bytes()).check(&hashes).is_ok()
+        );
+        assert!(DeclaredDigests::beside(Checksum::Sha1, b"<html>").is_empty());
     }
 }

@@ -3,7 +3,7 @@
 use crate::content::Grown;
 use crate::repository::Format;
 use crate::upstream::abandoned::Followers;
-use crate::upstream::expected_digests::Promise;
+use crate::upstream::expected_digests::ExpectedDigests;
 use crate::upstream::failure::{Failure, Trouble};
 use crate::upstream::path_class;
 use bytes::{Bytes, BytesMut};
@@ -36,7 +36,7 @@ impl<F: FnOnce(Arc<File>, watch::Receiver<Grown>, Promised)> Show for F {}
 type Promised = Arc<[(Checksum, String)]>;
 
 /// A body that has come to its end, with its digests. It is not known yet whether they are right.
-pub(crate) struct Incoming {
+pub(crate) struct Download {
     pub(crate) hashes: Hashes,
     /// For whoever answers with it.
     pub(crate) held: Held,
@@ -49,13 +49,13 @@ pub(crate) struct Incoming {
 /// Tells those who read the file how far it has come. When it is dropped before the end, the file is broken.
 pub(crate) struct Growth(watch::Sender<Grown>);
 
-impl Incoming {
+impl Download {
     /// Takes all of a body. `show` is told of the file once there are bytes to read, and what is promised of them.
     pub(crate) async fn take(
         store: &Store,
         path: (Format, &str),
         answer: &mut Arriving,
-        (promise, show, followers): (&mut Promise, impl Show, Followers<'_>),
+        (promise, show, followers): (&mut ExpectedDigests, impl Show, Followers<'_>),
         event: &mut Event,
     ) -> Result<Self, Trouble> {
         let mut first = BytesMut::new();
@@ -85,7 +85,7 @@ impl Incoming {
         store: &Store,
         path: (Format, &str),
         (answer, first): (&mut Arriving, BytesMut),
-        (promise, show, followers): (&mut Promise, impl Show, Followers<'_>),
+        (promise, show, followers): (&mut ExpectedDigests, impl Show, Followers<'_>),
         event: &mut Event,
     ) -> Result<Self, Trouble> {
         refuse_a_page(path, &first)?;

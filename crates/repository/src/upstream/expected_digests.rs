@@ -4,7 +4,7 @@
 //! What stands beside a file and cannot be had, or cannot be read, is not the same as nothing: nobody knows then whether the bytes are
 //! right, and `strict` repositories refuse them. Only an upstream that says itself that it has no checksum has none.
 
-use crate::upstream::declared_digests::Claims;
+use crate::upstream::declared_digests::DeclaredDigests;
 use crate::upstream::failure::{Failure, Trouble};
 use bytes::BytesMut;
 use client::{Conditions, Upstream};
@@ -22,17 +22,17 @@ const SOON: Duration = Duration::from_millis(250);
 const QUOTED: usize = 40;
 
 /// What was said, or is being asked for.
-pub(crate) enum Promise {
-    Said(Claims),
+pub(crate) enum ExpectedDigests {
+    Said(DeclaredDigests),
     /// There is a checksum beside the file, or there may be, and it cannot be had.
     Unknown(Failure),
     Asked(JoinHandle<(Beside, Box<Event>)>),
 }
 
 /// What stands beside a file: nothing where the upstream has none, or why nobody knows.
-type Beside = Result<Claims, Failure>;
+type Beside = Result<DeclaredDigests, Failure>;
 
-impl Promise {
+impl ExpectedDigests {
     /// Asks for the checksum beside `path`.
     pub(crate) fn ask(upstream: Arc<Upstream>, path: String, now: Millis) -> Self {
         Self::Asked(tokio::spawn(beside(upstream, path, now)))
@@ -80,7 +80,7 @@ async fn read_beside(upstream: &Arc<Upstream>, path: &str, event: &mut Event) ->
     match answer.status() {
         200 => {}
         // Stores of objects answer 401 or 403 for what is not there to whoever may not list them.
-        401 | 403 | 404 | 410 => return Ok(Claims::default()),
+        401 | 403 | 404 | 410 => return Ok(DeclaredDigests::default()),
         _ => return Err(Failure::said(&answer, None)),
     }
     let mut body = BytesMut::new();
@@ -89,7 +89,7 @@ async fn read_beside(upstream: &Arc<Upstream>, path: &str, event: &mut Event) ->
     {
         body.extend_from_slice(&piece?);
     }
-    let claims = Claims::beside(Checksum::Sha1, &body);
+    let claims = DeclaredDigests::beside(Checksum::Sha1, &body);
     if claims.is_empty() {
         let begins: String = String::from_utf8_lossy(&body).chars().take(QUOTED).collect();
         let text = format!("it is no SHA-1: it begins with `{}`", Event::text(&begins));

@@ -2,7 +2,7 @@
 //! settings and nothing that the upstream wrote, and in words for who runs the server, which events have.
 
 use crate::bad_setting::BadSetting;
-use crate::upstream::declared_digests::Differs;
+use crate::upstream::declared_digests::DigestMismatch;
 use client::Arriving;
 use telemetry::{Millis, Reason};
 
@@ -114,7 +114,7 @@ impl Failure {
         }
     }
 
-    pub(crate) fn differs(Differs { checksum, said, is }: &Differs) -> Self {
+    pub(crate) fn differs(DigestMismatch { checksum, said, is }: &DigestMismatch) -> Self {
         let algorithm = checksum.ending();
         let text = format!("what arrived from the upstream has the {algorithm} {is}, and it says {said}");
         Self::new(Reason::UpstreamInvalid, text)

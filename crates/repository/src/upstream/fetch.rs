@@ -7,9 +7,9 @@ use crate::error::Error;
 use crate::maven::upstream::{filtered_metadata, past};
 use crate::question::Found;
 use crate::upstream::failure::Failure;
-use crate::upstream::flights::{Came, Landed, Lasts, Stage, Until};
+use crate::upstream::flights::{ArrivedBy, FetchResult, FlightLifetime, FollowUntil, Stage};
 use crate::upstream::row::OfUpstream;
-use crate::upstream::ttl::{Age, Ages};
+use crate::upstream::ttl::{Ttl, TtlState};
 use crate::upstream::{KeptFile, PATIENCE, Remembered, Remote, TRIAL_PATIENCE, path_class, refused};
 use crate::visible::shown;
 use format::maven::path::PREFIXES;
@@ -22,7 +22,7 @@ use tokio::time::timeout;
 pub(crate) async fn fetch(remote: &Remote, path: &str, event: &mut Event) -> Result<Found, Error> {
     event.layer = Layer::Remote;
     let began = Tick::now();
-    let mut told = Told::default();
+    let mut told = FetchTrace::default();
     let found = match (refused::never_asked(&remote.repository, path), remote.repository.as_of) {
         (Some(why), _) => Err(why),
         (None, Some(then)) => Box::pin(past::file(remote, then, path, &mut told, event)).await,
@@ -60,7 +60,12 @@ pub(crate) async fn fetch(remote: &Remote, path: &str, event: &mut Event) -> Res
 }
 
 /// The file at `path` as the upstream has it, or what is known of its bytes where `path` is that of a checksum.
-pub(crate) async fn present(remote: &Remote, path: &str, told: &mut Told, event: &mut Event) -> Result<Content, Error> {
+pub(crate) async fn present(
+    remote: &Remote,
+    path: &str,
+    told: &mut FetchTrace,
+    event: &mut Event,
+) -> Result<Content, Error> {
     match path_class::checksum_of(remote.repository.format, path) {
         Some((file, checksum)) => checksum_file(remote, path, (file, checksum), told, event).await,
         None => file(remote, path, told, event).await,
@@ -69,7 +74,7 @@ pub(crate) async fn present(remote: &Remote, path: &str, told: &mut Told, event:
 
 /// What the event is told of how an answer came to be.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct FetchTrace {
     flight: Option<EventId>,
     stale: Option<Reason>,
     /// Whether the upstream told no checksum of the bytes that are answered with.
@@ -82,7 +87,7 @@ async fn checksum_file(
     remote: &Remote,
     path: &str,
     (of, checksum): (&str, Checksum),
-    told: &mut Told,
+    told: &mut FetchTrace,
     event: &mut Event,
 ) -> Result<Content, Error> {
     // Metadata is small: it is fetched for its checksum, so that both are of the same bytes. Other files may be large, and
@@ -91,7 +96,7 @@ async fn checksum_file(
         file(remote, of, told, event).await?
     } else {
         match remote.recall(of, event).await? {
-            Some(Remembered::File(kept)) if Ages::of(&remote.repository, of).lasting() => {
+            Some(Remembered::File(kept)) if Ttl::of(&remote.repository, of).lasting() => {
                 answer((remote, told), of, kept, (How::Kept, None), event).await?
             }
             Some(Remembered::File(_)) => file(remote, of, told, event).await?,
@@ -107,26 +112,31 @@ async fn checksum_file(
     }
 }
 
-pub(crate) async fn file(remote: &Remote, path: &str, told: &mut Told, event: &mut Event) -> Result<Content, Error> {
-    let (now, ages) = (remote.now(), Ages::of(&remote.repository, path));
+pub(crate) async fn file(
+    remote: &Remote,
+    path: &str,
+    told: &mut FetchTrace,
+    event: &mut Event,
+) -> Result<Content, Error> {
+    let (now, ages) = (remote.now(), Ttl::of(&remote.repository, path));
     let had = match remote.recall(path, event).await? {
         Some(Remembered::MissingUntil(until)) if now < until => {
             return Err(Error::Missing { path: path.to_owned(), until });
         }
         Some(Remembered::File(kept)) => match ages.at(kept.known.checked, now) {
-            Age::Fresh(until) => return answer((remote, told), path, kept, (How::Kept, until), event).await,
-            Age::Aging => {
+            TtlState::Fresh(until) => return answer((remote, told), path, kept, (How::Kept, until), event).await,
+            TtlState::Aging => {
                 // Nobody waits for this one. Where it cannot begin, it was no trouble to anybody.
-                told.flight = remote.flight(path, Lasts::ToItsEnd).ok().map(|flight| flight.id);
+                told.flight = remote.flight(path, FlightLifetime::ToItsEnd).ok().map(|flight| flight.id);
                 return answer((remote, told), path, kept, (How::Kept, Some(now)), event).await;
             }
-            Age::Stale => Some(kept),
+            TtlState::Stale => Some(kept),
         },
         _ => None,
     };
     // Whether an upstream that hung answers again is for the flight to find out, and nobody waits long for that.
     let trial = remote.is_in_doubt();
-    let lasts = if had.is_some() || trial { Lasts::ToItsEnd } else { Lasts::WhileFollowed };
+    let lasts = if had.is_some() || trial { FlightLifetime::ToItsEnd } else { FlightLifetime::WhileFollowed };
     let flight = match remote.may_wait().and_then(|()| remote.flight(path, lasts)) {
         Ok(flight) => flight,
         // Nobody can be asked now. What was good last is as good then as where the upstream fails.
@@ -141,7 +151,7 @@ pub(crate) async fn file(remote: &Remote, path: &str, told: &mut Told, event: &m
     // Metadata is looked into before it is believed, and lists are read whole. Whoever has an older one to fall back to is not given
     // half of a newer one.
     let whole = path_class::is_metadata(remote.repository.format, path) || path == PREFIXES;
-    let until = if whole || had.is_some() { Until::Landed } else { Until::Arriving };
+    let until = if whole || had.is_some() { FollowUntil::Done } else { FollowUntil::Arriving };
     let follow = flight.follow(until, event);
     let patience = match (trial, &had) {
         (true, _) => Some(TRIAL_PATIENCE),
@@ -169,21 +179,21 @@ pub(crate) async fn file(remote: &Remote, path: &str, told: &mut Told, event: &m
                 freshness: Some(Freshness { how: How::Fetched, age_s: 0 }),
             })
         }
-        Stage::Landed(Ok(Landed::File(kept, came))) => {
+        Stage::Done(Ok(FetchResult::File(kept, came))) => {
             let how = match came {
-                Came::Kept => How::Kept,
-                Came::Fetched => How::Fetched,
-                Came::Confirmed => How::Confirmed,
+                ArrivedBy::Kept => How::Kept,
+                ArrivedBy::Fetched => How::Fetched,
+                ArrivedBy::Confirmed => How::Confirmed,
             };
             // What takes long to come is as good as it was when it was asked for.
             let until = match ages.at(kept.known.checked, remote.now()) {
-                Age::Fresh(until) => until,
-                Age::Aging | Age::Stale => Some(now),
+                TtlState::Fresh(until) => until,
+                TtlState::Aging | TtlState::Stale => Some(now),
             };
             answer((remote, told), path, kept, (how, until), event).await
         }
-        Stage::Landed(Ok(Landed::Missing(until))) => Err(Error::Missing { path: path.to_owned(), until }),
-        Stage::Landed(Err(trouble)) => match (had, trouble.reason()) {
+        Stage::Done(Ok(FetchResult::Missing(until))) => Err(Error::Missing { path: path.to_owned(), until }),
+        Stage::Done(Err(trouble)) => match (had, trouble.reason()) {
             (Some(kept), Some(reason)) => stale((remote, told), path, kept, reason, event).await,
             _ => Err(trouble.into()),
         },
@@ -196,7 +206,7 @@ pub(crate) async fn file(remote: &Remote, path: &str, told: &mut Told, event: &m
 
 /// Answers with what was good last, and says why. It is asked for again by whoever comes next.
 async fn stale(
-    (remote, told): (&Remote, &mut Told),
+    (remote, told): (&Remote, &mut FetchTrace),
     path: &str,
     kept: KeptFile,
     why: Reason,
@@ -208,7 +218,7 @@ async fn stale(
 
 /// Answers with a file that is kept, and need not be asked for again before `until`.
 pub(crate) async fn answer(
-    (remote, told): (&Remote, &mut Told),
+    (remote, told): (&Remote, &mut FetchTrace),
     path: &str,
     kept: KeptFile,
     (how, until): (How, Option<Millis>),
@@ -230,7 +240,7 @@ pub(crate) async fn answer(
         hashes: Some(known.hashes.clone()),
         modified: known.modified.as_deref().and_then(client::moment),
         media: tree::media(path),
-        lasting: Ages::of(&remote.repository, path).lasting(),
+        lasting: Ttl::of(&remote.repository, path).lasting(),
         fresh_until: until,
         freshness: Some(Freshness { how, age_s: age.cast_unsigned() }),
     })

@@ -3,12 +3,12 @@
 use crate::repository::Format;
 use crate::upstream::abandoned::Followers;
 use crate::upstream::checksum_policy::ChecksumPolicy;
-use crate::upstream::declared_digests::Claims;
-use crate::upstream::download::Incoming;
-use crate::upstream::expected_digests::Promise;
+use crate::upstream::declared_digests::DeclaredDigests;
+use crate::upstream::download::Download;
+use crate::upstream::expected_digests::ExpectedDigests;
 use crate::upstream::failure::{Failure, Trouble};
-use crate::upstream::flights::{Arriving as Shown, Came, Landed, Stage};
-use crate::upstream::ttl::{Age, Ages};
+use crate::upstream::flights::{ArrivedBy, Arriving as Shown, FetchResult, Stage};
+use crate::upstream::ttl::{Ttl, TtlState};
 use crate::upstream::{KeptFile, Remembered, Remote, path_class};
 use bytes::Bytes;
 use client::{Arriving, Conditions, Upstream};
@@ -24,29 +24,29 @@ use tokio::sync::watch;
 const SMALL: u64 = 16 << 10;
 
 /// One flight, from its start to its landing.
-pub(crate) struct Landing<'a> {
+pub(crate) struct FetchJob<'a> {
     remote: &'a Remote,
     path: &'a str,
-    ages: Ages,
+    ages: Ttl,
     told: &'a watch::Sender<Stage>,
     /// Of before it began.
     stamp: Option<Stamp>,
 }
 
-impl<'a> Landing<'a> {
+impl<'a> FetchJob<'a> {
     pub(crate) fn new(remote: &'a Remote, path: &'a str, told: &'a watch::Sender<Stage>) -> Self {
-        Self { remote, path, ages: Ages::of(&remote.repository, path), told, stamp: remote.stamp(path) }
+        Self { remote, path, ages: Ttl::of(&remote.repository, path), told, stamp: remote.stamp(path) }
     }
 
     /// Has what is remembered made good again, or brings what is not.
-    pub(crate) async fn fly(&self, event: &mut Event) -> Result<Landed, Trouble> {
+    pub(crate) async fn fly(&self, event: &mut Event) -> Result<FetchResult, Trouble> {
         let now = self.remote.now();
         // Another flight may have landed after whoever asked for this one looked.
         let had = match self.remote.recall(self.path, event).await? {
-            Some(Remembered::MissingUntil(until)) if now < until => return Ok(Landed::Missing(until)),
+            Some(Remembered::MissingUntil(until)) if now < until => return Ok(FetchResult::Missing(until)),
             Some(Remembered::File(file)) => match self.ages.at(file.known.checked, now) {
-                Age::Fresh(_) => return Ok(Landed::File(file, Came::Kept)),
-                Age::Aging | Age::Stale => Some(file),
+                TtlState::Fresh(_) => return Ok(FetchResult::File(file, ArrivedBy::Kept)),
+                TtlState::Aging | TtlState::Stale => Some(file),
             },
             _ => None,
         };
@@ -79,18 +79,18 @@ impl<'a> Landing<'a> {
     }
 
     /// The upstream says that the bytes are as they were.
-    async fn confirm(&self, had: KeptFile, event: &mut Event) -> Result<Landed, Trouble> {
+    async fn confirm(&self, had: KeptFile, event: &mut Event) -> Result<FetchResult, Trouble> {
         let checked = self.remote.now();
         let (store, of) = (&self.remote.remotes.store, self.remote.repository.origin);
         store.confirm_cached(of, self.path, checked, event).await?;
         let known = Arc::new(CachedFile { checked, ..(*had.known).clone() });
         let kept = KeptFile { known, held: had.held };
         self.remote.leave_open(self.path, &kept, self.stamp);
-        Ok(Landed::File(kept, Came::Confirmed))
+        Ok(FetchResult::File(kept, ArrivedBy::Confirmed))
     }
 
     /// The upstream has proven that there is no such file.
-    async fn miss(&self, had: Option<KeptFile>, event: &mut Event) -> Result<Landed, Trouble> {
+    async fn miss(&self, had: Option<KeptFile>, event: &mut Event) -> Result<FetchResult, Trouble> {
         let now = self.remote.now();
         let until = self.ages.missing_until(now);
         let (store, repository) = (&self.remote.remotes.store, &self.remote.repository);
@@ -98,7 +98,7 @@ impl<'a> Landing<'a> {
         if had.is_some() {
             store.refreshed(repository.id, tree::folder(self.path));
         }
-        Ok(Landed::Missing(until))
+        Ok(FetchResult::Missing(until))
     }
 
     /// The upstream gives the file.
@@ -108,7 +108,7 @@ impl<'a> Landing<'a> {
         mut answer: Arriving,
         had: Option<KeptFile>,
         event: &mut Event,
-    ) -> Result<Landed, Trouble> {
+    ) -> Result<FetchResult, Trouble> {
         let html = answer.header("content-type").is_some_and(|kind| kind.contains("html"));
         let format = self.remote.repository.format;
         if html && !path_class::may_be_html(format, self.path) {
@@ -123,11 +123,11 @@ impl<'a> Landing<'a> {
         let policy = ChecksumPolicy::of(self.remote.repository.record.remote.as_deref());
         let asked = policy != ChecksumPolicy::Ignore;
         let looked_at = asked && !path_class::is_metadata(format, self.path);
-        let claims = if looked_at { Claims::of(&answer) } else { Claims::default() };
+        let claims = if looked_at { DeclaredDigests::of(&answer) } else { DeclaredDigests::default() };
         let mut promise = if asked && claims.is_empty() && path_class::has_checksum_beside(format, self.path) {
-            Promise::ask(upstream.clone(), self.path.to_owned(), now)
+            ExpectedDigests::ask(upstream.clone(), self.path.to_owned(), now)
         } else {
-            Promise::Said(claims)
+            ExpectedDigests::Said(claims)
         };
         let text = |name| answer.header(name).map(str::to_owned);
         let (etag, modified) = (text("etag"), text("last-modified"));
@@ -141,10 +141,10 @@ impl<'a> Landing<'a> {
         let store = &self.remote.remotes.store;
         let followers = Followers::new(self.remote, self.path, self.told);
         let incoming =
-            Incoming::take(store, (format, self.path), &mut answer, (&mut promise, show, followers), event).await?;
+            Download::take(store, (format, self.path), &mut answer, (&mut promise, show, followers), event).await?;
         let (claims, unknown) = match promise.sure(event).await? {
             Ok(claims) => (claims, None),
-            Err(failure) if policy == ChecksumPolicy::Warn => (Claims::default(), Some(failure)),
+            Err(failure) if policy == ChecksumPolicy::Warn => (DeclaredDigests::default(), Some(failure)),
             Err(failure) => return Err(failure.into()),
         };
         if path_class::is_metadata(format, self.path) {
@@ -198,16 +198,16 @@ impl<'a> Landing<'a> {
     async fn keep(
         &self,
         had: Option<KeptFile>,
-        (known, incoming): (Arc<CachedFile>, Incoming),
+        (known, incoming): (Arc<CachedFile>, Download),
         event: &mut Event,
-    ) -> Result<Landed, Trouble> {
+    ) -> Result<FetchResult, Trouble> {
         let Remote { remotes, repository, .. } = self.remote;
         let max_bytes = repository.record.remote.as_ref().and_then(|remote| remote.max_bytes);
         let folder = tree::folder(self.path);
         // The first file of a folder that lacked others: groups may have answered with those of other members.
         let lacked = remotes.store.folder_in_memory(folder);
         let first = lacked.is_some_and(|lacked| lacked.fact(repository.origin).is_some_and(|fact| !fact.has));
-        let Incoming { held, arrival, growth, .. } = incoming;
+        let Download { held, arrival, growth, .. } = incoming;
         let kept = remotes
             .store
             .keep_cached(repository.origin, self.path, ((*known).clone(), arrival), max_bytes, event)
@@ -225,6 +225,6 @@ impl<'a> Landing<'a> {
         if let Some(growth) = growth {
             growth.whole(hashes.size_bytes);
         }
-        Ok(Landed::File(file, Came::Fetched))
+        Ok(FetchResult::File(file, ArrivedBy::Fetched))
     }
 }

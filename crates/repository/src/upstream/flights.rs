@@ -5,9 +5,9 @@ pub(crate) mod table;
 use crate::content::Growing;
 use crate::error::Error;
 use crate::upstream::failure::Trouble;
-use crate::upstream::fetch_job::Landing;
+use crate::upstream::fetch_job::FetchJob;
 use crate::upstream::first_seen::record;
-use crate::upstream::flights::table::{Line, Path};
+use crate::upstream::flights::table::{FlightEntry, FlightKey};
 use crate::upstream::{KeptFile, Remote, Remotes};
 use format::tree::Checksum;
 use std::fs::File;
@@ -34,7 +34,7 @@ pub(crate) enum Stage {
     /// The file arrives.
     Arriving(Arriving),
     /// The end.
-    Landed(Result<Landed, Trouble>),
+    Done(Result<FetchResult, Trouble>),
 }
 
 /// A file that arrives, and may be read as far as it has come.
@@ -50,16 +50,16 @@ pub(crate) struct Arriving {
 
 /// What a flight came to.
 #[derive(Debug, Clone)]
-pub(crate) enum Landed {
+pub(crate) enum FetchResult {
     /// The file, whole and verified.
-    File(KeptFile, Came),
+    File(KeptFile, ArrivedBy),
     /// The upstream proved that there is none, which is believed until then.
     Missing(Millis),
 }
 
 /// How the bytes of a file that landed came here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Came {
+pub(crate) enum ArrivedBy {
     /// Another flight had just brought them.
     Kept,
     /// The upstream gave them.
@@ -70,18 +70,18 @@ pub(crate) enum Came {
 
 /// For how long a flight goes on that the upstream has not answered yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lasts {
+pub(crate) enum FlightLifetime {
     /// As long as somebody follows it: strangers can ask for any path, and leave.
     WhileFollowed,
     /// To its end: it makes good again what is kept, which whoever comes next is better off with.
     ToItsEnd,
 }
 
-impl Landed {
+impl FetchResult {
     /// The file that the upstream gave, where it gave one.
     fn fetched(&self) -> Option<&KeptFile> {
         match self {
-            Landed::File(kept, Came::Fetched) => Some(kept),
+            FetchResult::File(kept, ArrivedBy::Fetched) => Some(kept),
             _ => None,
         }
     }
@@ -89,7 +89,7 @@ impl Landed {
 
 impl Remote {
     /// The flight for `path`: the one under way, or one that begins now, and lasts so long.
-    pub(crate) fn flight(&self, path: &str, lasts: Lasts) -> Result<Flight, Error> {
+    pub(crate) fn flight(&self, path: &str, lasts: FlightLifetime) -> Result<Flight, Error> {
         if !self.repository.asks {
             return Err(Error::Unasked);
         }
@@ -106,9 +106,9 @@ impl Remote {
         (event.subject.kind, event.layer) = ("file", Layer::Remote);
         let (told, stage) = watch::channel(Stage::Asking);
         let flight = Flight { id: event.id, stage };
-        let line = Line { id: event.id, told: told.clone() };
+        let line = FlightEntry { id: event.id, told: told.clone() };
         // One that lasts follows itself.
-        let own = (lasts == Lasts::ToItsEnd).then(|| line.flight());
+        let own = (lasts == FlightLifetime::ToItsEnd).then(|| line.flight());
         table.lines.insert(key.clone(), line);
         // A runtime that stops drops what it is given here and now, and that looks into the table.
         drop(table);
@@ -120,9 +120,9 @@ impl Remote {
 
     /// Has the flight for `path` go on to its end though those leave who follow it, as others will come.
     pub(crate) fn see_through(&self, path: &str) {
-        if let Ok(flight) = self.flight(path, Lasts::ToItsEnd) {
+        if let Ok(flight) = self.flight(path, FlightLifetime::ToItsEnd) {
             let mut event = Event::job("follow", self.now());
-            self.remotes.back.spawn(async move { drop(flight.follow(Until::Landed, &mut event).await) });
+            self.remotes.back.spawn(async move { drop(flight.follow(FollowUntil::Done, &mut event).await) });
         }
     }
 
@@ -165,14 +165,14 @@ struct UnderWay {
 struct Entry {
     remotes: Arc<Remotes>,
     id: EventId,
-    key: Path,
+    key: FlightKey,
 }
 
 impl UnderWay {
     async fn fly(self, told: watch::Sender<Stage>, mut event: Box<Event>) {
         let recorder = &self.remote.remotes.recorder;
         recorder.attempt();
-        let landed = Box::pin(Landing::new(&self.remote, &self.entry.key.1, &told).fly(&mut event)).await;
+        let landed = Box::pin(FetchJob::new(&self.remote, &self.entry.key.1, &told).fly(&mut event)).await;
         event.outcome = Some(match &landed {
             Ok(_) => Outcome::Done,
             Err(Trouble::Left) => Outcome::ClientGone,
@@ -183,9 +183,9 @@ impl UnderWay {
         }
         // Out of the table first: who comes from now on is not told of an end that was before.
         let path = self.entry.key.1.clone();
-        let fetched = landed.as_ref().ok().and_then(Landed::fetched).cloned();
+        let fetched = landed.as_ref().ok().and_then(FetchResult::fetched).cloned();
         drop(self.entry);
-        told.send_replace(Stage::Landed(landed));
+        told.send_replace(Stage::Done(landed));
         event.duration = Tick::now().since(event.began);
         if let Some(kept) = fetched
             && let Err(error) = record::file(&self.remote, &path, &kept, &mut event).await
@@ -210,21 +210,21 @@ impl Drop for Entry {
 
 /// How far a follower waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Until {
-    /// Until there are bytes to read, or it is known that there will be none.
+pub(crate) enum FollowUntil {
+    /// FollowUntil there are bytes to read, or it is known that there will be none.
     Arriving,
-    /// Until the end.
-    Landed,
+    /// FollowUntil the end.
+    Done,
 }
 
 impl Flight {
     /// Waits. `None`: it was given up, by a defect of ours or because the server stops.
-    pub(crate) async fn follow(mut self, until: Until, event: &mut Event) -> Option<Stage> {
+    pub(crate) async fn follow(mut self, until: FollowUntil, event: &mut Event) -> Option<Stage> {
         let began = Tick::now();
         let enough = |stage: &Stage| match stage {
             Stage::Asking => false,
-            Stage::Arriving(_) => until == Until::Arriving,
-            Stage::Landed(_) => true,
+            Stage::Arriving(_) => until == FollowUntil::Arriving,
+            Stage::Done(_) => true,
         };
         let stage = self.stage.wait_for(enough).await.ok().map(|stage| stage.clone());
         event.add(Op::FlightWait, Tick::now().since(began));

@@ -11,6 +11,7 @@ pub(crate) mod checksum_policy;
 pub(crate) mod declared_digests;
 pub(crate) mod download;
 pub(crate) mod expected_digests;
+pub(crate) mod factory;
 pub(crate) mod failure;
 pub(crate) mod fetch;
 pub(crate) mod fetch_job;
@@ -21,17 +22,16 @@ pub(crate) mod refused;
 pub(crate) mod release_age;
 pub(crate) mod row;
 pub(crate) mod ttl;
-pub(crate) mod upstreams;
 pub(crate) mod verify;
 
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
-use crate::index::open_files::Opened;
-use crate::maven::upstream::prefixes::Lists;
+use crate::index::open_files::OpenFiles;
+use crate::maven::upstream::prefixes::PrefixLists;
 use crate::references::References;
 use crate::repository::Repository;
+use crate::upstream::factory::UpstreamFactory;
 use crate::upstream::flights::table::Flights;
-use crate::upstream::upstreams::Upstreams;
 use crate::waiters::{Place, Waiters};
 use crate::workers::Workers;
 use client::{HostState, Hosts};
@@ -61,16 +61,16 @@ pub(crate) struct Remotes {
     pub(crate) back: Handle,
     /// Threads for what reads files or takes long.
     pub(crate) workers: Arc<Workers>,
-    pub(crate) upstreams: Upstreams,
+    pub(crate) upstreams: UpstreamFactory,
     pub(crate) flights: Flights,
     /// What is fetched though nobody waits for it any more.
     pub(crate) abandoned: Arc<Bound>,
     /// Requests that wait for these.
     pub(crate) waiters: Waiters,
     /// Large files that arrived or were asked for.
-    pub(crate) opened: Opened<Origin, KeptFile>,
+    pub(crate) opened: OpenFiles<Origin, KeptFile>,
     /// The beginnings of all paths of some.
-    pub(crate) lists: Lists,
+    pub(crate) lists: PrefixLists,
 }
 
 /// A remote repository and what it works with.
@@ -101,7 +101,7 @@ impl Remotes {
         store: Arc<Store>,
         recorder: Arc<Recorder>,
         workers: Arc<Workers>,
-        opened: Opened<Origin, KeptFile>,
+        opened: OpenFiles<Origin, KeptFile>,
         hosts: Arc<Hosts>,
         references: Arc<dyn References>,
         waiters: Waiters,
@@ -111,7 +111,7 @@ impl Remotes {
         recorder.register(opened.bound().clone());
         let abandoned = abandoned::bound();
         recorder.register(abandoned.clone());
-        let (upstreams, lists) = (Upstreams::new(hosts, references), Lists::new());
+        let (upstreams, lists) = (UpstreamFactory::new(hosts, references), PrefixLists::new());
         recorder.register(lists.bound().clone());
         Arc::new(Self {
             store,

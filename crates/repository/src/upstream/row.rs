@@ -5,10 +5,10 @@ use crate::maven::upstream::artifact_date;
 use crate::policy::named::{Named, Since};
 use crate::repository::Format;
 use crate::upstream::Remote;
-use crate::upstream::first_seen::store::{Listed, Sightings};
+use crate::upstream::first_seen::store::{FirstSeenStore, VersionPath};
 use crate::upstream::flights::Arriving;
-use crate::upstream::release_age::{Known, Met};
-use crate::upstream::ttl::Ages;
+use crate::upstream::release_age::{AgeRecord, KnownAge};
+use crate::upstream::ttl::Ttl;
 use crate::visible::Row;
 use format::maven::path;
 use store::{CachedFile, Digest, State};
@@ -58,15 +58,15 @@ impl<'a> OfUpstream<'a> {
             return Ok(row);
         }
         // It may have fallen out of the cache, be of a version that was seen before, or be older than it is known here.
-        let lasting = Ages::of(repository, path).lasting();
-        let known = Sightings::of(remote).known(repository.format, (path, sha256, lasting), event).await?;
+        let lasting = Ttl::of(repository, path).lasting();
+        let known = FirstSeenStore::of(remote).known(repository.format, (path, sha256, lasting), event).await?;
         let met = known.dated(modified, now);
         let since = if met.since < first_seen { met.age() } else { row.since };
         // A date is asked for once: then it is known that there is none.
         let open = match known {
-            Known::Met(Met { open, .. }) => open,
-            Known::Nothing => true,
-            Known::Appeared => false,
+            KnownAge::Seen(AgeRecord { open, .. }) => open,
+            KnownAge::Nothing => true,
+            KnownAge::Appeared => false,
         };
         let undated = open && modified.is_none() && matches!(since, Since::FirstSeen(_));
         let row = Self { since, ..row };
@@ -76,9 +76,9 @@ impl<'a> OfUpstream<'a> {
     /// Has the list of its artifact read, where that may tell since when it exists. Says whether it may be of another age now.
     pub(crate) async fn look_for_date(&self, remote: &Remote, event: &mut Event) -> Result<bool, Error> {
         // Builds of snapshots say themselves when they were made.
-        let artifact = |listed: &Listed<'_>| listed.version.is_some() && !path::is_snapshot(listed.folder);
-        match Listed::at(self.path).filter(artifact) {
-            Some(Listed { folder, .. }) if self.undated && remote.repository.format == Format::Maven => {
+        let artifact = |listed: &VersionPath<'_>| listed.version.is_some() && !path::is_snapshot(listed.folder);
+        match VersionPath::at(self.path).filter(artifact) {
+            Some(VersionPath { folder, .. }) if self.undated && remote.repository.format == Format::Maven => {
                 artifact_date::look(remote, folder, event).await
             }
             _ => Ok(false),

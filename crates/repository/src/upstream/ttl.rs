@@ -13,7 +13,7 @@ const MISSING_S: u64 = 300;
 
 /// For how long what is known of a path is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ages {
+pub(crate) struct Ttl {
     /// In milliseconds; `None`: for ever.
     fresh: Option<i64>,
     missing: i64,
@@ -21,7 +21,7 @@ pub(crate) struct Ages {
 
 /// How good it is at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Age {
+pub(crate) enum TtlState {
     /// Good, and not to be asked for again before then (`None`: never).
     Fresh(Option<Millis>),
     /// Good, and to be asked for again without anybody waiting for it: whoever comes later need not wait either.
@@ -30,7 +30,7 @@ pub(crate) enum Age {
     Stale,
 }
 
-impl Ages {
+impl Ttl {
     pub(crate) fn of(repository: &Repository, path: &str) -> Self {
         let remote = repository.record.remote.as_ref();
         let millis = |seconds: u64| i64::try_from(seconds).unwrap_or(i64::MAX / 1000).saturating_mul(1000);
@@ -49,15 +49,15 @@ impl Ages {
     }
 
     /// How good at `now` is what was last proven at `checked`. In the last tenth of its time it is aging.
-    pub(crate) fn at(self, checked: Millis, now: Millis) -> Age {
-        let Some(fresh) = self.fresh else { return Age::Fresh(None) };
+    pub(crate) fn at(self, checked: Millis, now: Millis) -> TtlState {
+        let Some(fresh) = self.fresh else { return TtlState::Fresh(None) };
         let (aging, stale) = (checked.0.saturating_add(fresh / 10 * 9), checked.0.saturating_add(fresh));
         match now.0 {
             // The clock was set back: nobody knows how old it is.
-            now if now < checked.0 => Age::Stale,
-            now if now < aging => Age::Fresh(Some(Millis(aging))),
-            now if now < stale => Age::Aging,
-            _ => Age::Stale,
+            now if now < checked.0 => TtlState::Stale,
+            now if now < aging => TtlState::Fresh(Some(Millis(aging))),
+            now if now < stale => TtlState::Aging,
+            _ => TtlState::Stale,
         }
     }
 
@@ -73,13 +73,16 @@ mod tests {
 
     #[test]
     fn what_may_change_is_fresh_then_aging_then_stale_and_the_rest_for_ever() {
-        let ages = Ages { fresh: Some(1000), missing: 50 };
+        let ages = Ttl { fresh: Some(1000), missing: 50 };
         let at = |now| ages.at(Millis(5000), Millis(now));
-        assert_eq!(at(5000), Age::Fresh(Some(Millis(5900))));
-        assert_eq!((at(5899), at(5900), at(5999)), (Age::Fresh(Some(Millis(5900))), Age::Aging, Age::Aging));
-        assert_eq!((at(6000), at(4999)), (Age::Stale, Age::Stale));
-        assert_eq!(Ages { fresh: Some(0), missing: 0 }.at(Millis(5), Millis(5)), Age::Stale);
-        assert_eq!(Ages { fresh: None, missing: 0 }.at(Millis(5), Millis(i64::MAX)), Age::Fresh(None));
+        assert_eq!(at(5000), TtlState::Fresh(Some(Millis(5900))));
+        assert_eq!(
+            (at(5899), at(5900), at(5999)),
+            (TtlState::Fresh(Some(Millis(5900))), TtlState::Aging, TtlState::Aging)
+        );
+        assert_eq!((at(6000), at(4999)), (TtlState::Stale, TtlState::Stale));
+        assert_eq!(Ttl { fresh: Some(0), missing: 0 }.at(Millis(5), Millis(5)), TtlState::Stale);
+        assert_eq!(Ttl { fresh: None, missing: 0 }.at(Millis(5), Millis(i64::MAX)), TtlState::Fresh(None));
         assert_eq!(ages.missing_until(Millis(7)), Millis(57));
     }
 }

@@ -43,8 +43,8 @@ fn entry(package: &Package, at: i64, state: State) -> Entry {
     }
 }
 
-fn head(repository: &Repository, entries: Vec<Entry>) -> Head {
-    Head::of(&UnitRows { seq: Seq(9), entries }, repository, Millis(i64::MAX)).unwrap()
+fn head(repository: &Repository, entries: Vec<Entry>) -> GemState {
+    GemState::of(&UnitRows { seq: Seq(9), entries }, repository, Millis(i64::MAX)).unwrap()
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_head_is_only_for_a_version_that_is_new_and_comes_last_in_the_form_that_is_s
     let (usual, other) = (repository(None), repository(Some("v1")));
     let entries = [("1.0.0", "ruby", State::Live), ("1.2", "java", State::Withdrawn)];
     let entries = entries.map(|(number, platform, state)| entry(&package(number, platform), 10, state));
-    let heads = Heads::new();
+    let heads = PushCache::new();
     let known =
         |repository, number, platform, at| heads.for_push(repository, &package(number, platform), Millis(at)).is_some();
     assert!(!known(&usual, "2.0", "ruby", 20), "nothing is known yet");
@@ -70,7 +70,7 @@ fn a_head_is_only_for_a_version_that_is_new_and_comes_last_in_the_form_that_is_s
 
 #[test]
 fn an_older_head_never_replaces_a_newer_one() {
-    let (usual, heads) = (repository(None), Heads::new());
+    let (usual, heads) = (repository(None), PushCache::new());
     let at = |seq| head(&usual, Vec::new()).made_by(Seq(seq));
     for seq in [5, 7, 6] {
         heads.put(ID, "lamp", at(seq));

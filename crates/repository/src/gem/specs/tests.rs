@@ -15,8 +15,8 @@ fn row((number, platform, state): (&str, &str, State)) -> Outline {
     Outline { unit: "lamp".into(), state, published: Millis(0), changed: Millis(0), facts }
 }
 
-fn said(versions: &[(&str, &str)]) -> Part {
-    let mut part = Part::default();
+fn said(versions: &[(&str, &str)]) -> ChunkPart {
+    let mut part = ChunkPart::default();
     for (number, platform) in versions {
         specs::tuple(&mut part.bytes, "lamp", number, platform, part.count == 0);
         part.count += 1;

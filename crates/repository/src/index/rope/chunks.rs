@@ -15,14 +15,14 @@ pub(crate) const UNITS: usize = 1000;
 
 /// What a unit says in one of the files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct ChunkPart {
     pub(crate) bytes: Vec<u8>,
     /// How many elements these are.
     pub(crate) count: u32,
 }
 
 /// A unit and what it says.
-type Said<const N: usize> = (Box<str>, [Part; N]);
+type Said<const N: usize> = (Box<str>, [ChunkPart; N]);
 
 /// N files of the same units.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl<const N: usize> Chunks<N> {
     }
 
     /// Adds a chunk behind the others, whose names all come before; `units` are in the order of theirs.
-    pub(crate) fn append(&mut self, units: Vec<(String, [Part; N])>) -> Result<(), Error> {
+    pub(crate) fn append(&mut self, units: Vec<(String, [ChunkPart; N])>) -> Result<(), Error> {
         let said = units.into_iter().filter(|(_, parts)| !silent(parts)).map(|(name, parts)| (name.into(), parts));
         let units: Vec<_> = said.collect();
         if !units.is_empty() {
@@ -93,8 +93,8 @@ impl<const N: usize> Chunks<N> {
     }
 
     /// Replaces what units say; those that say nothing go. Whether anything is another now.
-    pub(crate) fn change(&mut self, changes: BTreeMap<String, [Part; N]>) -> Result<bool, Error> {
-        let mut by_chunk: BTreeMap<usize, Vec<(String, [Part; N])>> = BTreeMap::new();
+    pub(crate) fn change(&mut self, changes: BTreeMap<String, [ChunkPart; N]>) -> Result<bool, Error> {
+        let mut by_chunk: BTreeMap<usize, Vec<(String, [ChunkPart; N])>> = BTreeMap::new();
         for (name, parts) in changes {
             by_chunk.entry(self.place(&name)).or_default().push((name, parts));
         }
@@ -171,9 +171,11 @@ impl<const N: usize> Chunk<N> {
                 _ => Coded::of(&whole)?,
             };
         }
-        let extent = |part: &Part| Extent { len: part.bytes.len() as u32, count: part.count };
-        let unit =
-            |(name, parts): &(Box<str>, [Part; N])| Unit { name: name.clone(), parts: parts.each_ref().map(extent) };
+        let extent = |part: &ChunkPart| Extent { len: part.bytes.len() as u32, count: part.count };
+        let unit = |(name, parts): &(Box<str>, [ChunkPart; N])| Unit {
+            name: name.clone(),
+            parts: parts.each_ref().map(extent),
+        };
         Ok(Self { units: units.iter().map(unit).collect(), files })
     }
 
@@ -189,7 +191,7 @@ impl<const N: usize> Chunk<N> {
                 let Extent { len, count } = unit.parts[at];
                 let begin = from[at];
                 from[at] += len as usize;
-                Part { bytes: wholes[at][begin..from[at]].to_vec(), count }
+                ChunkPart { bytes: wholes[at][begin..from[at]].to_vec(), count }
             };
             (unit.name.clone(), std::array::from_fn(part))
         };
@@ -202,6 +204,6 @@ impl<const N: usize> Chunk<N> {
     }
 }
 
-fn silent(parts: &[Part]) -> bool {
+fn silent(parts: &[ChunkPart]) -> bool {
     parts.iter().all(|part| part.bytes.is_empty())
 }

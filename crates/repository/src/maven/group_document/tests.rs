@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn part(hosted: bool, text: &str) -> Part {
-    Part { hosted, content: Content::text(text.to_owned(), "application/xml") }
+fn part(hosted: bool, text: &str) -> MemberDocument {
+    MemberDocument { hosted, content: Content::text(text.to_owned(), "application/xml") }
 }
 
 fn versions(group: &str, artifact: &str, version: &str) -> String {
@@ -15,25 +15,25 @@ fn plugin(prefix: &str, artifact: &str) -> String {
     metadata::plugins([plugin]).render()
 }
 
-fn merge(document: Document, path: &str, parts: &[Part]) -> Option<Together> {
+fn merge(document: Document, path: &str, parts: &[MemberDocument]) -> Option<MergedDocument> {
     crate::maven::group_document::merge((document, path), parts, &HashSet::new())
 }
 
-fn merged(path: &str, parts: &[Part]) -> (Metadata, bool) {
+fn merged(path: &str, parts: &[MemberDocument]) -> (Metadata, bool) {
     let merged = merge(Document::Metadata, path, parts).unwrap();
     (Metadata::read(&merged.bytes).unwrap(), merged.lacks)
 }
 
 #[test]
 fn documents_and_their_checksums_are_told_from_files() {
-    let asked = |path| Asked::read(Format::Maven, path);
+    let asked = |path| DocumentRequest::read(Format::Maven, path);
     let sha1 = Some(Checksum::Sha1);
-    let metadata = Asked { path: "a/b/maven-metadata.xml", checksum: sha1, document: Document::Metadata };
+    let metadata = DocumentRequest { path: "a/b/maven-metadata.xml", checksum: sha1, document: Document::Metadata };
     assert_eq!(asked("a/b/maven-metadata.xml.sha1"), Some(metadata));
     assert_eq!(asked("archetype-catalog.xml").map(|asked| asked.document), Some(Document::Catalog));
     assert_eq!(asked(".meta/prefixes.txt").map(|asked| asked.document), Some(Document::Prefixes));
     assert_eq!((asked("a/b/1/b-1.jar"), asked("a/b/1/b-1.jar.sha1")), (None, None));
-    assert_eq!(Asked::read(Format::Raw, "a/b/maven-metadata.xml"), None);
+    assert_eq!(DocumentRequest::read(Format::Raw, "a/b/maven-metadata.xml"), None);
 }
 
 #[test]

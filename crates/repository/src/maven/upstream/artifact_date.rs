@@ -3,8 +3,8 @@
 
 use crate::error::Error;
 use crate::maven::upstream::filtered_metadata;
-use crate::upstream::fetch::{Told, file};
-use crate::upstream::first_seen::observation::Sight;
+use crate::upstream::fetch::{FetchTrace, file};
+use crate::upstream::first_seen::observation::Observation;
 use crate::upstream::first_seen::record;
 use crate::upstream::{PATIENCE, Remote, refused};
 use telemetry::Event;
@@ -17,7 +17,7 @@ pub(crate) async fn look(remote: &Remote, folder: &str, event: &mut Event) -> Re
     if refused::never_asked(&remote.repository, &path).is_some() {
         return Ok(false);
     }
-    let mut told = Told::default();
+    let mut told = FetchTrace::default();
     // A file that leads here is refused if this takes long, and so is metadata that cannot be had. It calls itself through what is
     // read there.
     let found = timeout(PATIENCE, Box::pin(file(remote, &path, &mut told, event))).await;
@@ -29,7 +29,7 @@ pub(crate) async fn look(remote: &Remote, folder: &str, event: &mut Event) -> Re
     };
     if remote.repository.asks {
         let document = filtered_metadata::read(remote, &content, event).await?;
-        record::sights(remote, Sight::of_document(folder, &document, content.modified), event).await?;
+        record::sights(remote, Observation::of_document(folder, &document, content.modified), event).await?;
     }
     Ok(true)
 }

@@ -5,12 +5,12 @@ use crate::content::{rows_of, soonest};
 use crate::error::Error;
 use crate::maven::upstream::pom_dates;
 use crate::policy::named::{Named, Since};
-use crate::upstream::fetch::{Told, file};
+use crate::upstream::fetch::{FetchTrace, file};
 use crate::upstream::first_seen::observation;
-use crate::upstream::first_seen::observation::Sight;
+use crate::upstream::first_seen::observation::Observation;
 use crate::upstream::first_seen::record;
-use crate::upstream::first_seen::store::{Folder, Sightings};
-use crate::upstream::release_age::{Known, Met};
+use crate::upstream::first_seen::store::{FirstSeenStore, FolderHistory};
+use crate::upstream::release_age::{AgeRecord, KnownAge};
 use crate::upstream::{Remote, path_class};
 use crate::visible::View;
 use crate::workers::aside;
@@ -32,7 +32,7 @@ pub(crate) fn is_for(remote: &Remote, path: &str) -> bool {
 pub(crate) async fn metadata(
     remote: &Remote,
     path: &str,
-    told: &mut Told,
+    told: &mut FetchTrace,
     event: &mut Event,
 ) -> Result<Content, Error> {
     let (of, checksum) = match path_class::checksum_of(remote.repository.format, path) {
@@ -70,13 +70,13 @@ pub(crate) async fn read(remote: &Remote, content: &Content, event: &mut Event) 
 }
 
 /// What is known of the age of what a document lists.
-struct Ages {
+struct VersionAges {
     /// Without its versions, which are beside it.
-    folder: Folder,
-    met: BTreeMap<String, Met>,
+    folder: FolderHistory,
+    met: BTreeMap<String, AgeRecord>,
 }
 
-impl Ages {
+impl VersionAges {
     /// Where the document tells something new, that is written down first: what it tells later is told of what was not there now.
     async fn of(
         remote: &Remote,
@@ -84,9 +84,9 @@ impl Ages {
         (document, modified): (&Metadata, Option<Millis>),
         event: &mut Event,
     ) -> Result<Self, Error> {
-        let (sightings, sights) = (Sightings::of(remote), Sight::of_document(folder, document, modified));
+        let (sightings, sights) = (FirstSeenStore::of(remote), Observation::of_document(folder, document, modified));
         let Some(told) = sights.first().map(|here| here.versions.clone()) else { return Err(Error::GivenUp) };
-        let misses = |known: &Option<Folder>| {
+        let misses = |known: &Option<FolderHistory>| {
             told.iter().any(|(version, _)| !known.as_ref().is_some_and(|known| known.versions.contains_key(version)))
         };
         let mut known = sightings.folder(folder, event).await?;
@@ -96,7 +96,7 @@ impl Ages {
         }
         let unmet = match misses(&known) {
             true => sightings.unmet(known.as_ref(), event).await?,
-            false => Known::Nothing,
+            false => KnownAge::Nothing,
         };
         let mut folder = known.unwrap_or_default();
         let mut met = std::mem::take(&mut folder.versions);
@@ -118,7 +118,7 @@ async fn built(
     (document, modified): (&Metadata, Option<Millis>),
     event: &mut Event,
 ) -> Result<(Metadata, Option<Millis>), Error> {
-    let ages = Ages::of(remote, folder, (document, modified), event).await?;
+    let ages = VersionAges::of(remote, folder, (document, modified), event).await?;
     let view = remote.repository.view(remote.now());
     let mut until = None::<Millis>;
     let mut hides = |build: Option<String>| {
@@ -197,9 +197,9 @@ async fn looked(
     document: (&Metadata, Option<Millis>),
     (versions, view): (&[&str], View<'_>),
     event: &mut Event,
-) -> Result<(Ages, Option<Millis>), Error> {
+) -> Result<(VersionAges, Option<Millis>), Error> {
     let of = folder.rsplit_once('/').unwrap_or(("", folder));
-    let open = |ages: &Ages| -> Vec<&str> {
+    let open = |ages: &VersionAges| -> Vec<&str> {
         let hides = |version: &str| {
             let named = Named::maven(of, version, ages.since(version)).upstream();
             view.rules.hides(&named, view).is_some()
@@ -207,13 +207,13 @@ async fn looked(
         let told = |version: &str| path::is_snapshot(version) || ages.met.get(version).is_none_or(|met| !met.open);
         versions.iter().copied().filter(|version| !told(version) && hides(version)).collect()
     };
-    let mut ages = Ages::of(remote, folder, document, event).await?;
+    let mut ages = VersionAges::of(remote, folder, document, event).await?;
     let some = open(&ages);
     let turn = !some.is_empty() && remote.repository.asks && ages.folder.next_turn(remote.now()).is_none();
     // What POMs tell must be written down, or they would be looked for again and again.
-    if turn && !Sightings::of(remote).is_full(event).await? {
+    if turn && !FirstSeenStore::of(remote).is_full(event).await? {
         pom_dates::look(remote, (folder, &ages.folder), &some, event).await?;
-        ages = Ages::of(remote, folder, document, event).await?;
+        ages = VersionAges::of(remote, folder, document, event).await?;
     }
     let again = ages.folder.next_turn(remote.now()).filter(|_| !open(&ages).is_empty());
     Ok((ages, again))

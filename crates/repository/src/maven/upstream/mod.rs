@@ -1,4 +1,4 @@
-//! TODO maven::upstream
+//! Rules for upstreams that only Maven has: metadata without hidden versions, dates of releases, `prefixes.txt`.
 
 pub(crate) mod artifact_date;
 pub(crate) mod filtered_metadata;

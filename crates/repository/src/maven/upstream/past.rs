@@ -11,10 +11,10 @@ use crate::maven::upstream::filtered_metadata::hide_plugins;
 use crate::policy::named::Named;
 use crate::policy::rules::OPEN;
 use crate::repository::{Format, Repository};
-use crate::upstream::fetch::{Told, answer, present};
-use crate::upstream::first_seen::store::{Bytes, First, Folder, Sightings};
-use crate::upstream::release_age::Met;
-use crate::upstream::ttl::Ages;
+use crate::upstream::fetch::{FetchTrace, answer, present};
+use crate::upstream::first_seen::store::{Bytes, First, FirstSeenStore, FolderHistory};
+use crate::upstream::release_age::AgeRecord;
+use crate::upstream::ttl::Ttl;
 use crate::upstream::{Remembered, Remote};
 use crate::visible;
 use crate::visible::Row;
@@ -30,10 +30,10 @@ pub(crate) async fn file(
     remote: &Remote,
     past: Past,
     path: &str,
-    told: &mut Told,
+    told: &mut FetchTrace,
     event: &mut Event,
 ) -> Result<Content, Error> {
-    let then = Sightings::of(remote).through(past.through);
+    let then = FirstSeenStore::of(remote).through(past.through);
     if remote.repository.format == Format::Raw {
         let Some(Bytes { met, sha256 }) = then.bytes(path, event).await? else {
             return Err(early(remote, then, path, event).await?);
@@ -43,7 +43,7 @@ pub(crate) async fn file(
             Some(Remembered::File(kept)) if kept.known.hashes.sha256 == sha256 => {
                 answer((&today, told), path, kept, (How::Kept, None), event).await
             }
-            _ if Ages::of(&today.repository, path).lasting() => present(&today, path, told, event).await,
+            _ if Ttl::of(&today.repository, path).lasting() => present(&today, path, told, event).await,
             _ => Err(Error::Unkept(path.to_owned())),
         };
     }
@@ -80,8 +80,8 @@ pub(crate) async fn file(
 fn today(
     remote: &Remote,
     named: Option<Named<'_>>,
-    (met, path): (Met, &str),
-    told: &mut Told,
+    (met, path): (AgeRecord, &str),
+    told: &mut FetchTrace,
 ) -> Result<Remote, Error> {
     let Remote { remotes, repository, place } = remote;
     let row = Seen { named: named.map(Named::upstream), met };
@@ -94,11 +94,11 @@ fn today(
 }
 
 /// Why nothing is told of `path` as of then.
-async fn early(remote: &Remote, then: Sightings<'_>, path: &str, event: &mut Event) -> Result<Error, Error> {
+async fn early(remote: &Remote, then: FirstSeenStore<'_>, path: &str, event: &mut Event) -> Result<Error, Error> {
     let first = match then.first(event).await? {
         Some(First { full: true, .. }) => return Ok(over_budget(remote)),
         Some(_) => None,
-        None => Sightings::of(remote).first(event).await?,
+        None => FirstSeenStore::of(remote).first(event).await?,
     };
     Ok(match first {
         Some(First { since, .. }) => Error::BeforeItsTime { what: remote.repository.record.name.clone(), since },
@@ -111,13 +111,13 @@ fn over_budget(remote: &Remote) -> Error {
 }
 
 /// Metadata of all that had been seen in a folder.
-fn document(remote: &Remote, (folder, mut known): (&str, Folder)) -> Option<Content> {
+fn document(remote: &Remote, (folder, mut known): (&str, FolderHistory)) -> Option<Content> {
     let (seen, versions) = (known.seen, std::mem::take(&mut known.versions));
     let mut plugins = known.listed_plugins();
     let view = remote.repository.view(remote.now());
     hide_plugins(&mut plugins, folder, view);
     let of = folder.rsplit_once('/').unwrap_or(("", folder));
-    let named = |version, met: Met| Some(Named::maven(of, version, met.age()).upstream());
+    let named = |version, met: AgeRecord| Some(Named::maven(of, version, met.age()).upstream());
     let rows: Vec<_> = versions.iter().map(|(version, met)| Seen { named: named(version, *met), met: *met }).collect();
     let shown: Vec<_> = visible(&rows, view).map(|row| row.entry()).collect();
     let changed = shown.iter().map(|row| row.met.seen).max().unwrap_or(seen);
@@ -132,7 +132,7 @@ fn document(remote: &Remote, (folder, mut known): (&str, Folder)) -> Option<Cont
 #[derive(Debug)]
 struct Seen<'a> {
     named: Option<Named<'a>>,
-    met: Met,
+    met: AgeRecord,
 }
 
 impl Row for Seen<'_> {

@@ -1,11 +1,11 @@
 //! How old versions are that an upstream had before anybody looked: the dates of their POMs, a few in a turn.
 
 use crate::error::Error;
-use crate::upstream::first_seen::observation::Sight;
+use crate::upstream::first_seen::observation::Observation;
 use crate::upstream::first_seen::record;
-use crate::upstream::first_seen::store::Folder;
-use crate::upstream::flights::{Landed, Lasts, Stage, Until};
-use crate::upstream::release_age::Told;
+use crate::upstream::first_seen::store::FolderHistory;
+use crate::upstream::flights::{FetchResult, FlightLifetime, FollowUntil, Stage};
+use crate::upstream::release_age::ReportedDate;
 use crate::upstream::{KeptFile, PATIENCE, Remembered, Remote, WIDTH};
 use std::time::Duration;
 use telemetry::{Event, Millis};
@@ -19,7 +19,7 @@ const AGAIN: Duration = Duration::from_secs(10);
 /// It is doubled so often at most: that is 43 minutes.
 const DOUBLED: u32 = 8;
 
-impl Folder {
+impl FolderHistory {
     /// When POMs may be looked for again; `None`: now.
     pub(crate) fn next_turn(&self, now: Millis) -> Option<Millis> {
         // One of the future is of a clock that was set back.
@@ -38,7 +38,7 @@ fn turn<'a>(open: &[&'a str], in_vain: u32) -> Vec<&'a str> {
 /// Looks for POMs of these versions of a folder, and writes down what they tell.
 pub(crate) async fn look(
     remote: &Remote,
-    (folder, known): (&str, &Folder),
+    (folder, known): (&str, &FolderHistory),
     open: &[&str],
     event: &mut Event,
 ) -> Result<(), Error> {
@@ -47,11 +47,16 @@ pub(crate) async fn look(
     for some in turn(open, known.in_vain).chunks(WIDTH) {
         let poms: Vec<_> = some.iter().map(|version| format!("{folder}/{version}/{artifact}-{version}.pom")).collect();
         for (version, date) in some.iter().zip(dates(remote, &poms, event).await?) {
-            versions.extend(date.map(|date| ((*version).to_owned(), Told { date, bound: false })));
+            versions.extend(date.map(|date| ((*version).to_owned(), ReportedDate { date, bound: false })));
         }
     }
     let looked = Some(!versions.is_empty());
-    record::sights(remote, vec![Sight { folder: folder.to_owned(), versions, looked, ..Sight::default() }], event).await
+    record::sights(
+        remote,
+        vec![Observation { folder: folder.to_owned(), versions, looked, ..Observation::default() }],
+        event,
+    )
+    .await
 }
 
 /// What these POMs are dated: those that are kept, and else those that the upstream gives. `Some(None)`: it has no date, or no POM;
@@ -66,15 +71,15 @@ async fn dates(remote: &Remote, poms: &[String], event: &mut Event) -> Result<Ve
             Some(Remembered::MissingUntil(until)) if remote.now() < until => dates[at] = Some(None),
             // All of them are under way before the first is waited for. Where there is no room nothing is known.
             _ if !may_wait => {}
-            _ => flights.extend(remote.flight(pom, Lasts::ToItsEnd).ok().map(|flight| (at, flight))),
+            _ => flights.extend(remote.flight(pom, FlightLifetime::ToItsEnd).ok().map(|flight| (at, flight))),
         }
     }
     for (at, flight) in flights {
-        let came = timeout(PATIENCE, flight.follow(Until::Arriving, event)).await;
+        let came = timeout(PATIENCE, flight.follow(FollowUntil::Arriving, event)).await;
         dates[at] = match came.ok().flatten() {
             Some(Stage::Arriving(arriving)) => Some(arriving.modified),
-            Some(Stage::Landed(Ok(Landed::File(kept, _)))) => Some(of(&kept)),
-            Some(Stage::Landed(Ok(Landed::Missing(_)))) => Some(None),
+            Some(Stage::Done(Ok(FetchResult::File(kept, _)))) => Some(of(&kept)),
+            Some(Stage::Done(Ok(FetchResult::Missing(_)))) => Some(None),
             _ => None,
         };
     }
@@ -100,7 +105,8 @@ mod tests {
 
     #[test]
     fn turns_are_further_apart_the_longer_nothing_is_told() {
-        let next = |looked, in_vain| Folder { looked, in_vain, ..Folder::default() }.next_turn(Millis(5_000));
+        let next =
+            |looked, in_vain| FolderHistory { looked, in_vain, ..FolderHistory::default() }.next_turn(Millis(5_000));
         assert_eq!((next(None, 0), next(Some(Millis(6_000)), 0)), (None, None));
         assert_eq!((next(Some(Millis(0)), 0), next(Some(Millis(-5_000)), 0)), (Some(Millis(10_000)), None));
         assert_eq!(

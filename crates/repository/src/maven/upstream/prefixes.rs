@@ -7,8 +7,8 @@ use crate::content::{How, rows_of};
 use crate::error::Error;
 use crate::repository::Format;
 use crate::upstream::Remote;
-use crate::upstream::fetch::{Told, file};
-use crate::upstream::ttl::Ages;
+use crate::upstream::fetch::{FetchTrace, file};
+use crate::upstream::ttl::Ttl;
 use crate::workers::aside;
 use format::maven::path::PREFIXES;
 use format::maven::prefixes::Prefixes;
@@ -28,7 +28,7 @@ const LONGEST: u64 = 2 << 20;
 
 /// The lists of upstreams, in memory.
 #[derive(Debug)]
-pub(crate) struct Lists {
+pub(crate) struct PrefixLists {
     known: Cache<Origin, Arc<List>, Weight>,
     bound: Arc<Bound>,
 }
@@ -52,7 +52,7 @@ impl Weighter<Origin, Arc<List>> for Weight {
     }
 }
 
-impl Lists {
+impl PrefixLists {
     /// Knows none yet.
     pub(crate) fn new() -> Self {
         let hasher = DefaultHashBuilder::default();
@@ -87,7 +87,7 @@ impl Remote {
         }
         if repository.asks {
             // Meanwhile nobody else has it asked for.
-            let until = Ages::of(repository, PREFIXES).missing_until(now);
+            let until = Ttl::of(repository, PREFIXES).missing_until(now);
             self.remotes.lists.keep(of, List { prefixes: None, until });
             let remote = Remote { place: Weak::new(), ..self.clone() };
             self.remotes.back.spawn(async move {
@@ -102,11 +102,11 @@ impl Remote {
 
     /// The list as the upstream has it now; what it had last is no proof of what is missing.
     async fn list(&self, event: &mut Event) -> Result<List, Error> {
-        let content = file(self, PREFIXES, &mut Told::default(), event).await?;
+        let content = file(self, PREFIXES, &mut FetchTrace::default(), event).await?;
         let freshness = content.freshness.filter(|freshness| !matches!(freshness.how, How::Stale(_)));
         let age_s = freshness.ok_or(Error::GivenUp)?.age_s;
         let checked = Millis(self.now().0 - i64::try_from(age_s).unwrap_or(i64::MAX / 1000) * 1000);
-        let until = Ages::of(&self.repository, PREFIXES).missing_until(checked);
+        let until = Ttl::of(&self.repository, PREFIXES).missing_until(checked);
         let len = content.hashes.as_ref().map_or(0, |hashes| hashes.size_bytes);
         let read = move || {
             let bytes = (len <= LONGEST).then(|| content.bytes()).flatten();

@@ -1,4 +1,4 @@
-//! TODO upstream::first_seen
+//! When each version of an upstream was first seen, kept in the journal: a cooldown counts from then.
 
 pub(crate) mod observation;
 pub(crate) mod record;

@@ -1,8 +1,8 @@
 //! What somebody saw of an upstream now, and what that adds to what had been seen.
 
 use crate::upstream::first_seen::row::{NAME_MAX, News, Plugin};
-use crate::upstream::first_seen::store::{Folder, Listed};
-use crate::upstream::release_age::{Known, Told};
+use crate::upstream::first_seen::store::{FolderHistory, VersionPath};
+use crate::upstream::release_age::{KnownAge, ReportedDate};
 use format::maven::metadata::{self, Metadata, moment_of};
 use format::maven::path;
 use format::maven::snapshot::Build;
@@ -14,10 +14,10 @@ const MET_MAX: usize = 20_000;
 
 /// What was seen of a folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Sight {
+pub(crate) struct Observation {
     pub(crate) folder: String,
     /// Versions, and what was told of the age of each.
-    pub(crate) versions: Vec<(String, Told)>,
+    pub(crate) versions: Vec<(String, ReportedDate)>,
     /// Whether these are all that there are.
     pub(crate) listed: bool,
     pub(crate) plugins: Vec<metadata::Plugin>,
@@ -25,15 +25,15 @@ pub(crate) struct Sight {
     pub(crate) looked: Option<bool>,
 }
 
-impl Sight {
+impl Observation {
     /// What the file at `path` tells, of which the upstream says when it was last changed.
     pub(crate) fn of_file(path: &str, modified: Option<Millis>) -> Vec<Self> {
-        let Some(Listed { folder, version }) = Listed::at(path) else { return Vec::new() };
+        let Some(VersionPath { folder, version }) = VersionPath::at(path) else { return Vec::new() };
         let above = Self::of_snapshot(folder);
         // A build says itself when it was made.
         let made = version.as_deref().and_then(made).filter(|_| above.is_some());
         let date = made.or(modified);
-        let told = Told { date, bound: date.is_none() };
+        let told = ReportedDate { date, bound: date.is_none() };
         let versions: Vec<_> = version.map(|version| (version, told)).into_iter().collect();
         let listed = versions.is_empty();
         let here = Self { folder: folder.to_owned(), versions, listed, ..Self::default() };
@@ -44,14 +44,14 @@ impl Sight {
     pub(crate) fn of_document(folder: &str, document: &Metadata, modified: Option<Millis>) -> Vec<Self> {
         let here = Self { folder: folder.to_owned(), listed: true, ..Self::default() };
         if let Some(above) = Self::of_snapshot(folder) {
-            let told = |build: &str| (build.to_owned(), Told { date: made(build), bound: false });
+            let told = |build: &str| (build.to_owned(), ReportedDate { date: made(build), bound: false });
             return vec![Self { versions: builds(document).map(|build| told(&build)).collect(), ..here }, above];
         }
         let date = document.updated.as_deref().and_then(moment_of).map(Millis).or(modified);
         let latest = [&document.latest, &document.release].into_iter().flatten();
         let versions = document.versions.iter().chain(latest).map(|version| {
             // The files of a snapshot tell nothing of when its first build came.
-            (version.clone(), Told { date, bound: !path::is_snapshot(version) })
+            (version.clone(), ReportedDate { date, bound: !path::is_snapshot(version) })
         });
         vec![Self { versions: versions.collect(), plugins: document.plugins.clone(), ..here }]
     }
@@ -59,20 +59,20 @@ impl Sight {
     /// That there is the snapshot of this folder, if it is one of a snapshot.
     fn of_snapshot(folder: &str) -> Option<Self> {
         let (above, version) = folder.rsplit_once('/').filter(|(_, version)| path::is_snapshot(version))?;
-        let versions = vec![(version.to_owned(), Told { date: None, bound: true })];
+        let versions = vec![(version.to_owned(), ReportedDate { date: None, bound: true })];
         Some(Self { folder: above.to_owned(), versions, ..Self::default() })
     }
 
     /// What is new of it, given what is known of the folder; `None`: nothing.
-    pub(crate) fn news(&self, before: Option<&Folder>, now: Millis) -> Option<News> {
-        let nothing = Folder { seen: now, ..Folder::default() };
+    pub(crate) fn news(&self, before: Option<&FolderHistory>, now: Millis) -> Option<News> {
+        let nothing = FolderHistory { seen: now, ..FolderHistory::default() };
         let known = before.unwrap_or(&nothing);
         let mut room = MET_MAX.saturating_sub(known.versions.len() + known.plugins.len());
         let mut news = News { listed: self.listed && !known.listed, older: known.older, ..News::default() };
         let mut told = HashSet::new();
         for (version, date) in &self.versions {
             let had = known.versions.get(version);
-            let met = had.map_or_else(|| known.unmet(), |had| Known::Met(*had)).told(*date, now);
+            let met = had.map_or_else(|| known.unmet(), |had| KnownAge::Seen(*had)).told(*date, now);
             if had == Some(&met) || version.len() > NAME_MAX || had.is_none() && room == 0 || !told.insert(version) {
                 continue;
             }
@@ -116,34 +116,34 @@ fn made(build: &str) -> Option<Millis> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::upstream::release_age::Met;
+    use crate::upstream::release_age::AgeRecord;
 
     const NOW: Millis = Millis(1_000);
 
-    fn listed(versions: impl IntoIterator<Item = String>) -> Sight {
+    fn listed(versions: impl IntoIterator<Item = String>) -> Observation {
         let document = Metadata {
             versions: versions.into_iter().collect(),
             plugins: vec![metadata::Plugin { name: None, prefix: "light".into(), artifact: "lamp".into() }],
             ..Metadata::default()
         };
-        Sight::of_document("org/lamp", &document, Some(Millis(10))).remove(0)
+        Observation::of_document("org/lamp", &document, Some(Millis(10))).remove(0)
     }
 
     /// What the journal has of a folder, as it would be read again.
     #[derive(Debug, Default)]
-    struct Journal(Option<Folder>);
+    struct Journal(Option<FolderHistory>);
 
     impl Journal {
         /// Says how many bytes that adds; 0: no row.
-        fn see(&mut self, sight: &Sight, now: Millis) -> usize {
+        fn see(&mut self, sight: &Observation, now: Millis) -> usize {
             let Some(news) = sight.news(self.0.as_ref(), now) else { return 0 };
             let row = serde_json::to_string(&news).unwrap();
-            let folder = self.0.get_or_insert_with(|| Folder { seen: now, ..Folder::default() });
+            let folder = self.0.get_or_insert_with(|| FolderHistory { seen: now, ..FolderHistory::default() });
             folder.learn(now, serde_json::from_str(&row).unwrap());
             row.len()
         }
 
-        fn met(&self, version: &str) -> Met {
+        fn met(&self, version: &str) -> AgeRecord {
             self.0.as_ref().unwrap().versions[version]
         }
     }
@@ -156,8 +156,8 @@ mod tests {
         assert_eq!(journal.see(&listed(many.clone()), Millis(2_000)), 0);
         let more = many.into_iter().chain(["new".to_owned()]);
         assert_eq!(journal.see(&listed(more), Millis(3_000)), r#"{"settled":{"3000":["new"]}}"#.len());
-        assert_eq!(journal.met("new"), Met { seen: Millis(3_000), since: Millis(3_000), open: false });
-        assert_eq!(journal.met("7"), Met { seen: NOW, since: Millis(10), open: true });
+        assert_eq!(journal.met("new"), AgeRecord { seen: Millis(3_000), since: Millis(3_000), open: false });
+        assert_eq!(journal.met("7"), AgeRecord { seen: NOW, since: Millis(10), open: true });
         let folder = journal.0.unwrap();
         assert!(folder.listed && folder.seen == NOW && folder.plugins["lamp"].prefix == "light");
     }
@@ -166,11 +166,15 @@ mod tests {
     fn what_poms_tell_is_written_with_when_they_were_looked_for() {
         let mut journal = Journal::default();
         journal.see(&listed(["1".to_owned(), "2".to_owned()]), NOW);
-        let told = Told { date: Some(Millis(5)), bound: false };
-        let turn =
-            |versions, looked| Sight { folder: "org/lamp".into(), versions, looked: Some(looked), ..Sight::default() };
+        let told = ReportedDate { date: Some(Millis(5)), bound: false };
+        let turn = |versions, looked| Observation {
+            folder: "org/lamp".into(),
+            versions,
+            looked: Some(looked),
+            ..Observation::default()
+        };
         assert!(journal.see(&turn(vec![("1".to_owned(), told)], true), Millis(2_000)) > 0);
-        assert_eq!(journal.met("1"), Met { seen: NOW, since: Millis(5), open: false });
+        assert_eq!(journal.met("1"), AgeRecord { seen: NOW, since: Millis(5), open: false });
         assert!(journal.see(&turn(Vec::new(), false), Millis(3_000)) > 0);
         let folder = journal.0.unwrap();
         assert!(folder.looked == Some(Millis(3_000)) && folder.in_vain == 1);
@@ -183,7 +187,7 @@ mod tests {
         let folder = journal.0.as_ref().unwrap();
         assert_eq!(folder.versions.len() + folder.plugins.len(), MET_MAX);
         assert_eq!(journal.see(&listed(["other".to_owned()]), Millis(2_000)), 0);
-        let file = Sight::of_file("org/lamp/yet-another/lamp-yet-another.jar", None).remove(0);
+        let file = Observation::of_file("org/lamp/yet-another/lamp-yet-another.jar", None).remove(0);
         assert_eq!(journal.see(&file, Millis(2_000)), 0);
         let mut journal = Journal::default();
         journal.see(&listed(["1".to_owned(), "9".repeat(NAME_MAX + 1)]), NOW);

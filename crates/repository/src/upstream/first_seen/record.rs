@@ -4,10 +4,10 @@ use crate::content::rows_of;
 use crate::error::Error;
 use crate::repository::Format;
 use crate::upstream::download::document;
-use crate::upstream::first_seen::observation::Sight;
+use crate::upstream::first_seen::observation::Observation;
 use crate::upstream::first_seen::row::News;
-use crate::upstream::first_seen::store::{BytesRow, First, FirstRow, Sightings};
-use crate::upstream::release_age::{Known, Told};
+use crate::upstream::first_seen::store::{BytesRow, First, FirstRow, FirstSeenStore};
+use crate::upstream::release_age::{KnownAge, ReportedDate};
 use crate::upstream::{KeptFile, Remote, path_class};
 use crate::workers::aside;
 use format::maven::metadata::Metadata;
@@ -29,7 +29,7 @@ pub(crate) async fn file(remote: &Remote, path: &str, kept: &KeptFile, event: &m
         return bytes(remote, path, (kept.known.hashes.sha256, modified), event).await;
     }
     if !path_class::is_metadata(format, path) {
-        return sights(remote, Sight::of_file(path, modified), event).await;
+        return sights(remote, Observation::of_file(path, modified), event).await;
     }
     let look = document(&kept.held, kept.known.hashes.size_bytes);
     // It was read when it came. What cannot be read again is told by who asks for it next.
@@ -37,19 +37,19 @@ pub(crate) async fn file(remote: &Remote, path: &str, kept: &KeptFile, event: &m
     let rows = rows_of(kept.known.hashes.size_bytes);
     let document = aside(&remote.remotes.workers, (Lane::Index, Op::PackageRead), rows, event, read).await?;
     let Some(document) = document else { return Ok(()) };
-    sights(remote, Sight::of_document(tree::folder(path), &document, modified), event).await
+    sights(remote, Observation::of_document(tree::folder(path), &document, modified), event).await
 }
 
 /// Writes what was seen.
-pub(crate) async fn sights(remote: &Remote, sights: Vec<Sight>, event: &mut Event) -> Result<(), Error> {
+pub(crate) async fn sights(remote: &Remote, sights: Vec<Observation>, event: &mut Event) -> Result<(), Error> {
     for each in sights {
         sight(remote, &each, event).await?;
     }
     Ok(())
 }
 
-async fn sight(remote: &Remote, sight: &Sight, event: &mut Event) -> Result<(), Error> {
-    let (of, now) = (Sightings::of(remote), remote.now());
+async fn sight(remote: &Remote, sight: &Observation, event: &mut Event) -> Result<(), Error> {
+    let (of, now) = (FirstSeenStore::of(remote), remote.now());
     let unit = of.units.unit(&sight.folder);
     for _ in 0..TRIES {
         let (before, last) = of.folder_at(&sight.folder, event).await?;
@@ -75,16 +75,16 @@ async fn bytes(
     (sha256, modified): (Digest, Option<Millis>),
     event: &mut Event,
 ) -> Result<(), Error> {
-    let (of, now) = (Sightings::of(remote), remote.now());
+    let (of, now) = (FirstSeenStore::of(remote), remote.now());
     let unit = of.units.unit(path);
     for _ in 0..TRIES {
         let (before, last) = of.bytes_at(path, event).await?;
         let known = match before {
             Some(bytes) if bytes.sha256 == sha256 => return Ok(()),
-            Some(_) => Known::Appeared,
-            None => Known::Nothing,
+            Some(_) => KnownAge::Appeared,
+            None => KnownAge::Nothing,
         };
-        let row = BytesRow { since: known.told(Told { date: modified, bound: false }, now).since, sha256 };
+        let row = BytesRow { since: known.told(ReportedDate { date: modified, bound: false }, now).since, sha256 };
         if write(remote, (&unit, last), (&row, true), event).await? {
             return Ok(());
         }
@@ -100,7 +100,7 @@ async fn write(
     (says, whole): (&impl Serialize, bool),
     event: &mut Event,
 ) -> Result<bool, Error> {
-    let (of, id) = (Sightings::of(remote), remote.repository.id);
+    let (of, id) = (FirstSeenStore::of(remote), remote.repository.id);
     let (first, first_seq) = of.first_at(event).await?;
     let unreadable = |source| Error::Unreadable { key: unit.to_owned(), source };
     let seen = serde_json::to_value(says).map_err(unreadable)?;

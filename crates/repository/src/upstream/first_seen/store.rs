@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::repository::Format;
 use crate::upstream::Remote;
 use crate::upstream::first_seen::row::{News, Plugin};
-use crate::upstream::release_age::{Known, Met};
+use crate::upstream::release_age::{AgeRecord, KnownAge};
 use format::maven::metadata;
 use format::maven::path::{self, Kind};
 use format::tree;
@@ -21,7 +21,7 @@ use telemetry::{Event, Millis};
 
 /// What is known of a folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Folder {
+pub(crate) struct FolderHistory {
     /// When something was seen of it first.
     pub(crate) seen: Millis,
     /// Whether a list of all that it has was seen. What turns up later is new.
@@ -30,7 +30,7 @@ pub(crate) struct Folder {
     pub(crate) looked: Option<Millis>,
     /// How often in sequence that told nothing.
     pub(crate) in_vain: u32,
-    pub(crate) versions: BTreeMap<String, Met>,
+    pub(crate) versions: BTreeMap<String, AgeRecord>,
     pub(crate) plugins: BTreeMap<String, Plugin>,
     /// Whether some of it is in units of the form before.
     pub(crate) older: bool,
@@ -62,7 +62,7 @@ pub(crate) struct FirstRow {
 pub(crate) struct Bytes {
     /// When those were met.
     #[serde(flatten)]
-    pub(crate) met: Met,
+    pub(crate) met: AgeRecord,
     pub(crate) sha256: Digest,
 }
 
@@ -75,12 +75,12 @@ pub(crate) struct BytesRow {
 
 /// What a file of Maven's is of: the folder that lists it, and as what; `None`: under a name that has other bytes each time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Listed<'a> {
+pub(crate) struct VersionPath<'a> {
     pub(crate) folder: &'a str,
     pub(crate) version: Option<String>,
 }
 
-impl<'a> Listed<'a> {
+impl<'a> VersionPath<'a> {
     /// That of the file at `path`; `None`: a document.
     pub(crate) fn at(path: &'a str) -> Option<Self> {
         let (_, _, version) = path::version_of(path)?;
@@ -118,14 +118,14 @@ impl Units {
 
 /// What the journal has of an upstream, now or as of a change.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sightings<'a> {
+pub(crate) struct FirstSeenStore<'a> {
     pub(crate) units: Units,
     pub(crate) store: &'a Store,
     pub(crate) id: RepositoryId,
     pub(crate) through: Option<Seq>,
 }
 
-impl<'a> Sightings<'a> {
+impl<'a> FirstSeenStore<'a> {
     /// Those of a remote repository.
     pub(crate) fn of(remote: &'a Remote) -> Self {
         let Remote { remotes, repository, .. } = remote;
@@ -153,14 +153,18 @@ impl<'a> Sightings<'a> {
     }
 
     /// What is known of a folder.
-    pub(crate) async fn folder(self, folder: &str, event: &mut Event) -> Result<Option<Folder>, Error> {
+    pub(crate) async fn folder(self, folder: &str, event: &mut Event) -> Result<Option<FolderHistory>, Error> {
         Ok(self.folder_at(folder, event).await?.0)
     }
 
     /// The same, and the number of the row that said it last.
-    pub(crate) async fn folder_at(self, folder: &str, event: &mut Event) -> Result<(Option<Folder>, Seq), Error> {
+    pub(crate) async fn folder_at(
+        self,
+        folder: &str,
+        event: &mut Event,
+    ) -> Result<(Option<FolderHistory>, Seq), Error> {
         let fold = |rows: Vec<FirstSeen>| -> Result<_, serde_json::Error> {
-            let (mut folder, mut all, count): (Option<Folder>, _, _) = (None, Vec::new(), rows.len());
+            let (mut folder, mut all, count): (Option<FolderHistory>, _, _) = (None, Vec::new(), rows.len());
             for row in rows {
                 let news: News = serde_json::from_str(row.seen.get())?;
                 // Rows that follow units are learned once those were read.
@@ -169,7 +173,9 @@ impl<'a> Sightings<'a> {
                     continue;
                 }
                 let seen = news.earlier.first().map_or(row.at, |(at, _)| *at);
-                folder.get_or_insert_with(|| Folder { seen, rows: count, ..Folder::default() }).learn(row.at, news);
+                folder
+                    .get_or_insert_with(|| FolderHistory { seen, rows: count, ..FolderHistory::default() })
+                    .learn(row.at, news);
             }
             Ok((folder, all))
         };
@@ -179,9 +185,9 @@ impl<'a> Sightings<'a> {
         }
         let (mut before, count) = (self.folder_before(folder, event).await?, rows.len());
         for (at, news) in rows {
-            before.get_or_insert_with(|| Folder { seen: at, ..Folder::default() }).learn(at, news);
+            before.get_or_insert_with(|| FolderHistory { seen: at, ..FolderHistory::default() }).learn(at, news);
         }
-        Ok((before.map(|before| Folder { rows: count, ..before }), last))
+        Ok((before.map(|before| FolderHistory { rows: count, ..before }), last))
     }
 
     /// Since when anything is known of the upstream.
@@ -219,7 +225,7 @@ impl<'a> Sightings<'a> {
         let fold = |rows: Vec<FirstSeen>| -> Result<_, serde_json::Error> {
             let Some(row) = rows.last() else { return Ok(None) };
             let BytesRow { since, sha256 } = serde_json::from_str(row.seen.get())?;
-            Ok(Some(Bytes { met: Met { seen: row.at, since, open: false }, sha256 }))
+            Ok(Some(Bytes { met: AgeRecord { seen: row.at, since, open: false }, sha256 }))
         };
         let unit = self.units.unit(path);
         let (bytes, last) = self.rows(&unit, fold, event).await?;
@@ -235,35 +241,35 @@ impl<'a> Sightings<'a> {
         format: Format,
         (path, sha256, lasting): (&str, Option<Digest>, bool),
         event: &mut Event,
-    ) -> Result<Known, Error> {
+    ) -> Result<KnownAge, Error> {
         if format == Format::Raw {
             // A checksum is as old as its file, where that was seen.
             if let Some((file, _)) = tree::checksum_of(path)
                 && let Some(bytes) = self.bytes(file, event).await?
             {
-                return Ok(Known::Met(bytes.met));
+                return Ok(KnownAge::Seen(bytes.met));
             }
             return match (self.bytes(path, event).await?, sha256) {
                 (None, _) => self.unmet(None, event).await,
-                (Some(bytes), Some(sha256)) if bytes.sha256 == sha256 => Ok(Known::Met(bytes.met)),
-                (Some(bytes), None) if lasting => Ok(Known::Met(bytes.met)),
-                (Some(_), _) => Ok(Known::Appeared),
+                (Some(bytes), Some(sha256)) if bytes.sha256 == sha256 => Ok(KnownAge::Seen(bytes.met)),
+                (Some(bytes), None) if lasting => Ok(KnownAge::Seen(bytes.met)),
+                (Some(_), _) => Ok(KnownAge::Appeared),
             };
         }
-        let Some(Listed { folder, version }) = Listed::at(path) else { return Ok(Known::Nothing) };
+        let Some(VersionPath { folder, version }) = VersionPath::at(path) else { return Ok(KnownAge::Nothing) };
         let folder = self.folder(folder, event).await?;
         let met = version.and_then(|version| folder.as_ref()?.versions.get(&version).copied());
         match met {
-            Some(met) => Ok(Known::Met(met)),
+            Some(met) => Ok(KnownAge::Seen(met)),
             None => self.unmet(folder.as_ref(), event).await,
         }
     }
 
     /// What is known of something that was not met in a folder, or of a raw file that was not met. Where nothing more is written
     /// down, nobody can tell what was there when somebody looked first, so no date is believed.
-    pub(crate) async fn unmet(self, folder: Option<&Folder>, event: &mut Event) -> Result<Known, Error> {
-        Ok(match folder.map_or(Known::Nothing, Folder::unmet) {
-            Known::Nothing if self.is_full(event).await? => Known::Appeared,
+    pub(crate) async fn unmet(self, folder: Option<&FolderHistory>, event: &mut Event) -> Result<KnownAge, Error> {
+        Ok(match folder.map_or(KnownAge::Nothing, FolderHistory::unmet) {
+            KnownAge::Nothing if self.is_full(event).await? => KnownAge::Appeared,
             known => known,
         })
     }
@@ -274,10 +280,10 @@ impl<'a> Sightings<'a> {
     }
 }
 
-impl Folder {
+impl FolderHistory {
     /// What is known of something that was not met in the folder.
-    pub(crate) fn unmet(&self) -> Known {
-        if self.listed { Known::Appeared } else { Known::Nothing }
+    pub(crate) fn unmet(&self) -> KnownAge {
+        if self.listed { KnownAge::Appeared } else { KnownAge::Nothing }
     }
 
     /// Its plugins, as metadata has them.
@@ -297,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_file_is_of_its_version_or_of_its_build_and_what_changes_under_its_name_is_of_none() {
-        let at = |path: &'static str| Listed::at(path).map(|listed| (listed.folder, listed.version));
+        let at = |path: &'static str| VersionPath::at(path).map(|listed| (listed.folder, listed.version));
         let release = Some(("org/lamp", Some("1.0".to_owned())));
         assert_eq!(at("org/lamp/1.0/lamp-1.0.jar.sha1"), release);
         assert_eq!(at("org/lamp/1.0/notes.txt"), release);
@@ -309,10 +315,10 @@ mod tests {
 
     #[test]
     fn the_journal_reads_what_versions_before_wrote() {
-        let met = Met { seen: Millis(5), since: Millis(1), open: true };
+        let met = AgeRecord { seen: Millis(5), since: Millis(1), open: true };
         let sha256 = Digest([7; 32]);
         let written = serde_json::json!({ "seen": 5, "since": 1, "open": true, "sha256": sha256 });
         assert_eq!(read::<Bytes>("unit", written).unwrap(), Some(Bytes { met, sha256 }));
-        assert_eq!(read::<Met>("unit", serde_json::Value::Null).unwrap(), None);
+        assert_eq!(read::<AgeRecord>("unit", serde_json::Value::Null).unwrap(), None);
     }
 }

@@ -3,8 +3,8 @@
 
 use crate::error::Error;
 use crate::upstream::first_seen::row::Plugin;
-use crate::upstream::first_seen::store::{Folder, Sightings, read};
-use crate::upstream::release_age::Met;
+use crate::upstream::first_seen::store::{FirstSeenStore, FolderHistory, read};
+use crate::upstream::release_age::AgeRecord;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ struct Before {
     in_vain: u32,
 }
 
-impl Sightings<'_> {
+impl FirstSeenStore<'_> {
     /// What such a unit says.
     pub(crate) async fn unit_before<T: DeserializeOwned>(
         self,
@@ -38,13 +38,13 @@ impl Sightings<'_> {
     }
 
     /// A folder as such units say it.
-    pub(crate) async fn folder_before(self, folder: &str, event: &mut Event) -> Result<Option<Folder>, Error> {
+    pub(crate) async fn folder_before(self, folder: &str, event: &mut Event) -> Result<Option<FolderHistory>, Error> {
         let unit = self.units.unit(folder);
         let Some(before) = self.unit_before::<Before>(&unit, event).await? else { return Ok(None) };
-        let versions = self.all::<Met>(&format!("{unit}/versions/"), event).await?;
+        let versions = self.all::<AgeRecord>(&format!("{unit}/versions/"), event).await?;
         let plugins = self.all::<Plugin>(&format!("{unit}/plugins/"), event).await?;
         let Before { seen, listed, looked, in_vain } = before;
-        Ok(Some(Folder { seen, listed, looked, in_vain, versions, plugins, older: true, rows: 0 }))
+        Ok(Some(FolderHistory { seen, listed, looked, in_vain, versions, plugins, older: true, rows: 0 }))
     }
 
     async fn all<T: DeserializeOwned>(self, within: &str, event: &mut Event) -> Result<BTreeMap<String, T>, Error> {

@@ -13,11 +13,11 @@ const FLIGHTS_MAX: u64 = 1024;
 const FLIGHTS_MAX_EACH: u64 = FLIGHTS_MAX / 8;
 
 /// Who asks another upstream than those before does not follow their flight.
-pub(crate) type Path = (Origin, String);
+pub(crate) type FlightKey = (Origin, String);
 
 /// The flights under way.
 #[derive(Debug)]
-pub(in crate::upstream) struct Flights {
+pub(crate) struct Flights {
     table: Mutex<Table>,
     bound: Arc<Bound>,
     /// Its capacity is each repository's, and what is used is that of the one that has most.
@@ -26,14 +26,14 @@ pub(in crate::upstream) struct Flights {
 
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    pub(crate) lines: HashMap<Path, Line>,
+    pub(crate) lines: HashMap<FlightKey, FlightEntry>,
     /// How many each repository has; none of 0.
     of: HashMap<RepositoryId, u64>,
 }
 
 /// A flight, as the table has it: without following it.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct FlightEntry {
     pub(crate) id: EventId,
     pub(crate) told: watch::Sender<Stage>,
 }
@@ -49,7 +49,7 @@ impl Default for Flights {
 }
 
 impl Flights {
-    pub(in crate::upstream) fn bounds(&self) -> [&Arc<Bound>; 2] {
+    pub(crate) fn bounds(&self) -> [&Arc<Bound>; 2] {
         [&self.bound, &self.each]
     }
 
@@ -80,7 +80,7 @@ impl Flights {
     }
 
     /// Whether nobody follows a flight; nobody can from then on.
-    pub(crate) fn left(&self, key: &Path, told: &watch::Sender<Stage>) -> bool {
+    pub(crate) fn left(&self, key: &FlightKey, told: &watch::Sender<Stage>) -> bool {
         let mut table = self.table();
         let left = told.receiver_count() == 0;
         if left {
@@ -96,7 +96,7 @@ impl Table {
     }
 }
 
-impl Line {
+impl FlightEntry {
     pub(crate) fn flight(&self) -> Flight {
         Flight { id: self.id, stage: self.told.subscribe() }
     }

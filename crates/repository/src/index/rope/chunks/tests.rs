@@ -10,13 +10,13 @@ fn name(number: usize) -> String {
 }
 
 /// Two files: in the first each says its name so often, in the second those say something that are even.
-fn parts(number: usize, count: u32) -> [Part; 2] {
-    let first = Part { bytes: format!("{number}\n").repeat(count as usize).into_bytes(), count };
-    let second = if number.is_multiple_of(2) { first.clone() } else { Part::default() };
+fn parts(number: usize, count: u32) -> [ChunkPart; 2] {
+    let first = ChunkPart { bytes: format!("{number}\n").repeat(count as usize).into_bytes(), count };
+    let second = if number.is_multiple_of(2) { first.clone() } else { ChunkPart::default() };
     [first, second]
 }
 
-fn check(chunks: &Chunks<2>, model: &BTreeMap<String, [Part; 2]>) {
+fn check(chunks: &Chunks<2>, model: &BTreeMap<String, [ChunkPart; 2]>) {
     for at in 0..2 {
         let (count, coded) = chunks.file(at);
         let said: Vec<u8> = model.values().flat_map(|parts| parts[at].bytes.clone()).collect();
@@ -44,7 +44,7 @@ proptest! {
         crowd in any::<bool>(),
         written in any::<bool>(),
     ) {
-        let mut model: BTreeMap<String, [Part; 2]> = (0..at_first).map(|number| (name(number), parts(number, 1))).collect();
+        let mut model: BTreeMap<String, [ChunkPart; 2]> = (0..at_first).map(|number| (name(number), parts(number, 1))).collect();
         let mut chunks = Chunks::new();
         let units: Vec<_> = model.clone().into_iter().collect();
         for units in units.chunks(UNITS) {

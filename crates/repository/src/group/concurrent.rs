@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::Poll;
 
 /// Those who are asked, and those who will be. Dropping it drops what has not answered.
-pub(crate) struct Wide<I: Iterator<Item: Future>> {
+pub(crate) struct Concurrent<I: Iterator<Item: Future>> {
     waiting: Enumerate<Fuse<I>>,
     asked: Vec<(usize, Pin<Box<I::Item>>)>,
     most: usize,
@@ -14,7 +14,7 @@ pub(crate) struct Wide<I: Iterator<Item: Future>> {
     on: bool,
 }
 
-impl<I: Iterator<Item: Future>> Wide<I> {
+impl<I: Iterator<Item: Future>> Concurrent<I> {
     /// Asks `all`, at most so many at a time.
     pub(crate) fn new(all: I, most: usize) -> Self {
         Self { waiting: all.fuse().enumerate(), asked: Vec::with_capacity(most), most, on: true }
@@ -71,7 +71,7 @@ mod tests {
         let (mut tell, mut told): (Vec<_>, Vec<_>) = (0..3).map(|_| oneshot::channel::<&str>()).unzip();
         let asked = Cell::new(0);
         let all = told.drain(..).inspect(|_| asked.set(asked.get() + 1));
-        let mut wide = Wide::new(all, 2);
+        let mut wide = Concurrent::new(all, 2);
         tell.remove(1).send("b").unwrap();
         assert_eq!(wide.next().await, Some((1, Ok("b"))));
         assert_eq!(asked.get(), 2);
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn nobody_is_heard_before_anybody_answers() {
-        let mut wide = Wide::new([pending::<()>()].into_iter(), 8);
+        let mut wide = Concurrent::new([pending::<()>()].into_iter(), 8);
         let mut next = Box::pin(wide.next());
         assert!(next.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     }

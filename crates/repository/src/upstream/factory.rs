@@ -14,16 +14,16 @@ use tokio::sync::Mutex;
 
 /// Makes upstreams.
 #[derive(Debug)]
-pub(crate) struct Upstreams {
+pub(crate) struct UpstreamFactory {
     hosts: Arc<Hosts>,
     references: Arc<dyn References>,
 }
 
 /// The upstream of one repository, with the settings that it was made of. It goes with the repository.
 #[derive(Debug, Default)]
-pub(crate) struct Made(Mutex<Option<(RemoteRecord, Arc<Upstream>)>>);
+pub(crate) struct UpstreamCell(Mutex<Option<(RemoteRecord, Arc<Upstream>)>>);
 
-impl Made {
+impl UpstreamCell {
     /// The names of its hosts, where it has been asked for anything.
     fn hosts(&self) -> Vec<String> {
         // While it is being made, it has not been asked.
@@ -35,7 +35,7 @@ impl Made {
     }
 }
 
-impl Made {
+impl UpstreamCell {
     /// Whether a call to it would be a trial.
     fn is_in_doubt(&self) -> bool {
         let made = self.0.try_lock().ok();
@@ -95,7 +95,7 @@ impl Remotes {
     }
 }
 
-impl Upstreams {
+impl UpstreamFactory {
     pub(crate) fn new(hosts: Arc<Hosts>, references: Arc<dyn References>) -> Self {
         Self { hosts, references }
     }
