@@ -13,11 +13,8 @@ use std::sync::Arc;
 use store::Stamp;
 use telemetry::{Event, Op};
 
-/// Answers one request. The caller turns an error into a reply, once.
+/// Answers one request that no page answers. The caller turns an error into a reply, once.
 pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
-    if let Some(reply) = app.pages.hit(request, event) {
-        return Ok(reply); // complete, and its stamp still holds
-    }
     let route = event.time(Op::Route, || route::read(&request.method, request.path()))?;
     // Before any work: too many of a kind wait for nobody. Below a repository its format, in memory, tells the kind.
     let _place = match Class::of(&route) {

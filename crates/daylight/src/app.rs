@@ -7,13 +7,13 @@ use crate::class::{Class, Classes, Place};
 use crate::config::References;
 use crate::error::Error;
 use crate::{reply, route};
-use front::{Handler, Pages, PreparedPage, Reply, Request};
+use front::{Handler, Pages, Reply, Request};
 use http::StatusCode;
 use repository::{Ask, Repositories};
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Stamp, Store};
-use telemetry::{Clock, Event, Log, Millis, Op, Recent, Recorder, Tick};
+use telemetry::{Clock, Event, Log, Op, Recent, Recorder, Tick};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// What every part of the line shares.
 #[derive(Debug)]
 pub struct App {
-    /// Complete answers, looked at before anything else.
+    /// Complete answers. The front gives them out before it asks for anything else.
     pub pages: Pages<Stamp>,
     /// Who may what.
     pub access: Arc<Access>,
@@ -113,8 +113,10 @@ impl App {
 }
 
 impl Handler for App {
-    fn prepared(&self, path: &str, query: Option<&str>, gzip: &dyn Fn() -> bool, now: Millis) -> Option<PreparedPage> {
-        self.pages.prepared(path, query, gzip, now)
+    type Stamp = Stamp;
+
+    fn pages(&self) -> Option<&Pages<Stamp>> {
+        Some(&self.pages)
     }
 
     fn is_vital(&self, request: &Request) -> bool {

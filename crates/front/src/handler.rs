@@ -1,25 +1,27 @@
-//! What answers requests: the program behind the front.
+//! What stands behind the front and answers what no page does.
 
-use crate::pages::PreparedPage;
+use crate::pages::Pages;
 use crate::reply::Reply;
 use crate::request::Request;
-use telemetry::{Event, Millis};
+use telemetry::Event;
 
-/// What answers requests. One for all cores; each request's future stays on its core, so it need not be `Send`.
+/// Answers requests. One for all cores; each request's future stays on its core, so it need not be `Send`.
 pub trait Handler: Send + Sync + 'static {
-    /// Answers. Notes what it did into `event`; may set its outcome, reason, layer and subject. When the client leaves
-    /// the future is dropped wherever it waits.
+    /// The stamps of its pages. `()` where it keeps none.
+    type Stamp: Clone + Send + Sync + 'static;
+
+    /// Its pages. The front answers from them and calls [`Handler::answer`] where they hold no answer.
+    fn pages(&self) -> Option<&Pages<Self::Stamp>> {
+        None
+    }
+
+    /// Answers a request. Notes what it did into `event`; may set its outcome, reason, layer and subject. When the
+    /// client leaves, the future is dropped wherever it waits.
     fn answer(&self, request: &mut Request, event: &mut Event) -> impl Future<Output = Reply>;
 
-    /// Whether a request is answered also where there is no room for others: probes, and what operators look at.
+    /// Whether the request is also answered on a reserved connection: health checks, and metrics.
     fn is_vital(&self, request: &Request) -> bool {
         let _ = request;
         false
-    }
-
-    /// The page for a plain question ([`Pages::prepared`](crate::Pages::prepared)), asked before all else.
-    fn prepared(&self, path: &str, query: Option<&str>, gzip: &dyn Fn() -> bool, now: Millis) -> Option<PreparedPage> {
-        let _ = (path, query, gzip, now);
-        None
     }
 }

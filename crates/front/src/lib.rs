@@ -43,7 +43,7 @@ pub use listen::stop::Stop;
 pub use listen::tls::Tls;
 pub use listen::{Options, run};
 pub use pages::accept_encoding::takes_gzip;
-pub use pages::{ClassOf, PUBLIC, PageHooks, PageUrl, Pages, PreparedPage, StampHolds};
+pub use pages::{ClassOf, PUBLIC, PageHooks, PageUrl, Pages, StampHolds};
 pub use reply::{Body, Ranges, Reply};
 pub use request::Request;
 pub use request::upload::{Upload, UploadError};

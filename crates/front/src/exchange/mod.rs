@@ -7,7 +7,7 @@ pub(crate) mod drain;
 use crate::body::OutgoingBody;
 use crate::conditional;
 use crate::handler::Handler;
-use crate::pages::PreparedPage;
+use crate::pages::{PageSearch, PreparedPage};
 use crate::reply::{Body, DAYLIGHT_EVENT, Reply};
 use crate::request::upload::Upload;
 use crate::request::{Request, framing};
@@ -22,13 +22,13 @@ use std::rc::Rc;
 use std::task::Poll;
 use telemetry::{Event, EventId, Layer, Op, Outcome, Reason};
 
-/// Takes one request through the handler; `looked`: no public page answers it. The open_event counts from the call, not from the
-/// first poll: between them the machine may find that the client has left.
+/// Takes one request to its reply. Its event counts from the call, not from the first poll: between them the protocol may find that
+/// the client has left.
 pub(crate) fn exchange<H: Handler>(
     connection: Rc<ConnectionContext<H>>,
     head: Parts,
     upload: Upload,
-    looked: bool,
+    search: PageSearch,
 ) -> impl Future<Output = Response<OutgoingBody>> {
     let facts = RequestFacts {
         method: name(&head.method),
@@ -38,7 +38,7 @@ pub(crate) fn exchange<H: Handler>(
         forwarded: connection.proxies.client(connection.client, &head.headers),
     };
     let open_event = OpenEvent::begin(&connection, &facts);
-    async move { answer(&connection, open_event, head, (upload, looked)).await }
+    async move { answer(&connection, open_event, head, upload, search).await }
 }
 
 /// Takes one request through that a page answers, which was found in so many nanoseconds. Returns the event's id, and the body.
@@ -72,7 +72,8 @@ async fn answer<H: Handler>(
     connection: &ConnectionContext<H>,
     mut open_event: OpenEvent,
     head: Parts,
-    (upload, looked): (Upload, bool),
+    upload: Upload,
+    search: PageSearch,
 ) -> Response<OutgoingBody> {
     let ConnectionContext { handler, limits, file_access, state, .. } = connection;
     let client = open_event.client;
@@ -101,8 +102,8 @@ async fn answer<H: Handler>(
     } else {
         let Parts { method, uri, headers, .. } = head;
         // Lent, and not handed on: it is large, and would be moved with each future that takes it.
-        let mut request = Request { method, uri, headers, client, upload, looked };
-        guarded(handler.as_ref(), &mut request, event).await
+        let mut request = Request { method, uri, headers, client, upload };
+        guarded(handler.as_ref(), &mut request, search, event).await
     };
     let mut reply = conditional::apply(reply, &method, &conditions);
     if version < Version::HTTP_11 {
@@ -144,11 +145,16 @@ async fn whole(reply: &mut Reply, event: &mut Event) {
     }
 }
 
-/// Runs the handler; a panic in it becomes a 500, and the connection lives on.
-async fn guarded<H: Handler>(handler: &H, request: &mut Request, event: &mut Event) -> Reply {
+/// Answers from a page, or has the handler answer. A panic becomes a 500, and the connection lives on.
+async fn guarded<H: Handler>(handler: &H, request: &mut Request, search: PageSearch, event: &mut Event) -> Reply {
     let outcome = {
         // Inside a block of its own, so that nothing of the handler's runs before the first poll.
-        let mut answer = pin!(async { handler.answer(request, event).await });
+        let mut answer = pin!(async {
+            if let Some(reply) = handler.pages().and_then(|pages| pages.hit(request, search, event)) {
+                return reply;
+            }
+            handler.answer(request, event).await
+        });
         std::future::poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))) {
             Ok(poll) => poll.map(Ok),
             Err(panic) => Poll::Ready(Err(panic)),

@@ -12,6 +12,7 @@ use crate::exchange::{exchange, prepared};
 use crate::handler::Handler;
 use crate::http1::plain_request::{self, PlainRequest};
 use crate::http1::response_head;
+use crate::pages::PageSearch;
 use crate::pages::accept_encoding::accepts_gzip;
 use crate::reply::DAYLIGHT_EVENT;
 use crate::request::upload::Upload;
@@ -44,15 +45,15 @@ impl<H: Handler> FastPath<H> {
     pub(crate) fn answer(&self, socket: &mut Socket, cx: &mut Context<'_>) -> Option<FastReply> {
         let mut lines = plain_request::lines();
         let plain = PlainRequest::read(socket.look()?, &mut lines, &self.connection.limits)?;
-        let mut looked = false;
-        let leaving = self.page(&plain, &mut looked).or_else(|| self.exchange(&plain, looked, cx))?;
+        let mut search = PageSearch::All;
+        let leaving = self.page(&plain, &mut search).or_else(|| self.exchange(&plain, search, cx))?;
         socket.taken();
         Some(leaving)
     }
 
     /// The page that is asked for, with neither a future nor a table of headers. What depends on more than path, query and
-    /// coding goes the whole way, and is not `looked` for.
-    fn page(&self, plain: &PlainRequest<'_>, looked: &mut bool) -> Option<FastReply> {
+    /// coding goes the whole way; `search` says what is left to be searched.
+    fn page(&self, plain: &PlainRequest<'_>, search: &mut PageSearch) -> Option<FastReply> {
         let ConnectionContext { handler, limits, proxies, client, state, .. } = &*self.connection;
         if plain.conditional || plain.hosts != 1 || plain.target.len() > limits.uri {
             return None;
@@ -64,9 +65,9 @@ impl<H: Handler> FastPath<H> {
             Some((path, query)) => (path, Some(query)),
             None => (plain.target, None),
         };
-        let now = self.now();
-        *looked = true;
-        let page = handler.prepared(path, query, &|| accepts_gzip(|| plain.codings()), now)?;
+        let (pages, now) = (handler.pages()?, self.now());
+        *search = PageSearch::AccessClass;
+        let page = pages.prepared(path, query, &|| accepts_gzip(|| plain.codings()), now)?;
         // With the head, which takes no longer than a reading of the clock.
         let nanos = Tick::now().since(state.head_until.get());
         let method = if plain.method == Method::HEAD { "HEAD" } else { "GET" };
@@ -81,11 +82,11 @@ impl<H: Handler> FastPath<H> {
     }
 
     /// Whatever the handler answers at once from memory. What it begins and does not end so is kept for hyper.
-    fn exchange(&self, plain: &PlainRequest<'_>, looked: bool, cx: &mut Context<'_>) -> Option<FastReply> {
+    fn exchange(&self, plain: &PlainRequest<'_>, search: PageSearch, cx: &mut Context<'_>) -> Option<FastReply> {
         let head = plain.parts()?;
         let get = head.method == Method::GET;
         let (connection, upload) = (self.connection.clone(), Upload::none(&self.connection.limits));
-        let mut exchange = Box::pin(exchange(connection, head, upload, looked));
+        let mut exchange = Box::pin(exchange(connection, head, upload, search));
         let Poll::Ready(response) = exchange.as_mut().poll(cx) else {
             self.begun.set(Some(exchange));
             return None;

@@ -14,6 +14,7 @@ use crate::exchange::exchange;
 use crate::handler::Handler;
 use crate::http1::fast_path::{BegunExchange, FastPath};
 use crate::http1::idle::Http1;
+use crate::pages::PageSearch;
 use crate::request::upload::Upload;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
@@ -35,7 +36,7 @@ pub(crate) fn machine<H: Handler>(
             let answered = begun.take().unwrap_or_else(|| {
                 let (head, incoming) = request.into_parts();
                 let upload = Upload::http1(incoming, &context.limits);
-                Box::pin(exchange(context.clone(), head, upload, false))
+                Box::pin(exchange(context.clone(), head, upload, PageSearch::All))
             });
             async move { Ok::<_, Infallible>(answered.await) }
         });

@@ -19,6 +19,7 @@ use crate::exchange::exchange;
 use crate::handler::Handler;
 use crate::limits::Limits;
 use crate::listen::core_context::CoreContext;
+use crate::pages::PageSearch;
 use crate::request::upload::Upload;
 use frame_socket::FrameSocket;
 use h2::server::{Builder, Handshake, SendResponse};
@@ -150,7 +151,7 @@ impl<H: Handler> Http2<H> {
         let expects = head.headers.contains_key(header::EXPECT);
         let upload = Upload::http2(body, &head.headers, &self.core.limits);
         let mut requested = upload.requested().filter(|_| expects);
-        let mut answer = Box::pin(exchange(self.context.clone(), head, upload, false));
+        let mut answer = Box::pin(exchange(self.context.clone(), head, upload, PageSearch::All));
         let (slots, state) = (self.slots.clone(), self.state.clone());
         match answer.as_mut().poll(cx) {
             Poll::Ready(response) => {

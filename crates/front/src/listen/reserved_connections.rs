@@ -73,6 +73,9 @@ pub(crate) struct ProbeHandler<H> {
 }
 
 impl<H: Handler> Handler for ProbeHandler<H> {
+    /// It has no pages: a client without a probe is to hear that there is no room.
+    type Stamp = ();
+
     async fn answer(&self, request: &mut Request, event: &mut Event) -> Reply {
         self.asked.store(true, Relaxed);
         let mut reply = if self.handler.is_vital(request) {

@@ -68,9 +68,18 @@ pub struct Pages<S> {
     copies: KernelCopies,
 }
 
+/// Which pages are to be searched for a request. Each is searched once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PageSearch {
+    /// The public pages, then those of the access class of the request's credentials.
+    All,
+    /// Only those of the access class: the fast path has searched the public ones.
+    AccessClass,
+}
+
 /// A page as HTTP/1.1 sends it.
 #[derive(Debug)]
-pub struct PreparedPage {
+pub(crate) struct PreparedPage {
     pub(crate) status: StatusCode,
     /// Status and headers, without those that each reply has of its own.
     pub(crate) head: Bytes,
@@ -95,12 +104,12 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
     }
 
     /// The page for `request`, if there is one whose stamp holds. It becomes the answer's layer and subject in `event`.
-    pub fn hit(&self, request: &Request, event: &mut Event) -> Option<Reply> {
+    pub(crate) fn hit(&self, request: &Request, search: PageSearch, event: &mut Event) -> Option<Reply> {
         if !admission::may_be_read(request) {
             return None;
         }
         let now = event.at;
-        let page = event.time(Op::PageLookup, || self.find(request, now))?;
+        let page = event.time(Op::PageLookup, || self.find(request, search, now))?;
         event.layer = Layer::Page;
         event.subject = page.subject.clone();
         event.reason = page.reason;
@@ -111,16 +120,16 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
     }
 
     /// A public page first, which needs no look at the credentials; then that of whoever asks.
-    fn find(&self, request: &Request, now: Millis) -> Option<Arc<Page<S>>> {
+    fn find(&self, request: &Request, search: PageSearch, now: Millis) -> Option<Arc<Page<S>>> {
         let gzip = || takes_gzip(request);
         let find = |class| self.holding(&self.canon(request.path(), request.query())?.key(class), gzip, now);
-        let public = if request.looked { None } else { find(PUBLIC) };
+        let public = if search == PageSearch::All { find(PUBLIC) } else { None };
         public.or_else(|| find(self.class(request, now)?))
     }
 
     /// The public page for a plain question (`GET` or `HEAD` without conditions, ranges or a body), if there is one whose stamp
     /// holds. `gzip` tells whether whoever asks takes that.
-    pub fn prepared(
+    pub(crate) fn prepared(
         &self,
         path: &str,
         query: Option<&str>,

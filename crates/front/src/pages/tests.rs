@@ -44,7 +44,7 @@ impl World {
     }
 
     fn hit(&self, request: &Request) -> Option<String> {
-        let reply = self.pages.hit(request, &mut event())?;
+        let reply = self.pages.hit(request, PageSearch::All, &mut event())?;
         Some(forms::text(&reply))
     }
 
@@ -122,7 +122,7 @@ fn expired_credentials_and_builds_go_the_whole_way() {
     world.keep(&with("/x", "a"), &ok("for a"));
     let mut late = event();
     late.at = Millis(10);
-    assert!(world.pages.hit(&with("/x", "a"), &mut late).is_none());
+    assert!(world.pages.hit(&with("/x", "a"), PageSearch::All, &mut late).is_none());
     assert_eq!(world.hit(&with("/track/b/x", "a")), None);
 }
 
@@ -167,7 +167,7 @@ fn a_hit_makes_a_whole_event_and_a_whole_reply() {
     world.offer(&get("/x"), &reply);
     world.pages.keep(&get("/x"), &reply, true, world.stamp(0), &mut first);
     let mut second = event();
-    let reply = world.pages.hit(&get("/x"), &mut second).unwrap();
+    let reply = world.pages.hit(&get("/x"), PageSearch::All, &mut second).unwrap();
     assert!(reply.status == StatusCode::NOT_FOUND && matches!(reply.ranges, Ranges::Prefix(_)));
     assert_eq!(reply.headers[&name], "b");
     let ops = |event: &Event| (event.tally(Op::PageLookup).count, event.tally(Op::PageKeep).count);
@@ -227,7 +227,7 @@ fn a_page_says_that_nothing_had_to_be_done_for_it() {
     let (world, name) = (World::new(1 << 20), HeaderName::from_static("cache-status"));
     let fetched = HeaderValue::from_static("daylight; fwd=uri-miss; stored");
     world.offer(&get("/x"), &ok("a").header(name.clone(), fetched));
-    let reply = world.pages.hit(&get("/x"), &mut event()).unwrap();
+    let reply = world.pages.hit(&get("/x"), PageSearch::All, &mut event()).unwrap();
     assert_eq!(reply.headers[&name], "daylight; hit");
 }
 
@@ -257,7 +257,7 @@ fn a_million_queries_that_are_asked_once_drive_out_no_page_that_is_in_use() {
     let (mut once, mut event, stamp) = (get("/x"), event(), world.stamp(0));
     for round in 0..1_000_000_u32 {
         once.uri = format!("/x?{round}").parse().unwrap();
-        assert!(world.pages.hit(&once, &mut event).is_none());
+        assert!(world.pages.hit(&once, PageSearch::All, &mut event).is_none());
         world.pages.keep(&once, &reply, true, stamp, &mut event);
         if round % 100 == 0 {
             assert!(world.hit(&hot[round as usize / 100 % hot.len()]).is_some(), "after {round}");

@@ -19,14 +19,12 @@ pub struct Request {
     /// The body.
     pub upload: Upload,
     pub(crate) uri: Uri,
-    /// Public pages were looked through for it in vain.
-    pub(crate) looked: bool,
 }
 
 impl Request {
     /// A request without a body. [`Request::upload`] may be replaced.
     pub fn new(method: Method, uri: Uri, headers: HeaderMap, client: IpAddr) -> Self {
-        Self { method, headers, client, upload: Upload::default(), uri, looked: false }
+        Self { method, headers, client, upload: Upload::default(), uri }
     }
 
     /// The path as sent, still percent-encoded. Empty for `CONNECT`, `*` for `OPTIONS *`.

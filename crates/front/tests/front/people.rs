@@ -232,6 +232,8 @@ pub(crate) const ROPE: usize = 5_000_003;
 pub(crate) struct House;
 
 impl Handler for House {
+    type Stamp = ();
+
     fn is_vital(&self, request: &Request) -> bool {
         request.path() == "/vital"
     }

@@ -55,7 +55,7 @@ fn noise() -> impl Iterator<Item = u8> {
 
 impl World {
     fn reply(&self, request: &Request) -> Reply {
-        self.pages.hit(request, &mut event()).unwrap()
+        self.pages.hit(request, PageSearch::All, &mut event()).unwrap()
     }
 
     /// Whether those who take gzip get it, after one of them has asked.
