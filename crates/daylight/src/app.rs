@@ -2,10 +2,10 @@
 
 use crate::access::{Access, Who};
 use crate::answer::answer;
-use crate::asked::Asked;
 use crate::class::{Class, Classes, Place};
 use crate::config::References;
 use crate::error::Error;
+use crate::recent_paths::RecentPaths;
 use crate::{reply, route};
 use front::{Handler, Pages, Reply, Request};
 use http::StatusCode;
@@ -35,8 +35,8 @@ pub struct App {
     pub recorder: Arc<Recorder>,
     /// Events of a while, for who has the id of one.
     pub recent: Arc<Recent>,
-    /// Which paths clients asked for of late.
-    pub asked: Arc<Asked>,
+    /// The paths that clients requested within the last day.
+    pub recent_paths: Arc<RecentPaths>,
     /// The process log.
     pub log: Log,
     /// The time of day.

@@ -2,12 +2,12 @@
 
 use crate::access::Access;
 use crate::app::App;
-use crate::asked::Asked;
 use crate::certificate::Certificate;
 use crate::class::Classes;
 use crate::config::{self, Loaded, Settings};
 use crate::handover::{Program, warn_of_listen};
 use crate::init::{self, First};
+use crate::recent_paths::RecentPaths;
 use crate::signals::{Signals, Told};
 use crate::{conformance, declared, descriptors, route, sinks, upkeep, upstreams};
 use anyhow::Context;
@@ -78,10 +78,10 @@ impl Opened {
         if settings.telemetry.events_recent_bytes > 0 {
             sinks.push(recent.sink());
         }
-        let asked = Asked::new(clock.clone());
-        sinks.push(asked.sink());
+        let recent_paths = RecentPaths::new(clock.clone());
+        sinks.push(recent_paths.sink());
         let recorder = Recorder::start(options, sinks);
-        recorder.register(asked.bound().clone());
+        recorder.register(recent_paths.bound().clone());
         recorder.register(recent.bound().clone());
         recorder.report_to(log.clone());
         back.spawn(front::heartbeat(recorder.pulse("back")));
@@ -112,7 +112,7 @@ impl Opened {
             store,
             recorder,
             recent,
-            asked,
+            recent_paths,
             log,
             clock,
             classes,

@@ -31,9 +31,9 @@ pub(super) async fn show(app: &App, name: &str, body: Wanted, who: &Who, event: 
     let after = app.repositories.with_settings(name, |record| body.apply(record), event).await?;
     let id = app.repositories.find(name, event).await?.0.id;
     app.recorded(event).await;
-    let lately = app.asked.lately();
+    let recent = app.recent_paths.counts();
     let (mut looked_at, mut left_out, mut changes) = (0, 0, Vec::new());
-    for (path, count) in lately.paths {
+    for (path, count) in recent.paths {
         let Ok(url) = content(&path) else { continue };
         if ![&*before, &after].iter().any(|known| holds(known, &url, id)) {
             continue;
@@ -50,7 +50,7 @@ pub(super) async fn show(app: &App, name: &str, body: Wanted, who: &Who, event: 
             changes.push(json!({ "path": path, "requests": count, "before": shown(was), "after": shown(will_be) }));
         }
     }
-    let since = lately.since.to_string();
+    let since = recent.since.to_string();
     let mut told: Value = json!({ "since": since, "paths": looked_at, "left_out": left_out, "changes": changes });
     if let (Some(now), Some(then)) = (before.by_name.get(name), after.by_name.get(name))
         && let Some(cached) = app.repositories.former(now, then, event).await?
