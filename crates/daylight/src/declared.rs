@@ -2,7 +2,7 @@
 
 use crate::config::{DeclaredRepository, Upstream, UpstreamUrl};
 use crate::init::{BY, MAVEN_CENTRAL};
-use crate::wanted::guard;
+use crate::settings_patch::credential_guard;
 use format::gem::info::FormatVersion;
 use repository::{BadSetting, Error, FormerFiles, Repositories};
 use store::RepositoryRecord;
@@ -26,7 +26,7 @@ pub(crate) async fn put(
     event: &mut Event,
 ) -> Result<(), NotSo> {
     for one in declared {
-        let (place, name) = (one.place.clone(), one.wanted.name.clone());
+        let (place, name) = (one.place.clone(), one.definition.name.clone());
         put_one(one, repositories, info_format, log, event).await.map_err(|source| NotSo { place, name, source })?;
     }
     Ok(())
@@ -88,7 +88,7 @@ fn first(record: &mut RepositoryRecord, url: &str) -> Result<(), Error> {
     }
     let hint = "start without `upstream.maven_central`, then `daylight repo set maven-central --remote URL --credentials \
                 REFERENCE` says what is for that host (`none`: nothing)";
-    Ok(guard::hosts(&before, record, &|_| false, hint)?)
+    Ok(credential_guard::check_hosts(&before, record, &|_| false, hint)?)
 }
 
 async fn put_one(
@@ -98,23 +98,23 @@ async fn put_one(
     log: &Log,
     event: &mut Event,
 ) -> Result<(), Error> {
-    let wanted = &declared.wanted;
-    let there = match repositories.find(&wanted.name, event).await {
+    let definition = &declared.definition;
+    let there = match repositories.find(&definition.name, event).await {
         Ok((there, _)) => there,
         Err(Error::NoSuchRepository(_)) => {
-            return repositories.add(wanted.record(info_format)?, BY, event).await.map(drop);
+            return repositories.add(definition.record(info_format)?, BY, event).await.map(drop);
         }
         Err(error) => return Err(error),
     };
     let (kind, format) = (there.record.kind, &there.record.format);
-    if (kind, format) != (wanted.kind()?, &wanted.format) {
+    if (kind, format) != (definition.kind()?, &definition.format) {
         let text = format!("it is there already, as a {} repository of format {format}", kind.as_str());
         return Err(BadSetting::new(text, "take another name, or remove it with all its content first").into());
     }
-    let settings = wanted.settings()?;
-    set(&wanted.name, |record| settings.apply(record), repositories, log, event).await?;
+    let settings = definition.settings()?;
+    set(&definition.name, |record| settings.apply(record), repositories, log, event).await?;
     if let Some(info_format) = settings.info_format()? {
-        repositories.reform(&wanted.name, info_format, BY, event).await?;
+        repositories.reform(&definition.name, info_format, BY, event).await?;
     }
     Ok(())
 }

@@ -26,13 +26,13 @@ pub mod recent_paths;
 mod reply;
 pub mod route;
 pub mod serve;
+pub mod settings_patch;
 mod signals;
 pub mod sinks;
 mod status;
 mod upkeep;
 mod upload;
 mod upstreams;
-pub mod wanted;
 
 /// What the front page says.
 const WELCOME: &str = include_str!("welcome.txt");

@@ -6,7 +6,7 @@ use crate::access::Who;
 use crate::app::App;
 use crate::error::Error;
 use crate::route::Content;
-use crate::wanted::Wanted;
+use crate::settings_patch::SettingsPatch;
 use repository::{Repository, RepositoryTable};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -25,7 +25,13 @@ struct Resolved {
     member: Option<String>,
 }
 
-pub(super) async fn show(app: &App, name: &str, body: Wanted, who: &Who, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn show(
+    app: &App,
+    name: &str,
+    body: SettingsPatch,
+    who: &Who,
+    event: &mut Event,
+) -> Result<Value, Error> {
     let former_files = body.former_files();
     let before = app.repositories.known(event).await?;
     let after = app.repositories.with_settings(name, |record| body.apply(record), event).await?;

@@ -4,7 +4,7 @@ use super::exceptions;
 use crate::app::App;
 use crate::conformance;
 use crate::error::Error;
-use crate::wanted::{ENFORCED, RECORDED, Wanted, WantedRepository};
+use crate::settings_patch::{ENFORCED, RECORDED, RepositoryDefinition, SettingsPatch};
 use repository::{Format, Repository, VersionPolicy};
 use serde_json::{Value, json};
 use store::RepositoryKind;
@@ -56,19 +56,25 @@ pub(super) async fn show(app: &App, name: &str, event: &mut Event) -> Result<Val
     Ok(shown(app, &repository))
 }
 
-pub(super) async fn add(app: &App, body: WantedRepository, by: &str, event: &mut Event) -> Result<Value, Error> {
-    body.settings()?.named_by_caller(&app.references)?;
+pub(super) async fn add(app: &App, body: RepositoryDefinition, by: &str, event: &mut Event) -> Result<Value, Error> {
+    body.settings()?.check_references(&app.references)?;
     let record = body.record(conformance::info_format(app.conformance))?;
     let made = app.repositories.add(record, by, event).await?;
     Ok(shown(app, &made))
 }
 
-pub(super) async fn change(app: &App, name: &str, body: Wanted, by: &str, event: &mut Event) -> Result<Value, Error> {
-    body.named_by_caller(&app.references)?;
+pub(super) async fn change(
+    app: &App,
+    name: &str,
+    body: SettingsPatch,
+    by: &str,
+    event: &mut Event,
+) -> Result<Value, Error> {
+    body.check_references(&app.references)?;
     let info_format = body.info_format()?;
     let set = app.repositories.set_deciding(name, |record| body.apply(record), body.former_files(), by, event);
     let mut changed = set.await?.0;
-    if body.names_urls() {
+    if body.changes_urls() {
         app.repositories.pin_anew(name, event).await?;
     }
     if let Some(info_format) = info_format {

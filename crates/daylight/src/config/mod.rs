@@ -10,7 +10,7 @@ mod file;
 mod given;
 mod keys;
 mod machine;
-mod references;
+pub(crate) mod references;
 mod repositories;
 mod shares;
 mod value;

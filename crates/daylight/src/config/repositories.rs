@@ -1,7 +1,7 @@
 //! `[[repository]]` in the configuration file: repositories that are to be there, in the form in which the API takes them.
 
 use super::error::Error;
-use crate::wanted::WantedRepository;
+use crate::settings_patch::RepositoryDefinition;
 use format::gem::info::FormatVersion;
 use serde_json::{Map, Value};
 use toml::Spanned;
@@ -16,7 +16,7 @@ pub struct DeclaredRepository {
     /// File and line, for messages.
     pub place: String,
     /// As the API takes it.
-    pub wanted: WantedRepository,
+    pub definition: RepositoryDefinition,
     /// What stands in the file.
     pub(crate) written: Map<String, Value>,
 }
@@ -33,8 +33,8 @@ pub(super) fn read(
     let mut declared: Vec<DeclaredRepository> = Vec::with_capacity(tables.len());
     for table in tables {
         let one = one(table.get_ref(), place(table.span().start))?;
-        if let Some(before) = declared.iter().find(|before| before.wanted.name == one.wanted.name) {
-            let text = format!("{}: `{}` is declared in {} already", one.place, one.wanted.name, before.place);
+        if let Some(before) = declared.iter().find(|before| before.definition.name == one.definition.name) {
+            let text = format!("{}: `{}` is declared in {} already", one.place, one.definition.name, before.place);
             return Err(Error::Contradiction { text, hint: "one table for each repository".to_owned() });
         }
         declared.push(one);
@@ -53,10 +53,10 @@ fn one(table: &DeValue<'_>, place: String) -> Result<DeclaredRepository, Error> 
         return Err(not(format!("write `[[{NAME}]]`, once for each of them")));
     };
     let written = object(table).map_err(not)?;
-    let wanted: WantedRepository =
+    let definition: RepositoryDefinition =
         serde_json::from_value(Value::Object(written.clone())).map_err(|error| not(error.to_string()))?;
-    wanted.record(FormatVersion::default()).map_err(|error| refused(&error))?;
-    Ok(DeclaredRepository { place, wanted, written })
+    definition.record(FormatVersion::default()).map_err(|error| refused(&error))?;
+    Ok(DeclaredRepository { place, definition, written })
 }
 
 fn object(table: &DeTable<'_>) -> Result<Map<String, Value>, String> {

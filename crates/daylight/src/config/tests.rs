@@ -211,8 +211,8 @@ fn repositories_are_declared_in_the_form_in_which_the_api_takes_them() {
     let (settings, _) = from_file(text).unwrap();
     let [central, team] = &settings.repositories[..] else { panic!("{:?}", settings.repositories) };
     assert!(central.place.ends_with(":4"), "{}", central.place);
-    assert_eq!((central.wanted.name.as_str(), team.wanted.name.as_str()), ("central", "team"));
-    let record = central.wanted.record(Default::default()).unwrap();
+    assert_eq!((central.definition.name.as_str(), team.definition.name.as_str()), ("central", "team"));
+    let record = central.definition.record(Default::default()).unwrap();
     assert_eq!((record.kind.as_str(), record.remote.unwrap().fresh_s), ("remote", Some(16)));
     // As `config show` writes it, it is read again.
     let shown = |one: &DeclaredRepository| -> String {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::access::Scope;
-use crate::wanted::Wanted;
+use crate::settings_patch::SettingsPatch;
 use std::collections::BTreeSet;
 use store::{ExceptionRecord, PolicyRecord, RemoteRecord, Retention};
 use telemetry::Millis;
@@ -78,7 +78,7 @@ fn the_settings_in_the_document_are_those_that_are_read() {
     assert_eq!(keys(&policy), properties("Policy"));
     assert_eq!(keys(&policy["exceptions"][0]), properties("Exception"));
     // What is read says itself which names it knows.
-    let unknown = serde_json::from_value::<Wanted>(json!({ "nothing": 1 })).unwrap_err().to_string();
+    let unknown = serde_json::from_value::<SettingsPatch>(json!({ "nothing": 1 })).unwrap_err().to_string();
     let known: BTreeSet<String> = unknown.split('`').skip(3).step_by(2).map(str::to_owned).collect();
     assert_eq!(known, properties("Settings"));
     let scopes: Vec<Value> = Scope::ALL.iter().map(|scope| scope.as_str().into()).collect();

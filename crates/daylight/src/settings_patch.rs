@@ -1,7 +1,7 @@
-//! What somebody wants of a repository: the body of a call of the API, or a table of the configuration file. One form for
-//! both, so that neither can say what the other cannot.
+//! Changes of a repository's settings, as the body of an API call or a table of the configuration file has them. Both are read
+//! by the same types, so that neither can say what the other cannot.
 
-use crate::config::References;
+use crate::config::references::References;
 use format::gem::info::FormatVersion;
 use repository::{BadSetting, Error, FormerFiles, Protocol};
 use serde::de::DeserializeOwned;
@@ -11,57 +11,57 @@ use std::collections::BTreeMap;
 use store::{RepositoryKind, RepositoryRecord};
 use telemetry::{Event, Millis};
 
-pub(crate) mod guard;
+pub(crate) mod credential_guard;
 
-/// Only the owners of a package may change it.
+/// The value of `owners` where only the owners of a package may change it.
 pub(crate) const ENFORCED: &str = "enforced";
-/// Who owns a package is written down and decides nothing.
+/// The value of `owners` where ownership is recorded and not enforced.
 pub(crate) const RECORDED: &str = "recorded";
 
-/// A repository that is to be there.
+/// A repository with all its settings, as somebody creates or declares it.
 #[derive(Debug, Clone, Deserialize)]
-pub struct WantedRepository {
+pub struct RepositoryDefinition {
     /// Its name.
     pub name: String,
     /// Its format's name.
     pub format: String,
-    /// `hosted`, `remote` or `group`. Where it is left out, one with an upstream is remote, one with members a group, and others
-    /// are hosted.
+    /// `hosted`, `remote` or `group`. By default a repository with an upstream is remote, one with members is a group, and others are
+    /// hosted.
     #[serde(default)]
     kind: Option<String>,
     #[serde(flatten)]
     settings: Map<String, Value>,
 }
 
-/// Settings that are to be so: what is not named stays as it is.
+/// Settings to change. A setting that is not named keeps its value.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Wanted {
-    /// Whether reading needs a token. Where it is not said, a new one whose upstream asks who reads it is private.
+pub struct SettingsPatch {
+    /// Whether reading needs a token. By default a new repository is private where its upstream needs credentials.
     private: Option<bool>,
-    /// Index protocols by name, and whether they are to be answered.
+    /// Index protocols by name, and whether each is enabled.
     protocols: BTreeMap<String, bool>,
-    /// What the lines of its `/info` are to tell.
+    /// The version of the format of `/info`.
     info_format: Option<String>,
     /// `enforced` or `recorded`.
     owners: Option<String>,
-    /// Names of a group's members, all of them, in the order in which they are asked.
+    /// The names of all members of a group, in the order in which they are asked.
     members: Option<Vec<String>>,
-    /// What of its upstream is to change; null takes a setting away.
+    /// Changes of the upstream's settings; null removes a setting.
     remote: Option<Map<String, Value>>,
-    /// Which versions it takes: `mixed`, `releases` or `snapshots`.
+    /// Which versions it accepts: `mixed`, `releases` or `snapshots`.
     versions: Option<String>,
-    /// Whether its files may be published again with other bytes.
+    /// Whether a file may be published again with other bytes.
     replaceable: Option<bool>,
-    /// What of its snapshots is to be kept; null takes a setting away.
+    /// Changes of the retention of snapshots; null removes a setting.
     retention: Option<Map<String, Value>>,
-    /// What of its policy is to change; null takes a setting away.
+    /// Changes of the policy; null removes a setting.
     policy: Option<Map<String, Value>>,
-    /// No setting, but said with one: whether verified releases stay where the upstream gets another URL.
+    /// Not a setting: whether verified releases stay in the cache when the upstream gets another URL.
     keep_cached: Option<bool>,
 }
 
-impl WantedRepository {
+impl RepositoryDefinition {
     /// Its kind.
     pub fn kind(&self) -> Result<RepositoryKind, Error> {
         let Some(name) = self.kind.as_deref() else {
@@ -79,7 +79,7 @@ impl WantedRepository {
     }
 
     /// Its settings.
-    pub fn settings(&self) -> Result<Wanted, Error> {
+    pub fn settings(&self) -> Result<SettingsPatch, Error> {
         if self.settings.contains_key("keep_cached") {
             let text = "`keep_cached` is no setting: it is said with another URL of an upstream";
             return Err(BadSetting::new(text, "`daylight repo set NAME --remote URL --keep-cached`").into());
@@ -87,28 +87,28 @@ impl WantedRepository {
         read("", Value::Object(self.settings.clone()))
     }
 
-    /// What it is when it is made; `info_format` is what gems get where nothing is said.
+    /// The record of the new repository; `info_format` is the default for gems.
     pub fn record(&self, info_format: FormatVersion) -> Result<RepositoryRecord, Error> {
         let mut record = RepositoryRecord::new(&self.name, &self.format, self.kind()?, Millis(0));
-        let wanted = self.settings()?;
+        let settings = self.settings()?;
         if self.format == repository::Format::Gem.as_str() {
-            record.info_format = Some(wanted.info_format()?.unwrap_or(info_format).as_str().to_owned());
+            record.info_format = Some(settings.info_format()?.unwrap_or(info_format).as_str().to_owned());
         } else {
-            record.info_format.clone_from(&wanted.info_format);
+            record.info_format.clone_from(&settings.info_format);
         }
-        wanted.put(&mut record)?;
-        record.private = wanted.private.unwrap_or_else(|| guard::is_protected(&record));
+        settings.put(&mut record)?;
+        record.private = settings.private.unwrap_or_else(|| credential_guard::needs_credentials(&record));
         Ok(record)
     }
 }
 
-impl Wanted {
-    /// Refuses references to secrets that a caller of the API may not name.
-    pub(crate) fn named_by_caller(&self, references: &References) -> Result<(), Error> {
-        Ok(self.remote.as_ref().map_or(Ok(()), |changes| guard::references(changes, references))?)
+impl SettingsPatch {
+    /// Refuses references to secrets that a caller of the API may not use.
+    pub(crate) fn check_references(&self, references: &References) -> Result<(), Error> {
+        Ok(self.remote.as_ref().map_or(Ok(()), |changes| credential_guard::check_references(changes, references))?)
     }
 
-    /// What becomes of the files that are kept of the upstream, where that gets another URL.
+    /// What happens to the cached files when the upstream gets another URL.
     pub fn former_files(&self) -> FormerFiles {
         match self.keep_cached {
             None => FormerFiles::Undecided,
@@ -117,12 +117,12 @@ impl Wanted {
         }
     }
 
-    /// Whether they say where the upstream is.
-    pub fn names_urls(&self) -> bool {
+    /// Whether the URLs of the upstream are among the changes.
+    pub fn changes_urls(&self) -> bool {
         self.remote.as_ref().is_some_and(|changes| changes.contains_key("urls"))
     }
 
-    /// The form of `/info`, which is not applied with the others: every line has to be said anew for it.
+    /// The format of `/info`. It is not applied with the other settings, as every line of the index must be rendered again.
     pub fn info_format(&self) -> Result<Option<FormatVersion>, Error> {
         let Some(name) = self.info_format.as_deref() else { return Ok(None) };
         FormatVersion::named(name).map(Some).ok_or_else(|| {
@@ -131,15 +131,15 @@ impl Wanted {
         })
     }
 
-    /// Makes the settings of `record`, which is there already, those that are wanted. Whether they can be is not looked at,
-    /// only that nobody is shown more than was said.
+    /// Applies the changes to the record of an existing repository. Whether the repository can work with them is checked elsewhere;
+    /// here it is checked that no change exposes content or credentials without saying so.
     pub fn apply(&self, record: &mut RepositoryRecord) -> Result<(), Error> {
         let before = record.clone();
         self.put(record)?;
-        guard::readers(&before, record, self.private.is_some())?;
+        credential_guard::check_readers(&before, record, self.private.is_some())?;
         let named = |name: &str| self.remote.as_ref().is_some_and(|changes| changes.contains_key(name));
         let hint = "name it again in the same call if it is for that host too; null (`none`) takes it away";
-        Ok(guard::hosts(&before, record, &named, hint)?)
+        Ok(credential_guard::check_hosts(&before, record, &named, hint)?)
     }
 
     fn put(&self, record: &mut RepositoryRecord) -> Result<(), Error> {
@@ -184,20 +184,20 @@ impl Wanted {
     }
 }
 
-/// `before` with `changes` in it, as a JSON merge patch does it (RFC 7396): what is null is taken away.
+/// Merges `changes` into `before` as a JSON merge patch (RFC 7396): null removes a setting.
 fn merge<T: Serialize + DeserializeOwned>(name: &str, before: &T, changes: &Map<String, Value>) -> Result<T, Error> {
-    let Ok(Value::Object(mut whole)) = serde_json::to_value(before) else { return Err(Error::GivenUp) };
+    let Ok(Value::Object(mut target)) = serde_json::to_value(before) else { return Err(Error::GivenUp) };
     for (key, value) in changes {
         if value.is_null() {
-            whole.remove(key);
+            target.remove(key);
         } else {
-            whole.insert(key.clone(), value.clone());
+            target.insert(key.clone(), value.clone());
         }
     }
-    let merged: T = read(name, Value::Object(whole.clone()))?;
-    // What does not come back was not understood.
+    let merged: T = read(name, Value::Object(target.clone()))?;
+    // A key that is lost on the way through the type is unknown to it.
     let Ok(Value::Object(back)) = serde_json::to_value(&merged) else { return Err(Error::GivenUp) };
-    match whole.keys().chain(changes.keys()).find(|key| whole.contains_key(*key) && !back.contains_key(*key)) {
+    match target.keys().chain(changes.keys()).find(|key| target.contains_key(*key) && !back.contains_key(*key)) {
         None => Ok(merged),
         Some(key) => {
             let text = format!("`{name}` has no setting `{}`", Event::text(key));
@@ -207,9 +207,9 @@ fn merge<T: Serialize + DeserializeOwned>(name: &str, before: &T, changes: &Map<
 }
 
 fn read<T: DeserializeOwned>(name: &str, value: Value) -> Result<T, Error> {
-    let of = if name.is_empty() { "the settings".to_owned() } else { format!("`{name}`") };
+    let what = if name.is_empty() { "the settings".to_owned() } else { format!("`{name}`") };
     serde_json::from_value(value).map_err(|error| {
-        BadSetting::new(format!("{of}: {error}"), "`/api/v1/openapi.json` says what each may be").into()
+        BadSetting::new(format!("{what}: {error}"), "`/api/v1/openapi.json` says what each may be").into()
     })
 }
 
@@ -218,61 +218,65 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn wanted(value: Value) -> Wanted {
+    fn patch(value: Value) -> SettingsPatch {
         serde_json::from_value(value).unwrap()
     }
 
     fn remote_public() -> RepositoryRecord {
-        let wanted = json!({"name": "m", "format": "maven", "remote": {"urls": ["http://a"], "fresh_s": 5}});
-        serde_json::from_value::<WantedRepository>(wanted).unwrap().record(FormatVersion::V2).unwrap()
+        let definition = json!({"name": "m", "format": "maven", "remote": {"urls": ["http://a"], "fresh_s": 5}});
+        serde_json::from_value::<RepositoryDefinition>(definition).unwrap().record(FormatVersion::V2).unwrap()
     }
 
     #[test]
-    fn what_is_not_named_stays_and_what_is_null_goes() {
+    fn a_setting_that_is_not_named_stays_and_null_removes_one() {
         let mut record = remote_public();
         assert_eq!(record.kind, RepositoryKind::Remote);
-        wanted(json!({"remote": {"credentials": "env:A", "fresh_s": null}, "private": false}))
+        patch(json!({"remote": {"credentials": "env:A", "fresh_s": null}, "private": false}))
             .apply(&mut record)
             .unwrap();
         let kept = record.remote.as_ref().unwrap();
         assert_eq!((kept.credentials.as_deref(), kept.fresh_s, kept.urls.len()), (Some("env:A"), None, 1));
-        wanted(json!({"remote": {"credentials": null}, "private": true})).apply(&mut record).unwrap();
+        patch(json!({"remote": {"credentials": null}, "private": true})).apply(&mut record).unwrap();
         assert_eq!((record.remote.unwrap().credentials, record.private), (None, true));
     }
 
     #[test]
-    fn what_an_upstream_shows_to_nobody_else_is_private_unless_somebody_says_otherwise() {
+    fn a_repository_whose_upstream_needs_credentials_is_private_by_default() {
         let made = |remote: Value, private: Option<bool>| {
-            let mut wanted = json!({"name": "m", "format": "maven", "remote": remote});
-            wanted.as_object_mut().unwrap().extend(private.map(|private| ("private".to_owned(), private.into())));
-            serde_json::from_value::<WantedRepository>(wanted).unwrap().record(FormatVersion::V2).unwrap().private
+            let mut definition = json!({"name": "m", "format": "maven", "remote": remote});
+            definition.as_object_mut().unwrap().extend(private.map(|private| ("private".to_owned(), private.into())));
+            serde_json::from_value::<RepositoryDefinition>(definition)
+                .unwrap()
+                .record(FormatVersion::V2)
+                .unwrap()
+                .private
         };
         for secret in ["credentials", "certificate"] {
             let remote = json!({"urls": ["http://a"], secret: "env:A"});
             assert!(made(remote.clone(), None), "{secret}");
             assert_eq!([false, true].map(|said| made(remote.clone(), Some(said))), [false, true]);
-            let change = |private: Value| wanted(json!({"remote": {secret: "env:A"}, "private": private}));
+            let change = |private: Value| patch(json!({"remote": {secret: "env:A"}, "private": private}));
             let error = change(Value::Null).apply(&mut remote_public()).unwrap_err();
             assert!(error.to_string().contains(secret) && error.hint().unwrap().contains("`private`"), "{error}");
             for said in [false, true] {
                 let mut record = remote_public();
                 change(said.into()).apply(&mut record).unwrap();
                 assert_eq!(record.private, said);
-                // It is decided now.
-                wanted(json!({"remote": {secret: "env:B"}})).apply(&mut record).unwrap();
+                // It stays decided for later changes.
+                patch(json!({"remote": {secret: "env:B"}})).apply(&mut record).unwrap();
             }
         }
         assert!(!made(json!({"urls": ["http://a"]}), None));
     }
 
     #[test]
-    fn a_change_of_hosts_says_whom_the_credentials_are_for() {
+    fn credentials_are_named_again_for_another_host() {
         let mut record = remote_public();
-        wanted(json!({"remote": {"credentials": "env:A"}, "private": true})).apply(&mut record).unwrap();
+        patch(json!({"remote": {"credentials": "env:A"}, "private": true})).apply(&mut record).unwrap();
         let moved = |more: Value| {
             let mut change = json!({"urls": ["http://b"]});
             change.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-            wanted(json!({"remote": change})).apply(&mut record.clone())
+            patch(json!({"remote": change})).apply(&mut record.clone())
         };
         let error = moved(json!({"fresh_s": 1})).unwrap_err();
         assert!(error.to_string().contains("`remote.urls`") && error.hint().is_some(), "{error}");
@@ -282,15 +286,15 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_knows_is_refused_by_its_name() {
-        let said = |value| wanted(value).apply(&mut remote_public()).unwrap_err().to_string();
+    fn unknown_settings_are_refused_by_name() {
+        let said = |value| patch(value).apply(&mut remote_public()).unwrap_err().to_string();
         assert_eq!(said(json!({"remote": {"url": "http://a"}})), "`remote` has no setting `url`");
         assert!(said(json!({"remote": {"fresh_s": "soon"}})).starts_with("`remote`: invalid type"));
         assert!(said(json!({"retention": {"builds": -1}})).starts_with("`retention`: "));
         assert_eq!(said(json!({"policy": {"denied": ["a"]}})), "`policy` has no setting `denied`");
         assert!(said(json!({"policy": {"exceptions": []}})).contains("who made it"));
         let odd = json!({"name": "m", "format": "maven", "colour": "red"});
-        let odd: WantedRepository = serde_json::from_value(odd).unwrap();
+        let odd: RepositoryDefinition = serde_json::from_value(odd).unwrap();
         assert!(odd.settings().unwrap_err().to_string().contains("`colour`"));
     }
 }

@@ -1,20 +1,24 @@
-//! What no change does by the way: show everybody what credentials open, or show credentials to a host that they were not
-//! given for.
+//! Refuses changes of settings that would expose content or credentials as a side effect: publish what an upstream protects, or send
+//! credentials to a host that they were not meant for.
 
-use crate::config::References;
+use crate::config::references::References;
 use http::Uri;
 use repository::BadSetting;
 use serde_json::{Map, Value};
 use store::{RemoteRecord, RepositoryRecord};
 
-/// Whether its upstream asks who reads it. Then what it has is not for everybody, unless somebody says so.
-pub(super) fn is_protected(record: &RepositoryRecord) -> bool {
+/// Whether the upstream needs credentials. Its content is then private, unless somebody says otherwise.
+pub(super) fn needs_credentials(record: &RepositoryRecord) -> bool {
     record.remote.as_ref().is_some_and(|remote| remote.credentials.is_some() || remote.certificate.is_some())
 }
 
-/// Refuses to put credentials or a certificate into a repository that everybody reads. Whoever names who may read it
-/// (`said`) has decided.
-pub(super) fn readers(before: &RepositoryRecord, after: &RepositoryRecord, said: bool) -> Result<(), BadSetting> {
+/// Refuses to add credentials or a certificate to a repository that everybody may read, unless the same change says who may read it
+/// (`decided`).
+pub(super) fn check_readers(
+    before: &RepositoryRecord,
+    after: &RepositoryRecord,
+    decided: bool,
+) -> Result<(), BadSetting> {
     let Some(new) = &after.remote else { return Ok(()) };
     let old = before.remote.as_ref();
     let added = [
@@ -22,7 +26,7 @@ pub(super) fn readers(before: &RepositoryRecord, after: &RepositoryRecord, said:
         ("certificate", &new.certificate, old.and_then(|old| old.certificate.as_ref())),
     ];
     match added.iter().find(|(_, new, old)| new.is_some() && old.is_none()) {
-        Some((name, ..)) if !after.private && !said => {
+        Some((name, ..)) if !after.private && !decided => {
             let text =
                 format!("anybody reads `{}`, and would read what `remote.{name}` of its upstream opens", after.name);
             let hint =
@@ -33,9 +37,9 @@ pub(super) fn readers(before: &RepositoryRecord, after: &RepositoryRecord, said:
     }
 }
 
-/// Refuses references that a caller of the API may not name. `changes` are the settings of `remote` in the call: what it
-/// does not name stays, and goes where it went before.
-pub(super) fn references(changes: &Map<String, Value>, references: &References) -> Result<(), BadSetting> {
+/// Refuses references that a caller of the API may not use. `changes` are the settings of `remote` in the call; a reference that
+/// the call does not name stays, and so does the host that its secret is sent to.
+pub(super) fn check_references(changes: &Map<String, Value>, references: &References) -> Result<(), BadSetting> {
     for setting in ["credentials", "proxy_credentials", "certificate"] {
         if let Some(Value::String(reference)) = changes.get(setting) {
             references.may_be_named(setting, reference)?;
@@ -44,9 +48,9 @@ pub(super) fn references(changes: &Map<String, Value>, references: &References) 
     Ok(())
 }
 
-/// Refuses to send what is kept for an upstream or a proxy elsewhere: to a host, port or scheme that was not there. What
-/// is `named` anew was given for where it goes.
-pub(crate) fn hosts(
+/// Refuses to send the credentials of an upstream or a proxy to a host, port or scheme that the settings did not name before. Credentials
+/// that the same change names (`named`) are meant for the new host.
+pub(crate) fn check_hosts(
     before: &RepositoryRecord,
     after: &RepositoryRecord,
     named: &dyn Fn(&str) -> bool,
@@ -59,12 +63,12 @@ pub(crate) fn hosts(
     };
     let (upstream, proxy) =
         (moved(|remote| remote.urls.iter().collect()), moved(|remote| remote.proxy.iter().collect()));
-    // Of what goes to the upstream a proxy sees what goes there as plain text.
-    let past = |host: &String| !new.no_proxy.iter().flatten().any(|kept| kept == host);
-    let more = new.proxy.is_some() && old.no_proxy.iter().flatten().any(past);
-    let seen = (proxy || more) && new.urls.iter().any(|url| !url.starts_with("https://"));
+    // A proxy reads what is sent to an upstream as plain text.
+    let removed = |host: &String| !new.no_proxy.iter().flatten().any(|kept| kept == host);
+    let fewer_exceptions = new.proxy.is_some() && old.no_proxy.iter().flatten().any(removed);
+    let readable = (proxy || fewer_exceptions) && new.urls.iter().any(|url| !url.starts_with("https://"));
     let kept = [
-        ("credentials", &new.credentials, upstream, seen),
+        ("credentials", &new.credentials, upstream, readable),
         ("certificate", &new.certificate, upstream, false),
         ("proxy_credentials", &new.proxy_credentials, false, proxy),
     ];
@@ -81,7 +85,7 @@ pub(crate) fn hosts(
     Err(BadSetting::new(text, hint))
 }
 
-/// Whom a URL reaches. One that is none is like no other; it is refused elsewhere.
+/// The origin of a URL. A text that is not a URL is its own origin; it is refused elsewhere.
 fn origin(url: &str) -> String {
     let read = url.parse::<Uri>().ok().and_then(|uri| {
         let (scheme, host) = (uri.scheme_str()?.to_owned(), uri.host()?.to_ascii_lowercase());
@@ -105,11 +109,11 @@ mod tests {
     }
 
     fn refused(before: &RepositoryRecord, after: &RepositoryRecord, named: &[&str]) -> Option<String> {
-        hosts(before, after, &|name| named.contains(&name), "").err().map(|error| error.to_string())
+        check_hosts(before, after, &|name| named.contains(&name), "").err().map(|error| error.to_string())
     }
 
     #[test]
-    fn credentials_and_certificates_go_to_no_host_that_they_were_not_given_for() {
+    fn credentials_and_certificates_are_not_sent_to_another_host() {
         let with = |url: &str| remote(url, |remote| remote.credentials = Some("env:A".into()));
         let before = with("https://a.example/x");
         for same in ["https://A.example:443/y", "https://a.example"] {
@@ -133,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_is_shown_nothing_that_was_not_given_for_it() {
+    fn a_proxy_reads_no_credentials_that_were_not_meant_for_it() {
         let with = |url: &str, proxy: Option<&str>| {
             remote(url, |remote| {
                 remote.credentials = Some("env:A".into());
