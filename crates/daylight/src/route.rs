@@ -85,7 +85,7 @@ pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
 pub(crate) fn canon<'a>(path: &'a str, query: Option<&'a str>) -> PageUrl<'a> {
     // An escape may hide an `api`.
     let content = path.starts_with("/repository/") && !path.contains("/api/") && !path.contains('%');
-    PageUrl { path: path.into(), query: query.filter(|_| !content), build: None }
+    PageUrl { path: path.into(), query: query.filter(|_| !content) }
 }
 
 fn below_repository(method: &Method, segment: &str, path: String) -> Result<Route, Error> {

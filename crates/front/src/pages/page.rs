@@ -1,4 +1,4 @@
-//! A complete answer: its forms, and what an event needs to be whole without facts anybody.
+//! One page: its representations, and the facts that complete an event without another lookup.
 
 use super::kernel_copy::KernelCopy;
 use crate::http1::response_head;
@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use telemetry::{Reason, Subject};
 
-/// Less fits into one packet as it is.
+/// A smaller body fits into one packet as it is.
 const SMALLEST: usize = 1 << 10;
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 
@@ -23,7 +23,7 @@ pub(super) struct Page<S> {
     pub(super) ranges: Ranges,
     pub(super) subject: Subject,
     pub(super) reason: Option<Reason>,
-    /// Bytes that it takes, roughly.
+    /// About how many bytes the page takes.
     pub(super) weight: u64,
 }
 
@@ -32,39 +32,40 @@ pub(super) struct Page<S> {
 pub(super) struct Representation {
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
-    /// The same where the kernel can send it from.
+    /// The body in the kernel's memory.
     pub(super) copy: KernelCopy,
-    /// What HTTP/1.1 says before it, without what each reply says anew.
+    /// The head as HTTP/1.1 sends it, without the headers that differ in each reply.
     pub(super) head: Bytes,
 }
 
-/// How far the gzip form is.
+/// The state of the gzip representation.
 #[derive(Debug)]
 pub(super) enum GzipState {
     /// There will be none.
     Unfit,
-    /// It can be made; whether somebody has asked for it.
+    /// It can be made. The flag tells whether it has been asked for.
     Possible(AtomicBool),
-    /// Here it is.
+    /// It is made.
     Ready(Representation),
 }
 
 impl<S> Page<S> {
-    /// What `reply` says, if it is in memory. `key` is the weight of what it will be found by.
+    /// A page from `reply`, if its body is in memory. `key` is the weight of its key.
     pub(super) fn new(reply: &Reply, key: usize, stamp: S, subject: Subject, reason: Option<Reason>) -> Option<Self> {
         const FIXED: usize = 512;
         let Body::Bytes(body) = &reply.body else { return None };
         let mut headers = reply.headers.clone();
-        // Set anew on the way out. They are here so that a hit's headers need not grow, which costs more than their copy.
+        // Replaced in each reply. It stands here so that the headers of a hit need not grow, which costs more than
+        // copying them.
         headers.insert(DAYLIGHT_EVENT, HeaderValue::from_static("0000000000000000"));
-        // Whatever was done for who asked first, nothing is for the next (RFC 9211).
+        // `Cache-Status` tells how this reply was found, and the next one is a hit (RFC 9211).
         if headers.contains_key(&CACHE_STATUS) {
             headers.insert(CACHE_STATUS, HeaderValue::from_static("daylight; hit"));
         }
         if reply.ranges.any() {
             headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         }
-        // A copy: the reply's may be a small part of something large that it would keep alive.
+        // A copy: the reply's body may be a slice that keeps a much larger buffer alive.
         let identity = Representation::new(reply.status, headers, Bytes::copy_from_slice(body));
         let weight = (FIXED + key) as u64 + identity.weight();
         let fit = reply.status == StatusCode::OK && fits(&identity);
@@ -73,7 +74,7 @@ impl<S> Page<S> {
         Some(Self { stamp, status, identity, gzip, ranges, subject, reason, weight })
     }
 
-    /// The same page with its gzip form.
+    /// The same page with its gzip representation.
     pub(super) fn with_gzip(&self, body: Bytes) -> Self
     where
         S: Clone,
@@ -85,15 +86,15 @@ impl<S> Page<S> {
         Self { stamp, status, identity, gzip: GzipState::Ready(gzip), ranges, subject, reason, weight }
     }
 
-    /// The form for somebody: `gzip` tells whether they take that.
-    pub(super) fn form(&self, gzip: impl Fn() -> bool) -> &Representation {
+    /// The representation for one client. `gzip` tells whether it accepts gzip.
+    pub(super) fn representation(&self, gzip: impl Fn() -> bool) -> &Representation {
         match &self.gzip {
             GzipState::Ready(form) if gzip() => form,
             _ => &self.identity,
         }
     }
 
-    /// Whether somebody is the first to ask for a gzip form that could be made.
+    /// Whether this client is the first to ask for a gzip representation that can be made.
     pub(super) fn lacks_gzip(&self, gzip: impl Fn() -> bool) -> bool {
         match &self.gzip {
             GzipState::Possible(asked) => !asked.load(Relaxed) && gzip() && !asked.swap(true, Relaxed),
@@ -101,7 +102,7 @@ impl<S> Page<S> {
         }
     }
 
-    /// The gzip form was asked for in vain: the next one may try again.
+    /// The compressor refused the page: the next client may ask again.
     pub(super) fn shed(&self) {
         if let GzipState::Possible(asked) = &self.gzip {
             asked.store(false, Relaxed);
@@ -123,9 +124,9 @@ impl Representation {
         (headers.sum::<usize>() + self.head.len() + bodies) as u64
     }
 
-    /// The same in another coding. Its tag is the same, but weak: the bytes differ, and what they mean does not (RFC 9110,
-    /// 8.8.1). Bundler takes the `W/` off and compares the rest with the MD5 of what it has decoded, which is also what
-    /// `Repr-Digest` is of.
+    /// The same in another coding. Its tag becomes weak, because the bytes differ while the meaning does not (RFC
+    /// 9110, 8.8.1). Bundler removes the `W/` and compares the rest with the MD5 of the decoded body, and
+    /// `Repr-Digest` is also of the decoded body.
     fn coded(&self, status: StatusCode, coding: HeaderValue, body: Bytes) -> Self {
         let mut headers = self.headers.clone();
         headers.insert(header::CONTENT_ENCODING, coding);
@@ -139,7 +140,7 @@ impl Representation {
     }
 }
 
-/// Whether a gzip form may be made: whoever made the reply says by `Vary` that it may come in several, and it is text.
+/// Whether a gzip representation may be made: it must be text, and its `Vary` must allow other codings.
 fn fits(form: &Representation) -> bool {
     const TEXT: [&str; 4] = ["text/", "application/json", "application/xml", "image/svg+xml"];
     let text = |name| form.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Where pages stand: a cache bounded in bytes, with a doorkeeper that lets in what was asked for twice once there is little room.
+//! The cache of pages, bounded in bytes. When little room is left, its doorkeeper admits only pages that were asked
+//! for twice.
 
 use super::doorkeeper::Doorkeeper;
 use super::page::Page;
@@ -8,7 +9,7 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Recorder};
 
-/// What a page is found by. Compared in full: a colliding hash gives nobody another's page.
+/// The key of a page. It is compared in full, so a hash collision never gives a client another client's page.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct PageKey {
     path: Box<str>,
@@ -16,7 +17,7 @@ pub(super) struct PageKey {
     class: u64,
 }
 
-/// A [`PageKey`] that is not kept. Fields and their order are the same, so that it hashes alike.
+/// A borrowed [`PageKey`]. The fields and their order are the same, so both have the same hash.
 #[derive(Debug, Hash)]
 pub(super) struct PageKeyRef<'a> {
     pub(super) path: &'a str,
@@ -25,7 +26,7 @@ pub(super) struct PageKeyRef<'a> {
 }
 
 impl PageKeyRef<'_> {
-    /// The same, to keep.
+    /// An owned copy.
     pub(super) fn key(&self) -> PageKey {
         PageKey { path: self.path.into(), query: self.query.map(Box::from), class: self.class }
     }
@@ -51,12 +52,12 @@ impl<S> Weighter<PageKey, Arc<Page<S>>> for Weight {
     }
 }
 
-/// Pages of one kind.
+/// Pages of one kind: found, or missing.
 pub(super) struct PageCache<S> {
     cache: Cache<PageKey, Arc<Page<S>>, Weight>,
-    /// Weight of the heaviest page that is kept.
+    /// Weight of the heaviest page that is admitted.
     heaviest: u64,
-    /// While its pages take less than this, whoever comes is let in.
+    /// While the pages take less than this, every page is admitted.
     roomy: u64,
     doorkeeper: Doorkeeper,
     hasher: DefaultHashBuilder,
@@ -64,13 +65,14 @@ pub(super) struct PageCache<S> {
 }
 
 impl<S> PageCache<S> {
-    /// A page takes at most a 64th of a cache, and never more than this.
+    /// A page takes at most a 64th of the cache, and never more than this.
     const HEAVIEST: u64 = 4 << 20;
-    /// For the size of the tables: an index of a gem is about this large.
+    /// Used for the size of the tables: the index of a gem is about this large.
     const TYPICAL: u64 = 4 << 10;
 
-    /// A cache for `bytes` of pages, which tells `recorder` how full it is. Up to `roomy` bytes of them come in at once.
-    pub(super) fn new(which: &str, (bytes, roomy): (u64, u64), recorder: &Recorder) -> Self {
+    /// A cache for `bytes` of pages, which tells `recorder` how full it is. The first `roomy` bytes are open to every
+    /// page.
+    pub(super) fn new(which: &str, bytes: u64, roomy: u64, recorder: &Recorder) -> Self {
         let items = usize::try_from(bytes / Self::TYPICAL).unwrap_or(usize::MAX);
         let hasher = DefaultHashBuilder::default();
         let cache = Cache::with(items, bytes, Weight, hasher.clone(), DefaultLifecycle::default());
@@ -80,9 +82,9 @@ impl<S> PageCache<S> {
         Self { cache, heaviest, roomy, doorkeeper: Doorkeeper::new(items), hasher, bound }
     }
 
-    /// Whether this may come in: while it drives nobody out, and else if it was key before, as far as is remembered. From
-    /// now on it was.
-    pub(super) fn lets_in(&self, key: &PageKeyRef<'_>) -> bool {
+    /// Whether a page with this key is admitted: while there is room, and after that if the key was asked for before.
+    /// It is remembered from now on.
+    pub(super) fn admits(&self, key: &PageKeyRef<'_>) -> bool {
         self.bound.used() < self.roomy || self.doorkeeper.again(self.hasher.hash_one(key))
     }
 
@@ -90,7 +92,7 @@ impl<S> PageCache<S> {
         self.cache.get(key)
     }
 
-    /// Puts a page here, unless it is too heavy.
+    /// Adds a page, unless it is too heavy.
     pub(super) fn put(&self, key: &PageKeyRef<'_>, page: Page<S>) {
         if page.weight <= self.heaviest {
             self.cache.insert(key.key(), Arc::new(page));
@@ -98,23 +100,23 @@ impl<S> PageCache<S> {
         }
     }
 
-    /// Puts `new` in the place of `old`, if that is still here and `new` is not too heavy.
+    /// Replaces `old` by `new`, if `old` is still in the cache and `new` is not too heavy.
     pub(super) fn replace(&self, key: PageKey, old: &Arc<Page<S>>, new: Page<S>) {
         if new.weight <= self.heaviest && self.cache.peek(&key).is_some_and(|there| Arc::ptr_eq(&there, old)) {
-            // A newer page that came in between is lost, but not for long: `new` has the stamp of `old`, which no longer
-            // holds then, so it goes when it is next key.
+            // A newer page that was added in between is lost, but not for long: `new` has the stamp of `old`, which
+            // no longer holds, so it is removed at the next request.
             let _ = self.cache.replace(key, Arc::new(new), true);
             self.observe();
         }
     }
 
-    /// Takes `page` away. Only this one: another may stand there already.
+    /// Removes `page`, unless another page has replaced it.
     pub(super) fn remove(&self, key: &PageKeyRef<'_>, page: &Arc<Page<S>>) {
         self.cache.remove_if(key, |there| Arc::ptr_eq(there, page));
         self.observe();
     }
 
-    /// Bytes that its pages take.
+    /// Bytes that the pages take.
     #[cfg(test)]
     pub(super) fn weight(&self) -> u64 {
         self.bound.used()

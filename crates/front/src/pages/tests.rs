@@ -1,4 +1,4 @@
-//! Pages and their stamps: what is kept, for whom, and how long.
+//! Pages and their stamps: which replies are kept, for which clients, and how long.
 
 use super::*;
 use crate::conditional::Checkpoints;
@@ -10,11 +10,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Mutex;
 use telemetry::{Clock, Reason, Subject};
 
-mod forms;
+mod representations;
 
 const LATER: Millis = Millis(i64::MAX);
 
-/// Pages whose stamps are figures of a changing world, with two classes: the anonymous, and `a`, who expires at 10.
+/// Pages whose stamps are counters of a changing world, with two classes: the anonymous one, and `a`, which expires
+/// at 10.
 struct World {
     pages: Pages<(usize, u64)>,
     revisions: Arc<Mutex<Vec<u64>>>,
@@ -25,10 +26,7 @@ impl World {
         let revisions = Arc::new(Mutex::new(vec![0; 8]));
         let seen = revisions.clone();
         let hooks = PageHooks {
-            canon: |path, query| match path.strip_prefix("/track/b") {
-                Some(path) => PageUrl { path: path.into(), query, build: Some("b") },
-                None => PageUrl { path: path.into(), query: query.filter(|_| path != "/plain"), build: None },
-            },
+            canon: |path, query| PageUrl { path: path.into(), query: query.filter(|_| path != "/plain") },
             class: Box::new(|headers| match headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes) {
                 None => Some((0, LATER)),
                 Some(b"a") => Some((1, Millis(10))),
@@ -45,10 +43,10 @@ impl World {
 
     fn hit(&self, request: &Request) -> Option<String> {
         let reply = self.pages.hit(request, PageSearch::All, &mut event())?;
-        Some(forms::text(&reply))
+        Some(representations::text(&reply))
     }
 
-    /// Offers a reply as often as it takes.
+    /// Offers a reply twice, so that the doorkeeper admits it.
     fn keep(&self, request: &Request, reply: &Reply) {
         self.offer(request, reply);
         self.offer(request, reply);
@@ -117,13 +115,12 @@ fn what_is_not_public_is_never_kept_for_anyone() {
 }
 
 #[test]
-fn expired_credentials_and_builds_go_the_whole_way() {
+fn expired_credentials_go_the_whole_way() {
     let world = World::new(1 << 20);
     world.keep(&with("/x", "a"), &ok("for a"));
     let mut late = event();
     late.at = Millis(10);
     assert!(world.pages.hit(&with("/x", "a"), PageSearch::All, &mut late).is_none());
-    assert_eq!(world.hit(&with("/track/b/x", "a")), None);
 }
 
 #[test]
@@ -241,7 +238,7 @@ fn a_query_that_the_url_does_not_read_finds_the_page_without() {
     }
 }
 
-/// Also where the URL reads the query, and whoever makes them up asks for nothing twice.
+/// Also where the URL reads the query, and a crawler makes up a new one each time.
 #[test]
 fn a_million_queries_that_are_asked_once_drive_out_no_page_that_is_in_use() {
     let world = World::new(1 << 20);
@@ -250,7 +247,7 @@ fn a_million_queries_that_are_asked_once_drive_out_no_page_that_is_in_use() {
     for request in &hot {
         world.keep(request, &reply);
     }
-    // Until there is little room, others come in as well.
+    // While there is room, other pages are admitted too.
     let come = (0..1000).map(|number| get(&format!("/x?came-{number}")));
     come.for_each(|request| world.offer(&request, &reply));
     let used = world.used();
@@ -273,11 +270,11 @@ fn a_million_queries_that_are_asked_once_drive_out_no_page_that_is_in_use() {
 enum Step {
     /// A change is acknowledged.
     Change(usize),
-    /// A request that begins with a stamp, by somebody who takes gzip or does not, ...
+    /// A request takes its stamp. The client accepts gzip, or does not.
     Begin(usize, bool),
-    /// ... and one of those under way that ends with a page of what it read, however long ago.
-    ConnectionEnd(usize),
-    /// Whatever is being compressed is done.
+    /// One of the requests under way ends and keeps a page of what it read, however long ago.
+    End(usize),
+    /// The compressor has done its work.
     Settle,
 }
 
@@ -285,18 +282,18 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         (0_usize..4).prop_map(Step::Change),
         (0_usize..4, any::<bool>()).prop_map(|(unit, gzip)| Step::Begin(unit, gzip)),
-        any::<usize>().prop_map(Step::ConnectionEnd),
+        any::<usize>().prop_map(Step::End),
         Just(Step::Settle)
     ]
 }
 
-/// A body that tells its revision and is worth compressing.
+/// A body that names its revision and is worth compressing.
 fn long(revision: u64) -> String {
     format!("{revision}\n").repeat(600)
 }
 
 proptest! {
-    /// Readers overtake each other, and changes come between stamp, reading, keeping and compressing.
+    /// Readers overtake each other, and changes happen between stamp, reading, keeping and compressing.
     #[test]
     fn a_page_is_never_older_than_the_last_change(
         steps in proptest::collection::vec(step(), 1..60),
@@ -307,23 +304,23 @@ proptest! {
         for step in steps {
             match step {
                 Step::Change(unit) => world.revisions.lock().unwrap()[unit] += 1,
-                Step::Begin(unit, gzip) => match world.hit(&forms::taking(&format!("/{unit}"), gzip)) {
+                Step::Begin(unit, gzip) => match world.hit(&representations::taking(&format!("/{unit}"), gzip)) {
                     Some(body) => prop_assert_eq!(body, long(world.stamp(unit).1)),
                     None => under_way.push((unit, world.stamp(unit))),
                 },
-                Step::ConnectionEnd(which) if !under_way.is_empty() => {
+                Step::End(which) if !under_way.is_empty() => {
                     let (unit, stamp) = under_way.swap_remove(which % under_way.len());
-                    // The work read something as new as the stamp, or newer.
+                    // The work reads a state that is as new as the stamp, or newer.
                     let (oldest, newest) = (stamp.1, world.stamp(unit).1);
-                    let read = forms::index(long(oldest + which as u64 % (newest - oldest + 1)));
+                    let read = representations::index(long(oldest + which as u64 % (newest - oldest + 1)));
                     world.pages.keep(&get(&format!("/{unit}")), &read, true, stamp, &mut event());
                 }
-                Step::ConnectionEnd(_) => {}
+                Step::End(_) => {}
                 Step::Settle => world.pages.compressor.settle(),
             }
         }
         for (unit, gzip) in (0..4).flat_map(|unit| [(unit, false), (unit, true)]) {
-            if let Some(body) = world.hit(&forms::taking(&format!("/{unit}"), gzip)) {
+            if let Some(body) = world.hit(&representations::taking(&format!("/{unit}"), gzip)) {
                 prop_assert_eq!(body, long(world.stamp(unit).1));
             }
         }

@@ -1,4 +1,4 @@
-//! The forms of a page: identity for everyone, gzip for those who take it, once it is there.
+//! The representations of a page: identity for every client, and gzip for clients that accept it, once it is made.
 
 use super::*;
 use flate2::read::GzDecoder;
@@ -6,7 +6,7 @@ use std::io::Read;
 
 const ENCODED: HeaderValue = HeaderValue::from_static("gzip");
 
-/// A reply that may come in several forms.
+/// A reply that may be sent in several codings.
 pub(super) fn index(body: impl AsRef<[u8]>) -> Reply {
     Reply::text(StatusCode::OK, Bytes::copy_from_slice(body.as_ref()))
         .header(header::ETAG, HeaderValue::from_static("\"md5\""))
@@ -14,7 +14,7 @@ pub(super) fn index(body: impl AsRef<[u8]>) -> Reply {
         .ranges(Ranges::Prefix(Checkpoints::default()))
 }
 
-/// A request by somebody who takes gzip, or says nothing of codings.
+/// A request by a client that accepts gzip, or one without `Accept-Encoding`.
 pub(super) fn taking(path: &str, gzip: bool) -> Request {
     let mut request = get(path);
     if gzip {
@@ -29,7 +29,7 @@ fn saying(coding: &'static str) -> Request {
     request
 }
 
-/// What its body says, in whatever coding.
+/// The decoded body.
 pub(super) fn text(reply: &Reply) -> String {
     let Body::Bytes(bytes) = &reply.body else { panic!("pages are in memory") };
     let mut text = String::new();
@@ -58,7 +58,7 @@ impl World {
         self.pages.hit(request, PageSearch::All, &mut event()).unwrap()
     }
 
-    /// Whether those who take gzip get it, after one of them has asked.
+    /// Whether clients that accept gzip get it after one of them has asked.
     fn compresses(&self) -> bool {
         assert!(!self.reply(&saying("gzip")).headers.contains_key(header::CONTENT_ENCODING));
         self.pages.compressor.settle();
