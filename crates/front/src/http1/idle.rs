@@ -43,7 +43,7 @@ impl<S: HttpService<Incoming>, H: Handler, F> Http1<S, H, F> {
                 *reply = None;
             }
             if !ready!(socket.poll_heard(cx)) {
-                return Poll::Ready(Ok(Next::ConnectionEnd));
+                return Poll::Ready(Ok(Next::End));
             }
             *reply = self.fast_path.answer(socket, cx);
             if reply.is_none() {
@@ -56,7 +56,7 @@ impl<S: HttpService<Incoming>, H: Handler, F> Http1<S, H, F> {
 /// What comes after a rest.
 enum Next {
     Protocol,
-    ConnectionEnd,
+    End,
 }
 
 impl<S, B, H, F> Protocol for Http1<S, H, F>
@@ -69,7 +69,7 @@ where
     F: Fn(Socket) -> Connection<Socket, S>,
 {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ProtocolError>> {
-        if let Next::ConnectionEnd = ready!(self.poll_idle(cx))? {
+        if let Next::End = ready!(self.poll_idle(cx))? {
             return Poll::Ready(Ok(()));
         }
         self.state = match std::mem::replace(&mut self.state, State::Switching) {

@@ -1,9 +1,10 @@
-//! Who takes gzip (RFC 9110, 12.5.3).
+//! Which clients accept gzip (RFC 9110, 12.5.3).
 
 use crate::request::Request;
 use http::{HeaderMap, header};
 
-/// Whether `request` is to get the gzip form. Ranges are of identity: clients join them to what they have decoded.
+/// Whether `request` is to get the gzip representation. Ranges are always of identity: clients append them to decoded
+/// bytes.
 pub fn takes_gzip(request: &Request) -> bool {
     accepts_gzip(|| codings(&request.headers)) && !request.headers.contains_key(header::RANGE)
 }
@@ -12,8 +13,8 @@ fn codings(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok())
 }
 
-/// Whether whoever sent these lines of `Accept-Encoding` takes gzip (RFC 9110, 12.5.3). One who names no coding is not taken to
-/// mean all.
+/// Whether the client that sent these lines of `Accept-Encoding` accepts gzip (RFC 9110, 12.5.3). No line at all
+/// means identity.
 pub(crate) fn accepts_gzip<'a, L: Iterator<Item = &'a str>>(lines: impl Fn() -> L) -> bool {
     let weight = |wanted: &[&str]| {
         lines().flat_map(|line| line.split(',')).find_map(|coding| {

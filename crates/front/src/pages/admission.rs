@@ -1,19 +1,20 @@
-//! What may be a page. Never are: replies to anything but a `GET`, or to a request with a body; other statuses than 200
-//! and 404; files and whatever else is not in memory; what says `no-store`, sets a cookie, comes in a coding of its own, or
-//! varies by more than credentials and codings; what was asked for by a build; what is too heavy for its shelf; and,
-//! as the program takes no stamp for them, lists of names, search, explain, as-of indexes and ropes.
+//! Which replies may become pages. These never do: replies to anything but a `GET`, or to a request with a body; a
+//! status other than 200 and 404; files and other bodies outside memory; replies with `no-store`, a cookie or a
+//! coding of their own, or that vary by more than credentials and codings; and replies heavier than the cache allows.
+//! The program takes no stamp for lists of names, search, explain, as-of indexes and ropes, so they become no pages
+//! either.
 
 use crate::reply::Body;
 use crate::reply::Reply;
 use crate::request::Request;
 use http::{HeaderMap, Method, StatusCode, header};
 
-/// Whether `request` may be answered by a page.
+/// Whether a page may answer `request`.
 pub(super) fn may_be_read(request: &Request) -> bool {
     matches!(request.method, Method::GET | Method::HEAD) && request.upload.is_none()
 }
 
-/// Whether `reply` to `request`, which may be answered by a page, is of a kind that may become one.
+/// Whether `reply` is of a kind that may become a page. `request` is one that a page may answer.
 pub(super) fn may_be_kept(request: &Request, reply: &Reply) -> bool {
     request.method == Method::GET
         && matches!(reply.status, StatusCode::OK | StatusCode::NOT_FOUND)
@@ -21,7 +22,7 @@ pub(super) fn may_be_kept(request: &Request, reply: &Reply) -> bool {
         && reply.margin.is_zero()
 }
 
-/// Whether what a reply says about itself lets it be given to everyone of the same class.
+/// Whether the headers of a reply allow giving it to every client of the same access class.
 pub(super) fn lets_it_be_kept(headers: &HeaderMap) -> bool {
     const VARY: [&str; 2] = ["authorization", "accept-encoding"];
     let lists = |name, wanted: fn(&str) -> bool| {

@@ -1,4 +1,5 @@
-//! The gzip form of a page: made on a thread that no client waits for, once somebody who accepts it was answered without.
+//! Compresses pages on a thread of its own. A page is compressed once a client that accepts gzip has been answered
+//! without.
 
 use super::page::Page;
 use super::page_cache::{PageCache, PageKey};
@@ -10,38 +11,38 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use telemetry::{Bound, BoundName, Event, Op, Outcome, Recorder, Slot, Tick, background, give_way};
 
-/// Pages that may wait for the thread. One more is not compressed now; whoever asks next asks for it again.
+/// Pages that may wait for the thread. Beyond that a page is not compressed now; the next client asks for it again.
 const QUEUE: u64 = 256;
-/// So much is compressed in some 100 us.
+/// Bytes between two pauses. Compressing them takes about 100 us.
 const AT_ONCE: usize = 4 << 10;
 
-/// A page to compress, and where it stands.
+/// A page to compress, and its key.
 struct Job<S> {
     key: PageKey,
     page: Arc<Page<S>>,
     _slot: Slot,
 }
 
-/// The way to the thread, which ends when this is dropped.
+/// The queue of the thread. The thread ends when this is dropped.
 pub(super) struct Compressor<S> {
     jobs: Sender<Job<S>>,
     bound: Arc<Bound>,
 }
 
 impl<S: Clone + Send + Sync + 'static> Compressor<S> {
-    /// Starts the thread. `cache` is where the pages stand.
+    /// Starts the thread. `cache` holds the pages.
     pub(super) fn start(cache: Arc<PageCache<S>>, recorder: Arc<Recorder>) -> Self {
         let bound = Bound::new(BoundName::PageCompression, "", QUEUE);
         recorder.register(bound.clone());
         let (jobs, waiting) = channel();
-        // Without the thread there is nobody to send to, and the jobs are shed.
+        // If the thread cannot start, nobody receives jobs, and they are dropped.
         let _ = std::thread::Builder::new()
             .name("page-gzip".to_owned())
             .spawn(move || compress_each(&waiting, &cache, &recorder));
         Self { jobs, bound }
     }
 
-    /// Has the gzip form of `page` made, some time, if there is room in the queue.
+    /// Queues `page` for compression if there is room.
     pub(super) fn ask(&self, key: PageKey, page: &Arc<Page<S>>) {
         let job = self.bound.enter().ok().map(|slot| Job { key, page: page.clone(), _slot: slot });
         if job.is_none_or(|job| self.jobs.send(job).is_err()) {
@@ -49,7 +50,7 @@ impl<S: Clone + Send + Sync + 'static> Compressor<S> {
         }
     }
 
-    /// Waits until nothing waits.
+    /// Waits until the queue is empty.
     #[cfg(test)]
     pub(super) fn settle(&self) {
         while self.bound.used() > 0 {
@@ -73,7 +74,7 @@ fn compress_each<S: Clone>(jobs: &Receiver<Job<S>>, cache: &PageCache<S>, record
     }
 }
 
-/// The gzip of `body`, if it is smaller by an eighth at least.
+/// The gzip of `body`, if that is smaller by at least an eighth.
 fn compress(body: &[u8]) -> Option<Bytes> {
     let mut gzip = GzEncoder::new(Vec::with_capacity(body.len() / 2), Compression::default());
     for piece in body.chunks(AT_ONCE) {

@@ -1,5 +1,5 @@
-//! Bodies of large pages once more, in the kernel's memory: it sends them from there without copying them anew for each client, as
-//! it does files.
+//! Copies of large pages in the kernel's memory. The kernel sends them as it sends files, without copying them for
+//! each client.
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use std::fs::File;
@@ -8,15 +8,15 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 use telemetry::{Bound, BoundName, Recorder, Slot};
 
-/// Bytes of the bodies that have a copy. Less is written faster than it is sent, and more is copied at one time than a core may be
-/// kept from its other clients.
+/// Sizes of bodies that get a copy. A smaller body is written faster than it is sent, and making a larger copy would
+/// keep a core from its other clients for too long.
 const WORTH: RangeInclusive<usize> = 24 << 10..=1 << 20;
 
-/// Who makes the copies, each of which takes a descriptor.
+/// Makes the copies. Each of them takes a descriptor.
 #[derive(Debug)]
 pub(super) struct KernelCopies(Arc<Bound>);
 
-/// The copy of one body, where there is one: made when it is first wanted.
+/// The copy of one body. It is made when it is first needed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct KernelCopy(OnceLock<Option<Arc<Copied>>>);
 
@@ -27,14 +27,14 @@ struct Copied {
 }
 
 impl KernelCopies {
-    /// At most so many.
+    /// Allows up to `most` copies.
     pub(super) fn new(most: u64, recorder: &Recorder) -> Self {
         let bound = Bound::new(BoundName::PageFiles, "", most);
         recorder.register(bound.clone());
         Self(bound)
     }
 
-    /// The copy of `body`, if it is worth one and there is room.
+    /// The copy of `body`, if its size is right and the bound allows it.
     pub(super) fn of(&self, body: &[u8], copy: &KernelCopy) -> Option<Arc<File>> {
         if !WORTH.contains(&body.len()) {
             return None;
@@ -54,7 +54,7 @@ impl KernelCopy {
     }
 }
 
-/// A file that nobody can change any more.
+/// A file that cannot be changed any more.
 fn write(body: &[u8]) -> io::Result<File> {
     let mut file = File::from(memfd_create("page", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?);
     file.write_all(body)?;
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(read[..large.len()], large);
         assert!(Arc::ptr_eq(&copies.of(&large, &copy.clone()).unwrap(), &file));
         assert!(file.write_at(&[0], 0).is_err() && file.set_len(0).is_err());
-        // Who is turned away once is not asked for again.
+        // A body that was refused once is not tried again.
         let late = KernelCopy::default();
         assert!(copies.of(&large, &late).is_none());
         drop(copy);
