@@ -2,10 +2,11 @@
 
 use crate::content::{Content, Freshness, How, Source};
 use crate::error::Error;
+use crate::format::Format;
 use crate::gem::program::{Describe, OwnerChange};
 use crate::gem::specs::Packed;
 use crate::index::rope::sums::Sums;
-use crate::repository::{Format, Repository};
+use crate::repository::Repository;
 use crate::waiters::Place;
 use bytes::Bytes;
 use format::gem::call;

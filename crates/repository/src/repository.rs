@@ -1,6 +1,7 @@
 //! Which repositories there are, read whole, and again when its stamp no longer holds.
 
 use crate::as_of::Past;
+use crate::format::Format;
 use crate::gem::shared::Shared;
 use crate::policy::rules::OPEN;
 use crate::policy::rules::Rules;
@@ -10,41 +11,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use store::{Origin, RepositoryId, RepositoryRecord, Stamp};
 use telemetry::Millis;
-
-/// A package format. A closed list: a new one is a folder in `format` and a line here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// RubyGems.
-    Gem,
-    /// Maven.
-    Maven,
-    /// Files by their paths and no more: wrappers, tools, installers.
-    Raw,
-}
-
-impl Format {
-    /// All of them.
-    pub const ALL: &'static [Format] = &[Format::Gem, Format::Maven, Format::Raw];
-
-    /// Its name in settings and journal rows.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Format::Gem => "gem",
-            Format::Maven => "maven",
-            Format::Raw => "raw",
-        }
-    }
-
-    /// Whether its repositories are trees of files that are read and written by their paths.
-    pub fn is_tree(self) -> bool {
-        matches!(self, Format::Maven | Format::Raw)
-    }
-
-    /// The format of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|format| format.as_str() == name)
-    }
-}
 
 /// One repository as it is set now.
 #[derive(Debug)]

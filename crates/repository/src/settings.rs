@@ -6,11 +6,11 @@ mod tests;
 
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
+use crate::format::Format;
 use crate::gem::reformat;
 use crate::maven::version_policy::VersionPolicy;
 use crate::name::RepositoryName;
 use crate::policy::settle;
-use crate::repository::Format;
 use crate::upstream::checksum_policy::ChecksumPolicy;
 use format::gem::info::FormatVersion;
 use store::{RemoteRecord, RepositoryKind, RepositoryRecord, Retention};

@@ -3,10 +3,10 @@
 //! Indexes, metadata, downloads and lists are all made from [`Visible`] entries, and only [`visible`] makes them: so
 //! a policy that is added here holds on every route at once (invariant 4 of ARCHITECTURE.md).
 
+use crate::format::Format;
 use crate::policy::hidden::Hidden;
 use crate::policy::named::{Named, Since};
 use crate::policy::rules::Rules;
-use crate::repository::Format;
 use format::gem::dependencies;
 use std::borrow::Cow;
 use store::{Entry, Facts, Outline, State};

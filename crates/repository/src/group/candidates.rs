@@ -6,7 +6,8 @@
 #[cfg(test)]
 mod tests;
 
-use crate::repository::{Format, Repository};
+use crate::format::Format;
+use crate::repository::Repository;
 use format::maven::path::{self, Kind};
 use format::tree;
 use std::sync::Arc;

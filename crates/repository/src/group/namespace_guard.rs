@@ -3,9 +3,10 @@
 //! question alone would tell of it. A policy may say that a name is shared. Of files that have no such names the path is the name.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::group::{Group, is_hosted};
 use crate::policy::named::{Named, Since};
-use crate::repository::{Format, Repository};
+use crate::repository::Repository;
 use format::maven::path::{self, Kind};
 use format::tree;
 use std::collections::HashSet;

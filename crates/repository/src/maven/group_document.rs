@@ -4,7 +4,7 @@
 mod tests;
 
 use crate::content::Content;
-use crate::repository::Format;
+use crate::format::Format;
 use bytes::Bytes;
 use format::maven::metadata::Metadata;
 use format::maven::path::{self, Kind};

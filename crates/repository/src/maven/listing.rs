@@ -5,8 +5,8 @@
 //! has two slashes on end.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::policy::named::{Named, Since};
-use crate::repository::Format;
 use crate::tree::Tree;
 use crate::visible::Row;
 use serde::de::DeserializeOwned;

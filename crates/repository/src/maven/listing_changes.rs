@@ -1,8 +1,8 @@
 //! What a change of files brings and expects besides: a POM comes with what its folders list.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::maven::listing::{self, Archetype, Item, ListingRow, Plugin, Version};
-use crate::repository::Format;
 use crate::tree::Tree;
 use crate::tree::place;
 use crate::tree::place::{File, Place};

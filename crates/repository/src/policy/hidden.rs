@@ -1,7 +1,7 @@
 //! Why something is not seen, in words that clients print.
 
+use crate::format::Format;
 use crate::policy::named::Since;
-use crate::repository::Format;
 use std::fmt;
 use telemetry::Millis;
 

@@ -1,6 +1,6 @@
 //! What something in a repository is, as far as policy cares: a version of a package, since when it exists, and whose it is.
 
-use crate::repository::Format;
+use crate::format::Format;
 use format::maven::path;
 use format::tree;
 use std::borrow::Cow;

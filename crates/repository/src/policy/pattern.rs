@@ -4,8 +4,8 @@
 //! files: the path), with colons between them. What it leaves out at its end may be anything, and so may what a `*` stands for.
 
 use crate::bad_setting::BadSetting;
+use crate::format::Format;
 use crate::policy::named::Named;
-use crate::repository::Format;
 use telemetry::Event;
 
 /// Longest pattern, in bytes.

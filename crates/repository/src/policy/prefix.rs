@@ -1,8 +1,8 @@
 //! Beginnings of names that are private: no upstream is asked for them, as the question alone would tell strangers of them.
 
 use crate::bad_setting::BadSetting;
+use crate::format::Format;
 use crate::policy::named::Named;
-use crate::repository::Format;
 use telemetry::Event;
 
 /// Longest beginning, in bytes.

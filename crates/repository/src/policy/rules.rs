@@ -3,11 +3,11 @@
 #[cfg(test)]
 mod tests;
 
+use crate::format::Format;
 use crate::policy::hidden::{Hidden, Why};
 use crate::policy::named::{Named, Since};
 use crate::policy::pattern::Pattern;
 use crate::policy::prefix::Prefix;
-use crate::repository::Format;
 use crate::visible::View;
 use std::sync::Arc;
 use store::{ExceptionRecord, PolicyRecord, RepositoryRecord};

@@ -1,9 +1,9 @@
 //! What the settings of a policy may be.
 
 use crate::bad_setting::BadSetting;
+use crate::format::Format;
 use crate::policy::pattern::Pattern;
 use crate::policy::prefix::Prefix;
-use crate::repository::Format;
 use store::{PolicyRecord, RepositoryKind};
 
 /// Most patterns, prefixes or exceptions of each kind.

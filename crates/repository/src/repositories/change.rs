@@ -2,10 +2,11 @@
 
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
+use crate::format::Format;
 use crate::gem::{compact, reformat};
 use crate::repositories::former::{Cached, FormerFiles};
 use crate::repositories::{Repositories, members};
-use crate::repository::{Format, Repository};
+use crate::repository::Repository;
 use crate::settings;
 use format::gem::info::FormatVersion;
 use std::sync::Arc;

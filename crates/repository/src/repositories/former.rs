@@ -2,8 +2,9 @@
 //! checksums of the former upstream are those that clients ask for, wherever they came from; all else is asked of the new one.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::repositories::Repositories;
-use crate::repository::{Format, Repository};
+use crate::repository::Repository;
 use format::maven::path;
 use std::sync::Arc;
 use store::{CachedFile, Origin};

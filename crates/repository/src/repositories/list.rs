@@ -1,9 +1,10 @@
 //! Which repositories there are, read whole, and what groups come to.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::gem::shared::Shared;
 use crate::policy::rules::Rules;
-use crate::repository::{Format, Repository, RepositoryTable};
+use crate::repository::{Repository, RepositoryTable};
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{RepositoryId, RepositoryKind, RepositoryRecord, Stamp, Store, Unit};

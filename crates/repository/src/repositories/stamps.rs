@@ -1,9 +1,9 @@
 //! What an answer is made from: the revisions that it holds with, and for how long.
 
+use crate::format::Format;
 use crate::group::namespace_guard;
 use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
-use crate::repository::Format;
 use crate::tree;
 use crate::upstream::COUNTS_AS_USED;
 use format::gem::spelling;

@@ -1,8 +1,9 @@
 //! What repositories need done now and then, with nobody asking.
 
+use crate::format::Format;
 use crate::maven::retention;
 use crate::repositories::Repositories;
-use crate::repository::{Format, Repository};
+use crate::repository::Repository;
 use std::sync::Arc;
 use store::RepositoryKind;
 

@@ -2,10 +2,10 @@
 
 use crate::content::{Content, Source};
 use crate::error::Error;
+use crate::format::Format;
 use crate::maven::metadata;
 use crate::policy::hidden::Hidden;
 use crate::question::Found;
-use crate::repository::Format;
 use crate::tree::Tree;
 use crate::tree::inventory::{Inventory, NAMES, Presence};
 use crate::tree::place;

@@ -2,9 +2,9 @@
 //! meanwhile.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::maven::listing_changes::ListingChanges;
 use crate::question::Actor;
-use crate::repository::Format;
 use crate::tree::TRIES;
 use crate::tree::Tree;
 use std::future::poll_fn;

@@ -2,9 +2,10 @@
 //! is made from them.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::maven::listing_changes::PomListings;
 use crate::question::Actor;
-use crate::repository::{Format, Repository};
+use crate::repository::Repository;
 use format::maven::path::{self, Artifact, Kind};
 use format::tree::Checksum;
 use serde_json::{Value, json};

@@ -3,9 +3,10 @@
 use crate::content::Source;
 use crate::context::Context;
 use crate::error::Error;
+use crate::format::Format;
 use crate::gem::shared::Shared;
 use crate::question::{Actor, Found};
-use crate::repository::{Format, Repository};
+use crate::repository::Repository;
 use crate::tree::inventory::Inventory;
 use crate::tree::{Tree, deploy, fetch, remove, restore};
 use crate::workers::Workers;

@@ -1,7 +1,7 @@
 //! A body on its way from an upstream: few bytes are held in memory, more go into a file that others read as it grows.
 
 use crate::content::Grown;
-use crate::repository::Format;
+use crate::format::Format;
 use crate::upstream::abandoned::Followers;
 use crate::upstream::expected_digests::ExpectedDigests;
 use crate::upstream::failure::{Failure, Trouble};

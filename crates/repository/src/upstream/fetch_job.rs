@@ -1,6 +1,6 @@
 //! What a flight does: ask the upstream, take what comes, hold it against what is said of it, and keep it.
 
-use crate::repository::Format;
+use crate::format::Format;
 use crate::upstream::abandoned::Followers;
 use crate::upstream::checksum_policy::ChecksumPolicy;
 use crate::upstream::declared_digests::DeclaredDigests;

@@ -1,6 +1,6 @@
 //! What a path of an upstream is, as far as fetching it depends on that.
 
-use crate::repository::Format;
+use crate::format::Format;
 use format::maven::path::{self, Kind};
 use format::tree::Checksum;
 

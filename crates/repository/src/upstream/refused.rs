@@ -2,9 +2,10 @@
 //! and paths that the upstream may read as others than they are here.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::policy::hidden::Hidden;
 use crate::policy::named::{Named, Since};
-use crate::repository::{Format, Repository};
+use crate::repository::Repository;
 use format::maven::path::{self, Kind};
 use format::tree;
 

@@ -1,9 +1,9 @@
 //! A file of an upstream, as policy sees it.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::maven::upstream::artifact_date;
 use crate::policy::named::{Named, Since};
-use crate::repository::Format;
 use crate::upstream::Remote;
 use crate::upstream::first_seen::store::{FirstSeenStore, VersionPath};
 use crate::upstream::flights::Arriving;

@@ -1,9 +1,9 @@
 //! A head is what the gem's versions come to, and says nothing where somebody has to look.
 
 use super::*;
+use crate::format::Format;
 use crate::gem::info::{info_line, render_info};
 use crate::gem::shared::Shared;
-use crate::repository::Format;
 use proptest::prelude::*;
 use serde_json::json;
 use store::{Digest, Entry, Hashes, RepositoryKind, RepositoryRecord, State};

@@ -5,7 +5,7 @@
 
 use crate::content::{How, rows_of};
 use crate::error::Error;
-use crate::repository::Format;
+use crate::format::Format;
 use crate::upstream::Remote;
 use crate::upstream::fetch::{FetchTrace, file};
 use crate::upstream::ttl::Ttl;

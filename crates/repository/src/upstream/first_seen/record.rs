@@ -2,7 +2,7 @@
 
 use crate::content::rows_of;
 use crate::error::Error;
-use crate::repository::Format;
+use crate::format::Format;
 use crate::upstream::download::document;
 use crate::upstream::first_seen::observation::Observation;
 use crate::upstream::first_seen::row::News;

@@ -6,7 +6,7 @@
 //! A raw file has a unit whose last row says its bytes. What one repository may have written down is bounded: past that, what is not known counts as new.
 
 use crate::error::Error;
-use crate::repository::Format;
+use crate::format::Format;
 use crate::upstream::Remote;
 use crate::upstream::first_seen::row::{News, Plugin};
 use crate::upstream::release_age::{AgeRecord, KnownAge};
