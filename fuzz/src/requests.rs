@@ -35,7 +35,7 @@ pub(crate) fn route(bytes: &[u8]) {
 pub(crate) fn form(bytes: &[u8]) {
     let Some(text) = text(bytes) else { return };
     for key in ["gem_name", "version", "platform", ""] {
-        let found = daylight::percent::Form(text).value(key);
+        let found = format::percent::Form(text).value(key);
         assert!(found.is_none_or(|value| value.len() <= text.len()));
     }
 }

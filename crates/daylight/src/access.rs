@@ -9,13 +9,14 @@ mod table;
 pub use change::{Made, NewToken};
 pub use credentials::{Presented, new_secret};
 pub use otp::Refused;
-pub use table::{Scope, Table, Token};
+pub use table::{Table, Token};
 
 use crate::error::Error;
 use arc_swap::ArcSwap;
 use front::Request;
 use http::HeaderMap;
 use otp::Codes;
+use repository::Scope;
 use repository::{Actor, Repositories, Repository};
 use std::collections::HashMap;
 use std::sync::Arc;

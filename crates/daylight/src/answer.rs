@@ -1,14 +1,14 @@
 //! The line: from a request to its reply, on one screen.
 
-use crate::access::Scope;
 use crate::app::App;
 use crate::class::Class;
 use crate::config::FORM_BYTES;
 use crate::error::Error;
-use crate::route::{self, Content, Operation, Route};
-use crate::{accounts, admin, conformance, question, reply, upload};
+use crate::route::{self, Content, Route};
+use crate::{accounts, admin, conformance, reply, upload};
+use bytes::Bytes;
 use front::{Reply, Request, client};
-use repository::{Ask, Found, Place, Repository};
+use repository::{About, Ask, Brings, Found, Parameters, People, Place, Question, Reading, Repository, Scope, Unread};
 use std::sync::Arc;
 use store::Stamp;
 use telemetry::{Event, Op};
@@ -33,45 +33,71 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
     }
 }
 
-/// Answers a request for something below a repository's URL.
+/// Answers a request for something below a repository's URL, which the repository's format reads: once.
 async fn below(app: &App, request: &mut Request, url: Content, event: &mut Event) -> Result<Reply, Error> {
     let (repository, settings) =
         app.access.repository(&app.repositories, &url.repository, &request.headers, event).await?;
-    let operation = event.time(Op::Route, || url.operation(repository.format))?;
-    if operation.brings_form(repository.format) {
+    let reading = event.time(Op::Route, || url.read(repository.format, repository.record.kind))?;
+    if reading.brings == Brings::Form {
         let _place = app.enter(Class::Forms, request, event).await?;
         request.upload.hold(FORM_BYTES, app.form_time, event).await?; // its client may take its time: not in a place for work
     }
-    let place = app.enter(Class::below(&url, operation, repository.format), request, event).await?;
+    let place = app.enter(Class::from(reading.cost), request, event).await?;
     let place = Place::new(client(request.client), place); // it goes to others while this request waits for an upstream
-    match operation {
-        Operation::Content(scope) => content(app, request, (url, scope), (repository, settings), place, event).await,
-        Operation::Account(ask) => accounts::answer(app, ask, &repository, request, event).await,
+    match reading.about {
+        About::Account(account) => accounts::answer(app, account, &repository, request, event).await,
+        About::Content(scope, question) => {
+            let Reading { brings, needs_token, .. } = reading;
+            let asked = Asked { url: &url, scope, question, brings, needs_token, repository, settings, place };
+            content(app, request, asked, event).await
+        }
     }
 }
 
-/// Answers a request for content of a repository.
-async fn content(
-    app: &App,
-    request: &mut Request,
-    (url, scope): (Content, Scope),
-    (repository, settings): (Arc<Repository>, Stamp),
+/// A request for content of a repository, once it has a place.
+struct Asked<'a> {
+    url: &'a Content,
+    scope: Scope,
+    question: Result<Question<'a>, Unread>,
+    brings: Brings,
+    needs_token: bool,
+    repository: Arc<Repository>,
+    settings: Stamp,
     place: Arc<Place>,
-    event: &mut Event,
-) -> Result<Reply, Error> {
+}
+
+/// Answers a request for content of a repository.
+async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut Event) -> Result<Reply, Error> {
+    let Asked { url, scope, question, brings, needs_token, repository, settings, place } = asked;
     let who = app.access.content(request, scope, &repository, event).await?;
     let repository = match url.as_of {
         Some(as_of) => app.repositories.as_of(&repository, as_of, event).await?,
         None => repository,
     };
-    let question = question::read(app, &who, (&url, &repository), request, event).await?;
-    let ask = Ask { repository, settings, question, place };
+    let question = question.map_err(|why| url.unread(why, &repository))?;
+    if needs_token && who.token.is_none() {
+        return Err(Error::AccountMissing);
+    }
+    let form = match brings {
+        Brings::Form => request.upload.collect(FORM_BYTES, event).await?,
+        Brings::Nothing | Brings::File => Bytes::new(),
+    };
+    let people = if scope == Scope::AddOwner { Some(app.access.table(event).await?) } else { None };
+    let query = request.query().unwrap_or_default().to_owned();
+    let parameters = Parameters {
+        query: &query,
+        form: &form,
+        server: &app.url,
+        segment: &url.segment,
+        people: people.as_deref().map(|table| table as &dyn People),
+    };
+    let ask = Ask { repository, settings, question, parameters, place };
     event.subject = ask.subject();
     let stamp = app.repositories.stamp(&ask); // before the work
     app.repositories.admit(&ask, who.actor())?;
-    let upload = match ask.question.brings_bytes() {
-        true => Some(Box::pin(upload::receive(app, &ask, request, event)).await?),
-        false => None,
+    let upload = match brings {
+        Brings::File => Some(Box::pin(upload::receive(app, &ask, request, event)).await?),
+        Brings::Nothing | Brings::Form => None,
     };
     let answer = app.repositories.answer((&ask, stamp), upload, who.actor(), event).await;
     let until = answer.as_ref().map_or_else(repository::Error::fresh_until, Found::fresh_until);

@@ -68,7 +68,7 @@ impl App {
         &self,
         request: &Request,
         reply: &Reply,
-        ask: &Ask,
+        ask: &Ask<'_>,
         who: &Who,
         stamp: Option<Stamp>,
         event: &mut Event,
@@ -133,7 +133,7 @@ impl Handler for App {
 
 impl App {
     /// The answer to a question for something that is not there, where that is proven; any other error comes back.
-    pub(crate) fn missing(&self, error: repository::Error, ask: &Ask, event: &mut Event) -> Result<Reply, Error> {
+    pub(crate) fn missing(&self, error: repository::Error, ask: &Ask<'_>, event: &mut Event) -> Result<Reply, Error> {
         use repository::Error::{Missing, NoSuchFile, NoSuchPackage};
         if !matches!(error, NoSuchPackage | NoSuchFile(_) | Missing { .. }) {
             return Err(error.into());

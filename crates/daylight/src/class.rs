@@ -4,13 +4,11 @@
 //!
 //! An answer that is complete in memory is given before this is asked: it is done when it is begun, so nobody waits.
 
-use crate::access::Scope;
 use crate::config;
 use crate::error::Error;
-use crate::route::{Content, Operation, Route};
-use format::gem::call;
-use format::gem::path::{self, Question};
-use repository::{ClassPlace, Format};
+use crate::route::Route;
+use repository::ClassPlace;
+use repository::Cost;
 use std::net::IpAddr;
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, KeyedBound, KeyedSlot, Recorder, Slot};
@@ -82,7 +80,7 @@ impl Class {
         }
     }
 
-    /// The class of what a URL asks for. `None`: it is below a repository, whose format decides ([`Class::below`]); or it is
+    /// The class of what a URL asks for. `None`: it is below a repository, whose format decides ([`Cost`]); or it is
     /// answered from memory in the turn in which it is read, so that it waits for nobody and nobody can take its place: a failed
     /// probe would have the server killed, and who sees no metrics mends nothing.
     pub fn of(route: &Route) -> Option<Self> {
@@ -92,31 +90,16 @@ impl Class {
             Route::Admin(_) | Route::Conformance(..) => Some(Class::Admin),
         }
     }
+}
 
-    /// The class of a request for something of a repository of this format.
-    pub fn below(url: &Content, operation: Operation, format: Format) -> Self {
-        match operation {
-            Operation::Account(_) => Class::Accounts,
-            Operation::Content(Scope::AddOwner | Scope::RemoveOwner | Scope::UpdateOwner) => Class::Accounts,
-            Operation::Content(Scope::Read) if url.path.is_empty() => Class::Pages,
-            Operation::Content(Scope::Read) if format.is_tree() => Class::Downloads,
-            Operation::Content(Scope::Read) if call::read(&url.path).is_some() => Class::DynamicIndex,
-            Operation::Content(Scope::Read) => Self::of_gems(&url.path),
-            Operation::Content(_) => Class::Uploads,
-        }
-    }
-
-    fn of_gems(path: &str) -> Self {
-        match path::read(path) {
-            Some(
-                Question::Versions
-                | Question::Names
-                | Question::Info(_)
-                | Question::Specs(_)
-                | Question::Dependencies(_),
-            ) => Class::DynamicIndex,
-            Some(Question::Gem(_) | Question::Gemspec(_)) => Class::Downloads,
-            Some(Question::Root | Question::Download(_) | Question::Push | Question::Yank) | None => Class::Pages,
+impl From<Cost> for Class {
+    fn from(cost: Cost) -> Self {
+        match cost {
+            Cost::Page => Class::Pages,
+            Cost::Download => Class::Downloads,
+            Cost::Upload => Class::Uploads,
+            Cost::Index => Class::DynamicIndex,
+            Cost::Account => Class::Accounts,
         }
     }
 }
@@ -197,45 +180,13 @@ mod tests {
     use super::*;
     use http::Method;
 
-    fn class(method: Method, path: &str, format: Format) -> Class {
-        match crate::route::read(&method, path).unwrap() {
-            Route::Content(url) => Class::below(&url, url.operation(format).unwrap(), format),
-            route => Class::of(&route).unwrap(),
-        }
-    }
-
     #[test]
-    fn the_url_and_the_format_tell_what_a_request_costs() {
-        for (path, gem, tree) in [
-            ("/health/ready", Class::Health, Class::Health),
-            ("/api/v1/tokens", Class::Admin, Class::Admin),
-            ("/repository/x/", Class::Pages, Class::Pages),
-            ("/repository/x/nothing/here", Class::Pages, Class::Downloads),
-            ("/repository/x/versions", Class::DynamicIndex, Class::Downloads),
-            ("/repository/x//info/lamp", Class::DynamicIndex, Class::Downloads),
-            ("/repository/x/names", Class::DynamicIndex, Class::Downloads),
-            ("/repository/x/api/v1/search.json", Class::DynamicIndex, Class::Downloads),
-            ("/repository/x/api/v1/dependencies.json", Class::DynamicIndex, Class::Downloads),
-            ("/repository/x/specs.4.8.gz", Class::DynamicIndex, Class::Downloads),
-            ("/repository/x/gems/lamp-1.0.0.gem", Class::Downloads, Class::Downloads),
-            ("/repository/x/quick/Marshal.4.8/lamp-1.0.0.gemspec.rz", Class::Downloads, Class::Downloads),
-            ("/repository/x/downloads/lamp-1.0.0.gem", Class::Pages, Class::Downloads),
-            ("/repository/x/api/v1/api_key", Class::Accounts, Class::Downloads),
-            ("/repository/x/api/v1/gems/lamp/owners.json", Class::DynamicIndex, Class::Downloads),
-        ] {
-            assert_eq!(class(Method::GET, path, Format::Gem), gem, "{path}");
-            assert_eq!(class(Method::GET, path, Format::Raw), tree, "{path}");
-            assert_eq!(class(Method::GET, path, Format::Maven), tree, "{path}");
-        }
-        let owners = "/repository/x/api/v1/gems/lamp/owners";
-        assert_eq!(class(Method::POST, owners, Format::Gem), Class::Accounts);
-        assert_eq!(class(Method::PUT, owners, Format::Raw), Class::Uploads);
-        for format in [Format::Gem, Format::Raw] {
-            assert_eq!(class(Method::POST, "/repository/x/api/v1/gems", format), Class::Uploads);
-            assert_eq!(class(Method::DELETE, "/repository/x/api/v1/gems/yank", format), Class::Uploads);
-        }
-        for path in ["/", "/health/live", "/metrics"] {
-            assert_eq!(Class::of(&crate::route::read(&Method::GET, path).unwrap()), None, "{path}");
+    fn calls_of_the_api_and_probes_have_classes_and_what_is_in_memory_has_none() {
+        let class = |path| Class::of(&crate::route::read(&Method::GET, path).unwrap());
+        assert_eq!(class("/health/ready"), Some(Class::Health));
+        assert_eq!(class("/api/v1/tokens"), Some(Class::Admin));
+        for path in ["/", "/health/live", "/metrics", "/repository/x/versions"] {
+            assert_eq!(class(path), None, "{path}");
         }
     }
 }

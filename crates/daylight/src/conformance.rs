@@ -1,7 +1,7 @@
 //! Conformance mode: what a conformance suite for gem servers asks besides what clients ask. It sets the time of day that
 //! indexes tell, and has `/versions` begun anew. The suite shows no token for either, so this is for loopback alone.
 
-use crate::access::{Access, NewToken, Scope};
+use crate::access::{Access, NewToken};
 use crate::app::App;
 use crate::config::{self, Settings};
 use crate::error::Error;
@@ -10,6 +10,7 @@ use crate::reply;
 use anyhow::Context;
 use format::gem::info::FormatVersion;
 use front::{Reply, Request};
+use repository::Scope;
 use repository::{Format, Repositories};
 use std::net::SocketAddr;
 use telemetry::{Event, Layer, Millis};

@@ -1,8 +1,9 @@
 //! Why a request has no answer. One type with four readers: the client, the operator, the metric, the page. `status` has the
 //! status of each error.
 
-use crate::access::{Refused, Scope};
+use crate::access::Refused;
 use crate::class::Class;
+use repository::Scope;
 use std::borrow::Cow;
 use telemetry::{EventId, Millis, Reason};
 

@@ -1,12 +1,13 @@
 //! What a new data folder gets: its first repositories and an admin token.
 
-use crate::access::{Access, NewToken, Scope};
+use crate::access::{Access, NewToken};
 use crate::config::{Secret, Settings, Upstream};
 use crate::error::Error;
 use crate::serve::{Extra, Opened};
 use crate::sinks;
 use anyhow::Context;
 use format::gem::info::FormatVersion;
+use repository::Scope;
 use repository::{Repositories, VersionPolicy};
 use std::path::PathBuf;
 use store::{RemoteRecord, RepositoryKind, RepositoryRecord, Seq, Store};

@@ -12,7 +12,7 @@ use front::conditional::Checkpoints;
 use front::{Body, Ranges, Reply, Request, Rope, takes_gzip};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
-use repository::{Ask, Content, Found, Index, Packed, Source};
+use repository::{Ask, Content, Found, GemFound, Index, Packed, Source};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 use telemetry::Millis;
@@ -35,32 +35,39 @@ const CLOCKS_DIFFER: Duration = Duration::from_secs(120);
 const _: () = assert!(repository::PIECE as u64 == Checkpoints::EVERY);
 
 /// What was found, for the client.
-pub(crate) fn found(found: Found, ask: &Ask, request: &Request) -> Reply {
+pub(crate) fn found(found: Found, ask: &Ask<'_>, request: &Request) -> Reply {
     let private = ask.repository.record.private;
     match found {
         Found::Root => text("Daylight\n"),
-        Found::Said(said) => text(said),
-        Found::Index(made) => index(made, private, request),
-        Found::Packed(file) => packed(file, private),
-        Found::Document(made, form) => {
+        Found::Content(file) => content(file, private),
+        Found::Removed(_) => no_content(),
+        Found::Kept(new) => Reply::new(if new { StatusCode::CREATED } else { StatusCode::OK }),
+        Found::Gem(found) => of_gems(found, private, request),
+    }
+}
+
+/// What a repository of gems answers with.
+fn of_gems(found: GemFound, private: bool, request: &Request) -> Reply {
+    match found {
+        GemFound::Said(said) => text(said),
+        GemFound::Index(made) => index(made, private, request),
+        GemFound::Packed(file) => packed(file, private),
+        GemFound::Document(made, form) => {
             let mut reply = index(made, private, request);
             reply.headers.insert(header::CONTENT_TYPE, media(form));
             reply.ranges = Ranges::None;
             reply
         }
-        Found::Gemspec(made) => gemspec(made, private),
-        Found::Content(file) => content(file, private),
-        Found::Removed(_) => no_content(),
-        Found::Kept(new) => Reply::new(if new { StatusCode::CREATED } else { StatusCode::OK }),
-        Found::Dependencies(list, form) => dependencies(list, form, private),
+        GemFound::Gemspec(made) => gemspec(made, private),
+        GemFound::Dependencies(list, form) => dependencies(list, form, private),
         // Relative, so that it is right below whatever prefix the repository is reached.
-        Found::Elsewhere(path) => {
+        GemFound::Elsewhere(path) => {
             let mut reply = Reply::new(StatusCode::FOUND);
             put(&mut reply.headers, header::LOCATION, path);
             reply.headers.insert(header::CACHE_CONTROL, asked_again(private));
             reply
         }
-        Found::File { name, file, hashes } => {
+        GemFound::File { name, file, hashes } => {
             let mut reply = Reply::new(StatusCode::OK).body(Body::file(file, hashes.size_bytes));
             let headers = &mut reply.headers;
             headers.insert(header::CONTENT_TYPE, OCTETS);
@@ -185,7 +192,7 @@ fn gemspec(index: Index, private: bool) -> Reply {
 
 /// Something is proven not to be there, until it is published. Never as a problem: to the resolver of Maven 4.0.0-rc-4 a 404
 /// that comes as one is a failure of the transfer, and not a file that is not there.
-pub(crate) fn missing(error: &Error, ask: &Ask) -> Reply {
+pub(crate) fn missing(error: &Error, ask: &Ask<'_>) -> Reply {
     let mut reply = plain(status::of(error), error);
     reply.headers.insert(header::CACHE_CONTROL, asked_again(ask.repository.record.private));
     reply

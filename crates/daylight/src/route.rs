@@ -1,23 +1,23 @@
 //! The only reader of URLs: from a method and a path to what is asked, without I/O.
 
 pub(crate) mod admin;
-mod operation;
 
 use crate::conformance::Wish;
 use crate::error::Error;
-use crate::{moment, percent};
+use format::percent;
 use front::PageUrl;
 use http::Method;
-use repository::AsOf;
+use repository::{About, AsOf, Format, Reading, Repository, Unread, moment};
 use std::borrow::Cow;
+use store::RepositoryKind;
+use telemetry::Event;
 
 pub use admin::{Admin, AdminVerb};
-pub use operation::{Account, AccountVerb, Operation};
 
 /// What a URL asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Route {
-    /// Something of a repository, or of an account there: see [`Content::operation`].
+    /// Something of a repository, or of an account there: see [`Content::read`].
     Content(Content),
     /// The admin API.
     Admin(Admin),
@@ -48,6 +48,31 @@ pub struct Content {
     pub method: Method,
 }
 
+impl Content {
+    /// What the format of the repository, which is of this kind, reads in the method and the path. An account has no past, and reading one may make a key.
+    pub fn read(&self, format: Format, kind: RepositoryKind) -> Result<Reading<'_>, Error> {
+        let reading = format.read(kind, self.method.as_str(), &self.path);
+        let reading = reading.map_err(|allow| not_allowed(&self.method, allow))?;
+        match reading.about {
+            About::Account(_) if self.as_of.is_some() => {
+                Err(Error::NoSuchRoute(Event::text(&format!("{}/{}", self.segment, self.path))))
+            }
+            _ => Ok(reading),
+        }
+    }
+
+    /// Why the method and the path are no question.
+    pub fn unread(&self, why: Unread, repository: &Repository) -> Error {
+        match why {
+            Unread::NoSuchPath => {
+                let (path, format) = (Event::text(&self.path), repository.format.as_str());
+                repository::Error::NoSuchPath { path, format }.into()
+            }
+            Unread::NotAllowed(allow) => not_allowed(&self.method, allow),
+        }
+    }
+}
+
 /// As many names as most paths have, at most.
 const SEGMENTS: usize = 16;
 
@@ -58,7 +83,7 @@ pub fn is_vital(method: &Method, raw: &str) -> bool {
 
 /// Reads a request's method and raw path.
 pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
-    let path = decode(raw).ok_or_else(|| Error::NoSuchRoute(telemetry::Event::text(raw)))?;
+    let path = decode(raw).ok_or_else(|| Error::NoSuchRoute(Event::text(raw)))?;
     let mut segments = Vec::with_capacity(SEGMENTS);
     segments.extend(path.split('/').filter(|segment| !segment.is_empty()));
     let got = matches!(*method, Method::GET | Method::HEAD);
@@ -76,7 +101,7 @@ pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
         ["metrics"] if got => Ok(Route::Metrics),
         [] if got => Ok(Route::Welcome),
         [] | ["health", "live" | "ready"] | ["metrics"] => Err(not_allowed(method, "GET, HEAD")),
-        _ => Err(Error::NoSuchRoute(telemetry::Event::text(raw))),
+        _ => Err(Error::NoSuchRoute(Event::text(raw))),
     }
 }
 
@@ -101,7 +126,7 @@ fn below_repository(method: &Method, segment: &str, path: String) -> Result<Rout
 }
 
 fn not_allowed(method: &Method, allow: &'static str) -> Error {
-    Error::MethodNotAllowed { method: telemetry::Event::text(method.as_str()), allow: allow.into() }
+    Error::MethodNotAllowed { method: Event::text(method.as_str()), allow: allow.into() }
 }
 
 /// The path with its percent-escapes read. `None` for what could be understood in two ways further on: broken escapes,
@@ -147,12 +172,24 @@ mod tests {
             other => panic!("{other:?}"),
         }
         for raw in ["/repository/gems@/", "/repository/gems@x/", "/repository/gems@seq-1@seq-2/"] {
-            assert!(matches!(read(&Method::GET, raw), Err(Error::Input(_))), "{raw}");
+            assert!(matches!(read(&Method::GET, raw), Err(Error::Repository(repository::Error::Input(_)))), "{raw}");
         }
         for method in [Method::PUT, Method::POST, Method::DELETE] {
             let refused = read(&method, "/repository/gems@seq-7/a");
             assert!(matches!(refused, Err(Error::MethodNotAllowed { allow, .. }) if allow == "GET, HEAD"));
         }
+    }
+
+    #[test]
+    fn an_account_has_no_past() {
+        let read = |raw, format| match read(&Method::GET, raw) {
+            Ok(Route::Content(content)) => content.read(format, RepositoryKind::Hosted).map(|reading| reading.cost),
+            other => panic!("{other:?}"),
+        };
+        let key = read("/repository/gems@seq-7/api/v1/api_key", Format::Gem);
+        assert!(matches!(key, Err(Error::NoSuchRoute(_))), "{key:?}");
+        assert!(read("/repository/gems/api/v1/api_key", Format::Gem).is_ok());
+        assert!(read("/repository/tools@seq-7/api/v1/api_key", Format::Raw).is_ok());
     }
 
     #[test]

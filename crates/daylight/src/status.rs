@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use http::StatusCode;
-use repository::Found;
+use repository::{Found, GemFound};
 use telemetry::{Outcome, Reason};
 
 /// The status of an error. Most follow from the reason, which events and metrics show; three errors share a reason with others.
@@ -67,7 +67,7 @@ fn of_reason(reason: Reason) -> StatusCode {
 /// The status and the outcome that `explain` shows for an answer that would be given to a GET.
 pub(crate) fn foreseen(answer: Result<&Found, &Error>) -> (StatusCode, Outcome) {
     let error = match answer {
-        Ok(Found::Elsewhere(_)) => return (StatusCode::FOUND, Outcome::Redirected),
+        Ok(Found::Gem(GemFound::Elsewhere(_))) => return (StatusCode::FOUND, Outcome::Redirected),
         Ok(_) => return (StatusCode::OK, Outcome::Answered),
         Err(error) => error,
     };

@@ -21,16 +21,20 @@ const AT_ONCE: usize = 256 << 10;
 
 /// The upload of a question that brings one, on disk but not kept yet. Asked for only after access was granted, so a
 /// stranger's bytes are never written.
-pub(crate) async fn receive(app: &App, ask: &Ask, request: &mut Request, event: &mut Event) -> Result<Staged, Error> {
+pub(crate) async fn receive(
+    app: &App,
+    ask: &Ask<'_>,
+    request: &mut Request,
+    event: &mut Event,
+) -> Result<Staged, Error> {
     request.upload.limit(app.max_upload_bytes);
-    if ask.question == Question::Push
-        && let Some(form) = Form::announced(&request.headers)
-    {
+    let gem = matches!(ask.question, Question::Gem(_));
+    if gem && let Some(form) = Form::announced(&request.headers) {
         return from_form(app, form?, request, event).await;
     }
     // The first piece first: what is refused by its announced length leaves no file to put away.
     let first = request.upload.next(event).await.transpose()?;
-    let mut arriving = Arriving::new(app, &ask.question, event).await?;
+    let mut arriving = Arriving::new(app, gem, event).await?;
     if let Some(first) = first {
         arriving.write(first, event).await?;
     }
@@ -50,8 +54,8 @@ struct Arriving {
 }
 
 impl Arriving {
-    async fn new(app: &App, question: &Question, event: &mut Event) -> Result<Self, Error> {
-        let gem = *question == Question::Push;
+    /// `gem`: whether a gem is pushed.
+    async fn new(app: &App, gem: bool, event: &mut Event) -> Result<Self, Error> {
         let unsaved = if gem { repository::Error::Unsaved } else { repository::Error::Store };
         let staged = app.store.stage(event).await.map_err(unsaved)?;
         Ok(Self { staged, unsaved, waiting: BytesMut::new() })
@@ -85,7 +89,7 @@ async fn from_form(app: &App, mut form: Form, request: &mut Request, event: &mut
                 }
                 (Piece::Field(name), _) => {
                     if name == "gem" {
-                        gem = Some(Arriving::new(app, &Question::Push, event).await?);
+                        gem = Some(Arriving::new(app, true, event).await?);
                     }
                     field = name;
                 }

@@ -6,4 +6,5 @@
 
 pub mod gem;
 pub mod maven;
+pub mod percent;
 pub mod tree;

@@ -21,6 +21,9 @@ pub enum Error {
         /// The format's name.
         format: &'static str,
     },
+    /// A parameter of the question is missing, or cannot be read.
+    #[error("{0}")]
+    Input(String),
     /// The repository has nothing of that name. The words are those that `gem` users know.
     #[error("This gem could not be found")]
     NoSuchPackage,
@@ -304,7 +307,7 @@ impl Error {
             Error::BadName(_) | Error::NoSuchFormat(_) | Error::NoSuchProtocol(_) | Error::Setting(_) => {
                 Reason::InputInvalid
             }
-            Error::Future(_) => Reason::InputInvalid,
+            Error::Future(_) | Error::Input(_) => Reason::InputInvalid,
             Error::BeforeItsTime { .. } => Reason::BeforeItsTime,
             Error::Unkept(_) => Reason::Unkept,
             Error::FirstSeenFull(_) => Reason::FirstSeenFull,

@@ -1,259 +1,141 @@
-//! The question and what is found.
+//! A question to a repository. The repository's format reads it from a request's method and path: once, and without I/O.
 
-use crate::content::{Content, Freshness, How, Source};
-use crate::error::Error;
 use crate::format::Format;
-use crate::gem::program::{Describe, OwnerChange};
-use crate::gem::specs::Packed;
-use crate::index::rope::sums::Sums;
+use crate::gem;
+use crate::gem::account::Account;
+use crate::maven;
+use crate::parameters::Parameters;
+use crate::raw;
 use crate::repository::Repository;
+use crate::scope::Scope;
 use crate::waiters::Place;
-use bytes::Bytes;
-use format::gem::call;
-use format::gem::dependencies::Form;
-use format::gem::specs;
-use format::maven;
-use md5::Md5;
-use std::fs::File;
 use std::sync::Arc;
-use store::{Hashes, Stamp};
-use telemetry::{Millis, Subject, Text};
+use store::{RepositoryKind, Stamp};
+use telemetry::Subject;
 
-/// One question to one repository.
+/// One question to one repository, with all that its answer depends on.
 #[derive(Debug, Clone)]
-pub struct Ask {
+pub struct Ask<'a> {
     /// The repository, as it is set when the question is read.
     pub repository: Arc<Repository>,
     /// The revision of the settings `repository` was read from.
     pub settings: Stamp,
-    /// What is asked of it.
-    pub question: Question,
-    /// What the request takes of the server until it is answered.
+    /// The question.
+    pub question: Question<'a>,
+    /// Its parameters: a query, a form, and the URL that the client uses.
+    pub parameters: Parameters<'a>,
+    /// The request's place in its class and among those that wait for upstreams.
     pub place: Arc<Place>,
 }
 
-/// Who asks, as far as repositories care.
-#[derive(Debug, Clone, Copy)]
-pub struct Actor<'a> {
-    /// The name that changes are journaled under: the token's.
-    pub name: &'a str,
-    /// Whose token it is.
-    pub owner: &'a str,
-    /// The one package that the token may change; `None`: any.
-    pub only: Option<&'a str>,
-    /// Whether they may do everything.
-    pub admin: bool,
+/// A question in the words of a format. Borrows from the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Question<'a> {
+    /// To a repository of gems.
+    Gem(gem::Question<'a>),
+    /// To a repository of Maven.
+    Maven(maven::Question<'a>),
+    /// To a raw repository.
+    Raw(raw::Question<'a>),
 }
 
-impl Actor<'_> {
-    /// Refuses a change of another package than the one that the token is for.
-    pub(crate) fn may_change(&self, package: &str) -> Result<(), Error> {
-        match self.only.filter(|only| *only != package) {
-            Some(only) => Err(Error::OnlyFor { token: self.name.to_owned(), package: only.to_owned() }),
-            None => Ok(()),
+/// How a format reads a method and a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading<'a> {
+    /// What the request costs, roughly: it takes a place in that class.
+    pub cost: Cost,
+    /// What arrives with the request.
+    pub brings: Brings,
+    /// Whether the answer is about the person who asks, so that a token must be shown whatever the repository allows.
+    pub needs_token: bool,
+    /// What the request is about.
+    pub about: About<'a>,
+}
+
+/// What a request is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About<'a> {
+    /// The account of the person who asks.
+    Account(Account),
+    /// Content of the repository. A token needs the scope also where the URL asks for nothing: who may not read a private
+    /// repository does not learn which paths its format has.
+    Content(Scope, Result<Question<'a>, Unread>),
+}
+
+/// Why a method and a path are no question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unread {
+    /// The format has no such path.
+    NoSuchPath,
+    /// The path takes other methods: these, as `Allow` lists them.
+    NotAllowed(&'static str),
+}
+
+/// The class of requests by what they cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cost {
+    /// A small answer.
+    Page,
+    /// A file.
+    Download,
+    /// A change.
+    Upload,
+    /// An index, which may have to be made first.
+    Index,
+    /// Accounts and owners.
+    Account,
+}
+
+/// What arrives with a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Brings {
+    /// Nothing that is read.
+    Nothing,
+    /// A form of a few bytes.
+    Form,
+    /// A file.
+    File,
+}
+
+impl Format {
+    /// Reads a method, by its name, and a path below a repository of this format and kind, decoded and without a slash at its beginning.
+    /// `Err` has the methods that the path takes, whoever asks.
+    pub fn read<'a>(self, kind: RepositoryKind, method: &str, path: &'a str) -> Result<Reading<'a>, &'static str> {
+        match self {
+            Format::Gem => gem::question::read(method, path),
+            Format::Maven => maven::question::read(kind, method, path),
+            Format::Raw => raw::question::read(kind, method, path),
         }
     }
 }
 
-/// What can be asked of a repository.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Question {
-    /// Is it there? RubyGems 3.2.3 to 3.5.18 probe the root before they ask anything else.
-    Root,
-    /// The list of all gems with their versions.
-    Versions,
-    /// The list of names.
-    Names,
-    /// The versions of one gem with their dependencies.
-    Info(String),
-    /// A file of the older index.
-    Specs(specs::File),
-    /// The gem of this full name.
-    Gem(String),
-    /// The gemspec of the gem of this full name.
-    Gemspec(String),
-    /// The gem of this full name, asked for where it no longer is.
-    Download(String),
-    /// What the versions of these gems need. `None`: whether that can be asked at all.
-    Dependencies(Option<Vec<String>>, Form),
-    /// What a program wants to know.
-    Describe(Describe),
-    /// Change who owns a gem.
-    Own {
-        /// The gem's name.
-        name: String,
-        /// The person that it is about, who has a token here.
-        person: String,
-        /// The change.
-        change: OwnerChange,
-    },
-    /// Publish what is uploaded.
-    Push,
-    /// Withdraw a version.
-    Yank {
-        /// The gem's name.
-        name: String,
-        /// Its version.
-        number: String,
-        /// Its platform, `ruby` when not given.
-        platform: String,
-    },
-    /// What a client has to be told to use the repository, which it reaches at this URL.
-    ClientSettings(String),
-    /// The file at this path of a tree.
-    Fetch(String),
-    /// Keep what is uploaded as the file at this path of a tree.
-    Deploy(String),
-    /// Take away the file at this path of a tree, or all below it.
-    Delete(String),
-}
-
-impl Question {
-    /// Whether bytes come with it.
-    pub fn brings_bytes(&self) -> bool {
-        matches!(self, Question::Push | Question::Deploy(_))
+impl Question<'_> {
+    /// Whether the answer depends on a query or a form.
+    pub fn has_parameters(&self) -> bool {
+        match self {
+            Question::Gem(question) => question.has_parameters(),
+            Question::Maven(_) | Question::Raw(_) => false,
+        }
     }
 
     /// The name of the one published file that is asked for.
     pub(crate) fn file(&self) -> Option<&str> {
         match self {
-            Question::Gem(name) | Question::Fetch(name) => Some(name),
-            _ => None,
+            Question::Gem(question) => question.file(),
+            Question::Maven(question) => question.file(),
+            Question::Raw(question) => question.file(),
         }
     }
 }
 
-impl Ask {
-    /// The coded identity of what is asked, for the event and the page.
+impl Ask<'_> {
+    /// The coded identity of the question, for the event and the page.
     pub fn subject(&self) -> Subject {
-        let (kind, package, version) = match &self.question {
-            Question::Root => ("root", "", ""),
-            Question::Versions => ("versions", "", ""),
-            Question::Names => ("names", "", ""),
-            Question::Info(name) => ("info", name.as_str(), ""),
-            Question::Specs(file) => (file.name(), "", ""),
-            Question::Gem(full_name) | Question::Download(full_name) => ("gem", "", full_name.as_str()),
-            Question::Gemspec(full_name) => ("gemspec", "", full_name.as_str()),
-            Question::Dependencies(..) => ("dependencies", "", ""),
-            Question::Describe(ask) => ("describe", ask.what.gem().unwrap_or_default(), ""),
-            Question::Own { name, .. } => ("owners", name.as_str(), ""),
-            Question::Push => ("push", "", ""),
-            Question::Yank { name, number, .. } => ("yank", name.as_str(), number.as_str()),
-            Question::ClientSettings(_) => ("settings", "", ""),
-            Question::Fetch(path) => return self.subject_of_file("file", path),
-            Question::Deploy(path) => return self.subject_of_file("deploy", path),
-            Question::Delete(path) => return self.subject_of_file("delete", path),
+        let subject = match &self.question {
+            Question::Gem(question) => question.subject(),
+            Question::Maven(question) => question.subject(),
+            Question::Raw(question) => question.subject(),
         };
-        Subject {
-            repository: self.repository.record.name.as_str().into(),
-            package: package.into(),
-            version: version.into(),
-            kind,
-        }
+        Subject { repository: self.repository.record.name.as_str().into(), ..subject }
     }
-
-    /// What a path of a tree is about: in a repository of Maven's `G:A` and the version, where it is of one.
-    fn subject_of_file(&self, kind: &'static str, path: &str) -> Subject {
-        let read = maven::path::read(path).filter(|_| self.repository.format == Format::Maven);
-        let (kind, package, version): (_, Text, _) = match read.map(|read| (read.checksum, read.kind)) {
-            Some((checksum, maven::path::Kind::Artifact(artifact))) => {
-                let kind = match (kind, checksum) {
-                    ("file", Some(_)) => "checksum",
-                    ("file", None) if artifact.extension == "pom" => "pom",
-                    ("file", None) => "artifact",
-                    (change, _) => change,
-                };
-                let package = [&artifact.group_id(), ":", artifact.artifact].concat();
-                (kind, package.into(), artifact.version)
-            }
-            Some((_, maven::path::Kind::Metadata(_))) if kind == "file" => ("metadata", path.into(), ""),
-            _ => (kind, path.into(), ""),
-        };
-        let repository = self.repository.record.name.as_str().into();
-        Subject { repository, package, version: version.into(), kind }
-    }
-}
-
-impl Found {
-    /// From when on it may be another, where that is known.
-    pub fn fresh_until(&self) -> Option<Millis> {
-        match self {
-            Found::Content(content) => content.fresh_until,
-            Found::Index(index) | Found::Gemspec(index) | Found::Document(index, _) => index.fresh_until,
-            _ => None,
-        }
-    }
-
-    /// The same for whoever asks next, where it is a file, whole and open: whatever was done for it this time, nothing has to be then.
-    pub(crate) fn again(&self) -> Option<Found> {
-        match self {
-            Found::File { .. } => Some(self.clone()),
-            Found::Content(content) if matches!(content.source, Source::File(_)) && content.hashes.is_some() => {
-                let freshness = content.freshness.map(|freshness| Freshness { how: How::Kept, ..freshness });
-                Some(Found::Content(Content { freshness, ..content.clone() }))
-            }
-            _ => None,
-        }
-    }
-}
-
-/// An index, whole, with the digests that clients compare. Clones share the bytes.
-#[derive(Debug, Clone)]
-pub struct Index {
-    /// The index, one piece after the other.
-    pub pieces: Arc<[Bytes]>,
-    /// The same as one gzip stream, where that was made with it.
-    pub gzip: Option<Arc<[Bytes]>>,
-    /// Its MD5, hexadecimal.
-    pub md5: String,
-    /// Its SHA-256.
-    pub sha256: [u8; 32],
-    /// The MD5 of each multiple of [`crate::index::rope::PIECE`] bytes from its beginning, unfinished.
-    pub states: Arc<[Md5]>,
-    /// From when on policy may show something else.
-    pub fresh_until: Option<Millis>,
-}
-
-impl Index {
-    pub(crate) fn of(bytes: Vec<u8>) -> Self {
-        let mut sums = Sums::default();
-        sums.add(&bytes);
-        sums.index([Bytes::from(bytes)].into(), None)
-    }
-}
-
-/// What was found. Clones share the bytes.
-#[derive(Debug, Clone)]
-pub enum Found {
-    /// The repository is there.
-    Root,
-    /// An index, whole.
-    Index(Index),
-    /// A gemspec, compressed as it is.
-    Gemspec(Index),
-    /// A file of the older index, whole.
-    Packed(Packed),
-    /// A published file.
-    File {
-        /// Its name for people who save it.
-        name: String,
-        /// Open for reading, by others too: never by its cursor.
-        file: Arc<File>,
-        /// What is known of its bytes.
-        hashes: Hashes,
-    },
-    /// What versions need, in this form: buffers that are sent one after the other.
-    Dependencies(Arc<[Bytes]>, Form),
-    /// An answer for a program, in this form.
-    Document(Index, call::Form),
-    /// It is elsewhere, seen from the folder of what was asked.
-    Elsewhere(String),
-    /// A change was made; the sentence is for the client's user.
-    Said(String),
-    /// A file of a tree.
-    Content(Content),
-    /// What was uploaded to a tree is there now; `true`: it was not before.
-    Kept(bool),
-    /// So many files of a tree were taken away.
-    Removed(u64),
 }

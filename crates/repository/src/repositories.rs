@@ -11,18 +11,19 @@ pub(crate) mod stamps;
 pub(crate) mod trees;
 pub(crate) mod upkeep;
 
+use crate::actor::Actor;
 use crate::as_of::AsOf;
 use crate::context::Context;
 use crate::error::Error;
-use crate::format::Format;
+use crate::found::Found;
 use crate::gem::dependencies::Pieces;
 use crate::gem::hosted::Hosted;
 use crate::gem::push_cache::PushCache;
 use crate::gem::views::Views;
 use crate::index::open_files::OpenFiles;
-use crate::maven::client_settings;
 use crate::maven::group_document;
-use crate::question::{Actor, Ask, Found, Question};
+use crate::maven::{self, client_settings};
+use crate::question::{Ask, Question};
 use crate::references::References;
 use crate::repository::{Repository, RepositoryTable};
 use crate::tree::inventory::Inventory;
@@ -195,7 +196,7 @@ impl Repositories {
     /// Answers one question. `upload` is what a push brings; `by` is who asks; `stamp` is what the answer will be made from.
     pub async fn answer(
         &self,
-        (ask, stamp): (&Ask, Option<Stamp>),
+        (ask, stamp): (&Ask<'_>, Option<Stamp>),
         upload: Option<Staged>,
         by: Actor<'_>,
         event: &mut Event,
@@ -219,25 +220,22 @@ impl Repositories {
         Ok(found)
     }
 
-    /// Answers what nothing that is open or in memory answers whole.
-    async fn look(&self, ask: &Ask, upload: Option<Staged>, by: Actor<'_>, event: &mut Event) -> Result<Found, Error> {
-        ask.repository.understands(&ask.question)?;
-        if ask.question == Question::Root {
-            return Ok(Found::Root);
-        }
-        if let Question::ClientSettings(url) = &ask.question {
-            return Ok(Found::Content(client_settings::of(&ask.repository, url)));
-        }
-        match (ask.repository.record.kind, ask.repository.format) {
-            (RepositoryKind::Hosted, Format::Gem) => Box::pin(self.gems(ask, upload, by, event)).await,
-            (RepositoryKind::Hosted, Format::Maven | Format::Raw) => Box::pin(self.tree(ask, upload, by, event)).await,
-            (RepositoryKind::Remote, Format::Maven | Format::Raw) => Box::pin(self.remote(ask, event)).await,
-            (RepositoryKind::Group, Format::Maven | Format::Raw) => Box::pin(self.group(ask, event)).await,
-            (kind, format) => Err(Error::Unsupported(format!(
-                "{} repositories of format {} cannot be asked yet",
-                kind.as_str(),
-                format.as_str()
-            ))),
+    /// Answers what nothing that is open or in memory answers whole: the one dispatch by format.
+    async fn look(
+        &self,
+        ask: &Ask<'_>,
+        upload: Option<Staged>,
+        by: Actor<'_>,
+        event: &mut Event,
+    ) -> Result<Found, Error> {
+        match &ask.question {
+            Question::Gem(question) => Box::pin(self.gems(question, ask, upload, by, event)).await,
+            Question::Maven(maven::Question::ClientSettings) => {
+                Ok(Found::Content(client_settings::of(&ask.repository, &ask.parameters.base())))
+            }
+            Question::Maven(maven::Question::Tree(question)) | Question::Raw(question) => {
+                Box::pin(self.tree(question, ask, upload, by, event)).await
+            }
         }
     }
 }

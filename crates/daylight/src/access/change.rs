@@ -1,9 +1,10 @@
 //! Making, widening and revoking tokens.
 
 use super::credentials::hash;
-use super::{Access, Scope, Token, name, otp};
+use super::{Access, Token, name, otp};
 use crate::error::Error;
 use client::Secret;
+use repository::Scope;
 use std::sync::{Arc, PoisonError};
 use store::{Batch, Change, CommitError, Expect, RepositoryId, TokenRecord};
 use telemetry::{Event, Millis};

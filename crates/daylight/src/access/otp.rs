@@ -56,7 +56,7 @@ pub(super) fn new_key() -> Result<String, getrandom::Error> {
 pub(super) fn uri(key: &str, label: &str) -> Secret {
     // Without padding: people may have to type it.
     let key = BASE32_NOPAD.encode(&STANDARD.decode(key).unwrap_or_default());
-    Secret::new(format!("otpauth://totp/Daylight:{}?secret={key}&issuer=Daylight", crate::percent::segment(label)))
+    Secret::new(format!("otpauth://totp/Daylight:{}?secret={key}&issuer=Daylight", format::percent::segment(label)))
 }
 
 /// What was shown for the keys lately. As many entries as there are keys, which admins make.

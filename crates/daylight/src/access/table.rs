@@ -3,91 +3,12 @@
 use super::Presented;
 use crate::error::Error;
 use client::Secret;
+use repository::{People, Scope};
 use std::collections::HashMap;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 use store::{Digest, RepositoryId, Stamp, Store, TokenRecord, Unit};
 use subtle::ConstantTimeEq;
 use telemetry::{Event, Millis};
-
-/// What a token may be good for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// Reading private repositories.
-    Read,
-    /// Publishing.
-    Write,
-    /// Withdrawing.
-    Delete,
-    /// Adding owners of a package.
-    AddOwner,
-    /// Removing owners of a package.
-    RemoveOwner,
-    /// Changing what an owner of a package may do.
-    UpdateOwner,
-    /// Everything, and the API.
-    Admin,
-}
-
-impl Scope {
-    /// All of them.
-    pub const ALL: &'static [Scope] = &[
-        Scope::Read,
-        Scope::Write,
-        Scope::Delete,
-        Scope::AddOwner,
-        Scope::RemoveOwner,
-        Scope::UpdateOwner,
-        Scope::Admin,
-    ];
-
-    /// Its name in commands, the API and journal rows.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Scope::Read => "read",
-            Scope::Write => "write",
-            Scope::Delete => "delete",
-            Scope::AddOwner => "add_owner",
-            Scope::RemoveOwner => "remove_owner",
-            Scope::UpdateOwner => "update_owner",
-            Scope::Admin => "admin",
-        }
-    }
-
-    /// What `gem signin` calls it. A key never gets [`Scope::Admin`].
-    pub fn of_gem(name: &str) -> Option<Self> {
-        match name {
-            "index_rubygems" => Some(Scope::Read),
-            "push_rubygem" => Some(Scope::Write),
-            "yank_rubygem" => Some(Scope::Delete),
-            "add_owner" => Some(Scope::AddOwner),
-            "remove_owner" => Some(Scope::RemoveOwner),
-            "update_owner" => Some(Scope::UpdateOwner),
-            _ => None,
-        }
-    }
-
-    /// Their names, for people.
-    pub fn list() -> String {
-        Self::ALL.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(", ")
-    }
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Scope {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.iter().find(|scope| scope.as_str() == text);
-        found.copied().ok_or_else(|| format!("there is no scope `{}`; there are: {}", Event::text(text), Self::list()))
-    }
-}
 
 /// A token that is not revoked.
 #[derive(Debug)]
@@ -132,6 +53,12 @@ pub struct Table {
     by_hash: HashMap<Digest, Arc<Token>>,
     /// Taken before they were read.
     pub stamp: Stamp,
+}
+
+impl People for Table {
+    fn has_token(&self, owner: &str) -> bool {
+        self.by_hash.values().any(|token| token.owner() == owner)
+    }
 }
 
 impl Table {

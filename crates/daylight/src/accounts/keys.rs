@@ -1,15 +1,16 @@
 //! `api/v1/api_key`: signing in, and adding scopes to a key.
 
-use crate::access::{NewToken, Scope, Token};
+use crate::access::{NewToken, Token};
 use crate::app::App;
 use crate::config::FORM_BYTES;
 use crate::error::Error;
-use crate::percent::Form as Fields;
 use crate::reply;
 use client::Secret;
 use format::gem::{self, Form};
+use format::percent::Form as Fields;
 use front::{Reply, Request};
 use repository::Repository;
+use repository::Scope;
 use serde_json::json;
 use telemetry::Event;
 
@@ -40,7 +41,7 @@ pub(super) async fn make(
         expires: fields
             .value("expires_at")
             .filter(|at| !at.is_empty())
-            .map(|at| crate::moment::read(&at))
+            .map(|at| repository::moment::read(&at))
             .transpose()?,
         otp: said(fields, "mfa"),
     };
@@ -107,7 +108,7 @@ fn scopes(fields: Fields<'_>, maker: &Token, repository: &Repository) -> Result<
         return Err(Error::Input(format!("there is no scope `{name}` here; ask for the others")));
     }
     let gem = ["index_rubygems", "push_rubygem", "yank_rubygem", "add_owner", "remove_owner", "update_owner"];
-    let wanted = gem.into_iter().filter(|name| said(fields, name)).filter_map(Scope::of_gem);
+    let wanted = gem.into_iter().filter(|name| said(fields, name)).filter_map(repository::scope_of_key);
     let mut given = Vec::new();
     for scope in wanted {
         let open = scope == Scope::Read && !repository.record.private;

@@ -8,9 +8,8 @@ mod keys;
 use crate::app::App;
 use crate::error::Error;
 use crate::reply;
-use crate::route::{Account, AccountVerb as Verb};
 use front::{Reply, Request};
-use repository::Repository;
+use repository::{Account, AccountVerb as Verb, Repository};
 use serde_json::json;
 use telemetry::{Event, Layer};
 

@@ -4,7 +4,7 @@ use super::part;
 use crate::access::Who;
 use crate::app::App;
 use crate::error::Error;
-use crate::percent::Form;
+use format::percent::Form;
 use repository::{ListedFile, PageRequest};
 use serde_json::{Value, json};
 use telemetry::Event;

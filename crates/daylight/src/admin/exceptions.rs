@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use crate::error::Error;
-use crate::moment;
 use repository::BadSetting;
+use repository::moment;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{ExceptionRecord, PolicyRecord};

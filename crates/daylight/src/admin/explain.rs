@@ -3,11 +3,11 @@
 use crate::access::Who;
 use crate::app::App;
 use crate::error::Error;
-use crate::percent::{Form, segment};
 use crate::route::{self, Content, Route};
-use crate::{question, status};
+use crate::status;
+use format::percent::{Form, segment};
 use http::Method;
-use repository::{Ask, Foreseen, Repository};
+use repository::{About, Ask, Foreseen, Parameters, Repository, Unread};
 use serde_json::Value;
 use std::sync::Arc;
 use store::Stamp;
@@ -53,8 +53,13 @@ pub(super) async fn explain(
         Some(as_of) => app.repositories.as_of(&repository, as_of, event).await?,
         None => repository,
     };
-    let Some(question) = question::of_path(app, url, &repository)? else { return Ok(None) };
-    let ask = Ask { repository, settings, question, place: Arc::default() };
+    let question = match url.read(repository.format, repository.record.kind)?.about {
+        About::Account(_) | About::Content(_, Err(Unread::NotAllowed(_))) => return Ok(None),
+        About::Content(_, Ok(question)) if question.has_parameters() => return Ok(None),
+        About::Content(_, question) => question.map_err(|why| url.unread(why, &repository))?,
+    };
+    let parameters = Parameters { server: &app.url, segment: &url.segment, ..Parameters::default() };
+    let ask = Ask { repository, settings, question, parameters, place: Arc::default() };
     let mut told = *Event::job("GET", app.clock.now());
     (told.subject, told.path) = (ask.subject(), format!("/repository/{}/{}", url.segment, url.path));
     let foreseen = app.repositories.foresee(&ask, who.actor(), &mut told).await;

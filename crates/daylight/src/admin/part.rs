@@ -1,7 +1,7 @@
 //! Parts of long lists: `after` and `limit` in a query, `next` in the answer.
 
 use crate::error::Error;
-use crate::percent::Form;
+use format::percent::Form;
 
 /// Most rows in a part.
 pub(super) const LIMIT_MAX: usize = 1_000;

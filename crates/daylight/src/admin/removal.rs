@@ -3,7 +3,7 @@
 use super::repositories::shown;
 use crate::app::App;
 use crate::error::Error;
-use crate::percent::Form;
+use format::percent::Form;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use telemetry::Event;

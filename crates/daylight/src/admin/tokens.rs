@@ -1,9 +1,10 @@
 //! `/api/v1/tokens`. A secret is in one answer only: the one that makes it.
 
-use crate::access::{self, NewToken, Scope};
+use crate::access::{self, NewToken};
 use crate::app::App;
 use crate::error::Error;
 use repository::RepositoryTable;
+use repository::Scope;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{RepositoryId, TokenRecord};

@@ -1,13 +1,12 @@
-//! `daylight check`: verifies a data folder, or the indexes of a running server.
+//! `daylight check`: whether what is claimed is so, in a data folder or in the index that a server gives out.
 
 mod folder;
 mod index;
 
-use super::api::{REPOSITORIES, Server, decode};
-use super::context::Context;
+use super::Context;
+use super::api::{Server, shape};
 use super::failure::{Failure, plain};
 use super::folder::Folder;
-use index::IndexReport;
 use serde::Deserialize;
 use telemetry::Tick;
 
@@ -40,12 +39,12 @@ pub(super) struct Check {
 }
 
 #[derive(Deserialize)]
-struct RepositoryFormats {
-    repositories: Vec<RepositoryFormat>,
+struct Repositories {
+    repositories: Vec<Repository>,
 }
 
 #[derive(Deserialize)]
-struct RepositoryFormat {
+struct Repository {
     name: String,
     format: String,
 }
@@ -58,18 +57,18 @@ impl Check {
     fn indexes(mut self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let began = Tick::now();
         if self.repositories.is_empty() {
-            let all: RepositoryFormats = decode(self.server.api(context)?.get(REPOSITORIES)?)?;
+            let all: Repositories = shape(self.server.api(context)?.get("/api/v1/repositories")?)?;
             let gems = all.repositories.into_iter().filter(|repository| repository.format == "gem");
             self.repositories = gems.map(|repository| repository.name).collect();
         }
         let (mut reports, mut problems) = (Vec::new(), 0);
         for repository in &self.repositories {
-            let report = index::compare(&self.server.repository(repository, context)?, usize::from(self.jobs))?;
+            let report = index::walk(&self.server.site(repository, context)?, usize::from(self.jobs))?;
             problems += report.problems.len();
-            let IndexReport { names, versions, other_files, .. } = &report;
+            let index::Report { names, versions, beside, .. } = &report;
             if self.json {
                 reports.push(serde_json::json!({
-                    "name": repository, "names": names, "versions": versions, "compared_too": other_files,
+                    "name": repository, "names": names, "versions": versions, "compared_too": beside,
                     "problems": report.problems,
                 }));
                 continue;
@@ -77,8 +76,7 @@ impl Check {
             for problem in &report.problems {
                 writeln!(context.out, "{repository}: {}", plain(problem))?;
             }
-            let too =
-                if other_files.is_empty() { String::new() } else { format!(", and /{}", other_files.join(", /")) };
+            let too = if beside.is_empty() { String::new() } else { format!(", and /{}", beside.join(", /")) };
             writeln!(context.out, "{repository}: checked {names} names with {versions} versions{too}")?;
         }
         if self.json {

@@ -1,4 +1,4 @@
-//! Reads durations such as `30d` and `12h`.
+//! `30d`, `12h`: how long something is to be good for.
 
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
-//! `daylight explain`: how an answer came about, or what the server would answer.
+//! `daylight explain`: how an answer came to be, or what would be answered, as the server tells it.
 
 mod record;
 
-use super::api::{ApiFlags, decode};
-use super::context::Context;
-use crate::percent::segment;
+use super::Context;
+use super::api::{ApiFlags, shape};
+use format::percent::segment;
 use record::Record;
 
 /// Say what would be answered for a path, or how an answer came to be
@@ -41,9 +41,9 @@ impl Explain {
             }
         };
         let answer = api.get(&url)?;
-        if api.print_json(&answer, context)? {
+        if api.printed(&answer, context)? {
             return Ok(());
         }
-        Ok(decode::<Record>(answer)?.show(context)?)
+        Ok(shape::<Record>(answer)?.show(context)?)
     }
 }

@@ -1,6 +1,6 @@
-//! The flags of verbs that work on a data folder, and the settings that follow from them.
+//! Flags of the verbs that work on a data folder, and the settings they lead to.
 
-use super::context::Context;
+use super::Context;
 use crate::config::{self, Flag, Loaded, Machine, Settings};
 use std::path::Path;
 
@@ -15,12 +15,12 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Reads the settings and prints the warnings.
+    /// Reads the settings and says the warnings.
     pub(super) fn load(&self, context: &mut Context<'_>) -> Result<(Settings, Loaded), anyhow::Error> {
         self.load_with(None, context)
     }
 
-    /// Does the same with further flags.
+    /// The same with flags that only this verb has.
     pub(super) fn load_with(
         &self,
         more: impl IntoIterator<Item = Flag>,
@@ -33,7 +33,7 @@ impl Folder {
         Ok((settings, loaded))
     }
 
-    /// Reads the settings, with further flags, and leaves the warnings to the caller.
+    /// Reads the settings; `more` are flags that only this verb has. The warnings are its to say.
     pub(super) fn read(
         &self,
         more: impl IntoIterator<Item = Flag>,

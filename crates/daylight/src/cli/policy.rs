@@ -1,11 +1,12 @@
-//! `daylight policy`: lets single versions through that the cooldown of a repository hides.
+//! `daylight policy`: versions that are seen though they are younger than a repository's policy wants.
 
-use super::api::{ApiFlags, REPOSITORIES, decode};
-use super::context::Context;
-use super::{duration, failure, table};
-use crate::percent::segment;
+use super::api::{ApiFlags, shape};
+use super::{Context, duration, failure, table};
+use format::percent::segment;
 use serde::Deserialize;
 use telemetry::Clock;
+
+const PATH: &str = "/api/v1/repositories";
 
 /// Let single versions through the policy of a repository, and say why
 ///
@@ -13,13 +14,13 @@ use telemetry::Clock;
 #[derive(Debug, clap::Args)]
 pub(super) struct Policy {
     #[command(subcommand)]
-    verb: PolicyVerb,
+    verb: Verb,
     #[command(flatten)]
     flags: ApiFlags,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum PolicyVerb {
+enum Verb {
     /// Let a version be seen though it is young
     Allow {
         /// The repository whose policy hides it: the answer that refuses it names it
@@ -48,13 +49,13 @@ enum PolicyVerb {
 }
 
 #[derive(Debug, Deserialize)]
-struct RepositoryPolicy {
+struct Repository {
     #[serde(default)]
-    policy: PolicyExceptions,
+    policy: Told,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct PolicyExceptions {
+struct Told {
     #[serde(default)]
     exceptions: Vec<Exception>,
 }
@@ -72,24 +73,24 @@ impl Policy {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let api = self.flags.api(context)?;
         match self.verb {
-            PolicyVerb::Allow { repository, package, why, until } => {
+            Verb::Allow { repository, package, why, until } => {
                 let body = serde_json::json!({ "package": package, "why": why, "until": until });
-                let answer = api.post(&format!("{REPOSITORIES}/{}/exceptions", segment(&repository)), &body)?;
-                api.print_json(&answer, context)?;
+                let answer = api.post(&format!("{PATH}/{}/exceptions", segment(&repository)), &body)?;
+                api.printed(&answer, context)?;
                 let until = until.map_or_else(String::new, |until| format!(" until {until}"));
                 writeln!(context.err, "`{}` is let through{until}", failure::plain(&package))?;
             }
-            PolicyVerb::List { repository } => {
-                let answer = api.get(&format!("{REPOSITORIES}/{}", segment(&repository)))?;
-                if api.print_json(&answer["policy"]["exceptions"], context)? {
+            Verb::List { repository } => {
+                let answer = api.get(&format!("{PATH}/{}", segment(&repository)))?;
+                if api.printed(&answer["policy"]["exceptions"], context)? {
                     return Ok(());
                 }
-                let rows = decode::<RepositoryPolicy>(answer)?.policy.exceptions.into_iter().map(row).collect();
+                let rows = shape::<Repository>(answer)?.policy.exceptions.into_iter().map(row).collect();
                 table::write(context.out, ["PACKAGE", "WHO", "MADE", "UNTIL", "WHY"], rows)?;
             }
-            PolicyVerb::Withdraw { repository, package } => {
-                api.delete(&format!("{REPOSITORIES}/{}/exceptions/{}", segment(&repository), segment(&package)))?;
-                api.print_json(&serde_json::json!({ "withdrawn": package }), context)?;
+            Verb::Withdraw { repository, package } => {
+                api.delete(&format!("{PATH}/{}/exceptions/{}", segment(&repository), segment(&package)))?;
+                api.printed(&serde_json::json!({ "withdrawn": package }), context)?;
                 writeln!(context.err, "`{}` is let through no longer", failure::plain(&package))?;
             }
         }
@@ -102,7 +103,7 @@ fn row(exception: Exception) -> [String; 5] {
     [package, who, made, until.unwrap_or_else(|| "-".to_owned()), why]
 }
 
-/// A moment, or a duration from now.
+/// A moment, or how long from now.
 fn until(text: &str) -> Result<String, String> {
     match duration::parse(text) {
         Ok(time) => Ok(Clock::default().now().plus(time).to_string()),

@@ -16,7 +16,7 @@ impl Bar {
         Self { bar }
     }
 
-    /// Shows the progress.
+    /// Shows how far it is.
     pub(super) fn show(&self, progress: store::Progress) {
         if self.bar.message() != progress.of {
             self.bar.reset();

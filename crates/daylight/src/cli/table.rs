@@ -1,4 +1,4 @@
-//! Prints tables: columns under their names, two spaces apart.
+//! Lists for people: columns under names, two spaces apart.
 
 use super::failure::plain;
 use std::io::{self, Write};

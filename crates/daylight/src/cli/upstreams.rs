@@ -1,7 +1,7 @@
-//! `daylight upstreams`: the state of the hosts of upstreams, from a running server.
+//! `daylight upstreams`: the hosts that a running server's upstreams are on, and how they stand.
 
-use super::api::{ApiFlags, decode};
-use super::context::Context;
+use super::Context;
+use super::api::{ApiFlags, shape};
 use super::table;
 use serde::Deserialize;
 
@@ -13,7 +13,7 @@ pub(super) struct Upstreams {
 }
 
 #[derive(Debug, Deserialize)]
-struct UpstreamList {
+struct All {
     upstreams: Vec<Upstream>,
 }
 
@@ -28,11 +28,11 @@ struct Upstream {
     calls: u64,
     calls_max: u64,
     waiting: u64,
-    last_error: Option<LastError>,
+    last_error: Option<Trouble>,
 }
 
 #[derive(Debug, Deserialize)]
-struct LastError {
+struct Trouble {
     at: String,
     what: String,
 }
@@ -41,10 +41,10 @@ impl Upstreams {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let api = self.flags.api(context)?;
         let answer = api.get("/api/v1/upstreams")?;
-        if api.print_json(&answer, context)? {
+        if api.printed(&answer, context)? {
             return Ok(());
         }
-        let rows = decode::<UpstreamList>(answer)?.upstreams.into_iter().map(row).collect();
+        let rows = shape::<All>(answer)?.upstreams.into_iter().map(row).collect();
         Ok(table::write(context.out, ["HOST", "REPOSITORIES", "STATE", "CALLS", "WAITING", "LAST ERROR"], rows)?)
     }
 }

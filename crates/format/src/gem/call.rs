@@ -52,6 +52,17 @@ pub enum Call<'a> {
     Downloads,
 }
 
+impl<'a> Call<'a> {
+    /// The gem that the call is about alone.
+    pub fn gem(&self) -> Option<&'a str> {
+        match *self {
+            Call::Gem(name) | Call::Versions(name) | Call::Latest(name) | Call::Version(name, _) => Some(name),
+            Call::Owners(name) => Some(name),
+            _ => None,
+        }
+    }
+}
+
 /// Which forms of an answer a call has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Forms {

@@ -4,9 +4,9 @@
 //! there are read and made in one turn of one reader thread, however many are missing.
 
 use crate::error::Error;
+use crate::gem::Found;
 use crate::gem::from_rows;
 use crate::gem::hosted::Hosted;
-use crate::question::Found;
 use crate::repository::Repository;
 use crate::visible;
 use bytes::Bytes;

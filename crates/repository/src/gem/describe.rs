@@ -1,13 +1,15 @@
 //! Answers for programs: gems and versions as JSON or YAML, made of what may be seen of them.
 
+use crate::actor::Actor;
 use crate::error::Error;
+use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::info::{facts, make};
 use crate::gem::owners::Owners;
 use crate::gem::program::{Describe, What};
 use crate::gem::views::ViewPart;
 use crate::gem::{names, search};
-use crate::question::{Actor, Found, Index};
+use crate::index::document::Index;
 use crate::visible;
 use crate::visible::all_hidden;
 use crate::visible::{View, turns};

@@ -1,10 +1,10 @@
 //! One version: its gem, and its gemspec for `gem install`.
 
 use crate::error::Error;
+use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::info::{facts, make};
 use crate::policy::hidden::Hidden;
-use crate::question::Found;
 use crate::visible;
 use crate::visible::{View, shown};
 use format::gem::{quick, spelling};

@@ -3,13 +3,14 @@
 
 use crate::content::soonest;
 use crate::error::Error;
+use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::info::{facts, info_lines, make};
 use crate::gem::specs::{packed, parts_of};
 use crate::gem::views::{ViewAnswer, ViewPart};
+use crate::index::document::Index;
 use crate::index::rope::chunks::Chunks;
 use crate::index::rope::chunks::UNITS;
-use crate::question::{Found, Index};
 use crate::repository::Repository;
 use crate::visible;
 use crate::visible::gone;

@@ -1,9 +1,10 @@
 //! `/info` of the compact index of a hosted repository, from the rows of a gem.
 
 use crate::error::Error;
+use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::views::ViewPart;
-use crate::question::{Found, Index};
+use crate::index::document::Index;
 use crate::visible;
 use crate::visible::{Visible, turns};
 use crate::workers::aside;

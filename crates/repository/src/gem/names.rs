@@ -1,9 +1,11 @@
 //! `/names`: every gem that has a version to offer, in byte order. It changes only when a name comes or goes.
 
 use crate::error::Error;
+use crate::gem::Found;
 use crate::gem::from_rows;
 use crate::gem::hosted::Hosted;
 use crate::gem::versions::{PAGE, touched};
+use crate::index::document::Index;
 use crate::index::incremental_index::{IncrementalIndex, IndexSource};
 use crate::index::rope::PIECE;
 use crate::index::rope::chunks::{ChunkPart, Chunks};
@@ -11,7 +13,6 @@ use crate::index::rope::chunks::{UNITS, Written};
 use crate::index::rope::coded::{Coded, gzip};
 use crate::index::rope::form::{self, Mark};
 use crate::index::rope::sums::Sums;
-use crate::question::{Found, Index};
 use crate::repository::Repository;
 use crate::visible;
 use bytes::Bytes;

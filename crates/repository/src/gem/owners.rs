@@ -3,10 +3,11 @@
 //! It is always written down. Whether it decides anything is a setting of the repository: a team that comes from a
 //! server without owners keeps working as it did, and can begin to enforce them later.
 
+use crate::actor::Actor;
 use crate::error::Error;
+use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::program::{OwnerChange, Role};
-use crate::question::{Actor, Found};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{Batch, Change, CommitError, Expect};

@@ -2,7 +2,7 @@
 //! to what they knew before it, or go without.
 
 use crate::error::Error;
-use crate::question::Question;
+use crate::gem::Question;
 use crate::repository::Repository;
 use std::collections::BTreeMap;
 use telemetry::Event;
@@ -39,14 +39,13 @@ impl Protocol {
     }
 
     /// The protocol that a question is part of.
-    fn of(question: &Question) -> Option<Self> {
+    fn of(question: &Question<'_>) -> Option<Self> {
         match question {
             Question::Versions | Question::Names | Question::Info(_) => Some(Protocol::CompactIndex),
-            Question::Dependencies(..) => Some(Protocol::Dependencies),
+            Question::Dependencies(_) => Some(Protocol::Dependencies),
             Question::Specs(_) | Question::Gemspec(_) => Some(Protocol::FullIndex),
-            Question::Describe(_) | Question::Own { .. } => None,
-            Question::ClientSettings(_) | Question::Fetch(_) | Question::Deploy(_) | Question::Delete(_) => None,
-            Question::Root | Question::Gem(_) | Question::Download(_) | Question::Push | Question::Yank { .. } => None,
+            Question::Call(..) | Question::Own(..) => None,
+            Question::Root | Question::Gem(_) | Question::Download(_) | Question::Push | Question::Yank => None,
         }
     }
 }
@@ -63,7 +62,7 @@ impl Repository {
     }
 
     /// Refuses a question of a protocol that is switched off.
-    pub(crate) fn understands(&self, question: &Question) -> Result<(), Error> {
+    pub(crate) fn understands(&self, question: &Question<'_>) -> Result<(), Error> {
         match Protocol::of(question) {
             Some(protocol) if !self.speaks(protocol) => Err(Error::ProtocolOff(protocol)),
             _ => Ok(()),

@@ -1,13 +1,14 @@
 //! Publishing a gem: read it, keep its bytes, then say so in the journal. Bytes first, so that no row ever points at
 //! bytes that are not on disk; the acknowledgement last.
 
+use crate::actor::Actor;
 use crate::error::Error;
+use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::info::{facts, info_line, render_info};
 use crate::gem::owners::claim;
 use crate::gem::push_cache::GemState;
 use crate::policy::named::{Named, Since};
-use crate::question::{Actor, Found};
 use crate::repository::Repository;
 use crate::visible;
 use crate::workers::aside;

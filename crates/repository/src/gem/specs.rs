@@ -5,6 +5,7 @@
 mod tests;
 
 use crate::error::Error;
+use crate::gem::Found;
 use crate::gem::from_rows;
 use crate::gem::hosted::Hosted;
 use crate::gem::versions::touched;
@@ -13,7 +14,6 @@ use crate::index::rope::chunks::{ChunkPart, Chunks};
 use crate::index::rope::chunks::{UNITS, Written};
 use crate::index::rope::coded::{Coded, gzip};
 use crate::index::rope::form::{self, Mark};
-use crate::question::Found;
 use crate::repository::Repository;
 use crate::visible;
 use crate::visible::Row;

@@ -2,13 +2,14 @@
 //! was begun anew, it begins with what the lines up to then come to, which they tell for ever.
 
 use crate::error::Error;
+use crate::gem::Found;
 use crate::gem::from_rows;
 use crate::gem::hosted::Hosted;
+use crate::index::document::Index;
 use crate::index::incremental_index::{IncrementalIndex, IndexSource};
 use crate::index::rope::PIECE;
 use crate::index::rope::form::{self, Mark};
 use crate::index::rope::log::Log;
-use crate::question::{Found, Index};
 use crate::repository::Repository;
 use bytes::Bytes;
 use format::gem;

@@ -4,9 +4,10 @@
 //! As of a moment it is found by the last change of the repository by then, so that all moments between two changes share one.
 
 use crate::error::Error;
+use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::program::Describe;
-use crate::question::{Found, Index};
+use crate::index::document::Index;
 use format::gem::dependencies::{Form, Piece};
 use format::gem::specs;
 use quick_cache::sync::{Cache, DefaultLifecycle};

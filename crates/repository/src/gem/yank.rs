@@ -1,10 +1,11 @@
 //! Withdrawing a version: a tombstone in the journal. The bytes stay until no row within the horizon refers to them.
 
+use crate::actor::Actor;
 use crate::error::Error;
+use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::info::{facts, render_info};
 use crate::gem::owners::may_withdraw;
-use crate::question::{Actor, Found};
 use crate::repository::Repository;
 use crate::visible;
 use crate::workers::aside;

@@ -1,13 +1,13 @@
 //! Which member of a group answers for a file.
 
 use crate::error::Error;
+use crate::found::Found;
 use crate::group::Group;
 use crate::group::candidates::Candidates;
 use crate::group::member::MemberAnswer;
 use crate::group::namespace_guard;
 use crate::group::outcome::Outcome;
 use crate::group::race::{RaceOutcome, race};
-use crate::question::Found;
 use crate::repository::Repository;
 use crate::upstream::{PATIENCE, WIDTH};
 use format::tree;

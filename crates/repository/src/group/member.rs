@@ -2,8 +2,8 @@
 
 use crate::content::Content;
 use crate::error::Error;
+use crate::found::Found;
 use crate::group::Group;
-use crate::question::Found;
 use crate::repository::Repository;
 use crate::tree::Tree;
 use crate::tree::fetch as tree_fetch;

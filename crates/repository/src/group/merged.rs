@@ -6,6 +6,7 @@
 use crate::content::{Content, Source};
 use crate::content::{Freshness, How, rows_of};
 use crate::error::Error;
+use crate::found::Found;
 use crate::group::gather::gather;
 use crate::group::member;
 use crate::group::member::MemberAnswer;
@@ -15,7 +16,6 @@ use crate::group::not_found::NotFound;
 use crate::group::{Group, is_hosted};
 use crate::maven::group_document;
 use crate::maven::group_document::{Document, DocumentRequest, MemberDocument};
-use crate::question::Found;
 use crate::repository::Repository;
 use crate::upstream::{PATIENCE, WIDTH};
 use crate::workers::aside;

@@ -17,8 +17,8 @@ pub(crate) mod race;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::found::Found;
 use crate::maven::group_document::DocumentRequest;
-use crate::question::Found;
 use crate::repository::Repository;
 use crate::tree::inventory::Inventory;
 use crate::upstream::{Remote, Remotes};

@@ -4,10 +4,10 @@
 use crate::content::Content;
 use crate::content::soonest;
 use crate::error::Error;
+use crate::found::Found;
 use crate::group::member::MemberAnswer;
 use crate::group::not_found::NotFound;
 use crate::group::race::RaceOutcome;
-use crate::question::Found;
 use crate::repository::Repository;
 use crate::upstream::failure::Failure;
 use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason};

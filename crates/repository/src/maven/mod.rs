@@ -5,7 +5,10 @@ pub(crate) mod group_document;
 pub(crate) mod listing;
 pub(crate) mod listing_changes;
 pub(crate) mod metadata;
+pub(crate) mod question;
 pub(crate) mod retention;
 pub(crate) mod uploaded_metadata;
 pub(crate) mod upstream;
 pub(crate) mod version_policy;
+
+pub(crate) use question::Question;

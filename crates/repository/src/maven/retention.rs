@@ -1,9 +1,9 @@
 //! What is kept of a snapshot: the builds that its repository's settings say, and whatever its metadata names.
 
+use crate::actor::Actor;
 use crate::context::Context;
 use crate::error::Error;
 use crate::maven::listing::{self, ListingRow, Version};
-use crate::question::Actor;
 use crate::repository::Repository;
 use crate::tree::{Tree, folder};
 use crate::visible;

@@ -1,10 +1,10 @@
 //! Metadata that a deployer uploads. It is not kept; but it says what nothing else does: that a version is complete that was
 //! published without a POM, and the prefix of a plugin that only its package tells.
 
+use crate::actor::Actor;
 use crate::error::Error;
 use crate::maven::listing::{self, Plugin, Version};
 use crate::maven::listing_changes::ListingChanges;
-use crate::question::Actor;
 use crate::tree::{TRIES, Tree};
 use crate::visible;
 use format::maven::metadata::{self, Metadata};

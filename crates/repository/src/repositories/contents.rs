@@ -1,8 +1,9 @@
 //! What trees of files hold, for operators: lists, taking away, bringing back, and forgetting what an upstream said.
 
+use crate::actor::Actor;
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
-use crate::question::{Actor, Found};
+use crate::found::Found;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
 use crate::tree::{remove, restore};

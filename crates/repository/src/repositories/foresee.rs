@@ -1,7 +1,9 @@
 //! What would be answered, without asking any upstream: the code that answers, with repositories that ask none.
 
+use crate::actor::Actor;
 use crate::error::Error;
-use crate::question::{Actor, Ask, Found};
+use crate::found::Found;
+use crate::question::Ask;
 use crate::repositories::{Repositories, list, members};
 use crate::repository::RepositoryTable;
 use std::sync::Arc;
@@ -19,7 +21,7 @@ pub enum Foreseen {
 
 impl Repositories {
     /// What would come of `ask`, which changes nothing. The event is told as if it had been asked.
-    pub async fn foresee(&self, ask: &Ask, by: Actor<'_>, event: &mut Event) -> Foreseen {
+    pub async fn foresee(&self, ask: &Ask<'_>, by: Actor<'_>, event: &mut Event) -> Foreseen {
         let ask = Ask { repository: Arc::new(ask.repository.unasked()), ..ask.clone() };
         // Not what is open: that would not tell who has it.
         let answer = self.look(&ask, None, by, event).await;

@@ -6,6 +6,7 @@ use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
 use crate::tree;
 use crate::upstream::COUNTS_AS_USED;
+use crate::{gem, maven};
 use format::gem::spelling;
 use store::{RepositoryId, RepositoryKind, Stamp, Unit};
 use telemetry::Millis;
@@ -16,7 +17,7 @@ const SETTLES: i64 = 60_000;
 impl Repositories {
     /// What the answer to `ask` will be made from, or `None` where it is never a page. Taken before the work. It ends when an
     /// exception of a policy does; the end of a cooldown is known to whoever looks at what is young.
-    pub fn stamp(&self, ask: &Ask) -> Option<Stamp> {
+    pub fn stamp(&self, ask: &Ask<'_>) -> Option<Stamp> {
         let now = self.clock.now();
         // A change of that moment may still be on its way into the journal.
         if ask.repository.as_of.is_some_and(|past| past.until <= now && now.0 - past.until.0 < SETTLES) {
@@ -26,36 +27,60 @@ impl Repositories {
         Some(ask.repository.ends(now).map_or(stamp, |ends| stamp.until(ends)))
     }
 
-    fn made_from(&self, ask: &Ask) -> Option<Stamp> {
+    fn made_from(&self, ask: &Ask<'_>) -> Option<Stamp> {
+        match &ask.question {
+            Question::Gem(question) => self.gem_made_from(question, ask),
+            Question::Maven(maven::Question::ClientSettings) => Some(ask.settings),
+            Question::Maven(maven::Question::Tree(question)) | Question::Raw(question) => {
+                self.file_made_from(question, ask)
+            }
+        }
+    }
+
+    fn gem_made_from(&self, question: &gem::Question<'_>, ask: &Ask<'_>) -> Option<Stamp> {
         let id = ask.repository.id;
-        let unit = match &ask.question {
-            Question::Root | Question::ClientSettings(_) => return Some(ask.settings),
-            Question::Versions | Question::Names => Unit::All(id),
-            Question::Info(name) => Unit::Of(id, name),
-            Question::Describe(ask) => Unit::Of(id, ask.what.gem()?),
-            Question::Gemspec(full_name) | Question::Gem(full_name) => {
+        let unit = match *question {
+            gem::Question::Root => return Some(ask.settings),
+            gem::Question::Versions | gem::Question::Names => Unit::All(id),
+            gem::Question::Info(name) => Unit::Of(id, name),
+            gem::Question::Call(call, _) => Unit::Of(id, call.gem()?),
+            gem::Question::Gemspec(full_name) | gem::Question::Gem(full_name) => {
                 return self.any_of(id, full_name)?.join(&ask.settings);
             }
-            Question::Specs(_) | Question::Download(_) | Question::Dependencies(..) => return None,
-            Question::Push | Question::Yank { .. } | Question::Own { .. } => return None,
-            Question::Fetch(path) if ask.repository.record.kind == RepositoryKind::Remote => {
-                Unit::Of(id, format::tree::folder(path))
-            }
-            Question::Fetch(path) => tree::unit(id, path),
-            Question::Deploy(_) | Question::Delete(_) => return None,
+            gem::Question::Specs(_) | gem::Question::Download(_) | gem::Question::Dependencies(_) => return None,
+            gem::Question::Push | gem::Question::Yank | gem::Question::Own(..) => return None,
         };
-        let until = match ask.repository.record.kind {
-            RepositoryKind::Remote | RepositoryKind::Group => Millis(self.clock.now().0 + COUNTS_AS_USED),
-            RepositoryKind::Hosted => Millis(i64::MAX),
+        self.store.revisions().stamp(&[unit], self.until(ask))?.join(&ask.settings)
+    }
+
+    fn file_made_from(&self, question: &tree::Question<'_>, ask: &Ask<'_>) -> Option<Stamp> {
+        let (id, kind) = (ask.repository.id, ask.repository.record.kind);
+        let path = match *question {
+            tree::Question::Root => return Some(ask.settings),
+            tree::Question::Fetch(path) => path,
+            tree::Question::Deploy(_) | tree::Question::Delete(_) => return None,
         };
+        let unit = match kind {
+            RepositoryKind::Remote => Unit::Of(id, format::tree::folder(path)),
+            RepositoryKind::Hosted | RepositoryKind::Group => tree::unit(id, path),
+        };
+        let until = self.until(ask);
         let stamp = |unit: Unit<'_>| self.store.revisions().stamp(&[unit], until);
         let made = stamp(unit)?.join(&ask.settings)?;
         // Whose a name is, where hosted members and upstreams may have it. What may be of many names is never a page.
-        match (&ask.question, ask.repository.record.kind, ask.repository.format) {
-            (Question::Fetch(path), RepositoryKind::Group, Format::Maven) => {
+        match (kind, ask.repository.format) {
+            (RepositoryKind::Group, Format::Maven) => {
                 namespace_guard::artifacts(path).try_fold(made, |made, folder| made.join(&stamp(Unit::Of(id, folder))?))
             }
             _ => Some(made),
+        }
+    }
+
+    /// The latest moment until which an answer may count as proven by somebody else.
+    fn until(&self, ask: &Ask<'_>) -> Millis {
+        match ask.repository.record.kind {
+            RepositoryKind::Remote | RepositoryKind::Group => Millis(self.clock.now().0 + COUNTS_AS_USED),
+            RepositoryKind::Hosted => Millis(i64::MAX),
         }
     }
 

@@ -1,15 +1,16 @@
-//! What is asked of repositories that are trees of files.
+//! Answers questions to repositories that are trees of files.
 
+use crate::actor::Actor;
 use crate::error::Error;
+use crate::found::Found;
 use crate::group::{self, Group};
-use crate::question::{Actor, Ask, Found, Question};
+use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
 use crate::repository::Repository;
-use crate::tree;
-use crate::tree::Tree;
-use crate::upstream;
+use crate::tree::{self, Tree};
+use crate::{maven, upstream};
 use std::sync::Arc;
-use store::Staged;
+use store::{RepositoryKind, Staged};
 use telemetry::{Event, Layer};
 
 impl Repositories {
@@ -17,54 +18,56 @@ impl Repositories {
         Tree { store: &self.store, context: &self.context, repository }
     }
 
-    /// Answers one question to a hosted repository that is a tree of files.
+    /// Answers one question to a repository that is a tree of files.
     pub(crate) async fn tree(
         &self,
-        ask: &Ask,
+        question: &tree::Question<'_>,
+        ask: &Ask<'_>,
         upload: Option<Staged>,
         by: Actor<'_>,
         event: &mut Event,
     ) -> Result<Found, Error> {
-        event.layer = Layer::Hosted;
-        let tree = self.files(&ask.repository);
-        // A change has a room of its own: else each question would be moved about with all the room that takes.
-        match &ask.question {
-            Question::Fetch(path) => tree::fetch::fetch((tree, &self.inventory), path, self.clock.now(), event).await,
-            Question::Deploy(path) => {
+        let (tree, now) = (self.files(&ask.repository), self.clock.now());
+        // A change has a future of its own: else each question would be moved about with all the room that takes.
+        match *question {
+            tree::Question::Root => Ok(Found::Root),
+            tree::Question::Fetch(path) => self.fetch(ask, path, event).await,
+            tree::Question::Deploy(path) => {
+                event.layer = Layer::Hosted;
                 let staged = upload.ok_or(Error::GivenUp)?;
                 Box::pin(tree::deploy::deploy(tree, path, staged, (by, || self.clock.now()), event)).await
             }
-            Question::Delete(path) => Box::pin(tree::remove::remove(tree, path, (by, self.clock.now()), event)).await,
-            _ => Err(Error::GivenUp),
-        }
-    }
-
-    /// Answers one question to a remote repository that is a tree of files.
-    pub(crate) async fn remote(&self, ask: &Ask, event: &mut Event) -> Result<Found, Error> {
-        match &ask.question {
-            Question::Fetch(path) => {
-                upstream::fetch::fetch(&self.remotes.remote(&ask.repository, &ask.place), path, event).await
+            tree::Question::Delete(path) => {
+                event.layer = Layer::Hosted;
+                Box::pin(tree::remove::remove(tree, path, (by, now), event)).await
             }
-            // Who reads URLs lets nothing else through.
-            _ => Err(Error::GivenUp),
         }
     }
 
-    /// Answers one question to a group of repositories that are trees of files.
-    pub(crate) async fn group(&self, ask: &Ask, event: &mut Event) -> Result<Found, Error> {
-        let (store, context, inventory) = (&*self.store, &self.context, &self.inventory);
-        let (remotes, merging, repository, place) = (&self.remotes, &self.merging, &ask.repository, &ask.place);
-        let group = Group { store, context, inventory, remotes, merging, repository, place };
-        match &ask.question {
-            Question::Fetch(path) => group::answer(group, path, self.clock.now(), event).await,
-            _ => Err(Error::GivenUp),
+    async fn fetch(&self, ask: &Ask<'_>, path: &str, event: &mut Event) -> Result<Found, Error> {
+        let (repository, now) = (&ask.repository, self.clock.now());
+        match repository.record.kind {
+            RepositoryKind::Hosted => {
+                event.layer = Layer::Hosted;
+                tree::fetch::fetch((self.files(repository), &self.inventory), path, now, event).await
+            }
+            RepositoryKind::Remote => {
+                upstream::fetch::fetch(&self.remotes.remote(repository, &ask.place), path, event).await
+            }
+            RepositoryKind::Group => {
+                let (store, context, inventory) = (&*self.store, &self.context, &self.inventory);
+                let (remotes, merging, place) = (&self.remotes, &self.merging, &ask.place);
+                let group = Group { store, context, inventory, remotes, merging, repository, place };
+                group::answer(group, path, now, event).await
+            }
         }
     }
 
     /// Refuses an upload that can never be taken, before a byte of it is asked for.
-    pub fn admit(&self, ask: &Ask, by: Actor<'_>) -> Result<(), Error> {
-        match &ask.question {
-            Question::Deploy(path) => tree::admit::admit(&ask.repository, path, by),
+    pub fn admit(&self, ask: &Ask<'_>, by: Actor<'_>) -> Result<(), Error> {
+        match ask.question {
+            Question::Maven(maven::Question::Tree(tree::Question::Deploy(path)))
+            | Question::Raw(tree::Question::Deploy(path)) => tree::admit::admit(&ask.repository, path, by),
             _ => Ok(()),
         }
     }

@@ -1,9 +1,9 @@
 //! What is refused of an upload before a byte of it is asked for.
 
+use crate::actor::Actor;
 use crate::error::Error;
 use crate::maven::version_policy::VersionPolicy;
 use crate::policy::named::{Named, Since};
-use crate::question::Actor;
 use crate::repository::Repository;
 use crate::tree::place;
 use crate::tree::place::Place;

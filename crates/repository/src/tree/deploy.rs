@@ -1,12 +1,13 @@
 //! Publishing a file: bytes first, so that no row ever points at bytes that are not on disk; the acknowledgement last.
 
+use crate::actor::Actor;
 use crate::content::digits;
 use crate::error::Error;
+use crate::found::Found;
 use crate::maven::listing_changes;
 use crate::maven::listing_changes::{ListingChanges, PomListings};
 use crate::maven::retention;
 use crate::maven::uploaded_metadata;
-use crate::question::{Actor, Found};
 use crate::tree::TRIES;
 use crate::tree::Tree;
 use crate::tree::fetch::find;

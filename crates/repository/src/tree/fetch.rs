@@ -3,9 +3,9 @@
 use crate::content::{Content, Source};
 use crate::error::Error;
 use crate::format::Format;
+use crate::found::Found;
 use crate::maven::metadata;
 use crate::policy::hidden::Hidden;
-use crate::question::Found;
 use crate::tree::Tree;
 use crate::tree::inventory::{Inventory, NAMES, Presence};
 use crate::tree::place;

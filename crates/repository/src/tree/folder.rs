@@ -1,10 +1,10 @@
 //! A change of files that are there, a folder at a time: decided by all that the folder holds, and again when that changed
 //! meanwhile.
 
+use crate::actor::Actor;
 use crate::error::Error;
 use crate::format::Format;
 use crate::maven::listing_changes::ListingChanges;
-use crate::question::Actor;
 use crate::tree::TRIES;
 use crate::tree::Tree;
 use std::future::poll_fn;

@@ -7,10 +7,13 @@ pub(crate) mod folder;
 pub(crate) mod inventory;
 pub(crate) mod place;
 pub(crate) mod prefix_index;
+pub(crate) mod question;
 pub(crate) mod remove;
 pub(crate) mod restore;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use question::Question;
 
 use crate::context::Context;
 use crate::repository::Repository;

@@ -1,10 +1,10 @@
 //! What a path is to the format of a repository: a file that is published there, the checksum of one, or a document that
 //! is made from them.
 
+use crate::actor::Actor;
 use crate::error::Error;
 use crate::format::Format;
 use crate::maven::listing_changes::PomListings;
-use crate::question::Actor;
 use crate::repository::Repository;
 use format::maven::path::{self, Artifact, Kind};
 use format::tree::Checksum;

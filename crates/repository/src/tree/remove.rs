@@ -1,8 +1,9 @@
 //! Taking files away: a tombstone for each in the journal. The bytes stay until no row within the horizon refers to them,
 //! and the path stays taken.
 
+use crate::actor::Actor;
 use crate::error::Error;
-use crate::question::{Actor, Found};
+use crate::found::Found;
 use crate::tree::Tree;
 use crate::tree::folder;
 use crate::tree::place;

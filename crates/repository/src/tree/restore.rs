@@ -1,7 +1,7 @@
 //! Taking back the last removal of a path, within the days in which that is possible.
 
+use crate::actor::Actor;
 use crate::error::Error;
-use crate::question::Actor;
 use crate::tree::Tree;
 use crate::tree::{folder, place};
 use std::collections::BTreeSet;

@@ -1,11 +1,12 @@
 //! Trees of files over a store of their own, with a clock that the test turns.
 
+use crate::actor::Actor;
 use crate::content::Source;
 use crate::context::Context;
 use crate::error::Error;
 use crate::format::Format;
+use crate::found::Found;
 use crate::gem::shared::Shared;
-use crate::question::{Actor, Found};
 use crate::repository::Repository;
 use crate::tree::inventory::Inventory;
 use crate::tree::{Tree, deploy, fetch, remove, restore};

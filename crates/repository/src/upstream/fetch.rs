@@ -4,8 +4,8 @@
 use crate::content::{Content, Source};
 use crate::content::{Freshness, How};
 use crate::error::Error;
+use crate::found::Found;
 use crate::maven::upstream::{filtered_metadata, past};
-use crate::question::Found;
 use crate::upstream::failure::Failure;
 use crate::upstream::flights::{ArrivedBy, FetchResult, FlightLifetime, FollowUntil, Stage};
 use crate::upstream::row::OfUpstream;

@@ -1,8 +1,8 @@
 //! The document says what the code takes and gives, no more and no less.
 
 use super::*;
-use crate::access::Scope;
 use crate::settings_patch::SettingsPatch;
+use repository::Scope;
 use std::collections::BTreeSet;
 use store::{ExceptionRecord, PolicyRecord, RemoteRecord, Retention};
 use telemetry::Millis;

@@ -4,24 +4,23 @@ mod plan;
 mod source;
 mod upload;
 
-use super::flags::ImportFlags;
-use super::report::{ImportReport, LeftOut};
-use crate::cli::context::Context;
-use crate::cli::parallel;
+use super::Way;
+use super::outcome::Brought;
 use crate::cli::progress::Bar;
-use crate::cli::repository_client::RepositoryClient;
+use crate::cli::site::Site;
+use crate::cli::{Context, crew};
 use store::Progress;
-use upload::GemUploader;
+use upload::Upload;
 
-pub(super) fn import(
-    flags: &ImportFlags,
+pub(super) fn bring(
+    way: &Way,
     with_yanked: bool,
-    repository: &RepositoryClient,
+    site: &Site,
     context: &mut Context<'_>,
-) -> Result<ImportReport, anyhow::Error> {
-    let jobs = usize::from(flags.jobs);
-    let source = source::find(&flags.dir, with_yanked)?;
-    writeln!(context.err, "`{}` is {}: {} gems", flags.dir.display(), source.kind, source.files.len())?;
+) -> Result<Brought, anyhow::Error> {
+    let jobs = usize::from(way.jobs);
+    let source = source::find(&way.dir, with_yanked)?;
+    writeln!(context.err, "`{}` is {}: {} gems", way.dir.display(), source.kind, source.files.len())?;
     if source.yanked > 0 {
         writeln!(context.err, "{} were yanked there and stay away (`--with-yanked` brings them)", source.yanked)?;
     }
@@ -29,23 +28,28 @@ pub(super) fn import(
     let total = source.files.len() as u64;
     let show = |of| move |bar: &Bar, done| bar.show(Progress { done, total, of });
     let (reading, sending) = (show("reading"), show("gems"));
-    let read = parallel::map(jobs, source.files, || Ok(()), |(), file| Ok(plan::read(file)), |n| reading(&bar, n))?;
+    let read = crew::each(jobs, source.files, || Ok(()), |(), file| Ok(plan::read(file)), |n| reading(&bar, n))?;
     let (gems, mut outcomes) = plan::plan(read);
     let mut done = outcomes.len() as u64;
-    let (sender, files) = std::sync::mpsc::channel();
-    let work = |uploader: &mut GemUploader, gem| uploader.gem(gem, &|| sender.send(()).unwrap_or_default());
-    let all = parallel::map(
+    let (tell, told) = std::sync::mpsc::channel();
+    let work = |upload: &mut Upload, gem| upload.gem(gem, &|| tell.send(()).unwrap_or_default());
+    let all = crew::each(
         jobs,
         gems,
-        || GemUploader::new(repository),
+        || Upload::new(site),
         work,
         |_| {
-            done += files.try_iter().count() as u64;
+            done += told.try_iter().count() as u64;
             sending(&bar, done);
         },
     );
     drop(bar);
     outcomes.extend(all?.into_iter().flatten());
-    let left_out = LeftOut { key: "yanked", files: source.yanked, links_outside: source.links_outside };
-    Ok(ImportReport { source: source.kind.to_string(), noun: "gems", outcomes, left_out })
+    Ok(Brought {
+        source: source.kind.to_string(),
+        things: "gems",
+        outcomes,
+        left: ("yanked", source.yanked),
+        outside: source.outside,
+    })
 }

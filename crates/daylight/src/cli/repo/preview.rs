@@ -1,46 +1,45 @@
-//! `repo set --preview`: which recent requests would get another answer with changed settings.
+//! Which requests would be answered otherwise, were a repository set otherwise.
 
-use super::cached_files::CachedFiles;
-use crate::cli::api::{Api, REPOSITORIES, decode};
-use crate::cli::context::Context;
-use crate::cli::table;
-use crate::percent::segment;
+use super::PATH;
+use super::former::Cached;
+use crate::cli::api::{Api, shape};
+use crate::cli::{Context, table};
+use format::percent::segment;
 use serde::Deserialize;
 use serde_json::Value;
 
 #[derive(Debug, Deserialize)]
-struct SettingsPreview {
+struct Preview {
     since: String,
     paths: u64,
     left_out: u64,
     changes: Vec<Change>,
-    cached: Option<CachedFiles>,
+    cached: Option<Cached>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Change {
     path: String,
     requests: u64,
-    before: Option<Resolution>,
-    after: Option<Resolution>,
+    before: Option<Resolved>,
+    after: Option<Resolved>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Resolution {
+struct Resolved {
     status: u16,
     member: Option<String>,
 }
 
-pub(super) fn show(api: &Api, name: &str, settings: &Value, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-    let answer = api.post(&format!("{REPOSITORIES}/{}/preview", segment(name)), settings)?;
-    if api.print_json(&answer, context)? {
+pub(super) fn show(api: &Api, name: &str, wanted: &Value, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    let answer = api.post(&format!("{PATH}/{}/preview", segment(name)), wanted)?;
+    if api.printed(&answer, context)? {
         return Ok(());
     }
-    let SettingsPreview { since, paths, left_out, changes, cached } = decode(answer)?;
+    let Preview { since, paths, left_out, changes, cached } = shape(answer)?;
     let count = changes.len();
     if count > 0 {
-        let rows =
-            changes.into_iter().map(|one| [one.path, one.requests.to_string(), text(one.before), text(one.after)]);
+        let rows = changes.into_iter().map(|one| [one.path, one.requests.to_string(), how(one.before), how(one.after)]);
         table::write(context.out, ["PATH", "REQUESTS", "BEFORE", "AFTER"], rows.collect())?;
     }
     if let Some(cached) = cached {
@@ -54,11 +53,11 @@ pub(super) fn show(api: &Api, name: &str, settings: &Value, context: &mut Contex
     )?)
 }
 
-/// Such as `200 near` or `404`; `asks near` where the answer depends on an upstream.
-fn text(resolution: Option<Resolution>) -> String {
-    match resolution {
+/// `200 near`, `404`; `asks near` where that depends on its upstream.
+fn how(resolved: Option<Resolved>) -> String {
+    match resolved {
         None => "nothing".to_owned(),
-        Some(Resolution { status: 0, member }) => format!("asks {}", member.unwrap_or_default()),
-        Some(Resolution { status, member }) => format!("{status} {}", member.unwrap_or_default()).trim_end().to_owned(),
+        Some(Resolved { status: 0, member }) => format!("asks {}", member.unwrap_or_default()),
+        Some(Resolved { status, member }) => format!("{status} {}", member.unwrap_or_default()).trim_end().to_owned(),
     }
 }

@@ -1,10 +1,10 @@
 //! A file that only grows: whole pieces that are never touched again, and a tail.
 
 use crate::error::Error;
+use crate::index::document::Index;
 use crate::index::rope::PIECE;
 use crate::index::rope::coded::{Coded, gzip};
 use crate::index::rope::sums::Sums;
-use crate::question::Index;
 use bytes::Bytes;
 
 /// What the file is made of.

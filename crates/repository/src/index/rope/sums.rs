@@ -1,7 +1,7 @@
 //! The digests of bytes that come one after the other, and how far into them the MD5 is known.
 
+use crate::index::document::Index;
 use crate::index::rope::PIECE;
-use crate::question::Index;
 use bytes::Bytes;
 use md5::Md5;
 use sha2::{Digest as _, Sha256};

@@ -1,38 +1,37 @@
-//! Uploads the versions of one gem. Versions that the index has with the same digest are not uploaded again.
+//! One gem's versions to the server: those that the index has with the same bytes are there already.
 
-use super::plan::{Gem, Version, open_unchanged};
-use crate::cli::import::report::FileOutcome;
-use crate::cli::repository_client::{RepositoryClient, RepositoryConnection, message};
+use super::plan::{Gem, Version, opened};
+use crate::cli::import::outcome::Outcome;
+use crate::cli::site::{Link, Site, said};
 use anyhow::Context as _;
 use client::Content;
 use format::gem::listing;
 use http::StatusCode;
 use std::collections::BTreeMap;
 
-/// How the server answers a push of bytes that it has already.
-const PUSHED_ALREADY: &str = "Gem was already pushed";
+/// What the server says of bytes that it has.
+const AGAIN: &str = "Gem was already pushed";
 
-/// Uploads gems on a connection of its own.
-pub(super) struct GemUploader {
-    repository: RepositoryClient,
-    connection: RepositoryConnection,
+/// A thread's way to upload.
+pub(super) struct Upload {
+    site: Site,
+    link: Link,
 }
 
-impl GemUploader {
-    pub(super) fn new(repository: &RepositoryClient) -> Result<Self, anyhow::Error> {
-        Ok(Self { repository: repository.clone(), connection: repository.connect()? })
+impl Upload {
+    pub(super) fn new(site: &Site) -> Result<Self, anyhow::Error> {
+        Ok(Self { site: site.clone(), link: site.link()? })
     }
 
-    /// Uploads the versions that the server does not have, and calls `done` after each. Fails where no other upload could succeed
+    /// Uploads what is missing of a gem, and says `done` after each file. Fails where nothing else could be uploaded
     /// either.
-    pub(super) fn gem(&mut self, gem: Gem, done: &dyn Fn()) -> Result<Vec<FileOutcome>, anyhow::Error> {
-        // Where the server has all versions, this is the only request.
-        let info = self.connection.text(&format!("info/{}", gem.name))?;
-        let present = info.map(|info| listing::checksums(&info)).transpose();
-        let present =
-            present.with_context(|| format!("the index of `{}` cannot be read", gem.name))?.unwrap_or_default();
+    pub(super) fn gem(&mut self, gem: Gem, done: &dyn Fn()) -> Result<Vec<Outcome>, anyhow::Error> {
+        // Asked for the whole gem at once: where all is there, this is the only request.
+        let info = self.link.text(&format!("info/{}", gem.name))?;
+        let there = info.map(|info| listing::checksums(&info)).transpose();
+        let there = there.with_context(|| format!("the index of `{}` cannot be read", gem.name))?.unwrap_or_default();
         let one = |version| {
-            let outcome = self.version(&gem.name, version, &present);
+            let outcome = self.version(&gem.name, version, &there);
             done();
             outcome
         };
@@ -43,27 +42,28 @@ impl GemUploader {
         &mut self,
         name: &str,
         version: Version,
-        present: &BTreeMap<String, String>,
-    ) -> Result<FileOutcome, anyhow::Error> {
+        there: &BTreeMap<String, String>,
+    ) -> Result<Outcome, anyhow::Error> {
         let full_name = version.package.full_name();
-        if present.get(&full_name[name.len() + 1..]).is_some_and(|sum| *sum == version.sha256) {
-            return Ok(FileOutcome::Present);
+        if there.get(&full_name[name.len() + 1..]).is_some_and(|sum| *sum == version.sha256) {
+            return Ok(Outcome::There);
         }
         let unread = || format!("cannot read `{}`", version.file.display());
-        let Some(file) = open_unchanged(&version.file, &version.sha256).with_context(unread)? else {
+        let Some(file) = opened(&version.file, &version.sha256).with_context(unread)? else {
             let reason = "other bytes were put there while it was imported".to_owned();
-            return Ok(FileOutcome::Refused { file: version.file, reason });
+            return Ok(Outcome::Refused { file: version.file, reason });
         };
-        let answer = self.connection.post("api/v1/gems", Content::File(file));
+        let answer = self.link.post("api/v1/gems", Content::File(file));
         let answer = answer.with_context(|| format!("`{full_name}` was not uploaded"))?;
         match answer.status {
-            StatusCode::OK if message(&answer).starts_with(PUSHED_ALREADY) => Ok(FileOutcome::Present),
-            StatusCode::OK => Ok(FileOutcome::Uploaded),
-            status if FileOutcome::is_about_the_file(status) => {
-                Ok(FileOutcome::Refused { file: version.file, reason: message(&answer) })
+            StatusCode::OK if said(&answer).starts_with(AGAIN) => Ok(Outcome::There),
+            StatusCode::OK => Ok(Outcome::Uploaded),
+            status if Outcome::is_about_the_file(status) => {
+                Ok(Outcome::Refused { file: version.file, reason: said(&answer) })
             }
-            _ => Err(anyhow::Error::from(self.repository.failure(&answer))
-                .context(format!("`{full_name}` was not uploaded"))),
+            _ => {
+                Err(anyhow::Error::from(self.site.refused(&answer)).context(format!("`{full_name}` was not uploaded")))
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
 }
 
 /// `text` as one segment of a URL's path.
-pub(crate) fn segment(text: &str) -> String {
+pub fn segment(text: &str) -> String {
     // A segment of dots alone would be taken for the folder itself or the one above it.
     let dots = text.bytes().all(|byte| byte == b'.');
     utf8_percent_encode(text, if dots { SEGMENT_AND_DOT } else { SEGMENT }).to_string()

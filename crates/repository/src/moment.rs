@@ -1,14 +1,14 @@
 //! Moments as clients write them.
 
+use crate::as_of::AsOf;
 use crate::error::Error;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
-use repository::AsOf;
 use store::Seq;
 use telemetry::{Event, Millis};
 
 /// `2026-11-01T12:00:00Z`, or without a zone or a time of day: then in UTC.
-pub(crate) fn read(text: &str) -> Result<Millis, Error> {
+pub fn read(text: &str) -> Result<Millis, Error> {
     let zoned = text.parse::<jiff::Timestamp>();
     let at = zoned.or_else(|_| {
         let civil = text.parse::<DateTime>()?;
@@ -20,7 +20,7 @@ pub(crate) fn read(text: &str) -> Result<Millis, Error> {
 
 /// As of when a repository is to be seen: `2026-11-01`, the end of that day in UTC; `2026-11-01T12:00:00Z`; `seq-7`, when change
 /// 7 of the journal had been made.
-pub(crate) fn as_of(text: &str) -> Result<AsOf, Error> {
+pub fn as_of(text: &str) -> Result<AsOf, Error> {
     let number = |digits: &str| digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
     let day = |text: &str| text.parse::<Date>().ok().filter(|_| text.len() == "2026-11-01".len());
     if let Some(change) = text.strip_prefix("seq-").and_then(number) {

@@ -1,0 +1,197 @@
+//! Parameters of the calls that gem servers have: what stands in a query or a form is read, and has limits.
+
+use crate::error::Error;
+use crate::gem::program::{Describe, OwnerChange, Role, What};
+use crate::gem::question::OwnerVerb;
+use crate::moment;
+use crate::parameters::Parameters;
+use format::gem::{self, Call, call};
+use format::percent::Form;
+use std::collections::HashSet;
+use telemetry::{Event, Millis};
+
+/// Most gems in one question for dependencies, as clients know it. Bundler asks for 50 at once.
+const NAMES_MAX: usize = 200;
+/// Longest query for names, in bytes.
+const QUERY_MAX: usize = 500;
+/// Most words in one.
+const WORDS_MAX: usize = 8;
+/// The last page that is shown.
+const PAGE_MAX: usize = 1000;
+/// The longest time whose versions are listed, in milliseconds: a week.
+const SPAN_MAX: i64 = 7 * 24 * 3600 * 1000;
+
+/// The version that `gem yank` names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Yanked {
+    pub(crate) name: String,
+    pub(crate) number: String,
+    /// `ruby` when not given.
+    pub(crate) platform: String,
+}
+
+/// What a program asks with a call and its query.
+pub(crate) fn describe(
+    call: Call<'_>,
+    form: call::Form,
+    parameters: &Parameters<'_>,
+    now: Millis,
+) -> Result<Describe, Error> {
+    let query = parameters.query();
+    let text = |text: &str| text.to_owned();
+    let what = match call {
+        Call::Owners(name) => What::Owners(text(name)),
+        Call::Gem(name) => What::Gem(text(name)),
+        Call::Versions(name) => What::Versions(text(name)),
+        Call::Latest(name) => What::Latest(text(name)),
+        Call::Version(name, number) => What::Version(text(name), text(number), query.value("platform")),
+        Call::OwnGems => What::Own,
+        Call::Search => What::Search(words(query)?, page(query)?),
+        Call::Complete => What::Complete(asked_for(query)?),
+        Call::Newest => What::Newest,
+        Call::Updated => What::Updated,
+        Call::Between => {
+            let (from, until) = span(query, now)?;
+            What::Between(from, until, page(query)?)
+        }
+        Call::Dependents(_) => return Err(not_yet("which gems need a gem is not kept")),
+        Call::Downloads => return Err(not_yet("downloads are not counted for each gem")),
+        // Calls about accounts are no questions to a repository.
+        Call::Key | Call::Profile | Call::Device | Call::Hooks => return Err(Error::GivenUp),
+    };
+    Ok(Describe { what, base: parameters.base(), form })
+}
+
+fn not_yet(what: &str) -> Error {
+    Error::Unsupported(format!("{what} yet"))
+}
+
+/// The person and the change that a form names. `gem owner` sends it in the body, also with a DELETE; others use the query.
+pub(crate) fn owner(verb: OwnerVerb, parameters: &Parameters<'_>) -> Result<(String, OwnerChange), Error> {
+    let fields = format!("{}&{}", parameters.form()?.0, parameters.query);
+    let fields = Form(&fields);
+    let person = fields.value("email").filter(|person| !person.is_empty());
+    let person = person.ok_or_else(|| Error::Input("`email` is missing: whose ownership?".into()))?;
+    let role = match fields.value("role").as_deref() {
+        None | Some("" | "owner") => Role::Owner,
+        Some("maintainer") => Role::Maintainer,
+        Some(other) => {
+            let other = Event::text(other);
+            return Err(Error::Input(format!("there is no role `{other}`; there are: owner, maintainer")));
+        }
+    };
+    let change = match verb {
+        OwnerVerb::Add => OwnerChange::Add(role),
+        OwnerVerb::Remove => OwnerChange::Remove,
+        OwnerVerb::Update => OwnerChange::Become(role),
+    };
+    // Nobody becomes an owner by a slip of the pen.
+    let known = parameters.people.is_some_and(|people| people.has_token(&person));
+    if verb == OwnerVerb::Add && !known {
+        return Err(Error::NoSuchOwner);
+    }
+    Ok((person, change))
+}
+
+/// The gems whose dependencies are asked for, each once. `None` where none are named.
+pub(crate) fn names(parameters: &Parameters<'_>) -> Result<Option<Vec<String>>, Error> {
+    let list = parameters.query().value("gems").filter(|list| !list.is_empty());
+    let Some(list) = list else { return Ok(None) };
+    let mut names: Vec<String> = Vec::new();
+    let mut seen = HashSet::new();
+    for name in list.split(',').filter(|name| !name.is_empty()) {
+        let new = seen.insert(name);
+        if seen.len() > NAMES_MAX {
+            return Err(Error::TooManyNames);
+        }
+        // What no gem can be called has no versions.
+        if new && gem::name::check(name).is_ok() {
+            names.push(name.to_owned());
+        }
+    }
+    Ok(Some(names))
+}
+
+/// The version to withdraw. `gem yank` sends its parameters as a form in the body of a DELETE; others put them into the query.
+pub(crate) fn yanked(parameters: &Parameters<'_>) -> Result<Yanked, Error> {
+    let (form, query) = (parameters.form()?, parameters.query());
+    let value = |key: &str| form.value(key).or_else(|| query.value(key));
+    let required = |key: &str| value(key).ok_or_else(|| Error::Input(format!("`{key}` is missing")));
+    let (name, number) = (required("gem_name")?, required("version")?);
+    let platform = value("platform").filter(|platform| !platform.is_empty()).unwrap_or_else(|| "ruby".into());
+    // What no gem can be called is not looked for, and not written into an event.
+    if gem::name::check(&name).is_err() {
+        return Err(Error::NoSuchGem);
+    }
+    // A gem for one Ruby alone is found by its content, and there is none here (RubyGems 4.1 names `ruby_abi`).
+    let plain = value("ruby_abi").is_none_or(|abi| abi.is_empty());
+    if !plain || gem::Version::published(&number).is_err() || gem::name::check_platform(&platform).is_err() {
+        return Err(Error::NoSuchVersion(Event::text(&number)));
+    }
+    Ok(Yanked { name, number, platform })
+}
+
+fn asked_for(query: Form<'_>) -> Result<String, Error> {
+    match query.value("query").filter(|query| !query.trim().is_empty()) {
+        Some(query) if query.len() <= QUERY_MAX => Ok(query),
+        Some(_) => Err(Error::Input(format!("`query` is longer than {QUERY_MAX} bytes"))),
+        None => Err(Error::Input("`query` is missing".into())),
+    }
+}
+
+fn words(query: Form<'_>) -> Result<Vec<String>, Error> {
+    let words = asked_for(query)?.to_ascii_lowercase();
+    let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+    if words.len() <= WORDS_MAX {
+        Ok(words)
+    } else {
+        Err(Error::Input(format!("`query` has more than {WORDS_MAX} words")))
+    }
+}
+
+fn page(query: Form<'_>) -> Result<usize, Error> {
+    match query.value("page").map(|page| page.parse()) {
+        None => Ok(1),
+        Some(Ok(page)) if (1..=PAGE_MAX).contains(&page) => Ok(page),
+        Some(_) => Err(Error::Input(format!("`page` is a number from 1 to {PAGE_MAX}"))),
+    }
+}
+
+fn span(query: Form<'_>, now: Millis) -> Result<(Millis, Millis), Error> {
+    let moment = |name: &str| query.value(name).map(|text| moment::read(&text)).transpose();
+    let from = moment("from")?.ok_or_else(|| Error::Input("`from` is missing".into()))?;
+    let until = moment("to")?.unwrap_or(now);
+    match until.0.saturating_sub(from.0) {
+        0..=SPAN_MAX => Ok((from, until)),
+        _ => Err(Error::Input("`to` is at most 7 days after `from`".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_searched_for_has_limits() {
+        assert_eq!(words(Form("query=Net++HTTP")).unwrap(), ["net", "http"]);
+        let long = format!("query={}", "a".repeat(QUERY_MAX + 1));
+        for bad in ["", "query=", "query=+", &*long, "query=a+b+c+d+e+f+g+h+i"] {
+            assert!(words(Form(bad)).is_err(), "{bad}");
+        }
+        assert_eq!(page(Form("page=7")).unwrap(), 7);
+        for bad in ["page=0", "page=-1", "page=x", "page=1001"] {
+            assert!(page(Form(bad)).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_time_is_a_week_at_most() {
+        let now = Millis(1_793_534_400_000);
+        let told = span(Form("from=2026-10-31T12:00:00Z"), now).unwrap();
+        assert_eq!(told, (Millis(1_793_448_000_000), now));
+        assert!(span(Form("from=2026-10-01&to=2026-10-08"), now).is_ok());
+        for bad in ["", "from=x", "from=2026-10-01", "from=2026-10-08&to=2026-10-01"] {
+            assert!(span(Form(bad), now).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A question to a repository of gems, read from a method and a path.
+
+use crate::gem::account::{Account, AccountVerb};
+use crate::question::{About, Brings, Cost, Question as Any, Reading, Unread};
+use crate::scope::Scope;
+use format::gem::call::{self, Call, Form};
+use format::gem::path::{self, Question as Path};
+use format::gem::{dependencies, specs};
+use telemetry::Subject;
+
+/// A question to a repository of gems. Borrows from the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Question<'a> {
+    /// Is it there? RubyGems 3.2.3 to 3.5.18 probe the root before they ask anything else.
+    Root,
+    /// The list of all gems with their versions.
+    Versions,
+    /// The list of names.
+    Names,
+    /// The versions of one gem with their dependencies.
+    Info(&'a str),
+    /// A file of the older index.
+    Specs(specs::File),
+    /// The gem of this full name.
+    Gem(&'a str),
+    /// The gemspec of the gem of this full name.
+    Gemspec(&'a str),
+    /// The gem of this full name, by the URL that gems had before 2010.
+    Download(&'a str),
+    /// What the versions of the gems in the query need.
+    Dependencies(dependencies::Form),
+    /// A question of a program, answered in this form.
+    Call(Call<'a>, Form),
+    /// Change who owns the gem of this name, as the form says.
+    Own(&'a str, OwnerVerb),
+    /// Publish the upload.
+    Push,
+    /// Withdraw the version that the form names.
+    Yank,
+}
+
+/// What is done with an owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnerVerb {
+    /// Add one.
+    Add,
+    /// Remove one.
+    Remove,
+    /// Change the role of one.
+    Update,
+}
+
+const READ: &str = "GET, HEAD";
+
+/// Reads a method and a path. `Err` has the methods that the path takes, whoever asks.
+pub(crate) fn read<'a>(method: &str, path: &'a str) -> Result<Reading<'a>, &'static str> {
+    match call::read(path) {
+        Some((call, form)) => match AccountVerb::read(method, call) {
+            Some(verb) => Ok(of_account(Account { verb: verb?, form })),
+            None => of_call(method, call, form),
+        },
+        None => of_path(method, path),
+    }
+}
+
+fn of_account(account: Account) -> Reading<'static> {
+    let brings = if account.verb.brings_form() { Brings::Form } else { Brings::Nothing };
+    Reading { cost: Cost::Account, brings, needs_token: false, about: About::Account(account) }
+}
+
+/// A call of the API that gem servers have.
+fn of_call<'a>(method: &str, call: Call<'a>, form: Form) -> Result<Reading<'a>, &'static str> {
+    let (scope, question) = match (call, method) {
+        (_, "GET" | "HEAD") => (Scope::Read, Ok(Question::Call(call, form))),
+        (Call::Owners(name), "POST") => (Scope::AddOwner, Ok(Question::Own(name, OwnerVerb::Add))),
+        (Call::Owners(name), "DELETE") => (Scope::RemoveOwner, Ok(Question::Own(name, OwnerVerb::Remove))),
+        (Call::Owners(name), "PATCH" | "PUT") => (Scope::UpdateOwner, Ok(Question::Own(name, OwnerVerb::Update))),
+        (Call::Owners(_), _) => return Err("GET, HEAD, POST, DELETE, PUT, PATCH"),
+        (_, "POST" | "PUT") => (Scope::Write, Err(Unread::NotAllowed(READ))),
+        (_, "DELETE") => (Scope::Delete, Err(Unread::NotAllowed(READ))),
+        _ => return Err(METHODS),
+    };
+    let cost = match scope {
+        Scope::Read => Cost::Index,
+        Scope::Write | Scope::Delete => Cost::Upload,
+        Scope::AddOwner | Scope::RemoveOwner | Scope::UpdateOwner | Scope::Admin => Cost::Account,
+    };
+    let brings = if matches!(scope, Scope::Read | Scope::Write) { Brings::Nothing } else { Brings::Form };
+    let needs_token = matches!(question, Ok(Question::Call(Call::OwnGems, _)));
+    Ok(Reading { cost, brings, needs_token, about: About::Content(scope, question.map(Any::Gem)) })
+}
+
+/// The methods that some path of a repository of gems takes.
+const METHODS: &str = "GET, HEAD, POST, PUT, DELETE";
+
+/// A file, an index, a push or a yank.
+fn of_path<'a>(method: &str, path: &'a str) -> Result<Reading<'a>, &'static str> {
+    let read = path::read(path);
+    let (scope, cost, brings) = match method {
+        "GET" | "HEAD" => (Scope::Read, cost(read), Brings::Nothing),
+        "POST" | "PUT" => (Scope::Write, Cost::Upload, Brings::Nothing),
+        "DELETE" => (Scope::Delete, Cost::Upload, Brings::Form),
+        _ => return Err(METHODS),
+    };
+    let (allow, question) = match read {
+        None => return Ok(reading(scope, cost, brings, Err(Unread::NoSuchPath))),
+        Some(Path::Push) => ("POST", Question::Push),
+        Some(Path::Yank) => ("DELETE", Question::Yank),
+        Some(Path::Root) => (READ, Question::Root),
+        Some(Path::Versions) => (READ, Question::Versions),
+        Some(Path::Names) => (READ, Question::Names),
+        Some(Path::Info(name)) => (READ, Question::Info(name)),
+        Some(Path::Specs(file)) => (READ, Question::Specs(file)),
+        Some(Path::Gem(full_name)) => (READ, Question::Gem(full_name)),
+        Some(Path::Gemspec(full_name)) => (READ, Question::Gemspec(full_name)),
+        Some(Path::Download(full_name)) => (READ, Question::Download(full_name)),
+        Some(Path::Dependencies(form)) => (READ, Question::Dependencies(form)),
+    };
+    let allowed = allow.split(", ").any(|one| one == method);
+    let brings = if allowed && question == Question::Push { Brings::File } else { brings };
+    Ok(reading(scope, cost, brings, if allowed { Ok(question) } else { Err(Unread::NotAllowed(allow)) }))
+}
+
+fn reading<'a>(scope: Scope, cost: Cost, brings: Brings, question: Result<Question<'a>, Unread>) -> Reading<'a> {
+    Reading { cost, brings, needs_token: false, about: About::Content(scope, question.map(Any::Gem)) }
+}
+
+/// What it costs to read a path.
+fn cost(path: Option<Path<'_>>) -> Cost {
+    match path {
+        Some(Path::Versions | Path::Names | Path::Info(_) | Path::Specs(_) | Path::Dependencies(_)) => Cost::Index,
+        Some(Path::Gem(_) | Path::Gemspec(_)) => Cost::Download,
+        Some(Path::Root | Path::Download(_) | Path::Push | Path::Yank) | None => Cost::Page,
+    }
+}
+
+impl Question<'_> {
+    /// Whether the answer depends on a query or a form.
+    pub(crate) fn has_parameters(&self) -> bool {
+        match self {
+            Question::Dependencies(_) | Question::Call(..) | Question::Own(..) | Question::Yank => true,
+            Question::Root | Question::Versions | Question::Names | Question::Info(_) | Question::Specs(_) => false,
+            Question::Gem(_) | Question::Gemspec(_) | Question::Download(_) | Question::Push => false,
+        }
+    }
+
+    /// The name of the one published file that is asked for.
+    pub(crate) fn file(&self) -> Option<&str> {
+        match self {
+            Question::Gem(full_name) => Some(full_name),
+            _ => None,
+        }
+    }
+
+    /// The coded identity of the question, without its repository.
+    pub(crate) fn subject(&self) -> Subject {
+        let (kind, package, version) = match *self {
+            Question::Root => ("root", "", ""),
+            Question::Versions => ("versions", "", ""),
+            Question::Names => ("names", "", ""),
+            Question::Info(name) => ("info", name, ""),
+            Question::Specs(file) => (file.name(), "", ""),
+            Question::Gem(full_name) | Question::Download(full_name) => ("gem", "", full_name),
+            Question::Gemspec(full_name) => ("gemspec", "", full_name),
+            Question::Dependencies(_) => ("dependencies", "", ""),
+            Question::Call(call, _) => ("describe", call.gem().unwrap_or_default(), ""),
+            Question::Own(name, _) => ("owners", name, ""),
+            Question::Push => ("push", "", ""),
+            Question::Yank => ("yank", "", ""),
+        };
+        Subject { repository: "".into(), package: package.into(), version: version.into(), kind }
+    }
+}
+
+#[cfg(test)]
+mod tests;

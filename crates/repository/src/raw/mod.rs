@@ -1,0 +1,5 @@
+//! The raw format: a tree of files and no more.
+
+pub(crate) mod question;
+
+pub(crate) use question::Question;
