@@ -1,17 +1,20 @@
-//! Settings that are right one by one and wrong together, found at start rather than under load.
+//! Finds settings that are valid alone and wrong together, at the start rather than under load.
 
+use super::error::Error;
+use super::keys::Settings;
+use super::machine::Machine;
 use super::shares::{
     CONNECTION_BYTES, CONNECTION_DESCRIPTORS, EVENT_BYTES, FILE_BUFFER_BYTES, FIXED_BYTES, FORM_BYTES, READER_BYTES,
     Shares, UPLOAD_BYTES,
 };
-use super::{AccessLog, Error, Machine, Settings};
+use super::value::AccessLog;
 use front::ClientFrom;
 use std::path::Path;
 
-/// Shortest secret that is taken for the admin token, in bytes: it can do everything, and is kept as one plain hash.
+/// Shortest admin token, in bytes: it can do everything, and is stored as one plain hash.
 const SECRET_MIN: usize = 16;
 
-/// Refuses what cannot work; returns a sentence for each thing that will not work as meant.
+/// Refuses settings that cannot work. Returns a warning for each that will not work as intended.
 pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>, Error> {
     let Settings { server, store, telemetry, .. } = settings;
     let (pages, memory) = (server.pages_bytes >> 20, machine.memory_bytes >> 20);
@@ -92,7 +95,7 @@ pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>
     Ok(warnings)
 }
 
-/// The most that everything with a bound can take.
+/// The memory that everything with a bound can take, in bytes.
 pub(super) fn bounds_bytes(settings: &Settings) -> u64 {
     let Settings { server, store, telemetry, .. } = settings;
     [

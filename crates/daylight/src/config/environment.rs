@@ -1,16 +1,16 @@
-//! The environment, read once. Nothing else in Daylight looks at it.
+//! The environment of the process, read once. Nothing else in Daylight reads it.
 
 use super::error::Error;
-use super::given::nearest;
-use super::keys::KEYS;
+use super::key::KeySpec;
 use super::references::References;
+use super::spelling::nearest;
 use client::Secret;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Variables that are no keys of the configuration.
+/// Our variables that are no keys of the configuration.
 const OTHERS: [&str; 5] = [ADMIN_TOKEN, CONFORMANCE_KEY, TOKEN, SERVER, CONFIG];
-/// What systemd sets: for whom it passes sockets, and how many.
+/// The variables of systemd that announce passed sockets: the process that they are for, and their number.
 const PASSED: [&str; 2] = [PASSED_TO, PASSED_COUNT];
 const PASSED_TO: &str = "LISTEN_PID";
 const PASSED_COUNT: &str = "LISTEN_FDS";
@@ -20,12 +20,12 @@ const TOKEN: &str = "DAYLIGHT_TOKEN";
 const SERVER: &str = "DAYLIGHT_SERVER";
 const CONFIG: &str = "DAYLIGHT_CONFIG";
 
-/// Every variable that is not empty. Prints names only, and of ours and systemd's alone, as values may be secrets.
+/// Every variable that is not empty. `Debug` prints the names of ours and systemd's only: values may be secrets.
 #[derive(Clone, Default)]
 pub struct Environment {
-    /// Those that begin with `DAYLIGHT_`, and those of systemd.
+    /// The variables that begin with `DAYLIGHT_`, and those of systemd.
     variables: BTreeMap<String, String>,
-    /// The others, for settings that refer to them.
+    /// The other variables, for settings that refer to them.
     references: References,
 }
 
@@ -36,13 +36,13 @@ impl fmt::Debug for Environment {
 }
 
 impl Environment {
-    /// This process's.
+    /// The environment of this process.
     pub fn here() -> Self {
         let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
         Self::from_iter(std::env::vars_os().map(|(name, value)| (text(name), text(value))))
     }
 
-    /// The variable's value. An empty one counts as not set: that is what `NAME=` in a compose file means.
+    /// The value of a variable. An empty variable counts as not set, as `NAME=` in a compose file means.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str)
     }
@@ -61,17 +61,17 @@ impl Environment {
         self.secret(CONFORMANCE_KEY)
     }
 
-    /// What the settings of repositories may refer to.
+    /// The variables that the settings of repositories may refer to.
     pub(super) fn references(&self) -> References {
         self.references.clone()
     }
 
-    /// `DAYLIGHT_TOKEN`: what the commands that talk to a server present.
+    /// `DAYLIGHT_TOKEN`: the token of commands that call a server.
     pub fn token(&self) -> Option<Secret> {
         self.secret(TOKEN)
     }
 
-    /// `DAYLIGHT_SERVER`: the server they talk to.
+    /// `DAYLIGHT_SERVER`: the server that they call.
     pub fn server(&self) -> Option<&str> {
         self.get(SERVER)
     }
@@ -81,29 +81,29 @@ impl Environment {
         self.get(CONFIG)
     }
 
-    /// How many sockets were passed to process `id` (sd_listen_fds(3)).
+    /// The number of sockets that were passed to process `id` (sd_listen_fds(3)).
     pub fn passed_sockets(&self, id: u32) -> u32 {
         let number = |name| self.get(name).and_then(|text| text.parse::<u32>().ok());
         if number(PASSED_TO) == Some(id) { number(PASSED_COUNT).unwrap_or(0) } else { 0 }
     }
 
-    /// A variable with a section's prefix must be a key. Others may be anybody's: a sentence for each that is only a
-    /// slip away from one of ours, as a mistyped `DAYLIGHT_ADMIN_TOKEN` would otherwise be ignored in silence.
-    pub(super) fn refuse_unknown(&self) -> Result<Vec<String>, Error> {
-        let keys: Vec<String> = KEYS.iter().map(super::given::Declared::variable).collect();
-        let known = || keys.iter().map(String::as_str).chain(OTHERS);
-        let mut slips = Vec::new();
+    /// Refuses variables with the prefix of a section that are no keys. Other variables may belong to other programs; returns a warning
+    /// for each that is a likely misspelling of ours, such as `DAYLIGHT_ADMIN_TOKN`.
+    pub(super) fn refuse_unknown(&self, keys: &[KeySpec]) -> Result<Vec<String>, Error> {
+        let variables: Vec<String> = keys.iter().map(KeySpec::variable).collect();
+        let known = || variables.iter().map(String::as_str).chain(OTHERS);
+        let mut warnings = Vec::new();
         let ours = self.variables.keys().filter(|name| !PASSED.contains(&name.as_str()));
         for name in ours.filter(|name| !known().any(|known| known == *name)) {
-            if in_a_section(name) {
+            if in_a_section(name, keys) {
                 let nearest = nearest(name, known());
                 return Err(Error::Unknown { place: "environment".to_owned(), name: name.clone(), nearest });
             }
             if let Some(meant) = known().find(|known| strsim::damerau_levenshtein(name, known) <= 2) {
-                slips.push(format!("the variable `{name}` means nothing: did you mean `{meant}`?"));
+                warnings.push(format!("the variable `{name}` means nothing: did you mean `{meant}`?"));
             }
         }
-        Ok(slips)
+        Ok(warnings)
     }
 }
 
@@ -116,8 +116,8 @@ impl FromIterator<(String, String)> for Environment {
     }
 }
 
-fn in_a_section(name: &str) -> bool {
-    KEYS.iter().any(|key| {
+fn in_a_section(name: &str, keys: &[KeySpec]) -> bool {
+    keys.iter().any(|key| {
         let prefix = format!("DAYLIGHT_{}_", key.section.to_uppercase());
         // Kubernetes sets `DAYLIGHT_SERVER_SERVICE_HOST` and `DAYLIGHT_SERVER_PORT_8080_TCP` in every pod beside a
         // service named `daylight-server`. Nobody meant those.

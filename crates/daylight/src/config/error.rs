@@ -1,16 +1,16 @@
-//! Why the settings could not be read. Each says where.
+//! Why the settings could not be read, each with its place.
 
 use std::path::PathBuf;
 
-/// Something in the configuration that Daylight will not start with.
+/// A mistake in the configuration with which Daylight does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The file named cannot be read.
+    /// The file cannot be read.
     #[error("cannot read the configuration file `{}`", path.display())]
     Unreadable {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// The file is not TOML.
@@ -21,14 +21,14 @@ pub enum Error {
         /// What the parser says.
         message: String,
     },
-    /// Nothing has that name.
+    /// No key or section has the name.
     #[error("{place}: no key or section is called `{name}`")]
     Unknown {
         /// File and line, or the variable.
         place: String,
-        /// What was written.
+        /// The unknown name.
         name: String,
-        /// The name it resembles most.
+        /// The most similar name.
         nearest: Option<String>,
     },
     /// The value does not have the right form.
@@ -38,33 +38,33 @@ pub enum Error {
         place: String,
         /// `section.key`.
         key: &'static str,
-        /// What would be right.
+        /// The form that is expected.
         expects: String,
-        /// What was written.
+        /// The value.
         value: String,
     },
-    /// A repository cannot be as the file says.
+    /// A repository cannot be as the file declares it.
     #[error("{place}: {message}")]
     Repository {
         /// File and line.
         place: String,
-        /// What is wrong with it.
+        /// The mistake.
         message: String,
-        /// What to do.
+        /// The remedy.
         hint: Option<String>,
     },
     /// Two values, or a value and the machine, exclude each other.
     #[error("{text}")]
     Contradiction {
-        /// Which and why.
+        /// The contradiction.
         text: String,
-        /// What to do.
+        /// The remedy.
         hint: String,
     },
 }
 
 impl Error {
-    /// What a person can do about it.
+    /// The remedy, where there is one.
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Unknown { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),

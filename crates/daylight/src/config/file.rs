@@ -1,21 +1,21 @@
-//! The configuration file: TOML with two levels, `[section]` and `key = value`, tables of repositories, and nothing that is
-//! not known.
+//! Parses the configuration file: TOML with two levels, `[section]` and `key = value`, and tables of repositories. Unknown names are
+//! refused.
 
 use super::error::Error;
-use super::given::nearest;
-use super::keys::KEYS;
+use super::key::KeySpec;
 use super::repositories::{self, DeclaredRepository};
+use super::spelling::nearest;
 use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Far above any real file; keeps a wrong `--config` from being read for minutes.
+/// Far above any real file, so that a wrong `--config` is not read for minutes.
 const FILE_MAX_BYTES: u64 = 1 << 20;
 
-/// A value as it was written.
+/// A value in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Written {
-    /// `section.key`, known to exist.
+pub(super) struct FileValue {
+    /// `section.key`, one of the known keys.
     pub(super) key: &'static str,
     /// Without quotes; numbers without underscores, in base 10.
     pub(super) text: String,
@@ -25,17 +25,15 @@ pub(super) struct Written {
     pub(super) line: usize,
 }
 
-/// What a file says.
+/// The contents of the file.
 #[derive(Debug, Default)]
-pub(super) struct Read {
-    /// The keys that it sets.
-    pub(super) written: Vec<Written>,
-    /// The repositories that it declares.
+pub(super) struct FileContents {
+    pub(super) values: Vec<FileValue>,
     pub(super) repositories: Vec<DeclaredRepository>,
 }
 
-/// Reads it.
-pub(super) fn read(path: &Path) -> Result<Read, Error> {
+/// Reads and parses the file.
+pub(super) fn read(path: &Path, keys: &[KeySpec]) -> Result<FileContents, Error> {
     let unreadable = |source| Error::Unreadable { path: path.to_owned(), source };
     let file = std::fs::File::open(path).map_err(unreadable)?;
     let mut text = String::new();
@@ -43,27 +41,27 @@ pub(super) fn read(path: &Path) -> Result<Read, Error> {
     if text.len() as u64 > FILE_MAX_BYTES {
         return Err(unreadable(std::io::Error::other("it is larger than 1 MiB")));
     }
-    parse(&path.display().to_string(), &text)
+    parse(&path.display().to_string(), &text, keys)
 }
 
-/// `name` stands in messages.
-pub(super) fn parse(name: &str, text: &str) -> Result<Read, Error> {
+/// Parses a text. `name` is the name of the file, for messages.
+fn parse(name: &str, text: &str, keys: &[KeySpec]) -> Result<FileContents, Error> {
     let line = |at: usize| 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
     let place = |at: usize| format!("{name}:{}", line(at));
     let table = DeTable::parse(text).map_err(|error| Error::NotToml {
         place: place(error.span().map_or(0, |span| span.start)),
         message: error.message().to_owned(),
     })?;
-    let mut read = Read::default();
+    let mut contents = FileContents::default();
     for (section, body) in table.get_ref() {
         let at = section.span().start;
         let name: &str = section.get_ref();
         if name == repositories::NAME {
-            read.repositories = repositories::read(body, at, place)?;
+            contents.repositories = repositories::read(body, at, place)?;
             continue;
         }
-        if !KEYS.iter().any(|key| key.section == name) {
-            let known = KEYS.iter().map(|key| key.section).chain([repositories::NAME]);
+        if !keys.iter().any(|key| key.section == name) {
+            let known = keys.iter().map(|key| key.section).chain([repositories::NAME]);
             return Err(Error::Unknown { place: place(at), name: name.to_owned(), nearest: nearest(name, known) });
         }
         let DeValue::Table(body) = body.get_ref() else {
@@ -71,21 +69,23 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Read, Error> {
             return Err(Error::NotToml { place: place(at), message });
         };
         for (key, value) in body {
-            read.written.push(one(name, key, value, line(key.span().start), &place(key.span().start))?);
+            let at = key.span().start;
+            let spec = spec(keys, name, key.get_ref(), &place(at))?;
+            contents.values.push(file_value(spec, value, line(at), &place(at))?);
         }
     }
-    Ok(read)
+    Ok(contents)
 }
 
-type Key<'a> = Spanned<std::borrow::Cow<'a, str>>;
+/// The key of that name in a section.
+fn spec<'k>(keys: &'k [KeySpec], section: &str, name: &str, place: &str) -> Result<&'k KeySpec, Error> {
+    keys.iter().find(|key| key.section == section && key.name == name).ok_or_else(|| {
+        let known = keys.iter().filter(|key| key.section == section).map(|key| key.name);
+        Error::Unknown { place: place.to_owned(), name: format!("{section}.{name}"), nearest: nearest(name, known) }
+    })
+}
 
-fn one(section: &str, key: &Key<'_>, value: &Spanned<DeValue<'_>>, line: usize, place: &str) -> Result<Written, Error> {
-    let name: &str = key.get_ref();
-    let Some(declared) = KEYS.iter().find(|key| key.section == section && key.name == name) else {
-        let known = KEYS.iter().filter(|key| key.section == section).map(|key| key.name);
-        let nearest = nearest(name, known);
-        return Err(Error::Unknown { place: place.to_owned(), name: format!("{section}.{name}"), nearest });
-    };
+fn file_value(key: &KeySpec, value: &Spanned<DeValue<'_>>, line: usize, place: &str) -> Result<FileValue, Error> {
     let (text, quoted) = match value.get_ref() {
         DeValue::String(text) => (text.to_string(), true),
         DeValue::Integer(number) => {
@@ -96,11 +96,11 @@ fn one(section: &str, key: &Key<'_>, value: &Spanned<DeValue<'_>>, line: usize, 
         other => {
             return Err(Error::Invalid {
                 place: place.to_owned(),
-                key: declared.path,
-                expects: declared.expects.to_owned(),
+                key: key.path,
+                expects: key.expects.to_owned(),
                 value: format!("a TOML {}", other.type_str()),
             });
         }
     };
-    Ok(Written { key: declared.path, text, quoted, line })
+    Ok(FileValue { key: key.path, text, quoted, line })
 }

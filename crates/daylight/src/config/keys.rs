@@ -1,10 +1,12 @@
-//! The settings. Each key once: its doc, type, default with the reason, and limits; everything else is made from that.
+//! The settings. Each key is declared once, with its documentation, type, default, reason for the default, and limits. Everything
+//! else is derived from that.
 
 use super::error::Error;
-use super::given::{DEFAULT_DATA, Declared, Given};
+use super::key::KeySpec;
 use super::references::References;
 use super::repositories::DeclaredRepository;
 use super::shares::Shares;
+use super::sources::{DEFAULT_DATA, Sources};
 use super::value::{AccessLog, Networks, Prefix, PublicUrl, UpstreamUrl, Value};
 use client::Secret;
 use front::ClientFrom;
@@ -39,7 +41,7 @@ macro_rules! keys {
         }
 
         /// Every key, in this order.
-        pub(super) const KEYS: &[Declared] = &[$($(Declared {
+        pub(super) const KEYS: &[KeySpec] = &[$($(KeySpec {
             section: stringify!($section),
             name: stringify!($key),
             path: concat!(stringify!($section), ".", stringify!($key)),
@@ -50,14 +52,15 @@ macro_rules! keys {
         },)*)*];
 
         impl Settings {
-            pub(super) fn resolve(shares: &Shares, given: &mut Given<'_>) -> Result<Self, Error> {
-                // The declarations come in the order of the fields, so each field takes the next one.
-                let mut declared = KEYS.iter();
+            pub(super) fn resolve(shares: &Shares, sources: &mut Sources<'_>) -> Result<Self, Error> {
+                // The keys are in the order of the fields, so each field takes the next key.
+                let mut keys = KEYS.iter();
                 Ok(Self {
                     $($section: $type {
                         $($key: {
                             let default: fn(&Shares) -> ($value, std::borrow::Cow<'static, str>) = $default;
-                            given.take(&mut declared, default(shares))?
+                            let (default, reason) = default(shares);
+                            sources.take(&mut keys, default, reason)?
                         },)*
                     },)*
                     admin_token: None,

@@ -1,28 +1,28 @@
-//! What this machine lets the process have. A value, so that tests can give one.
+//! The resources that the machine grants the process. It is a value, so that tests can make one.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::path::{Path, PathBuf};
 
-/// What defaults are derived from.
+/// The resources that defaults are derived from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Machine {
-    /// Cores this process may use: affinity and the cgroup's quota count.
+    /// Cores that this process may use, by its affinity and the quota of its cgroup.
     pub cores: usize,
-    /// Memory it may use: the machine's, or the smallest limit of its cgroups.
+    /// Memory that it may use: that of the machine, or the smallest limit of its cgroups.
     pub memory_bytes: u64,
-    /// Files and sockets it may hold open.
+    /// Files and sockets that it may hold open.
     pub descriptors: u64,
-    /// Size of the file system that the data folder is on; `None`: not looked at yet.
+    /// Size of the file system that the data folder is on; `None`: not read yet.
     pub disk_bytes: Option<u64>,
 }
 
 impl Machine {
-    /// Assumed where the system tells nothing.
+    /// Assumed where the system does not report the memory.
     const MEMORY_UNKNOWN: u64 = 1 << 30;
-    /// More is never asked for: a hard limit may be "unlimited", which the kernel then refuses.
+    /// The most descriptors that are requested: the kernel refuses an unlimited soft limit.
     const DESCRIPTORS_MAX: u64 = 1 << 20;
 
-    /// This machine. Raises the soft limit of descriptors to the hard one, as only that is worth counting on.
+    /// This machine. Raises the soft limit of descriptors to the hard limit.
     pub fn here() -> Self {
         Self {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
@@ -32,17 +32,17 @@ impl Machine {
         }
     }
 
-    /// The same, with the disk that a data folder is on or will be.
+    /// Adds the size of the disk that the data folder is on, or will be.
     pub(super) fn with_data(self, data: &Path) -> Self {
         Self { disk_bytes: self.disk_bytes.or_else(|| disk(data)), ..self }
     }
 }
 
-/// The size of the file system that `folder` is on; of the nearest folder above, where it is not made yet.
+/// The size of the file system that `folder` is on. Where it does not exist yet, that of the nearest folder above.
 fn disk(folder: &Path) -> Option<u64> {
     let folder = std::path::absolute(folder).ok()?;
-    let there = folder.ancestors().find_map(|folder| rustix::fs::statvfs(folder).ok())?;
-    there.f_blocks.checked_mul(there.f_frsize)
+    let stat = folder.ancestors().find_map(|folder| rustix::fs::statvfs(folder).ok())?;
+    stat.f_blocks.checked_mul(stat.f_frsize)
 }
 
 fn raise_descriptors() -> u64 {
@@ -64,8 +64,8 @@ fn memory(root: &Path) -> Option<u64> {
     limits(root).into_iter().chain(installed).min()
 }
 
-/// The limits of every cgroup this process is in, and of their parents. In a container the group's own path may not
-/// be visible; its limit then stands at the top of the mount.
+/// The limits of every cgroup of this process, and of their parents. In a container the path of the group may not be visible;
+/// its limit is then at the top of the mount.
 fn limits(root: &Path) -> Vec<u64> {
     let mut found = Vec::new();
     for line in read(&root.join("proc/self/cgroup")).unwrap_or_default().lines() {
@@ -141,7 +141,7 @@ mod tests {
     fn this_machine_has_something_of_everything() {
         let machine = Machine::here();
         assert!(machine.cores > 0 && machine.memory_bytes > 1 << 20 && machine.descriptors > 16, "{machine:?}");
-        // What is not made yet will be where the folder above it is.
+        // A folder that does not exist yet will be on the disk of the folder above it.
         let disk = |path: &str| machine.with_data(Path::new(path)).disk_bytes.unwrap();
         assert!(disk("/") > 1 << 20);
         assert_eq!(disk("/not/made/yet"), disk("/"));

@@ -1,24 +1,25 @@
-//! Every setting there is: declared once in [`keys`], read once at start, with the place it came from.
+//! The settings: declared once in [`keys`], read once at the start, each with the place it came from.
 //!
-//! What wins, from the strongest: a flag, the environment (`DAYLIGHT_SECTION_KEY`), the file, the default. Defaults
-//! are derived from the [`Machine`]. Nobody reads the environment later, and nobody else reads it at all.
+//! A flag is stronger than the environment (`DAYLIGHT_SECTION_KEY`), the environment than the file, the file than the default. Defaults
+//! are derived from the [`Machine`]. Nothing else reads the environment.
 
 mod contradiction;
 mod environment;
 mod error;
 mod file;
-mod given;
+mod key;
 mod keys;
 mod machine;
 pub(crate) mod references;
 mod repositories;
 mod shares;
+mod sources;
+mod spelling;
 mod value;
 
 pub use client::Secret;
 pub use environment::Environment;
 pub use error::Error;
-pub use given::{Entry, Flag, Origin};
 pub use keys::{Server, Settings, Store, Telemetry, Upstream};
 pub use machine::Machine;
 pub use references::References;
@@ -26,45 +27,50 @@ pub use repositories::DeclaredRepository;
 pub(crate) use repositories::toml;
 pub(crate) use shares::FORM_BYTES;
 pub use shares::Shares;
+pub use sources::{Entry, Flag, Origin};
 pub use value::{AccessLog, Networks, Prefix, PublicUrl, UpstreamUrl};
 
+use keys::KEYS;
+use sources::Sources;
 use std::path::{Path, PathBuf};
 
-/// Where each setting came from, for people: what `daylight config show` prints.
+/// Where each setting came from, for `daylight config show`.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     /// Every key, in the order of declaration.
     pub entries: Vec<Entry>,
-    /// Sentences about settings that do not fit together but do no harm.
+    /// Warnings about settings that are harmless and do not fit together.
     pub warnings: Vec<String>,
     /// The file that was read, if any.
     pub file: Option<PathBuf>,
-    /// What the defaults were derived from.
+    /// The machine that the defaults were derived from.
     pub machine: Machine,
 }
 
-/// Reads the file, if one is named, and puts flags and environment over it.
+/// Resolves the settings from the file, if one is named, the environment and the flags.
 pub fn load(
     file: Option<&Path>,
     environment: &Environment,
     flags: &[Flag],
     machine: Machine,
 ) -> Result<(Settings, Loaded), Error> {
-    let mut given = given::Given::new(flags, environment, file)?;
-    let machine = machine.with_data(&given.data()?);
-    let mut settings = Settings::resolve(&Shares::of(&machine), &mut given)?;
+    let mut sources = Sources::new(KEYS, flags, environment, file)?;
+    let machine = machine.with_data(&sources.data()?);
+    let mut settings = Settings::resolve(&Shares::of(&machine), &mut sources)?;
     settings.admin_token = environment.admin_token();
     settings.conformance_key = environment.conformance_key();
-    settings.references = environment.references().open_to_api(&settings.upstream);
-    settings.repositories = given.repositories;
-    let mut warnings = given.warnings;
+    let upstream = &settings.upstream;
+    let (prefix, folder) = (upstream.credentials_prefix.0.clone(), upstream.credentials_folder.clone());
+    settings.references = environment.references().allow_api(prefix, folder);
+    settings.repositories = sources.repositories;
+    let mut warnings = sources.warnings;
     warnings.extend(contradiction::find(&settings, &machine)?);
-    Ok((settings, Loaded { entries: given.entries, warnings, file: file.map(Path::to_owned), machine }))
+    Ok((settings, Loaded { entries: sources.entries, warnings, file: file.map(Path::to_owned), machine }))
 }
 
-/// The repositories that the file declares, read again.
+/// Reads again which repositories the file declares.
 pub fn repositories(file: &Path) -> Result<Vec<DeclaredRepository>, Error> {
-    Ok(file::read(file)?.repositories)
+    Ok(file::read(file, KEYS)?.repositories)
 }
 
 #[cfg(test)]

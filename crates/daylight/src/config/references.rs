@@ -1,6 +1,5 @@
-//! What the settings of repositories refer to: variables of the environment as it was at the start, and files.
+//! Resolves the references in the settings of repositories: variables of the environment at the start, and files.
 
-use super::Upstream;
 use client::Secret;
 use repository::BadSetting;
 use rustix::fs::{Mode, OFlags};
@@ -13,24 +12,24 @@ use std::sync::Arc;
 
 /// Longest secret in a file, in bytes.
 const SECRET_MAX_BYTES: u64 = 16 << 10;
-/// Longest PEM file, in bytes: twice what all public authorities together take.
+/// Longest PEM file, in bytes: twice the size of all public authorities together.
 const PEM_MAX_BYTES: u64 = 1 << 20;
-/// What a block of a PEM file begins with (RFC 7468).
+/// The beginning of a block in a PEM file (RFC 7468).
 const BLOCK: &[u8] = b"-----BEGIN ";
 
-/// Reads secrets and certificates. Daylight's own variables are not for others: a setting cannot send them anywhere.
+/// Reads secrets and certificates. Daylight's own variables are not among them, so no setting can send them anywhere.
 #[derive(Clone, Default)]
 pub struct References {
     variables: Arc<BTreeMap<String, String>>,
-    /// What the API may name; `None`: nothing.
-    open: Option<Open>,
+    /// The references that the API may use; `None`: none.
+    api: Option<ApiReferences>,
 }
 
 #[derive(Clone)]
-struct Open {
-    /// What names of variables begin with.
+struct ApiReferences {
+    /// The prefix of variables.
     prefix: String,
-    /// Where files are.
+    /// The folder of files.
     folder: PathBuf,
 }
 
@@ -42,19 +41,18 @@ impl fmt::Debug for References {
 
 impl References {
     pub(super) fn new(variables: BTreeMap<String, String>) -> Self {
-        Self { variables: Arc::new(variables), open: None }
+        Self { variables: Arc::new(variables), api: None }
     }
 
-    /// Says which of them may be named through the API.
-    pub(super) fn open_to_api(self, upstream: &Upstream) -> Self {
-        let (prefix, folder) = (upstream.credentials_prefix.0.clone(), upstream.credentials_folder.clone());
-        Self { open: Some(Open { prefix, folder }), ..self }
+    /// Lets the API use variables with this prefix, and the files of this folder.
+    pub(super) fn allow_api(self, prefix: String, folder: PathBuf) -> Self {
+        Self { api: Some(ApiReferences { prefix, folder }), ..self }
     }
 
-    /// Refuses what may not be named through the API: what a variable or a file holds is sent to a host that the caller
-    /// chooses, so it is for whoever runs the server to say which are meant for that.
-    pub(crate) fn may_be_named(&self, setting: &str, reference: &str) -> Result<(), BadSetting> {
-        let Some(Open { prefix, folder }) = &self.open else {
+    /// Refuses a reference that the API may not use. The secret behind a reference is sent to a host that the caller chooses, so the
+    /// operator of the server decides which secrets are meant for that.
+    pub(crate) fn check_api(&self, setting: &str, reference: &str) -> Result<(), BadSetting> {
+        let Some(ApiReferences { prefix, folder }) = &self.api else {
             let text = format!("`remote.{setting}`: the API names no credentials");
             return Err(BadSetting::new(text, "declare the repository in the configuration file"));
         };
@@ -70,7 +68,7 @@ impl References {
             _ => reference,
         };
         let path = Path::new(path);
-        // A link in the folder leads where whoever made it wants it to.
+        // Links in the folder are followed: the operator made them.
         if path.starts_with(folder) && !path.components().any(|part| part == Component::ParentDir) {
             return Ok(());
         }
@@ -118,7 +116,7 @@ fn read(path: &str, limit: u64) -> Result<Vec<u8>, BadSetting> {
     let refused = |why: String| {
         BadSetting::new(format!("cannot read `{path}`: {why}"), "the server reads it, as the user it runs as")
     };
-    // A pipe or a device may never end, or never begin: opening one must not wait for its other end either.
+    // Reading a pipe or a device may never end, and even opening a pipe may wait for its other end.
     let opened = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty());
     let file = File::from(opened.map_err(|error| refused(std::io::Error::from(error).to_string()))?);
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
@@ -149,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_read_without_what_ends_its_line_and_never_printed() {
+    fn a_secret_is_read_without_its_line_break_and_never_printed() {
         let secret = |reference: &str| references().secret(reference).map(|secret| secret.expose().to_owned());
         assert_eq!(secret("env:TOKEN").unwrap(), "hush");
         let (_kept, path) = file("user:hush hush\n");
@@ -165,25 +163,25 @@ mod tests {
     }
 
     #[test]
-    fn the_api_names_what_is_meant_for_upstreams_and_nothing_else() {
-        let open = Some(Open { prefix: "UPSTREAM_".into(), folder: "/run/secrets".into() });
-        let references = References { open, ..references() };
-        let named = |reference: &str| references.may_be_named("credentials", reference);
+    fn the_api_uses_only_references_that_are_meant_for_upstreams() {
+        let api = Some(ApiReferences { prefix: "UPSTREAM_".into(), folder: "/run/secrets".into() });
+        let references = References { api, ..references() };
+        let check = |reference: &str| references.check_api("credentials", reference);
         for good in ["env:UPSTREAM_TOKEN", "file:/run/secrets/a/b", "/run/secrets/a.pem"] {
-            named(good).unwrap();
+            check(good).unwrap();
         }
         for other in ["env:TOKEN", "env:", "env:AN_UPSTREAM_TOKEN"] {
-            assert!(named(other).unwrap_err().to_string().ends_with("begin with `UPSTREAM_`"), "{other}");
+            assert!(check(other).unwrap_err().to_string().ends_with("begin with `UPSTREAM_`"), "{other}");
         }
         for other in
             ["file:/etc/shadow", "/run/secrets2/a", "file:/run/secrets/../../etc/shadow", "/etc/ssl/a.pem", "a"]
         {
-            assert!(named(other).unwrap_err().to_string().ends_with("files in `/run/secrets`"), "{other}");
+            assert!(check(other).unwrap_err().to_string().ends_with("files in `/run/secrets`"), "{other}");
         }
     }
 
     #[test]
-    fn a_pipe_that_nobody_writes_to_keeps_nobody_waiting() {
+    fn a_pipe_without_a_writer_is_refused_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
@@ -192,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_certificate_is_told_at_once() {
+    fn a_file_that_is_no_certificate_is_refused_at_once() {
         let (_kept, good) = file("a comment\n-----BEGIN CERTIFICATE-----\n");
         assert!(references().pem(&good).is_ok());
         let (_kept, odd) = file("a certificate, later\n");

@@ -1,4 +1,4 @@
-//! `[[repository]]` in the configuration file: repositories that are to be there, in the form in which the API takes them.
+//! `[[repository]]` in the configuration file: repositories that the server creates or changes at its start, defined as in the API.
 
 use super::error::Error;
 use crate::settings_patch::RepositoryDefinition;
@@ -15,13 +15,13 @@ pub(super) const NAME: &str = "repository";
 pub struct DeclaredRepository {
     /// File and line, for messages.
     pub place: String,
-    /// As the API takes it.
+    /// Its definition.
     pub definition: RepositoryDefinition,
-    /// What stands in the file.
+    /// The table in the file.
     pub(crate) written: Map<String, Value>,
 }
 
-/// Every table. What can be seen to be wrong without a server is refused here.
+/// Reads every table. Mistakes that can be found without a server are refused here.
 pub(super) fn read(
     tables: &Spanned<DeValue<'_>>,
     at: usize,

@@ -1,43 +1,43 @@
-//! One memory budget and one of descriptors, divided over everything that can fill up, so that the bounds sum to no more.
+//! Divides a budget of memory and one of descriptors among everything that can fill up, so that all bounds together stay within it.
 
-use super::Machine;
+use super::machine::Machine;
 use std::borrow::Cow;
 
-/// Half of the memory is ours; the other half keeps files that are sent often in the kernel's page cache.
+/// Half of the memory is for us. The other half is for the page cache of the kernel, with files that are sent often.
 const BUDGET_PART: u64 = 2;
 /// The program, its threads' stacks, and the 2^20 counters of revisions.
 pub(super) const FIXED_BYTES: u64 = 32 << 20;
-/// Divided even on a machine so small that less would be left.
+/// The least memory that is divided, on however small a machine.
 const DIVIDED_MIN_BYTES: u64 = 32 << 20;
 /// An open connection: its buffers and its task. 21 KiB when idle, 60 KiB with the better part of a head.
 pub(super) const CONNECTION_BYTES: u64 = 64 << 10;
-/// An upload under way: what has arrived and is not on disk yet.
+/// An upload under way: bytes that are not on disk yet.
 pub(super) const UPLOAD_BYTES: u64 = 256 << 10;
-/// A form that arrives.
+/// A form that is being received.
 pub(crate) const FORM_BYTES: u64 = 16 << 10;
 /// A buffer for a part of a file on its way to a client.
 pub(super) const FILE_BUFFER_BYTES: u64 = 64 << 10;
 /// A reader thread of the truth database: its stack and its page cache.
 pub(super) const READER_BYTES: u64 = 4 << 20;
-/// An event that waits to be handed to the sinks.
+/// An event that waits for the sinks.
 pub(super) const EVENT_BYTES: u64 = 2 << 10;
-/// Some 12,000 events: a person asks for one of the last minutes, and what is older is in the files.
+/// Some 12,000 events: people ask for events of the last minutes, and the files have the older ones.
 const RECENT_MAX_BYTES: u64 = 8 << 20;
-/// Descriptors for databases, logs, listening sockets and whatever else is open all the time; and for connections in reserve.
+/// Descriptors of databases, logs, listening sockets and everything else that is always open, and of reserved connections.
 const FIXED_DESCRIPTORS: u64 = 128 + front::RESERVED as u64;
 
-/// Least room for files of upstreams.
+/// The least disk for cached files.
 const CACHED_MIN_BYTES: u64 = 64 << 20;
-/// Room for them where nobody knows how large the disk is.
+/// The disk for cached files where the size of the disk is unknown.
 const CACHED_UNKNOWN_BYTES: u64 = 8 << 30;
 
-/// A connection's: its socket, and the file that it is sent or sends.
+/// Descriptors of a connection: its socket, and the file that is sent or received.
 pub(super) const CONNECTION_DESCRIPTORS: u64 = 2;
 
-/// There are three lanes of reads (entries, changes, indexes): one may be busy with every core, and the others begin.
+/// There are three lanes of reads (entries, changes, indexes). One may occupy a reader for each core, and the other two can still start.
 const SPARE_READERS: usize = 2;
 
-/// What each thing may have by default, with the reason.
+/// The defaults of this machine, each with its reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shares {
     machine: Machine,
@@ -48,17 +48,17 @@ pub struct Shares {
 type Derived<T> = (T, Cow<'static, str>);
 
 impl Shares {
-    /// Divides what `machine` has.
+    /// The defaults of `machine`.
     pub fn of(machine: &Machine) -> Self {
         Self { machine: *machine, divided: Self::budget(machine) - FIXED_BYTES }
     }
 
-    /// All the memory that the bounds may take together.
+    /// The memory of all bounds together, in bytes.
     pub(super) fn budget(machine: &Machine) -> u64 {
         (machine.memory_bytes / BUDGET_PART).max(FIXED_BYTES + DIVIDED_MIN_BYTES)
     }
 
-    /// Descriptors that are no connection's; a reader's database is three files.
+    /// Descriptors that do not belong to connections. The database of a reader has three files.
     pub(super) fn fixed_descriptors(readers: usize) -> u64 {
         FIXED_DESCRIPTORS.saturating_add((readers as u64).saturating_mul(3))
     }

@@ -8,15 +8,15 @@ use telemetry::log::{Level, LineFormat};
 
 /// A type that settings can have.
 pub(super) trait Value: Sized {
-    /// What to write, completing "expects …".
+    /// The form of the value, after the word "expects" in messages.
     const EXPECTS: &'static str;
     /// Whether it is a string in the file; else it is a number, or `true` or `false`.
     const QUOTED: bool;
-    /// Reads it. `None`: the text does not have the right form.
+    /// Parses the value. `None`: the text does not have the right form.
     fn parse(text: &str) -> Option<Self>;
-    /// As a program reads it.
+    /// The value as JSON.
     fn json(&self) -> serde_json::Value;
-    /// For limits on numbers.
+    /// The number, to compare it with the limits of its key.
     fn number(&self) -> Option<u64> {
         None
     }
@@ -95,7 +95,7 @@ impl Value for PathBuf {
     }
 }
 
-/// A closed list of words, each with a constant of its type.
+/// Implements [`Value`] for a type with a closed list of words.
 macro_rules! words {
     ($type:ty, $expects:literal) => {
         impl Value for $type {
@@ -119,7 +119,7 @@ words!(AccessLog, "`off`, `text` or `json`");
 
 words!(ClientFrom, "`connection`, `proxy-protocol`, `x-forwarded-for` or `forwarded`");
 
-/// Where clients reach the server, without a slash at its end.
+/// The URL at which clients reach the server, without a slash at the end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PublicUrl(pub Option<String>);
 
@@ -139,7 +139,7 @@ impl Value for PublicUrl {
     }
 }
 
-/// Where an upstream is, without a slash at its end; empty: nowhere.
+/// The URL of an upstream, without a slash at the end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UpstreamUrl(pub String);
 
@@ -166,7 +166,7 @@ impl Value for UpstreamUrl {
     }
 }
 
-/// What names of variables begin with.
+/// The prefix of names of variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prefix(pub String);
 
@@ -190,7 +190,7 @@ impl Value for Prefix {
     }
 }
 
-/// Networks in a row.
+/// A list of networks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Networks(pub Vec<Network>);
 
@@ -208,12 +208,12 @@ impl Value for Networks {
     }
 }
 
-/// Whether each request makes a line, and which.
+/// Whether each request is logged, and in which form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessLog {
-    /// None.
+    /// It is not.
     Off,
-    /// One in this form.
+    /// In this form.
     On(LineFormat),
 }
 

@@ -42,7 +42,7 @@ pub(super) fn check_readers(
 pub(super) fn check_references(changes: &Map<String, Value>, references: &References) -> Result<(), BadSetting> {
     for setting in ["credentials", "proxy_credentials", "certificate"] {
         if let Some(Value::String(reference)) = changes.get(setting) {
-            references.may_be_named(setting, reference)?;
+            references.check_api(setting, reference)?;
         }
     }
     Ok(())
