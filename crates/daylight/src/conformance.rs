@@ -10,8 +10,8 @@ use crate::reply;
 use anyhow::Context;
 use format::gem::info::FormatVersion;
 use front::{Reply, Request};
+use repository::Repositories;
 use repository::Scope;
-use repository::{Format, Repositories};
 use std::net::SocketAddr;
 use telemetry::{Event, Layer, Millis};
 
@@ -70,7 +70,7 @@ pub(crate) async fn prepare(
     }
     if settings.conformance {
         let known = repositories.known(event).await?;
-        for name in known.by_name.values().filter(|one| one.format == Format::Gem).map(|one| &one.record.name) {
+        for name in known.by_name.values().filter(|one| one.format.has_info()).map(|one| &one.record.name) {
             repositories.reform(name, FormatVersion::V1, BY, event).await?;
         }
     }

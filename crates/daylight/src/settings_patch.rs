@@ -3,7 +3,7 @@
 
 use crate::config::references::References;
 use format::gem::info::FormatVersion;
-use repository::{BadSetting, Error, FormerFiles, Protocol};
+use repository::{BadSetting, Error, Format, FormerFiles, Protocol};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -91,7 +91,7 @@ impl RepositoryDefinition {
     pub fn record(&self, info_format: FormatVersion) -> Result<RepositoryRecord, Error> {
         let mut record = RepositoryRecord::new(&self.name, &self.format, self.kind()?, Millis(0));
         let settings = self.settings()?;
-        if self.format == repository::Format::Gem.as_str() {
+        if Format::named(&self.format).is_some_and(Format::has_info) {
             record.info_format = Some(settings.info_format()?.unwrap_or(info_format).as_str().to_owned());
         } else {
             record.info_format.clone_from(&settings.info_format);

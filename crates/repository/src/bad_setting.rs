@@ -1,5 +1,8 @@
 //! A setting that cannot be, in words for whoever set it.
 
+use std::ops::RangeInclusive;
+use store::RepositoryRecord;
+
 /// What is wrong with a setting, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
@@ -12,6 +15,23 @@ impl BadSetting {
     /// What is wrong, and what would be right.
     pub fn new(text: impl Into<String>, hint: &str) -> Self {
         Self { text: text.into(), hint: hint.to_owned() }
+    }
+
+    /// The setting `name` of a repository that has none of that name; `whose` says which repositories have it.
+    pub(crate) fn not_for(name: &str, record: &RepositoryRecord, whose: &str) -> Self {
+        let text = format!("`{name}` is a setting of {whose}");
+        let (kind, format) = (record.kind.as_str(), &record.format);
+        Self::new(text, &format!("`{}` is a {kind} repository of format {format}: leave it out", record.name))
+    }
+
+    /// Refuses a number outside of a range.
+    pub(crate) fn check_range(name: &str, value: Option<u64>, range: RangeInclusive<u64>) -> Result<(), Self> {
+        let Some(value) = value.filter(|value| !range.contains(value)) else { return Ok(()) };
+        let hint = match *range.end() {
+            u64::MAX => format!("at least {}", range.start()),
+            end => format!("from {} to {end}", range.start()),
+        };
+        Err(Self::new(format!("`{name}` cannot be {value}"), &hint))
     }
 
     /// What to do about it.

@@ -1,4 +1,11 @@
-//! The package formats. A closed list: a new format is a folder in `format`, a folder here, and a line in this file.
+//! The package formats. A closed list: a new format is a folder in the crate `format`, a folder here, and its lines in this file.
+
+pub(crate) mod rules;
+
+use crate::format::rules::FormatRules;
+use crate::gem::rules::GemRules;
+use crate::maven::rules::MavenRules;
+use crate::raw::rules::RawRules;
 
 /// A package format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,13 +22,23 @@ impl Format {
     /// All formats.
     pub const ALL: &'static [Format] = &[Format::Gem, Format::Maven, Format::Raw];
 
+    /// What settings and policy have to know of it.
+    pub(crate) fn rules(self) -> &'static dyn FormatRules {
+        match self {
+            Format::Gem => &GemRules,
+            Format::Maven => &MavenRules,
+            Format::Raw => &RawRules,
+        }
+    }
+
     /// Its name in settings and journal rows.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Format::Gem => "gem",
-            Format::Maven => "maven",
-            Format::Raw => "raw",
-        }
+        self.rules().name()
+    }
+
+    /// The format of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|format| format.as_str() == name)
     }
 
     /// Whether its repositories are trees of files that are read and written by their paths.
@@ -29,8 +46,8 @@ impl Format {
         matches!(self, Format::Maven | Format::Raw)
     }
 
-    /// The format of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|format| format.as_str() == name)
+    /// Whether its repositories have an `/info`, so that `info_format` is a setting of theirs.
+    pub fn has_info(self) -> bool {
+        self.rules().has_info()
     }
 }

@@ -7,13 +7,10 @@ mod tests;
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
 use crate::format::Format;
-use crate::gem::reformat;
-use crate::maven::version_policy::VersionPolicy;
 use crate::name::RepositoryName;
 use crate::policy::settle;
 use crate::upstream::checksum_policy::ChecksumPolicy;
-use format::gem::info::FormatVersion;
-use store::{RemoteRecord, RepositoryKind, RepositoryRecord, Retention};
+use store::{RemoteRecord, RepositoryKind, RepositoryRecord};
 use telemetry::Event;
 
 /// Most URLs of one remote repository: the upstream and its mirrors.
@@ -30,28 +27,20 @@ const NO_PROXY_MAX: usize = 64;
 const AGE_MAX_S: u64 = 366 * 86_400;
 /// Least room for what is kept of an upstream, in bytes: a few files of a usual size.
 const ROOM_MIN_BYTES: u64 = 16 << 20;
-/// Most builds or days of snapshots that are kept.
-const KEPT_MAX: u64 = 100_000;
 
 /// Refuses settings that cannot be, and brings the others into the form in which they are kept.
 pub(crate) fn settle(record: &mut RepositoryRecord) -> Result<(), Error> {
     record.name.parse::<RepositoryName>()?;
     let format = Format::named(&record.format).ok_or_else(|| Error::NoSuchFormat(Event::text(&record.format)))?;
-    match (record.kind, format) {
-        (RepositoryKind::Group, Format::Gem) => {
-            let text = "groups of gems cannot be made yet, only those of maven and raw";
-            return Err(Error::Unsupported(text.into()));
-        }
-        (RepositoryKind::Remote, Format::Gem) => {
-            let text = "remote repositories of gems cannot be made yet, only those of maven and raw";
-            return Err(Error::Unsupported(text.into()));
-        }
-        _ => {}
+    if let Some(why) = format.rules().lacks(record.kind) {
+        return Err(Error::Unsupported(why.into()));
     }
-    gems(record, format)?;
+    for one in Format::ALL {
+        one.rules().settle(record, *one == format)?;
+    }
     members(record)?;
     if let Some(policy) = record.policy.take() {
-        record.policy = settle::settle(*policy, (record.kind, format))?.map(Box::new);
+        record.policy = settle::settle(*policy, record.kind, format)?.map(Box::new);
     }
     match (record.kind, &mut record.remote) {
         (RepositoryKind::Remote, Some(remote)) => upstream(remote)?,
@@ -59,20 +48,22 @@ pub(crate) fn settle(record: &mut RepositoryRecord) -> Result<(), Error> {
             let hint = "`daylight repo add NAME --format maven --remote URL`";
             return Err(BadSetting::new("a remote repository needs the URL of its upstream", hint).into());
         }
-        (_, Some(_)) => return Err(not_for("remote", record, "remote repositories").into()),
+        (_, Some(_)) => return Err(BadSetting::not_for("remote", record, "remote repositories").into()),
         (_, None) => {}
     }
-    if record.replaceable && (record.kind, format) != (RepositoryKind::Hosted, Format::Raw) {
-        return Err(not_for("replaceable", record, "hosted repositories of format raw").into());
+    let hosted = record.kind == RepositoryKind::Hosted;
+    // The order decides which of several mistakes is reported.
+    for one in Format::ALL.iter().rev() {
+        one.rules().settle_hosted(record, hosted && *one == format)?;
     }
-    versions(record, format)
+    Ok(())
 }
 
 /// What only groups have. Whether the members are there is looked at beside the other repositories.
 fn members(record: &RepositoryRecord) -> Result<(), Error> {
     let members = &record.members;
     if record.kind != RepositoryKind::Group {
-        return members.first().map_or(Ok(()), |_| Err(not_for("members", record, "groups").into()));
+        return members.first().map_or(Ok(()), |_| Err(BadSetting::not_for("members", record, "groups").into()));
     }
     if members.is_empty() || members.len() > MEMBERS_MAX {
         let text = format!("a group has 1 to {MEMBERS_MAX} members, not {}", members.len());
@@ -86,52 +77,6 @@ fn members(record: &RepositoryRecord) -> Result<(), Error> {
             return Err(BadSetting::new(format!("`members` names `{name}` twice"), "each member once").into());
         }
     }
-    Ok(())
-}
-
-/// What only repositories of gems have.
-fn gems(record: &mut RepositoryRecord, format: Format) -> Result<(), BadSetting> {
-    if let Some(name) = &record.info_format {
-        let there_is_none =
-            || BadSetting::new(format!("there is no info format `{}`", Event::text(name)), "there are: v1, v2");
-        record.info_format = reformat::name(FormatVersion::named(name).ok_or_else(there_is_none)?);
-    }
-    if format == Format::Gem {
-        return Ok(());
-    }
-    let named = [
-        ("protocols", !record.protocols_off.is_empty()),
-        ("owners", record.owners_enforced),
-        ("info_format", record.info_format.is_some()),
-    ];
-    match named.iter().find(|(_, set)| *set) {
-        Some((name, _)) => Err(not_for(name, record, "repositories of gems")),
-        None => Ok(()),
-    }
-}
-
-/// What only hosted repositories of Maven have.
-fn versions(record: &mut RepositoryRecord, format: Format) -> Result<(), Error> {
-    let policy = record.versions.as_deref().map(VersionPolicy::named).transpose()?;
-    let ours = record.kind == RepositoryKind::Hosted && format == Format::Maven;
-    if policy.is_some() && !ours {
-        return Err(not_for("versions", record, "hosted repositories of format maven").into());
-    }
-    record.versions = policy.filter(|policy| *policy != VersionPolicy::Mixed).map(|policy| policy.as_str().to_owned());
-    record.retention = record.retention.filter(|retention| *retention != Retention::default());
-    let Some(Retention { builds, days, released_days }) = record.retention else { return Ok(()) };
-    if !ours {
-        return Err(not_for("retention", record, "hosted repositories of format maven").into());
-    }
-    if policy == Some(VersionPolicy::Releases) {
-        let hint = "releases are kept until somebody deletes them";
-        return Err(
-            BadSetting::new("`retention` is about snapshots, and the repository takes releases only", hint).into()
-        );
-    }
-    number("retention.builds", builds, 1..=KEPT_MAX)?;
-    number("retention.days", days, 1..=KEPT_MAX)?;
-    number("retention.released_days", released_days, 0..=KEPT_MAX)?;
     Ok(())
 }
 
@@ -177,10 +122,10 @@ fn upstream(remote: &mut RemoteRecord) -> Result<(), BadSetting> {
     let checksums = remote.checksums.as_deref().map(ChecksumPolicy::named).transpose()?;
     remote.checksums =
         checksums.filter(|policy| *policy != ChecksumPolicy::Strict).map(|policy| policy.as_str().to_owned());
-    number("remote.fresh_s", remote.fresh_s, 0..=AGE_MAX_S)?;
-    number("remote.missing_s", remote.missing_s, 0..=AGE_MAX_S)?;
+    BadSetting::check_range("remote.fresh_s", remote.fresh_s, 0..=AGE_MAX_S)?;
+    BadSetting::check_range("remote.missing_s", remote.missing_s, 0..=AGE_MAX_S)?;
     remote.prefixes = remote.prefixes.filter(|used| *used);
-    number("remote.max_bytes", remote.max_bytes, ROOM_MIN_BYTES..=u64::MAX)
+    BadSetting::check_range("remote.max_bytes", remote.max_bytes, ROOM_MIN_BYTES..=u64::MAX)
 }
 
 /// A URL of which paths are asked, without a slash at its end. Credentials have a place of their own: what stands in a
@@ -250,23 +195,4 @@ fn absolute(name: &str, path: &str) -> Result<(), BadSetting> {
     }
     let text = format!("`{name}`: `{}` is not the whole path of a file", Event::text(path));
     Err(BadSetting::new(text, "begin with `/`: the server may be started anywhere"))
-}
-
-fn number(name: &str, value: Option<u64>, range: std::ops::RangeInclusive<u64>) -> Result<(), BadSetting> {
-    match value {
-        Some(value) if !range.contains(&value) => {
-            let hint = match *range.end() {
-                u64::MAX => format!("at least {}", range.start()),
-                end => format!("from {} to {end}", range.start()),
-            };
-            Err(BadSetting::new(format!("`{name}` cannot be {value}"), &hint))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn not_for(name: &str, record: &RepositoryRecord, whose: &str) -> BadSetting {
-    let text = format!("`{name}` is a setting of {whose}");
-    let (kind, format) = (record.kind.as_str(), &record.format);
-    BadSetting::new(text, &format!("`{}` is a {kind} repository of format {format}: leave it out", record.name))
 }

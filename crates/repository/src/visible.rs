@@ -7,9 +7,7 @@ use crate::format::Format;
 use crate::policy::hidden::Hidden;
 use crate::policy::named::{Named, Since};
 use crate::policy::rules::Rules;
-use format::gem::dependencies;
-use std::borrow::Cow;
-use store::{Entry, Facts, Outline, State};
+use store::{Entry, State};
 use telemetry::{Millis, give_way};
 
 /// From where, and when, a repository is looked at.
@@ -40,28 +38,7 @@ impl Row for Entry {
     }
 
     fn what(&self, format: Format) -> Option<Named<'_>> {
-        let since = Since::Moment(self.published);
-        match format {
-            Format::Gem => Some(Named::gem(&self.unit, self.facts["number"].as_str().unwrap_or_default(), since)),
-            Format::Maven | Format::Raw => Named::file(format, &self.key, since),
-        }
-    }
-}
-
-impl Row for Outline {
-    fn standing(&self) -> (State, Millis, Millis) {
-        (self.state, self.published, self.changed)
-    }
-
-    fn what(&self, _: Format) -> Option<Named<'_>> {
-        let number = match &self.facts {
-            Facts::Brief(brief) => Cow::Borrowed(dependencies::number(brief)),
-            Facts::Whole(facts) => {
-                let facts: Option<serde_json::Value> = serde_json::from_str(facts.get()).ok();
-                Cow::Owned(facts.and_then(|facts| facts["number"].as_str().map(str::to_owned)).unwrap_or_default())
-            }
-        };
-        Some(Named::gem(&self.unit, number, Since::Moment(self.published)))
+        Some(Named::new(format, format.rules().entry(self)?, Since::Moment(self.published)))
     }
 }
 
@@ -199,7 +176,7 @@ mod tests {
     fn what_a_policy_hides_is_not_among_what_is_seen_and_says_why_and_until_when() {
         let mut record = RepositoryRecord::new("gems", "gem", RepositoryKind::Hosted, Millis(0));
         record.policy = Some(Box::new(PolicyRecord { cooldown_s: Some(1), ..PolicyRecord::default() }));
-        let rules = Rules::of(&record, Format::Gem);
+        let rules = Rules::of(&record, Format::named("gem").unwrap());
         let rows =
             [entry("a", State::Live, 10, 10), entry("b", State::Withdrawn, 20, 30), entry("c", State::Live, 50, 50)];
         let at = |now| View { as_of: None, exceptions_by: None, now: Millis(now), rules: &rules };

@@ -4,6 +4,7 @@
 use crate::error::Error;
 use crate::gem::hosted::Hosted;
 use crate::gem::info::{facts, render_info};
+use crate::gem::rules::kept_info_format;
 use crate::repository::Repository;
 use crate::visible;
 use crate::workers::aside;
@@ -31,7 +32,8 @@ pub(crate) async fn reform(
         let seq = store.last();
         let mut changes = said_anew(hosted, format, at, event).await?;
         let base = IndexBase { through: Seq(seq.0 + changes.len() as u64), created: at };
-        let record = RepositoryRecord { info_format: name(format), index_base: Some(base), ..before.clone() };
+        let record =
+            RepositoryRecord { info_format: kept_info_format(format), index_base: Some(base), ..before.clone() };
         changes.push(Change::Repository { id, record });
         let expect = vec![Expect::RepositoryIs { id, record: Box::new(before.clone()) }, Expect::JournalAt(seq)];
         match store.commit(Batch { by: by.to_owned(), at, expect, changes }, event).await {
@@ -42,11 +44,6 @@ pub(crate) async fn reform(
         }
     }
     Err(Error::Contended(before.name.clone()))
-}
-
-/// The form as settings keep it: only what is not the usual one.
-pub(crate) fn name(format: FormatVersion) -> Option<String> {
-    (format != FormatVersion::default()).then(|| format.as_str().to_owned())
 }
 
 /// For each gem that is offered its newest entry once more, as it is, with the line that `/versions` has from now on.

@@ -73,10 +73,7 @@ impl fmt::Display for Hidden {
             Why::Denied(pattern) => write!(f, "`{pattern}` is denied"),
             Why::NotAllowed => f.write_str("it is none of what is allowed"),
             Why::Private(prefix) => write!(f, "names that begin with `{prefix}` are private, and no upstream is asked"),
-            Why::Unclassified if self.format == Format::Maven => {
-                f.write_str("by its path it cannot be told of which artifact it is, and so not whether it may be seen")
-            }
-            Why::Unclassified => f.write_str("its upstream may read its path as another (`%`, `;` or `#` in a name)"),
+            Why::Unclassified => f.write_str(self.format.rules().unclassified()),
             Why::List => f.write_str("it lists versions that may be hidden"),
             Why::Young { since, cooldown_ms, until } => {
                 write!(f, "versions are not offered before they are {} old", span(*cooldown_ms))?;
@@ -113,7 +110,8 @@ mod tests {
             cooldown_ms: 7 * 86_400_000,
             until: Some(Millis(7 * 86_400_000)),
         };
-        let hidden = Hidden { format: Format::Gem, what: "rack:3.0.0".into(), why, repository: "gems".into() };
+        let hidden =
+            Hidden { format: Format::named("gem").unwrap(), what: "rack:3.0.0".into(), why, repository: "gems".into() };
         assert_eq!(
             hidden.to_string(),
             "`rack:3.0.0` is hidden by the policy of `gems`: versions are not offered before they are 7 days old; it is of \

@@ -1,8 +1,7 @@
 //! What something in a repository is, as far as policy cares: a version of a package, since when it exists, and whose it is.
 
 use crate::format::Format;
-use format::maven::path;
-use format::tree;
+use crate::format::rules::Coordinates;
 use std::borrow::Cow;
 use std::fmt;
 use telemetry::Millis;
@@ -36,27 +35,15 @@ pub enum Since {
 }
 
 impl<'a> Named<'a> {
-    /// A version of a gem; with an empty number, the gem.
-    pub fn gem(name: &'a str, number: impl Into<Cow<'a, str>>, since: Since) -> Self {
-        Self { format: Format::Gem, package: name.into(), version: number.into(), since, upstream: false }
+    /// What has these coordinates in a repository of this format.
+    pub(crate) fn new(format: Format, coordinates: Coordinates<'a>, since: Since) -> Self {
+        let Coordinates { package, version } = coordinates;
+        Self { format, package, version, since, upstream: false }
     }
 
-    /// A version of Maven's artifact (its group as folders); with an empty version, the artifact.
-    pub fn maven((group, artifact): (&str, &str), version: &'a str, since: Since) -> Self {
-        let package = format!("{}:{artifact}", group.replace('/', ".")).into();
-        Self { format: Format::Maven, package, version: version.into(), since, upstream: false }
-    }
-
-    /// The file at a path of a tree. `None`: it is a document that tells of versions, and none itself.
+    /// The file at a path of a tree. `None`: it is a document that tells of versions, and belongs to none.
     pub fn file(format: Format, path: &'a str, since: Since) -> Option<Self> {
-        match format {
-            Format::Gem => None,
-            Format::Raw => Some(Self { format, package: path.into(), version: "".into(), since, upstream: false }),
-            Format::Maven => {
-                let (group, artifact, version) = path::version_of(path)?;
-                Some(Self::maven((group, artifact), version, since))
-            }
-        }
+        Some(Self::new(format, format.rules().file(path)?, since))
     }
 
     /// The same, of an upstream.
@@ -69,21 +56,16 @@ impl<'a> Named<'a> {
         Self { since, ..self }
     }
 
-    /// The raw file that this is a checksum of, by its name: who may not see the one is not told of it by the other.
+    /// The file that this is a checksum of, by its name, where checksums are files of their own.
     pub(crate) fn summed(&self) -> Option<Named<'_>> {
-        let (file, _) = tree::checksum_of(&self.package).filter(|_| self.format == Format::Raw)?;
+        let file = self.format.rules().checksum_of(&self.package)?;
         let Self { format, since, upstream, .. } = *self;
         Some(Named { format, package: file.into(), version: "".into(), since, upstream })
     }
 
     /// The names that tell it from others, in the order in which patterns have them.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
-        let (first, second) = match self.format {
-            Format::Maven => self.package.split_once(':').map_or((&*self.package, Some("")), |(g, a)| (g, Some(a))),
-            Format::Gem | Format::Raw => (&*self.package, None),
-        };
-        let version = (self.format != Format::Raw).then_some(&*self.version);
-        [Some(first), second, version].into_iter().flatten()
+        self.format.rules().fields(&self.package, &self.version).into_iter().flatten()
     }
 }
 
@@ -92,23 +74,5 @@ impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.package)?;
         if self.version.is_empty() { Ok(()) } else { write!(f, ":{}", self.version) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_are_told_by_their_paths_and_documents_are_no_versions() {
-        let file = |format, path: &'static str| Named::file(format, path, Since::Always);
-        let jar = file(Format::Maven, "org/example/lamp/1.0/lamp-1.0.jar.sha1").unwrap();
-        assert_eq!((jar.to_string().as_str(), jar.upstream), ("org.example:lamp:1.0", false));
-        assert_eq!(jar.fields().collect::<Vec<_>>(), ["org.example", "lamp", "1.0"]);
-        assert_eq!(file(Format::Maven, "org/example/lamp/1.0/other.txt").unwrap().to_string(), "org.example:lamp:1.0");
-        assert_eq!(file(Format::Maven, "org/example/lamp/maven-metadata.xml"), None);
-        let raw = file(Format::Raw, "tools/a:b").unwrap();
-        assert_eq!(raw.fields().collect::<Vec<_>>(), ["tools/a:b"]);
-        assert_eq!(Named::gem("rack", "3.0", Since::Always).fields().collect::<Vec<_>>(), ["rack", "3.0"]);
     }
 }

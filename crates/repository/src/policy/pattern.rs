@@ -20,18 +20,19 @@ pub(crate) struct Pattern {
 impl Pattern {
     /// Reads one of a setting.
     pub(crate) fn read(setting: &str, format: Format, text: &str) -> Result<Self, BadSetting> {
+        let syntax = format.rules().patterns();
         let refused = |why: &str| {
             let text = format!("`{setting}`: `{}` {why}", Event::text(text));
-            BadSetting::new(text, &format!("such as {}", examples(format)))
+            BadSetting::new(text, &format!("such as {}", syntax.examples))
         };
         let odd = |c: char| c.is_whitespace() || c.is_control();
         if text.is_empty() || text.len() > TEXT_MAX || text.contains(odd) {
             return Err(refused("is no pattern"));
         }
-        if format != Format::Raw && text.split(':').count() > fields(format) {
+        if !syntax.last_holds_colons && text.split(':').count() > syntax.fields {
             return Err(refused("has too many colons"));
         }
-        if text.splitn(fields(format), ':').any(str::is_empty) {
+        if text.splitn(syntax.fields, ':').any(str::is_empty) {
             return Err(refused("has nothing between its colons"));
         }
         Ok(Self { text: text.to_owned() })
@@ -62,40 +63,23 @@ impl Pattern {
         let mut patterns = self.patterns(what.format);
         what.fields().all(|field| match patterns.next() {
             None => true,
-            Some(pattern) => pattern == "*" || !field.is_empty() && is_like((field, pattern)),
+            Some(pattern) => pattern == "*" || !field.is_empty() && is_like(field, pattern),
         })
     }
 
     fn may_be_of(&self, what: &Named<'_>) -> bool {
         what.fields()
             .zip(self.patterns(what.format))
-            .all(|(field, pattern)| field.is_empty() || is_like((field, pattern)))
+            .all(|(field, pattern)| field.is_empty() || is_like(field, pattern))
     }
 
     fn patterns(&self, format: Format) -> impl Iterator<Item = &str> {
-        self.text.splitn(fields(format), ':')
-    }
-}
-
-/// How many names tell a version.
-fn fields(format: Format) -> usize {
-    match format {
-        Format::Maven => 3,
-        Format::Gem => 2,
-        Format::Raw => 1,
-    }
-}
-
-fn examples(format: Format) -> &'static str {
-    match format {
-        Format::Maven => "`org.example.*`, `org.example:lamp` or `org.example:lamp:1.*`",
-        Format::Gem => "`rack`, `rack-*` or `rack:3.0.0`",
-        Format::Raw => "`tools/*`",
+        self.text.splitn(format.rules().patterns().fields, ':')
     }
 }
 
 /// Whether `text` is `pattern`, where each `*` in that stands for any text.
-fn is_like((text, pattern): (&str, &str)) -> bool {
+fn is_like(text: &str, pattern: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return text == pattern };
     let Some(mut text) = text.strip_prefix(first) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();
@@ -116,13 +100,13 @@ mod tests {
         Named::maven(package.split_once(':').unwrap(), version, Since::Always)
     }
 
-    fn maven(pattern: &str, package: &str, version: &str) -> bool {
-        Pattern::read("deny", Format::Maven, pattern).unwrap().is_about(&what(package, version))
+    fn read(pattern: &str) -> Result<Pattern, BadSetting> {
+        Pattern::read("deny", Format::named("maven").unwrap(), pattern)
     }
 
     #[test]
     fn a_star_stands_for_any_text_and_what_is_left_out_for_anything() {
-        let lamp = |pattern| maven(pattern, "org.example:lamp", "1.2");
+        let lamp = |pattern| read(pattern).unwrap().is_about(&what("org.example:lamp", "1.2"));
         for pattern in ["org.example", "org.*", "*", "org.example:lamp", "*:l*p", "org.example:lamp:1.2", "*:*:1.*"] {
             assert!(lamp(pattern), "{pattern}");
         }
@@ -130,12 +114,12 @@ mod tests {
         {
             assert!(!lamp(pattern), "{pattern}");
         }
-        assert!(is_like(("aXbXc", "a*b*c")) && is_like(("ab", "a**b")) && !is_like(("ab", "ab*b")));
+        assert!(is_like("aXbXc", "a*b*c") && is_like("ab", "a**b") && !is_like("ab", "ab*b"));
     }
 
     #[test]
     fn of_a_whole_package_only_what_is_about_all_its_versions_is_about_it() {
-        let package = |pattern| maven(pattern, "org.example:lamp", "");
+        let package = |pattern| read(pattern).unwrap().is_about(&what("org.example:lamp", ""));
         assert!(package("org.example:lamp") && package("org.*") && package("org.*:*:*"));
         assert!(!package("org.example:lamp:1.2"));
         let one = Pattern::known("org.example:lamp:1.2");
@@ -146,23 +130,8 @@ mod tests {
 
     #[test]
     fn what_is_no_pattern_is_refused() {
-        let refused = |format, text: &str| Pattern::read("deny", format, text).unwrap_err();
         for text in ["", "a b", "a:", ":a", "a:b:c:d"] {
-            assert!(refused(Format::Maven, text).to_string().starts_with("`deny`: "), "{text}");
+            assert!(read(text).unwrap_err().to_string().starts_with("`deny`: "), "{text}");
         }
-        assert!(refused(Format::Gem, "a:b:c").hint().contains("rack"));
-        Pattern::read("deny", Format::Raw, "a:b").unwrap();
-    }
-
-    #[test]
-    fn what_is_about_a_raw_file_is_about_its_checksums() {
-        let about = |pattern: &str, path| {
-            let pattern = Pattern::read("deny", Format::Raw, pattern).unwrap();
-            let what = Named::file(Format::Raw, path, Since::Always).unwrap();
-            (pattern.is_about(&what), pattern.may_be_about(&what))
-        };
-        assert_eq!(about("tools/x.jar", "tools/x.jar.sha1"), (true, true));
-        assert_eq!(about("tools/*.sha1", "tools/x.jar.sha1"), (true, true));
-        assert_eq!(about("tools/x.jar", "tools/x.jar.asc"), (false, false));
     }
 }

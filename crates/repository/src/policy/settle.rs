@@ -16,7 +16,8 @@ const WHY_MAX: usize = 1_000;
 /// Refuses what cannot be, and brings the rest into the form in which it is kept. `None`: it says nothing.
 pub(crate) fn settle(
     policy: PolicyRecord,
-    (kind, format): (RepositoryKind, Format),
+    kind: RepositoryKind,
+    format: Format,
 ) -> Result<Option<PolicyRecord>, BadSetting> {
     let mut policy = policy;
     for (name, list) in
@@ -67,7 +68,9 @@ mod tests {
     use store::ExceptionRecord;
     use telemetry::Millis;
 
-    const MAVEN: (RepositoryKind, Format) = (RepositoryKind::Group, Format::Maven);
+    fn settle(policy: PolicyRecord, kind: RepositoryKind) -> Result<Option<PolicyRecord>, BadSetting> {
+        super::settle(policy, kind, Format::named("maven").unwrap())
+    }
 
     fn prefixes(texts: &[&str]) -> PolicyRecord {
         PolicyRecord {
@@ -78,23 +81,28 @@ mod tests {
 
     #[test]
     fn what_says_nothing_is_no_policy_and_prefixes_lose_their_dots() {
-        assert_eq!(settle(PolicyRecord::default(), MAVEN).unwrap(), None);
-        assert_eq!(settle(PolicyRecord { cooldown_s: Some(0), ..PolicyRecord::default() }, MAVEN).unwrap(), None);
-        assert_eq!(settle(prefixes(&["com.example."]), MAVEN).unwrap(), Some(prefixes(&["com.example"])));
+        assert_eq!(settle(PolicyRecord::default(), RepositoryKind::Group).unwrap(), None);
+        assert_eq!(
+            settle(PolicyRecord { cooldown_s: Some(0), ..PolicyRecord::default() }, RepositoryKind::Group).unwrap(),
+            None
+        );
+        assert_eq!(
+            settle(prefixes(&["com.example."]), RepositoryKind::Group).unwrap(),
+            Some(prefixes(&["com.example"]))
+        );
     }
 
     #[test]
     fn what_cannot_be_is_refused_by_its_name() {
-        let refused = |policy, whose| settle(policy, whose).unwrap_err().to_string();
-        let hosted = (RepositoryKind::Hosted, Format::Maven);
-        assert!(refused(prefixes(&["com.example"]), hosted).contains("a hosted repository has none"));
+        let refused = |policy, kind| settle(policy, kind).unwrap_err().to_string();
+        assert!(refused(prefixes(&["com.example"]), RepositoryKind::Hosted).contains("a hosted repository has none"));
         let many = PolicyRecord { deny: vec!["a".to_owned(); LIST_MAX + 1], ..PolicyRecord::default() };
-        assert!(refused(many, MAVEN).starts_with("`policy.deny` has"));
+        assert!(refused(many, RepositoryKind::Group).starts_with("`policy.deny` has"));
         let long = PolicyRecord { cooldown_s: Some(COOLDOWN_MAX_S + 1), ..PolicyRecord::default() };
-        assert!(refused(long, MAVEN).starts_with("`policy.cooldown_s`"));
+        assert!(refused(long, RepositoryKind::Group).starts_with("`policy.cooldown_s`"));
         let (package, why) = ("a:b:1".to_owned(), " ".to_owned());
         let exception = ExceptionRecord { package, why, who: "ops".into(), made: Millis(0), since: None, until: None };
         let silent = PolicyRecord { exceptions: vec![exception], ..PolicyRecord::default() };
-        assert!(refused(silent, MAVEN).contains("needs a reason"));
+        assert!(refused(silent, RepositoryKind::Group).contains("needs a reason"));
     }
 }

@@ -2,10 +2,8 @@
 //! checksums of the former upstream are those that clients ask for, wherever they came from; all else is asked of the new one.
 
 use crate::error::Error;
-use crate::format::Format;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
-use format::maven::path;
 use std::sync::Arc;
 use store::{CachedFile, Origin};
 use telemetry::Event;
@@ -102,5 +100,5 @@ impl Repositories {
 }
 
 fn stays(repository: &Repository, path: &str, file: &CachedFile) -> bool {
-    repository.format == Format::Maven && file.verified == Some(true) && path::lasting(path)
+    file.verified == Some(true) && repository.format.rules().is_release(path)
 }

@@ -1,7 +1,8 @@
 //! Which settings a repository can have, and in which words the others are refused.
 
 use super::*;
-use store::RemoteRecord;
+use crate::maven::version_policy::VersionPolicy;
+use store::{RemoteRecord, Retention};
 use telemetry::Millis;
 
 fn hosted(format: &str) -> RepositoryRecord {

@@ -8,7 +8,7 @@ const DAY: i64 = 86_400_000;
 fn rules(name: &str, policy: PolicyRecord) -> Rules {
     let mut record = RepositoryRecord::new(name, "maven", RepositoryKind::Hosted, Millis(0));
     record.policy = Some(Box::new(policy));
-    Rules::of(&record, Format::Maven)
+    Rules::of(&record, Format::named("maven").unwrap())
 }
 
 fn view(rules: &Rules, now: i64) -> View<'_> {

@@ -1,0 +1,94 @@
+//! What settings and policy have to know of gems.
+
+use crate::bad_setting::BadSetting;
+use crate::format::rules::{AMBIGUOUS_PATH, Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
+use format::gem::info::FormatVersion;
+use std::borrow::Cow;
+use store::{Entry, RepositoryKind, RepositoryRecord};
+use telemetry::Event;
+
+/// The rules of gems.
+pub(crate) struct GemRules;
+
+/// What `info_format` is in the settings: only a form that is not the usual one is written down.
+pub(crate) fn kept_info_format(format: FormatVersion) -> Option<String> {
+    (format != FormatVersion::default()).then(|| format.as_str().to_owned())
+}
+
+impl FormatRules for GemRules {
+    fn name(&self) -> &'static str {
+        "gem"
+    }
+
+    fn lacks(&self, kind: RepositoryKind) -> Option<&'static str> {
+        match kind {
+            RepositoryKind::Hosted => None,
+            RepositoryKind::Group => Some("groups of gems cannot be made yet, only those of maven and raw"),
+            RepositoryKind::Remote => {
+                Some("remote repositories of gems cannot be made yet, only those of maven and raw")
+            }
+        }
+    }
+
+    fn settle(&self, record: &mut RepositoryRecord, own: bool) -> Result<(), BadSetting> {
+        if let Some(name) = &record.info_format {
+            let there_is_none =
+                || BadSetting::new(format!("there is no info format `{}`", Event::text(name)), "there are: v1, v2");
+            record.info_format = kept_info_format(FormatVersion::named(name).ok_or_else(there_is_none)?);
+        }
+        let settings = [
+            ("protocols", !record.protocols_off.is_empty()),
+            ("owners", record.owners_enforced),
+            ("info_format", record.info_format.is_some()),
+        ];
+        match settings.iter().find(|(_, set)| *set && !own) {
+            Some((name, _)) => Err(BadSetting::not_for(name, record, "repositories of gems")),
+            None => Ok(()),
+        }
+    }
+
+    fn settle_hosted(&self, _: &mut RepositoryRecord, _: bool) -> Result<(), BadSetting> {
+        Ok(())
+    }
+
+    fn has_info(&self) -> bool {
+        true
+    }
+
+    fn file<'a>(&self, _: &'a str) -> Option<Coordinates<'a>> {
+        None
+    }
+
+    fn entry<'a>(&self, entry: &'a Entry) -> Option<Coordinates<'a>> {
+        let number = entry.facts["number"].as_str().unwrap_or_default();
+        Some(Coordinates { package: Cow::Borrowed(&entry.unit), version: Cow::Borrowed(number) })
+    }
+
+    fn checksum_of<'a>(&self, _: &'a str) -> Option<&'a str> {
+        None
+    }
+
+    fn is_release(&self, _: &str) -> bool {
+        false
+    }
+
+    fn patterns(&self) -> &'static PatternSyntax {
+        &PatternSyntax { fields: 2, last_holds_colons: false, examples: "`rack`, `rack-*` or `rack:3.0.0`" }
+    }
+
+    fn fields<'a>(&self, package: &'a str, version: &'a str) -> [Option<&'a str>; 3] {
+        [Some(package), Some(version), None]
+    }
+
+    fn prefixes(&self) -> &'static PrefixSyntax {
+        &PrefixSyntax { separator: None, example: "such as `example-`: any name that begins so is private" }
+    }
+
+    fn prefixed<'a>(&self, package: &'a str) -> Cow<'a, str> {
+        Cow::Borrowed(package)
+    }
+
+    fn unclassified(&self) -> &'static str {
+        AMBIGUOUS_PATH
+    }
+}

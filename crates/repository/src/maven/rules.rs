@@ -1,0 +1,111 @@
+//! What settings and policy have to know of Maven.
+
+use crate::bad_setting::BadSetting;
+use crate::format::rules::{Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
+use crate::maven::version_policy::VersionPolicy;
+use format::maven::path;
+use std::borrow::Cow;
+use store::{Entry, RepositoryKind, RepositoryRecord, Retention};
+
+/// The rules of Maven.
+pub(crate) struct MavenRules;
+
+/// Most builds or days of snapshots that are kept.
+const KEPT_MAX: u64 = 100_000;
+/// The repositories whose settings these are.
+const HOSTED: &str = "hosted repositories of format maven";
+
+static PATTERNS: PatternSyntax = PatternSyntax {
+    fields: 3,
+    last_holds_colons: false,
+    examples: "`org.example.*`, `org.example:lamp` or `org.example:lamp:1.*`",
+};
+
+static PREFIXES: PrefixSyntax = PrefixSyntax {
+    separator: Some('.'),
+    example: "a group such as `com.example`, which stands for those below it, too",
+};
+
+/// An artifact whose group is given as folders, and a version of it.
+pub(crate) fn coordinates<'a>(group: &str, artifact: &str, version: &'a str) -> Coordinates<'a> {
+    let package = format!("{}:{artifact}", group.replace('/', "."));
+    Coordinates { package: Cow::Owned(package), version: Cow::Borrowed(version) }
+}
+
+impl FormatRules for MavenRules {
+    fn name(&self) -> &'static str {
+        "maven"
+    }
+
+    fn lacks(&self, _: RepositoryKind) -> Option<&'static str> {
+        None
+    }
+
+    fn settle(&self, _: &mut RepositoryRecord, _: bool) -> Result<(), BadSetting> {
+        Ok(())
+    }
+
+    fn settle_hosted(&self, record: &mut RepositoryRecord, own: bool) -> Result<(), BadSetting> {
+        let policy = record.versions.as_deref().map(VersionPolicy::named).transpose()?;
+        if policy.is_some() && !own {
+            return Err(BadSetting::not_for("versions", record, HOSTED));
+        }
+        record.versions =
+            policy.filter(|policy| *policy != VersionPolicy::Mixed).map(|policy| policy.as_str().to_owned());
+        record.retention = record.retention.filter(|retention| *retention != Retention::default());
+        let Some(Retention { builds, days, released_days }) = record.retention else { return Ok(()) };
+        if !own {
+            return Err(BadSetting::not_for("retention", record, HOSTED));
+        }
+        if policy == Some(VersionPolicy::Releases) {
+            let text = "`retention` is about snapshots, and the repository takes releases only";
+            return Err(BadSetting::new(text, "releases are kept until somebody deletes them"));
+        }
+        BadSetting::check_range("retention.builds", builds, 1..=KEPT_MAX)?;
+        BadSetting::check_range("retention.days", days, 1..=KEPT_MAX)?;
+        BadSetting::check_range("retention.released_days", released_days, 0..=KEPT_MAX)
+    }
+
+    fn has_info(&self) -> bool {
+        false
+    }
+
+    fn file<'a>(&self, path: &'a str) -> Option<Coordinates<'a>> {
+        let (group, artifact, version) = path::version_of(path)?;
+        Some(coordinates(group, artifact, version))
+    }
+
+    fn entry<'a>(&self, entry: &'a Entry) -> Option<Coordinates<'a>> {
+        self.file(&entry.key)
+    }
+
+    fn checksum_of<'a>(&self, _: &'a str) -> Option<&'a str> {
+        None
+    }
+
+    fn is_release(&self, path: &str) -> bool {
+        path::lasting(path)
+    }
+
+    fn patterns(&self) -> &'static PatternSyntax {
+        &PATTERNS
+    }
+
+    fn fields<'a>(&self, package: &'a str, version: &'a str) -> [Option<&'a str>; 3] {
+        let (group, artifact) = package.split_once(':').unwrap_or((package, ""));
+        [Some(group), Some(artifact), Some(version)]
+    }
+
+    fn prefixes(&self) -> &'static PrefixSyntax {
+        &PREFIXES
+    }
+
+    /// A group may be the folder of an artifact of the group above it.
+    fn prefixed<'a>(&self, package: &'a str) -> Cow<'a, str> {
+        Cow::Owned(package.replace(':', "."))
+    }
+
+    fn unclassified(&self) -> &'static str {
+        "by its path it cannot be told of which artifact it is, and so not whether it may be seen"
+    }
+}

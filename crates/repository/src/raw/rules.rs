@@ -1,0 +1,107 @@
+//! What settings and policy have to know of raw files.
+
+use crate::bad_setting::BadSetting;
+use crate::format::rules::{AMBIGUOUS_PATH, Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
+use format::tree;
+use std::borrow::Cow;
+use store::{Entry, RepositoryKind, RepositoryRecord};
+
+/// The rules of raw files.
+pub(crate) struct RawRules;
+
+impl FormatRules for RawRules {
+    fn name(&self) -> &'static str {
+        "raw"
+    }
+
+    fn lacks(&self, _: RepositoryKind) -> Option<&'static str> {
+        None
+    }
+
+    fn settle(&self, _: &mut RepositoryRecord, _: bool) -> Result<(), BadSetting> {
+        Ok(())
+    }
+
+    fn settle_hosted(&self, record: &mut RepositoryRecord, own: bool) -> Result<(), BadSetting> {
+        match record.replaceable && !own {
+            true => Err(BadSetting::not_for("replaceable", record, "hosted repositories of format raw")),
+            false => Ok(()),
+        }
+    }
+
+    fn has_info(&self) -> bool {
+        false
+    }
+
+    fn file<'a>(&self, path: &'a str) -> Option<Coordinates<'a>> {
+        Some(Coordinates { package: Cow::Borrowed(path), version: Cow::Borrowed("") })
+    }
+
+    fn entry<'a>(&self, entry: &'a Entry) -> Option<Coordinates<'a>> {
+        self.file(&entry.key)
+    }
+
+    /// A checksum is a file of its own here. Whoever may not see a file is not told of it by its checksum.
+    fn checksum_of<'a>(&self, package: &'a str) -> Option<&'a str> {
+        tree::checksum_of(package).map(|(file, _)| file)
+    }
+
+    fn is_release(&self, _: &str) -> bool {
+        false
+    }
+
+    fn patterns(&self) -> &'static PatternSyntax {
+        &PatternSyntax { fields: 1, last_holds_colons: true, examples: "`tools/*`" }
+    }
+
+    fn fields<'a>(&self, package: &'a str, _: &'a str) -> [Option<&'a str>; 3] {
+        [Some(package), None, None]
+    }
+
+    fn prefixes(&self) -> &'static PrefixSyntax {
+        &PrefixSyntax { separator: Some('/'), example: "a folder such as `example/tools`" }
+    }
+
+    fn prefixed<'a>(&self, package: &'a str) -> Cow<'a, str> {
+        Cow::Borrowed(package)
+    }
+
+    fn unclassified(&self) -> &'static str {
+        AMBIGUOUS_PATH
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::format::Format;
+    use crate::policy::named::{Named, Since};
+    use crate::policy::pattern::Pattern;
+    use crate::policy::prefix::Prefix;
+
+    fn file(path: &str) -> Named<'_> {
+        Named::file(Format::Raw, path, Since::Always).unwrap()
+    }
+
+    #[test]
+    fn a_path_is_one_name_whatever_is_in_it() {
+        assert_eq!(file("tools/a:b").fields().collect::<Vec<_>>(), ["tools/a:b"]);
+        Pattern::read("deny", Format::Raw, "a:b").unwrap();
+    }
+
+    #[test]
+    fn files_begin_as_folders_do() {
+        let begins = |path| Prefix::read("tools/", Format::Raw).unwrap().begins(&file(path));
+        assert!(begins("tools/a") && !begins("toolset/a"));
+    }
+
+    #[test]
+    fn what_is_about_a_raw_file_is_about_its_checksums() {
+        let about = |pattern: &str, path| {
+            let (pattern, what) = (Pattern::read("deny", Format::Raw, pattern).unwrap(), file(path));
+            (pattern.is_about(&what), pattern.may_be_about(&what))
+        };
+        assert_eq!(about("tools/x.jar", "tools/x.jar.sha1"), (true, true));
+        assert_eq!(about("tools/*.sha1", "tools/x.jar.sha1"), (true, true));
+        assert_eq!(about("tools/x.jar", "tools/x.jar.asc"), (false, false));
+    }
+}
