@@ -4,6 +4,7 @@
 use super::error::Error;
 use super::key::KeySpec;
 use super::repositories::{self, DeclaredRepository};
+use super::retired;
 use super::spelling::nearest;
 use std::path::Path;
 use toml::Spanned;
@@ -30,6 +31,7 @@ pub(super) struct FileValue {
 pub(super) struct FileContents {
     pub(super) values: Vec<FileValue>,
     pub(super) repositories: Vec<DeclaredRepository>,
+    pub(super) warnings: Vec<String>,
 }
 
 /// Reads and parses the file.
@@ -70,6 +72,10 @@ fn parse(name: &str, text: &str, keys: &[KeySpec]) -> Result<FileContents, Error
         };
         for (key, value) in body {
             let at = key.span().start;
+            if retired::is_key(name, key.get_ref()) {
+                contents.warnings.push(retired::warning(&place(at), &format!("{name}.{}", key.get_ref())));
+                continue;
+            }
             let spec = spec(keys, name, key.get_ref(), &place(at))?;
             contents.values.push(file_value(spec, value, line(at), &place(at))?);
         }

@@ -161,8 +161,6 @@ keys! {
     upstream: Upstream {
         /// URL of what `maven-central` stands for.
         maven_central: UpstreamUrl = |_| (UpstreamUrl::maven_central(), "a public mirror of it that holds all of it".into());
-        /// URL of what `rubygems` stands for, when remote repositories of gems can be made. Until then nothing reads it.
-        rubygems: UpstreamUrl = |_| (UpstreamUrl::default(), "there is no remote repository of gems yet".into());
         /// Bytes of the disk that one repository may take to remember what was first seen of its upstream, and when; versions
         /// that are seen after that count as young, and are not told as of a moment.
         first_seen_bytes: u64 = |_| (64 << 20, "some 1,000,000 versions, or 100,000 files that are each seen alone".into()), 65_536..=1_099_511_627_776;

@@ -12,6 +12,7 @@ mod keys;
 mod machine;
 pub(crate) mod references;
 mod repositories;
+mod retired;
 mod shares;
 mod sources;
 mod spelling;

@@ -118,6 +118,16 @@ fn variables_that_are_no_settings_are_left_alone() {
 }
 
 #[test]
+fn a_key_of_a_former_version_is_ignored_with_a_warning() {
+    let (_, loaded) = from_file("[upstream]\nrubygems = \"https://gems.example\"\nmax_calls = 3\n").unwrap();
+    let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
+    assert!(warning.contains(":2: `upstream.rubygems` is ignored"), "{warning}");
+    let (_, loaded) = from_environment(&[("DAYLIGHT_UPSTREAM_RUBYGEMS", "https://gems.example")]).unwrap();
+    let ignored = "environment: `DAYLIGHT_UPSTREAM_RUBYGEMS` is ignored: it has no effect any more, so leave it out";
+    assert_eq!(loaded.warnings, [ignored]);
+}
+
+#[test]
 fn a_variable_that_is_nearly_ours_is_pointed_out() {
     let (_, loaded) = from_environment(&[("DAYLIGHT_ADMIN_TOKN", "hush"), ("DAYLIGHT_TORTURE", "1")]).unwrap();
     let said = "the variable `DAYLIGHT_ADMIN_TOKN` means nothing: did you mean `DAYLIGHT_ADMIN_TOKEN`?";

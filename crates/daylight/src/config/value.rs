@@ -140,7 +140,7 @@ impl Value for PublicUrl {
 }
 
 /// The URL of an upstream, without a slash at the end.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamUrl(pub String);
 
 impl UpstreamUrl {
