@@ -1,10 +1,11 @@
 //! An upstream's answer: its head at once, its body as it arrives.
 
+use crate::error::Error;
 use crate::error::silent;
-use crate::host::Place;
-use crate::link::Link;
-use crate::pool::Way;
-use crate::{Error, Patience};
+use crate::host::CallSlot;
+use crate::http_connection::HttpConnection;
+use crate::pool::PoolKey;
+use crate::timeouts::Timeouts;
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Response};
 use hyper::body::{Body, Incoming};
@@ -29,31 +30,31 @@ pub struct Arriving {
     host: String,
     peer: Option<IpAddr>,
     said: String,
-    /// Whether it is about a folder: on the way to it a redirect led to the same path with a slash behind it.
+    /// Whether it is about a folder: on the pool_key to it a redirect led to the same path with a slash behind it.
     folder: bool,
-    patience: Patience,
-    purse: Purse,
+    timeouts: Timeouts,
+    rate_budget: RateBudget,
     /// `None` once the body has ended, well or not.
     open: Option<Open>,
 }
 
-/// What a body that still comes needs. Dropped as soon as it has come: the place is another's then.
+/// What a body that still comes needs. Dropped as soon as it has come: the slot is another's then.
 #[derive(Debug)]
 struct Open {
     body: Incoming,
-    link: Link,
-    way: Way,
-    place: Place,
+    connection: HttpConnection,
+    pool_key: PoolKey,
+    slot: CallSlot,
 }
 
 impl Arriving {
     pub(crate) fn new(
         answer: Response<Incoming>,
         host: &str,
-        link: Link,
-        way: Way,
-        place: Place,
-        patience: Patience,
+        connection: HttpConnection,
+        pool_key: PoolKey,
+        slot: CallSlot,
+        timeouts: Timeouts,
     ) -> Self {
         let (head, body) = answer.into_parts();
         let ended = body.is_end_stream();
@@ -61,12 +62,12 @@ impl Arriving {
             status: head.status.as_u16(),
             headers: head.headers,
             host: host.to_owned(),
-            peer: link.peer(),
+            peer: connection.peer(),
             said: String::new(),
             folder: false,
-            patience,
-            purse: Purse::default(),
-            open: Some(Open { body, link, way, place }),
+            timeouts,
+            rate_budget: RateBudget::default(),
+            open: Some(Open { body, connection, pool_key, slot }),
         };
         if ended {
             arriving.end();
@@ -112,14 +113,14 @@ impl Arriving {
     /// slowly, is an error, and after an error there is nothing more.
     pub async fn next(&mut self, event: &mut Event) -> Option<Result<Bytes, Error>> {
         let open = self.open.as_mut()?;
-        let limit = self.patience.idle.min(self.purse.left(&self.patience));
+        let limit = self.timeouts.idle.min(self.rate_budget.left(&self.timeouts));
         let began = Tick::now();
-        let piece = timeout(limit, open.link.piece(&mut open.body)).await;
+        let piece = timeout(limit, open.connection.piece(&mut open.body)).await;
         let waited = Tick::now().since(began);
         event.add(Op::UpstreamBody, waited);
         let error = match piece {
             Ok(Some(Ok(bytes))) => {
-                self.purse.fill(bytes.len(), waited, &self.patience);
+                self.rate_budget.fill(bytes.len(), waited, &self.timeouts);
                 return Some(Ok(bytes));
             }
             Ok(None) => {
@@ -127,14 +128,14 @@ impl Arriving {
                 return None;
             }
             Ok(Some(Err(error))) => error,
-            Err(_) if limit < self.patience.idle => Error::TooSlow {
+            Err(_) if limit < self.timeouts.idle => Error::TooSlow {
                 host: self.host.clone(),
-                bytes: self.patience.slowest_bytes,
-                waited_ms: u64::try_from(self.patience.slowest_within.as_millis()).unwrap_or(u64::MAX),
+                bytes: self.timeouts.slowest_bytes,
+                waited_ms: u64::try_from(self.timeouts.slowest_within.as_millis()).unwrap_or(u64::MAX),
             },
             Err(_) => silent(&self.host, limit),
         };
-        open.place.failed(&error);
+        open.slot.failed(&error);
         self.open = None;
         Some(Err(error))
     }
@@ -161,29 +162,29 @@ impl Arriving {
     /// The body has come whole: the connection is for the next call.
     fn end(&mut self) {
         if let Some(open) = self.open.take() {
-            open.place.host.pool.put(open.way, open.link);
+            open.slot.host.pool.put(open.pool_key, open.connection);
         }
     }
 }
 
 /// The time that a slow body may still take. Waiting empties it, bytes fill it again.
 #[derive(Debug, Default)]
-struct Purse {
+struct RateBudget {
     /// Nanoseconds waited since it was full.
     waited: u64,
     /// Bytes that came meanwhile.
     bytes: u64,
 }
 
-impl Purse {
-    fn left(&self, patience: &Patience) -> Duration {
-        patience.slowest_within.saturating_sub(Duration::from_nanos(self.waited))
+impl RateBudget {
+    fn left(&self, timeouts: &Timeouts) -> Duration {
+        timeouts.slowest_within.saturating_sub(Duration::from_nanos(self.waited))
     }
 
-    fn fill(&mut self, bytes: usize, waited: u64, patience: &Patience) {
+    fn fill(&mut self, bytes: usize, waited: u64, timeouts: &Timeouts) {
         self.waited += waited;
         self.bytes += bytes as u64;
-        if self.bytes >= patience.slowest_bytes {
+        if self.bytes >= timeouts.slowest_bytes {
             *self = Self::default();
         }
     }

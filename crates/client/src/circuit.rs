@@ -107,17 +107,17 @@ impl Circuit {
 /// Paths of which a host said that it fails there, since the last call that went well. A path counts once: one bad file,
 /// which builds ask for again and again, is no ill host.
 #[derive(Debug, Default)]
-pub(crate) struct IllPaths(VecDeque<u64>);
+pub(crate) struct FailingPaths(VecDeque<u64>);
 
 /// Most paths that are remembered. A host that failed at so many has long been left alone.
-const ILL_PATHS_MAX: usize = 64;
+const FAILING_PATHS_MAX: usize = 64;
 
-impl IllPaths {
+impl FailingPaths {
     /// Notes a path, by its hash. Whether that is news of the host.
     pub(crate) fn note(&mut self, path: u64) -> bool {
         let news = !self.0.contains(&path);
         if news {
-            self.0.truncate(ILL_PATHS_MAX - 1);
+            self.0.truncate(FAILING_PATHS_MAX - 1);
             self.0.push_front(path);
         }
         news
@@ -194,10 +194,10 @@ mod tests {
 
     #[test]
     fn a_path_is_news_once_until_a_call_goes_well() {
-        let mut ill = IllPaths::default();
+        let mut ill = FailingPaths::default();
         assert_eq!([1, 2, 1, 1, 2].map(|path| ill.note(path)), [true, true, false, false, false]);
         assert!((3..1000).all(|path| ill.note(path)));
-        assert_eq!((ill.0.len(), ill.note(999), ill.note(1)), (ILL_PATHS_MAX, false, true));
+        assert_eq!((ill.0.len(), ill.note(999), ill.note(1)), (FAILING_PATHS_MAX, false, true));
         ill.forget();
         assert!(ill.note(999));
     }

@@ -1,10 +1,13 @@
 //! A connection that is kept from call to call, for one who has many questions for one server.
 
-use crate::dial::{STRAIGHT, dial};
+use crate::dial::{DIRECT, dial};
+use crate::error::Error;
 use crate::error::silent;
-use crate::link::Link;
+use crate::http_connection::HttpConnection;
+use crate::request::ClientOptions;
+use crate::request::Request;
+use crate::request::Response;
 use crate::target::{Origin, Target};
-use crate::{ClientOptions, Error, Request, Response};
 use bytes::{Bytes, BytesMut};
 use http::Response as Answer;
 use hyper::body::Incoming;
@@ -12,13 +15,13 @@ use std::io;
 use tokio::time::timeout;
 
 /// Takes the pieces of a body as they arrive.
-pub type Take<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
+pub type BodySink<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
 
 /// Makes one call after the other, over one connection while the server keeps it. Redirects are answers like any other.
 #[derive(Debug)]
 pub struct Connection {
     options: ClientOptions,
-    open: Option<(Origin, Link)>,
+    open: Option<(Origin, HttpConnection)>,
 }
 
 impl Connection {
@@ -33,11 +36,11 @@ impl Connection {
     }
 
     /// Calls; the body of a success goes to `take`, without a limit to its size, and is empty in the response.
-    pub async fn call_into(&mut self, request: Request, take: Take<'_>) -> Result<Response, Error> {
+    pub async fn call_into(&mut self, request: Request, take: BodySink<'_>) -> Result<Response, Error> {
         self.bounded(request, Some(take)).await
     }
 
-    async fn bounded(&mut self, request: Request, take: Option<Take<'_>>) -> Result<Response, Error> {
+    async fn bounded(&mut self, request: Request, take: Option<BodySink<'_>>) -> Result<Response, Error> {
         let target = Target::of(&request.url)?;
         let limit = self.options.total_timeout;
         // Boxed: a call is large, and whoever waits for it should not be. What is cut off here leaves no connection.
@@ -45,44 +48,49 @@ impl Connection {
         timeout(limit, exchange).await.unwrap_or_else(|_| Err(silent(&target.authority, limit)))
     }
 
-    async fn exchange(&mut self, target: &Target, request: Request, take: Option<Take<'_>>) -> Result<Response, Error> {
-        if let Some((_, mut link)) = self.open.take().filter(|(origin, _)| *origin == target.origin) {
-            match link.send(target.request(request.clone())?).await {
+    async fn exchange(
+        &mut self,
+        target: &Target,
+        request: Request,
+        take: Option<BodySink<'_>>,
+    ) -> Result<Response, Error> {
+        if let Some((_, mut http_connection)) = self.open.take().filter(|(origin, _)| *origin == target.origin) {
+            match http_connection.send(target.request(request.clone())?).await {
                 // The server may end a connection while it rests, and nobody knows before the next call.
                 Err(Error::Cut { .. }) => {}
                 Err(error) => return Err(error),
-                Ok(answer) => return self.finish(target, link, answer, take).await,
+                Ok(answer) => return self.finish(target, http_connection, answer, take).await,
             }
         }
         let limit = self.options.connect_timeout;
-        let dial = timeout(limit, dial(&target.origin, STRAIGHT)).await;
+        let dial = timeout(limit, dial(&target.origin, DIRECT)).await;
         let stream = dial.map_err(|_| silent(&target.authority, limit))??;
-        let mut link = Link::open(&target.authority, stream).await?;
-        let answer = link.send(target.request(request)?).await?;
-        self.finish(target, link, answer, take).await
+        let mut http_connection = HttpConnection::open(&target.authority, stream).await?;
+        let answer = http_connection.send(target.request(request)?).await?;
+        self.finish(target, http_connection, answer, take).await
     }
 
     async fn finish(
         &mut self,
         target: &Target,
-        mut link: Link,
+        mut http_connection: HttpConnection,
         answer: Answer<Incoming>,
-        take: Option<Take<'_>>,
+        take: Option<BodySink<'_>>,
     ) -> Result<Response, Error> {
         let (head, body) = answer.into_parts();
         let take = take.filter(|_| head.status.is_success());
-        let body = collect(&mut link, body, take, &target.authority, self.options.max_body_bytes).await?;
-        if link.keeps() {
-            self.open = Some((target.origin.clone(), link));
+        let body = collect(&mut http_connection, body, take, &target.authority, self.options.max_body_bytes).await?;
+        if http_connection.keeps() {
+            self.open = Some((target.origin.clone(), http_connection));
         }
         Ok(Response { status: head.status, headers: head.headers, body })
     }
 }
 
 async fn collect(
-    link: &mut Link,
+    http_connection: &mut HttpConnection,
     mut body: Incoming,
-    mut take: Option<Take<'_>>,
+    mut take: Option<BodySink<'_>>,
     host: &str,
     limit_bytes: u64,
 ) -> Result<Bytes, Error> {
@@ -91,7 +99,7 @@ async fn collect(
         return Err(too_large());
     }
     let mut whole = BytesMut::new();
-    while let Some(piece) = link.piece(&mut body).await {
+    while let Some(piece) = http_connection.piece(&mut body).await {
         let piece = piece?;
         if let Some(take) = &mut take {
             take(&piece).map_err(|source| Error::NotTaken { host: host.to_owned(), source })?;

@@ -42,12 +42,12 @@ impl From<Bytes> for Content {
 
 /// A body on its way.
 #[derive(Debug)]
-pub(crate) enum Sending {
+pub(crate) enum RequestBody {
     Bytes(Option<Bytes>),
     File { file: Arc<File>, at: u64, left: u64 },
 }
 
-impl Sending {
+impl RequestBody {
     pub(crate) fn of(content: Content) -> io::Result<Self> {
         match content {
             Content::Bytes(bytes) => Ok(Self::Bytes((!bytes.is_empty()).then_some(bytes))),
@@ -59,7 +59,7 @@ impl Sending {
     }
 }
 
-impl Body for Sending {
+impl Body for RequestBody {
     type Data = Bytes;
     type Error = io::Error;
 

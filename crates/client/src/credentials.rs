@@ -1,6 +1,6 @@
 //! What is shown to an upstream so that it answers.
 
-use crate::Secret;
+use crate::secret::Secret;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::HeaderValue;

@@ -1,12 +1,14 @@
 //! From a name to a connection: the one place that dials.
 
+use crate::error::Error;
 use crate::proxy::Proxy;
-use crate::reach::{Networks, Reach};
 use crate::resolve::Resolver;
+use crate::ssrf::{AddressPolicy, Networks};
 use crate::stream::Stream;
 use crate::target::Origin;
-use crate::tls::{Tls, is_tls};
-use crate::{Error, Zone};
+use crate::tls::Tls;
+use crate::tls_error::is_tls;
+use crate::zone::Zone;
 use socket2::SockRef;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -21,18 +23,18 @@ const ADDRESSES_MAX: usize = 8;
 /// How long one is tried before the next is tried beside it (RFC 8305 5: a network that swallows IPv6 costs no more).
 const HEAD_START: Duration = Duration::from_millis(250);
 
-/// What [`Road::lost_after`] is for calls that send a head only. Firewalls forget connections that rest and say so to
+/// What [`DialOptions::lost_after`] is for calls that send a head only. Firewalls forget connections that rest and say so to
 /// nobody; the call is made again over another one then, long before its time is up (RFC 5482).
 pub(crate) const LOST_AFTER: Duration = Duration::from_secs(5);
 
 /// How a server is reached.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Road<'a> {
+pub(crate) struct DialOptions<'a> {
     pub(crate) tls: &'a Tls,
     /// Whether what is ours may be shown there.
     pub(crate) own: bool,
     pub(crate) proxy: Option<&'a Proxy>,
-    pub(crate) reach: Reach,
+    pub(crate) address_policy: AddressPolicy,
     /// Where the zone of the name's addresses is written when it is looked up for the first time, if it is of interest.
     pub(crate) pin: Option<&'a OnceLock<Zone>>,
     pub(crate) resolver: &'a Resolver,
@@ -41,54 +43,55 @@ pub(crate) struct Road<'a> {
 }
 
 /// Straight there, as the machine does. An upload may wait for who reads it.
-pub(crate) const STRAIGHT: Road<'_> = Road {
+pub(crate) const DIRECT: DialOptions<'_> = DialOptions {
     tls: &Tls::MACHINE,
     own: false,
     proxy: None,
-    reach: Reach::Anywhere,
+    address_policy: AddressPolicy::Anywhere,
     pin: None,
     resolver: &Resolver::Machine,
     lost_after: None,
 };
 
 /// A proxy may be inside though upstreams may not: it is how those outside are reached then.
-const PROXIES: Reach = Reach::Named { networks: Networks { private: true, link_local: false }, pinned: None };
+const PROXIES: AddressPolicy =
+    AddressPolicy::Named { networks: Networks { private: true, link_local: false }, pinned: None };
 
 /// Connects, through the proxy where there is one, and agrees on TLS where the URL asks for it.
-pub(crate) async fn dial(origin: &Origin, road: Road<'_>) -> Result<(Stream, Option<IpAddr>), Error> {
+pub(crate) async fn dial(origin: &Origin, options: DialOptions<'_>) -> Result<(Stream, Option<IpAddr>), Error> {
     // Of a name a proxy alone knows where it is.
-    if road.proxy.is_some() {
-        road.reach.check_name(origin)?;
+    if options.proxy.is_some() {
+        options.address_policy.check_name(origin)?;
     }
-    let next = match road.proxy {
-        None => connect(origin, road).await,
-        Some(proxy) => connect(&proxy.origin, Road { reach: PROXIES, pin: None, ..road }).await,
+    let next = match options.proxy {
+        None => connect(origin, options).await,
+        Some(proxy) => connect(&proxy.origin, DialOptions { address_policy: PROXIES, pin: None, ..options }).await,
     };
     let tcp = next?;
     // Only time would be lost if these failed.
     let _ = tcp.set_nodelay(true);
-    let _ = SockRef::from(&tcp).set_tcp_user_timeout(road.lost_after);
-    let peer = tcp.peer_addr().ok().filter(|_| road.proxy.is_none()).map(|peer| peer.ip());
+    let _ = SockRef::from(&tcp).set_tcp_user_timeout(options.lost_after);
+    let peer = tcp.peer_addr().ok().filter(|_| options.proxy.is_none()).map(|peer| peer.ip());
     let mut stream = Stream::Plain(tcp);
     if !origin.tls {
         return Ok((stream, peer));
     }
-    if let Some(proxy) = road.proxy {
+    if let Some(proxy) = options.proxy {
         stream = proxy.tunnel(stream, origin).await?;
     }
     let Stream::Plain(tcp) = stream else { return Ok((stream, peer)) };
-    let tls = road.tls.connect(&origin.name, road.own, tcp).await.map_err(|source| {
+    let tls = options.tls.connect(&origin.name, options.own, tcp).await.map_err(|source| {
         let host = origin.to_string();
         if is_tls(&source) { Error::Tls { host, source } } else { Error::Unreachable { host, source } }
     })?;
     Ok((Stream::Tls(Box::new(tls)), peer))
 }
 
-async fn connect(origin: &Origin, road: Road<'_>) -> Result<TcpStream, Error> {
+async fn connect(origin: &Origin, options: DialOptions<'_>) -> Result<TcpStream, Error> {
     let host = || origin.to_string();
-    let addresses = road.resolver.addresses(origin).await;
+    let addresses = options.resolver.addresses(origin).await;
     let addresses = addresses.map_err(|source| Error::Unresolved { host: host(), source })?;
-    let held = allowed(origin, road, addresses)?;
+    let held = allowed(origin, options, addresses)?;
     first_of(held.into_iter().take(ADDRESSES_MAX)).await.map_err(|source| match source.kind() {
         io::ErrorKind::ConnectionRefused => Error::NotListening { host: host() },
         _ => Error::Unreachable { host: host(), source },
@@ -96,18 +99,18 @@ async fn connect(origin: &Origin, road: Road<'_>) -> Result<TcpStream, Error> {
 }
 
 /// Those of the addresses of a host that may be called. When they are the first ones, where they are counts from now on.
-fn allowed(origin: &Origin, road: Road<'_>, addresses: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, Error> {
+fn allowed(origin: &Origin, options: DialOptions<'_>, addresses: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, Error> {
     let zone = |address: &SocketAddr| Zone::of(address.ip());
     let outermost = addresses.iter().map(zone).max();
-    let mut held: Vec<_> = addresses.into_iter().filter(|address| road.reach.holds(address.ip())).collect();
-    let mut reach = road.reach;
-    if let (Some(pin), Some(first)) = (road.pin, held.iter().map(zone).min()) {
+    let mut held: Vec<_> = addresses.into_iter().filter(|address| options.address_policy.holds(address.ip())).collect();
+    let mut address_policy = options.address_policy;
+    if let (Some(pin), Some(first)) = (options.pin, held.iter().map(zone).min()) {
         // Another call may have looked it up meanwhile, and been told other addresses.
-        reach = reach.pinned(*pin.get_or_init(|| first));
-        held.retain(|address| reach.holds(address.ip()));
+        address_policy = address_policy.pinned(*pin.get_or_init(|| first));
+        held.retain(|address| address_policy.holds(address.ip()));
     }
     match outermost.filter(|_| held.is_empty()) {
-        Some(zone) => Err(reach.refusal(origin, zone)),
+        Some(zone) => Err(address_policy.refusal(origin, zone)),
         None => Ok(held),
     }
 }
@@ -163,13 +166,14 @@ mod tests {
     #[test]
     fn of_two_first_calls_that_are_told_other_addresses_the_one_further_in_is_not_made() {
         let origin = Origin { tls: false, name: "files.test".to_owned(), port: 80 };
-        let (pin, reach) = (OnceLock::new(), Reach::Named { networks: Networks::default(), pinned: None });
-        let road = Road { reach, pin: Some(&pin), ..STRAIGHT };
-        let told = |address: &str| allowed(&origin, road, vec![SocketAddr::new(address.parse().unwrap(), 80)]);
+        let (pin, address_policy) =
+            (OnceLock::new(), AddressPolicy::Named { networks: Networks::default(), pinned: None });
+        let options = DialOptions { address_policy, pin: Some(&pin), ..DIRECT };
+        let told = |address: &str| allowed(&origin, options, vec![SocketAddr::new(address.parse().unwrap(), 80)]);
         assert_eq!(told("192.0.2.1").unwrap().len(), 1);
         assert_eq!(told("127.0.0.1").unwrap_err().label(), "moved_inside");
         assert_eq!(pin.get(), Some(&Zone::Public));
-        assert!(allowed(&origin, road, Vec::new()).unwrap().is_empty());
+        assert!(allowed(&origin, options, Vec::new()).unwrap().is_empty());
     }
 
     #[test]
@@ -178,11 +182,11 @@ mod tests {
         let (_listening, address) = listener();
         let origin = Origin { tls: false, name: address.ip().to_string(), port: address.port() };
         for lost_after in [None, Some(LOST_AFTER)] {
-            let dialled = runtime.block_on(dial(&origin, Road { lost_after, ..STRAIGHT }));
+            let dialled = runtime.block_on(dial(&origin, DialOptions { lost_after, ..DIRECT }));
             let (Stream::Plain(tcp), _) = dialled.unwrap() else { panic!("no TLS was asked for") };
             assert_eq!(SockRef::from(&tcp).tcp_user_timeout().unwrap(), lost_after);
             assert!(tcp.nodelay().unwrap());
         }
-        assert!(LOST_AFTER < crate::Patience::default().head);
+        assert!(LOST_AFTER < crate::timeouts::Timeouts::default().head);
     }
 }

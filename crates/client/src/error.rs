@@ -1,8 +1,7 @@
 //! The situations in which a call gets no answer.
 
-use crate::Zone;
-use crate::target::Origin;
-use crate::tls;
+use crate::tls_error;
+use crate::zone::Zone;
 use std::error::Error as _;
 use std::time::Duration;
 use telemetry::{Millis, Reason};
@@ -334,7 +333,7 @@ impl Error {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Error::BadPem { .. } => Some("a PEM file holds certificates, and, where one is shown, its key"),
-            Error::Tls { source, .. } => tls::hint(source),
+            Error::Tls { source, .. } => tls_error::hint(source),
             Error::ProxyRefuses { status: 407, .. } => Some("it asks for credentials, or others than these"),
             Error::CredentialsUnsendable { .. } => Some("look for a line break at the end of the token"),
             Error::NotHttp { .. } => Some("is that the right port, and is it `http` there or `https`?"),
@@ -369,15 +368,10 @@ pub(crate) fn broken(host: &str, source: hyper::Error) -> Error {
     // A server that wants a certificate says so only after its handshake, where the answer would begin (RFC 8446 4.4.2.4).
     let mut cause = source.source();
     while let Some(error) = cause {
-        if let Some(source) = error.downcast_ref().and_then(tls::refusal) {
+        if let Some(source) = error.downcast_ref().and_then(tls_error::refusal) {
             return Error::Tls { host, source };
         }
         cause = error.source();
     }
     Error::Cut { host, source }
-}
-
-/// Credentials for `origin` that no header can carry.
-pub(crate) fn unsendable(origin: &Origin) -> Error {
-    Error::CredentialsUnsendable { host: origin.to_string() }
 }

@@ -1,9 +1,9 @@
 //! One host that upstreams are on: the calls under way there, whether it is called at all, and what it said last. All
 //! repositories share it.
 
-use crate::circuit::{Admitted, Circuit, IllPaths};
+use crate::circuit::{Admitted, Circuit, FailingPaths};
 use crate::error::Error;
-use crate::hosts::HostsOptions;
+use crate::host_options::HostsOptions;
 use crate::pool::Pool;
 use http::Uri;
 use std::future::poll_fn;
@@ -24,11 +24,11 @@ pub(crate) struct Host {
     name: String,
     clock: Clock,
     options: HostsOptions,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     calls: Arc<Bound>,
-    standing: Mutex<Standing>,
+    health: Mutex<Health>,
     /// It is left alone.
-    alone: Incident,
+    left_alone_incident: Incident,
     log: Log,
     /// Raised when the host is found to hang: calls that wait for an answer of it give up.
     hung: watch::Sender<u64>,
@@ -37,9 +37,9 @@ pub(crate) struct Host {
 }
 
 #[derive(Debug)]
-struct Standing {
+struct Health {
     circuit: Circuit,
-    ill: IllPaths,
+    failing_paths: FailingPaths,
     paused_until: Option<Millis>,
     trouble: Option<Trouble>,
     /// When it answered last.
@@ -81,17 +81,17 @@ impl Host {
         Self {
             clock,
             options,
-            places: Arc::new(Semaphore::new(options.calls)),
+            permits: Arc::new(Semaphore::new(options.calls)),
             calls: Bound::new(BoundName::UpstreamCalls, &name, options.calls as u64),
-            standing: Mutex::new(Standing {
+            health: Mutex::new(Health {
                 circuit: Circuit::Closed { failures: 0 },
-                ill: IllPaths::default(),
+                failing_paths: FailingPaths::default(),
                 paused_until: None,
                 trouble: None,
                 answered: None,
             }),
             hung: watch::Sender::new(0),
-            alone: Incident::default(),
+            left_alone_incident: Incident::default(),
             log,
             hasher: RandomState::new(),
             pool: Pool::new(&name, options.kept as u64, options.keep_for),
@@ -111,12 +111,12 @@ impl Host {
 
     /// Whether nothing would be forgotten with it.
     pub(crate) fn is_plain(&self) -> bool {
-        let standing = self.standing();
-        standing.circuit == Circuit::Closed { failures: 0 } && standing.paused_until.is_none()
+        let health = self.health();
+        health.circuit == Circuit::Closed { failures: 0 } && health.paused_until.is_none()
     }
 
     pub(crate) fn state(&self) -> HostState {
-        let standing = self.standing();
+        let health = self.health();
         let now = self.clock.now();
         HostState {
             host: self.name.clone(),
@@ -124,16 +124,16 @@ impl Host {
             calls_max: self.calls.capacity(),
             waiting: self.calls.waiters(),
             kept: self.pool.bound().used(),
-            circuit: standing.circuit,
-            paused_until: standing.paused_until.filter(|until| now < *until),
-            trouble: standing.trouble.clone(),
+            circuit: health.circuit,
+            paused_until: health.paused_until.filter(|until| now < *until),
+            trouble: health.trouble.clone(),
         }
     }
 
     /// Waits at most `patience` for a place among the calls. Who may not call is told at once.
-    pub(crate) async fn enter(self: &Arc<Self>, patience: Duration, event: &mut Event) -> Result<Place, Error> {
+    pub(crate) async fn enter(self: &Arc<Self>, patience: Duration, event: &mut Event) -> Result<CallSlot, Error> {
         self.may_be_called()?;
-        let permit = match self.places.clone().try_acquire_owned() {
+        let permit = match self.permits.clone().try_acquire_owned() {
             Ok(permit) => permit,
             Err(_) => self.wait(patience, event).await?,
         };
@@ -141,12 +141,12 @@ impl Host {
         let slot = self.calls.enter().ok();
         let admitted = self.admit()?;
         let (host, began, hung) = (self.clone(), Tick::now(), self.hung.subscribe());
-        Ok(Place { host, admitted, began, hung, told: false, _slot: slot, _permit: permit })
+        Ok(CallSlot { host, admitted, began, hung, told: false, _slot: slot, _permit: permit })
     }
 
     /// Whether it failed last, and the next call is the trial that shows whether it answers again.
     pub(crate) fn is_in_doubt(&self) -> bool {
-        !matches!(self.standing().circuit, Circuit::Closed { .. })
+        !matches!(self.health().circuit, Circuit::Closed { .. })
     }
 
     async fn wait(&self, patience: Duration, event: &mut Event) -> Result<OwnedSemaphorePermit, Error> {
@@ -157,7 +157,7 @@ impl Host {
         }
         let began = Tick::now();
         let waiting = self.calls.wait();
-        let permit = timeout(patience, self.places.clone().acquire_owned()).await;
+        let permit = timeout(patience, self.permits.clone().acquire_owned()).await;
         drop(waiting);
         event.add(Op::UpstreamWait, Tick::now().since(began));
         // Nobody closes the semaphore.
@@ -166,26 +166,26 @@ impl Host {
 
     /// What a pause and the circuit say, without taking the place of a trial.
     fn may_be_called(&self) -> Result<(), Error> {
-        let mut standing = self.standing();
-        standing.obey(&self.name, self.clock.now())?;
-        let mut looked = standing.circuit;
-        looked.admit(self.clock.now()).map(drop).map_err(|until| standing.left_alone(&self.name, until))
+        let mut health = self.health();
+        health.obey(&self.name, self.clock.now())?;
+        let mut looked = health.circuit;
+        looked.admit(self.clock.now()).map(drop).map_err(|until| health.left_alone(&self.name, until))
     }
 
     fn admit(&self) -> Result<Admitted, Error> {
-        let mut standing = self.standing();
-        standing.obey(&self.name, self.clock.now())?;
-        standing.circuit.admit(self.clock.now()).map_err(|until| standing.left_alone(&self.name, until))
+        let mut health = self.health();
+        health.obey(&self.name, self.clock.now())?;
+        health.circuit.admit(self.clock.now()).map_err(|until| health.left_alone(&self.name, until))
     }
 
     /// Says in the log that it is left alone from now on, or no longer. A trial that fails is no news.
-    fn tell(&self, standing: &Standing) {
-        match standing.circuit {
+    fn tell(&self, health: &Health) {
+        match health.circuit {
             Circuit::Closed { .. } => {
-                self.alone.end(|| self.log.info("an upstream answers again", &[("host", &self.name)]))
+                self.left_alone_incident.end(|| self.log.info("an upstream answers again", &[("host", &self.name)]))
             }
-            Circuit::Open { until, .. } => self.alone.begin(|| {
-                let why = standing.trouble.as_ref().map_or("", |trouble| &trouble.what);
+            Circuit::Open { until, .. } => self.left_alone_incident.begin(|| {
+                let why = health.trouble.as_ref().map_or("", |trouble| &trouble.what);
                 let fields: [(&str, &dyn std::fmt::Display); 3] =
                     [("host", &self.name), ("why", &why), ("until", &until)];
                 self.log.warn("an upstream failed again and again, and is left alone", &fields);
@@ -194,12 +194,12 @@ impl Host {
         }
     }
 
-    fn standing(&self) -> MutexGuard<'_, Standing> {
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+    fn health(&self) -> MutexGuard<'_, Health> {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Standing {
+impl Health {
     fn obey(&mut self, host: &str, now: Millis) -> Result<(), Error> {
         match self.paused_until {
             Some(until) if now < until => Err(Error::Paused { host: host.to_owned(), until }),
@@ -218,7 +218,7 @@ impl Standing {
 
 /// A place among the calls to a host. Who has it tells how the call went.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct CallSlot {
     pub(crate) host: Arc<Host>,
     admitted: Admitted,
     began: Tick,
@@ -229,7 +229,7 @@ pub(crate) struct Place {
     _permit: OwnedSemaphorePermit,
 }
 
-impl Place {
+impl CallSlot {
     /// What an exchange comes to, unless another call finds meanwhile that the host hangs.
     pub(crate) async fn unless_hung<T>(&self, exchange: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         let (mut hung, mut exchange) = (self.hung.clone(), pin!(exchange));
@@ -238,12 +238,12 @@ impl Place {
             Poll::Ready(came) => Poll::Ready(came),
             Poll::Pending if self.admitted == Admitted::AsTrial => Poll::Pending,
             Poll::Pending => hung.as_mut().poll(cx).map(|_| {
-                let standing = self.host.standing();
-                let until = match standing.circuit {
+                let health = self.host.health();
+                let until = match health.circuit {
                     Circuit::Open { until, .. } => Some(until),
                     Circuit::Closed { .. } | Circuit::Trial { .. } => None,
                 };
-                Err(standing.left_alone(&self.host.name, until))
+                Err(health.left_alone(&self.host.name, until))
             }),
         })
         .await
@@ -253,55 +253,55 @@ impl Place {
     pub(crate) fn answered(&mut self, path: &Uri, status: u16, retry_after: Option<&str>) {
         let now = self.host.clock.now();
         let options = self.host.options;
-        let mut standing = self.host.standing();
+        let mut health = self.host.health();
         self.told = true;
-        standing.answered = Some(Tick::now());
+        health.answered = Some(Tick::now());
         if matches!(status, 429 | 503) {
             let asked = retry_after.and_then(|text| crate::retry_after::read(text, now));
             let pause = asked.or_else(|| (status == 429).then_some(options.pause));
             let until = pause.map(|pause| now.plus(pause.min(options.pause_max)));
-            standing.paused_until = until.max(standing.paused_until);
+            health.paused_until = until.max(health.paused_until);
         }
         if status < 500 {
-            standing.circuit.succeeded();
-            standing.ill.forget();
-        } else if standing.ill.note(self.host.hasher.hash_one(path)) {
-            standing.circuit.failed(self.admitted, now, &options.circuit);
+            health.circuit.succeeded();
+            health.failing_paths.forget();
+        } else if health.failing_paths.note(self.host.hasher.hash_one(path)) {
+            health.circuit.failed(self.admitted, now, &options.circuit);
         } else if self.admitted == Admitted::AsTrial {
-            // It was bad before the host was left alone, and says nothing of how that is now.
-            standing.circuit.abandoned(now);
+            // It was bad before the host was left left_alone_incident, and says nothing of how that is now.
+            health.circuit.abandoned(now);
         }
         if status == 429 || status >= 500 {
-            standing.trouble = Some(Trouble { at: now, what: format!("it answered {status}") });
+            health.trouble = Some(Trouble { at: now, what: format!("it answered {status}") });
         }
-        self.host.tell(&standing);
+        self.host.tell(&health);
     }
 
     /// There was no answer, or not all of it.
     pub(crate) fn failed(&mut self, error: &Error) {
         let now = self.host.clock.now();
-        let mut standing = self.host.standing();
+        let mut health = self.host.health();
         if error.tells_of_host() {
             self.told = true;
             let options = &self.host.options.circuit;
             // Who answered others meanwhile does not hang: it is this path that takes long.
-            let hangs = error.is_silence() && standing.answered.is_none_or(|answered| answered < self.began);
+            let hangs = error.is_silence() && health.answered.is_none_or(|answered| answered < self.began);
             if hangs {
-                standing.circuit.hung(self.admitted, now, options);
+                health.circuit.hung(self.admitted, now, options);
                 self.host.hung.send_modify(|times| *times += 1);
             } else {
-                standing.circuit.failed(self.admitted, now, options);
+                health.circuit.failed(self.admitted, now, options);
             }
-            standing.trouble = Some(Trouble { at: now, what: error.to_string() });
-            self.host.tell(&standing);
+            health.trouble = Some(Trouble { at: now, what: error.to_string() });
+            self.host.tell(&health);
         }
     }
 }
 
-impl Drop for Place {
+impl Drop for CallSlot {
     fn drop(&mut self) {
         if self.admitted == Admitted::AsTrial && !self.told {
-            self.host.standing().circuit.abandoned(self.host.clock.now());
+            self.host.health().circuit.abandoned(self.host.clock.now());
         }
     }
 }

@@ -1,53 +1,14 @@
 //! All hosts that upstreams are on.
 
-use crate::circuit::CircuitOptions;
 use crate::host::{Host, HostState};
+use crate::host_options::HostsOptions;
 use crate::resolve::Resolver;
+use crate::ssrf::Networks;
 use crate::target::Origin;
-use crate::{Networks, Patience};
+use crate::timeouts::Timeouts;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use telemetry::Recorder;
-
-/// How hosts are treated: each of them alike, whoever calls.
-#[derive(Debug, Clone, Copy)]
-pub struct HostsOptions {
-    /// Calls to one host at a time.
-    pub calls: usize,
-    /// Calls that wait for a place there, at most.
-    pub waiting: usize,
-    /// Connections to one host that are kept for the next call.
-    pub kept: usize,
-    /// For so long.
-    pub keep_for: Duration,
-    /// When one that fails is left alone.
-    pub circuit: CircuitOptions,
-    /// How long a host is not called that says 429 and not for how long.
-    pub pause: Duration,
-    /// No host is obeyed longer than this.
-    pub pause_max: Duration,
-    /// How long calls may take.
-    pub patience: Patience,
-    /// In which networks upstreams may be.
-    pub networks: Networks,
-}
-
-impl Default for HostsOptions {
-    fn default() -> Self {
-        Self {
-            calls: 32,
-            waiting: 1024,
-            kept: 16,
-            keep_for: Duration::from_secs(45),
-            circuit: CircuitOptions::default(),
-            pause: Duration::from_secs(5),
-            pause_max: Duration::from_secs(3600),
-            patience: Patience::default(),
-            networks: Networks::default(),
-        }
-    }
-}
 
 /// The hosts that are called, for all upstreams together.
 #[derive(Debug)]
@@ -84,8 +45,8 @@ impl Hosts {
         states
     }
 
-    pub(crate) fn patience(&self) -> Patience {
-        self.options.patience
+    pub(crate) fn timeouts(&self) -> Timeouts {
+        self.options.timeouts
     }
 
     pub(crate) fn networks(&self) -> Networks {

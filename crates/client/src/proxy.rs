@@ -1,12 +1,13 @@
 //! The HTTP proxy on the way out of a company: what asks it for files, and for tunnels to others.
 
-use crate::content::{Content, Sending};
+use crate::content::{Content, RequestBody};
 use crate::credentials;
-use crate::error::{broken, unsendable};
-use crate::link::{HEAD_MAX_BYTES, Work};
+use crate::error::Error;
+use crate::error::broken;
+use crate::http_connection::{ConnectionDriver, HEAD_MAX_BYTES};
+use crate::secret::Secret;
 use crate::stream::Stream;
-use crate::target::{Origin, Target};
-use crate::{Error, Secret};
+use crate::target::{Origin, Target, unsendable};
 use http::header::{HOST, PROXY_AUTHORIZATION};
 use http::{HeaderValue, Method, Request};
 use hyper::client::conn::http1;
@@ -56,14 +57,14 @@ impl Proxy {
         let host = self.origin.to_string();
         let handshake = http1::Builder::new().max_buf_size(HEAD_MAX_BYTES).handshake(stream).await;
         let (mut sender, connection) = handshake.map_err(|error| broken(&host, error))?;
-        let mut work = Work::of(connection.with_upgrades());
-        let asked = work.until(sender.send_request(self.connect(to)?)).await;
-        let answer = asked.map_err(|error| work.why(&host, error))?;
+        let mut driver = ConnectionDriver::of(connection.with_upgrades());
+        let asked = driver.until(sender.send_request(self.connect(to)?)).await;
+        let answer = asked.map_err(|error| driver.why(&host, error))?;
         if !answer.status().is_success() {
             return Err(self.refuses(answer.status().as_u16()));
         }
-        let upgraded = work.until(hyper::upgrade::on(answer)).await;
-        let upgraded = upgraded.map_err(|error| work.why(&host, error))?;
+        let upgraded = driver.until(hyper::upgrade::on(answer)).await;
+        let upgraded = upgraded.map_err(|error| driver.why(&host, error))?;
         match upgraded.downcast::<Stream>() {
             Ok(parts) if parts.read_buf.is_empty() => Ok(parts.io),
             // In TLS the client speaks first.
@@ -75,10 +76,11 @@ impl Proxy {
         Error::ProxyRefuses { proxy: self.origin.to_string(), status }
     }
 
-    fn connect(&self, to: &Origin) -> Result<Request<Sending>, Error> {
+    fn connect(&self, to: &Origin) -> Result<Request<RequestBody>, Error> {
         let host = to.to_string();
         let bad = || Error::NotAUrl { url: host.clone() };
-        let body = Sending::of(Content::default()).map_err(|source| Error::NotRead { host: host.clone(), source })?;
+        let body =
+            RequestBody::of(Content::default()).map_err(|source| Error::NotRead { host: host.clone(), source })?;
         let mut request = Request::new(body);
         *request.method_mut() = Method::CONNECT;
         *request.uri_mut() = host.parse().map_err(|_| bad())?;

@@ -1,6 +1,6 @@
 //! Where a redirect leads, and whether it is followed.
 
-use crate::Error;
+use crate::error::Error;
 use crate::target::Target;
 
 /// Redirects followed for one call. Facts: package registries hand over to stores of files, some by way of another name.

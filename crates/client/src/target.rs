@@ -1,7 +1,8 @@
 //! Where a call goes, and the request as it is sent there.
 
-use crate::content::Sending;
-use crate::{Error, Request};
+use crate::content::RequestBody;
+use crate::error::Error;
+use crate::request::Request;
 use http::Uri;
 use http::header::{AUTHORIZATION, HOST, HeaderValue, USER_AGENT};
 
@@ -58,10 +59,10 @@ impl Target {
         whole.map_err(|_| Error::NotAUrl { url: self.authority.clone() })
     }
 
-    pub(crate) fn request(&self, request: Request) -> Result<http::Request<Sending>, Error> {
+    pub(crate) fn request(&self, request: Request) -> Result<http::Request<RequestBody>, Error> {
         let unsendable = || Error::CredentialsUnsendable { host: self.authority.clone() };
         let body =
-            Sending::of(request.body).map_err(|source| Error::NotRead { host: self.authority.clone(), source })?;
+            RequestBody::of(request.body).map_err(|source| Error::NotRead { host: self.authority.clone(), source })?;
         let mut out = http::Request::new(body);
         *out.method_mut() = request.method;
         *out.uri_mut() = self.path.clone();
@@ -77,4 +78,9 @@ impl Target {
         }
         Ok(out)
     }
+}
+
+/// Credentials for `origin` that no header can carry.
+pub(crate) fn unsendable(origin: &Origin) -> Error {
+    Error::CredentialsUnsendable { host: origin.to_string() }
 }

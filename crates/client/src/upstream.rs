@@ -4,16 +4,22 @@ mod calling;
 
 use crate::arriving::Arriving;
 use crate::credentials::authorization;
-use crate::error::unsendable;
+use crate::error::Error;
 use crate::host::{Host, HostState};
+use crate::hosts::Hosts;
 use crate::path::escaped;
-use crate::pool::Way;
+use crate::pool::PoolKey;
 use crate::proxy::Proxy;
-use crate::reach::Reach;
+use crate::proxy::ProxyOptions;
 use crate::redirect::{self, REDIRECTS_MAX};
-use crate::target::{Origin, Target};
+use crate::secret::Secret;
+use crate::ssrf::AddressPolicy;
+use crate::ssrf::Networks;
+use crate::target::{Origin, Target, unsendable};
+use crate::timeouts::Timeouts;
+use crate::tls::Pem;
 use crate::tls::Tls;
-use crate::{Error, Hosts, Networks, Patience, Pem, ProxyOptions, Secret, Zone};
+use crate::zone::Zone;
 use calling::{Ask, Hop};
 use http::{HeaderValue, Method};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +33,7 @@ pub struct UpstreamOptions {
     pub urls: Vec<String>,
     /// `user:password`, or a token. Shown to the hosts of `urls` and to nobody else.
     pub credentials: Option<Secret>,
-    /// The HTTP proxy on the way to it, and to wherever it redirects.
+    /// The HTTP proxy on the pool_key to it, and to wherever it redirects.
     pub proxy: Option<ProxyOptions>,
     /// Certificates that are trusted besides the machine's own.
     pub trust: Option<Pem>,
@@ -54,8 +60,8 @@ pub struct Upstream {
     authorization: Option<HeaderValue>,
     tls: Tls,
     proxy: Option<Proxy>,
-    patience: Patience,
-    ways: Ways,
+    timeouts: Timeouts,
+    pool_keys: PoolKeys,
     hosts: Arc<Hosts>,
 }
 
@@ -73,21 +79,21 @@ struct Base {
 }
 
 impl Base {
-    fn reach(&self, networks: Networks) -> Reach {
-        Reach::Named { networks, pinned: self.zone.get().copied() }
+    fn address_policy(&self, networks: Networks) -> AddressPolicy {
+        AddressPolicy::Named { networks, pinned: self.zone.get().copied() }
     }
 }
 
-/// The ways of its connections: to its own hosts, where a certificate is shown, and to others.
+/// The pool_keys of its connections: to its own hosts, where a certificate is shown, and to others.
 #[derive(Debug, Clone, Copy)]
-struct Ways {
-    own: Way,
-    others: Way,
+struct PoolKeys {
+    own: PoolKey,
+    others: PoolKey,
 }
 
-impl Ways {
+impl PoolKeys {
     fn new() -> Self {
-        Self { own: Way::new(), others: Way::new() }
+        Self { own: PoolKey::new(), others: PoolKey::new() }
     }
 }
 
@@ -105,7 +111,7 @@ impl Upstream {
             let pinned = options.pinned.iter().find(|(host, _)| *host == name).map(|(_, zone)| *zone);
             let (zone, told) = (pinned.map_or_else(OnceLock::new, OnceLock::from), pinned.is_some().into());
             let base = Base { url, origin: target.origin, host, zone, told };
-            base.reach(hosts.networks()).check_name(&base.origin)?;
+            base.address_policy(hosts.networks()).check_name(&base.origin)?;
             bases.push(base);
         }
         let Some(first) = bases.first() else { return Err(Error::NotAUrl { url: String::new() }) };
@@ -116,8 +122,9 @@ impl Upstream {
         let tls = Tls::new(options.trust.as_ref(), options.certificate.as_ref())?;
         let proxy = options.proxy.as_ref().map(Proxy::new).transpose()?;
         let plain = options.trust.is_none() && options.certificate.is_none() && proxy.is_none();
-        let ways = if plain { Ways { own: Way::MACHINE, others: Way::MACHINE } } else { Ways::new() };
-        Ok(Self { bases, authorization, tls, proxy, patience: hosts.patience(), ways, hosts })
+        let pool_keys =
+            if plain { PoolKeys { own: PoolKey::MACHINE, others: PoolKey::MACHINE } } else { PoolKeys::new() };
+        Ok(Self { bases, authorization, tls, proxy, timeouts: hosts.timeouts(), pool_keys, hosts })
     }
 
     /// Asks for a file: `path` below the base URL, decoded, without a slash before it. Redirects are followed. Where
@@ -165,7 +172,7 @@ impl Upstream {
     async fn follow(&self, base: &Base, path: &str, ask: &Ask<'_>, event: &mut Event) -> Result<Arriving, Error> {
         let target = Target::of(&format!("{}/{}", base.url, escaped(path)))?;
         let networks = self.hosts.networks();
-        let mut hop = Hop { target, reach: base.reach(networks) };
+        let mut hop = Hop { target, address_policy: base.address_policy(networks) };
         let mut folder = false;
         for _ in 0..=REDIRECTS_MAX {
             let mut answer = self.call(&hop, ask, event).await?;
@@ -177,8 +184,8 @@ impl Upstream {
             }
             let target = redirect::follow(&hop.target, answer.header("location"))?;
             folder |= redirect::is_to_folder(&hop.target, &target);
-            let own = self.own(&target.origin).map(|base| base.reach(networks));
-            hop = Hop { reach: own.unwrap_or_else(|| Reach::beyond(answer.peer(), networks)), target };
+            let own = self.own(&target.origin).map(|base| base.address_policy(networks));
+            hop = Hop { address_policy: own.unwrap_or_else(|| AddressPolicy::beyond(answer.peer(), networks)), target };
         }
         Err(Error::TooManyRedirects { host: base.origin.to_string(), limit: REDIRECTS_MAX })
     }

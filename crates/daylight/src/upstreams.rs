@@ -1,20 +1,20 @@
 //! How the hosts of upstreams are called, as the settings say.
 
 use crate::config::Upstream;
-use client::{HostsOptions, Networks, Patience};
+use client::{HostsOptions, Networks, Timeouts};
 use std::time::Duration;
 
 /// What is not set is as the client has it.
 pub(crate) fn hosts(settings: &Upstream) -> HostsOptions {
-    let patience = Patience {
+    let timeouts = Timeouts {
         connect: Duration::from_secs(settings.connect_timeout_s),
         head: Duration::from_secs(settings.answer_timeout_s),
         idle: Duration::from_secs(settings.idle_timeout_s),
         slowest_within: Duration::from_secs(settings.slow_timeout_s),
-        ..Patience::default()
+        ..Timeouts::default()
     };
     // As many as may be called are worth keeping half of.
     let calls = usize::try_from(settings.max_calls).unwrap_or(usize::MAX);
     let networks = Networks { private: settings.private_networks, link_local: settings.link_local_networks };
-    HostsOptions { calls, kept: calls.div_ceil(2), patience, networks, ..HostsOptions::default() }
+    HostsOptions { calls, kept: calls.div_ceil(2), timeouts, networks, ..HostsOptions::default() }
 }

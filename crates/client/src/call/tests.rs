@@ -1,12 +1,16 @@
 //! A stand-in on the loopback that says what it is told to, and what the client makes of it.
 
 use super::*;
-use crate::Side;
+use crate::content::Content;
+use crate::error::Side;
+use crate::secret::Secret;
 use crate::target::Target;
+use http::Method;
 use std::io::{self, Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 const OPTIONS: ClientOptions = ClientOptions {
     connect_timeout: Duration::from_secs(5),

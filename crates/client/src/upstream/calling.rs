@@ -2,16 +2,17 @@
 
 use super::{Conditions, Upstream};
 use crate::arriving::Arriving;
-use crate::content::{Content, Sending};
-use crate::dial::{LOST_AFTER, Road, dial};
+use crate::content::{Content, RequestBody};
+use crate::dial::{DialOptions, LOST_AFTER, dial};
+use crate::error::Error;
 use crate::error::silent;
 use crate::host::Host;
-use crate::link::Link;
-use crate::pool::Way;
+use crate::http_connection::HttpConnection;
+use crate::pool::PoolKey;
 use crate::proxy::Proxy;
-use crate::reach::Reach;
+use crate::ssrf::AddressPolicy;
 use crate::target::{Origin, Target};
-use crate::{Error, Zone};
+use crate::zone::Zone;
 use http::header::{
     ACCEPT_ENCODING, AUTHORIZATION, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, PROXY_AUTHORIZATION, USER_AGENT,
 };
@@ -30,7 +31,7 @@ pub(super) struct Ask<'a> {
 /// One of these places.
 pub(super) struct Hop {
     pub(super) target: Target,
-    pub(super) reach: Reach,
+    pub(super) address_policy: AddressPolicy,
 }
 
 impl Upstream {
@@ -38,16 +39,23 @@ impl Upstream {
     pub(super) async fn call(&self, hop: &Hop, ask: &Ask<'_>, event: &mut Event) -> Result<Arriving, Error> {
         let target = &hop.target;
         let host = self.hosts.of(&target.origin);
-        let mut place = host.enter(self.patience.place, event).await?;
-        let exchange = place.unless_hung(self.exchange(&host, hop, ask, event)).await;
+        let mut slot = host.enter(self.timeouts.place, event).await?;
+        let exchange = slot.unless_hung(self.exchange(&host, hop, ask, event)).await;
         match exchange {
-            Ok((link, answer)) => {
+            Ok((connection, answer)) => {
                 let retry_after = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
-                place.answered(&target.path, answer.status().as_u16(), retry_after);
-                Ok(Arriving::new(answer, &target.authority, link, self.way(&target.origin), place, self.patience))
+                slot.answered(&target.path, answer.status().as_u16(), retry_after);
+                Ok(Arriving::new(
+                    answer,
+                    &target.authority,
+                    connection,
+                    self.pool_key(&target.origin),
+                    slot,
+                    self.timeouts,
+                ))
             }
             Err(error) => {
-                place.failed(&error);
+                slot.failed(&error);
                 Err(error)
             }
         }
@@ -59,46 +67,57 @@ impl Upstream {
         hop: &Hop,
         ask: &Ask<'_>,
         event: &mut Event,
-    ) -> Result<(Link, Response<Incoming>), Error> {
+    ) -> Result<(HttpConnection, Response<Incoming>), Error> {
         // The first call looks where the host is, though another repository may have left a connection to it.
         let looked = self.pin(&hop.target.origin).is_none_or(|pin| pin.get().is_some());
-        let kept = if looked { host.pool.take(self.way(&hop.target.origin)) } else { None };
-        if let Some(mut link) = kept.filter(|link| link.peer().is_none_or(|peer| hop.reach.holds(peer))) {
-            match self.send(&mut link, &hop.target, ask, event).await {
+        let kept = if looked { host.pool.take(self.pool_key(&hop.target.origin)) } else { None };
+        if let Some(mut connection) =
+            kept.filter(|connection| connection.peer().is_none_or(|peer| hop.address_policy.holds(peer)))
+        {
+            match self.send(&mut connection, &hop.target, ask, event).await {
                 // The server may end a connection while it rests, and nobody knows before the next call.
                 Err(Error::Cut { .. }) => {}
                 Err(error) => return Err(error),
-                Ok(answer) => return Ok((link, answer)),
+                Ok(answer) => return Ok((connection, answer)),
             }
         }
-        let mut link = self.connect(hop, event).await?;
-        let answer = self.send(&mut link, &hop.target, ask, event).await?;
-        Ok((link, answer))
+        let mut connection = self.connect(hop, event).await?;
+        let answer = self.send(&mut connection, &hop.target, ask, event).await?;
+        Ok((connection, answer))
     }
 
-    async fn connect(&self, Hop { target, reach }: &Hop, event: &mut Event) -> Result<Link, Error> {
+    async fn connect(&self, Hop { target, address_policy }: &Hop, event: &mut Event) -> Result<HttpConnection, Error> {
         let began = Tick::now();
-        let limit = self.patience.connect;
+        let limit = self.timeouts.connect;
         let own = self.is_own(&target.origin);
         let proxy = self.proxy(&target.origin);
         let (pin, resolver) = (self.pin(&target.origin), self.hosts.resolver());
-        let road = Road { tls: &self.tls, own, proxy, reach: *reach, pin, resolver, lost_after: Some(LOST_AFTER) };
-        let connect = timeout(limit, async { Link::open(&target.authority, dial(&target.origin, road).await?).await });
-        let link = connect.await.unwrap_or_else(|_| Err(silent(&target.authority, limit)));
+        let road = DialOptions {
+            tls: &self.tls,
+            own,
+            proxy,
+            address_policy: *address_policy,
+            pin,
+            resolver,
+            lost_after: Some(LOST_AFTER),
+        };
+        let connect =
+            timeout(limit, async { HttpConnection::open(&target.authority, dial(&target.origin, road).await?).await });
+        let connection = connect.await.unwrap_or_else(|_| Err(silent(&target.authority, limit)));
         event.add(Op::UpstreamConnect, Tick::now().since(began));
-        link
+        connection
     }
 
     async fn send(
         &self,
-        link: &mut Link,
+        connection: &mut HttpConnection,
         target: &Target,
         ask: &Ask<'_>,
         event: &mut Event,
     ) -> Result<Response<Incoming>, Error> {
         let began = Tick::now();
-        let limit = self.patience.head;
-        let answer = timeout(limit, link.send(self.request(target, ask)?)).await;
+        let limit = self.timeouts.head;
+        let answer = timeout(limit, connection.send(self.request(target, ask)?)).await;
         event.add(Op::UpstreamFirstByte, Tick::now().since(began));
         match answer.unwrap_or_else(|_| Err(silent(&target.authority, limit)))? {
             // It is the proxy's to say that.
@@ -112,8 +131,8 @@ impl Upstream {
         }
     }
 
-    fn request(&self, target: &Target, ask: &Ask<'_>) -> Result<Request<Sending>, Error> {
-        let body = Sending::of(Content::default())
+    fn request(&self, target: &Target, ask: &Ask<'_>) -> Result<Request<RequestBody>, Error> {
+        let body = RequestBody::of(Content::default())
             .map_err(|source| Error::NotRead { host: target.authority.clone(), source })?;
         let mut request = Request::new(body);
         *request.method_mut() = ask.method.clone();
@@ -144,7 +163,7 @@ impl Upstream {
         Ok(request)
     }
 
-    /// The proxy on the way there.
+    /// The proxy on the pool_key there.
     fn proxy(&self, origin: &Origin) -> Option<&Proxy> {
         self.proxy.as_ref().filter(|proxy| proxy.is_for(origin))
     }
@@ -154,7 +173,7 @@ impl Upstream {
         self.own(origin).filter(|_| self.proxy(origin).is_none()).map(|base| &base.zone)
     }
 
-    fn way(&self, origin: &Origin) -> Way {
-        if self.is_own(origin) { self.ways.own } else { self.ways.others }
+    fn pool_key(&self, origin: &Origin) -> PoolKey {
+        if self.is_own(origin) { self.pool_keys.own } else { self.pool_keys.others }
     }
 }

@@ -6,7 +6,9 @@ mod stand_in;
 mod tls;
 
 use super::*;
-use crate::{Circuit, CircuitOptions, HostsOptions};
+use crate::circuit::Circuit;
+use crate::circuit::CircuitOptions;
+use crate::host_options::HostsOptions;
 use stand_in::{StandIn, nobody, ok, says};
 use std::time::Duration;
 use telemetry::Op;
@@ -20,7 +22,7 @@ struct World {
     hosts: Arc<Hosts>,
 }
 
-const QUICK: Patience = Patience {
+const QUICK: Timeouts = Timeouts {
     place: Duration::from_millis(50),
     connect: Duration::from_secs(5),
     head: Duration::from_millis(100),
@@ -33,7 +35,7 @@ impl World {
     fn new() -> Self {
         Self::with(HostsOptions {
             circuit: CircuitOptions { failures: 2, ..CircuitOptions::default() },
-            patience: QUICK,
+            timeouts: QUICK,
             ..HostsOptions::default()
         })
     }
@@ -194,7 +196,7 @@ fn silence_and_dripping_are_told_apart() {
     world.later(Duration::from_secs(2));
     assert_eq!(world.get(&world.upstream(&[&there.url]), "stops"), Err("silent"));
     let mut upstream = world.upstream(&[&there.url]);
-    upstream.patience.slowest_within = Duration::from_millis(50);
+    upstream.timeouts.slowest_within = Duration::from_millis(50);
     world.later(Duration::from_secs(5));
     assert_eq!(world.get(&upstream, "stops"), Err("too_slow"));
 }
@@ -225,7 +227,7 @@ fn calls_under_way_end_when_the_host_is_found_to_hang() {
     let world = World::new();
     let upstream = world.upstream(&[&there.url]);
     let mut patient = world.upstream(&[&there.url]);
-    patient.patience.head = Duration::from_secs(60);
+    patient.timeouts.head = Duration::from_secs(60);
     let known = Conditions::default();
     let (mut one, mut other) = (Event::job("test", Millis(1)), Event::job("test", Millis(1)));
     let labels = world.runtime.block_on(async {
@@ -333,7 +335,7 @@ fn mirrors_are_asked_in_order_when_the_upstream_leaves_it_open_and_not_when_it_h
 fn no_more_calls_are_under_way_than_the_host_has_places() {
     let there =
         StandIn::new([("/stops", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello...".into()), ("/a", ok("a"))]);
-    let world = World::with(HostsOptions { calls: 1, patience: QUICK, ..HostsOptions::default() });
+    let world = World::with(HostsOptions { calls: 1, timeouts: QUICK, ..HostsOptions::default() });
     let upstream = world.upstream(&[&there.url]);
     let mut event = Event::job("test", Millis(1));
     let held = world.runtime.block_on(upstream.get("stops", &Conditions::default(), &mut event)).unwrap();

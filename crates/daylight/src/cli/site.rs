@@ -4,7 +4,7 @@ use super::Context;
 use super::api::Server;
 use super::failure::{self, Failure};
 use anyhow::Context as _;
-use client::{ClientOptions, Connection, Content, Request, Response, Take};
+use client::{BodySink, ClientOptions, Connection, Content, Request, Response};
 use format::percent::segment;
 use http::{HeaderMap, Method, StatusCode};
 use std::time::Duration;
@@ -104,7 +104,7 @@ impl Link {
     }
 
     /// Hands what is at `path` to `take`, piece by piece.
-    pub(super) fn fetch(&mut self, path: &str, take: Take<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn fetch(&mut self, path: &str, take: BodySink<'_>) -> Result<(), anyhow::Error> {
         let answer = self.ask(Method::GET, path, Content::default(), Some(take))?;
         if answer.status.is_success() { Ok(()) } else { Err(self.site.refused(&answer).into()) }
     }
@@ -129,13 +129,13 @@ impl Link {
         method: Method,
         path: &str,
         body: Content,
-        mut take: Option<Take<'_>>,
+        mut take: Option<BodySink<'_>>,
     ) -> Result<Response, anyhow::Error> {
         let url = format!("{}/{path}", self.site.root);
         let request = Request { method, url, headers: HeaderMap::new(), token: self.site.token.clone(), body };
         for _ in 1..TRIES {
             // Lent for one try only.
-            let lent: Option<Take<'_>> = match &mut take {
+            let lent: Option<BodySink<'_>> = match &mut take {
                 Some(take) => Some(&mut **take),
                 None => None,
             };
@@ -148,7 +148,7 @@ impl Link {
         self.once(request, take)
     }
 
-    fn once(&mut self, request: Request, take: Option<Take<'_>>) -> Result<Response, anyhow::Error> {
+    fn once(&mut self, request: Request, take: Option<BodySink<'_>>) -> Result<Response, anyhow::Error> {
         let answer = match take {
             Some(take) => self.runtime.block_on(self.connection.call_into(request, take)),
             None => self.runtime.block_on(self.connection.call(request)),

@@ -1,7 +1,8 @@
 //! Names that are moved after an operator chose them: the resolver is the test's.
 
 use super::*;
-use crate::{Networks, Zone};
+use crate::ssrf::Networks;
+use crate::zone::Zone;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Mutex;
@@ -12,7 +13,7 @@ type Table = Arc<Mutex<HashMap<String, Vec<IpAddr>>>>;
 fn world(networks: Networks) -> (World, Table) {
     let mut world = World::new();
     let table = Table::default();
-    let options = HostsOptions { patience: QUICK, networks, ..HostsOptions::default() };
+    let options = HostsOptions { timeouts: QUICK, networks, ..HostsOptions::default() };
     world.hosts = Hosts::with_table(world.recorder.clone(), options, table.clone());
     (world, table)
 }

@@ -91,7 +91,7 @@ fn a_certificate_for_another_name_and_a_port_without_tls_are_told_apart() {
     let world = World::new();
     let hint = |url: &str| {
         let mut upstream = world.upstream_with(&[url], trusting(&certificate));
-        upstream.patience.connect = Duration::from_millis(500);
+        upstream.timeouts.connect = Duration::from_millis(500);
         let error = world.get_if(&upstream, "a", &Conditions::default()).unwrap_err();
         (error.label(), error.hint().unwrap_or_default())
     };

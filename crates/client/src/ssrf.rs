@@ -1,8 +1,9 @@
 //! Which addresses may be called. An operator chooses where an upstream is, once: later nobody else may move its name further in. Where a
 //! redirect leads is somebody else's choice. There are places that answer this machine, or this network, and nobody else.
 
+use crate::error::Error;
 use crate::target::Origin;
-use crate::{Error, Zone};
+use crate::zone::Zone;
 use std::net::{IpAddr, Ipv4Addr};
 
 /// In which networks upstreams may be, beside the public one.
@@ -22,7 +23,7 @@ impl Default for Networks {
 
 /// Which addresses may be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum AddressPolicy {
     /// Whoever uses the command line chose it.
     Anywhere,
     /// Those of an upstream, or of a proxy, that an operator named: once it is known where it was first found, no further in.
@@ -41,18 +42,18 @@ impl Networks {
     }
 }
 
-impl Reach {
+impl AddressPolicy {
     /// For where a server at `peer` redirects to. Behind a proxy nobody knows where it is: then it counts as public.
     pub(crate) fn beyond(peer: Option<IpAddr>, networks: Networks) -> Self {
         // Who is on the link leads as far as this machine, as who is on it does.
         let zone = peer.map_or(Zone::Public, |peer| Zone::of(peer).max(Zone::Loopback));
-        Reach::Redirected(if networks.private { zone } else { Zone::Public })
+        AddressPolicy::Redirected(if networks.private { zone } else { Zone::Public })
     }
 
     /// The same for an upstream that was found in this zone first.
     pub(crate) fn pinned(self, zone: Zone) -> Self {
         match self {
-            Reach::Named { networks, .. } => Reach::Named { networks, pinned: Some(zone) },
+            AddressPolicy::Named { networks, .. } => AddressPolicy::Named { networks, pinned: Some(zone) },
             other => other,
         }
     }
@@ -63,9 +64,11 @@ impl Reach {
 
     fn holds_zone(self, zone: Zone) -> bool {
         match self {
-            Reach::Anywhere => true,
-            Reach::Named { networks, pinned } => networks.allow(zone) && pinned.is_none_or(|pinned| zone >= pinned),
-            Reach::Redirected(from) => zone >= from,
+            AddressPolicy::Anywhere => true,
+            AddressPolicy::Named { networks, pinned } => {
+                networks.allow(zone) && pinned.is_none_or(|pinned| zone >= pinned)
+            }
+            AddressPolicy::Redirected(from) => zone >= from,
         }
     }
 
@@ -84,11 +87,11 @@ impl Reach {
     pub(crate) fn refusal(self, origin: &Origin, zone: Zone) -> Error {
         let host = origin.to_string();
         match self {
-            Reach::Named { networks, pinned: Some(pinned) } if networks.allow(zone) => {
+            AddressPolicy::Named { networks, pinned: Some(pinned) } if networks.allow(zone) => {
                 Error::MovedInside { host, zone, pinned }
             }
-            Reach::Named { .. } => Error::NetworkNotAllowed { host, zone },
-            Reach::Anywhere | Reach::Redirected(_) => Error::OutOfReach { host },
+            AddressPolicy::Named { .. } => Error::NetworkNotAllowed { host, zone },
+            AddressPolicy::Anywhere | AddressPolicy::Redirected(_) => Error::OutOfReach { host },
         }
     }
 }
@@ -120,8 +123,8 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn beyond(peer: Option<&str>) -> Reach {
-        Reach::beyond(peer.map(ip), Networks::default())
+    fn beyond(peer: Option<&str>) -> AddressPolicy {
+        AddressPolicy::beyond(peer.map(ip), Networks::default())
     }
 
     #[test]
@@ -151,9 +154,9 @@ mod tests {
         ] {
             assert_eq!(beyond(Some(from)).holds(ip(to)), followed, "{from} {to}");
         }
-        assert!(!beyond(None).holds(ip("10.0.0.1")) && Reach::Anywhere.holds(ip("169.254.169.254")));
+        assert!(!beyond(None).holds(ip("10.0.0.1")) && AddressPolicy::Anywhere.holds(ip("169.254.169.254")));
         let public = Networks { private: false, link_local: true };
-        assert!(!Reach::beyond(Some(ip("10.0.0.1")), public).holds(ip("10.0.0.2")));
+        assert!(!AddressPolicy::beyond(Some(ip("10.0.0.1")), public).holds(ip("10.0.0.2")));
     }
 
     #[test]
@@ -167,9 +170,9 @@ mod tests {
 
     #[test]
     fn an_upstream_is_where_it_was_first_found_or_further_out() {
-        let named = |networks, pinned| Reach::Named { networks, pinned };
+        let named = |networks, pinned| AddressPolicy::Named { networks, pinned };
         let all = ["169.254.169.254", "127.0.0.1", "10.0.0.1", "192.0.2.1"];
-        let held = |reach: Reach| all.map(|address| reach.holds(ip(address)));
+        let held = |reach: AddressPolicy| all.map(|address| reach.holds(ip(address)));
         let set = Networks::default();
         assert_eq!(held(named(set, None)), [false, true, true, true]);
         assert_eq!(held(named(set, Some(Zone::Loopback))), [false, true, true, true]);

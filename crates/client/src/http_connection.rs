@@ -1,8 +1,8 @@
-//! An open connection to a server, with hyper's machine. It does the work and the answer waits for it: both in the task
+//! An open connection to a server, with hyper's machine. It does the driver and the answer waits for it: both in the task
 //! of the call, so that dropping the call ends both.
 
-use crate::Error;
-use crate::content::Sending;
+use crate::content::RequestBody;
+use crate::error::Error;
 use crate::error::broken;
 use crate::stream::Stream;
 use bytes::Bytes;
@@ -18,20 +18,20 @@ use std::task::{Context, Poll, Waker};
 pub(crate) const HEAD_MAX_BYTES: usize = 64 << 10;
 
 /// An open connection, for one call at a time.
-pub(crate) struct Link {
+pub(crate) struct HttpConnection {
     /// In messages.
     host: String,
     /// Who is at the other end; `None` where that is a proxy.
     peer: Option<IpAddr>,
-    sender: http1::SendRequest<Sending>,
-    work: Work<http1::Connection<Stream, Sending>>,
+    sender: http1::SendRequest<RequestBody>,
+    driver: ConnectionDriver<http1::Connection<Stream, RequestBody>>,
 }
 
-impl Link {
+impl HttpConnection {
     pub(crate) async fn open(host: &str, (stream, peer): (Stream, Option<IpAddr>)) -> Result<Self, Error> {
         let handshake = http1::Builder::new().max_buf_size(HEAD_MAX_BYTES).handshake(stream).await;
         let (sender, connection) = handshake.map_err(|error| broken(host, error))?;
-        Ok(Self { host: host.to_owned(), peer, sender, work: Work::of(connection) })
+        Ok(Self { host: host.to_owned(), peer, sender, driver: ConnectionDriver::of(connection) })
     }
 
     pub(crate) fn peer(&self) -> Option<IpAddr> {
@@ -40,22 +40,22 @@ impl Link {
 
     /// Whether it is good for another call, as far as was seen.
     pub(crate) fn keeps(&self) -> bool {
-        self.work.goes_on() && !self.sender.is_closed()
+        self.driver.goes_on() && !self.sender.is_closed()
     }
 
     /// Looks whether the server has ended it while it rested.
     pub(crate) fn look(&mut self) -> bool {
-        self.work.poll(&mut Context::from_waker(Waker::noop()));
+        self.driver.poll(&mut Context::from_waker(Waker::noop()));
         self.keeps()
     }
 
-    pub(crate) async fn send(&mut self, request: Request<Sending>) -> Result<Response<Incoming>, Error> {
-        let Self { sender, work, .. } = self;
+    pub(crate) async fn send(&mut self, request: Request<RequestBody>) -> Result<Response<Incoming>, Error> {
+        let Self { sender, driver, .. } = self;
         let send = async {
             sender.ready().await?;
             sender.send_request(request).await
         };
-        work.until(send).await.map_err(|error| self.work.why(&self.host, error))
+        driver.until(send).await.map_err(|error| self.driver.why(&self.host, error))
     }
 
     /// The next piece of the body of what was sent last; `None` after the last.
@@ -71,30 +71,30 @@ impl Link {
             }
             None
         };
-        let piece = self.work.until(piece).await?;
-        Some(piece.map_err(|error| self.work.why(&self.host, error)))
+        let piece = self.driver.until(piece).await?;
+        Some(piece.map_err(|error| self.driver.why(&self.host, error)))
     }
 }
 
-impl std::fmt::Debug for Link {
+impl std::fmt::Debug for HttpConnection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Link").field("host", &self.host).finish_non_exhaustive()
+        f.debug_struct("HttpConnection").field("host", &self.host).finish_non_exhaustive()
     }
 }
 
 /// What a connection does for who waits for an answer.
-pub(crate) struct Work<C> {
+pub(crate) struct ConnectionDriver<C> {
     /// `None` once it has ended: only when it is dropped does who waits learn of it.
     connection: Option<Pin<Box<C>>>,
     ended: Option<hyper::Error>,
 }
 
-impl<C: Future<Output = hyper::Result<()>>> Work<C> {
+impl<C: Future<Output = hyper::Result<()>>> ConnectionDriver<C> {
     pub(crate) fn of(connection: C) -> Self {
         Self { connection: Some(Box::pin(connection)), ended: None }
     }
 
-    /// Lets the connection work until `wanted` is there.
+    /// Lets the connection driver until `wanted` is there.
     pub(crate) async fn until<T>(&mut self, wanted: impl Future<Output = T>) -> T {
         let mut wanted = std::pin::pin!(wanted);
         std::future::poll_fn(|cx| {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// How long the parts of a call may take.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct Timeouts {
     /// Until there is a place among the calls to the host.
     pub place: Duration,
     /// Until there is a connection, from the name on.
@@ -19,7 +19,7 @@ pub struct Patience {
     pub slowest_within: Duration,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             place: Duration::from_secs(30),
