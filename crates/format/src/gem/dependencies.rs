@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_version_in_short_has_its_runtime_dependencies_in_the_order_of_the_gemspec() {
-        let built = package::read(fixture::gem(fixture::SPEC_3_3).as_slice(), &package::Limits::default()).unwrap();
+        let built = package::read(fixture::gem(fixture::SPEC_3_3).as_slice(), &crate::gem::Limits::default()).unwrap();
         assert_eq!(brief(&built), "1.2.0.pre1-x86_64-linux-gnu zeta:>= 0,rack:~> 2.0&>= 2.0.5");
         let (number, platform, needed) = read(BRIEFS[0]);
         assert_eq!((number, platform), ("1.0", "java"));

@@ -2,7 +2,7 @@
 //! up in an index.
 
 use super::invalid::quoted;
-use super::package::Limits;
+use super::limits::Limits;
 use super::yaml::{Node, Tag, Value};
 use super::{Dependency, Invalid, Kind, Op, Package, Requirement, Version, name};
 use std::collections::BTreeMap;

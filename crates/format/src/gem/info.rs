@@ -113,7 +113,7 @@ mod tests {
     const SHA256: &str = "abc123";
 
     fn built(spec: &str) -> Package {
-        package::read(fixture::gem(spec).as_slice(), &package::Limits::default()).unwrap()
+        package::read(fixture::gem(spec).as_slice(), &crate::gem::Limits::default()).unwrap()
     }
 
     #[test]

@@ -115,7 +115,7 @@ mod tests {
     use std::io::Read as _;
 
     fn built(spec: &str) -> Package {
-        package::read(fixture::gem(spec).as_slice(), &package::Limits::default()).unwrap()
+        package::read(fixture::gem(spec).as_slice(), &crate::gem::Limits::default()).unwrap()
     }
 
     #[test]

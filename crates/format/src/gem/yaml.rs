@@ -2,7 +2,7 @@
 
 use super::Invalid;
 use super::invalid::quoted;
-use super::package::Limits;
+use super::limits::Limits;
 use base64::Engine as _;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use std::cell::Cell;

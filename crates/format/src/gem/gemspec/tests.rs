@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::gem::fixture::{SPEC_3_3, SPEC_3_6};
-use crate::gem::package::Limits;
+use crate::gem::limits::Limits;
 use crate::gem::yaml;
 use proptest::prelude::*;
 
