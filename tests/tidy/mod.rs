@@ -1,6 +1,8 @@
 //! The rules about the tree that no compiler checks: edges between crates, sizes, names, and absences.
 
+mod circles;
 mod edges;
+mod imports;
 mod locks;
 mod registry;
 mod sources;

@@ -1,0 +1,205 @@
+//! Files of a crate that import each other in a circle. Each of them can be understood, tested and moved only with all others.
+
+use super::imports::Imports;
+use super::{nothing_wrong, root};
+use std::fs;
+
+/// Circles that there are, by crate: their files below `src`, and why. The list only shrinks: a file that is in no circle any more
+/// fails.
+const CIRCLES: &[(&str, &[&str], &str)] = &[
+    (
+        "telemetry",
+        &["desk.rs", "prometheus.rs", "recorder.rs"],
+        "the recorder starts its worker, and what renders metrics reads both",
+    ),
+    ("telemetry", &["event.rs", "json.rs"], "an event is written as JSON by methods of its own"),
+    (
+        "repository",
+        &[
+            "actor.rs",
+            "as_of.rs",
+            "context.rs",
+            "error.rs",
+            "gem/from_rows.rs",
+            "gem/hosted.rs",
+            "gem/info.rs",
+            "gem/names.rs",
+            "gem/protocol.rs",
+            "gem/question.rs",
+            "gem/shared.rs",
+            "gem/versions.rs",
+            "gem/views.rs",
+            "index/incremental_index.rs",
+            "index/rope/coded.rs",
+            "index/rope/form.rs",
+            "index/rope/log.rs",
+            "maven/listing.rs",
+            "maven/listing_changes.rs",
+            "maven/question.rs",
+            "parameters.rs",
+            "question.rs",
+            "raw/question.rs",
+            "repositories/former.rs",
+            "repository.rs",
+            "tree/folder.rs",
+            "tree/place.rs",
+            "tree/question.rs",
+            "tree/restore.rs",
+            "upstream/factory.rs",
+            "upstream/failure.rs",
+            "workers.rs",
+        ],
+        "parts of one repository share its context and its error",
+    ),
+    ("repository", &["index/document.rs", "index/rope/sums.rs"], "a document is made from a rope and kept beside it"),
+    (
+        "repository",
+        &[
+            "maven/upstream/artifact_date.rs",
+            "maven/upstream/filtered_metadata.rs",
+            "maven/upstream/past.rs",
+            "maven/upstream/pom_dates.rs",
+            "maven/upstream/prefixes.rs",
+            "upstream/abandoned.rs",
+            "upstream/download.rs",
+            "upstream/fetch.rs",
+            "upstream/fetch_job.rs",
+            "upstream/first_seen/observation.rs",
+            "upstream/first_seen/record.rs",
+            "upstream/first_seen/row.rs",
+            "upstream/first_seen/store.rs",
+            "upstream/flights.rs",
+            "upstream/mod.rs",
+            "upstream/row.rs",
+        ],
+        "the fetches of one remote repository share its cache and its first sightings",
+    ),
+    (
+        "store",
+        &["cache/files.rs", "cache/origin.rs", "cache/room.rs"],
+        "files of the cache are kept, evicted and moved by one another",
+    ),
+    ("store", &["rebuild.rs", "unnamed.rs"], "a rebuild names what it found without a name"),
+    (
+        "daylight",
+        &[
+            "access/change.rs",
+            "access/name.rs",
+            "access/table.rs",
+            "access.rs",
+            "accounts/keys.rs",
+            "accounts/mod.rs",
+            "admin/contents.rs",
+            "admin/events.rs",
+            "admin/exceptions.rs",
+            "admin/explain.rs",
+            "admin/missing.rs",
+            "admin/mod.rs",
+            "admin/openapi.rs",
+            "admin/part.rs",
+            "admin/preview.rs",
+            "admin/removal.rs",
+            "admin/repositories.rs",
+            "admin/tokens.rs",
+            "admin/upstreams.rs",
+            "answer.rs",
+            "app.rs",
+            "class.rs",
+            "conformance.rs",
+            "declared.rs",
+            "error.rs",
+            "init.rs",
+            "reply.rs",
+            "route/admin.rs",
+            "route.rs",
+            "serve.rs",
+            "status.rs",
+            "upkeep.rs",
+            "upload.rs",
+        ],
+        "the program and each of its parts share its error and its state",
+    ),
+    (
+        "daylight",
+        &[
+            "cli/check/folder.rs",
+            "cli/check.rs",
+            "cli/explain/record.rs",
+            "cli/explain.rs",
+            "cli/import/gems/plan.rs",
+            "cli/import/gems/upload.rs",
+            "cli/import/gems.rs",
+            "cli/import/maven/upload.rs",
+            "cli/import/maven.rs",
+            "cli/import/outcome.rs",
+            "cli/import.rs",
+            "cli/mod.rs",
+            "cli/repo/contents.rs",
+            "cli/repo/former.rs",
+            "cli/repo/preview.rs",
+            "cli/repo/removal.rs",
+            "cli/repo/shown.rs",
+            "cli/repo.rs",
+        ],
+        "subcommands share their arguments and their context with those below them",
+    ),
+];
+
+/// The files that can be reached from each file.
+fn reached(imports: &Imports) -> Vec<Vec<bool>> {
+    let count = imports.files.len();
+    let from = |start: usize| {
+        let (mut seen, mut next) = (vec![false; count], vec![start]);
+        while let Some(file) = next.pop() {
+            for imported in
+                imports.edges[file].iter().filter(|imported| !std::mem::replace(&mut seen[**imported], true))
+            {
+                next.push(*imported);
+            }
+        }
+        seen
+    };
+    (0..count).map(from).collect()
+}
+
+/// The circles of a crate: their files, in order.
+fn circles(imports: &Imports) -> Vec<Vec<usize>> {
+    let reached = reached(imports);
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    for (file, seen) in reached.iter().enumerate().filter(|(file, seen)| seen[*file]) {
+        if !found.iter().any(|circle| circle.contains(&file)) {
+            found.push((0..reached.len()).filter(|other| seen[*other] && reached[*other][file]).collect());
+        }
+    }
+    found
+}
+
+#[test]
+fn files_import_each_other_in_a_circle_only_where_a_reason_says_why() {
+    let mut wrong = Vec::new();
+    for folder in fs::read_dir(root().join("crates")).unwrap() {
+        let name = folder.unwrap().file_name().into_string().unwrap();
+        let imports = Imports::of(&name);
+        let short =
+            |file: &usize| imports.files[*file].strip_prefix(&format!("crates/{name}/src/")).unwrap().to_owned();
+        let listed = CIRCLES.iter().filter(|(of, ..)| *of == name);
+        let allowed: Vec<&str> = listed.flat_map(|(_, files, _)| files.iter().copied()).collect();
+        let mut in_circles = Vec::new();
+        for circle in circles(&imports) {
+            let files: Vec<String> = circle.iter().map(short).collect();
+            let new: Vec<&String> = files.iter().filter(|file| !allowed.contains(&file.as_str())).collect();
+            if !new.is_empty() {
+                wrong.push(format!("crates/{name}: a circle of {} files, with {new:?}:", files.len()));
+                for file in &circle {
+                    for imported in imports.edges[*file].iter().filter(|imported| circle.contains(imported)) {
+                        wrong.push(format!("    {} imports {}", short(file), short(imported)));
+                    }
+                }
+            }
+            in_circles.extend(files);
+        }
+        let untied = allowed.iter().filter(|file| !in_circles.iter().any(|other| other == *file));
+        wrong.extend(untied.map(|file| format!("crates/{name}: `{file}` is listed, and is in no circle any more")));
+    }
+    nothing_wrong(wrong);
+}
