@@ -1,7 +1,7 @@
 //! What stands in requests: URLs, forms, headers, and what a proxy says before them.
 
 use super::text;
-use daylight::access::Presented;
+use daylight::access::Credentials;
 use daylight::multipart::{Form, Piece};
 use daylight::route::{self, Route};
 use front::conditional::{self, Checkpoints, Conditions};
@@ -106,7 +106,7 @@ pub(crate) fn conditions(bytes: &[u8]) {
 pub(crate) fn credentials(bytes: &[u8]) {
     let Ok(value) = HeaderValue::from_bytes(bytes) else { return };
     let headers = HeaderMap::from_iter([(header::AUTHORIZATION, value)]);
-    assert_eq!(format!("{:?}", Presented::read(&headers)), "Some(Presented(***))");
+    assert_eq!(format!("{:?}", Credentials::read(&headers)), "Some(Credentials(***))");
 }
 
 /// Whom a proxy speaks for in its headers: nobody whom the nearest who is not trusted could have invented.

@@ -5,7 +5,7 @@ use crate::class::Class;
 use crate::config::FORM_BYTES;
 use crate::error::Error;
 use crate::route::{self, Content, Route};
-use crate::{accounts, admin, conformance, reply, upload};
+use crate::{access, accounts, admin, conformance, reply, upload};
 use bytes::Bytes;
 use front::{Reply, Request, client};
 use repository::{About, Ask, Brings, Found, Parameters, People, Place, Question, Reading, Repository, Scope, Unread};
@@ -76,7 +76,7 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
     };
     let question = question.map_err(|why| url.unread(why, &repository))?;
     if needs_token && who.token.is_none() {
-        return Err(Error::AccountMissing);
+        return Err(access::Error::AccountMissing.into());
     }
     let form = match brings {
         Brings::Form => request.upload.collect(FORM_BYTES, event).await?,

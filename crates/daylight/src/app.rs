@@ -1,6 +1,6 @@
 //! Everything a request may need, in one place, made once.
 
-use crate::access::{Access, Who};
+use crate::access::{Access, Caller};
 use crate::answer::answer;
 use crate::class::{Class, Classes, Place};
 use crate::config::References;
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub struct App {
     /// Complete answers. The front gives them out before it asks for anything else.
     pub pages: Pages<Stamp>,
-    /// Who may what.
+    /// Caller may what.
     pub access: Arc<Access>,
     /// What there is.
     pub repositories: Repositories,
@@ -62,14 +62,14 @@ impl App {
         self.classes.enter(class, request.client, token)
     }
 
-    /// Keeps a reply as a page, if it may be one: `stamp` says what it was made from. Who asked matters only where the
+    /// Keeps a reply as a page, if it may be one: `stamp` says what it was made from. Caller asked matters only where the
     /// repository is private: then it is a page of theirs alone, and ends when their token changes.
     pub fn keep(
         &self,
         request: &Request,
         reply: &Reply,
         ask: &Ask<'_>,
-        who: &Who,
+        who: &Caller,
         stamp: Option<Stamp>,
         event: &mut Event,
     ) {

@@ -161,11 +161,11 @@ impl Classes {
         let (all, each) = (&self.all[class as usize], &self.each[class as usize]);
         // First, so that one who asks for more than that takes nothing of it from others, not even for a moment.
         let (client, token) = (Holder::Client(front::client(client)), token.map(Holder::Token));
-        let held = |holder| each.enter(holder).map_err(|_| Error::BusyForOne(class));
+        let held = |holder| each.enter(holder).map_err(|_| Error::BusyForOne(class.doc()));
         let parts = each.bound().capacity() < all.capacity();
         let _client = parts.then(|| held(client)).transpose()?;
         let _token = token.filter(|_| parts).map(held).transpose()?;
-        let _class = all.enter().map_err(|_| Error::Busy(class))?;
+        let _class = all.enter().map_err(|_| Error::Busy(class.doc()))?;
         Ok(Place { _class, _client, _token })
     }
 

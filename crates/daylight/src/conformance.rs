@@ -95,7 +95,7 @@ pub(crate) async fn answer(
     if !app.conformance {
         return Err(Error::NoSuchRoute(Event::text(request.path())));
     }
-    crate::access::refuse_elsewhere(&request.headers)?;
+    crate::access::refuse_cross_site(&request.headers)?;
     let (repository, _) = app.repositories.find(&repository, event).await?;
     match wish {
         Wish::SetTime => {

@@ -1,8 +1,7 @@
 //! What a new data folder gets: its first repositories and an admin token.
 
-use crate::access::{Access, NewToken};
+use crate::access::{self, Access, NewToken};
 use crate::config::{Secret, Settings, Upstream};
-use crate::error::Error;
 use crate::serve::{Extra, Opened};
 use crate::sinks;
 use anyhow::Context;
@@ -104,7 +103,7 @@ fn first_repositories(info_format: FormatVersion, upstream: &Upstream) -> Vec<Re
 /// Puts an admin token in force, with the given secret or a new one, in place of any other of its name.
 async fn replace(secret: Option<Secret>, access: &Access, event: &mut Event) -> Result<Secret, anyhow::Error> {
     match access.revoke(ADMIN, BY, event).await {
-        Ok(()) | Err(Error::NoSuchToken(_)) => {}
+        Ok(()) | Err(access::Error::NoSuchToken(_)) => {}
         Err(error) => return Err(error).context("cannot replace the admin token"),
     }
     Ok(access.create(admin(), secret, BY, event).await.context("cannot make the admin token")?.secret)

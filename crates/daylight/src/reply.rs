@@ -1,6 +1,6 @@
 //! Turns what was found, or an error, into a reply: headers, body, and the status where `status` does not have it.
 
-use crate::access::Refused;
+use crate::access::{self, OtpError};
 use crate::error::Error;
 use crate::{digests, freshness, growing, status};
 use base64::Engine;
@@ -253,7 +253,7 @@ pub(crate) fn refusal(error: &Error, request: &Request, now: Millis) -> Reply {
     let headers = &mut reply.headers;
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     match error {
-        Error::Password { why: Refused::TooMany(seconds), .. } => {
+        Error::Access(access::Error::Password { why: OtpError::TooMany(seconds), .. }) => {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
         }
         _ if status == StatusCode::UNAUTHORIZED => {

@@ -1,67 +1,69 @@
 //! Making, widening and revoking tokens.
 
-use super::credentials::hash;
-use super::{Access, Token, name, otp};
-use crate::error::Error;
+use super::credentials::{self, hash};
+use super::error::Error;
+use super::table::Token;
+use super::tokens::Access;
+use super::{name, otp};
 use client::Secret;
 use repository::Scope;
 use std::sync::{Arc, PoisonError};
 use store::{Batch, Change, CommitError, Expect, RepositoryId, TokenRecord};
 use telemetry::{Event, Millis};
 
-/// Keys of one owner that work, or were made within [`RECENT`]. Each is a row for ever, and all of them are in memory.
+/// Most keys of one owner that work, or were made within [`RECENT`]. Each is a row in the journal, and all are in memory.
 const KEYS_MAX: usize = 100;
 /// A day, in milliseconds.
 const RECENT: i64 = 86_400_000;
 
-/// What a new token is to be.
+/// A token to be made.
 #[derive(Debug, Clone, Default)]
 pub struct NewToken {
     /// Its name.
     pub name: String,
-    /// Whose it is.
+    /// Its owner.
     pub owner: String,
-    /// What it is good for; at least one.
+    /// Its scopes, at least one.
     pub scopes: Vec<Scope>,
-    /// Which repositories it is for, with the names they have now; empty: all.
+    /// The repositories that it is for, with their current names; empty: all.
     pub repositories: Vec<(RepositoryId, String)>,
-    /// The one unit it may change; `None`: any.
+    /// The only package that it may change; `None`: any.
     pub unit: Option<String>,
-    /// When it stops to work.
+    /// When it expires.
     pub expires: Option<Millis>,
-    /// Whether it is to demand one-time passwords.
+    /// Whether it demands one-time passwords.
     pub otp: bool,
 }
 
-/// A token that was made, and what is told about it only now.
+/// A new token, with the secrets that are shown only once.
 #[derive(Debug)]
-pub struct Made {
+pub struct CreatedToken {
     /// Its secret.
     pub secret: Secret,
-    /// Where it demands one-time passwords of its own: what an app needs to show them.
+    /// The URI with the key of its one-time passwords, for an app that shows them.
     pub otp: Option<Secret>,
-    /// As it was journaled.
+    /// Its record in the journal.
     pub record: TokenRecord,
 }
 
 impl Access {
-    /// Makes a token with the given secret, or a new one.
+    /// Makes a token with the given secret, or with a new one.
     pub async fn create(
         &self,
         new: NewToken,
         secret: Option<Secret>,
         by: &str,
         event: &mut Event,
-    ) -> Result<Made, Error> {
+    ) -> Result<CreatedToken, Error> {
         let otp = new.otp.then(otp::new_key).transpose()?;
         let uri = otp.as_deref().map(|key| otp::uri(key, &new.name));
         let (secret, record) = self.record(new, secret)?;
         let record = TokenRecord { otp, ..record };
         self.write(vec![Expect::TokenNameFree(record.name.clone())], vec![record.clone()], by, event).await?;
-        Ok(Made { secret, otp: uri, record })
+        Ok(CreatedToken { secret, otp: uri, record })
     }
 
-    /// Makes a key with a token: one that may no more than its maker, demands the same passwords, and ends with it.
+    /// Makes a key with a token. The key has no more rights than the token, demands the same passwords, and expires with it.
     pub async fn derive(&self, maker: &Token, mut new: NewToken, event: &mut Event) -> Result<Secret, Error> {
         name::check_free("name", &new.name)?;
         let made_by = &maker.record;
@@ -87,29 +89,29 @@ impl Access {
         Ok(secret)
     }
 
-    /// How many keys an owner has, and had within a day: a key that was revoked is a row for ever too.
+    /// The number of keys of an owner that work, or were made within a day. Revoked keys count, as their rows stay in the journal.
     async fn keys(&self, owner: &str, event: &mut Event) -> Result<usize, Error> {
         let (now, tokens) = (self.clock.now(), self.table(event).await?.tokens());
         let recent = |created: Millis| now.0.saturating_sub(created.0) < RECENT;
         let counts = |token: &Token| token.record.maker.is_some() && (token.lives(now) || recent(token.record.created));
-        let there = tokens.iter().filter(|token| token.owner() == owner && counts(token)).count();
-        let mut gone = self.gone_keys.lock().unwrap_or_else(PoisonError::into_inner);
-        gone.retain(|_, created| {
+        let present = tokens.iter().filter(|token| token.owner() == owner && counts(token)).count();
+        let mut revoked = self.revoked_keys.lock().unwrap_or_else(PoisonError::into_inner);
+        revoked.retain(|_, created| {
             created.retain(|created| recent(*created));
             !created.is_empty()
         });
-        Ok(there + gone.get(owner).map_or(0, Vec::len))
+        Ok(present + revoked.get(owner).map_or(0, Vec::len))
     }
 
-    /// Remembers keys that are revoked, so that making and revoking them has an end within a day. A restart forgets it.
-    fn note_gone(&self, gone: &[Arc<Token>]) {
-        let mut keys = self.gone_keys.lock().unwrap_or_else(PoisonError::into_inner);
-        for key in gone.iter().filter(|token| token.record.maker.is_some()) {
+    /// Counts revoked keys, so that making and revoking keys is limited too. A restart forgets the count.
+    fn count_revoked(&self, revoked: &[Arc<Token>]) {
+        let mut keys = self.revoked_keys.lock().unwrap_or_else(PoisonError::into_inner);
+        for key in revoked.iter().filter(|token| token.record.maker.is_some()) {
             keys.entry(key.owner().to_owned()).or_default().push(key.record.created);
         }
     }
 
-    /// Adds scopes to a key that was made with `maker`. Nobody else can: what a key may is never more than its maker may.
+    /// Adds scopes to a key that was made with `maker`. Only its maker can, so that a key never has more rights than its maker.
     pub async fn widen(&self, key: &Token, scopes: &[Scope], maker: &Token, event: &mut Event) -> Result<(), Error> {
         if key.record.maker != Some(maker.record.hash) {
             return Err(Error::NotItsMaker { key: key.record.name.clone(), token: maker.record.name.clone() });
@@ -120,7 +122,7 @@ impl Access {
         self.write(expect, vec![record], &maker.record.name, event).await
     }
 
-    /// Revokes the token of that name and the keys that were made with it: they stop to work before this returns.
+    /// Revokes the token of that name, and the keys that were made with it. None of them works any more when this returns.
     pub async fn revoke(&self, name: &str, by: &str, event: &mut Event) -> Result<(), Error> {
         let table = self.table(event).await?;
         let named = |token: &Token| token.record.name == name;
@@ -132,8 +134,8 @@ impl Access {
             let now = self.clock.now();
             let revoked = |token: &Token| TokenRecord { revoked: Some(now), ..token.record.clone() };
             self.write(Vec::new(), gone.iter().map(|token| revoked(token)).collect(), by, event).await?;
-            self.note_gone(&gone);
-            // Also those that were made meanwhile. Without its maker none can be made any more.
+            self.count_revoked(&gone);
+            // Keys may have been made meanwhile; from now on none can, without their maker.
             gone = self.table(event).await?.orphans();
         }
         Ok(())
@@ -145,7 +147,7 @@ impl Access {
         for (what, text) in [("name", &new.name), ("owner", &new.owner)] {
             name::check(what, text)?;
         }
-        // Letters of other alphabets look like these, and a name stands in the URL that revokes the token.
+        // Letters of other alphabets may look like ASCII, and the name is part of the URL that revokes the token.
         if new.name.is_empty()
             || !new.name.is_ascii()
             || new.name.contains(['/', '\\'])
@@ -162,7 +164,7 @@ impl Access {
         }
         let secret = match secret {
             Some(given) => given,
-            None => super::new_secret()?,
+            None => credentials::new_secret()?,
         };
         let record = TokenRecord {
             name: new.name,
@@ -194,7 +196,7 @@ impl Access {
             Ok(_) => Ok(()),
             Err(CommitError::Conflict(conflict)) => match conflict.0 {
                 Expect::TokenNameFree(name) => Err(Error::TokenNameTaken(name)),
-                // Revoked since it was shown.
+                // It was revoked meanwhile.
                 _ => Err(Error::CredentialsUnknown),
             },
             Err(CommitError::Error(error)) => Err(error.into()),

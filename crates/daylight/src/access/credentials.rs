@@ -1,4 +1,4 @@
-//! What a client shows, in all the forms clients show it, never printed.
+//! Reads the credentials of a request in all forms that clients use. They are never printed.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -9,37 +9,37 @@ use sha2::{Digest as _, Sha256};
 use std::fmt;
 use store::Digest;
 
-/// Longest `Authorization` header that is looked at, in bytes.
+/// Longest `Authorization` header that is read, in bytes.
 const MAX: usize = 1024;
 
-/// What a client showed: hashes of the one or two texts that may be a token. The texts are not kept.
+/// The credentials of a request: hashes of the one or two texts that may be a token. The texts are not stored.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Presented {
+pub struct Credentials {
     candidates: Vec<Digest>,
 }
 
-impl fmt::Debug for Presented {
+impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Presented(***)")
+        f.write_str("Credentials(***)")
     }
 }
 
-impl Presented {
+impl Credentials {
     /// Reads `Authorization`: a bare key (`gem push`), `Bearer` or `Basic`, whose user or password may be the token:
-    /// Bundler is often told `https://TOKEN@host/` or `https://TOKEN:x-oauth-basic@host/`. `None`: nothing was shown.
+    /// Bundler is often told `https://TOKEN@host/` or `https://TOKEN:x-oauth-basic@host/`. `None`: there are none.
     pub fn read(headers: &HeaderMap) -> Option<Self> {
-        let shown = headers.get(header::AUTHORIZATION)?.as_bytes();
-        if shown.is_empty() || shown.len() > MAX {
+        let header = headers.get(header::AUTHORIZATION)?.as_bytes();
+        if header.is_empty() || header.len() > MAX {
             return Some(Self { candidates: Vec::new() });
         }
-        let (scheme, rest) = match shown.iter().position(|byte| *byte == b' ') {
-            Some(at) => (&shown[..at], shown[at + 1..].trim_ascii()),
-            None => (&b""[..], shown),
+        let (scheme, rest) = match header.iter().position(|byte| *byte == b' ') {
+            Some(at) => (&header[..at], header[at + 1..].trim_ascii()),
+            None => (&b""[..], header),
         };
         let candidates = if scheme.eq_ignore_ascii_case(b"basic") {
             let pair = STANDARD.decode(rest).unwrap_or_default();
             if pair == b":" {
-                return None; // what `gem` sends that has nobody to ask for a name and a password
+                return None; // `gem` sends this where there is no terminal to ask for a name and a password
             }
             let colon = pair.iter().position(|byte| *byte == b':').unwrap_or(pair.len());
             let (user, password) = (&pair[..colon], pair.get(colon + 1..).unwrap_or_default());
@@ -50,20 +50,20 @@ impl Presented {
         Some(Self { candidates })
     }
 
-    /// As if `secret` had been shown.
-    pub(super) fn secret(secret: &Secret) -> Self {
+    /// The credentials of a request with this secret.
+    pub(super) fn of_secret(secret: &Secret) -> Self {
         Self { candidates: vec![hash(secret.expose().as_bytes())] }
     }
 
-    /// The hashes to look for, the likeliest first.
+    /// The hashes, the most likely first.
     pub(super) fn candidates(&self) -> &[Digest] {
         &self.candidates
     }
 }
 
-/// Whether a browser sends this for a page of another site: with the credentials it remembers, and without its person
-/// knowing. Browsers say so in `Sec-Fetch-Site`, older ones by an `Origin` that is not the host asked; others say neither.
-pub(super) fn from_elsewhere(headers: &HeaderMap) -> bool {
+/// Whether a page of another site made a browser send the request, with stored credentials and without its user knowing. Browsers
+/// send `Sec-Fetch-Site`, older ones an `Origin` that differs from the host; other clients send neither.
+pub(super) fn is_cross_site(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     if let Some(site) = text(HeaderName::from_static("sec-fetch-site")) {
         return !matches!(site, "same-origin" | "none");
@@ -72,8 +72,8 @@ pub(super) fn from_elsewhere(headers: &HeaderMap) -> bool {
     text(header::ORIGIN).is_some_and(|origin| authority(origin).as_deref() != text(header::HOST))
 }
 
-/// Whether RubyGems sends this. Its `User-Agent` begins so since 1.3; no page can have a browser send that of another program with what it
-/// remembers of a person, and browsers say themselves what a page makes them ask for.
+/// Whether RubyGems sends the request. Its `User-Agent` begins like this since 1.3. A page cannot make a browser send another `User-Agent`
+/// with stored credentials, and browsers add headers to the requests of pages.
 pub(super) fn is_rubygems(headers: &HeaderMap) -> bool {
     let agent = headers.get(header::USER_AGENT).is_some_and(|agent| agent.as_bytes().starts_with(b"RubyGems/"));
     let adds = |name: &HeaderName| {
@@ -82,12 +82,12 @@ pub(super) fn is_rubygems(headers: &HeaderMap) -> bool {
     agent && !headers.keys().any(adds)
 }
 
-/// What of a secret is kept.
+/// The hash under which a secret is stored.
 pub(crate) fn hash(secret: &[u8]) -> Digest {
     Digest(Sha256::digest(secret).into())
 }
 
-/// A new secret: 256 random bits. Fails only where the machine has no randomness to give.
+/// A new secret: 256 random bits. Fails only where the machine has no randomness.
 pub fn new_secret() -> Result<Secret, getrandom::Error> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes)?;
@@ -98,34 +98,34 @@ pub fn new_secret() -> Result<Secret, getrandom::Error> {
 mod tests {
     use super::*;
 
-    fn presented(value: &str) -> Vec<Digest> {
+    fn candidates(value: &str) -> Vec<Digest> {
         let mut headers = HeaderMap::new();
         headers.insert(header::AUTHORIZATION, value.parse().unwrap());
-        Presented::read(&headers).unwrap().candidates
+        Credentials::read(&headers).unwrap().candidates
     }
 
     #[test]
-    fn every_form_that_clients_use_shows_the_token() {
+    fn the_token_is_read_in_every_form_that_clients_use() {
         let token = hash(b"daylight_x");
-        assert_eq!(presented("daylight_x"), [token]);
-        assert_eq!(presented("Bearer daylight_x"), [token]);
+        assert_eq!(candidates("daylight_x"), [token]);
+        assert_eq!(candidates("Bearer daylight_x"), [token]);
         for pair in ["daylight_x:", "daylight_x:x-oauth-basic", "me:daylight_x"] {
-            let shown = presented(&format!("Basic {}", STANDARD.encode(pair)));
-            assert!(shown.contains(&token), "{pair}");
+            let found = candidates(&format!("Basic {}", STANDARD.encode(pair)));
+            assert!(found.contains(&token), "{pair}");
         }
-        assert_eq!(presented("Basic !!!"), []);
-        assert_eq!(presented(&"x".repeat(2000)), []);
+        assert_eq!(candidates("Basic !!!"), []);
+        assert_eq!(candidates(&"x".repeat(2000)), []);
     }
 
     #[test]
-    fn nothing_shown_is_not_the_same_as_something_unknown() {
-        assert!(Presented::read(&HeaderMap::new()).is_none());
+    fn no_credentials_differ_from_unknown_ones() {
+        assert!(Credentials::read(&HeaderMap::new()).is_none());
         let nobody = HeaderMap::from_iter([(header::AUTHORIZATION, "Basic Og==".parse().unwrap())]);
-        assert!(Presented::read(&nobody).is_none());
+        assert!(Credentials::read(&nobody).is_none());
     }
 
     #[test]
-    fn rubygems_is_known_from_what_a_page_has_a_browser_send() {
+    fn requests_of_rubygems_are_told_from_those_of_pages() {
         let is = |all: &[(&'static str, &'static str)]| {
             let pair =
                 |(name, value): &(&'static str, &'static str)| (HeaderName::from_static(name), value.parse().unwrap());
@@ -142,8 +142,8 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_other_sites_are_told_by_either_header() {
-        for (name, value, elsewhere) in [
+    fn requests_of_other_sites_are_recognized_by_either_header() {
+        for (name, value, cross_site) in [
             ("sec-fetch-site", "cross-site", true),
             ("sec-fetch-site", "same-site", true),
             ("sec-fetch-site", "same-origin", false),
@@ -156,7 +156,7 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.insert(header::HOST, "here.test:8080".parse().unwrap());
             headers.insert(name, value.parse().unwrap());
-            assert_eq!(from_elsewhere(&headers), elsewhere, "{name}: {value}");
+            assert_eq!(is_cross_site(&headers), cross_site, "{name}: {value}");
         }
     }
 

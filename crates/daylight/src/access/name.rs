@@ -1,20 +1,20 @@
-//! Names of tokens and their owners. The journal says by these names who did what, so two that look the same must be the
-//! same, and nobody takes the name that the program itself writes under.
+//! Checks the names of tokens and owners. The journal records under these names who changed what, so no two names may look the
+//! same, and the names of the program itself are reserved.
 
-use crate::error::Error;
+use super::error::Error;
 
 /// Longest name of a token or an owner, in bytes.
 const MAX: usize = 128;
-/// The program itself, and whoever shows no token.
+/// The program itself, and callers without a token.
 const RESERVED: [&str; 2] = ["daylight", "anyone"];
-/// Letters that nothing is seen of (Unicode's fillers of Hangul), of which a name could be made that looks empty.
+/// Letters that are invisible (the fillers of Hangul in Unicode): a name of them would look empty.
 const INVISIBLE: [char; 4] = ['\u{115f}', '\u{1160}', '\u{3164}', '\u{ffa0}'];
 
-/// Whether a token's `what` (its name or its owner) can be `text`.
+/// Refuses a `text` that cannot be the name or the owner (`what`) of a token.
 pub(super) fn check(what: &str, text: &str) -> Result<(), Error> {
-    let seen =
+    let visible =
         |one: char| (one.is_alphanumeric() && !INVISIBLE.contains(&one)) || one.is_ascii_punctuation() || one == ' ';
-    if text.len() <= MAX && text.chars().all(seen) && text.trim() == text && !text.contains("  ") {
+    if text.len() <= MAX && text.chars().all(visible) && text.trim() == text && !text.contains("  ") {
         return Ok(());
     }
     Err(Error::Input(format!(
@@ -22,7 +22,7 @@ pub(super) fn check(what: &str, text: &str) -> Result<(), Error> {
     )))
 }
 
-/// Refuses names that the journal uses for others.
+/// Refuses names that are reserved.
 pub(crate) fn check_free(what: &str, text: &str) -> Result<(), Error> {
     match RESERVED.into_iter().find(|name| text.eq_ignore_ascii_case(name)) {
         Some(name) => Err(Error::Input(format!("a token's {what} cannot be `{name}`: the journal uses it for itself"))),
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_what_it_looks_like() {
+    fn names_that_look_alike_are_refused() {
         for good in [
             "admin",
             "mira@example.com",
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_called_as_the_program_is() {
+    fn reserved_names_are_refused() {
         for taken in ["daylight", "Daylight", "anyone"] {
             assert!(check_free("name", taken).is_err(), "{taken}");
         }

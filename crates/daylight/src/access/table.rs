@@ -1,7 +1,7 @@
 //! The tokens in memory, found by their hashes.
 
-use super::Presented;
-use crate::error::Error;
+use super::credentials::Credentials;
+use super::error::Error;
 use client::Secret;
 use repository::{People, Scope};
 use std::collections::HashMap;
@@ -13,14 +13,14 @@ use telemetry::{Event, Millis};
 /// A token that is not revoked.
 #[derive(Debug)]
 pub struct Token {
-    /// As the journal has it.
+    /// Its record in the journal.
     pub record: TokenRecord,
-    /// The access class of pages made for its bearer; never `front`'s class of everyone.
+    /// The class of the pages of its bearer; never the class of public pages.
     pub class: u64,
 }
 
 impl Token {
-    /// Whose it is: a person or a machine.
+    /// Its owner: a person or a machine.
     pub fn owner(&self) -> &str {
         if self.record.owner.is_empty() { &self.record.name } else { &self.record.owner }
     }
@@ -30,7 +30,7 @@ impl Token {
         self.record.expires.is_none_or(|expires| now < expires)
     }
 
-    /// Whether it has `scope`, somewhere.
+    /// Whether it has `scope`, in any repository.
     pub fn scoped(&self, scope: Scope) -> bool {
         self.record.scopes.iter().any(|had| had == scope.as_str() || had == Scope::Admin.as_str())
     }
@@ -40,34 +40,34 @@ impl Token {
         self.record.repositories.is_empty() || self.record.repository_ids.contains(&repository)
     }
 
-    /// Whether it is good for `scope`, on that repository or (`None`) on the server as a whole.
+    /// Whether it has `scope` in a repository, or (`None`) in all of them.
     pub fn allows(&self, scope: Scope, repository: Option<RepositoryId>) -> bool {
         let everywhere = self.record.repositories.is_empty();
         self.scoped(scope) && (everywhere || repository.is_some_and(|id| self.is_for(id)))
     }
 }
 
-/// All tokens that are not revoked, and the revision they were read at.
+/// All tokens that are not revoked, at a revision.
 #[derive(Debug)]
-pub struct Table {
+pub struct TokenTable {
     by_hash: HashMap<Digest, Arc<Token>>,
-    /// Taken before they were read.
+    /// The revision, taken before the tokens were read.
     pub stamp: Stamp,
 }
 
-impl People for Table {
+impl People for TokenTable {
     fn has_token(&self, owner: &str) -> bool {
         self.by_hash.values().any(|token| token.owner() == owner)
     }
 }
 
-impl Table {
-    /// The tokens as the truth has them.
+impl TokenTable {
+    /// Reads the tokens from the store.
     pub(super) async fn read(store: &Store, event: &mut Event) -> Result<Self, Error> {
         let stamp = store.revisions().stamp(&[Unit::Tokens], Millis(i64::MAX)).ok_or(Error::GivenUp)?;
         let tokens = store.tokens(event).await?;
         let by_hash = tokens.into_iter().map(|record| {
-            // The class is a piece of the secret's hash: the same for the same token, and no two tokens' are equal.
+            // The class is a part of the secret's hash: it is stable, and no two tokens have the same.
             let mut class = [0; 8];
             class.copy_from_slice(&record.hash.0[..8]);
             (record.hash, Arc::new(Token { record, class: u64::from_le_bytes(class).max(1) }))
@@ -75,18 +75,18 @@ impl Table {
         Ok(Self { by_hash: by_hash.collect(), stamp })
     }
 
-    /// The token that was shown, if it is known and has not expired at `now`.
-    pub fn find(&self, presented: &Presented, now: Millis) -> Option<Arc<Token>> {
-        presented.candidates().iter().find_map(|hash| {
+    /// The token of these credentials, if it is known and has not expired at `now`.
+    pub fn find(&self, credentials: &Credentials, now: Millis) -> Option<Arc<Token>> {
+        credentials.candidates().iter().find_map(|hash| {
             let token = self.by_hash.get(hash)?;
             let same: bool = token.record.hash.0.ct_eq(&hash.0).into();
             (same && token.lives(now)).then(|| token.clone())
         })
     }
 
-    /// The living token with this secret.
+    /// The token with this secret, if it has not expired.
     pub fn of_secret(&self, secret: &Secret, now: Millis) -> Option<Arc<Token>> {
-        self.find(&Presented::secret(secret), now)
+        self.find(&Credentials::of_secret(secret), now)
     }
 
     /// Whether the token of that name is `token`, or a key that was made with it, or with such a key.
@@ -102,13 +102,13 @@ impl Table {
         false
     }
 
-    /// Those whose maker is gone.
+    /// The keys whose maker was revoked.
     pub(super) fn orphans(&self) -> Vec<Arc<Token>> {
         let orphan = |token: &&Arc<Token>| token.record.maker.is_some_and(|maker| !self.by_hash.contains_key(&maker));
         self.by_hash.values().filter(orphan).cloned().collect()
     }
 
-    /// All of them, by name.
+    /// All tokens, sorted by name.
     pub fn tokens(&self) -> Vec<Arc<Token>> {
         let mut all: Vec<_> = self.by_hash.values().cloned().collect();
         all.sort_by(|a, b| a.record.name.cmp(&b.record.name));

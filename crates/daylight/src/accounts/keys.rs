@@ -1,6 +1,6 @@
 //! `api/v1/api_key`: signing in, and adding scopes to a key.
 
-use crate::access::{NewToken, Token};
+use crate::access::{self, NewToken, Token};
 use crate::app::App;
 use crate::config::FORM_BYTES;
 use crate::error::Error;
@@ -58,7 +58,7 @@ pub(super) async fn make_full(
     event: &mut Event,
 ) -> Result<Reply, Error> {
     let maker = app.access.account(request, repository, true, event).await?;
-    crate::access::refuse_browsers(&request.headers)?;
+    access::refuse_browsers(&request.headers)?;
     let all = Scope::ALL.iter().copied().filter(|scope| *scope != Scope::Admin && maker.scoped(*scope));
     let new = NewToken {
         name: format!("{}-gem-{}", maker.record.name, event.id),
@@ -115,7 +115,7 @@ fn scopes(fields: Fields<'_>, maker: &Token, repository: &Repository) -> Result<
         if maker.allows(scope, Some(repository.id)) {
             given.push(scope);
         } else if !open {
-            return Err(Error::Wider { token: maker.record.name.clone(), scope });
+            return Err(access::Error::Wider { token: maker.record.name.clone(), scope }.into());
         }
     }
     Ok(given)

@@ -1,7 +1,7 @@
 //! `/api/v1/repositories/NAME/contents`: the files of a repository that is a tree of them.
 
 use super::part;
-use crate::access::Who;
+use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
 use format::percent::Form;
@@ -45,7 +45,7 @@ pub(super) async fn list(
 pub(super) async fn remove(
     app: &App,
     (name, path): (&str, &str),
-    who: &Who,
+    who: &Caller,
     event: &mut Event,
 ) -> Result<Value, Error> {
     let removed = app.repositories.withdraw(name, path, who.actor(), event).await?;
@@ -55,7 +55,7 @@ pub(super) async fn remove(
 pub(super) async fn restore(
     app: &App,
     (name, path): (&str, &str),
-    who: &Who,
+    who: &Caller,
     event: &mut Event,
 ) -> Result<Value, Error> {
     let restored = app.repositories.restore(name, path, who.actor(), event).await?;

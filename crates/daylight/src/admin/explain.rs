@@ -1,6 +1,6 @@
 //! `/api/v1/explain`: what would be answered to a request, and why, in the form in which events tell of answers.
 
-use crate::access::Who;
+use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
 use crate::route::{self, Content, Route};
@@ -16,7 +16,7 @@ use telemetry::{Event, Reason};
 /// What an event has that was not asked for.
 const OF_REQUESTS: [&str; 7] = ["id", "kind", "bytes_in", "bytes_out", "first_byte_ms", "duration_ms", "weight"];
 
-pub(super) async fn show(app: &App, query: &str, who: &Who, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn show(app: &App, query: &str, who: &Caller, event: &mut Event) -> Result<Value, Error> {
     let named = |name: &str| {
         let value = Form(query).value(name).filter(|value| !value.is_empty());
         value.ok_or_else(|| Error::Input(format!("`{name}` is missing")))
@@ -46,7 +46,7 @@ pub(super) async fn explain(
     app: &App,
     url: &Content,
     (repository, settings): (Arc<Repository>, Stamp),
-    who: &Who,
+    who: &Caller,
     event: &mut Event,
 ) -> Result<Option<Event>, Error> {
     let repository = match url.as_of {

@@ -2,7 +2,7 @@
 //! Nothing is changed for that, and no upstream is asked.
 
 use super::explain::{content, explain};
-use crate::access::Who;
+use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
 use crate::route::Content;
@@ -21,7 +21,7 @@ const PATHS_MAX: usize = 1_000;
 struct Resolved {
     /// 0: it depends on the member's upstream.
     status: u16,
-    /// Who has it, or would be asked.
+    /// Caller has it, or would be asked.
     member: Option<String>,
 }
 
@@ -29,7 +29,7 @@ pub(super) async fn show(
     app: &App,
     name: &str,
     body: SettingsPatch,
-    who: &Who,
+    who: &Caller,
     event: &mut Event,
 ) -> Result<Value, Error> {
     let former_files = body.former_files();
@@ -82,7 +82,7 @@ async fn resolve(
     app: &App,
     known: &RepositoryTable,
     url: &Content,
-    who: &Who,
+    who: &Caller,
     event: &mut Event,
 ) -> Result<Option<Resolved>, Error> {
     let Some(repository) = known.by_name.get(&url.repository) else { return Ok(None) };

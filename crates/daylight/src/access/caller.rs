@@ -1,0 +1,33 @@
+//! Who makes a request.
+
+use super::table::Token;
+use repository::{Actor, Scope};
+use std::sync::Arc;
+use store::Stamp;
+
+/// Who makes a request: the bearer of a token, or anyone.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// Their token, if they sent a valid one.
+    pub token: Option<Arc<Token>>,
+    /// The revision of the tokens when the token was looked up.
+    pub stamp: Stamp,
+}
+
+impl Caller {
+    /// The caller as repositories know them.
+    pub fn actor(&self) -> Actor<'_> {
+        let token = self.token.as_deref();
+        Actor {
+            name: self.name(),
+            owner: token.map_or("", Token::owner),
+            only: token.and_then(|token| token.record.unit.as_deref()),
+            admin: token.is_some_and(|token| token.scoped(Scope::Admin)),
+        }
+    }
+
+    /// The name under which the journal records their changes.
+    pub fn name(&self) -> &str {
+        self.token.as_ref().map_or("anyone", |token| &token.record.name)
+    }
+}

@@ -1,0 +1,148 @@
+//! Whether a caller may do what a request asks for.
+
+use super::caller::Caller;
+use super::credentials::{self, Credentials};
+use super::error::Error;
+use super::table::Token;
+use super::tokens::Access;
+use front::Request;
+use http::HeaderMap;
+use repository::{Repositories, Repository, Scope};
+use std::sync::Arc;
+use store::Stamp;
+use telemetry::Event;
+
+/// Refuses a GET with side effects unless RubyGems sends it. A page can make a browser send a GET, with an image for instance, but
+/// cannot make it send the headers of RubyGems.
+pub(crate) fn refuse_browsers(headers: &HeaderMap) -> Result<(), Error> {
+    if credentials::is_rubygems(headers) { Ok(()) } else { Err(Error::OnlyPosted) }
+}
+
+/// Refuses a request that a page of another site made a browser send.
+pub(crate) fn refuse_cross_site(headers: &HeaderMap) -> Result<(), Error> {
+    if credentials::is_cross_site(headers) { Err(Error::CrossSite) } else { Ok(()) }
+}
+
+impl Access {
+    /// The repository of that name, with the revision of its settings, if the caller may know that it exists. Where some repositories
+    /// are private, a caller without a valid token gets the same answer for a private name as for one that does not exist,
+    /// and so does a token for other repositories.
+    pub async fn repository(
+        &self,
+        repositories: &Repositories,
+        name: &str,
+        headers: &HeaderMap,
+        event: &mut Event,
+    ) -> Result<(Arc<Repository>, Stamp), Error> {
+        let known = repositories.known(event).await?;
+        let found = known.by_name.get(name);
+        let missing = || repository::Error::NoSuchRepository(name.to_owned());
+        let private = match found {
+            Some(repository) => repository.record.private,
+            None => known.by_name.values().any(|repository| repository.record.private),
+        };
+        if private {
+            let token = self.caller(headers, event).await?.token;
+            let token = token.ok_or_else(|| Error::PrivateOrMissing(name.to_owned()))?;
+            if found.is_some_and(|repository| !token.is_for(repository.id)) {
+                return Err(missing().into());
+            }
+        }
+        Ok((found.ok_or_else(missing)?.clone(), known.stamp))
+    }
+
+    /// The caller, if they have `scope` in `repository`. Anyone may read a public repository. Everything else needs a valid token,
+    /// and changes need a one-time password where the token demands one.
+    pub async fn content(
+        &self,
+        request: &Request,
+        scope: Scope,
+        repository: &Repository,
+        event: &mut Event,
+    ) -> Result<Caller, Error> {
+        let headers = &request.headers;
+        if scope != Scope::Read && credentials::is_cross_site(headers) {
+            return Err(Error::CrossSite);
+        }
+        let open = scope == Scope::Read && !repository.record.private;
+        let name = &repository.record.name;
+        match self.caller(headers, event).await {
+            Ok(caller) => match &caller.token {
+                Some(token) if token.allows(scope, Some(repository.id)) => {
+                    if scope != Scope::Read {
+                        self.check_password(token, request)?;
+                    }
+                    Ok(caller)
+                }
+                _ if open => Ok(caller),
+                Some(token) if token.scoped(scope) => {
+                    Err(Error::RepositoryNotNamed { token: token.record.name.clone(), repository: name.clone() })
+                }
+                Some(token) => {
+                    Err(Error::ScopeMissing { token: token.record.name.clone(), scope, repository: Some(name.clone()) })
+                }
+                None => Err(Error::CredentialsMissing { scope, repository: Some(name.clone()) }),
+            },
+            Err(Error::CredentialsUnknown) if open => Ok(Caller { token: None, stamp: self.table(event).await?.stamp }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The token whose account a request is about. It must be for `repository`. Changes need a one-time password where the token
+    /// demands one.
+    pub async fn account(
+        &self,
+        request: &Request,
+        repository: &Repository,
+        changes: bool,
+        event: &mut Event,
+    ) -> Result<Arc<Token>, Error> {
+        let headers = &request.headers;
+        if changes && credentials::is_cross_site(headers) {
+            return Err(Error::CrossSite);
+        }
+        let token = self.caller(headers, event).await?.token.ok_or(Error::AccountMissing)?;
+        if !token.is_for(repository.id) {
+            let (token, repository) = (token.record.name.clone(), repository.record.name.clone());
+            return Err(Error::RepositoryNotNamed { token, repository });
+        }
+        if changes {
+            self.check_password(&token, request)?;
+        }
+        Ok(token)
+    }
+
+    /// The caller, if they may administer the server.
+    pub async fn server(&self, request: &Request, changes: bool, event: &mut Event) -> Result<Caller, Error> {
+        let headers = &request.headers;
+        if credentials::is_cross_site(headers) {
+            return Err(Error::CrossSite);
+        }
+        let caller = self.caller(headers, event).await?;
+        match &caller.token {
+            Some(token) if token.allows(Scope::Admin, None) => {
+                if changes {
+                    self.check_password(token, request)?;
+                }
+                Ok(caller)
+            }
+            Some(token) => {
+                Err(Error::ScopeMissing { token: token.record.name.clone(), scope: Scope::Admin, repository: None })
+            }
+            None => Err(Error::CredentialsMissing { scope: Scope::Admin, repository: None }),
+        }
+    }
+
+    /// Whether the caller may revoke the token of that name without a scope or a password: their own token, or one that was made with
+    /// it. With a password, the wrong attempts of a thief would keep the owner from revoking the stolen token. Returns the name
+    /// under which the change is journaled; `None`: only an administrator may revoke it.
+    pub async fn may_revoke(&self, request: &Request, name: &str, event: &mut Event) -> Result<Option<String>, Error> {
+        if credentials::is_cross_site(&request.headers) {
+            return Err(Error::CrossSite);
+        }
+        let Some(credentials) = Credentials::read(&request.headers) else { return Ok(None) };
+        let table = self.table(event).await?;
+        let by = table.find(&credentials, self.clock.now());
+        Ok(by.filter(|by| table.made_with(name, by)).map(|by| by.record.name.clone()))
+    }
+}

@@ -1,0 +1,118 @@
+//! The tokens of the server in memory, read again when one has changed.
+
+use super::caller::Caller;
+use super::credentials::Credentials;
+use super::error::Error;
+use super::otp::OtpCodes;
+use super::table::{Token, TokenTable};
+use arc_swap::ArcSwap;
+use front::Request;
+use http::HeaderMap;
+use repository::Scope;
+use std::collections::HashMap;
+use std::sync::Arc;
+use store::Store;
+use telemetry::{Clock, Event, Millis, Op};
+use tokio::sync::Mutex;
+
+/// The tokens, and the rules for what they allow.
+#[derive(Debug)]
+pub struct Access {
+    pub(super) store: Arc<Store>,
+    pub(super) clock: Clock,
+    table: ArcSwap<TokenTable>,
+    /// Held while the table is read again.
+    reading: Mutex<()>,
+    codes: OtpCodes,
+    /// When the keys were made that were revoked within the last day, by owner. They count like keys that work.
+    pub(super) revoked_keys: std::sync::Mutex<HashMap<String, Vec<Millis>>>,
+}
+
+impl Access {
+    /// Reads the tokens.
+    pub async fn open(store: Arc<Store>, clock: Clock, event: &mut Event) -> Result<Self, Error> {
+        let table = TokenTable::read(&store, event).await?;
+        let codes = OtpCodes::new(clock.now());
+        Ok(Self {
+            store,
+            clock,
+            table: ArcSwap::from_pointee(table),
+            reading: Mutex::new(()),
+            codes,
+            revoked_keys: Default::default(),
+        })
+    }
+
+    /// The current tokens: those in memory while their stamp holds, else read from the store.
+    pub async fn table(&self, event: &mut Event) -> Result<Arc<TokenTable>, Error> {
+        let table = self.table.load_full();
+        if self.is_current(&table) {
+            return Ok(table);
+        }
+        let _turn = self.reading.lock().await;
+        let table = self.table.load_full();
+        if self.is_current(&table) {
+            return Ok(table);
+        }
+        let table = Arc::new(TokenTable::read(&self.store, event).await?);
+        self.table.store(table.clone());
+        Ok(table)
+    }
+
+    fn is_current(&self, table: &TokenTable) -> bool {
+        self.store.revisions().holds(&table.stamp, self.clock.now())
+    }
+
+    /// The class of the pages that these credentials may read, and its expiry. `None`: the token is unknown, or the table must be read
+    /// again first; then only public pages are served. Takes no lock, as the front calls it for every request.
+    pub fn class(&self, headers: &HeaderMap) -> Option<(u64, Millis)> {
+        let credentials = Credentials::read(headers)?;
+        let table = self.table.load();
+        if !self.is_current(&table) {
+            return None;
+        }
+        let token = table.find(&credentials, self.clock.now())?;
+        Some((token.class, token.record.expires.unwrap_or(Millis(i64::MAX))))
+    }
+
+    /// The same class, for limits of concurrent requests. Reads the table again where it must. Says nothing about permissions.
+    pub async fn holder(&self, headers: &HeaderMap, event: &mut Event) -> Result<Option<u64>, Error> {
+        let Some(credentials) = Credentials::read(headers) else { return Ok(None) };
+        let token = self.table(event).await?.find(&credentials, self.clock.now());
+        Ok(token.map(|token| token.class))
+    }
+
+    /// Uses up the one-time password of a request, if `token` demands one.
+    pub(super) fn check_password(&self, token: &Token, request: &Request) -> Result<(), Error> {
+        let Some(key) = token.record.otp.as_deref() else { return Ok(()) };
+        let code = request.headers.get("otp").map(|value| value.as_bytes());
+        let client = front::client(request.client);
+        let taken = self.codes.take(key, token.record.created, code, client, self.clock.now());
+        taken.map_err(|why| Error::Password { token: token.record.name.clone(), why })
+    }
+
+    /// Whether the secret is that of a token with every right.
+    pub async fn is_admin(&self, secret: &client::Secret, event: &mut Event) -> Result<bool, Error> {
+        let found = self.table(event).await?.find(&Credentials::of_secret(secret), self.clock.now());
+        Ok(found.is_some_and(|token| token.allows(Scope::Admin, None)))
+    }
+
+    /// Whether a token with every right works now.
+    pub async fn has_admin(&self, event: &mut Event) -> Result<bool, Error> {
+        let now = self.clock.now();
+        let tokens = self.table(event).await?.tokens();
+        Ok(tokens.iter().any(|token| token.lives(now) && token.allows(Scope::Admin, None)))
+    }
+
+    /// The caller that a request's headers show. Fails for a token that is unknown.
+    pub(super) async fn caller(&self, headers: &HeaderMap, event: &mut Event) -> Result<Caller, Error> {
+        let table = self.table(event).await?;
+        let Some(credentials) = Credentials::read(headers) else {
+            return Ok(Caller { token: None, stamp: table.stamp });
+        };
+        let now = self.clock.now();
+        let token = event.time(Op::TokenCheck, || table.find(&credentials, now)).ok_or(Error::CredentialsUnknown)?;
+        event.token.clone_from(&token.record.name);
+        Ok(Caller { token: Some(token), stamp: table.stamp })
+    }
+}
