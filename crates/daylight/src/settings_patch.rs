@@ -145,7 +145,7 @@ impl SettingsPatch {
     fn put(&self, record: &mut RepositoryRecord) -> Result<(), Error> {
         record.private = self.private.unwrap_or(record.private);
         for (name, on) in &self.protocols {
-            let protocol = Protocol::named(name)?.as_str();
+            let protocol = protocol(name)?.as_str();
             record.protocols_off.retain(|off| off != protocol);
             if !on {
                 record.protocols_off.push(protocol.to_owned());
@@ -182,6 +182,11 @@ impl SettingsPatch {
         }
         Ok(())
     }
+}
+
+/// The index protocol of that name.
+fn protocol(name: &str) -> Result<Protocol, Error> {
+    Protocol::named(name).ok_or_else(|| Error::NoSuchProtocol(Event::text(name)))
 }
 
 /// Merges `changes` into `before` as a JSON merge patch (RFC 7396): null removes a setting.

@@ -2,7 +2,7 @@
 
 pub(crate) mod hint;
 
-use crate::repositories::former::Cached;
+use crate::repositories::cached::Cached;
 use format::gem::{Fault, Invalid};
 use format::tree::Checksum;
 use telemetry::{Millis, Reason};
@@ -169,10 +169,10 @@ pub enum Error {
     #[error("nothing that was at `{0}` or below it was deleted")]
     NothingRemoved(String),
     /// No repository of the name can be brought back.
-    #[error("no repository `{0}` was removed within the last {days} days", days = crate::tree::restore::UNDO_DAYS)]
+    #[error("no repository `{0}` was removed within the last {days} days", days = crate::undo::UNDO_DAYS)]
     NotRemoved(String),
     /// It was taken away too long ago.
-    #[error("`{0}` was deleted more than {days} days ago, which is final", days = crate::tree::restore::UNDO_DAYS)]
+    #[error("`{0}` was deleted more than {days} days ago, which is final", days = crate::undo::UNDO_DAYS)]
     RemovedForGood(String),
     /// The name cannot be a repository's.
     #[error(transparent)]

@@ -1,5 +1,6 @@
 //! All repositories, and the one function that answers a question to one of them.
 
+pub(crate) mod cached;
 pub(crate) mod change;
 pub(crate) mod contents;
 pub(crate) mod foresee;

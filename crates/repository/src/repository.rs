@@ -1,12 +1,12 @@
-//! Which repositories there are, read whole, and again when its stamp no longer holds.
+//! One repository as it is set, and the table of all repositories.
+
+mod past;
 
 use crate::as_of::Past;
 use crate::format::Format;
 use crate::gem::shared::Shared;
 use crate::policy::rules::OPEN;
-use crate::policy::rules::Rules;
-use crate::visible::View;
-use format::gem::info::FormatVersion;
+use crate::policy::rules::{Rules, View};
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{Origin, RepositoryId, RepositoryRecord, Stamp};
@@ -75,11 +75,6 @@ impl Repository {
     /// Whose what is kept of the upstream is of a repository that is set so.
     pub(crate) fn origin_of(id: RepositoryId, record: &RepositoryRecord) -> Origin {
         Origin::new(id, record.remote.as_ref().map_or(&[], |remote| &remote.urls))
-    }
-
-    /// What the lines of its `/info` tell.
-    pub fn info_format(&self) -> FormatVersion {
-        self.record.info_format.as_deref().and_then(FormatVersion::named).unwrap_or_default()
     }
 }
 

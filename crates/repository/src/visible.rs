@@ -6,22 +6,9 @@
 use crate::format::Format;
 use crate::policy::hidden::Hidden;
 use crate::policy::named::{Named, Since};
-use crate::policy::rules::Rules;
+use crate::policy::rules::View;
 use store::{Entry, State};
 use telemetry::{Millis, give_way};
-
-/// From where, and when, a repository is looked at.
-#[derive(Debug, Clone, Copy)]
-pub struct View<'a> {
-    /// As it was at the end of this moment; `None`: as it is.
-    pub as_of: Option<Millis>,
-    /// Exceptions of the policy that were made later do not count; `None`: all do.
-    pub exceptions_by: Option<Millis>,
-    /// The time of day.
-    pub now: Millis,
-    /// What the repository's policy says.
-    pub rules: &'a Rules,
-}
 
 /// What is looked at, whole or in outline.
 pub trait Row {
@@ -136,6 +123,7 @@ pub(crate) fn removed(rows: &[Entry]) -> impl Iterator<Item = &Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::rules::Rules;
     use store::{Digest, Hashes, PolicyRecord, RepositoryKind, RepositoryRecord};
 
     fn entry(key: &str, state: State, published: i64, changed: i64) -> Entry {

@@ -5,8 +5,9 @@ use crate::app::App;
 use crate::conformance;
 use crate::error::Error;
 use crate::settings_patch::{ENFORCED, RECORDED, RepositoryDefinition, SettingsPatch};
-use repository::{Format, Repository, VersionPolicy};
+use repository::{Format, Protocol, Repository, VersionPolicy};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use store::RepositoryKind;
 use telemetry::Event;
 
@@ -22,7 +23,7 @@ pub(super) fn shown(app: &App, repository: &Repository) -> Value {
     });
     let ours = match (record.kind, repository.format) {
         (_, Format::Gem) => json!({
-            "protocols": repository.protocols(),
+            "protocols": Protocol::ALL.iter().map(|one| (one.as_str(), one.is_on(record))).collect::<BTreeMap<_, _>>(),
             "info_format": repository.info_format().as_str(),
             "owners": if record.owners_enforced { ENFORCED } else { RECORDED },
         }),

@@ -22,7 +22,9 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Any, Error> {
         let repository = &ask.repository;
-        repository.understands(question)?;
+        if let Some(off) = question.protocol().filter(|protocol| !protocol.is_on(&repository.record)) {
+            return Err(Error::ProtocolOff(off));
+        }
         if *question == Question::Root {
             return Ok(Any::Root);
         }

@@ -5,12 +5,20 @@ use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::views::ViewPart;
 use crate::index::document::Index;
+use crate::repository::Repository;
 use crate::visible;
 use crate::visible::{Visible, turns};
 use crate::workers::aside;
 use format::gem::{self, Package, info::FormatVersion};
 use store::{Entry, Hashes, Lane};
 use telemetry::{Event, Millis, Op, give_way};
+
+impl Repository {
+    /// What the lines of its `/info` tell.
+    pub fn info_format(&self) -> FormatVersion {
+        self.record.info_format.as_deref().and_then(FormatVersion::named).unwrap_or_default()
+    }
+}
 
 /// `/info/NAME`. A gem whose versions were all yanked is still there, with none: Bundler 2.4 to 4.0 drops the whole
 /// index when a name in `/versions` has no `/info`.

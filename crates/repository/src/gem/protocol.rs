@@ -1,11 +1,7 @@
 //! The index protocols of a repository, each of which can be switched off while the server runs: clients then fall back
 //! to what they knew before it, or go without.
 
-use crate::error::Error;
-use crate::gem::Question;
-use crate::repository::Repository;
-use std::collections::BTreeMap;
-use telemetry::Event;
+use store::RepositoryRecord;
 
 /// A way in which clients read what a repository has. A closed list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +16,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// All of them.
+    /// All protocols.
     pub const ALL: &'static [Protocol] = &[Protocol::CompactIndex, Protocol::Dependencies, Protocol::FullIndex];
 
     /// Its name in settings, journal rows and the API.
@@ -33,39 +29,12 @@ impl Protocol {
     }
 
     /// The protocol of that name.
-    pub fn named(name: &str) -> Result<Self, Error> {
-        let found = Self::ALL.iter().copied().find(|protocol| protocol.as_str() == name);
-        found.ok_or_else(|| Error::NoSuchProtocol(Event::text(name)))
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|protocol| protocol.as_str() == name)
     }
 
-    /// The protocol that a question is part of.
-    fn of(question: &Question<'_>) -> Option<Self> {
-        match question {
-            Question::Versions | Question::Names | Question::Info(_) => Some(Protocol::CompactIndex),
-            Question::Dependencies(_) => Some(Protocol::Dependencies),
-            Question::Specs(_) | Question::Gemspec(_) => Some(Protocol::FullIndex),
-            Question::Call(..) | Question::Own(..) => None,
-            Question::Root | Question::Gem(_) | Question::Download(_) | Question::Push | Question::Yank => None,
-        }
-    }
-}
-
-impl Repository {
-    /// Whether `protocol` is answered.
-    pub fn speaks(&self, protocol: Protocol) -> bool {
-        !self.record.protocols_off.iter().any(|name| name == protocol.as_str())
-    }
-
-    /// Every protocol, and whether it is answered.
-    pub fn protocols(&self) -> BTreeMap<&'static str, bool> {
-        Protocol::ALL.iter().map(|protocol| (protocol.as_str(), self.speaks(*protocol))).collect()
-    }
-
-    /// Refuses a question of a protocol that is switched off.
-    pub(crate) fn understands(&self, question: &Question<'_>) -> Result<(), Error> {
-        match Protocol::of(question) {
-            Some(protocol) if !self.speaks(protocol) => Err(Error::ProtocolOff(protocol)),
-            _ => Ok(()),
-        }
+    /// Whether a repository with these settings answers it.
+    pub fn is_on(self, record: &RepositoryRecord) -> bool {
+        !record.protocols_off.iter().any(|name| name == self.as_str())
     }
 }

@@ -1,6 +1,7 @@
 //! A question to a repository of gems, read from a method and a path.
 
 use crate::gem::account::{Account, AccountVerb};
+use crate::gem::protocol::Protocol;
 use crate::question::{About, Brings, Cost, Question as Any, Reading, Unread};
 use crate::scope::Scope;
 use format::gem::call::{self, Call, Form};
@@ -141,6 +142,17 @@ impl Question<'_> {
             Question::Dependencies(_) | Question::Call(..) | Question::Own(..) | Question::Yank => true,
             Question::Root | Question::Versions | Question::Names | Question::Info(_) | Question::Specs(_) => false,
             Question::Gem(_) | Question::Gemspec(_) | Question::Download(_) | Question::Push => false,
+        }
+    }
+
+    /// The index protocol that the question is part of.
+    pub(crate) fn protocol(&self) -> Option<Protocol> {
+        match self {
+            Question::Versions | Question::Names | Question::Info(_) => Some(Protocol::CompactIndex),
+            Question::Dependencies(_) => Some(Protocol::Dependencies),
+            Question::Specs(_) | Question::Gemspec(_) => Some(Protocol::FullIndex),
+            Question::Call(..) | Question::Own(..) => None,
+            Question::Root | Question::Gem(_) | Question::Download(_) | Question::Push | Question::Yank => None,
         }
     }
 

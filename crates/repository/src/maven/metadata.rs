@@ -4,10 +4,11 @@
 use crate::content::Content;
 use crate::error::Error;
 use crate::maven::listing::{self, Archetype, Item, ListingRow, Plugin, Version};
+use crate::policy::rules::View;
 use crate::tree::Tree;
 use crate::tree::prefix_index;
 use crate::visible;
-use crate::visible::{View, hidden, shown, turns};
+use crate::visible::{hidden, shown, turns};
 use crate::workers::aside;
 use format::maven::catalog;
 use format::maven::metadata::{self, Metadata, SnapshotFile};

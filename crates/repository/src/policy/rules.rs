@@ -8,7 +8,6 @@ use crate::policy::hidden::{Hidden, Why};
 use crate::policy::named::{Named, Since};
 use crate::policy::pattern::Pattern;
 use crate::policy::prefix::Prefix;
-use crate::visible::View;
 use std::sync::Arc;
 use store::{ExceptionRecord, PolicyRecord, RepositoryRecord};
 use telemetry::Millis;
@@ -17,6 +16,19 @@ use telemetry::Millis;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
     layers: Vec<Arc<Policy>>,
+}
+
+/// The moment at which a repository is looked at, and by which rules.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    /// The repository as it was at the end of this moment; `None`: as it is.
+    pub as_of: Option<Millis>,
+    /// Exceptions of the policy that were made later do not count; `None`: all do.
+    pub exceptions_by: Option<Millis>,
+    /// The time of day.
+    pub now: Millis,
+    /// What may be seen.
+    pub rules: &'a Rules,
 }
 
 /// The policy of one repository.

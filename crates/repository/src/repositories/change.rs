@@ -4,7 +4,7 @@ use crate::bad_setting::BadSetting;
 use crate::error::Error;
 use crate::format::Format;
 use crate::gem::{compact, reformat};
-use crate::repositories::former::{Cached, FormerFiles};
+use crate::repositories::cached::{Cached, FormerFiles};
 use crate::repositories::{Repositories, members};
 use crate::repository::Repository;
 use crate::settings;

@@ -3,6 +3,7 @@
 
 use crate::error::Error;
 use crate::repositories::Repositories;
+use crate::repositories::cached::Cached;
 use crate::repository::Repository;
 use std::sync::Arc;
 use store::{CachedFile, Origin};
@@ -10,40 +11,6 @@ use telemetry::Event;
 
 /// Files that are looked at in one turn of the cache: others are let in between.
 const PART: usize = 1_000;
-
-/// What somebody decided about the files that are kept of a former upstream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FormerFiles {
-    /// Nothing: where there are some, the upstream stays as it is.
-    Undecided,
-    /// Releases whose checksums were verified stay.
-    KeepVerified,
-    /// None stays.
-    Drop,
-}
-
-/// How many files are kept of an upstream.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Cached {
-    /// All of them.
-    pub files: u64,
-    /// Their sizes together, in bytes.
-    pub size_bytes: u64,
-    /// The releases among them whose bytes had the checksums that the upstream gave.
-    pub verified_files: u64,
-    /// Their sizes together, in bytes.
-    pub verified_bytes: u64,
-}
-
-impl Cached {
-    /// What is lost of them: files, and bytes.
-    pub fn lost(self, decided: FormerFiles) -> (u64, u64) {
-        match decided {
-            FormerFiles::KeepVerified => (self.files - self.verified_files, self.size_bytes - self.verified_bytes),
-            FormerFiles::Undecided | FormerFiles::Drop => (self.files, self.size_bytes),
-        }
-    }
-}
 
 impl Repositories {
     /// What is kept of the upstream of a repository.

@@ -7,13 +7,10 @@ use crate::bad_setting::BadSetting;
 use crate::error::Error;
 use crate::repositories::{Repositories, members};
 use crate::repository::Repository;
-use crate::tree::restore::UNDO_DAYS;
+use crate::undo::UNDO_MS;
 use std::sync::Arc;
 use store::{Batch, Change, CommitError, Conflict, Expect, Holding, RepositoryId, RepositoryKind, RepositoryRecord};
 use telemetry::{Event, Millis};
-
-/// How long a removal can be undone, in milliseconds.
-const UNDO_MS: i64 = UNDO_DAYS * 24 * 60 * 60 * 1_000;
 
 /// A repository that was removed.
 #[derive(Debug)]

@@ -4,12 +4,10 @@ use crate::actor::Actor;
 use crate::error::Error;
 use crate::tree::Tree;
 use crate::tree::{folder, place};
+use crate::undo::UNDO_MS;
 use std::collections::BTreeSet;
 use store::{Entry, State};
 use telemetry::{Event, Millis};
-
-/// How long a removal can be taken back, in days. From then on it is final: the path stays taken, the bytes may go.
-pub const UNDO_DAYS: i64 = 7;
 
 /// Entries asked of the store at once.
 const PAGE: usize = 1_000;
@@ -25,7 +23,7 @@ pub(crate) async fn restore(
     let Some((removed, folders)) = last_removal(tree, path, event).await? else {
         return Err(Error::NothingRemoved(path.to_owned()));
     };
-    if removed.0 < at.0 - UNDO_DAYS * 24 * 60 * 60 * 1_000 {
+    if removed.0 < at.0 - UNDO_MS {
         return Err(Error::RemovedForGood(path.to_owned()));
     }
     let live = |rows: &[Entry]| {

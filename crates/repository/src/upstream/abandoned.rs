@@ -2,8 +2,8 @@
 //! or anybody could have this server fetch all an upstream has by asking and leaving.
 
 use crate::upstream::Remote;
-use crate::upstream::failure::Trouble;
 use crate::upstream::flights::Stage;
+use crate::upstream::trouble::Trouble;
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Slot};
 use tokio::sync::watch;

@@ -5,7 +5,8 @@
 //! right, and `strict` repositories refuse them. Only an upstream that says itself that it has no checksum has none.
 
 use crate::upstream::declared_digests::DeclaredDigests;
-use crate::upstream::failure::{Failure, Trouble};
+use crate::upstream::failure::Failure;
+use crate::upstream::trouble::Trouble;
 use bytes::BytesMut;
 use client::{Conditions, Upstream};
 use format::tree::{self, Checksum};

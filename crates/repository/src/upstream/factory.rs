@@ -4,7 +4,7 @@ use crate::bad_setting::BadSetting;
 use crate::references::References;
 use crate::repository::Repository;
 use crate::upstream::failure::Failure;
-use crate::upstream::failure::Trouble;
+use crate::upstream::trouble::Trouble;
 use crate::upstream::{Remote, Remotes};
 use client::{HostState, Hosts, Pem, ProxyOptions, Upstream, UpstreamOptions, Zone};
 use std::sync::Arc;

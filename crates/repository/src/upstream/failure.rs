@@ -44,18 +44,6 @@ fn answered(status: Option<u16>) -> String {
     status.map(|status| format!(": it answered {status}")).unwrap_or_default()
 }
 
-/// What ends a flight without what was asked for.
-#[derive(Debug, Clone, thiserror::Error)]
-pub(crate) enum Trouble {
-    #[error(transparent)]
-    Upstream(#[from] Failure),
-    #[error(transparent)]
-    Store(#[from] store::Error),
-    /// Whoever asked left before the upstream answered, so nobody is told.
-    #[error("nobody waited for it any more")]
-    Left,
-}
-
 impl Failure {
     pub(crate) fn new(reason: Reason, text: String) -> Self {
         Self { reason, until: None, status: None, text, hint: None }
@@ -121,24 +109,6 @@ impl Failure {
     }
 }
 
-impl Trouble {
-    pub(crate) fn reason(&self) -> Option<Reason> {
-        match self {
-            Trouble::Upstream(failure) => Some(failure.reason),
-            Trouble::Store(error) => Some(crate::error::store_reason(error)),
-            Trouble::Left => None,
-        }
-    }
-
-    /// For the event.
-    pub(crate) fn detail(&self) -> String {
-        match self {
-            Trouble::Upstream(failure) => failure.detail(),
-            Trouble::Store(_) | Trouble::Left => self.to_string(),
-        }
-    }
-}
-
 impl From<client::Error> for Failure {
     fn from(error: client::Error) -> Self {
         let hint = error.hint().map(Into::into);
@@ -149,21 +119,5 @@ impl From<client::Error> for Failure {
 impl From<BadSetting> for Failure {
     fn from(error: BadSetting) -> Self {
         Self { hint: Some(error.hint().into()), ..Self::new(Reason::UpstreamMisset, error.to_string()) }
-    }
-}
-
-impl From<client::Error> for Trouble {
-    fn from(error: client::Error) -> Self {
-        Trouble::Upstream(error.into())
-    }
-}
-
-impl From<Trouble> for crate::error::Error {
-    fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Upstream(failure) => crate::error::Error::Upstream(failure),
-            Trouble::Store(error) => crate::error::Error::Store(error),
-            Trouble::Left => crate::error::Error::GivenUp,
-        }
     }
 }

@@ -4,10 +4,10 @@ pub(crate) mod table;
 
 use crate::content::Growing;
 use crate::error::Error;
-use crate::upstream::failure::Trouble;
 use crate::upstream::fetch_job::FetchJob;
 use crate::upstream::first_seen::record;
 use crate::upstream::flights::table::{FlightEntry, FlightKey};
+use crate::upstream::trouble::Trouble;
 use crate::upstream::{KeptFile, Remote, Remotes};
 use format::tree::Checksum;
 use std::fs::File;

@@ -21,6 +21,7 @@ pub(crate) mod path_class;
 pub(crate) mod refused;
 pub(crate) mod release_age;
 pub(crate) mod row;
+pub(crate) mod trouble;
 pub(crate) mod ttl;
 pub(crate) mod verify;
 

@@ -1,0 +1,86 @@
+//! The rows of a repository, as of the moment at which it is looked at.
+//!
+//! Every answer reads its rows through here. Rows of an earlier moment come from the journal where they have changed since.
+
+use crate::as_of::Past;
+use crate::error::Error;
+use crate::repository::Repository;
+use serde_json::Value;
+use std::sync::Arc;
+use store::{Entry, Lane, RepositoryKind, Store};
+use telemetry::Event;
+
+impl Repository {
+    /// The same as of a moment. A group's members, their order and their rules are those of today.
+    pub(crate) fn as_of(&self, past: Past) -> Result<Self, Error> {
+        // Its number is that of the change that made it.
+        if self.record.kind != RepositoryKind::Group && past.through.0 < self.id.0 {
+            let Self { record, .. } = self;
+            return Err(Error::BeforeItsTime { what: record.name.clone(), since: record.created });
+        }
+        let leaves = self.leaves.iter().map(|leaf| Arc::new(leaf.seen(leaf.rules.clone(), Some(past)))).collect();
+        Ok(Self { leaves, ..self.seen(self.rules.clone(), Some(past)) })
+    }
+
+    /// One entry.
+    pub(crate) async fn entry(
+        &self,
+        store: &Store,
+        key: &str,
+        event: &mut Event,
+    ) -> Result<Option<Entry>, store::Error> {
+        match self.as_of {
+            None => store.entry(self.id, key, event).await,
+            Some(past) => store.then(past.through).entry(self.id, key, event).await,
+        }
+    }
+
+    /// The entries of one unit, withdrawn ones too.
+    pub(crate) async fn unit(&self, store: &Store, unit: &str, event: &mut Event) -> Result<Vec<Entry>, store::Error> {
+        match self.as_of {
+            None => Ok(store.unit(self.id, unit, Lane::Index, event).await?.entries),
+            Some(past) => store.then(past.through).unit(self.id, unit, event).await,
+        }
+    }
+
+    /// What `read` makes of each of the next units after a name, so many at most, given its entries, withdrawn ones too; and the last
+    /// of them, unless there are no more.
+    pub(crate) async fn units<T: Send + 'static>(
+        &self,
+        store: &Store,
+        next: (&str, usize),
+        read: impl FnMut(&str, Vec<Entry>) -> T + Send + 'static,
+        event: &mut Event,
+    ) -> Result<(Vec<T>, Option<String>), store::Error> {
+        let through = self.as_of.map_or_else(|| store.last(), |past| past.through);
+        store.then(through).units(self.id, next, read, event).await
+    }
+
+    /// Entries whose keys begin with `prefix`, `limit` at most.
+    pub(crate) async fn beginning(
+        &self,
+        store: &Store,
+        prefix: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Vec<Entry>, store::Error> {
+        match self.as_of {
+            None => store.entries_beginning(self.id, (prefix, ""), limit, event).await,
+            Some(past) => store.then(past.through).entries_beginning(self.id, prefix, limit, event).await,
+        }
+    }
+
+    /// Units whose names begin with the first text and come after the second, and what is known of them, `limit` at most.
+    pub(crate) async fn facts(
+        &self,
+        store: &Store,
+        within: (&str, &str),
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Vec<(String, Value)>, store::Error> {
+        match self.as_of {
+            None => store.known(self.id, within, limit, event).await,
+            Some(past) => store.then(past.through).known(self.id, within, limit, event).await,
+        }
+    }
+}
