@@ -3,7 +3,7 @@
 
 use crate::config::references::References;
 use format::gem::info::FormatVersion;
-use repository::{BadSetting, Error, Format, FormerFiles, Protocol};
+use repository::{BadSetting, Error, Format, FormerFiles, Ownership, Protocol};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,11 +12,6 @@ use store::{RepositoryKind, RepositoryRecord};
 use telemetry::{Event, Millis};
 
 pub(crate) mod credential_guard;
-
-/// The value of `owners` where only the owners of a package may change it.
-pub(crate) const ENFORCED: &str = "enforced";
-/// The value of `owners` where ownership is recorded and not enforced.
-pub(crate) const RECORDED: &str = "recorded";
 
 /// A repository with all its settings, as somebody creates or declares it.
 #[derive(Debug, Clone, Deserialize)]
@@ -151,14 +146,8 @@ impl SettingsPatch {
                 record.protocols_off.push(protocol.to_owned());
             }
         }
-        match self.owners.as_deref() {
-            None => {}
-            Some(ENFORCED) => record.owners_enforced = true,
-            Some(RECORDED) => record.owners_enforced = false,
-            Some(other) => {
-                let text = format!("`owners` cannot be `{}`", Event::text(other));
-                return Err(BadSetting::new(text, &format!("there are: {ENFORCED}, {RECORDED}")).into());
-            }
+        if let Some(owners) = &self.owners {
+            record.owners_enforced = Ownership::named(owners)? == Ownership::Enforced;
         }
         if let Some(members) = &self.members {
             record.members.clone_from(members);

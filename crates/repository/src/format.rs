@@ -6,6 +6,8 @@ use crate::format::rules::FormatRules;
 use crate::gem::rules::GemRules;
 use crate::maven::rules::MavenRules;
 use crate::raw::rules::RawRules;
+use serde_json::Value;
+use store::RepositoryRecord;
 
 /// A package format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +46,11 @@ impl Format {
     /// Whether its repositories are trees of files that are read and written by their paths.
     pub fn is_tree(self) -> bool {
         matches!(self, Format::Maven | Format::Raw)
+    }
+
+    /// The settings that hosted repositories of this format have and no others, as the API shows them.
+    pub fn hosted_settings(self, record: &RepositoryRecord) -> Value {
+        self.rules().hosted_settings(record)
     }
 
     /// Whether its repositories have an `/info`, so that `info_format` is a setting of theirs.

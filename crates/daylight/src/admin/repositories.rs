@@ -4,10 +4,9 @@ use super::exceptions;
 use crate::app::App;
 use crate::conformance;
 use crate::error::Error;
-use crate::settings_patch::{ENFORCED, RECORDED, RepositoryDefinition, SettingsPatch};
-use repository::{Format, Protocol, Repository, VersionPolicy};
+use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
+use repository::Repository;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use store::RepositoryKind;
 use telemetry::Event;
 
@@ -21,19 +20,10 @@ pub(super) fn shown(app: &App, repository: &Repository) -> Value {
         "private": record.private,
         "created": record.created.to_string(),
     });
-    let ours = match (record.kind, repository.format) {
-        (_, Format::Gem) => json!({
-            "protocols": Protocol::ALL.iter().map(|one| (one.as_str(), one.is_on(record))).collect::<BTreeMap<_, _>>(),
-            "info_format": repository.info_format().as_str(),
-            "owners": if record.owners_enforced { ENFORCED } else { RECORDED },
-        }),
-        (RepositoryKind::Remote, _) => json!({ "remote": record.remote }),
-        (RepositoryKind::Group, _) => json!({ "members": record.members }),
-        (_, Format::Maven) => json!({
-            "versions": VersionPolicy::of(record).as_str(),
-            "retention": record.retention.unwrap_or_default(),
-        }),
-        (_, Format::Raw) => json!({ "replaceable": record.replaceable }),
+    let ours = match record.kind {
+        RepositoryKind::Remote => json!({ "remote": record.remote }),
+        RepositoryKind::Group => json!({ "members": record.members }),
+        RepositoryKind::Hosted => repository.format.hosted_settings(record),
     };
     if let Some(policy) = &record.policy {
         shown["policy"] = exceptions::policy(policy);

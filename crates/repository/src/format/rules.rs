@@ -4,6 +4,7 @@
 //! nobody thought of it.
 
 use crate::bad_setting::BadSetting;
+use serde_json::Value;
 use std::borrow::Cow;
 use store::{Entry, RepositoryKind, RepositoryRecord};
 
@@ -52,6 +53,9 @@ pub(crate) trait FormatRules: Sync {
 
     /// The same for the settings that hosted repositories of this format have and no others. `own` says whether the repository is one.
     fn settle_hosted(&self, record: &mut RepositoryRecord, own: bool) -> Result<(), BadSetting>;
+
+    /// The settings that hosted repositories of this format have and no others, as the API shows them.
+    fn hosted_settings(&self, record: &RepositoryRecord) -> Value;
 
     /// Whether its repositories have an `/info`, so that `info_format` is a setting of theirs.
     fn has_info(&self) -> bool;

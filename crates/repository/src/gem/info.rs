@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::gem::Found;
 use crate::gem::hosted::Hosted;
+use crate::gem::rules::info_format;
 use crate::gem::views::ViewPart;
 use crate::index::document::Index;
 use crate::repository::Repository;
@@ -16,7 +17,7 @@ use telemetry::{Event, Millis, Op, give_way};
 impl Repository {
     /// What the lines of its `/info` tell.
     pub fn info_format(&self) -> FormatVersion {
-        self.record.info_format.as_deref().and_then(FormatVersion::named).unwrap_or_default()
+        info_format(&self.record)
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) mod info;
 pub(crate) mod named;
 pub(crate) mod names;
 pub(crate) mod owners;
+pub(crate) mod ownership;
 pub(crate) mod parameters;
 pub(crate) mod program;
 pub(crate) mod protocol;

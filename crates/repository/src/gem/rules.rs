@@ -2,13 +2,22 @@
 
 use crate::bad_setting::BadSetting;
 use crate::format::rules::{AMBIGUOUS_PATH, Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
+use crate::gem::ownership::Ownership;
+use crate::gem::protocol::Protocol;
 use format::gem::info::FormatVersion;
+use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use store::{Entry, RepositoryKind, RepositoryRecord};
 use telemetry::Event;
 
 /// The rules of gems.
 pub(crate) struct GemRules;
+
+/// What the lines of `/info` tell in a repository that is set so.
+pub(crate) fn info_format(record: &RepositoryRecord) -> FormatVersion {
+    record.info_format.as_deref().and_then(FormatVersion::named).unwrap_or_default()
+}
 
 /// What `info_format` is in the settings: only a form that is not the usual one is written down.
 pub(crate) fn kept_info_format(format: FormatVersion) -> Option<String> {
@@ -49,6 +58,15 @@ impl FormatRules for GemRules {
 
     fn settle_hosted(&self, _: &mut RepositoryRecord, _: bool) -> Result<(), BadSetting> {
         Ok(())
+    }
+
+    fn hosted_settings(&self, record: &RepositoryRecord) -> Value {
+        let protocols = Protocol::ALL.iter().map(|protocol| (protocol.as_str(), protocol.is_on(record)));
+        json!({
+            "protocols": protocols.collect::<BTreeMap<_, _>>(),
+            "info_format": info_format(record).as_str(),
+            "owners": Ownership::of(record).as_str(),
+        })
     }
 
     fn has_info(&self) -> bool {

@@ -4,6 +4,7 @@ use crate::bad_setting::BadSetting;
 use crate::format::rules::{Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
 use crate::maven::version_policy::VersionPolicy;
 use format::maven::path;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use store::{Entry, RepositoryKind, RepositoryRecord, Retention};
 
@@ -64,6 +65,13 @@ impl FormatRules for MavenRules {
         BadSetting::check_range("retention.builds", builds, 1..=KEPT_MAX)?;
         BadSetting::check_range("retention.days", days, 1..=KEPT_MAX)?;
         BadSetting::check_range("retention.released_days", released_days, 0..=KEPT_MAX)
+    }
+
+    fn hosted_settings(&self, record: &RepositoryRecord) -> Value {
+        json!({
+            "versions": VersionPolicy::of(record).as_str(),
+            "retention": record.retention.unwrap_or_default(),
+        })
     }
 
     fn has_info(&self) -> bool {

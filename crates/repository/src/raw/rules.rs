@@ -3,6 +3,7 @@
 use crate::bad_setting::BadSetting;
 use crate::format::rules::{AMBIGUOUS_PATH, Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
 use format::tree;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use store::{Entry, RepositoryKind, RepositoryRecord};
 
@@ -27,6 +28,10 @@ impl FormatRules for RawRules {
             true => Err(BadSetting::not_for("replaceable", record, "hosted repositories of format raw")),
             false => Ok(()),
         }
+    }
+
+    fn hosted_settings(&self, record: &RepositoryRecord) -> Value {
+        json!({ "replaceable": record.replaceable })
     }
 
     fn has_info(&self) -> bool {

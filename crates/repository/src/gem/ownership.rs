@@ -1,0 +1,40 @@
+//! Whether the owners of a gem decide who may change it.
+
+use crate::bad_setting::BadSetting;
+use store::RepositoryRecord;
+use telemetry::Event;
+
+/// What the owners of a gem are for. A closed list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ownership {
+    /// Only the owners of a gem may change it.
+    Enforced,
+    /// The owners of a gem are written down and decide nothing.
+    Recorded,
+}
+
+impl Ownership {
+    /// Both.
+    pub const ALL: &'static [Ownership] = &[Ownership::Enforced, Ownership::Recorded];
+
+    /// Its name in settings and the API.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Ownership::Enforced => "enforced",
+            Ownership::Recorded => "recorded",
+        }
+    }
+
+    /// The one of that name.
+    pub fn named(name: &str) -> Result<Self, BadSetting> {
+        let found = Self::ALL.iter().copied().find(|one| one.as_str() == name);
+        found.ok_or_else(|| {
+            BadSetting::new(format!("`owners` cannot be `{}`", Event::text(name)), "there are: enforced, recorded")
+        })
+    }
+
+    /// The one that a repository's settings name.
+    pub(crate) fn of(record: &RepositoryRecord) -> Self {
+        if record.owners_enforced { Ownership::Enforced } else { Ownership::Recorded }
+    }
+}
