@@ -7,7 +7,7 @@ use crate::error::Error;
 use format::percent;
 use front::PageUrl;
 use http::Method;
-use repository::{About, AsOf, Format, Reading, Repository, Unread, moment};
+use repository::{About, AsOf, Format, Question, Reading, Repository, Unread, moment};
 use std::borrow::Cow;
 use store::RepositoryKind;
 use telemetry::Event;
@@ -50,7 +50,7 @@ pub struct Content {
 
 impl Content {
     /// What the format of the repository, which is of this kind, reads in the method and the path. An account has no past, and reading one may make a key.
-    pub fn read(&self, format: Format, kind: RepositoryKind) -> Result<Reading<'_>, Error> {
+    pub fn read(&self, format: Format, kind: RepositoryKind) -> Result<Reading<Question<'_>>, Error> {
         let reading = format.read(kind, self.method.as_str(), &self.path);
         let reading = reading.map_err(|allow| not_allowed(&self.method, allow))?;
         match reading.about {

@@ -2,12 +2,11 @@
 
 use crate::format::Format;
 use crate::gem;
-use crate::gem::account::Account;
 use crate::maven;
 use crate::parameters::Parameters;
 use crate::raw;
+use crate::reading::Reading;
 use crate::repository::Repository;
-use crate::scope::Scope;
 use crate::waiters::Place;
 use std::sync::Arc;
 use store::{RepositoryKind, Stamp};
@@ -39,72 +38,19 @@ pub enum Question<'a> {
     Raw(raw::Question<'a>),
 }
 
-/// How a format reads a method and a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading<'a> {
-    /// What the request costs, roughly: it takes a place in that class.
-    pub cost: Cost,
-    /// What arrives with the request.
-    pub brings: Brings,
-    /// Whether the answer is about the person who asks, so that a token must be shown whatever the repository allows.
-    pub needs_token: bool,
-    /// What the request is about.
-    pub about: About<'a>,
-}
-
-/// What a request is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum About<'a> {
-    /// The account of the person who asks.
-    Account(Account),
-    /// Content of the repository. A token needs the scope also where the URL asks for nothing: who may not read a private
-    /// repository does not learn which paths its format has.
-    Content(Scope, Result<Question<'a>, Unread>),
-}
-
-/// Why a method and a path are no question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unread {
-    /// The format has no such path.
-    NoSuchPath,
-    /// The path takes other methods: these, as `Allow` lists them.
-    NotAllowed(&'static str),
-}
-
-/// The class of requests by what they cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cost {
-    /// A small answer.
-    Page,
-    /// A file.
-    Download,
-    /// A change.
-    Upload,
-    /// An index, which may have to be made first.
-    Index,
-    /// Accounts and owners.
-    Account,
-}
-
-/// What arrives with a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Brings {
-    /// Nothing that is read.
-    Nothing,
-    /// A form of a few bytes.
-    Form,
-    /// A file.
-    File,
-}
-
 impl Format {
     /// Reads a method, by its name, and a path below a repository of this format and kind, decoded and without a slash at its beginning.
     /// `Err` has the methods that the path takes, whoever asks.
-    pub fn read<'a>(self, kind: RepositoryKind, method: &str, path: &'a str) -> Result<Reading<'a>, &'static str> {
+    pub fn read<'a>(
+        self,
+        kind: RepositoryKind,
+        method: &str,
+        path: &'a str,
+    ) -> Result<Reading<Question<'a>>, &'static str> {
         match self {
-            Format::Gem => gem::question::read(method, path),
-            Format::Maven => maven::question::read(kind, method, path),
-            Format::Raw => raw::question::read(kind, method, path),
+            Format::Gem => gem::question::read(method, path).map(|reading| reading.map(Question::Gem)),
+            Format::Maven => maven::question::read(kind, method, path).map(|reading| reading.map(Question::Maven)),
+            Format::Raw => raw::question::read(kind, method, path).map(|reading| reading.map(Question::Raw)),
         }
     }
 }

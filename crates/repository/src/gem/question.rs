@@ -2,7 +2,7 @@
 
 use crate::gem::account::{Account, AccountVerb};
 use crate::gem::protocol::Protocol;
-use crate::question::{About, Brings, Cost, Question as Any, Reading, Unread};
+use crate::reading::{About, Brings, Cost, Reading, Unread};
 use crate::scope::Scope;
 use format::gem::call::{self, Call, Form};
 use format::gem::path::{self, Question as Path};
@@ -54,7 +54,7 @@ pub enum OwnerVerb {
 const READ: &str = "GET, HEAD";
 
 /// Reads a method and a path. `Err` has the methods that the path takes, whoever asks.
-pub(crate) fn read<'a>(method: &str, path: &'a str) -> Result<Reading<'a>, &'static str> {
+pub(crate) fn read<'a>(method: &str, path: &'a str) -> Result<Reading<Question<'a>>, &'static str> {
     match call::read(path) {
         Some((call, form)) => match AccountVerb::read(method, call) {
             Some(verb) => Ok(of_account(Account { verb: verb?, form })),
@@ -64,13 +64,13 @@ pub(crate) fn read<'a>(method: &str, path: &'a str) -> Result<Reading<'a>, &'sta
     }
 }
 
-fn of_account(account: Account) -> Reading<'static> {
+fn of_account(account: Account) -> Reading<Question<'static>> {
     let brings = if account.verb.brings_form() { Brings::Form } else { Brings::Nothing };
     Reading { cost: Cost::Account, brings, needs_token: false, about: About::Account(account) }
 }
 
 /// A call of the API that gem servers have.
-fn of_call<'a>(method: &str, call: Call<'a>, form: Form) -> Result<Reading<'a>, &'static str> {
+fn of_call<'a>(method: &str, call: Call<'a>, form: Form) -> Result<Reading<Question<'a>>, &'static str> {
     let (scope, question) = match (call, method) {
         (_, "GET" | "HEAD") => (Scope::Read, Ok(Question::Call(call, form))),
         (Call::Owners(name), "POST") => (Scope::AddOwner, Ok(Question::Own(name, OwnerVerb::Add))),
@@ -88,14 +88,14 @@ fn of_call<'a>(method: &str, call: Call<'a>, form: Form) -> Result<Reading<'a>, 
     };
     let brings = if matches!(scope, Scope::Read | Scope::Write) { Brings::Nothing } else { Brings::Form };
     let needs_token = matches!(question, Ok(Question::Call(Call::OwnGems, _)));
-    Ok(Reading { cost, brings, needs_token, about: About::Content(scope, question.map(Any::Gem)) })
+    Ok(Reading { cost, brings, needs_token, about: About::Content(scope, question) })
 }
 
 /// The methods that some path of a repository of gems takes.
 const METHODS: &str = "GET, HEAD, POST, PUT, DELETE";
 
 /// A file, an index, a push or a yank.
-fn of_path<'a>(method: &str, path: &'a str) -> Result<Reading<'a>, &'static str> {
+fn of_path<'a>(method: &str, path: &'a str) -> Result<Reading<Question<'a>>, &'static str> {
     let read = path::read(path);
     let (scope, cost, brings) = match method {
         "GET" | "HEAD" => (Scope::Read, cost(read), Brings::Nothing),
@@ -122,8 +122,13 @@ fn of_path<'a>(method: &str, path: &'a str) -> Result<Reading<'a>, &'static str>
     Ok(reading(scope, cost, brings, if allowed { Ok(question) } else { Err(Unread::NotAllowed(allow)) }))
 }
 
-fn reading<'a>(scope: Scope, cost: Cost, brings: Brings, question: Result<Question<'a>, Unread>) -> Reading<'a> {
-    Reading { cost, brings, needs_token: false, about: About::Content(scope, question.map(Any::Gem)) }
+fn reading<'a>(
+    scope: Scope,
+    cost: Cost,
+    brings: Brings,
+    question: Result<Question<'a>, Unread>,
+) -> Reading<Question<'a>> {
+    Reading { cost, brings, needs_token: false, about: About::Content(scope, question) }
 }
 
 /// What it costs to read a path.

@@ -1,6 +1,6 @@
 //! A question to a repository of Maven, read from a method and a path.
 
-use crate::question::{Question as Any, Reading};
+use crate::reading::Reading;
 use crate::tree;
 use format::maven::path::{self, Kind, SETTINGS};
 use store::RepositoryKind;
@@ -16,11 +16,14 @@ pub enum Question<'a> {
 }
 
 /// Reads a method and a path. `Err` has the methods that every path takes.
-pub(crate) fn read<'a>(kind: RepositoryKind, method: &str, path: &'a str) -> Result<Reading<'a>, &'static str> {
+pub(crate) fn read<'a>(
+    kind: RepositoryKind,
+    method: &str,
+    path: &'a str,
+) -> Result<Reading<Question<'a>>, &'static str> {
     let settings = path == SETTINGS && matches!(method, "GET" | "HEAD");
-    tree::question::read(kind, method, path, |question| {
-        Any::Maven(if settings { Question::ClientSettings } else { Question::Tree(question) })
-    })
+    let read = tree::question::read(kind, method, path)?;
+    Ok(read.map(|question| if settings { Question::ClientSettings } else { Question::Tree(question) }))
 }
 
 impl Question<'_> {

@@ -1,12 +1,16 @@
 //! A question to a raw repository: a tree of files and no more.
 
-use crate::question::{Question as Any, Reading};
+use crate::reading::Reading;
 use crate::tree;
 use store::RepositoryKind;
 
 pub(crate) use crate::tree::Question;
 
 /// Reads a method and a path. `Err` has the methods that every path takes.
-pub(crate) fn read<'a>(kind: RepositoryKind, method: &str, path: &'a str) -> Result<Reading<'a>, &'static str> {
-    tree::question::read(kind, method, path, Any::Raw)
+pub(crate) fn read<'a>(
+    kind: RepositoryKind,
+    method: &str,
+    path: &'a str,
+) -> Result<Reading<Question<'a>>, &'static str> {
+    tree::question::read(kind, method, path)
 }

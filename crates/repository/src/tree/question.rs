@@ -1,6 +1,6 @@
 //! A question to a repository that is a tree of files, read from a method and a path.
 
-use crate::question::{About, Brings, Cost, Question as Any, Reading, Unread};
+use crate::reading::{About, Brings, Cost, Reading, Unread};
 use crate::scope::Scope;
 use store::RepositoryKind;
 use telemetry::Subject;
@@ -18,13 +18,12 @@ pub enum Question<'a> {
     Delete(&'a str),
 }
 
-/// Reads a method and a path. `any` makes a question of the format of it. `Err` has the methods that every path takes.
+/// Reads a method and a path. `Err` has the methods that every path takes.
 pub(crate) fn read<'a>(
     kind: RepositoryKind,
     method: &str,
     path: &'a str,
-    any: impl Fn(Question<'a>) -> Any<'a>,
-) -> Result<Reading<'a>, &'static str> {
+) -> Result<Reading<Question<'a>>, &'static str> {
     let hosted = kind == RepositoryKind::Hosted;
     let got = matches!(method, "GET" | "HEAD");
     let (scope, cost) = match method {
@@ -44,7 +43,7 @@ pub(crate) fn read<'a>(
         _ => Err(Unread::NotAllowed(allow)),
     };
     let brings = if matches!(question, Ok(Question::Deploy(_))) { Brings::File } else { Brings::Nothing };
-    Ok(Reading { cost, brings, needs_token: false, about: About::Content(scope, question.map(any)) })
+    Ok(Reading { cost, brings, needs_token: false, about: About::Content(scope, question) })
 }
 
 impl<'a> Question<'a> {

@@ -1,10 +1,11 @@
 use crate::format::Format;
-use crate::question::{About, Brings, Cost, Reading, Unread};
+use crate::question::Question;
+use crate::reading::{About, Brings, Cost, Reading, Unread};
 use crate::scope::Scope;
 use proptest::prelude::*;
 use store::RepositoryKind;
 
-fn read<'a>(format: Format, method: &str, path: &'a str) -> Result<Reading<'a>, &'static str> {
+fn read<'a>(format: Format, method: &str, path: &'a str) -> Result<Reading<Question<'a>>, &'static str> {
     format.read(RepositoryKind::Hosted, method, path)
 }
 
