@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub struct App {
     /// Complete answers. The front gives them out before it asks for anything else.
     pub pages: Pages<Stamp>,
-    /// Caller may what.
+    /// Access control: tokens and their scopes.
     pub access: Arc<Access>,
     /// What there is.
     pub repositories: Repositories,
@@ -62,7 +62,7 @@ impl App {
         self.classes.enter(class, request.client, token)
     }
 
-    /// Keeps a reply as a page, if it may be one: `stamp` says what it was made from. Caller asked matters only where the
+    /// Keeps a reply as a page, if it may be one: `stamp` says what it was made from. The caller matters only where the
     /// repository is private: then it is a page of theirs alone, and ends when their token changes.
     pub fn keep(
         &self,

@@ -21,7 +21,7 @@ const PATHS_MAX: usize = 1_000;
 struct Resolved {
     /// 0: it depends on the member's upstream.
     status: u16,
-    /// Caller has it, or would be asked.
+    /// The member that has it, or would be asked.
     member: Option<String>,
 }
 
