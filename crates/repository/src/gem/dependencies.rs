@@ -7,80 +7,39 @@ use crate::error::Error;
 use crate::gem::Found;
 use crate::gem::from_rows;
 use crate::gem::hosted::Hosted;
+use crate::index::name_key::{NameKey, NameKeyRef};
+use crate::index::stamped_cache::{Stamped, StampedCache};
 use crate::repository::Repository;
 use crate::visible;
 use bytes::Bytes;
 use format::gem::dependencies::{self, Form, Piece};
-use quick_cache::sync::{Cache, DefaultLifecycle};
-use quick_cache::{DefaultHashBuilder, Equivalent, Weighter};
 use std::borrow::Cow;
 use std::sync::Arc;
 use store::{Facts, Outline, RepositoryId, Stamp, Unit};
 use telemetry::{Bound, BoundName, Event, Millis, Op};
 
-/// What is said of gems, in memory, bounded in bytes.
+/// Pieces of gems, in memory, bounded in bytes.
 #[derive(Debug)]
-pub(crate) struct Pieces {
-    cache: Cache<Key, Arc<CachedPiece>, Weight>,
-    bound: Arc<Bound>,
-}
+pub(crate) struct Pieces(PieceCache);
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
-    repository: RepositoryId,
-    form: Form,
-    name: Box<str>,
-}
-
-/// A [`Key`] that is not kept. Fields and their order are the same, so that it hashes alike.
-#[derive(Debug, Hash)]
-struct KeyRef<'a> {
-    repository: RepositoryId,
-    form: Form,
-    name: &'a str,
-}
-
-impl Equivalent<Key> for KeyRef<'_> {
-    fn equivalent(&self, key: &Key) -> bool {
-        self.repository == key.repository && self.form == key.form && self.name == &*key.name
-    }
-}
-
-/// A piece, and what it was made from.
-#[derive(Debug)]
-struct CachedPiece {
-    stamp: Stamp,
-    piece: Piece,
-}
-
-#[derive(Debug, Clone)]
-struct Weight;
-
-impl Weighter<Key, Arc<CachedPiece>> for Weight {
-    fn weight(&self, key: &Key, kept: &Arc<CachedPiece>) -> u64 {
-        (size_of::<Key>() + size_of::<CachedPiece>() + 64 + key.name.len() + kept.piece.size()) as u64
-    }
-}
+type PieceKey = NameKey<(RepositoryId, Form)>;
+type PieceCache = StampedCache<PieceKey, Piece>;
 
 impl Pieces {
-    /// For the size of the table: what is said of a gem with eight versions.
+    /// For the size of the table: the piece of a gem with eight versions.
     const TYPICAL: u64 = 1 << 10;
 
-    /// Holds none yet, and never more than `bytes` of them.
+    /// An empty cache of at most so many bytes.
     pub(crate) fn new(bytes: u64) -> Self {
-        let items = usize::try_from(bytes / Self::TYPICAL).unwrap_or(usize::MAX);
-        let cache = Cache::with(items, bytes, Weight, DefaultHashBuilder::default(), DefaultLifecycle::default());
-        Self { cache, bound: Bound::new(BoundName::Dependencies, "", bytes) }
+        let entries = usize::try_from(bytes / Self::TYPICAL).unwrap_or(usize::MAX);
+        let weigh =
+            |key: &PieceKey, piece: &Stamped<Piece>| (PieceCache::ENTRY + key.name.len() + piece.value.size()) as u64;
+        Self(PieceCache::new(Bound::new(BoundName::Dependencies, "", bytes), entries, weigh))
     }
 
     /// How full it is.
     pub(crate) fn bound(&self) -> &Arc<Bound> {
-        &self.bound
-    }
-
-    fn put(&self, key: Key, kept: Arc<CachedPiece>) {
-        self.cache.insert(key, kept);
-        self.bound.observe(self.cache.weight());
+        self.0.bound()
     }
 }
 
@@ -98,9 +57,9 @@ pub(crate) async fn dependencies(
         return from_rows::dependencies(hosted, (names, form), now, event).await;
     }
     let (id, revisions) = (hosted.repository.id, hosted.store.revisions());
-    let kept = |name| pieces.cache.get(&KeyRef { repository: id, form, name });
-    let mut found: Vec<Option<Arc<CachedPiece>>> =
-        names.iter().map(|name| kept(name).filter(|kept| revisions.holds(&kept.stamp, now))).collect();
+    let holds = |stamp: &Stamp| revisions.holds(stamp, now);
+    let kept = |name: &String| pieces.0.find(&NameKeyRef { within: (id, form), name }, holds);
+    let mut found: Vec<Option<Arc<Stamped<Piece>>>> = names.iter().map(kept).collect();
     let missing: Vec<usize> = (0..names.len()).filter(|at| found[*at].is_none()).collect();
     if !missing.is_empty() {
         let wanted: Vec<String> = missing.iter().map(|at| names[*at].clone()).collect();
@@ -111,12 +70,11 @@ pub(crate) async fn dependencies(
         let read = move |name: &str, rows: Vec<Outline>| piece(&repository, name, &rows, form, now);
         let made = hosted.store.outlines(id, wanted, read, event).await?;
         for ((at, stamp), piece) in missing.into_iter().zip(stamps).zip(made) {
-            let kept = Arc::new(CachedPiece { stamp: stamp.ok_or(Error::GivenUp)?, piece: piece? });
-            pieces.put(Key { repository: id, form, name: names[at].as_str().into() }, kept.clone());
-            found[at] = Some(kept);
+            let key = NameKey::new((id, form), &names[at]);
+            found[at] = Some(pieces.0.keep(key, piece?, stamp.ok_or(Error::GivenUp)?));
         }
     }
-    let join = || dependencies::list(form, found.iter().flatten().map(|kept| &kept.piece));
+    let join = || dependencies::list(form, found.iter().flatten().map(|kept| &kept.value));
     // Only small pieces are copied, and of the names in one request that is a few megabytes at most: short enough for
     // the event loop.
     Ok(Found::Dependencies(event.time(Op::IndexRender, join).into(), form))

@@ -8,12 +8,12 @@ mod tests;
 
 use crate::error::Error;
 use crate::gem::info::info_lines;
+use crate::index::bounded_cache::BoundedCache;
+use crate::index::name_key::{NameKey, NameKeyRef};
 use crate::repository::Repository;
 use crate::visible;
 use format::gem::Package;
 use format::gem::info::{self, FormatVersion};
-use quick_cache::Weighter;
-use quick_cache::sync::Cache;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use store::{RepositoryId, Seq, UnitRows};
@@ -26,10 +26,7 @@ const GEMS: usize = 8 << 10;
 
 /// PushCache of gems that were pushed of late.
 #[derive(Debug)]
-pub(crate) struct PushCache {
-    kept: Cache<(RepositoryId, String), Arc<GemState>, Weight>,
-    bound: Arc<Bound>,
-}
+pub(crate) struct PushCache(BoundedCache<GemKey, GemState>);
 
 /// A gem as of a change.
 #[derive(Debug, Clone)]
@@ -47,46 +44,41 @@ pub(crate) struct GemState {
     held: Vec<u64>,
 }
 
-#[derive(Debug, Clone)]
-struct Weight;
+type GemKey = NameKey<RepositoryId>;
 
-impl Weighter<(RepositoryId, String), Arc<GemState>> for Weight {
-    fn weight(&self, (_, name): &(RepositoryId, String), head: &Arc<GemState>) -> u64 {
-        (size_of::<GemState>() + 128 + name.len() + head.held.len() * size_of::<u64>()) as u64
-    }
+fn weigh(key: &GemKey, state: &GemState) -> u64 {
+    (size_of::<GemState>() + 128 + key.name.len() + state.held.len() * size_of::<u64>()) as u64
 }
 
 impl PushCache {
     /// None yet.
     pub(crate) fn new() -> Self {
-        Self { kept: Cache::with_weighter(GEMS, ROOM, Weight), bound: Bound::new(BoundName::Heads, "", ROOM) }
+        Self(BoundedCache::new(Bound::new(BoundName::Heads, "", ROOM), GEMS, weigh))
     }
 
     pub(crate) fn bound(&self) -> &Arc<Bound> {
-        &self.bound
+        self.0.bound()
     }
 
     /// The head of a gem, if it says all that pushing `package` at `at` needs: that there is no such version, and that its
     /// line will be the last.
     pub(crate) fn for_push(&self, repository: &Repository, package: &Package, at: Millis) -> Option<Arc<GemState>> {
-        let head = self.kept.get(&(repository.id, package.name.clone()))?;
+        let head = self.0.get(&NameKeyRef { within: repository.id, name: &package.name })?;
         let is_new = head.held.binary_search(&hash(package)).is_err();
         (is_new && head.format == repository.info_format() && head.ends_before(package, at)).then_some(head)
     }
 
     /// Keeps what a gem is now, unless more is known.
     pub(crate) fn put(&self, id: RepositoryId, name: &str, head: GemState) {
-        let key = (id, name.to_owned());
-        if self.kept.get(&key).is_none_or(|known| known.seq < head.seq) {
-            self.kept.insert(key, Arc::new(head));
+        let known = self.0.get(&NameKeyRef { within: id, name });
+        if known.is_none_or(|known| known.seq < head.seq) {
+            self.0.insert(NameKey::new(id, name), Arc::new(head));
         }
-        self.bound.observe(self.kept.weight());
     }
 
     /// Forgets what turned out to be out of date.
     pub(crate) fn forget(&self, id: RepositoryId, name: &str) {
-        self.kept.remove(&(id, name.to_owned()));
-        self.bound.observe(self.kept.weight());
+        self.0.remove(&NameKeyRef { within: id, name });
     }
 }
 

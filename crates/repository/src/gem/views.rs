@@ -8,10 +8,9 @@ use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::program::Describe;
 use crate::index::document::Index;
+use crate::index::stamped_cache::{Stamped, StampedCache};
 use format::gem::dependencies::{Form, Piece};
 use format::gem::specs;
-use quick_cache::sync::{Cache, DefaultLifecycle};
-use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use std::sync::Arc;
 use store::{RepositoryId, Seq, Stamp, Unit};
 use telemetry::{Bound, BoundName, Event, Millis, Op, Slot, Tick};
@@ -23,8 +22,7 @@ const WAITING: u64 = 16;
 /// What was made for views, in memory, bounded in bytes.
 #[derive(Debug)]
 pub(crate) struct Views {
-    cache: Cache<Key, CachedView, Weight>,
-    bound: Arc<Bound>,
+    cache: ViewCache,
     /// Held by who makes a whole index as of an earlier moment: one at a time, whoever wants them.
     turn: Semaphore,
     making: Arc<Bound>,
@@ -64,32 +62,23 @@ struct Moment {
     until: Option<Millis>,
 }
 
-/// With what it was made from: where that is of now, the repository; and the settings, among them its policy.
-#[derive(Debug, Clone)]
-struct CachedView {
-    stamp: Stamp,
-    made: ViewAnswer,
-}
+/// Answers with stamps of what they were made from: the settings, among them the policy, and of now also the repository.
+type ViewCache = StampedCache<Key, ViewAnswer>;
 
-#[derive(Debug, Clone)]
-struct Weight;
-
-impl Weighter<Key, CachedView> for Weight {
-    fn weight(&self, key: &Key, kept: &CachedView) -> u64 {
-        let of = |index: &Index| {
-            let bytes: usize = index.pieces.iter().map(bytes::Bytes::len).sum();
-            bytes + size_of_val(&*index.states)
-        };
-        let made = match &kept.made {
-            ViewAnswer::Needs(piece) => piece.size(),
-            ViewAnswer::Found(found) => match &**found {
-                Found::Index(index) | Found::Document(index, _) => of(index),
-                Found::Packed(file) => file.pieces.iter().map(bytes::Bytes::len).sum(),
-                _ => 0,
-            },
-        };
-        (size_of::<Key>() + size_of::<CachedView>() + 64 + key.part.weight() + made) as u64
-    }
+fn weigh(key: &Key, view: &Stamped<ViewAnswer>) -> u64 {
+    let of = |index: &Index| {
+        let bytes: usize = index.pieces.iter().map(bytes::Bytes::len).sum();
+        bytes + size_of_val(&*index.states)
+    };
+    let answer = match &view.value {
+        ViewAnswer::Needs(piece) => piece.size(),
+        ViewAnswer::Found(found) => match &**found {
+            Found::Index(index) | Found::Document(index, _) => of(index),
+            Found::Packed(file) => file.pieces.iter().map(bytes::Bytes::len).sum(),
+            _ => 0,
+        },
+    };
+    (ViewCache::ENTRY + key.part.weight() + answer) as u64
 }
 
 impl ViewPart {
@@ -116,20 +105,14 @@ impl Views {
     /// Holds none yet, and never more than `bytes` of them.
     pub(crate) fn new(bytes: u64) -> Self {
         let items = usize::try_from(bytes / Self::TYPICAL).unwrap_or(usize::MAX);
-        let (hasher, lifecycle) = (DefaultHashBuilder::default(), DefaultLifecycle::default());
-        // One shard, so that one large index may take all the room there is.
-        let options = OptionsBuilder::new().shards(1).estimated_items_capacity(items).weight_capacity(bytes).build();
-        let cache = match options {
-            Ok(options) => Cache::with_options(options, Weight, hasher, lifecycle),
-            Err(_) => Cache::with(items, bytes, Weight, hasher, lifecycle),
-        };
-        let bound = Bound::new(BoundName::Views, "", bytes);
-        Self { cache, bound, turn: Semaphore::new(1), making: Bound::new(BoundName::ViewsMade, "", WAITING) }
+        // One large index may take the whole bound.
+        let cache = ViewCache::in_one_shard(Bound::new(BoundName::Views, "", bytes), items, weigh);
+        Self { cache, turn: Semaphore::new(1), making: Bound::new(BoundName::ViewsMade, "", WAITING) }
     }
 
     /// How full it is, and how many whole indexes of the past are wanted.
     pub(crate) fn bounds(&self) -> [&Arc<Bound>; 2] {
-        [&self.bound, &self.making]
+        [self.cache.bound(), &self.making]
     }
 
     /// The turn to make a whole index as of an earlier moment. Refused at once where too many wait for theirs.
@@ -160,24 +143,19 @@ impl Hosted<'_> {
         let views = self.views;
         let key = Key { repository: self.repository.id, past: self.moment(now, event).await?, part };
         let began = Tick::now();
-        let place = loop {
-            match views.cache.get_value_or_guard_async(&key).await {
-                Err(place) => break place,
-                Ok(kept) if self.store.revisions().holds(&kept.stamp, now) => {
-                    event.add(Op::ViewWait, Tick::now().since(began));
-                    return Ok(kept.made);
-                }
-                Ok(kept) => drop(views.cache.remove_if(&key, |there| there.stamp == kept.stamp)),
+        let place = match views.cache.find_or_turn(&key, |stamp| self.store.revisions().holds(stamp, now)).await {
+            Err(place) => place,
+            Ok(kept) => {
+                event.add(Op::ViewWait, Tick::now().since(began));
+                return Ok(kept.value.clone());
             }
         };
         let whole = key.past.is_some() && key.part.gem().is_none();
         let _turn = if whole { Some(views.turn(event).await?) } else { None };
         let stamp = self.seen_from(&key, now)?; // before the work
         let (made, until) = make(event).await?;
-        let kept = CachedView { stamp: until.map_or(stamp, |until| stamp.until(until)), made: made.clone() };
-        // Where it was taken away meanwhile nobody waits for it.
-        let _ = place.insert(kept);
-        views.bound.observe(views.cache.weight());
+        let stamp = until.map_or(stamp, |until| stamp.until(until));
+        place.insert(Arc::new(Stamped { stamp, value: made.clone() }));
         Ok(made)
     }
 

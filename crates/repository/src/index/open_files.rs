@@ -1,79 +1,38 @@
-//! Files that were asked for a while ago and are still open: who asks for one again is sent it without a question to a
-//! database or to the file system.
+//! Large files that were requested lately and are still open, so that another request needs neither a database nor the file system.
 //!
-//! What is small is not here: it becomes a page. What a page is for complete answers, this is for large ones: made from what
-//! its stamp stands for, and looked at again when it is used.
+//! Small files are not here: they become pages. An open file is to a large answer what a page is to a small one: it carries a stamp,
+//! which is checked when the file is used.
 
-use quick_cache::sync::{Cache, DefaultLifecycle};
-use quick_cache::{DefaultHashBuilder, Equivalent, UnitWeighter};
+use crate::index::name_key::{NameKey, NameKeyRef};
+use crate::index::stamped_cache::StampedCache;
 use std::hash::Hash;
 use std::sync::Arc;
 use store::Stamp;
 use telemetry::{Bound, BoundName};
 
-/// A table of them, by whose (`W`) and by name. `T` is what is known of a file, and one open descriptor, whoever is sent it.
+/// Open files by repository or upstream (`W`) and name. `T` has one open descriptor, whoever is sent the file, and all that is known of it.
 #[derive(Debug)]
-pub(crate) struct OpenFiles<W, T> {
-    files: Cache<Key<W>, Arc<OpenFile<T>>>,
-    bound: Arc<Bound>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key<W> {
-    whose: W,
-    name: Box<str>,
-}
-
-/// A [`Key`] that is not kept. Fields and their order are the same, so that it hashes alike.
-#[derive(Debug, Hash)]
-struct KeyRef<'a, W> {
-    whose: W,
-    name: &'a str,
-}
-
-impl<W: Eq> Equivalent<Key<W>> for KeyRef<'_, W> {
-    fn equivalent(&self, key: &Key<W>) -> bool {
-        self.whose == key.whose && self.name == &*key.name
-    }
-}
-
-#[derive(Debug)]
-struct OpenFile<T> {
-    stamp: Stamp,
-    file: T,
-}
+pub(crate) struct OpenFiles<W, T>(StampedCache<NameKey<W>, T>);
 
 impl<W: Copy + Eq + Hash, T: Clone> OpenFiles<W, T> {
-    /// Holds none yet, and never more than `files`. `which` says which files, where there are several tables.
+    /// An empty table of at most so many files. `which` names the table where there are several.
     pub(crate) fn new(which: &str, files: u64) -> Self {
-        let items = usize::try_from(files).unwrap_or(usize::MAX);
-        let hasher = DefaultHashBuilder::default();
-        Self {
-            files: Cache::with(items, files, UnitWeighter, hasher, DefaultLifecycle::default()),
-            bound: Bound::new(BoundName::OpenFiles, which, files),
-        }
+        let entries = usize::try_from(files).unwrap_or(usize::MAX);
+        Self(StampedCache::new(Bound::new(BoundName::OpenFiles, which, files), entries, |_, _| 1))
     }
 
     pub(crate) fn bound(&self) -> &Arc<Bound> {
-        &self.bound
+        self.0.bound()
     }
 
-    /// The file of that name, if it is open and its stamp `holds`. If not it is closed, once nobody is sent it any more.
-    pub(crate) fn find(&self, whose: W, name: &str, holds: impl FnOnce(&Stamp) -> bool) -> Option<T> {
-        let wanted = KeyRef { whose, name };
-        let kept = self.files.get(&wanted)?;
-        if holds(&kept.stamp) {
-            return Some(kept.file.clone());
-        }
-        self.files.remove_if(&wanted, |there| Arc::ptr_eq(there, &kept));
-        self.bound.observe(self.files.weight());
-        None
+    /// The file of that name, if it is open and its stamp `holds`. One whose stamp does not hold is closed as soon as nobody is sent it.
+    pub(crate) fn find(&self, within: W, name: &str, holds: impl FnOnce(&Stamp) -> bool) -> Option<T> {
+        self.0.find_or_remove(&NameKeyRef { within, name }, holds).map(|found| found.value.clone())
     }
 
-    /// Keeps a file: `stamp` is what it was made from, taken before the work.
-    pub(crate) fn keep(&self, whose: W, name: &str, file: T, stamp: Stamp) {
-        self.files.insert(Key { whose, name: name.into() }, Arc::new(OpenFile { stamp, file }));
-        self.bound.observe(self.files.weight());
+    /// Keeps a file open. `stamp` was taken before the file was looked for.
+    pub(crate) fn keep(&self, within: W, name: &str, file: T, stamp: Stamp) {
+        self.0.keep(NameKey::new(within, name), file, stamp);
     }
 }
 

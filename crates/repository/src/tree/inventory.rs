@@ -3,8 +3,8 @@
 //! Builds ask each repository for what another one has, again and again, so most of what a repository is asked for may be missing.
 //! Only who asks in vain has the names of a folder read; they hold while its revision does.
 
-use quick_cache::sync::{Cache, DefaultLifecycle};
-use quick_cache::{DefaultHashBuilder, Equivalent, Weighter};
+use crate::index::name_key::{NameKey, NameKeyRef};
+use crate::index::stamped_cache::{Stamped, StampedCache};
 use std::sync::Arc;
 use store::{RepositoryId, Stamp};
 use telemetry::{Bound, BoundName};
@@ -19,46 +19,18 @@ pub(crate) const NAMES: usize = 256;
 /// The names of files in folders.
 #[derive(Debug)]
 pub(crate) struct Inventory {
-    folders: Cache<Key, Arc<FolderNames>, Weight>,
-    bound: Arc<Bound>,
+    folders: Folders,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
-    repository: RepositoryId,
-    folder: Box<str>,
-}
+type Folders = StampedCache<NameKey<RepositoryId>, FolderNames>;
 
-/// A [`Key`] that is not kept. Fields and their order are the same, so that it hashes alike.
-#[derive(Debug, Hash)]
-struct KeyRef<'a> {
-    repository: RepositoryId,
-    folder: &'a str,
-}
+/// The paths of a folder, in order. `None`: too many to keep.
+type FolderNames = Option<Box<[Box<str>]>>;
 
-impl Equivalent<Key> for KeyRef<'_> {
-    fn equivalent(&self, key: &Key) -> bool {
-        self.repository == key.repository && self.folder == &*key.folder
-    }
-}
-
-/// What a folder holds, and what that was read from.
-#[derive(Debug)]
-struct FolderNames {
-    stamp: Stamp,
-    /// In order. `None`: too many to keep.
-    paths: Option<Box<[Box<str>]>>,
-}
-
-#[derive(Debug, Clone)]
-struct Weight;
-
-impl Weighter<Key, Arc<FolderNames>> for Weight {
-    fn weight(&self, key: &Key, held: &Arc<FolderNames>) -> u64 {
-        const EACH: usize = 32;
-        let paths = held.paths.iter().flatten().map(|path| path.len() + EACH).sum::<usize>();
-        (size_of::<Key>() + size_of::<FolderNames>() + 64 + key.folder.len() + paths) as u64
-    }
+fn weigh(key: &NameKey<RepositoryId>, folder: &Stamped<FolderNames>) -> u64 {
+    const EACH: usize = 32;
+    let paths = folder.value.iter().flatten().map(|path| path.len() + EACH).sum::<usize>();
+    (Folders::ENTRY + key.name.len() + paths) as u64
 }
 
 /// What is known of a path.
@@ -82,15 +54,11 @@ impl Presence {
 impl Inventory {
     /// Knows nothing yet.
     pub(crate) fn new() -> Self {
-        let hasher = DefaultHashBuilder::default();
-        Self {
-            folders: Cache::with(FOLDERS, ROOM, Weight, hasher, DefaultLifecycle::default()),
-            bound: Bound::new(BoundName::Folders, "", ROOM),
-        }
+        Self { folders: Folders::new(Bound::new(BoundName::Folders, "", ROOM), FOLDERS, weigh) }
     }
 
     pub(crate) fn bound(&self) -> &Arc<Bound> {
-        &self.bound
+        self.folders.bound()
     }
 
     /// What is known of `path` in `folder`, where its stamp `holds`.
@@ -100,9 +68,9 @@ impl Inventory {
         (folder, path): (&str, &str),
         holds: impl FnOnce(&Stamp) -> bool,
     ) -> Presence {
-        let Some(held) = self.folders.get(&KeyRef { repository, folder }) else { return Presence::Nothing };
-        match &held.paths {
-            _ if !holds(&held.stamp) => Presence::Nothing,
+        let key = NameKeyRef { within: repository, name: folder };
+        let Some(held) = self.folders.find(&key, holds) else { return Presence::Nothing };
+        match &held.value {
             Some(paths) if paths.binary_search_by(|there| (**there).cmp(path)).is_err() => Presence::Missing,
             _ => Presence::Perhaps,
         }
@@ -119,9 +87,8 @@ impl Inventory {
     ) {
         let mut some: Vec<Box<str>> = paths.take(NAMES + 1).map(Box::from).collect();
         some.sort_unstable();
-        let held = FolderNames { stamp, paths: (some.len() <= NAMES).then(|| some.into()) };
-        self.folders.insert(Key { repository, folder: folder.into() }, Arc::new(held));
-        self.bound.observe(self.folders.weight());
+        let names = (some.len() <= NAMES).then(|| some.into());
+        self.folders.keep(NameKey::new(repository, folder), names, stamp);
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::content::{How, rows_of};
 use crate::error::Error;
 use crate::format::Format;
+use crate::index::bounded_cache::BoundedCache;
 use crate::upstream::Remote;
 use crate::upstream::fetch::{FetchTrace, file};
 use crate::upstream::ttl::Ttl;
@@ -13,8 +14,6 @@ use crate::workers::aside;
 use format::maven::path::PREFIXES;
 use format::maven::prefixes::Prefixes;
 use format::tree;
-use quick_cache::sync::{Cache, DefaultLifecycle};
-use quick_cache::{DefaultHashBuilder, Weighter};
 use std::sync::{Arc, Weak};
 use store::{Lane, Origin};
 use telemetry::{Bound, BoundName, Event, Millis, Op};
@@ -28,10 +27,7 @@ const LONGEST: u64 = 2 << 20;
 
 /// The lists of upstreams, in memory.
 #[derive(Debug)]
-pub(crate) struct PrefixLists {
-    known: Cache<Origin, Arc<List>, Weight>,
-    bound: Arc<Bound>,
-}
+pub(crate) struct PrefixLists(BoundedCache<Origin, List>);
 
 /// What an upstream said last.
 #[derive(Debug)]
@@ -42,33 +38,22 @@ struct List {
     until: Millis,
 }
 
-#[derive(Debug, Clone)]
-struct Weight;
-
-impl Weighter<Origin, Arc<List>> for Weight {
-    fn weight(&self, _: &Origin, list: &Arc<List>) -> u64 {
-        let prefixes = list.prefixes.as_ref().map_or(0, Prefixes::weight);
-        (size_of::<Origin>() + size_of::<List>() + prefixes) as u64
-    }
-}
-
 impl PrefixLists {
     /// Knows none yet.
     pub(crate) fn new() -> Self {
-        let hasher = DefaultHashBuilder::default();
-        Self {
-            known: Cache::with(UPSTREAMS, ROOM, Weight, hasher, DefaultLifecycle::default()),
-            bound: Bound::new(BoundName::UpstreamPrefixes, "", ROOM),
-        }
+        let weigh = |_: &Origin, list: &List| {
+            let prefixes = list.prefixes.as_ref().map_or(0, Prefixes::weight);
+            (size_of::<Origin>() + size_of::<List>() + prefixes) as u64
+        };
+        Self(BoundedCache::new(Bound::new(BoundName::UpstreamPrefixes, "", ROOM), UPSTREAMS, weigh))
     }
 
     pub(crate) fn bound(&self) -> &Arc<Bound> {
-        &self.bound
+        self.0.bound()
     }
 
     fn keep(&self, of: Origin, list: List) {
-        self.known.insert(of, Arc::new(list));
-        self.bound.observe(self.known.weight());
+        self.0.insert(of, Arc::new(list));
     }
 }
 
@@ -82,7 +67,7 @@ impl Remote {
             return None;
         }
         let (of, now) = (repository.origin, self.now());
-        if let Some(list) = self.remotes.lists.known.get(&of).filter(|list| now < list.until) {
+        if let Some(list) = self.remotes.lists.0.get(&of).filter(|list| now < list.until) {
             return list.prefixes.as_ref().filter(|list| list.exclude(tree::folder(path))).map(|_| list.until);
         }
         if repository.asks {

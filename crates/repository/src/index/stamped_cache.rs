@@ -1,0 +1,70 @@
+//! A cache of values that hold while a stamp does. Nobody invalidates them: a value is checked when it is used.
+
+use crate::index::bounded_cache::{BoundedCache, Turn};
+use quick_cache::Equivalent;
+use std::hash::Hash;
+use std::sync::Arc;
+use store::Stamp;
+
+/// A cache of stamped values.
+pub(crate) type StampedCache<K, V> = BoundedCache<K, Stamped<V>>;
+
+/// A value, and the stamp of what it was made from.
+#[derive(Debug)]
+pub(crate) struct Stamped<V> {
+    /// Taken before the value was made.
+    pub(crate) stamp: Stamp,
+    pub(crate) value: V,
+}
+
+impl<K: Eq + Hash, V> StampedCache<K, V> {
+    /// Bytes of an entry beside what its key and its value point to, roughly.
+    pub(crate) const ENTRY: usize = size_of::<K>() + size_of::<Stamped<V>>() + 64;
+
+    /// The value of this key, where its stamp `holds`.
+    pub(crate) fn find<Q: Hash + Equivalent<K> + ?Sized>(
+        &self,
+        key: &Q,
+        holds: impl FnOnce(&Stamp) -> bool,
+    ) -> Option<Arc<Stamped<V>>> {
+        self.get(key).filter(|found| holds(&found.stamp))
+    }
+
+    /// The same. A value whose stamp does not hold is removed.
+    pub(crate) fn find_or_remove<Q: Hash + Equivalent<K> + ?Sized>(
+        &self,
+        key: &Q,
+        holds: impl FnOnce(&Stamp) -> bool,
+    ) -> Option<Arc<Stamped<V>>> {
+        let found = self.get(key)?;
+        if holds(&found.stamp) {
+            return Some(found);
+        }
+        self.remove_same(key, &found);
+        None
+    }
+
+    /// The value of this key, where its stamp `holds`; or else the turn to make it. Where another task has that turn, this waits for it.
+    pub(crate) async fn find_or_turn<'a>(
+        &'a self,
+        key: &K,
+        holds: impl Fn(&Stamp) -> bool,
+    ) -> Result<Arc<Stamped<V>>, Turn<'a, K, Stamped<V>>>
+    where
+        K: Clone,
+    {
+        loop {
+            match self.get_or_turn(key).await {
+                Ok(found) if !holds(&found.stamp) => self.remove_same(key, &found),
+                found => return found,
+            }
+        }
+    }
+
+    /// Keeps a value, in place of another that has its key.
+    pub(crate) fn keep(&self, key: K, value: V, stamp: Stamp) -> Arc<Stamped<V>> {
+        let stamped = Arc::new(Stamped { stamp, value });
+        self.insert(key, stamped.clone());
+        stamped
+    }
+}
