@@ -9,7 +9,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("store", &["telemetry"]),
     ("client", &["telemetry"]),
     ("repository", &["format", "store", "client", "telemetry"]),
-    ("front", &["client", "telemetry"]),
+    ("front", &["telemetry"]),
     ("daylight", &["telemetry", "format", "store", "client", "repository", "front"]),
 ];
 

@@ -1,10 +1,10 @@
-//! `Date`, made once a second.
+//! The `Date` header. Its text is made once a second.
 
 use http::HeaderValue;
 use std::cell::RefCell;
 use telemetry::Millis;
 
-/// The header's value at `now`.
+/// The value of the header at `now`.
 pub(crate) fn at(now: Millis) -> HeaderValue {
     thread_local! {
         static MADE: RefCell<(i64, HeaderValue)> =

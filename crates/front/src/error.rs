@@ -1,4 +1,4 @@
-//! What can keep the front from starting.
+//! Why the front cannot start.
 
 use std::io;
 use std::net::SocketAddr;
@@ -7,10 +7,10 @@ use tokio_rustls::rustls;
 /// The front cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The address is taken, not ours, or not allowed.
+    /// The address is in use, does not belong to this machine, or is not permitted.
     #[error("cannot listen on `{address}`")]
     Listen {
-        /// Where.
+        /// The address.
         address: SocketAddr,
         /// What the kernel said.
         source: io::Error,
@@ -18,24 +18,24 @@ pub enum Error {
     /// A socket cannot be taken over from another process, or kept for the next.
     #[error("cannot take over a listening socket")]
     Inherit(#[source] io::Error),
-    /// A certificate or its key is not what a PEM file should hold.
+    /// The text of a certificate or of its key is not valid PEM.
     #[error("cannot read the TLS {what}: {cause}")]
     Pem {
-        /// Which of them.
+        /// Which of the two.
         what: &'static str,
         /// Why.
         cause: String,
     },
-    /// The certificate and the key cannot be used, or not together.
+    /// The certificate or the key cannot be used, or they do not belong together.
     #[error("cannot use the TLS certificate")]
     Certificate(#[source] rustls::Error),
-    /// A thread, its runtime or its share of the socket cannot be had.
+    /// A thread, its runtime or its clone of the socket cannot be created.
     #[error("cannot start the thread of a core")]
     Core(#[source] io::Error),
 }
 
 impl Error {
-    /// What a person can do about it.
+    /// What an operator can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Error::Listen { source, .. } => match source.kind() {

@@ -1,4 +1,4 @@
-//! Tasks whose turns are timed, for the record of their loop.
+//! Measures the event loop of each core: the turns of its tasks, and its heartbeat.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -7,18 +7,19 @@ use std::time::Duration;
 use telemetry::{Pulse, Tick, turn};
 use tokio::time::sleep;
 
-/// The task that `make` makes: here, as it is large and would be kept twice if it were handed over.
+/// Runs the future that `make` makes, and times each of its turns. It is made in here because it is large: passed as
+/// an argument it would be stored twice.
 pub(crate) async fn timed<F: Future>(make: impl FnOnce() -> F) -> F::Output {
     let mut task = pin!(make());
     poll_fn(|cx| turn(|| task.as_mut().poll(cx))).await
 }
 
-/// How often a loop is asked. Rarely enough to cost next to nothing, though each time wakes a thread; turns are timed in between.
+/// The interval of the heartbeat. Each beat wakes a thread, so beats are rare; turns are timed in between.
 const EVERY: Duration = Duration::from_millis(100);
-/// The runtime's timers count in these.
+/// The resolution of the runtime's timers.
 const GRAIN: Duration = Duration::from_millis(1);
 
-/// Beats until it is dropped. Spawn it on the loop it is about.
+/// Beats until it is dropped. Spawn it on the loop that it measures.
 pub async fn heartbeat(pulse: Arc<Pulse>) {
     let due = u64::try_from((EVERY + GRAIN).as_nanos()).unwrap_or(u64::MAX);
     loop {

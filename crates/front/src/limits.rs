@@ -1,49 +1,53 @@
-//! Limits on everything that comes in, and on how long anybody may keep us waiting.
+//! Limits on everything that comes in, and on how long a client may keep the server waiting.
 
 use std::time::Duration;
 
-/// What a client may send, and how slowly. Sizes are bytes.
+/// What a client may send, and how slowly. Sizes are in bytes.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Request line and headers together. Over it: 431.
+    /// Request line and headers together. Above it: 431.
     pub head: usize,
-    /// Header lines. Over it: 431.
+    /// Number of header lines. Above it: 431.
     pub headers: usize,
-    /// Path and query as sent. Over it: 414. Below `head`, or it is never reached.
+    /// Path and query as sent. Above it: 414. It must be below `head` to have an effect.
     pub uri: usize,
-    /// Body of a request, unless the handler sets its own with [`crate::request::Upload::limit`]. Over it: `TooLarge`.
+    /// Body of a request, unless the handler sets another limit with [`crate::Upload::limit`]. Above it: `TooLarge`.
     pub upload: u64,
-    /// From the first byte of a head (on a new connection: from its start) to the head's end. Then the connection closes.
+    /// From the first byte of a head (on a new connection: from its start) to the end of the head. After it the
+    /// connection closes.
     pub head_time: Duration,
-    /// From the end of a reply to the first byte of the next request. Then the connection closes.
+    /// From the end of a reply to the first byte of the next request. After it the connection closes.
     pub keep_alive: Duration,
-    /// Without a byte of an upload that the handler waits for: `TooSlow`.
+    /// Time without a byte of an upload that the handler waits for. After it: `TooSlow`.
     pub upload_idle: Duration,
-    /// Bytes per second that an upload must bring on average, over the time that the handler waited for it: below, it is
-    /// `TooSlow`. A byte now and then would hold a place for ever.
+    /// Bytes per second that an upload must bring on average, over the time the handler waited for it. Below it:
+    /// `TooSlow`. Without this limit a client could hold a slot indefinitely with a byte now and then.
     pub upload_rate: u64,
-    /// How long the handler waits for an upload before `upload_rate` holds: lines start slowly.
+    /// How long the handler waits for an upload before `upload_rate` applies. Slow lines need time to start.
     pub upload_grace: Duration,
-    /// Without the client taking a byte of a reply that waits for it. Then the connection closes.
+    /// Time in which the client takes no byte of a reply that is ready for it. After it the connection closes.
     pub write_stall: Duration,
-    /// Connections open at once. Over it: let in for one request, answered if it is vital, and else told to come again.
+    /// Connections open at once. Above it a connection is reserved for one request: health checks and metrics are
+    /// answered, all other requests are told to try again.
     pub connections: u64,
-    /// Connections open at once from one address (IPv6: one network of 64 bits). Over it: as above.
+    /// Connections open at once from one address (in IPv6: from one network of 64 bits). Above it: as for
+    /// `connections`.
     pub client_connections: u64,
-    /// Requests under way at once on a connection of HTTP/2. What goes on beyond its turn counts as a connection too, but
-    /// for one each: over it, the stream is refused, and the client may ask again.
+    /// Requests in progress at once on one HTTP/2 connection. Each that outlasts its turn counts as a connection too,
+    /// except the first. Above it the stream is refused, and the client may try again.
     pub streams: u32,
-    /// Bytes of one upload on HTTP/2 that may come before the handler asks for them.
+    /// Bytes of one upload on HTTP/2 that may arrive before the handler asks for them.
     pub stream_window: u32,
-    /// The same for all uploads of a connection together.
+    /// The same for all uploads of one connection together.
     pub connection_window: u32,
-    /// BufferPool of 64 KiB for parts of files that the kernel cannot send itself. When all are taken, replies
-    /// go on in pieces of 4 KiB.
+    /// Buffers of 64 KiB for parts of files that the kernel cannot send itself. When all are in use, replies continue
+    /// in chunks of 4 KiB.
     pub file_buffers: u64,
-    /// What is read and thrown away of an upload that the handler did not want, so that the connection lives on.
+    /// Bytes of an unwanted upload that are read and discarded so that the connection can be used again.
     pub drain: u64,
-    /// How long a connection that we end stays half open after the last that came on it, and for `head_time` at most, so that a
-    /// client still sending can read our reply (closing with unread bytes would reset it; RFC 9112, 9.6).
+    /// How long a connection that the server ends stays half open after the client's last byte, and at most for
+    /// `head_time`. A client that is still sending can then read the reply; closing a socket with unread bytes would
+    /// reset the connection (RFC 9112, 9.6).
     pub linger: Duration,
 }
 

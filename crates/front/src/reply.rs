@@ -1,4 +1,4 @@
-//! What a handler answers with. Which status that is, is the program's business.
+//! The reply of a handler. The program chooses its status.
 
 use crate::body::growing::Growing;
 use crate::body::rope::Rope;
@@ -9,58 +9,59 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Every reply says under which event it is recorded.
+/// Every reply names the event that it is recorded under.
 pub(crate) const DAYLIGHT_EVENT: HeaderName = HeaderName::from_static("daylight-event");
 
-/// A complete answer, as if nobody had asked conditionally: [`crate::conditional`] turns it into a 304, a 206 or a
-/// 416 and takes the body off a `HEAD`.
+/// A complete reply, as if the request had no conditions. [`crate::conditional`] turns it into a 304, a 206 or a 416,
+/// and removes the body for `HEAD`.
 #[derive(Debug)]
 pub struct Reply {
     /// The status.
     pub status: StatusCode,
-    /// The headers, without `Content-Length`, `Date`, `Accept-Ranges` and `Daylight-Event`, which are added.
+    /// The headers. The front adds `Content-Length`, `Date`, `Accept-Ranges` and `Daylight-Event`.
     pub headers: HeaderMap,
     /// The body.
     pub body: Body,
-    /// Which ranges of the body may be asked for.
+    /// The ranges of the body that a client may ask for.
     pub ranges: Ranges,
-    /// What stands behind the status on HTTP/1.1, where that is to say more than which status it is. In ASCII.
+    /// The reason phrase behind the status on HTTP/1.1, where the standard one is not enough. ASCII only.
     pub phrase: Option<&'static str>,
-    /// How much later than `Last-Modified` the client must have its copy from to be told that it is unchanged. For those
-    /// who say when by their own clock, and nothing else.
+    /// A client is told that its copy is unchanged only if the copy is this much newer than `Last-Modified`. For
+    /// clients that date their copy by their own clock.
     pub margin: Duration,
 }
 
-/// The bytes of a reply.
+/// The body of a reply.
 #[derive(Debug, Default)]
 pub enum Body {
-    /// None.
+    /// No body.
     #[default]
     Empty,
-    /// In memory.
+    /// Bytes in memory.
     Bytes(Bytes),
-    /// In memory, in pieces that others send too. Never a page.
+    /// Segments in memory that other replies share. Never becomes a page.
     Rope(Rope),
-    /// In a file of our own descriptor: sent by the kernel, or in pieces; read off the core if a disk has to be waited for.
+    /// A part of an open file. The kernel sends it, or it is read in chunks; a read that must wait for a disk happens
+    /// off the core.
     File {
-        /// The file. Its cursor stays where it is. Whoever deletes it must not cut it short while it is sent.
+        /// The file. Its cursor does not move. It must not be truncated while it is sent.
         file: Arc<File>,
-        /// Where the body begins in it.
+        /// Where the body begins in the file.
         from: u64,
-        /// Its length. If the file turns out shorter, the connection breaks.
+        /// The length of the body. If the file turns out to be shorter, the connection breaks.
         len: u64,
     },
-    /// In a file that is still being written: sent as it grows, and broken off if it breaks.
+    /// A file that is still being written. It is sent as it grows, and the connection breaks if the writing fails.
     Growing(Growing),
 }
 
 impl Body {
-    /// A whole file of `len` bytes, which other replies may be made of too.
+    /// A whole file of `len` bytes, which other replies may share.
     pub fn file(file: impl Into<Arc<File>>, len: u64) -> Self {
         Body::File { file: file.into(), from: 0, len }
     }
 
-    /// Bytes, where that is known by now.
+    /// The length, where it is known by now.
     pub fn len(&self) -> Option<u64> {
         match self {
             Body::Empty => Some(0),
@@ -71,13 +72,13 @@ impl Body {
         }
     }
 
-    /// Whether there is nothing.
+    /// Whether the body is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
 }
 
-/// Which ranges a reply allows.
+/// The ranges that a reply allows.
 #[derive(Debug, Clone, Default)]
 pub enum Ranges {
     /// None: `Range` is ignored.
@@ -85,19 +86,20 @@ pub enum Ranges {
     None,
     /// Single byte ranges (RFC 9110, 14).
     Bytes,
-    /// The tail of an append-only index, for a client that proves that it holds what precedes it; else everything.
+    /// The tail of an append-only index, for a client that proves that it holds everything before the tail. Other
+    /// clients get the whole index.
     Prefix(Checkpoints),
 }
 
 impl Ranges {
-    /// Whether any may be asked for.
+    /// Whether the reply allows any range.
     pub(crate) fn any(&self) -> bool {
         !matches!(self, Ranges::None)
     }
 }
 
 impl Reply {
-    /// A reply with neither headers nor body.
+    /// A reply without headers and without a body.
     pub fn new(status: StatusCode) -> Self {
         let (headers, body, ranges) = (HeaderMap::new(), Body::Empty, Ranges::None);
         Self { status, headers, body, ranges, phrase: None, margin: Duration::ZERO }
@@ -110,19 +112,19 @@ impl Reply {
             .body(Body::Bytes(text.into()))
     }
 
-    /// With this header, instead of one of the same name.
+    /// Sets a header, and replaces one of the same name.
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
         self
     }
 
-    /// With this body.
+    /// Sets the body.
     pub fn body(mut self, body: Body) -> Self {
         self.body = body;
         self
     }
 
-    /// With these ranges.
+    /// Sets the ranges.
     pub fn ranges(mut self, ranges: Ranges) -> Self {
         self.ranges = ranges;
         self

@@ -1,32 +1,33 @@
-//! The buffers that parts of files pass through where the kernel does not send them itself.
+//! Buffers for parts of files that the kernel does not send itself.
 //!
-//! A reply holds one at a time, and there is a fixed number, so memory is bounded however many clients read however
-//! slowly. When all are taken a reply goes on in small pieces instead of waiting: slow clients hold up nobody.
+//! A reply holds one buffer at a time, and the number of buffers is fixed. So memory is bounded, however many clients
+//! read and however slowly. When all buffers are in use, a reply continues in small chunks instead of waiting. So
+//! slow clients delay nobody.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use telemetry::{Bound, BoundName};
 
-/// Bytes of a buffer.
+/// Size of a buffer.
 pub(crate) const SIZE: usize = 64 << 10;
-/// Bytes of what a reply gets when all are taken: little enough to be part of what any connection costs.
+/// Size of a buffer when the pool is empty. It is small enough to be part of the cost of any connection.
 const SMALL: usize = 4 << 10;
-/// BufferPool kept for the next reply; more are given back to the system.
+/// Free buffers that are kept for the next reply. The memory of any more goes back to the system.
 const SPARE: usize = 64;
 
-/// All of them, of all cores.
+/// The buffers of all cores.
 #[derive(Debug)]
 pub(crate) struct BufferPool {
     spare: Mutex<Vec<Box<[u8]>>>,
     bound: Arc<Bound>,
 }
 
-/// One of them, or a small one. Returns when dropped, on whatever thread.
+/// A buffer of the pool, or a small one. Dropping it, on any thread, returns it to the pool.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     bytes: Box<[u8]>,
-    /// How much of it is meant.
+    /// How many of its bytes are in use.
     filled: usize,
-    /// Where it returns to; a small one does not.
+    /// The pool it returns to; `None` for a small one.
     home: Option<Arc<BufferPool>>,
 }
 
@@ -50,13 +51,13 @@ impl BufferPool {
 }
 
 impl Buffer {
-    /// Room for up to `len` bytes.
+    /// The first `len` bytes at most, to be written.
     pub(crate) fn room(&mut self, len: u64) -> &mut [u8] {
         let fits = usize::try_from(len).map_or(self.bytes.len(), |len| len.min(self.bytes.len()));
         &mut self.bytes[..fits]
     }
 
-    /// Its first `len` bytes are meant.
+    /// Marks the first `len` bytes as in use.
     pub(crate) fn fill(&mut self, len: usize) {
         self.filled = len;
     }

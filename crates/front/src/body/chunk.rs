@@ -1,11 +1,11 @@
-//! A chunk of a reply's body as hyper and h2 hold it. It counts the bytes that were written of it.
+//! A chunk of a reply's body as hyper and h2 hold it. It counts the bytes that were written.
 
 use crate::body::delivery::Delivery;
 use crate::body::sendfile::FilePart;
 use bytes::{Buf, Bytes};
 use std::rc::Rc;
 
-/// What hyper holds of a body. It takes off what the wire has written, and so tells how much that was.
+/// A chunk of a body. hyper advances it by what the socket has written, which tells how much was sent.
 pub(crate) struct Chunk {
     data: Data,
     delivery: Rc<Delivery>,
@@ -17,7 +17,7 @@ pub(crate) enum Data {
 }
 
 impl Chunk {
-    /// One to end with.
+    /// An empty chunk that ends a body.
     pub(crate) fn nothing(delivery: Rc<Delivery>) -> Self {
         Self::new(Data::Memory(Bytes::new()), delivery)
     }

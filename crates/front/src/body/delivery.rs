@@ -1,54 +1,54 @@
-//! How far a reply's body has come: the one cell that it touches, and that the state reads.
+//! How far the delivery of a reply's body has come. The body writes it, and the state of the connection reads it.
 
 use std::cell::Cell;
 use std::task::{Context, Poll, Waker};
 use telemetry::Tally;
 
-/// How far a reply's body has come.
+/// The progress of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Progress {
     /// There may be more.
     #[default]
     Going,
-    /// Everything was handed to hyper.
+    /// hyper has all of it.
     Ended,
-    /// We could not read on.
+    /// Reading it failed.
     Broken,
-    /// It broke off where it comes from.
+    /// Its source broke off.
     BrokeOff,
 }
 
-/// The only thing a reply's body touches.
+/// The delivery of one body.
 #[derive(Default)]
 pub(crate) struct Delivery {
     pub(crate) progress: Cell<Progress>,
-    /// Bytes of body that the wire has taken.
+    /// Bytes of the body that the socket has written.
     pub(crate) bytes: Cell<u64>,
-    /// Reads of a file for it.
+    /// Reads of files for this body.
     reads: Cell<Tally>,
-    /// FileReader on their way, or on HTTP/2 a head without a body.
+    /// Chunks that are not written yet; on HTTP/2 also a head without a body.
     held: Cell<u32>,
-    /// What is on its way is such a head, which nobody drops when it has gone.
+    /// A head without a body is not written yet. Nothing is dropped when it has been.
     bare: Cell<bool>,
-    /// How long the body is.
+    /// The length of the body.
     len: Cell<u64>,
-    /// The body waits for it to go.
+    /// Wakes the body when its chunk has been written.
     waiting: Cell<Option<Waker>>,
 }
 
 impl Delivery {
-    /// A file was read for so long.
+    /// Counts a read of a file, and the time it took.
     pub(crate) fn read(&self, nanos: u64) {
         let Tally { count, nanos: before } = self.reads.get();
         self.reads.set(Tally { count: count + 1, nanos: before + nanos });
     }
 
-    /// A piece is on its way.
+    /// A chunk is handed over.
     pub(crate) fn hold(&self) {
         self.held.set(self.held.get() + 1);
     }
 
-    /// The piece has gone.
+    /// A chunk has been written, or dropped.
     pub(crate) fn let_go(&self) {
         self.held.set(self.held.get() - 1);
         if let Some(waiting) = self.waiting.take() {
@@ -56,43 +56,43 @@ impl Delivery {
         }
     }
 
-    /// On HTTP/2: the reply is a head that waits in the machine's queue.
+    /// HTTP/2: the reply is only a head, which waits in the queue of h2.
     pub(crate) fn hold_head(&self) {
         self.bare.set(true);
         self.hold();
     }
 
-    /// Reads of files so far.
+    /// The reads of files so far.
     pub(crate) fn reads(&self) -> Tally {
         self.reads.get()
     }
 
-    /// Whether something is on its way.
+    /// Whether anything is not written yet.
     pub(crate) fn is_held(&self) -> bool {
         self.held.get() > 0
     }
 
-    /// Whether that is a head without a body, on HTTP/2.
+    /// HTTP/2: whether that is a head without a body.
     pub(crate) fn is_head(&self) -> bool {
         self.bare.get() && self.is_held()
     }
 
-    /// How long the body is.
+    /// The length of the body.
     pub(crate) fn expected(&self) -> u64 {
         self.len.get()
     }
 
-    /// How long the body will be.
+    /// Sets the length of the body.
     pub(crate) fn expect(&self, len: u64) {
         self.len.set(len);
     }
 
-    /// Everything was handed over, and nothing of it is on its way.
+    /// Whether everything was handed over and written.
     pub(crate) fn gone(&self) -> bool {
         self.progress.get() == Progress::Ended && !self.is_held()
     }
 
-    /// Waits until no piece is on its way.
+    /// Waits until every chunk has been written.
     pub(crate) fn poll_gone(&self, cx: &Context<'_>) -> Poll<()> {
         if self.is_held() {
             self.waiting.set(Some(cx.waker().clone()));

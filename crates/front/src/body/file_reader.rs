@@ -1,4 +1,5 @@
-//! A part of a file in pieces of one buffer each: read at once if it is in the kernel's memory, else off the core.
+//! Reads a part of a file in chunks of one buffer. A read happens on the core if the kernel has the bytes in memory,
+//! else on another thread.
 
 use crate::body::buffer_pool::{Buffer, BufferPool};
 use crate::body::delivery::Delivery;
@@ -13,20 +14,20 @@ use std::task::{Context, Poll, ready};
 use telemetry::{Bound, Tick};
 use tokio::task::JoinHandle;
 
-/// Brought into memory when a disk has to be waited for anyway.
+/// How much is read ahead when a disk has to be waited for anyway.
 const AHEAD: u64 = 1 << 20;
 
-/// What of the part has not been handed out yet.
+/// The part of a file that has not been handed out yet.
 pub(crate) struct FileReader {
     file: Arc<File>,
     at: u64,
     left: u64,
-    /// A thread reads the next piece.
+    /// A thread reads the next chunk.
     reading: Option<JoinHandle<Read>>,
     file_access: FileAccess,
 }
 
-/// What the files of all replies are read or sent with.
+/// What replies need to read or send files.
 #[derive(Debug, Clone)]
 pub(crate) struct FileAccess {
     pub(crate) buffers: Arc<BufferPool>,
@@ -36,7 +37,7 @@ pub(crate) struct FileAccess {
     pub(crate) sendfile: bool,
 }
 
-/// What a thread read, and how long that took in nanoseconds.
+/// The result of a read, and how long it took in nanoseconds.
 type Read = (io::Result<Buffer>, u64);
 
 impl FileReader {
@@ -83,7 +84,7 @@ impl FileReader {
     }
 }
 
-/// The file's end before the part's is an error.
+/// If the file ends before the part does, that is an error.
 fn filled(mut buffer: Buffer, len: usize) -> io::Result<Buffer> {
     if len == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());

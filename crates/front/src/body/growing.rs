@@ -1,5 +1,5 @@
-//! A file that is still being written while clients are sent it. Nobody waits for the end of it, and nobody takes what broke
-//! off for the whole.
+//! A file that is sent to clients while it is still being written. Clients need not wait for its end, and none
+//! mistakes a broken file for the whole one.
 
 use std::fmt;
 use std::fs::File;
@@ -8,53 +8,55 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// The last so many bytes of a part wait until the file is whole: a part that is complete must be a part of the file, and only
-/// at its end is it known what the file is.
+/// The last bytes of a range are held back until the file is whole. A complete range must be a part of the real file,
+/// and only the end of the file proves what the file is.
 const PART_END: u64 = 64 << 10;
 
-/// How far a file has come, counted from its beginning.
+/// How many bytes a file has so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grown {
-    /// So many bytes may be sent; there will be more.
+    /// This many bytes may be sent; more will follow.
     Going(u64),
-    /// So many bytes, and that is all of it.
+    /// This many bytes, and the file is complete.
     Whole(u64),
-    /// It will not become whole: whoever has a part is to notice.
+    /// The file will not be completed. Clients that have a part of it must notice.
     Broken,
 }
 
-/// What tells how far a file has come. Many readers may each have one.
+/// Tells how far a file has grown. Each reader has one.
 pub trait Growth: fmt::Debug + Send {
     /// How far it is now.
     fn now(&self) -> Grown;
 
-    /// Waits until it has come further than `at`, or will not. Where whoever writes it has gone before its end, it is broken.
+    /// Waits until the file is longer than `at`, or will not be. If its writer stopped before the end, the file is
+    /// broken.
     fn beyond(&self, at: u64) -> Waiting;
 }
 
 /// A wait for more of a file.
 pub type Waiting = Pin<Box<dyn Future<Output = Grown> + Send>>;
 
-/// What of such a file is to be sent.
+/// The part of a growing file that is to be sent.
 pub struct Growing {
     file: Arc<File>,
     from: u64,
     at: u64,
-    /// Where what is wanted ends, once that is known.
+    /// Where that part ends, once it is known.
     end: Option<u64>,
-    /// So many bytes before that wait until the file is whole.
+    /// Bytes before the end that are held back until the file is whole.
     held: u64,
     growth: Box<dyn Growth>,
     waiting: Option<Waiting>,
 }
 
 impl Growing {
-    /// The whole of `file`, which will have `len` bytes, if that was announced.
+    /// The whole of `file`. `len` is its announced length.
     pub fn new(file: Arc<File>, len: Option<u64>, growth: impl Growth + 'static) -> Self {
         Self { file, from: 0, at: 0, end: len, held: 0, growth: Box::new(growth), waiting: None }
     }
 
-    /// What lies from `from` to before `to`, both within what was announced. Its last bytes wait until the file is whole.
+    /// The bytes from `from` to before `to`, both within the announced length. The last bytes are held back until the
+    /// file is whole.
     pub(crate) fn slice(self, from: u64, to: u64) -> Self {
         Self { from, at: from, end: Some(to), held: PART_END, ..self }
     }
@@ -63,17 +65,17 @@ impl Growing {
         &self.file
     }
 
-    /// How long all of it is, once that is known.
+    /// The length of the part, once it is known.
     pub(crate) fn len(&self) -> Option<u64> {
         self.end.map(|end| end - self.from)
     }
 
-    /// How much has not been handed out, once that is known.
+    /// How much has not been handed out, once it is known.
     pub(crate) fn left(&self) -> Option<u64> {
         self.end.map(|end| end - self.at)
     }
 
-    /// Where the length is not known, waits for it, and so for the end: the file, and how long it has become.
+    /// If the length is unknown, waits for the end of the file. Returns the file and its length.
     pub(crate) async fn whole(&self) -> io::Result<Option<(Arc<File>, u64)>> {
         if self.end.is_some() {
             return Ok(None);
@@ -88,7 +90,8 @@ impl Growing {
         }
     }
 
-    /// The next part that may be sent, of at most `most` bytes: where it begins, and its length. `None` at the proper end.
+    /// The next bytes that may be sent, at most `most` of them: where they begin, and how many. `None` at the proper
+    /// end.
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>, most: u64) -> Poll<Option<io::Result<(u64, u64)>>> {
         loop {
             let grown = match &mut self.waiting {
@@ -112,7 +115,7 @@ impl Growing {
             }
             match (self.end == Some(at), whole) {
                 (true, _) => return Poll::Ready(None),
-                // It ended before its announced length.
+                // The file ended before its announced length.
                 (false, true) => return Poll::Ready(Some(Err(io::ErrorKind::UnexpectedEof.into()))),
                 (false, false) => self.waiting = Some(self.growth.beyond(there.max(at))),
             }

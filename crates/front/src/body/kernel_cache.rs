@@ -1,4 +1,4 @@
-//! What of a file the kernel holds in memory: sending or reading that never waits for a disk.
+//! Which parts of a file the kernel holds in memory, so that sending or reading them never waits for a disk.
 
 use rustix::fs::{Advice, fadvise};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
@@ -10,28 +10,28 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use telemetry::Tick;
 
-/// Between two bytes that are looked for. The kernel forgets a file piece by piece, as it was not read for long, and what it still
-/// has may have gaps of any size; it brings no less than so much back.
+/// The distance between two bytes that are probed. The kernel evicts a file page by page, so gaps may have any size;
+/// it reads back no less than this much.
 const STEP: u64 = 32 << 10;
-/// What is looked through at once, and known by for a while.
+/// How much is probed and remembered together.
 const CHUNK: u64 = 1 << 20;
-/// For so long what was found is taken to be there still, in nanoseconds: looking takes a microsecond for each byte, and whoever
-/// sends the same has it stay.
+/// How long a probe is trusted, in nanoseconds. A probe takes a microsecond for each byte, and sending a file keeps
+/// it in memory.
 const KEPT: u64 = 1_000_000_000;
-/// Chunks that a core knows of.
+/// Chunks that each core remembers.
 const KNOWN: usize = 512;
-/// Bytes read at once to bring a part of a file into memory.
+/// Bytes per read when a part of a file is brought into memory.
 const PIECE: usize = 64 << 10;
 
-/// A chunk that was found whole: of which file, by where that is kept here; the how manieth; and when.
+/// A chunk that was in memory: the address of the file's handle, the index of the chunk, and when it was probed.
 type Found = (usize, u64, Tick);
 
 thread_local! {
     static FOUND: RefCell<Box<[Found]>> = RefCell::new(vec![(0, 0, Tick(0)); KNOWN].into_boxed_slice());
 }
 
-/// Reads what is in memory into `into`, which may be less than fits; 0 is the file's end. `None`: a disk would have to be
-/// waited for, or this file system cannot tell.
+/// Reads from memory into `into`, possibly less than fits; 0 at the end of the file. `None`: the read would wait for
+/// a disk, or the file system cannot tell.
 pub(crate) fn read_now(file: &File, into: &mut [u8], at: u64) -> Option<io::Result<usize>> {
     match preadv2(file, &mut [IoSliceMut::new(into)], at, ReadWriteFlags::NOWAIT) {
         Err(Errno::AGAIN | Errno::OPNOTSUPP | Errno::NOSYS) => None,
@@ -39,12 +39,12 @@ pub(crate) fn read_now(file: &File, into: &mut [u8], at: u64) -> Option<io::Resu
     }
 }
 
-/// Whether everything from `at` to before `end` seems to be in memory, or was within a second.
+/// Whether the bytes from `at` to before `end` seem to be in memory, or were within a second.
 pub(crate) fn in_memory(file: &Arc<File>, at: u64, end: u64) -> bool {
     let (now, address) = (Tick::now(), Arc::as_ptr(file).addr());
     FOUND.with_borrow_mut(|found| {
         (at / CHUNK..end.div_ceil(CHUNK)).all(|chunk| {
-            // Files are apart by some hundred bytes.
+            // Handles lie some hundred bytes apart, so the low bits of the address tell nothing.
             let place = &mut found[((address >> 5).wrapping_add(chunk as usize)) % KNOWN];
             if (place.0, place.1) == (address, chunk) && now.since(place.2) <= KEPT {
                 return true;
@@ -59,7 +59,7 @@ pub(crate) fn in_memory(file: &Arc<File>, at: u64, end: u64) -> bool {
     })
 }
 
-/// The same, looked for now. What lies behind the file's end needs no disk.
+/// Probes now. Whatever lies behind the end of the file needs no disk.
 fn is_there(file: &File, from: u64, to: u64) -> bool {
     let mut byte = [0];
     for at in (from..to).step_by(STEP as usize).chain([to - 1]) {
@@ -72,19 +72,19 @@ fn is_there(file: &File, from: u64, to: u64) -> bool {
     true
 }
 
-/// Brings everything from `at` to before `end` into memory, and has the kernel begin with as much again. Blocks.
+/// Reads the bytes from `at` to before `end` into memory, and asks the kernel to read as much again. Blocks.
 pub(crate) fn read_ahead(file: &File, mut at: u64, end: u64) -> io::Result<()> {
     let len = end - at;
     let mut piece = [0; PIECE];
     while at < end {
         let fits = usize::try_from(end - at).map_or(PIECE, |left| left.min(PIECE));
         match file.read_at(&mut piece[..fits], at)? {
-            // Who sends it finds the end for himself.
+            // The sender notices the end of the file itself.
             0 => return Ok(()),
             read => at += read as u64,
         }
     }
-    // A hint: without it the next read is slower.
+    // Only a hint. If it fails, the next read is slower.
     let _ = fadvise(file, end, NonZeroU64::new(len), Advice::WillNeed);
     Ok(())
 }

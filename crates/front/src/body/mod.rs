@@ -1,4 +1,5 @@
-//! A reply's body on its way through hyper: memory, whole or in pieces; a part of a file that the kernel sends, or pieces of one.
+//! The body of a reply on its way through hyper: bytes in memory, or a file that the kernel sends or that is read in
+//! chunks.
 
 pub(crate) mod buffer_pool;
 pub(crate) mod chunk;
@@ -26,10 +27,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// Up to this many bytes one read and one write cost no more than having the kernel send them: they fit into one buffer.
+/// A file up to this size fits into one buffer. One read and one write then cost no more than sendfile.
 const SENDFILE_ABOVE: u64 = buffer_pool::SIZE as u64;
 
-/// A body that notes how far it has come in its [`Delivery`] cell, and nowhere else.
+/// A body that records its progress in its [`Delivery`].
 pub(crate) struct OutgoingBody {
     source: BodySource,
     delivery: Rc<Delivery>,
@@ -38,16 +39,16 @@ pub(crate) struct OutgoingBody {
 enum BodySource {
     Whole(Bytes),
     Rope(Rope),
-    /// Handed out as one piece.
+    /// Handed out as one chunk.
     Part(Option<Rc<FilePart>>, Rc<ConnectionState>),
     FileReader(FileReader),
     Growing(Box<GrowingSource>),
 }
 
-/// A file that grows, and what its parts are sent with.
+/// A growing file, and what is needed to send it.
 struct GrowingSource {
     growing: Growing,
-    /// What of a part has not been handed out.
+    /// The part that is being handed out.
     part: Option<FileReader>,
     state: Rc<ConnectionState>,
     file_access: FileAccess,
@@ -55,7 +56,7 @@ struct GrowingSource {
 }
 
 impl OutgoingBody {
-    /// `kernel` tells whether this client's wire can have the kernel send files.
+    /// `kernel`: whether the kernel can send files on this connection.
     pub(crate) fn new(
         body: Body,
         delivery: Rc<Delivery>,
@@ -110,7 +111,7 @@ impl OutgoingBody {
         matches!(self.source, BodySource::Whole(_))
     }
 
-    /// All of it, if it is at hand: in memory, or a file for the kernel to send.
+    /// All of it, if it is available at once: bytes in memory, or a file that the kernel sends.
     pub(crate) fn whole(&mut self) -> Option<Chunk> {
         let data = match &mut self.source {
             BodySource::Whole(bytes) => Data::Memory(std::mem::take(bytes)),
@@ -122,7 +123,7 @@ impl OutgoingBody {
         Some(piece)
     }
 
-    /// What has not been handed out, where that is known by now.
+    /// How much has not been handed out, where that is known by now.
     pub(crate) fn left(&self) -> Option<u64> {
         match &self.source {
             BodySource::Whole(bytes) => Some(bytes.len() as u64),
@@ -170,7 +171,7 @@ impl http_body::Body for OutgoingBody {
                 .map(Data::File)
                 .ok_or_else(|| io::ErrorKind::BrokenPipe.into()),
             BodySource::FileReader(pieces) => {
-                // One buffer a reply: the next when this one has gone.
+                // One buffer for a reply: the next chunk waits until this one has been written.
                 ready!(body.delivery.poll_gone(cx));
                 ready!(pieces.poll_next(cx, &body.delivery)).map(Data::Memory)
             }
@@ -209,13 +210,13 @@ impl http_body::Body for OutgoingBody {
 }
 
 impl GrowingSource {
-    /// What comes next, when it is there.
+    /// The next chunk, when it is there.
     fn poll_next(&mut self, cx: &mut Context<'_>, delivery: &Rc<Delivery>) -> Poll<Option<io::Result<Data>>> {
         loop {
             if let Some(part) = self.part.as_mut().filter(|part| part.left() > 0) {
                 return part.poll_next(cx, delivery).map_ok(Data::Memory).map(Some);
             }
-            // One turn at a time: a stand-in that is cut into chunks is shown whole.
+            // At most one turn at a time: h2 and hyper may cut a stand-in, and it must then be shown whole.
             let (at, len) = match ready!(self.growing.poll_next(cx, sendfile::TURN as u64)) {
                 Some(Ok(part)) => part,
                 Some(Err(error)) => {

@@ -1,15 +1,15 @@
-//! A body of pieces in memory that many replies share: nobody joins them, and nobody copies them.
+//! A body of segments in memory that many replies share. They are neither joined nor copied.
 
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// FileReader one after the other, or a part of that. As an iterator it hands them out, cut to the part.
+/// Segments in order, or a slice of them. As an iterator it yields the segments, cut to the slice.
 #[derive(Debug, Clone)]
 pub struct Rope {
     pieces: Arc<[Bytes]>,
-    /// The piece it begins in.
+    /// The segment it begins in.
     at: usize,
-    /// Bytes of that piece that come before it.
+    /// Bytes of that segment that come before it.
     skip: usize,
     left: u64,
 }
@@ -21,17 +21,17 @@ impl Rope {
         Self { pieces, at: 0, skip: 0, left }
     }
 
-    /// Bytes.
+    /// The length in bytes.
     pub fn len(&self) -> u64 {
         self.left
     }
 
-    /// Whether there is nothing.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.left == 0
     }
 
-    /// What lies from `from` to before `to`, both within it.
+    /// The bytes from `from` to before `to`, both within it.
     pub fn slice(mut self, from: u64, to: u64) -> Self {
         let to = to.min(self.left);
         let mut ahead = from.min(to);
@@ -39,7 +39,7 @@ impl Rope {
         while let Some(piece) = self.pieces.get(self.at) {
             let here = (piece.len() - self.skip) as u64;
             if ahead < here {
-                // Less than a piece, which is in memory.
+                // Less than the length of a segment, so it fits.
                 self.skip += ahead as usize;
                 break;
             }

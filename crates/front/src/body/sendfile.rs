@@ -1,9 +1,9 @@
-//! A part of a file that goes from the kernel's memory to a socket without passing through ours: sendfile(2).
+//! A part of a file that the kernel sends to a socket without copying it through this process: sendfile(2).
 //!
-//! hyper writes only memory that it can point at, so it is shown a stand-in for the file: slices of one buffer that
-//! nobody writes or reads. The wire knows such a slice by where it lies, sends that many bytes of the file instead, and
-//! hyper takes what has gone off the part. The wire hands no slice of the stand-in to the kernel, so its bytes
-//! cannot reach a client.
+//! hyper writes only memory that it can point at. So it is shown a stand-in for the file: slices of one buffer that
+//! is never read or written. The socket recognizes such a slice by its address, and sends that many bytes of the file
+//! instead. hyper then advances the part by what was sent. The socket never hands a slice of the stand-in to the
+//! kernel, so its bytes cannot reach a client.
 
 use crate::body::delivery::{Delivery, Progress};
 use crate::body::kernel_cache::{in_memory, read_ahead};
@@ -17,30 +17,31 @@ use std::task::{Context, Poll, ready};
 use telemetry::{Bound, Tick};
 use tokio::task::JoinHandle;
 
-/// Bytes that a connection sends in a turn before the others of its core have theirs, and that are looked for in memory at once.
+/// Bytes that a connection may send before the other connections of its core get their turn. As many are probed in
+/// memory at once.
 pub(crate) const TURN: usize = 1 << 20;
-/// So long after a client has taken nothing more, what was in memory is taken to be there still, in nanoseconds. Most take
-/// more within milliseconds, and looking again each time costs more than sending does.
+/// How long after a pause of the client the bytes are still taken to be in memory, in nanoseconds. Most clients
+/// continue within milliseconds, and probing again each time costs more than sending.
 const KEPT: u64 = 1_000_000_000;
 
-/// Its pages are never touched, so it takes address space and no memory.
+/// Its memory is never touched, so it takes address space only.
 static STAND_IN: LazyLock<Box<[u8]>> = LazyLock::new(|| vec![0; TURN].into_boxed_slice());
 
-/// Whether this slice is not to be written: a part of a file is meant.
+/// Whether this slice stands for a part of a file.
 pub(crate) fn stands_in(slice: &[u8]) -> bool {
     STAND_IN.as_ptr_range().contains(&slice.as_ptr())
 }
 
-/// What of the part has not been sent yet.
+/// The part of the file that has not been sent yet.
 pub(crate) struct FilePart {
     file: Arc<File>,
     at: Cell<u64>,
     left: Cell<u64>,
-    /// Up to here the kernel holds the file in memory, as far as we know.
+    /// Up to here the kernel has the file in memory, as far as is known.
     known: Cell<u64>,
-    /// Since when the socket takes nothing more.
+    /// Since when the socket takes no more bytes.
     paused: Cell<Option<Tick>>,
-    /// A read that brings it there.
+    /// A read that brings the next bytes into memory.
     reading: RefCell<Option<JoinHandle<io::Result<u64>>>>,
     delivery: Rc<Delivery>,
     threads: Arc<Bound>,
@@ -64,7 +65,7 @@ impl FilePart {
         self.left.get()
     }
 
-    /// What hyper is shown.
+    /// The slice that hyper is shown.
     pub(crate) fn stand_in(&self) -> &'static [u8] {
         &STAND_IN[..self.turn_of(TURN)]
     }
@@ -73,13 +74,13 @@ impl FilePart {
         usize::try_from(self.left.get()).map_or(len, |left| left.min(len))
     }
 
-    /// This much has gone.
+    /// Advances by what was sent.
     pub(crate) fn advance(&self, len: usize) {
         self.at.set(self.at.get() + len as u64);
         self.left.set(self.left.get() - len as u64);
     }
 
-    /// Sends up to `len` bytes of it into `socket`, which may take fewer.
+    /// Sends up to `len` bytes into `socket`, which may take fewer.
     pub(crate) fn send(&self, socket: impl rustix::fd::AsFd, len: usize) -> io::Result<usize> {
         let mut at = self.at.get();
         match rustix::fs::sendfile(socket, &self.file, Some(&mut at), self.turn_of(len)) {
@@ -95,15 +96,15 @@ impl FilePart {
         }
     }
 
-    /// The socket takes nothing more for now.
+    /// The socket takes no more bytes for now.
     pub(crate) fn pause(&self) {
         self.paused.set(Some(Tick::now()));
     }
 
-    /// Waits until the next bytes are in memory, so that sending them does not hold up the core for a disk.
+    /// Waits until the next bytes are in memory, so that sending them never blocks the core on a disk.
     pub(crate) fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.paused.take().is_some_and(|since| Tick::now().since(since) > KEPT) {
-            // What was in memory may be gone.
+            // The kernel may have evicted the bytes.
             self.known.set(0);
         }
         // As much as is sent at once.
@@ -112,7 +113,7 @@ impl FilePart {
             return Poll::Ready(Ok(()));
         }
         let at = self.at.get().max(self.known.get());
-        // Whoever goes to the disk brings the next turn, too.
+        // A read from disk brings the next turn too.
         let ahead = self.at.get() + self.turn_of(2 * TURN) as u64;
         let mut reading = self.reading.borrow_mut();
         if reading.is_none() && !in_memory(&self.file, at, end) {

@@ -1,13 +1,14 @@
-//! The headers in which proxies name their clients, farthest first: each proxy adds the one it was asked by at the end.
+//! Reads the headers in which proxies name their clients, farthest first. Each proxy appends the client that asked
+//! it.
 
 use http::{HeaderMap, HeaderName, header};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-/// Proxies in a row. Only the nearest are looked at.
+/// Proxies in a row. Only the nearest are read.
 const HOPS: usize = 16;
 
-/// Who passed a request on, farthest first; `None` for whoever is not named by an address.
+/// The hops of a request, farthest first; `None` for a hop that is not named by an address.
 type Chain = Vec<Option<IpAddr>>;
 
 pub(super) fn x_forwarded_for(headers: &HeaderMap) -> Chain {
@@ -30,19 +31,19 @@ fn nearest(hops: impl Iterator<Item = Option<IpAddr>>) -> Chain {
     hops
 }
 
-/// Who `for` names in one element of `Forwarded`: pairs with `;` between them (RFC 7239, 4).
+/// The value of `for` in one element of `Forwarded`: pairs separated by `;` (RFC 7239, 4).
 fn node(element: &str) -> Option<IpAddr> {
     let mut named = split(element, ';').into_iter().filter_map(|pair| {
         let (name, value) = pair.split_once('=')?;
         name.trim().eq_ignore_ascii_case("for").then_some(value.trim())
     });
     let value = named.next().filter(|_| named.next().is_none())?;
-    // No address needs an escape, so a value with one is no address.
+    // No address needs an escape, so a value with one is not an address.
     address(value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value))
 }
 
-/// The parts between separators that are not inside of quotes. A quote that does not end takes in the rest, so that the
-/// element is not readable.
+/// The parts between separators outside of quotes. An unclosed quote takes in the rest, so that the element is not
+/// readable.
 fn split(text: &str, separator: char) -> Vec<&str> {
     let (mut quoted, mut escaped) = (false, false);
     text.split(move |letter: char| {

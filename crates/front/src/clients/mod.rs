@@ -1,4 +1,4 @@
-//! How many connections each client has open, so that no single one takes all there are.
+//! Limits how many connections each client has open, so that no client takes all of them.
 
 pub(crate) mod forwarded;
 pub(crate) mod network;
@@ -9,14 +9,14 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Full, KeyedBound, KeyedSlot};
 
-/// Of an IPv6 address, the part that a provider gives to one customer: who has it can use any address that begins so.
+/// The prefix of an IPv6 address that a provider gives to one customer. The customer can use any address below it.
 const NETWORK: u128 = u128::MAX << 64;
 
-/// Counts connections by client. The bound shows the client that has most.
+/// Counts connections by client. Its bound shows the client that has most.
 #[derive(Debug)]
 pub(crate) struct ClientConnections(Arc<KeyedBound<IpAddr>>);
 
-/// A client's connection, counted until it is dropped.
+/// One connection of a client, counted until it is dropped.
 pub(crate) type ClientSlot = KeyedSlot<IpAddr>;
 
 impl ClientConnections {
@@ -29,13 +29,13 @@ impl ClientConnections {
         self.0.bound()
     }
 
-    /// One more connection of `address`, until the place is dropped.
+    /// Counts one more connection of `address`.
     pub(crate) fn enter(&self, address: IpAddr) -> Result<ClientSlot, Full> {
         self.0.enter(client(address))
     }
 }
 
-/// Who counts as one client: an IPv4 address, or an IPv6 network of 64 bits.
+/// The unit that counts as one client: an IPv4 address, or an IPv6 network of 64 bits.
 pub fn client(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & NETWORK)),

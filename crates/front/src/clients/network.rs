@@ -1,14 +1,14 @@
-//! A range of addresses, as `10.0.0.0/8` or one address.
+//! A range of addresses such as `10.0.0.0/8`, or one address.
 
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// All addresses that begin with the same bits.
+/// All addresses with the same prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
-    /// How many bits, from the first.
+    /// The length of the prefix.
     bits: u32,
 }
 
@@ -18,7 +18,7 @@ pub struct Network {
 pub struct NotANetwork;
 
 impl Network {
-    /// Whether `address` is in it. An IPv4 address that is mapped into IPv6 is the IPv4 address.
+    /// Whether `address` is in the range. An IPv4 address that is mapped into IPv6 counts as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address.to_canonical()) {
             (IpAddr::V4(own), IpAddr::V4(other)) => {
@@ -45,7 +45,7 @@ impl FromStr for Network {
         let address: IpAddr = address.parse().map_err(|_| NotANetwork)?;
         let most = if address.is_ipv4() { 32 } else { 128 };
         let bits = match bits {
-            // `+8` and `08` parse as numbers, and nobody file_access them.
+            // `+8` and `08` parse as numbers, but are not written on purpose.
             Some(bits) => bits.parse().ok().filter(|number: &u32| *number <= most && number.to_string() == bits),
             None => Some(most),
         };

@@ -1,27 +1,27 @@
-//! Who a client is when a server stands between: only those proxies that are listed are believed, and only in the one
-//! way that is chosen. What anybody else claims is ignored, and so is what a proxy passes on without looking.
+//! Finds the real client behind proxies. Only listed proxies are trusted, and only in the one way that is configured.
+//! What any other address claims is ignored, and so is what a proxy passes on without checking.
 
 use super::forwarded;
 use super::network::Network;
 use http::HeaderMap;
 use std::net::IpAddr;
 
-/// How a proxy says who its client is.
+/// How a proxy names its client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ClientFrom {
-    /// Not at all: the client is who is at the other end of the connection.
+    /// It does not: the client is the peer of the connection.
     #[default]
     Connection,
-    /// By the PROXY protocol, version 1 or 2, before anything else on each connection.
+    /// With the PROXY protocol, version 1 or 2, at the start of each connection.
     ProxyProtocol,
-    /// By `X-Forwarded-For` in each request.
+    /// With `X-Forwarded-For` in each request.
     XForwardedFor,
-    /// By `Forwarded` (RFC 7239) in each request.
+    /// With `Forwarded` (RFC 7239) in each request.
     Forwarded,
 }
 
 impl ClientFrom {
-    /// All of them.
+    /// All values.
     pub const ALL: &'static [Self] = &[Self::Connection, Self::ProxyProtocol, Self::XForwardedFor, Self::Forwarded];
 
     /// The word in the configuration.
@@ -35,17 +35,17 @@ impl ClientFrom {
     }
 }
 
-/// Which proxies are believed, and in which way.
+/// Which proxies are trusted, and how they name their client.
 #[derive(Debug, Clone, Default)]
 pub struct Proxies {
-    /// Where they are.
+    /// Their addresses.
     pub trusted: Vec<Network>,
-    /// How they say who their client is.
+    /// How they name their client.
     pub client_from: ClientFrom,
 }
 
 impl Proxies {
-    /// Whether `address` is believed. A trusted proxy may have as many connections open as it likes.
+    /// Whether `address` is a trusted proxy. A trusted proxy may open any number of connections.
     pub(crate) fn trust(&self, address: IpAddr) -> bool {
         self.client_from != ClientFrom::Connection && self.trusted.iter().any(|network| network.contains(address))
     }
@@ -55,8 +55,8 @@ impl Proxies {
         self.client_from == ClientFrom::ProxyProtocol && self.trust(peer)
     }
 
-    /// Who asks in a request that `peer` sent: the last of those it names who is not a trusted proxy. `None` where that
-    /// is the peer itself.
+    /// The client of a request that `peer` sent: the last address it names that is not a trusted proxy. `None` where
+    /// that is the peer itself.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Option<IpAddr> {
         let chain = match self.client_from {
             ClientFrom::XForwardedFor if self.trust(peer) => forwarded::x_forwarded_for(headers),
@@ -64,9 +64,9 @@ impl Proxies {
             _ => return None,
         };
         let mut client = None;
-        // From the nearest to the farthest. What is before somebody we do not trust, that one may have invented.
+        // From the nearest to the farthest. A hop beyond an untrusted one may be invented by it.
         for hop in chain.into_iter().rev() {
-            // A name we cannot read, or none: whoever passed it on is the last that is known.
+            // The hop has no readable name, so the hop that passed it on is the last known one.
             let Some(address) = hop else { break };
             client = Some(address);
             if !self.trust(address) {

@@ -1,5 +1,5 @@
-//! The PROXY protocol: what a load balancer that does not read HTTP says about its client, before the client's first
-//! byte. Versions 1 (a line) and 2 (binary), from the specification that HAProxy publishes.
+//! Reads the PROXY protocol: the header in which a load balancer that does not read HTTP names its client, before the
+//! client's first byte. Versions 1 (a line) and 2 (binary), after the specification that HAProxy publishes.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -7,26 +7,27 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// What both versions have at least; so nothing of the request after it is read.
+/// Both versions have at least this many bytes, so reading them never reads into the request.
 const FIRST: usize = 12;
 const SIGNATURE: [u8; FIRST] = *b"\r\n\r\n\0\r\nQUIT\n";
-/// A line of version 1 with its end, at most.
+/// The longest line of version 1, with its end.
 const LINE: usize = 107;
-/// What follows the signature of version 2 and is always there.
+/// The fixed part behind the signature of version 2.
 const FIXED: usize = 4;
-/// What follows that, at most: the longest addresses, and what cloud providers add. The field could say 65,535.
+/// The longest variable part of version 2: the longest addresses, and what cloud providers add. The field could say
+/// 65,535.
 const REST: usize = 2048;
 
-/// Why a connection is not taken on.
+/// Why a connection is refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProxyHeaderError {
-    /// It ended before anything was said: a check whether somebody listens.
+    /// It ended before its first byte: a check whether the port is open.
     #[error("nothing was said")]
     Silent,
-    /// It ended in the middle, or broke.
+    /// It ended within the header.
     #[error("the connection ended within the PROXY header")]
     Broken(#[source] io::Error),
-    /// Something else was said.
+    /// The bytes are not a header.
     #[error("no valid PROXY header: {0}")]
     Invalid(&'static str),
 }
@@ -37,7 +38,7 @@ impl From<io::Error> for ProxyHeaderError {
     }
 }
 
-/// Reads the header and nothing beyond it. `None`: the proxy speaks for itself, to see whether we live.
+/// Reads the header and nothing beyond it. `None`: the proxy checks the server, and names no client.
 pub(crate) async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Option<IpAddr>, ProxyHeaderError> {
     let mut first = [0; FIRST];
     if from.read(&mut first[..1]).await? == 0 {
@@ -47,10 +48,11 @@ pub(crate) async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Option<I
     if first == SIGNATURE { binary(from).await } else { line(first, from).await }
 }
 
-/// Reads a header that has arrived as a whole, and gives what stands behind it. `None`: it is none, or not all of one.
+/// Reads a header that has arrived as a whole, and returns the bytes behind it. `None`: it is not a header, or not a
+/// complete one.
 pub fn announced(bytes: &[u8]) -> Option<(Option<IpAddr>, &[u8])> {
     let mut rest = bytes;
-    // Bytes in memory are never waited for.
+    // Bytes in memory never have to be waited for.
     let read = pin!(read(&mut rest)).poll(&mut Context::from_waker(Waker::noop()));
     let Poll::Ready(Ok(client)) = read else { return None };
     Some((client, rest))
@@ -61,7 +63,7 @@ async fn line(first: [u8; FIRST], from: &mut (impl AsyncRead + Unpin)) -> Result
         return Err(ProxyHeaderError::Invalid("it does not begin with `PROXY` or the signature"));
     }
     let mut line = first.to_vec();
-    // Byte by byte, once in a connection, so that what follows stays where it is.
+    // Byte by byte, once per connection, so that the request behind it stays in the socket.
     while !line.ends_with(b"\r\n") {
         if line.len() == LINE {
             return Err(ProxyHeaderError::Invalid("the line is too long"));
@@ -73,7 +75,7 @@ async fn line(first: [u8; FIRST], from: &mut (impl AsyncRead + Unpin)) -> Result
     read_line(line).ok_or(ProxyHeaderError::Invalid("the line does not have the right form"))
 }
 
-/// `PROXY TCP4 SOURCE DESTINATION PORT PORT`, or `PROXY UNKNOWN` with anything after it.
+/// `PROXY TCP4 SOURCE DESTINATION PORT PORT`, or `PROXY UNKNOWN` with anything behind it.
 fn read_line(line: &str) -> Option<Option<IpAddr>> {
     let mut words = line.split(' ');
     let (_, family) = (words.next(), words.next()?);
@@ -101,17 +103,17 @@ async fn binary(from: &mut (impl AsyncRead + Unpin)) -> Result<Option<IpAddr>, P
     let mut rest = vec![0; length];
     from.read_exact(&mut rest).await?;
     match (command, family) {
-        // LOCAL: nobody is spoken for.
+        // LOCAL: the proxy names no client.
         (0x20, _) => Ok(None),
         (0x21, 0x11) => source(&rest, 12, |address: [u8; 4]| address.into()),
         (0x21, 0x21) => source(&rest, 36, |address: [u8; 16]| address.into()),
-        // A socket of another kind, or unknown: who that is cannot be said by an address.
+        // Another kind of socket, or an unknown one: an address cannot name the client.
         (0x21, 0x00 | 0x12 | 0x22 | 0x31 | 0x32) => Ok(None),
         _ => Err(ProxyHeaderError::Invalid("unknown version, command or family")),
     }
 }
 
-/// The source address, with which the `least` bytes of both addresses and ports begin.
+/// The source address. Both addresses and ports take `least` bytes.
 fn source<const N: usize>(
     rest: &[u8],
     least: usize,

@@ -1,15 +1,15 @@
-//! How far into a body its MD5 is known, so that proving a prefix never file_access hashing all of it.
+//! Known MD5 states along a body, so that proving a prefix never hashes all of the body.
 
 use md5::{Digest as _, Md5};
 use std::sync::Arc;
 
-/// MD5 states of a body, one for each [`Checkpoints::EVERY`] bytes from its beginning. Without any, a proof hashes from
-/// the beginning, which is right for what is small.
+/// MD5 states of a body, one for each [`Checkpoints::EVERY`] bytes from its beginning. Without any, a proof hashes
+/// from the beginning, which is fine for small bodies.
 #[derive(Debug, Clone, Default)]
 pub struct Checkpoints(Option<Arc<[Md5]>>);
 
 impl Checkpoints {
-    /// Bytes between two of them, and so the most that a proof hashes.
+    /// Bytes between two states, and so the most that a proof hashes.
     pub const EVERY: u64 = 64 << 10;
 
     /// The first of `states` has hashed the first [`Checkpoints::EVERY`] bytes, the second twice as many, and so on.
@@ -17,7 +17,7 @@ impl Checkpoints {
         Self(Some(states).filter(|states| !states.is_empty()))
     }
 
-    /// The last one that is not beyond `at`: how many bytes it has hashed, and the state.
+    /// The last state that is not beyond `at`, and how many bytes it has hashed.
     pub(super) fn before(&self, at: u64) -> (u64, Md5) {
         let states = self.0.as_deref().unwrap_or_default();
         let passed = usize::try_from(at / Self::EVERY).unwrap_or(usize::MAX).min(states.len());

@@ -1,8 +1,8 @@
-//! The only code about 304, 412, ranges and `HEAD`: from a complete reply to the part that was conditions for.
+//! The only code about 304, 412, ranges and `HEAD`: it turns a complete reply into the part that was asked for.
 //!
-//! RFC 9110, 13.2.2 gives the order: `If-Match`, else `If-Unmodified-Since`; `If-None-Match`, else `If-Modified-Since`;
-//! then `Range` if `If-Range` lets it. Conditions on changes are not looked at here: they have been made.
-//! A range of several parts is answered whole, as the standard allows.
+//! RFC 9110, 13.2.2 gives the order: `If-Match`, else `If-Unmodified-Since`; then `If-None-Match`, else
+//! `If-Modified-Since`; then `Range`, if `If-Range` allows it. Conditions on changes are not evaluated here, as the
+//! change has already been made. A request for several ranges gets the whole body, as the standard allows.
 
 use crate::reply::Body;
 use crate::reply::Ranges;
@@ -14,7 +14,7 @@ use md5::{Digest, Md5};
 use std::time::Duration;
 use tags::{Tag, Tags};
 
-/// The conditions of a request, kept while the handler has the rest of it.
+/// The conditions of a request. They are kept here while the handler owns the rest of the request.
 #[derive(Debug, Default)]
 pub struct Conditions {
     matches: Vec<HeaderValue>,
@@ -26,10 +26,10 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Reads them.
+    /// Reads the conditions.
     pub fn new(headers: &HeaderMap) -> Self {
         let mut conditions = Self::default();
-        // Once through all, as most requests have few headers and none of these.
+        // One pass over all headers: most requests have few headers and none of these.
         for (name, value) in headers {
             let first = match *name {
                 header::IF_MATCH => {
@@ -51,13 +51,13 @@ impl Conditions {
         conditions
     }
 
-    /// Opaque parts of the tags in `If-None-Match`: it is a weak comparison.
+    /// The opaque parts of the tags in `If-None-Match`, for a weak comparison.
     fn tags(&self) -> impl Iterator<Item = &str> {
         tags(&self.none_match).map(|tag| tag.opaque)
     }
 
-    /// Whether we have what the client says it has a part of: a strong comparison (RFC 9110, 13.1.1 and 13.1.4). Maven's
-    /// resolver continues a download with `Range` and `If-Unmodified-Since`, and begins anew after a 412.
+    /// Whether the client's partial copy is of the current body: a strong comparison (RFC 9110, 13.1.1 and 13.1.4).
+    /// Maven's resolver continues a download with `Range` and `If-Unmodified-Since`, and starts again after a 412.
     fn expects_it(&self, headers: &HeaderMap) -> bool {
         if !self.matches.is_empty() {
             let ours = tag(headers).filter(|ours| ours.strong);
@@ -76,8 +76,8 @@ impl Conditions {
         since.is_some_and(|since| modified(headers).is_some_and(|modified| modified + margin <= since))
     }
 
-    /// Whether what the client has a part of is what we have: a strong comparison (RFC 9110, 13.1.5). A date is strong
-    /// because nothing that is sent in ranges changes twice in a second.
+    /// Whether the range is of the current body: a strong comparison (RFC 9110, 13.1.5). A date is strong here,
+    /// because nothing that is sent in ranges changes twice within a second.
     fn range_applies(&self, headers: &HeaderMap) -> bool {
         match &self.if_range {
             None => true,
@@ -87,18 +87,18 @@ impl Conditions {
     }
 }
 
-/// What a `Range` comes to for a body of a known length.
+/// The part of a body that a `Range` selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Selection {
-    /// Everything: none conditions for, several, or not understood.
+    /// All of it: there is no range, there are several, or it is not understood.
     Whole,
     /// From the first to before the second.
     Bytes(u64, u64),
-    /// Nothing of it is there.
+    /// Nothing: the range lies behind the end.
     Beyond,
 }
 
-/// Turns a complete `reply` into what was conditions for.
+/// Turns a complete `reply` into the part that was asked for.
 pub fn apply(mut reply: Reply, method: &Method, conditions: &Conditions) -> Reply {
     let reads = method == Method::GET || method == Method::HEAD;
     if reads && reply.status == StatusCode::OK {
@@ -123,7 +123,7 @@ pub fn apply(mut reply: Reply, method: &Method, conditions: &Conditions) -> Repl
     if reply.status.is_informational() || matches!(reply.status.as_u16(), 204 | 304) {
         reply.body = Body::Empty;
     } else if method == Method::HEAD {
-        // Where it is not known yet, a GET would not say it either.
+        // If the length is unknown here, a `GET` would not tell it either.
         if let Some(len) = reply.body.len() {
             reply.headers.insert(header::CONTENT_LENGTH, len.into());
         }
@@ -132,7 +132,8 @@ pub fn apply(mut reply: Reply, method: &Method, conditions: &Conditions) -> Repl
     reply
 }
 
-/// The headers that say what the client holds stay; those that describe the bytes go with them (RFC 9110, 15.4.5).
+/// Headers that identify the client's copy stay. Headers that describe the bytes go with the bytes (RFC 9110,
+/// 15.4.5).
 fn without_body(mut reply: Reply, status: StatusCode) -> Reply {
     reply.status = status;
     reply.body = Body::Empty;
@@ -171,38 +172,58 @@ fn with_content_range(mut reply: Reply, range: String) -> Reply {
 }
 
 fn part(reply: &Reply, len: u64, conditions: &Conditions) -> Selection {
-    let wanted = conditions.range.as_ref().and_then(|range| range.to_str().ok()).and_then(read_range);
+    let wanted = conditions.range.as_ref().and_then(|range| range.to_str().ok()).and_then(ByteRange::read);
     match (&reply.ranges, wanted) {
         (Ranges::None, _) | (_, None) => Selection::Whole,
-        (Ranges::Bytes, Some(wanted)) => of_length(wanted, len),
-        // If-Range has shown that the client holds a part of these very bytes.
+        (Ranges::Bytes, Some(wanted)) => wanted.of_length(len),
+        // `If-Range` proves that the client holds a part of this very body.
         (Ranges::Prefix(_), Some(wanted))
             if conditions.if_range.is_some() && !reply.headers.contains_key(header::CONTENT_ENCODING) =>
         {
-            match of_length(wanted, len) {
+            match wanted.of_length(len) {
                 Selection::Beyond => Selection::Whole,
                 part => part,
             }
         }
-        (Ranges::Prefix(known), Some((Some(from), None))) => after_prefix(reply, len, known, conditions, from),
+        (Ranges::Prefix(known), Some(ByteRange { first: Some(from), last: None })) => {
+            after_prefix(reply, len, known, conditions, from)
+        }
         (Ranges::Prefix(_), Some(_)) => Selection::Whole,
     }
 }
 
-/// `(first, last)` of a single range of bytes; `(None, n)` are the last n.
-fn read_range(range: &str) -> Option<(Option<u64>, Option<u64>)> {
-    let (unit, spec) = range.split_once('=')?;
-    let (first, last) = spec.trim().split_once('-')?;
-    let (first, last) = (number(first)?, number(last)?);
-    let orderly = match (first, last) {
-        (None, None) => false,
-        (Some(first), Some(last)) => first <= last,
-        _ => true,
-    };
-    (unit.eq_ignore_ascii_case("bytes") && orderly).then_some((first, last))
+/// A range as the client wrote it. Without `first`, `last` is the number of bytes at the end.
+#[derive(Debug, Clone, Copy)]
+struct ByteRange {
+    first: Option<u64>,
+    last: Option<u64>,
 }
 
-/// Digits, or nothing. What is too large to count is larger than any body.
+impl ByteRange {
+    /// Reads a single range of bytes. `None` for any other unit, for several ranges, and for a first byte behind the last.
+    fn read(range: &str) -> Option<Self> {
+        let (unit, spec) = range.split_once('=')?;
+        let (first, last) = spec.trim().split_once('-')?;
+        let (first, last) = (number(first)?, number(last)?);
+        let orderly = match (first, last) {
+            (None, None) => false,
+            (Some(first), Some(last)) => first <= last,
+            _ => true,
+        };
+        (unit.eq_ignore_ascii_case("bytes") && orderly).then_some(Self { first, last })
+    }
+
+    /// What it selects of a body of this length.
+    fn of_length(self, len: u64) -> Selection {
+        let (from, to) = match (self.first, self.last) {
+            (Some(first), last) => (first, last.map_or(len, |last| last.saturating_add(1).min(len))),
+            (None, last) => (len.saturating_sub(last.unwrap_or(0)), len),
+        };
+        if from < to { Selection::Bytes(from, to) } else { Selection::Beyond }
+    }
+}
+
+/// Digits, or nothing. A number that is too large to parse is larger than any body.
 fn number(digits: &str) -> Option<Option<u64>> {
     if digits.is_empty() {
         return Some(None);
@@ -210,17 +231,10 @@ fn number(digits: &str) -> Option<Option<u64>> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| Some(digits.parse().unwrap_or(u64::MAX)))
 }
 
-fn of_length((first, last): (Option<u64>, Option<u64>), len: u64) -> Selection {
-    let (from, to) = match (first, last) {
-        (Some(first), last) => (first, last.map_or(len, |last| last.saturating_add(1).min(len))),
-        (None, last) => (len.saturating_sub(last.unwrap_or(0)), len),
-    };
-    if from < to { Selection::Bytes(from, to) } else { Selection::Beyond }
-}
-
-/// A compact index only grows between rewrites, and Bundler asks for `bytes=<size - 1>-` with the md5 of what it holds
-/// (1.12 to 1.14: `bytes=<size>-`). The tail alone is right only if those are our first bytes: anything else would
-/// give a file that matches no digest. A 416 sends clients to the full index, so there is none.
+/// A compact index only grows between rewrites. Bundler asks for `bytes=<size - 1>-` with the MD5 of its copy (1.12
+/// to 1.14: `bytes=<size>-`). The tail alone is right only if the copy is a prefix of this body: else the client
+/// would end up with a file that matches no digest. A 416 makes clients fetch the full index anyway, so the whole
+/// body is sent instead.
 fn after_prefix(reply: &Reply, len: u64, known: &Checkpoints, conditions: &Conditions, from: u64) -> Selection {
     if from >= len || reply.headers.contains_key(header::CONTENT_ENCODING) || !conditions.tags().any(is_md5) {
         return Selection::Whole;
@@ -240,7 +254,7 @@ fn after_prefix(reply: &Reply, len: u64, known: &Checkpoints, conditions: &Condi
     }
 }
 
-/// Hashes a part of what is in memory; whether it is.
+/// Hashes a part of a body in memory. Returns whether the body is in memory.
 fn hashed(body: &Body, from: u64, to: u64, state: &mut Md5) -> bool {
     match body {
         Body::Bytes(bytes) => state.update(&bytes[index(from)..index(to)]),
@@ -266,7 +280,7 @@ fn tags(lines: &[HeaderValue]) -> impl Iterator<Item = Tag<'_>> {
     lines.iter().filter_map(|line| line.to_str().ok()).flat_map(Tags)
 }
 
-/// The tag of what we have.
+/// The tag of the current body.
 fn tag(headers: &HeaderMap) -> Option<Tag<'_>> {
     Tags(headers.get(header::ETAG)?.to_str().ok()?).next()
 }

@@ -1,14 +1,14 @@
-//! Lists of entity tags (RFC 9110, 8.8.3), and what clients make of them.
+//! Reads lists of entity tags (RFC 9110, 8.8.3), also as careless clients write them.
 
-/// The tags of a list. A tag may hold commas; one without quotes ends at the next.
+/// The tags of a list. A quoted tag may hold commas; an unquoted one ends at the next comma.
 pub(super) struct Tags<'a>(pub(super) &'a str);
 
-/// One of them.
+/// One tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tag<'a> {
-    /// `W/` and quotes taken off.
+    /// Without `W/` and quotes.
     pub(super) opaque: &'a str,
-    /// Promises the same bytes, not only the same meaning.
+    /// A strong tag promises the same bytes, a weak one the same meaning.
     pub(super) strong: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The conditions and ranges of requests, case by case: what a wrong one costs is written in the module.
+//! The conditions and ranges of requests, case by case. The module tells what a wrong one costs.
 
 use super::*;
 use crate::body::rope::Rope;
@@ -184,7 +184,7 @@ fn a_part_of_a_file_is_a_window_on_it() {
 }
 
 proptest! {
-    /// The model picks bytes one by one, as the standard words it.
+    /// The model picks single bytes, following the wording of the standard.
     #[test]
     fn a_single_range_is_what_the_standard_says(
         body in proptest::collection::vec(any::<u8>(), 0..20),
@@ -211,7 +211,7 @@ proptest! {
         prop_assert_eq!(got, expected);
     }
 
-    /// Whatever a client claims to hold, what it ends up with is the new file or nothing that a digest would accept.
+    /// Whatever a client claims to hold, it ends up with the new file or with one that no digest accepts.
     #[test]
     fn a_client_of_an_index_ends_up_with_the_index(
         new in proptest::collection::vec(0_u8..3, 1..12),
@@ -229,7 +229,7 @@ proptest! {
         prop_assert_eq!(status == 206, new.starts_with(&old) && (overlap == 1 || new.len() > old.len()));
     }
 
-    /// However it lies in memory, and from however near the proof begins.
+    /// For every layout in memory and every distance between checkpoint and proof.
     #[test]
     fn a_rope_is_continued_where_the_same_bytes_in_one_would_be(
         cuts in proptest::collection::vec(0..LONG, 0..5),

@@ -1,4 +1,4 @@
-//! Who is believed: nobody who is not listed, nothing that a client could have written itself.
+//! Only listed proxies are trusted, and a client cannot write itself another address.
 
 use super::*;
 use http::HeaderName;
@@ -81,7 +81,7 @@ fn only_the_chosen_header_is_read_and_only_from_those_who_are_listed() {
 proptest! {
     #[test]
     fn whatever_a_client_sends_before_it_what_its_proxy_adds_is_believed(before in "[ -~]{0,60}", own: [u8; 4]) {
-        // In a line of its own, as many proxies add it.
+        // In a line of its own, as many proxies append it.
         let own = IpAddr::from(own);
         let real = if proxies(ClientFrom::XForwardedFor).trust(own) { ip("192.0.2.1") } else { own };
         for (client_from, name, added) in [
@@ -92,7 +92,7 @@ proptest! {
         }
         let line = format!("{before}, {real}");
         prop_assert_eq!(asks(ClientFrom::XForwardedFor, "10.0.0.1", "x-forwarded-for", &[&line]), Some(real));
-        // Behind an open quote it is not read, and then nobody is believed but the proxy itself.
+        // Behind an open quote nothing is readable, so only the proxy itself is trusted.
         let line = format!("{before}, for={real}");
         let told = asks(ClientFrom::Forwarded, "10.0.0.1", "forwarded", &[&line]);
         prop_assert!(told == Some(real) || told.is_none(), "{told:?}");

@@ -1,9 +1,9 @@
-//! Every form of the PROXY header, and that nothing else passes for one.
+//! Every form of the PROXY header is read, and nothing else is taken for one.
 
 use super::*;
 use proptest::prelude::*;
 
-/// What is read, and how many bytes of `bytes` are left for whoever reads on.
+/// The client, and how many bytes are left behind the header.
 fn heard(mut bytes: &[u8]) -> (Result<Option<IpAddr>, ProxyHeaderError>, usize) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let heard = runtime.block_on(read(&mut bytes));
