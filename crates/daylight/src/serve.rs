@@ -266,7 +266,7 @@ pub fn start(settings: &Settings, log: Log, mut extra: Extra) -> anyhow::Result<
             client_from: settings.server.client_from,
         },
         tls: certificate.as_ref().map(|certificate| certificate.tls()),
-        patience: PATIENCE,
+        shutdown_timeout: PATIENCE,
         sendfile: settings.server.sendfile,
     };
     let (handler, recorder, asked) = (opened.app.clone(), opened.app.recorder.clone(), stop.clone());

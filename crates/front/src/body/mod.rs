@@ -115,7 +115,7 @@ impl OutgoingBody {
     pub(crate) fn whole(&mut self) -> Option<Chunk> {
         let data = match &mut self.source {
             BodySource::Whole(bytes) => Data::Memory(std::mem::take(bytes)),
-            BodySource::Part(part, state) => Data::File(part.take().inspect(|part| state.show(part))?),
+            BodySource::Part(part, state) => Data::File(part.take().inspect(|part| state.show_file(part))?),
             _ => return None,
         };
         let piece = Chunk::new(data, self.delivery.clone());
@@ -167,7 +167,7 @@ impl http_body::Body for OutgoingBody {
             BodySource::Rope(rope) => rope.next().map(Data::Memory).ok_or_else(|| io::ErrorKind::BrokenPipe.into()),
             BodySource::Part(part, state) => part
                 .take()
-                .inspect(|part| state.show(part))
+                .inspect(|part| state.show_file(part))
                 .map(Data::File)
                 .ok_or_else(|| io::ErrorKind::BrokenPipe.into()),
             BodySource::FileReader(pieces) => {
@@ -228,7 +228,7 @@ impl GrowingSource {
             let file = self.growing.file().clone();
             if self.kernel && len > SENDFILE_ABOVE {
                 let part = FilePart::new(file, at, len, delivery.clone(), self.file_access.threads.clone());
-                self.state.show(&part);
+                self.state.show_file(&part);
                 return Poll::Ready(Some(Ok(Data::File(part))));
             }
             self.part = Some(FileReader::new(file, at, len, self.file_access.clone()));

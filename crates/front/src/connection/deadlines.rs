@@ -1,4 +1,4 @@
-//! The watch over a connection's deadlines: one timer for all of them.
+//! Watches the deadlines of a connection, with one timer for all of them.
 
 use crate::connection::protocol::{Protocol, ProtocolError};
 use crate::connection::state::ConnectionState;
@@ -12,31 +12,32 @@ use tokio::time::{Instant, Sleep, sleep};
 
 /// Why a connection ended.
 pub(super) enum ConnectionEnd {
-    /// The machine saw its end, good or bad.
+    /// The protocol ended, well or not.
     Closed(Result<(), ProtocolError>),
     /// A deadline passed.
     TimedOut,
 }
 
-/// Has a machine work until it ends or a deadline passes.
+/// Runs a protocol until it ends or a deadline passes.
 pub(super) async fn watch<H>(
     core: &CoreContext<H>,
     state: &ConnectionState,
-    mut machine: impl Protocol,
+    mut protocol: impl Protocol,
 ) -> ConnectionEnd {
     let mut stopping = pin!(core.stopping.notified());
     let mut listening = false;
-    // One timer for all deadlines. It is moved only when a deadline comes nearer than it stands; when it fires early,
-    // it is set again. A busy connection touches neither it nor the clock.
+    // One timer for all deadlines. It is reset only when a deadline comes nearer than its time. When it fires early,
+    // it is set again. A busy connection touches neither the timer nor the clock.
     let mut timer = pin!(sleep(core.limits.head_time));
     let mut set_to = Tick(u64::MAX);
     std::future::poll_fn(|cx| {
-        state.turn();
-        let mut rested = false;
+        state.begin_turn();
+        let mut went_idle = false;
         loop {
             if !listening {
                 listening = true;
-                // What it tells is looked up in `idle_grace`: a connection accepted just before the stop listens too late.
+                // The notification only wakes; the answer is in `idle_grace`. A connection accepted just before the
+                // stop would miss the notification.
                 let _ = stopping.as_mut().poll(cx);
             }
             if let Some(idle_grace) = core.idle_grace.get()
@@ -44,13 +45,13 @@ pub(super) async fn watch<H>(
             {
                 state.begin_closing(idle_grace);
             }
-            if let Poll::Ready(end) = machine.poll(cx) {
+            if let Poll::Ready(end) = protocol.poll(cx) {
                 return Poll::Ready(ConnectionEnd::Closed(end));
             }
-            if machine.may_rest() && state.idle() {
-                machine.rest();
-                if std::mem::replace(&mut rested, true) {
-                    // It had its turn: a client that does not wait for replies has sent more than one machine takes at once.
+            if protocol.may_go_idle() && state.idle() {
+                protocol.go_idle();
+                if std::mem::replace(&mut went_idle, true) {
+                    // It had its turn. A client that pipelines has sent more than is taken in one turn.
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
@@ -77,8 +78,9 @@ pub(super) async fn watch<H>(
     .await
 }
 
-/// Has a timer wake whoever polls it, also one that has had its turn: a timer tells such a one to come again, and wakes nobody else.
-/// It is not polled then, as it is not due.
+/// Has a timer wake the task that polls it, even at the end of a long turn. A timer that is polled with no budget
+/// left asks to be polled again and wakes nothing else, so it is polled without a budget. It is not due, so it is not
+/// ready.
 fn armed(timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<()> {
     pin!(unconstrained(timer)).poll(cx)
 }
@@ -104,7 +106,7 @@ mod tests {
                 }
                 return armed(timer.as_mut(), cx);
             }
-            // As a connection looks for it.
+            // This is how a connection looks for it.
             if timer.is_elapsed() { Poll::Ready(()) } else { Poll::Pending }
         });
         timeout(STUCK, kept).await.expect("it never fires");

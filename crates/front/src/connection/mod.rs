@@ -1,4 +1,4 @@
-//! One connection from its first byte to its last: the machine of its protocol, with a watch over every deadline.
+//! One connection from its first byte to its last.
 
 pub(crate) mod deadlines;
 pub(crate) mod pending_reply;
@@ -30,7 +30,7 @@ use telemetry::{Event, Outcome, Reason, Tick};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 use transport::Transport;
-use without_request::{release, turn_away};
+use without_request::{Ending, release, turn_away};
 
 /// Serves a connection until either side ends it.
 pub(crate) async fn serve<H: Handler>(core: Rc<CoreContext<H>>, mut stream: TcpStream, peer: IpAddr) {
@@ -52,7 +52,7 @@ pub(crate) async fn serve<H: Handler>(core: Rc<CoreContext<H>>, mut stream: TcpS
     let state = ConnectionState::new(core.recorder.clone());
     state.handshake.set(handshake);
     let Some(protocol) = detected(&core, &transport, client, &state).await else { return };
-    let state = Rc::new(if protocol.http2 { state.of_many() } else { state });
+    let state = Rc::new(if protocol.http2 { state.multiplexed() } else { state });
     let transport = Rc::new(transport);
     let end = drive(&core, &transport, client, &state, protocol).await;
     state.close();
@@ -62,7 +62,7 @@ pub(crate) async fn serve<H: Handler>(core: Rc<CoreContext<H>>, mut stream: TcpS
     }
 }
 
-/// What the client speaks. `None`: it says nothing, or goes, and the connection ends.
+/// The protocol that the client speaks. `None`: it sends nothing, or leaves, and the connection ends.
 async fn detected<H>(
     core: &CoreContext<H>,
     transport: &Transport,
@@ -76,48 +76,43 @@ async fn detected<H>(
         Ok(protocol) => protocol.ok(),
         Err(late) => {
             if let (WaitError::Slow, Some(began)) = (late, state.abandoned_head()) {
-                let end = (0, Outcome::TurnedAway, Some(Reason::HeadTooSlow), String::new());
-                release(&core.recorder, client, began, end);
+                release(&core.recorder, client, began, Ending::turned_away(Reason::HeadTooSlow, String::new()));
             }
             None
         }
     }
 }
 
-/// Who a trusted proxy says its client is, before the client's first byte. `None`: it does not say so properly, and the
+/// The client that a trusted proxy names before the client's first byte. `None`: the header is invalid, and the
 /// connection ends.
 async fn announced<H>(core: &CoreContext<H>, stream: &mut TcpStream, peer: IpAddr) -> Option<IpAddr> {
     let began = Tick::now();
-    let (outcome, reason, detail) = match core.in_time(proxy_protocol::read(stream)).await {
+    let ending = match core.in_time(proxy_protocol::read(stream)).await {
         Ok(Ok(client)) => return Some(client.unwrap_or(peer)),
         Ok(Err(ProxyHeaderError::Silent)) => return None,
-        Ok(Err(error @ ProxyHeaderError::Broken(_))) => (Outcome::ClientGone, None, error.to_string()),
-        Ok(Err(error @ ProxyHeaderError::Invalid(_))) => {
-            (Outcome::Malformed, Some(Reason::InputInvalid), error.to_string())
-        }
-        Err(WaitError::Slow) => {
-            (Outcome::TurnedAway, Some(Reason::HeadTooSlow), "no PROXY header came in time".to_owned())
-        }
+        Ok(Err(error @ ProxyHeaderError::Broken(_))) => Ending::client_gone(error.to_string()),
+        Ok(Err(error @ ProxyHeaderError::Invalid(_))) => Ending::malformed(0, Reason::InputInvalid, error.to_string()),
+        Err(WaitError::Slow) => Ending::turned_away(Reason::HeadTooSlow, "no PROXY header came in time".to_owned()),
         Err(WaitError::Stopping) => return None,
     };
-    release(&core.recorder, peer, began, (0, outcome, reason, detail));
+    release(&core.recorder, peer, began, ending);
     None
 }
 
-/// Shakes hands. `None`: that failed, and the connection ends.
+/// Performs the TLS handshake. `None`: it failed, and the connection ends.
 async fn secured<H>(core: &CoreContext<H>, tls: &Tls, tcp: TcpStream, client: IpAddr) -> Option<TlsStream<TcpStream>> {
     let began = Tick::now();
-    let protocol = async {
-        // Who says nothing at all only looks whether somebody listens.
+    let handshake = async {
+        // A peer that closes without a byte only checks whether the port is open.
         if tcp.peek(&mut [0]).await? == 0 { Ok(None) } else { tls.accept(tcp).await.map(Some) }
     };
-    let (reason, detail) = match core.in_time(protocol).await {
+    let ending = match core.in_time(handshake).await {
         Ok(Ok(stream)) => return stream,
-        Ok(Err(error)) => (Reason::TlsFailed, Event::text(&error.to_string())),
-        Err(WaitError::Slow) => (Reason::HeadTooSlow, "no TLS handshake came in time".to_owned()),
+        Ok(Err(error)) => Ending::turned_away(Reason::TlsFailed, Event::text(&error.to_string())),
+        Err(WaitError::Slow) => Ending::turned_away(Reason::HeadTooSlow, "no TLS handshake came in time".to_owned()),
         Err(WaitError::Stopping) => return None,
     };
-    release(&core.recorder, client, began, (0, Outcome::TurnedAway, Some(reason), detail));
+    release(&core.recorder, client, began, ending);
     None
 }
 
@@ -147,19 +142,20 @@ async fn drive<H: Handler>(
     }
 }
 
-/// Counts what ended before it became a request. Whatever did become one is released by its exchange or the state.
-/// Returns whether the client sent something that was not read to its end, and may be told so.
+/// Records a connection that ended outside of a request. Events of requests are released by their exchange or by the
+/// state. Returns whether the client sent something that was not read to its end, and may be told so.
 fn account(state: &ConnectionState, client: IpAddr, end: ConnectionEnd) -> bool {
     let head = state.abandoned_head();
-    let (status, outcome, reason, detail) = match (end, head) {
+    let ending = match (end, head) {
         (ConnectionEnd::Closed(Err(ProtocolError { malformed: Some((status, reason)), detail })), _) => {
-            (status, Outcome::Malformed, Some(reason), detail)
+            Ending::malformed(status, reason, detail)
         }
-        (ConnectionEnd::TimedOut, Some(_)) => (0, Outcome::TurnedAway, Some(Reason::HeadTooSlow), String::new()),
-        (ConnectionEnd::Closed(Err(fault)), Some(_)) => (0, Outcome::ClientGone, None, fault.detail),
+        (ConnectionEnd::TimedOut, Some(_)) => Ending::turned_away(Reason::HeadTooSlow, String::new()),
+        (ConnectionEnd::Closed(Err(error)), Some(_)) => Ending::client_gone(error.detail),
         _ => return false,
     };
-    release(state.recorder(), client, head.unwrap_or_else(Tick::now), (status, outcome, reason, detail));
-    // Who floods is not listened to any more.
-    outcome == Outcome::Malformed && reason != Some(Reason::Flooded)
+    // A client that floods is not listened to any longer.
+    let may_be_told = ending.outcome == Outcome::Malformed && ending.reason != Some(Reason::Flooded);
+    release(state.recorder(), client, head.unwrap_or_else(Tick::now), ending);
+    may_be_told
 }

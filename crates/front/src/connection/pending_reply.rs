@@ -1,18 +1,18 @@
-//! A reply between its handler and its client.
+//! A reply on its way from the handler to the client.
 
 use crate::body::delivery::Delivery;
 use crate::connection::reply_stream::ReplyStream;
 use std::rc::Rc;
 use telemetry::{Event, Tick};
 
-/// A reply on its way out.
+/// A reply that has not left completely.
 pub(super) struct PendingReply {
     pub(super) event: Box<Event>,
     pub(super) delivery: Rc<Delivery>,
     pub(super) first_byte: Option<Tick>,
-    /// On HTTP/2, where its client may keep it waiting.
+    /// Its stream on HTTP/2, where the client may stall it.
     pub(super) stream: Option<ReplyStream>,
-    /// How much had gone when somebody last looked, and since when it is no more.
+    /// How much had left at the last look, and since when that has not changed.
     seen: (u64, Option<Tick>),
 }
 
@@ -21,7 +21,7 @@ impl PendingReply {
         Self { event, delivery, first_byte: None, stream: None, seen: (0, None) }
     }
 
-    /// Since when nothing of it has left, though it could.
+    /// Since when none of it has left, although it could.
     pub(super) fn stalled_since(&mut self, now: Tick) -> Option<Tick> {
         if !self.delivery.is_held() || self.stream.is_none() {
             self.seen.1 = None;

@@ -1,31 +1,31 @@
-//! What drives a connection, whichever protocol it speaks, and why that could not go on.
+//! The interface of a protocol that drives a connection, and why it could not continue.
 
 use std::task::{Context, Poll};
 use telemetry::Reason;
 
-/// What does the work of a connection.
+/// Drives a connection.
 pub(crate) trait Protocol {
     /// Works until the connection has ended.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ProtocolError>>;
 
-    /// Whether it holds what only a request under way needs.
-    fn may_rest(&self) -> bool {
+    /// Whether it holds buffers that only a request in progress needs.
+    fn may_go_idle(&self) -> bool {
         false
     }
 
-    /// Gives that back.
-    fn rest(&mut self) {}
+    /// Frees those buffers.
+    fn go_idle(&mut self) {}
 }
 
-/// What a machine could not go on from.
+/// Why a protocol could not continue.
 pub(crate) struct ProtocolError {
-    /// The client sent what is not to be read on from: the status it was told, if any, and why.
+    /// The client sent something invalid: the status it was told, if any, and the reason.
     pub(crate) malformed: Option<(u16, Reason)>,
     pub(crate) detail: String,
 }
 
 impl ProtocolError {
-    /// Frame after frame that asks for nothing.
+    /// The client sent too many frames that ask for nothing.
     pub(crate) fn flood() -> Self {
         Self { malformed: Some((0, Reason::Flooded)), detail: String::new() }
     }

@@ -1,5 +1,5 @@
-//! What a connection without TLS begins with. Through TLS both sides agree on a protocol; here a client that speaks HTTP/2 just
-//! begins with its preface (RFC 9113, 3.3), which is no request of HTTP/1.
+//! Detects the protocol of a connection. With TLS both sides agree on it (ALPN). Without TLS a client that speaks
+//! HTTP/2 begins with its preface (RFC 9113, 3.3), which is not a request of HTTP/1.
 
 use crate::connection::state::ConnectionState;
 use crate::connection::transport::Transport;
@@ -8,16 +8,16 @@ use std::io;
 
 /// The first bytes of a client that speaks HTTP/2.
 pub(crate) const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// What a connection's first bytes tell.
+/// What the first bytes of a connection tell.
 pub(crate) struct DetectedProtocol {
     /// The client speaks HTTP/2.
     pub(crate) http2: bool,
-    /// What was read to learn that.
+    /// The bytes that were read to find out.
     pub(crate) read_ahead: Vec<u8>,
 }
 
 impl DetectedProtocol {
-    /// Reads as much as it takes.
+    /// Reads as many bytes as it takes.
     pub(crate) async fn read(transport: &Transport, state: &ConnectionState) -> io::Result<Self> {
         let mut read_ahead = Vec::new();
         loop {
@@ -33,7 +33,7 @@ impl DetectedProtocol {
         }
     }
 
-    /// What was agreed on in TLS.
+    /// The protocol that was agreed on in TLS.
     pub(crate) fn agreed(protocol: Option<&[u8]>) -> Self {
         Self { http2: protocol == Some(HTTP2), read_ahead: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! The HTTP/2 stream that a reply leaves on, for the watch over replies that their clients do not take.
+//! The HTTP/2 stream that a reply leaves on. Stalled streams are reset through it.
 
 use crate::body::chunk::Chunk;
 use crate::connection::stream_slots::StreamSlot;
@@ -6,7 +6,7 @@ use h2::{Reason as Code, SendStream};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A stream that a client may keep waiting.
+/// A stream that a client may stall.
 pub(crate) struct ReplyStream {
     sending: Rc<RefCell<SendStream<Chunk>>>,
     _slot: StreamSlot,
@@ -18,7 +18,7 @@ impl ReplyStream {
         Self { sending, _slot: slot }
     }
 
-    /// Ends it: the client has let it wait for too long.
+    /// Resets the stream: the client has stalled it for too long.
     pub(crate) fn reset(&self) {
         self.sending.borrow_mut().send_reset(Code::CANCEL);
     }

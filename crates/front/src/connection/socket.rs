@@ -1,4 +1,5 @@
-//! The socket as hyper sees it: every byte in and out passes here, and the flush that ends an exchange is seen here.
+//! The socket as hyper sees it. Every byte in and out is counted here, and the flush that ends an exchange is seen
+//! here.
 
 use crate::body::sendfile::stands_in;
 use crate::connection::state::ConnectionState;
@@ -10,16 +11,16 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-/// Room for the next request that a connection keeps when the last was larger.
+/// Capacity for the next request that a connection keeps after a larger one.
 const KEPT: usize = 1 << 10;
 
-/// A connection's socket.
+/// The socket of a connection.
 pub(crate) struct Socket {
     transport: Rc<Transport>,
     state: Rc<ConnectionState>,
-    /// What was read before it was known who reads, or while nobody did.
+    /// Bytes that were read before the protocol was known, or while the connection was idle.
     ahead: Vec<u8>,
-    /// So much of that was looked through before.
+    /// How many of them have been checked before.
     again: usize,
     ends: LineEnds,
 }
@@ -29,26 +30,26 @@ impl Socket {
         Self { transport, state, ahead, again: 0, ends: LineEnds::default() }
     }
 
-    /// These bytes were read and come back: they are to be read again before all others.
+    /// Takes back bytes that were read. They are read again before all others.
     pub(crate) fn take_back(&mut self, bytes: &[u8]) {
         self.ahead.splice(..0, bytes.iter().copied());
         self.again += bytes.len();
     }
 
-    /// What was read and waits, if it is all of what was said since the last request, and its lines end as they must. What of it is
-    /// not [`Socket::taken`] is looked through when it is read.
+    /// The bytes that were read and wait, if they are all that came since the last request and their line ends are
+    /// valid. Bytes that are not [`Socket::taken`] are checked when they are read.
     pub(crate) fn look(&mut self) -> Option<&[u8]> {
         self.state.arrived();
         (self.again == 0 && !has_lone_lf(&self.ahead)).then_some(&*self.ahead)
     }
 
-    /// That was a request, and nobody else is to read it.
+    /// The waiting bytes were a request, and have been handled.
     pub(crate) fn taken(&mut self) {
         self.ahead.clear();
         self.ahead.shrink_to(KEPT);
     }
 
-    /// Waits for the client to say something, and keeps it. False: it never will.
+    /// Waits for bytes from the client, and keeps them. `false`: none will come.
     pub(crate) fn poll_heard(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         if !self.ahead.is_empty() {
             return Poll::Ready(true);
@@ -92,7 +93,7 @@ impl Read for Socket {
             taken = bytes.len();
             if !bytes.is_empty() {
                 ends.check(&mut bytes[again.min(taken)..]);
-                state.whole.set(ends.whole());
+                state.at_message_end.set(ends.whole());
                 state.arrived();
                 into.put_slice(bytes);
             }
@@ -122,10 +123,10 @@ impl Write for Socket {
         let poll = match file {
             None => self.transport.poll_write(cx, from),
             Some(at) => {
-                let Some(part) = self.state.shown() else {
+                let Some(part) = self.state.shown_file() else {
                     return Poll::Ready(Err(io::Error::other("a stand-in without its file")));
                 };
-                // What holds us up here is not the client's doing.
+                // Waiting here is for a disk and not for the client.
                 ready!(part.poll_ready(cx))?;
                 let poll = self.transport.poll_send(cx, &from[..at], &part, from[at].len());
                 if poll.is_pending() {
@@ -137,25 +138,25 @@ impl Write for Socket {
         match &poll {
             Poll::Ready(Ok(len)) => self.state.wrote(*len),
             Poll::Ready(Err(_)) => {}
-            Poll::Pending => self.state.stalls(),
+            Poll::Pending => self.state.write_blocked(),
         }
         poll
     }
 
-    /// hyper asks this only when its own buffer is empty, so every byte so far is the kernel's, or that of TLS.
+    /// hyper calls this only when its own buffer is empty. So every byte so far is with the kernel, or with TLS.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let poll = self.transport.poll_flush(cx);
         match &poll {
             Poll::Ready(Ok(())) => self.state.flushed(),
             Poll::Ready(Err(_)) => {}
-            Poll::Pending => self.state.stalls(),
+            Poll::Pending => self.state.write_blocked(),
         }
         poll
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Nothing that may still come is a request.
-        self.state.whole.set(false);
+        // Bytes that may still come are not a request.
+        self.state.at_message_end.set(false);
         self.transport.poll_shutdown(cx)
     }
 }

@@ -1,7 +1,7 @@
-//! What is under way on one connection, and the one place where the events of its exchanges end.
+//! The state of one connection, and the one place where the events of its exchanges end.
 //!
-//! hyper drops a reply's body when its last frame is *buffered*, before anything is written, so the body's end tells
-//! nothing. The body only marks its [`Delivery`] cell; the event waits here until the first completed flush after
+//! hyper drops a reply's body when its last frame is *buffered*, before anything is written, so the end of the body
+//! tells nothing. The body only updates its [`Delivery`]. The event waits here until the first completed flush after
 //! that, or until the connection is gone.
 
 use crate::body::delivery::{Delivery, Progress};
@@ -17,43 +17,43 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use telemetry::{Event, Op, Outcome, Reason, Recorder, Tick, arrived};
 
-/// One connection's state, shared by its wire, its exchanges and the watch over its deadlines. One thread only.
+/// The state of a connection. Its socket, its exchanges and the watch over its deadlines share it, on one thread.
 pub(crate) struct ConnectionState {
     recorder: Arc<Recorder>,
     pending: RefCell<VecDeque<PendingReply>>,
-    /// Parts of files that hyper shows stand-ins for, in the order in which it was given them.
+    /// Parts of files that hyper was shown stand-ins for, in that order.
     parts: RefCell<VecDeque<Weak<FilePart>>>,
-    /// Requests whose handler works.
+    /// Requests whose handler is working.
     working: Cell<u32>,
-    /// A body that nobody wanted is being thrown away.
+    /// Unwanted bodies that are being discarded.
     pub(crate) draining: Cell<u32>,
-    /// What was read ends with the end of a message, and another may come.
-    pub(crate) whole: Cell<bool>,
-    /// First byte of a head that is not complete.
-    head_since: Cell<Option<Tick>>,
-    /// The last that came of it.
-    pub(crate) head_until: Cell<Tick>,
-    /// When the kernel took the first bytes of a reply, if that was the last thing that happened.
+    /// The bytes read so far end at the end of a message, and another may follow.
+    pub(crate) at_message_end: Cell<bool>,
+    /// When the first byte of an incomplete head arrived.
+    head_began: Cell<Option<Tick>>,
+    /// When its last byte so far arrived.
+    pub(crate) head_last_byte: Cell<Tick>,
+    /// When the kernel took the first bytes of a reply, if nothing has happened since.
     wrote_at: Cell<Option<Tick>>,
-    /// Bytes that were written in this turn of the connection's task.
+    /// Bytes written in this turn of the connection's task.
     written: Cell<usize>,
-    /// Since when nothing is under way.
-    quiet_since: Cell<Tick>,
+    /// Since when nothing is in progress.
+    idle_since: Cell<Tick>,
     /// Whether any request was read.
     had_request: Cell<bool>,
-    /// Since when the client has taken nothing of what waits for it.
+    /// Since when the client has taken none of the bytes that wait for it.
     stalled_since: Cell<Option<Tick>>,
-    /// How long the TLS handshake took, until the first request has noted it.
+    /// How long the TLS handshake took. The first request records and clears it.
     pub(crate) handshake: Cell<Option<u64>>,
-    /// The server stops: since when, and how long an idle connection may stay.
+    /// Set when the server stops: since when, and how long an idle connection may stay.
     closing: Cell<Option<(Tick, Duration)>>,
-    /// The client may still be sending what we will not read.
+    /// The client may still be sending bytes that will not be read.
     pub(crate) unread: Cell<bool>,
-    /// Many exchanges at a time: HTTP/2.
-    many: bool,
-    /// HTTP/2: the client sends frames that ask for nothing, and too many.
+    /// HTTP/2: several exchanges at a time.
+    multiplexed: bool,
+    /// HTTP/2: the client sends too many frames that ask for nothing.
     pub(crate) flooded: Cell<bool>,
-    /// Why the request that is given up next is.
+    /// Why the next abandoned request was refused.
     refused: Cell<Option<Reason>>,
 }
 
@@ -65,28 +65,28 @@ impl ConnectionState {
             parts: RefCell::default(),
             working: Cell::new(0),
             draining: Cell::new(0),
-            whole: Cell::new(true),
-            head_since: Cell::new(None),
-            head_until: Cell::new(Tick(0)),
+            at_message_end: Cell::new(true),
+            head_began: Cell::new(None),
+            head_last_byte: Cell::new(Tick(0)),
             wrote_at: Cell::new(None),
             written: Cell::new(0),
-            quiet_since: Cell::new(Tick::now()),
+            idle_since: Cell::new(Tick::now()),
             had_request: Cell::new(false),
             stalled_since: Cell::new(None),
             handshake: Cell::new(None),
             closing: Cell::new(None),
             unread: Cell::new(false),
-            many: false,
+            multiplexed: false,
             flooded: Cell::new(false),
             refused: Cell::new(None),
         }
     }
 
-    /// For HTTP/2, where many exchanges are under way at a time and end in any order.
-    pub(crate) fn of_many(mut self) -> Self {
-        self.many = true;
-        // What comes on such a connection is frames, and the machine bounds what a head may be.
-        self.head_since.set(None);
+    /// For HTTP/2, where several exchanges are in progress and end in any order.
+    pub(crate) fn multiplexed(mut self) -> Self {
+        self.multiplexed = true;
+        // The bytes on such a connection are frames, and h2 limits heads.
+        self.head_began.set(None);
         self
     }
 
@@ -94,42 +94,42 @@ impl ConnectionState {
         &self.recorder
     }
 
-    /// The server stops. What is under way is finished, and the connection ends with it, or when it was idle for `idle_grace`.
+    /// The server stops. The connection ends after the requests in progress, or when it was idle for `idle_grace`.
     pub(crate) fn begin_closing(&self, idle_grace: Duration) {
         self.closing.set(Some((Tick::now(), idle_grace)));
     }
 
-    /// Whether the connection ends with the reply to the request under way.
+    /// Whether the connection ends with the reply to the current request.
     pub(crate) fn closing(&self) -> bool {
         self.closing.get().is_some()
     }
 
-    /// Nobody works and nothing leaves.
-    fn quiet(&self) -> bool {
+    /// No handler works and no reply is leaving.
+    fn nothing_pending(&self) -> bool {
         self.working.get() == 0 && self.pending.borrow().is_empty()
     }
 
     /// Bytes came from the client.
     pub(crate) fn arrived(&self) {
-        if self.many {
+        if self.multiplexed {
             return;
         }
-        if self.head_since.get().is_some() {
-            self.head_until.set(arrived());
-        } else if self.quiet() && self.draining.get() == 0 {
+        if self.head_began.get().is_some() {
+            self.head_last_byte.set(arrived());
+        } else if self.nothing_pending() && self.draining.get() == 0 {
             let now = arrived();
-            self.head_since.set(Some(now));
-            self.head_until.set(now);
+            self.head_began.set(Some(now));
+            self.head_last_byte.set(now);
         }
     }
 
-    /// A head is complete. Returns when its first byte was there, and its last; a pipelined request's came with an
-    /// earlier one's, and it begins now.
+    /// A head is complete. Returns when its first byte arrived, and its last. A pipelined request arrived with an
+    /// earlier one, and begins now.
     pub(crate) fn begin(&self) -> (Tick, Tick) {
         self.working.set(self.working.get() + 1);
         self.had_request.set(true);
-        match self.head_since.take() {
-            Some(since) => (since, self.head_until.get()),
+        match self.head_began.take() {
+            Some(since) => (since, self.head_last_byte.get()),
             None => {
                 let now = Tick::now();
                 (now, now)
@@ -137,30 +137,31 @@ impl ConnectionState {
         }
     }
 
-    /// The head that is under way and will never be complete.
+    /// When the head began that will never be complete.
     pub(crate) fn abandoned_head(&self) -> Option<Tick> {
-        self.head_since.take()
+        self.head_began.take()
     }
 
-    /// The handler has answered: the event waits for the reply to leave.
-    pub(crate) fn leave(&self, event: Box<Event>) -> Rc<Delivery> {
+    /// The handler has answered. The event waits until the reply has left.
+    pub(crate) fn reply_pending(&self, event: Box<Event>) -> Rc<Delivery> {
         self.working.set(self.working.get() - 1);
         let delivery = Rc::new(Delivery::default());
         self.pending.borrow_mut().push_back(PendingReply::new(event, delivery.clone()));
         delivery
     }
 
-    /// The reply that `delivery` belongs to leaves on this stream.
-    pub(crate) fn carry(&self, delivery: &Rc<Delivery>, stream: ReplyStream) {
-        // It is one of the last to have come.
+    /// The reply of this `delivery` leaves on this stream.
+    pub(crate) fn attach_stream(&self, delivery: &Rc<Delivery>, stream: ReplyStream) {
+        // It is one of the last.
         let mut pending = self.pending.borrow_mut();
         if let Some(one) = pending.iter_mut().rev().find(|one| Rc::ptr_eq(&one.delivery, delivery)) {
             one.stream = Some(stream);
         }
     }
 
-    /// The rest of the reply that `delivery` belongs to will never leave: the client does not want it, or we cannot.
-    pub(crate) fn cut(&self, delivery: &Rc<Delivery>, why: Option<Reason>) {
+    /// The rest of the reply of this `delivery` will never leave: the client does not want it, or the server cannot
+    /// send it.
+    pub(crate) fn abort_reply(&self, delivery: &Rc<Delivery>, why: Option<Reason>) {
         let at = self.pending.borrow().iter().position(|one| Rc::ptr_eq(&one.delivery, delivery));
         let one = at.and_then(|at| self.pending.borrow_mut().remove(at));
         if let Some(mut one) = one {
@@ -171,13 +172,13 @@ impl ConnectionState {
         }
     }
 
-    /// The request that is given up next is turned away, and not left by its client.
+    /// The next abandoned request was refused by the server, and not left by its client.
     pub(crate) fn refuse(&self, why: Reason) {
         self.refused.set(Some(why));
     }
 
-    /// HTTP/2: the machine has written all that it could.
-    pub(crate) fn settled(&self) {
+    /// HTTP/2: h2 has written all that it could.
+    pub(crate) fn all_written(&self) {
         if self.stalled() {
             return;
         }
@@ -188,13 +189,13 @@ impl ConnectionState {
         }
     }
 
-    /// The kernel takes nothing more.
+    /// Whether the kernel takes no more bytes.
     pub(crate) fn stalled(&self) -> bool {
         self.stalled_since.get().is_some()
     }
 
-    /// The request was given up before there was a reply.
-    pub(crate) fn give_up(&self, mut event: Box<Event>) {
+    /// The request was abandoned before there was a reply.
+    pub(crate) fn abandon(&self, mut event: Box<Event>) {
         self.working.set(self.working.get() - 1);
         event.outcome = Some(Outcome::ClientGone);
         if let Some(why) = self.refused.take() {
@@ -204,13 +205,13 @@ impl ConnectionState {
         self.recorder.release(event);
     }
 
-    /// hyper is given a stand-in for this part.
-    pub(crate) fn show(&self, part: &Rc<FilePart>) {
+    /// hyper is shown a stand-in for this part.
+    pub(crate) fn show_file(&self, part: &Rc<FilePart>) {
         self.parts.borrow_mut().push_back(Rc::downgrade(part));
     }
 
-    /// The part that the first stand-in hyper still shows is for.
-    pub(crate) fn shown(&self) -> Option<Rc<FilePart>> {
+    /// The part behind the first stand-in that hyper still shows.
+    pub(crate) fn shown_file(&self) -> Option<Rc<FilePart>> {
         let mut parts = self.parts.borrow_mut();
         loop {
             match parts.front()?.upgrade() {
@@ -220,12 +221,13 @@ impl ConnectionState {
         }
     }
 
-    /// The connection's task has a turn.
-    pub(crate) fn turn(&self) {
+    /// A turn of the connection's task begins.
+    pub(crate) fn begin_turn(&self) {
         self.written.set(0);
     }
 
-    /// Waits for the next turn, once enough was written in this one: a client that takes all at once would keep the core.
+    /// Waits for the next turn once enough was written in this one. Else a client that takes everything at once would
+    /// occupy the core.
     pub(crate) fn poll_turn(&self, cx: &mut Context<'_>) -> Poll<()> {
         if self.written.get() < TURN {
             return Poll::Ready(());
@@ -249,33 +251,33 @@ impl ConnectionState {
         }
     }
 
-    /// The kernel takes nothing more for now.
-    pub(crate) fn stalls(&self) {
+    /// The kernel takes no more bytes for now.
+    pub(crate) fn write_blocked(&self) {
         self.wrote_at.set(None);
         if self.stalled_since.get().is_none() {
             self.stalled_since.set(Some(Tick::now()));
         }
     }
 
-    /// Everything that was written is with the kernel: what had ended has left.
+    /// Everything that was written is with the kernel. Replies that were complete have left.
     pub(crate) fn flushed(&self) {
         self.stalled_since.set(None);
         loop {
-            // Not held while the event is released.
+            // Not borrowed while the event is released.
             let one = {
                 let mut pending = self.pending.borrow_mut();
-                // One at a time on HTTP/1, in whatever order on HTTP/2.
+                // In order on HTTP/1, in any order on HTTP/2.
                 let at = pending.iter().position(|one| one.delivery.gone());
                 at.and_then(|at| pending.remove(at))
             };
             let Some(one) = one else { return };
-            // A small reply leaves with its first bytes: it is flushed where they were taken, with nothing in between.
+            // A small reply is flushed right after its first bytes were taken, so both happened at the same time.
             let now = self.wrote_at.take().unwrap_or_else(Tick::now);
             self.end(one, now, true);
         }
     }
 
-    /// The connection has ended, and for its client whatever has not left never will.
+    /// The connection has ended. Replies that have not left never will.
     pub(crate) fn close(&self) {
         let now = Tick::now();
         for one in self.pending.take() {
@@ -285,13 +287,13 @@ impl ConnectionState {
 
     fn end(&self, one: PendingReply, now: Tick, complete: bool) {
         self.release(one, now, complete);
-        self.quiet_since.set(now);
+        self.idle_since.set(now);
     }
 
     fn release(&self, one: PendingReply, now: Tick, complete: bool) {
         let PendingReply { mut event, delivery, first_byte, .. } = one;
-        // On HTTP/2 a client resets a stream, and what waits on it is gone too.
-        let complete = complete && (!self.many || delivery.bytes.get() == delivery.expected());
+        // On HTTP/2 a client may reset a stream, which discards what waits on it.
+        let complete = complete && (!self.multiplexed || delivery.bytes.get() == delivery.expected());
         event.duration = now.since(event.began);
         event.bytes_out = delivery.bytes.get();
         event.add_all(Op::BlobRead, delivery.reads());
@@ -312,48 +314,48 @@ impl ConnectionState {
         self.recorder.release(event);
     }
 
-    /// Whether the client has nothing to wait for, and we wait for it to begin with a request: what comes next is not the rest of an
-    /// upload, or it could smuggle one in there.
+    /// Whether nothing is in progress and the next byte begins a request. If it could be the rest of an upload, a
+    /// client could smuggle a request in it.
     pub(crate) fn idle(&self) -> bool {
-        let uploads = self.draining.get() > 0 || self.unread.get() || !self.whole.get();
-        self.quiet() && self.head_since.get().is_none() && !uploads && !self.stalled()
+        let uploads = self.draining.get() > 0 || self.unread.get() || !self.at_message_end.get();
+        self.nothing_pending() && self.head_began.get().is_none() && !uploads && !self.stalled()
     }
 
-    /// When something must end if nothing happens until then; `None` while that is somebody else's to watch (the handler's,
-    /// or the upload's own limit).
+    /// When the connection ends if nothing happens until then. `None` while something else sets the deadline: the
+    /// handler, or the limits of an upload.
     pub(crate) fn due(&self, limits: &Limits) -> Option<Tick> {
         let (since, limit) = if let Some(since) = self.stalled_since.get() {
             (since, limits.write_stall)
-        } else if !self.quiet() {
+        } else if !self.nothing_pending() {
             (self.longest_stall()?, limits.write_stall)
-        } else if let Some(since) = self.head_since.get() {
+        } else if let Some(since) = self.head_began.get() {
             (since, limits.head_time)
         } else if let Some((since, idle_grace)) = self.closing.get() {
-            (since.max(self.quiet_since.get()), idle_grace)
+            (since.max(self.idle_since.get()), idle_grace)
         } else if self.had_request.get() {
-            (self.quiet_since.get(), limits.keep_alive)
+            (self.idle_since.get(), limits.keep_alive)
         } else {
-            (self.quiet_since.get(), limits.head_time)
+            (self.idle_since.get(), limits.head_time)
         };
         Some(since.plus(limit))
     }
 
-    /// HTTP/2: since when the client lets the reply that waits longest wait.
+    /// HTTP/2: since when the reply that is stalled longest is stalled.
     fn longest_stall(&self) -> Option<Tick> {
-        if !self.many {
+        if !self.multiplexed {
             return None;
         }
         let (now, mut pending) = (Tick::now(), self.pending.borrow_mut());
         pending.iter_mut().filter_map(|one| one.stalled_since(now)).min()
     }
 
-    /// The time of something has come. Returns whether the connection goes on: HTTP/2 resets the streams whose clients let
-    /// them wait, and says that it ends before it does.
+    /// A deadline has passed. Returns whether the connection continues. HTTP/2 resets the stalled streams, and
+    /// announces the end of the connection before it ends.
     pub(crate) fn survives_deadline(&self, limits: &Limits) -> bool {
-        if !self.many || self.stalled() {
+        if !self.multiplexed || self.stalled() {
             return false;
         }
-        if self.quiet() {
+        if self.nothing_pending() {
             let says = self.had_request.get() && !self.closing();
             if says {
                 self.begin_closing(limits.linger);

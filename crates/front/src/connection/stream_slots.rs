@@ -1,4 +1,4 @@
-//! How many streams of one HTTP/2 connection have more under way than one turn. Each counts as a connection does.
+//! Limits the streams of an HTTP/2 connection that outlast their turn. Each counts as a connection.
 
 use crate::clients;
 use crate::listen::core_context::CoreContext;
@@ -7,16 +7,16 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use telemetry::{BoundName, Full, Reason, Slot};
 
-/// Where what goes on beyond its turn takes its slot.
+/// The slots of one connection.
 pub(crate) struct StreamSlots<H> {
     core: Rc<CoreContext<H>>,
     client: IpAddr,
-    /// How many this connection has. The first comes with it.
+    /// How many are in use. The first is free, as it comes with the connection.
     taken: Rc<Cell<u32>>,
 }
 
 impl<H> StreamSlots<H> {
-    /// Those of a connection of `client`.
+    /// The slots of a connection of `client`.
     pub(crate) fn new(core: Rc<CoreContext<H>>, client: IpAddr) -> Self {
         Self { core, client, taken: Rc::default() }
     }
@@ -31,7 +31,7 @@ impl<H> StreamSlots<H> {
     }
 }
 
-/// One of them.
+/// One slot.
 pub(crate) struct StreamSlot {
     taken: Rc<Cell<u32>>,
     _counted: Option<(Slot, Option<clients::ClientSlot>)>,
@@ -43,7 +43,7 @@ impl Drop for StreamSlot {
     }
 }
 
-/// Why there was no slot.
+/// The reason why there was no slot.
 pub(crate) fn why(full: Full) -> Reason {
     match full {
         Full(BoundName::ClientConnections) => Reason::TooManyOfClient,

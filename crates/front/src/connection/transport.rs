@@ -1,4 +1,4 @@
-//! What carries the bytes of a connection: TCP, plain or under TLS.
+//! The transport of a connection: TCP, plain or under TLS.
 
 use crate::body::sendfile::FilePart;
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
@@ -15,15 +15,16 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::server::TlsStream;
 
-/// Bytes read from a socket at once, at most.
+/// Bytes per read from a socket.
 const READ: usize = 64 << 10;
 
 thread_local! {
-    /// One buffer for all connections of a core: hyper's own holds memory that only unsafe code may fill directly.
+    /// One buffer for all connections of a core: only unsafe code may fill the uninitialized memory of hyper's own
+    /// buffer.
     pub(super) static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ].into_boxed_slice());
 }
 
-/// What carries the bytes. It outlives hyper's machine when the client may still be sending.
+/// The transport. It outlives the protocol, as the client may still be sending.
 #[derive(Debug)]
 pub(crate) enum Transport {
     /// TCP without encryption.
@@ -47,7 +48,8 @@ impl Transport {
             match tcp.try_read(into) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Ok(read) if (1..into.len()).contains(&read) => {
-                    // That was all. The kernel tells when more comes: there is no need to ask it first, at each request.
+                    // The socket is empty now. The kernel tells when more arrives, so the next request need not begin
+                    // with a read that finds nothing.
                     let _ = tcp.try_io(Interest::READABLE, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
                     return Poll::Ready(Ok(read));
                 }
@@ -63,7 +65,7 @@ impl Transport {
         }
     }
 
-    /// Hands to the kernel what was written.
+    /// Hands the written bytes to the kernel.
     pub(super) fn poll_flush(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             Transport::Plain(_) => Poll::Ready(Ok(())),
@@ -71,7 +73,7 @@ impl Transport {
         }
     }
 
-    /// Says that no more comes.
+    /// Ends the sending direction.
     pub(super) fn poll_shutdown(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             Transport::Plain(_) => Poll::Ready(self.end_sending()),
@@ -79,7 +81,7 @@ impl Transport {
         }
     }
 
-    /// Adds what comes next to `into`, one read of it. Returns how much that was; 0 at the end.
+    /// Appends one read to `into`. Returns its length; 0 at the end.
     pub(crate) async fn read_more(&self, into: &mut Vec<u8>) -> io::Result<usize> {
         poll_fn(|cx| {
             SCRATCH.with_borrow_mut(|scratch| {
@@ -91,7 +93,7 @@ impl Transport {
         .await
     }
 
-    /// What both sides agreed to speak, through TLS.
+    /// The protocol that both sides agreed on in TLS.
     pub(crate) fn agreed(&self) -> Option<Vec<u8>> {
         match self {
             Transport::Plain(_) => None,
@@ -104,7 +106,8 @@ impl Transport {
         matches!(self, Transport::Plain(_))
     }
 
-    /// Has the kernel send a part of a file, or what comes before it, in one packet with its beginning.
+    /// Has the kernel send a part of a file. If something comes before the part, that is sent first, in one packet
+    /// with the beginning of the file.
     pub(super) fn poll_send(
         &self,
         cx: &mut Context<'_>,
@@ -132,17 +135,18 @@ impl Transport {
         }
     }
 
-    /// Ends our half and throws away what the client still sends, until it stops: closing over unread bytes resets the connection, and
-    /// the client would lose the reply that tells it why (RFC 9112, 9.6).
+    /// Ends the sending direction and discards what the client still sends, until it stops. Closing a socket with
+    /// unread bytes would reset the connection, and the client would lose the reply that tells it why (RFC 9112,
+    /// 9.6).
     ///
-    /// Whoever sends nothing for `idle` has stopped.
+    /// A client that sends nothing for `idle` has stopped.
     pub(crate) async fn linger(&self, idle: Duration) {
         if self.end_sending().is_err() {
             return;
         }
         let discarded = || poll_fn(|cx| SCRATCH.with_borrow_mut(|scratch| self.poll_read(cx, scratch)));
         while matches!(timeout(idle, discarded()).await, Ok(Ok(1..))) {
-            // A client that sends as fast as it can has no more of the core than others.
+            // A client that sends as fast as it can gets no more of the core than others.
             tokio::task::yield_now().await;
         }
     }

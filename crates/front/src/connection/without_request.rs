@@ -1,7 +1,33 @@
-//! Events of connections that ended before they brought a request.
+//! Events of connections that ended without a request.
 
 use std::net::IpAddr;
 use telemetry::{Event, Outcome, Reason, Recorder, Tick};
+
+/// How a connection ended that never brought a request.
+pub(super) struct Ending {
+    /// The status that the client was told; 0 for none.
+    pub(super) status: u16,
+    pub(super) outcome: Outcome,
+    pub(super) reason: Option<Reason>,
+    pub(super) detail: String,
+}
+
+impl Ending {
+    /// Turned away for this reason, without a status.
+    pub(super) fn turned_away(reason: Reason, detail: String) -> Self {
+        Self { status: 0, outcome: Outcome::TurnedAway, reason: Some(reason), detail }
+    }
+
+    /// The client has left.
+    pub(super) fn client_gone(detail: String) -> Self {
+        Self { status: 0, outcome: Outcome::ClientGone, reason: None, detail }
+    }
+
+    /// The client sent something invalid.
+    pub(super) fn malformed(status: u16, reason: Reason, detail: String) -> Self {
+        Self { status, outcome: Outcome::Malformed, reason: Some(reason), detail }
+    }
+}
 
 /// Records a connection that was turned away.
 pub(crate) fn turn_away(recorder: &Recorder, client: IpAddr, reason: Reason) {
@@ -13,15 +39,15 @@ pub(crate) fn turn_away(recorder: &Recorder, client: IpAddr, reason: Reason) {
     recorder.release(event);
 }
 
-/// Records what never became a request.
-pub(super) fn release(recorder: &Recorder, client: IpAddr, began: Tick, end: (u16, Outcome, Option<Reason>, String)) {
+/// Records a connection, or a head, that never became a request.
+pub(super) fn release(recorder: &Recorder, client: IpAddr, began: Tick, ending: Ending) {
     recorder.attempt();
     let mut event = Event::request(recorder.clock().now(), began);
     event.client = client.to_string().into();
-    event.status = end.0;
-    event.outcome = Some(end.1);
-    event.reason = end.2;
-    event.detail = end.3;
+    event.status = ending.status;
+    event.outcome = Some(ending.outcome);
+    event.reason = ending.reason;
+    event.detail = ending.detail;
     event.duration = Tick::now().since(event.began);
     recorder.release(event);
 }

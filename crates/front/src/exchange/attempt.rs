@@ -7,21 +7,21 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use telemetry::{Event, Op};
 
-/// An event whose request has no reply yet. Dropped in the middle, it is released: the client has left.
+/// An event whose request has no reply yet. If it is dropped, the client has left, and the event is released.
 pub(super) struct OpenEvent {
-    /// Here until there is a reply.
+    /// `None` once there is a reply.
     pub(super) event: Option<Box<Event>>,
     pub(super) client: IpAddr,
     state: Rc<ConnectionState>,
 }
 
-/// What an event is told of a request.
+/// What an event records of a request.
 pub(crate) struct RequestFacts<'a> {
     pub(crate) method: &'static str,
     pub(crate) protocol: &'static str,
     pub(crate) path: &'a str,
     pub(crate) agent: Option<&'a [u8]>,
-    /// Whom a trusted proxy speaks for.
+    /// The client that a trusted proxy names.
     pub(crate) forwarded: Option<IpAddr>,
 }
 
@@ -52,16 +52,16 @@ impl OpenEvent {
         Self { event: Some(event), client, state: state.clone() }
     }
 
-    /// There is a reply: from here the event belongs to the state.
-    pub(super) fn leave(mut self) -> Rc<Delivery> {
-        self.event.take().map(|event| self.state.leave(event)).unwrap_or_default()
+    /// There is a reply: the state of the connection owns the event from here.
+    pub(super) fn into_delivery(mut self) -> Rc<Delivery> {
+        self.event.take().map(|event| self.state.reply_pending(event)).unwrap_or_default()
     }
 }
 
 impl Drop for OpenEvent {
     fn drop(&mut self) {
         if let Some(event) = self.event.take() {
-            self.state.give_up(event);
+            self.state.abandon(event);
         }
     }
 }

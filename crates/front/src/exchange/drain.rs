@@ -1,4 +1,5 @@
-//! What of an upload the handler did not read. The client may still be sending it, and is to read the reply.
+//! Discards the part of an upload that the handler did not read. The client may still be sending it, and must be able
+//! to read the reply.
 
 use crate::connection::state::ConnectionState;
 use crate::event_loop::timed;
@@ -14,8 +15,8 @@ use std::time::Duration;
 use tokio::task::spawn_local;
 use tokio::time::timeout;
 
-/// Throws a little away, so that the connection can be used again. Returns false when it is too much for that, and the
-/// connection ends with the reply.
+/// Discards a small rest, so that the connection can be used again. Returns `false` if the rest is too large; then
+/// the connection ends with the reply.
 pub(crate) fn discard(unread: &UnreadBody, expects: bool, limits: &Limits, state: &Rc<ConnectionState>) -> bool {
     match unread.lock().unwrap_or_else(PoisonError::into_inner).take() {
         Some(UploadSource::Http1(incoming)) => discard_body(incoming, expects, limits, state),
@@ -30,7 +31,7 @@ pub(crate) fn discard(unread: &UnreadBody, expects: bool, limits: &Limits, state
 
 fn discard_body(mut incoming: Incoming, expects: bool, limits: &Limits, state: &Rc<ConnectionState>) -> bool {
     if expects || http_body::Body::size_hint(&incoming).lower() > limits.drain {
-        // The client waits to be told to go on, or has too much to send: it is not asked for.
+        // The client waits for a 100, or has too much to send. It is not asked for it.
         state.unread.set(true);
         return false;
     }
@@ -54,7 +55,7 @@ fn discard_body(mut incoming: Incoming, expects: bool, limits: &Limits, state: &
     true
 }
 
-/// One body that is thrown away. A client that does not wait for replies has several.
+/// One body that is being discarded. A client that pipelines may have several.
 struct Draining(Rc<ConnectionState>);
 
 impl Draining {
@@ -70,8 +71,8 @@ impl Drop for Draining {
     }
 }
 
-/// A stream is reset when the last who reads it has gone. A client that is still sending may take that for an error, and
-/// overlook the reply before it (curl 7.88): it is given time to stop.
+/// A stream is reset when its last reader is dropped. A client that is still sending may take that for an error and
+/// ignore the reply before it (curl 7.88), so it gets time to stop.
 async fn discard_stream(mut stream: RecvStream, drain: u64, linger: Duration) {
     let mut left = usize::try_from(drain).unwrap_or(usize::MAX);
     let _ = timeout(linger, async {

@@ -1,4 +1,5 @@
-//! One request and its reply. The exchange owns the event; the handler borrows it; the state ends it.
+//! One request and its reply. The exchange owns the event, the handler borrows it, and the state of the connection
+//! ends it.
 
 pub(crate) mod attempt;
 pub(crate) mod context;
@@ -22,8 +23,8 @@ use std::rc::Rc;
 use std::task::Poll;
 use telemetry::{Event, EventId, Layer, Op, Outcome, Reason};
 
-/// Takes one request to its reply. Its event counts from the call, not from the first poll: between them the protocol may find that
-/// the client has left.
+/// Takes one request to its reply. Its event counts from the call and not from the first poll: in between the
+/// protocol may find that the client has left.
 pub(crate) fn exchange<H: Handler>(
     connection: Rc<ConnectionContext<H>>,
     head: Parts,
@@ -41,7 +42,7 @@ pub(crate) fn exchange<H: Handler>(
     async move { answer(&connection, open_event, head, upload, search).await }
 }
 
-/// Takes one request through that a page answers, which was found in so many nanoseconds. Returns the event's id, and the body.
+/// Takes one request to a page that was found in `nanos` nanoseconds. Returns the id of the event, and the body.
 pub(crate) fn prepared<H>(
     connection: &ConnectionContext<H>,
     facts: &RequestFacts<'_>,
@@ -57,7 +58,7 @@ pub(crate) fn prepared<H>(
         id = event.id;
     }
     let ConnectionContext { state, file_access, sendfile, .. } = connection;
-    let delivery = open_event.leave();
+    let delivery = open_event.into_delivery();
     let body = match page.file {
         _ if facts.method == "HEAD" => Body::Empty,
         Some(file) if *sendfile => {
@@ -80,7 +81,7 @@ async fn answer<H: Handler>(
     let Some(event) = open_event.event.as_mut() else {
         unreachable!("an open event holds its event until there is a reply")
     };
-    // HTTP/2 cuts bodies into frames, which takes their bytes.
+    // HTTP/2 cuts bodies into frames, so it needs their bytes.
     let (version, sendfile) = (head.version, connection.sendfile && head.version < Version::HTTP_2);
     let (method, conditions) = (head.method.clone(), conditional::Conditions::new(&head.headers));
     let (unread, expects) = (upload.unread(), head.headers.contains_key(header::EXPECT));
@@ -92,16 +93,16 @@ async fn answer<H: Handler>(
         drop(upload);
         event.reason = Some(Reason::TooLarge);
         Reply::text(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "there are too many headers\n")
-    } else if let Some((status, why)) = framing::doubt(&head) {
+    } else if let Some((status, why)) = framing::refusal(&head) {
         drop(upload);
         (event.outcome, event.reason) = (Some(Outcome::Malformed), Some(Reason::InputInvalid));
         let mut reply = Reply::text(status, why);
-        // Where it ends is in doubt too, so nothing after it is read.
+        // It is unclear where the request ends, so nothing after it is read.
         reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         reply
     } else {
         let Parts { method, uri, headers, .. } = head;
-        // Lent, and not handed on: it is large, and would be moved with each future that takes it.
+        // Passed by reference: it is large, and would be moved with each future that takes it.
         let mut request = Request { method, uri, headers, client, upload };
         guarded(handler.as_ref(), &mut request, search, event).await
     };
@@ -120,7 +121,7 @@ async fn answer<H: Handler>(
     if state.closing() {
         reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    let body = OutgoingBody::new(reply.body, open_event.leave(), state, file_access, sendfile);
+    let body = OutgoingBody::new(reply.body, open_event.into_delivery(), state, file_access, sendfile);
     let mut response = Response::new(body);
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
@@ -130,8 +131,8 @@ async fn answer<H: Handler>(
     response
 }
 
-/// HTTP/1.0 knows the end of a body of unknown length by that of the connection, and cannot tell a part from the whole: such a
-/// body is sent when it is whole.
+/// HTTP/1.0 marks the end of a body of unknown length by closing the connection, so a client cannot tell a part from
+/// the whole. Such a body is sent when it is complete.
 async fn whole(reply: &mut Reply, event: &mut Event) {
     let Body::Growing(growing) = &mut reply.body else { return };
     match growing.whole().await {
@@ -145,10 +146,10 @@ async fn whole(reply: &mut Reply, event: &mut Event) {
     }
 }
 
-/// Answers from a page, or has the handler answer. A panic becomes a 500, and the connection lives on.
+/// Answers from a page, or calls the handler. A panic becomes a 500, and the connection continues.
 async fn guarded<H: Handler>(handler: &H, request: &mut Request, search: PageSearch, event: &mut Event) -> Reply {
     let outcome = {
-        // Inside a block of its own, so that nothing of the handler's runs before the first poll.
+        // In a block of its own, so that no code of the handler runs before the first poll.
         let mut answer = pin!(async {
             if let Some(reply) = handler.pages().and_then(|pages| pages.hit(request, search, event)) {
                 return reply;
@@ -193,7 +194,7 @@ fn protocol(version: Version) -> &'static str {
     }
 }
 
-/// What a status file_access when the handler has not said more.
+/// The outcome that a status stands for, when the handler has set none.
 fn outcome(status: StatusCode, headers: &HeaderMap) -> Outcome {
     match status.as_u16() {
         304 => Outcome::NotModified,

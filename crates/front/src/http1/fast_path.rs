@@ -69,7 +69,7 @@ impl<H: Handler> FastPath<H> {
         *search = PageSearch::AccessClass;
         let page = pages.prepared(path, query, &|| accepts_gzip(|| plain.codings()), now)?;
         // With the head, which takes no longer than a reading of the clock.
-        let nanos = Tick::now().since(state.head_until.get());
+        let nanos = Tick::now().since(state.head_last_byte.get());
         let method = if plain.method == Method::HEAD { "HEAD" } else { "GET" };
         let agent = plain.agent;
         let facts = RequestFacts { method, protocol: "HTTP/1.1", path, agent, forwarded: None };
@@ -108,7 +108,7 @@ impl<H: Handler> FastPath<H> {
     /// The time of day when the request came.
     fn now(&self) -> Millis {
         let state = &self.connection.state;
-        state.recorder().clock().at_tick(state.head_until.get())
+        state.recorder().clock().at_tick(state.head_last_byte.get())
     }
 }
 

@@ -82,12 +82,12 @@ where
         }
     }
 
-    fn may_rest(&self) -> bool {
+    fn may_go_idle(&self) -> bool {
         matches!(self.state, State::Busy(_))
     }
 
     /// Only while nothing is under way, and all that was written has left.
-    fn rest(&mut self) {
+    fn go_idle(&mut self) {
         if let State::Busy(machine) = std::mem::replace(&mut self.state, State::Switching) {
             let Parts { mut io, read_buf, .. } = machine.into_parts();
             io.take_back(&read_buf);

@@ -95,7 +95,7 @@ impl<H: Handler> Protocol for Http2<H> {
         let sent = self.socket.poll_send(cx);
         if ended.is_pending() {
             match sent {
-                Poll::Ready(Ok(())) => self.state.settled(),
+                Poll::Ready(Ok(())) => self.state.all_written(),
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error.into())),
                 Poll::Pending => {}
             }

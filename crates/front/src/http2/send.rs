@@ -35,7 +35,7 @@ pub(super) fn send<H>(
     complete(&mut head, len, state.recorder().clock().now());
     let Ok(mut stream) = respond.send_response(Response::from_parts(head, ()), len == Some(0)) else {
         // The client has reset the stream.
-        state.cut(&delivery, None);
+        state.abort_reply(&delivery, None);
         return None;
     };
     if len == Some(0) {
@@ -54,16 +54,16 @@ pub(super) fn send<H>(
         Ok(slot) => slot,
         Err(full) => {
             stream.send_reset(Code::REFUSED_STREAM);
-            state.cut(&delivery, Some(why(full)));
+            state.abort_reply(&delivery, Some(why(full)));
             return None;
         }
     };
     let sending = Rc::new(RefCell::new(stream));
-    state.carry(&delivery, ReplyStream::new(sending.clone(), slot));
+    state.attach_stream(&delivery, ReplyStream::new(sending.clone(), slot));
     match whole {
         Some(piece) => {
             if sending.borrow_mut().send_data(piece, true).is_err() {
-                state.cut(&delivery, None);
+                state.abort_reply(&delivery, None);
             }
             None
         }
@@ -117,7 +117,7 @@ async fn piece_by_piece(
         let last = body.is_end_stream();
         let taken = piece.is_some_and(|piece| sending.borrow_mut().send_data(piece, last).is_ok());
         if !taken {
-            return state.cut(&delivery, None);
+            return state.abort_reply(&delivery, None);
         }
         if last {
             return;

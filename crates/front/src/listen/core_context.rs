@@ -23,35 +23,35 @@ pub(crate) struct CoreContext<H> {
     pub(crate) handler: Arc<H>,
     pub(crate) limits: Arc<Limits>,
     pub(crate) recorder: Arc<Recorder>,
-    /// What all cores read files with.
+    /// Reads files, for all cores.
     pub(crate) file_access: FileAccess,
     pub(crate) builder: Builder,
-    /// Connections of all cores, and what is under way beyond one request each.
+    /// Counts the connections of all cores, and streams that count as connections.
     pub(crate) connections: Arc<Bound>,
     /// The same, by client.
     pub(crate) clients: Arc<ClientConnections>,
     pub(crate) proxies: Arc<Proxies>,
     pub(crate) tls: Option<Arc<Tls>>,
-    /// Set when the connections of this core are to finish: how long idle ones may stay.
+    /// Set when the server stops: how long idle connections may stay.
     pub(crate) idle_grace: Cell<Option<Duration>>,
-    /// Told once, when that becomes so.
+    /// Notified once, when the server stops.
     pub(crate) stopping: Notify,
     /// Connections that are open on this core.
     pub(crate) open: Cell<usize>,
-    /// Told when one of them has ended.
+    /// Notified when one of them has ended.
     pub(crate) emptied: Notify,
 }
 
-/// Why a connection has not come to its first request.
+/// Why a wait before or after the requests of a connection ended.
 pub(crate) enum WaitError {
     /// The client took too long.
     Slow,
-    /// The server stops, and waited for as long as it does for idle connections.
+    /// The server stops, and the grace for idle connections is over.
     Stopping,
 }
 
 impl<H> CoreContext<H> {
-    /// The same core for connections that are answered by another handler, may be open for so long, and count in this bound.
+    /// The same core for connections with another handler. They may be open for `open_for` and count in this bound.
     pub(crate) fn with<V>(&self, handler: Arc<V>, open_for: Duration, connections: Arc<Bound>) -> CoreContext<V> {
         let stays =
             Limits { head_time: open_for, keep_alive: open_for, write_stall: open_for, ..(*self.limits).clone() };
@@ -72,12 +72,13 @@ impl<H> CoreContext<H> {
         }
     }
 
-    /// One more connection of `client`. A trusted proxy has those of many clients, and is not counted.
+    /// Counts one more connection of `client`. A trusted proxy carries the connections of many clients, and is not
+    /// counted.
     pub(crate) fn enter(&self, client: IpAddr) -> Result<Option<clients::ClientSlot>, Full> {
         if self.proxies.trust(client) { Ok(None) } else { self.clients.enter(client).map(Some) }
     }
 
-    /// Waits for what comes before a connection's first request or after its last, for as long as a head may take.
+    /// Waits for what comes before the first request of a connection or after its last, as long as a head may take.
     pub(crate) async fn in_time<T>(&self, opening: impl Future<Output = T>) -> Result<T, WaitError> {
         let mut opening = pin!(timeout(self.limits.head_time, opening));
         let mut stopping = pin!(async {

@@ -1,4 +1,4 @@
-//! The only place that binds a socket.
+//! The listening socket. Nothing else binds one.
 
 use crate::error::Error;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
@@ -12,11 +12,11 @@ const BACKLOG: i32 = 4096;
 pub struct Listener(pub(super) std::net::TcpListener);
 
 impl Listener {
-    /// Binds `address`; port 0 chooses a free one.
+    /// Binds `address`; port 0 chooses a free port.
     pub fn bind(address: SocketAddr) -> Result<Self, Error> {
         let bind = || {
             let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-            // A restart must not wait for connections of the process before it.
+            // A restart must not wait for the connections of the previous process.
             socket.set_reuse_address(true)?;
             socket.set_nonblocking(true)?;
             socket.bind(&address.into())?;
@@ -26,8 +26,8 @@ impl Listener {
         bind().map_err(|source| Error::Listen { address, source })
     }
 
-    /// A socket that another process bound and passed on, perhaps with connections that wait in it; `None` where `passed`
-    /// is no socket that listens.
+    /// A socket that another process bound and passed on, perhaps with connections in its backlog. `None` where
+    /// `passed` is not a listening socket.
     pub fn inherited(passed: BorrowedFd<'_>) -> Result<Option<Self>, Error> {
         let socket = SockRef::from(&passed);
         let listens = socket.is_listener().unwrap_or(false);
@@ -41,12 +41,12 @@ impl Listener {
         own().map_err(Error::Inherit)
     }
 
-    /// The same socket once more: it listens until all of them are dropped.
+    /// Another handle of the same socket. It listens until all handles are dropped.
     pub fn try_clone(&self) -> Result<Self, Error> {
         self.0.try_clone().map(Self).map_err(Error::Inherit)
     }
 
-    /// Where it listens, with the port that was chosen.
+    /// Its address, with the port that was chosen.
     pub fn local_addr(&self) -> Result<SocketAddr, Error> {
         self.0.local_addr().map_err(Error::Core)
     }

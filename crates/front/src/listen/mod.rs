@@ -1,4 +1,4 @@
-//! Every core accepts from the one socket, serves what it accepted, and finishes when the server stops.
+//! Accepts connections on every core from one socket, serves them, and finishes when the server stops.
 
 pub(crate) mod core_context;
 pub(crate) mod listener;
@@ -41,10 +41,10 @@ use tokio::time::{sleep, timeout};
 
 /// Threads of a core that read files.
 const BLOCKING: usize = 4;
-/// Connections that have a turn on a core before it looks for what has come and which timers are due. Each may send a part of a file,
-/// which takes a tenth of a millisecond.
+/// Turns of connections before a core looks for new events and due timers. Each turn may send a part of a file, which
+/// takes a tenth of a millisecond.
 const TURNS: u32 = 16;
-/// How long a core rests after an accept that failed for want of descriptors or memory: they do not come back sooner.
+/// How long a core waits after an accept that failed for lack of descriptors or memory. They do not come back sooner.
 const REST: Duration = Duration::from_millis(100);
 
 /// How [`run`] serves.
@@ -54,17 +54,17 @@ pub struct Options {
     pub cores: usize,
     /// What clients may do.
     pub limits: Limits,
-    /// Who is believed about the clients behind it.
+    /// The proxies that are trusted.
     pub proxies: Proxies,
-    /// TLS on every connection; without it, none.
+    /// TLS on every connection; `None`: on none.
     pub tls: Option<Arc<Tls>>,
-    /// How long requests under way may take after [`Stop::now`].
-    pub patience: Duration,
-    /// Whether the kernel sends large files where it can; else they pass through buffers.
+    /// How long requests in progress may take after [`Stop::now`].
+    pub shutdown_timeout: Duration,
+    /// Whether the kernel sends large files where it can. Else they pass through buffers.
     pub sendfile: bool,
 }
 
-/// Serves until `stop`, then finishes the requests under way. Blocks the calling thread.
+/// Serves until `stop`, then finishes the requests in progress. Blocks the calling thread.
 pub fn run<H: Handler>(
     listener: Listener,
     options: Options,
@@ -86,7 +86,7 @@ pub fn run<H: Handler>(
     recorder.register(buffers.bound());
     let file_access = FileAccess { buffers, threads, sendfile: options.sendfile };
     let sockets = (0..cores).map(|_| listener.0.try_clone()).collect::<io::Result<Vec<_>>>().map_err(Error::Core)?;
-    // The cores hold all that is left of the socket here, so that connecting fails as soon as they have stopped.
+    // Only the cores hold the socket from here, so connecting fails as soon as they have stopped.
     drop(listener);
     std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(cores);
@@ -109,8 +109,9 @@ pub fn run<H: Handler>(
             let (stop, name) = (&stop, format!("core-{number}"));
             let heart = recorder.pulse(&name);
             let reserved = reserved.clone();
-            let work =
-                move || serve(core, socket, &reserved, heart, stop, options.patience).inspect_err(|_| stop.now());
+            let work = move || {
+                serve(core, socket, &reserved, heart, stop, options.shutdown_timeout).inspect_err(|_| stop.now())
+            };
             threads.push(Thread::new().name(name).spawn_scoped(scope, work).inspect_err(|_| stop.now()));
         }
         let ended = |thread: io::Result<ScopedJoinHandle<'_, io::Result<()>>>| {
@@ -120,14 +121,14 @@ pub fn run<H: Handler>(
     })
 }
 
-/// One core: accepts until it is told to stop, and then finishes.
+/// One core: accepts until the server stops, then finishes.
 fn serve<H: Handler>(
     core: CoreContext<H>,
     socket: std::net::TcpListener,
     reserved: &ReservedConnections,
     heart: Arc<Pulse>,
     stop: &Stop,
-    patience: Duration,
+    shutdown_timeout: Duration,
 ) -> io::Result<()> {
     let mut runtime = Runtime::new_current_thread();
     runtime.enable_all().max_blocking_threads(BLOCKING).event_interval(TURNS);
@@ -138,15 +139,15 @@ fn serve<H: Handler>(
         tokio::task::spawn_local(heartbeat(heart));
         core.idle_grace.set(Some(timed(|| accept(&core, reserved, socket, stop)).await));
         core.stopping.notify_waiters();
-        finish(&core, patience).await;
+        finish(&core, shutdown_timeout).await;
         Ok(())
     });
-    // What is still open after the patience is closed here, and its events are released.
+    // Connections that are still open are closed here, which releases their events.
     runtime.shutdown_background();
     served
 }
 
-/// Accepts until it is told to stop. Returns how long idle connections may stay.
+/// Accepts until the server stops. Returns how long idle connections may stay.
 async fn accept<H: Handler>(
     core: &Rc<CoreContext<H>>,
     reserved: &ReservedConnections,
@@ -170,12 +171,12 @@ async fn accept<H: Handler>(
                         let why = if full.is_err() { Reason::TooManyConnections } else { Reason::TooManyOfClient };
                         drop(full);
                         reserved.accept(core, stream, client, why);
-                        // Those inside have their turn before the next may push one out.
+                        // The reserved connections have their turn before the next one may push one of them out.
                         yield_now().await;
                     }
                 }
             }
-            // The client has left already; the next one is there at once.
+            // The client has left already; the next one is accepted at once.
             Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Ok(Err(_)) => sleep(REST).await,
         }
@@ -189,7 +190,7 @@ fn open<H: Handler>(
     slot: Slot,
     client_slot: Option<clients::ClientSlot>,
 ) {
-    // Replies leave when they are written; a failure file_access that the client has gone.
+    // Replies leave when they are written. A failure means that the client has gone.
     if stream.set_nodelay(true).is_err() {
         return;
     }
@@ -198,7 +199,7 @@ fn open<H: Handler>(
     tokio::task::spawn_local(async move { timed(|| connection::serve(connection.core.clone(), stream, client)).await });
 }
 
-/// A connection's place on its core, given back when it ends in whatever way.
+/// A connection that is open on its core, until it is dropped.
 struct ConnectionSlot<H> {
     core: Rc<CoreContext<H>>,
     _slot: Slot,
@@ -212,8 +213,8 @@ impl<H> Drop for ConnectionSlot<H> {
     }
 }
 
-async fn finish<H>(core: &CoreContext<H>, patience: Duration) {
-    let _ = timeout(patience, async {
+async fn finish<H>(core: &CoreContext<H>, shutdown_timeout: Duration) {
+    let _ = timeout(shutdown_timeout, async {
         while core.open.get() > 0 {
             core.emptied.notified().await;
         }

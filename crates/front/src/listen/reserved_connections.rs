@@ -1,6 +1,6 @@
-//! Room for probes and metrics when all connections are taken. Who connects then is let in for one request, and answered if it
-//! is one of those; all others are told to come again. Nobody can keep this room: a connection leaves it within seconds, and where it
-//! is full the oldest makes room for the next.
+//! Connections in reserve for health checks and metrics when all others are taken. Each is open for one request: a
+//! health check or metrics are answered, any other request is told to try again. A connection leaves the reserve
+//! within seconds, and when the reserve is full the oldest one is closed, so no client can occupy it.
 
 use crate::connection;
 use crate::connection::without_request::turn_away;
@@ -21,27 +21,27 @@ use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-/// Connections in reserve, of all cores together. A probe is answered within a few turns, and is pushed out only by so many that
-/// come meanwhile.
+/// Reserved connections of all cores together. A health check is answered within a few turns, so it is closed only if
+/// that many connections arrive meanwhile.
 pub const RESERVED: usize = 64;
-/// A probe sends its request at once, and reads the reply.
+/// How long one may stay. A health check sends its request at once and reads the reply.
 const STAY: Duration = Duration::from_secs(2);
 
-/// The connections of all cores that are in reserve, the oldest first.
+/// The reserved connections of all cores, the oldest first.
 pub(crate) struct ReservedConnections {
     inside: Mutex<VecDeque<AbortHandle>>,
     bound: Arc<Bound>,
 }
 
 impl ReservedConnections {
-    /// Nobody is in it.
+    /// An empty reserve.
     pub(crate) fn new(recorder: &Recorder) -> Arc<Self> {
         let bound = Bound::new(BoundName::ReservedConnections, "", RESERVED as u64);
         recorder.register(bound.clone());
         Arc::new(Self { inside: Mutex::default(), bound })
     }
 
-    /// Lets in who would be turned away for this reason.
+    /// Accepts a connection that would be turned away for this reason.
     pub(crate) fn accept<H: Handler>(&self, core: &Rc<CoreContext<H>>, stream: TcpStream, client: IpAddr, why: Reason) {
         let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
         inside.retain(|one| !one.is_finished());
@@ -54,7 +54,7 @@ impl ReservedConnections {
         let probes = Arc::new(ProbeHandler { handler: core.handler.clone(), why, asked: AtomicBool::new(false) });
         let connection = ReservedConnection { recorder: core.recorder.clone(), probes: probes.clone(), client };
         let core = Rc::new(core.with(probes, STAY, self.bound.clone()));
-        // One that was pushed out has its slot until its task ends.
+        // A connection that was closed keeps its slot until its task ends.
         let slot = self.bound.enter().ok();
         let serve = async move {
             let _left = (connection, slot);
@@ -64,7 +64,7 @@ impl ReservedConnections {
     }
 }
 
-/// Answers what is probes, and tells all others that there is no room.
+/// Answers health checks and metrics, and tells all other clients that there is no room.
 pub(crate) struct ProbeHandler<H> {
     handler: Arc<H>,
     why: Reason,
@@ -73,7 +73,7 @@ pub(crate) struct ProbeHandler<H> {
 }
 
 impl<H: Handler> Handler for ProbeHandler<H> {
-    /// It has no pages: a client without a probe is to hear that there is no room.
+    /// No pages: a request that is not vital must be told that there is no room.
     type Stamp = ();
 
     async fn answer(&self, request: &mut Request, event: &mut Event) -> Reply {
@@ -91,7 +91,7 @@ impl<H: Handler> Handler for ProbeHandler<H> {
     }
 }
 
-/// A connection in reserve. One that ends without a request was turned away.
+/// One reserved connection. If it ends without a request, it was turned away.
 struct ReservedConnection<H> {
     recorder: Arc<Recorder>,
     probes: Arc<ProbeHandler<H>>,

@@ -1,4 +1,4 @@
-//! RequestFacts the front to stop, from anywhere.
+//! Tells the front to stop, from any thread.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,26 +15,26 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// Throws the switch. May be called from any thread, any number of times.
+    /// Stops now. May be called any number of times.
     pub fn now(&self) {
         self.after(Duration::ZERO);
     }
 
-    /// Throws the switch, and leaves connections without a request open until they were idle for `idle_grace`: a request
-    /// that comes meanwhile is answered, and the reply says that the connection ends. So nobody who keeps facts sends
-    /// into a connection that is being closed.
+    /// Stops, and leaves connections without a request open until they were idle for `idle_grace`. A request that
+    /// arrives meanwhile is answered, and the reply says that the connection ends. So a busy client never sends into
+    /// a connection that is being closed.
     pub fn after(&self, idle_grace: Duration) {
         self.0.send_if_modified(|asked| asked.replace(idle_grace).is_none());
     }
 
-    /// Whether it was thrown.
+    /// Whether the front was told to stop.
     pub fn is_asked(&self) -> bool {
         self.0.borrow().is_some()
     }
 
-    /// Waits until it is thrown. Returns how long idle connections may stay.
+    /// Waits until the front is told to stop. Returns how long idle connections may stay.
     pub async fn asked(&self) -> Duration {
-        // An error file_access that every sender is gone, and this is one.
+        // An error would mean that every sender is gone, and this is one.
         let mut asked = self.0.subscribe();
         asked.wait_for(Option::is_some).await.ok().and_then(|idle_grace| *idle_grace).unwrap_or_default()
     }

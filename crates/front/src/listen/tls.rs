@@ -1,4 +1,4 @@
-//! TLS: the certificate that is shown, which may change while we serve, and the handshake.
+//! TLS: the certificate, which may be replaced while the server runs, and the handshake.
 
 use crate::error::Error;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -10,30 +10,30 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{self, ServerConfig};
 use tokio_rustls::server::TlsStream;
 
-/// What a client has agreed to in TLS who will begin so.
+/// The name of HTTP/2 in ALPN.
 pub(crate) const HTTP2: &[u8] = b"h2";
 
-/// What clients may agree with us to speak, the best first.
+/// Protocols that the server offers, the preferred one first.
 const PROTOCOLS: [&[u8]; 2] = [HTTP2, b"http/1.1"];
 
-/// The certificate and its key, as they are now. Connections that are open keep what they were opened with.
+/// The current certificate and its key. Open connections keep the one they began with.
 #[derive(Debug)]
 pub struct Tls(RwLock<Arc<ServerConfig>>);
 
 impl Tls {
-    /// From the text of PEM files: the certificate with those that sign it, its own first, and its key.
+    /// From PEM: the certificate with its chain, its own first, and the key.
     pub fn new(certificates: &[u8], key: &[u8]) -> Result<Arc<Self>, Error> {
         Ok(Arc::new(Self(RwLock::new(config(certificates, key)?))))
     }
 
-    /// Shows another certificate from now on. After an error it is the one before.
+    /// Replaces the certificate. After an error the previous one stays.
     pub fn replace(&self, certificates: &[u8], key: &[u8]) -> Result<(), Error> {
         let config = config(certificates, key)?;
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = config;
         Ok(())
     }
 
-    /// Shakes hands.
+    /// Performs the handshake.
     pub(crate) async fn accept(&self, tcp: TcpStream) -> std::io::Result<TlsStream<TcpStream>> {
         let config = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
         TlsAcceptor::from(config).accept(tcp).await
@@ -55,7 +55,7 @@ fn config(certificates: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, Error> {
             .with_no_client_auth()
             .with_single_cert(chain, key)?;
         config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
-        // Sessions are resumed by tickets that clients keep: nothing of them is held here.
+        // Sessions are resumed with tickets that clients keep, so the server stores nothing.
         config.ticketer = ring::Ticketer::new()?;
         Ok(Arc::new(config))
     };

@@ -1,21 +1,22 @@
-//! Requests that two servers in a row could read differently: refused, because what one of them takes for a body the
-//! other may take for somebody's next request. hyper refuses most of them; this is the rest.
+//! Refuses requests that two servers in a row could read differently. One of them may take for a body what the other
+//! takes for the next request of another client (request smuggling). hyper refuses most of them; the rest is refused
+//! here.
 
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode, Version, header};
 
-/// Why a request is not to be answered: the status, and a sentence for the client.
-pub(crate) fn doubt(head: &Parts) -> Option<(StatusCode, &'static str)> {
+/// Why a request is refused: the status, and a sentence for the client.
+pub(crate) fn refusal(head: &Parts) -> Option<(StatusCode, &'static str)> {
     if head.version > Version::HTTP_11 {
-        return doubt_of_frames(head); // which have lengths, so that only who and what is asked can be in doubt
+        return refusal_http2(head); // which have lengths, so that only who and what is asked can be in doubt
     }
     let mut hosts = head.headers.get_all(header::HOST).iter();
-    // RFC 9112, 3.2: exactly one. HTTP/1.0 knew none.
+    // RFC 9112, 3.2: exactly one. HTTP/1.0 did not have `Host`.
     if (hosts.next().is_none() && head.version == Version::HTTP_11) || hosts.next().is_some() {
         return Some((StatusCode::BAD_REQUEST, "a request names one `Host`\n"));
     }
     let mut codings = head.headers.get_all(header::TRANSFER_ENCODING).iter();
-    // RFC 9112, 6.1: chunked, once. Nobody compresses a body on its way here.
+    // RFC 9112, 6.1: `chunked`, once. Clients do not compress uploads in transfer.
     match (codings.next(), codings.next()) {
         (None, _) => None,
         (Some(coding), None) if coding.as_bytes().eq_ignore_ascii_case(b"chunked") => None,
@@ -23,9 +24,8 @@ pub(crate) fn doubt(head: &Parts) -> Option<(StatusCode, &'static str)> {
     }
 }
 
-/// Of HTTP/2. Its machine refuses what belongs to one connection or is written as it must not be; this is the rest of RFC 9113,
-/// 8.3.1.
-fn doubt_of_frames(head: &Parts) -> Option<(StatusCode, &'static str)> {
+/// For HTTP/2. h2 refuses connection headers and invalid names; the rest of RFC 9113, 8.3.1 is here.
+fn refusal_http2(head: &Parts) -> Option<(StatusCode, &'static str)> {
     let (authority, mut hosts) = (head.uri.authority(), head.headers.get_all(header::HOST).iter());
     let (host, second) = (hosts.next(), hosts.next());
     let differ = |host: &HeaderValue| {
@@ -49,20 +49,20 @@ mod tests {
     use super::*;
     use http::Request;
 
-    fn doubted(headers: &[(&str, &str)], version: Version) -> Option<u16> {
+    fn refused(headers: &[(&str, &str)], version: Version) -> Option<u16> {
         let mut request = Request::builder().version(version);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        doubt(&request.body(()).unwrap().into_parts().0).map(|(status, _)| status.as_u16())
+        refusal(&request.body(()).unwrap().into_parts().0).map(|(status, _)| status.as_u16())
     }
 
     #[test]
     fn a_request_names_one_host_unless_it_is_older_or_newer_than_that_rule() {
-        assert_eq!(doubted(&[("host", "a")], Version::HTTP_11), None);
-        assert_eq!(doubted(&[], Version::HTTP_11), Some(400));
-        assert_eq!(doubted(&[("host", "a"), ("host", "a")], Version::HTTP_11), Some(400));
-        assert_eq!(doubted(&[], Version::HTTP_10), None);
+        assert_eq!(refused(&[("host", "a")], Version::HTTP_11), None);
+        assert_eq!(refused(&[], Version::HTTP_11), Some(400));
+        assert_eq!(refused(&[("host", "a"), ("host", "a")], Version::HTTP_11), Some(400));
+        assert_eq!(refused(&[], Version::HTTP_10), None);
     }
 
     #[test]
@@ -70,7 +70,7 @@ mod tests {
         let coded = |codings: &[&str]| {
             let mut headers = vec![("host", "a")];
             headers.extend(codings.iter().map(|coding| ("transfer-encoding", *coding)));
-            doubted(&headers, Version::HTTP_11)
+            refused(&headers, Version::HTTP_11)
         };
         assert_eq!(coded(&["chunked"]), None);
         assert_eq!(coded(&["Chunked"]), None);
@@ -81,18 +81,18 @@ mod tests {
 
     #[test]
     fn a_request_in_frames_names_one_host_without_credentials_and_a_path_from_the_root() {
-        let doubted = |method: &str, uri: &str, hosts: &[&str]| {
+        let refused = |method: &str, uri: &str, hosts: &[&str]| {
             let mut request = Request::builder().version(Version::HTTP_2).method(method).uri(uri);
             for host in hosts {
                 request = request.header("host", *host);
             }
-            doubt(&request.body(()).unwrap().into_parts().0).map(|(status, _)| status.as_u16())
+            refusal(&request.body(()).unwrap().into_parts().0).map(|(status, _)| status.as_u16())
         };
-        assert_eq!(doubted("GET", "http://a/b", &[]), None);
-        assert_eq!(doubted("GET", "http://a/b", &["A"]), None);
-        assert_eq!(doubted("GET", "/b", &["a"]), None);
-        assert_eq!(doubted("OPTIONS", "*", &["a"]), None);
-        assert_eq!(doubted("CONNECT", "a:1", &[]), None);
+        assert_eq!(refused("GET", "http://a/b", &[]), None);
+        assert_eq!(refused("GET", "http://a/b", &["A"]), None);
+        assert_eq!(refused("GET", "/b", &["a"]), None);
+        assert_eq!(refused("OPTIONS", "*", &["a"]), None);
+        assert_eq!(refused("CONNECT", "a:1", &[]), None);
         for (method, uri, hosts) in [
             ("GET", "/b", &[][..]),
             ("GET", "/b", &["a", "a"]),
@@ -100,7 +100,7 @@ mod tests {
             ("GET", "http://user@a/b", &[]),
             ("GET", "*", &["a"]),
         ] {
-            assert_eq!(doubted(method, uri, hosts), Some(400), "{method} {uri} {hosts:?}");
+            assert_eq!(refused(method, uri, hosts), Some(400), "{method} {uri} {hosts:?}");
         }
     }
 }

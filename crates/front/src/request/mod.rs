@@ -1,4 +1,4 @@
-//! What a client asks.
+//! A request.
 
 pub(crate) mod framing;
 pub(crate) mod upload;
@@ -7,14 +7,14 @@ use http::{HeaderMap, Method, Uri};
 use std::net::IpAddr;
 use upload::Upload;
 
-/// One request, read but for its body.
+/// A request, read except for its body.
 #[derive(Debug)]
 pub struct Request {
-    /// `GET` and so on.
+    /// The method.
     pub method: Method,
     /// The headers.
     pub headers: HeaderMap,
-    /// Who asks: who is at the other end of the connection, or whom a trusted proxy there speaks for.
+    /// The client: the peer of the connection, or the address that a trusted proxy names.
     pub client: IpAddr,
     /// The body.
     pub upload: Upload,
@@ -27,7 +27,7 @@ impl Request {
         Self { method, headers, client, upload: Upload::default(), uri }
     }
 
-    /// The path as sent, still percent-encoded. Empty for `CONNECT`, `*` for `OPTIONS *`.
+    /// The path as sent, still percent-encoded. Empty for `CONNECT`, and `*` for `OPTIONS *`.
     pub fn path(&self) -> &str {
         self.uri.path()
     }

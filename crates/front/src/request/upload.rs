@@ -1,4 +1,4 @@
-//! The body of a request: read piece by piece, within limits of size and of pace.
+//! The body of a request, read in chunks within limits of size and of pace.
 
 use crate::limits::Limits;
 use bytes::Bytes;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use telemetry::{Event, Op, Tick};
 use tokio::time::timeout;
 
-/// Why an upload cannot be had in full.
+/// Why an upload was not received completely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UploadError {
     /// It is longer than the limit, by its announced length or in fact.
@@ -23,10 +23,10 @@ pub enum UploadError {
         /// The limit, in bytes.
         limit: u64,
     },
-    /// Nothing came for longer than the limit allows, or too little on average.
+    /// Nothing arrived for too long, or too little on average.
     #[error("the upload stopped arriving")]
     TooSlow,
-    /// The connection ended before the body did, or its framing is broken.
+    /// The connection ended before the body did, or the framing is invalid.
     #[error("the upload ended before its announced length")]
     Short,
 }
@@ -38,12 +38,12 @@ pub(crate) enum UploadSource {
     None,
     Whole(Bytes),
     Http1(Incoming),
-    /// HTTP/2, whose machine holds no more than the windows we grant.
+    /// HTTP/2: h2 holds no more than the windows that it grants.
     Http2(RecvStream),
 }
 
 impl UploadSource {
-    /// Nothing more comes.
+    /// Whether nothing more comes.
     fn is_ended(&self) -> bool {
         match self {
             UploadSource::None => true,
@@ -54,13 +54,13 @@ impl UploadSource {
     }
 }
 
-/// Takes back what a handler did not read: the exchange decides what becomes of it.
+/// Returns the unread part of a body from the handler. The exchange decides about it.
 pub(crate) type UnreadBody = Arc<Mutex<Option<UploadSource>>>;
 
-/// The body of a request, read piece by piece and never held as a whole.
+/// The body of a request. It is read in chunks and never held as a whole.
 ///
-/// With `Expect: 100-continue` the client is told to go on when the body is first asked for; a handler that answers
-/// without facts saves it the sending.
+/// With `Expect: 100-continue` the client is told to continue when the body is first asked for. A handler that
+/// answers without reading the body saves the client from sending it.
 #[derive(Debug, Default)]
 pub struct Upload {
     source: UploadSource,
@@ -74,23 +74,23 @@ pub struct Upload {
     held: Option<Bytes>,
 }
 
-/// Whether the handler has asked for the body. For HTTP/2, whose machine does not tell the client to go on by itself.
+/// Whether the handler has asked for the body. For HTTP/2, where h2 does not send the 100 by itself.
 pub(crate) type BodyRequested = Arc<AtomicBool>;
 
 /// How slowly an upload may arrive.
 #[derive(Debug, Default)]
 struct Pace {
-    /// Without a byte.
+    /// Longest time without a byte.
     idle: Duration,
-    /// Bytes per second on average, once it was waited for longer than `grace`.
+    /// Bytes per second on average, after a wait of `grace`.
     rate: u64,
     grace: Duration,
-    /// What the handler waited so far. What it spent on its own work is not the client's.
+    /// How long the handler has waited so far. Time that the handler spends on its own work does not count.
     waited: Duration,
 }
 
 impl Pace {
-    /// Notes what was waited for, of which `received` bytes have come in all. Whether that is enough.
+    /// Adds a wait, after which `received` bytes have arrived in all. Returns whether that is fast enough.
     fn keeps(&mut self, waited: Duration, received: u64) -> bool {
         self.waited += waited;
         let due = u128::from(self.rate) * self.waited.as_nanos() / 1_000_000_000;
@@ -99,7 +99,7 @@ impl Pace {
 }
 
 impl Upload {
-    /// A body in memory, for callers other than the wire.
+    /// A body in memory, for callers other than the front.
     pub fn whole(bytes: Bytes) -> Self {
         let mut upload = Self::default();
         upload.limit = u64::MAX;
@@ -121,7 +121,7 @@ impl Upload {
         upload
     }
 
-    /// The body of a request of HTTP/2. What of it nobody reads is thrown away by the machine.
+    /// The body of an HTTP/2 request. h2 discards what is not read.
     pub(crate) fn http2(stream: RecvStream, headers: &HeaderMap, limits: &Limits) -> Self {
         if stream.is_end_stream() {
             return Self::none(limits);
@@ -151,12 +151,12 @@ impl Upload {
         self.requested.clone()
     }
 
-    /// Sets how many bytes are taken. Call it before the first [`Upload::next`].
+    /// Sets the limit in bytes. Call it before the first [`Upload::next`].
     pub fn limit(&mut self, bytes: u64) {
         self.limit = bytes;
     }
 
-    /// The announced length; `None` when the body comes in chunks.
+    /// The announced length; `None` for a chunked body.
     pub fn declared(&self) -> Option<u64> {
         self.declared
     }
@@ -166,7 +166,7 @@ impl Upload {
         matches!(self.source, UploadSource::None)
     }
 
-    /// The next piece; `None` at the proper end. After an error comes nothing more.
+    /// The next chunk; `None` at the proper end. After an error nothing more comes.
     pub async fn next(&mut self, event: &mut Event) -> Option<Result<Bytes, UploadError>> {
         if self.declared.is_some_and(|declared| declared > self.limit) {
             self.give_back();
@@ -215,7 +215,7 @@ impl Upload {
         Some(piece)
     }
 
-    /// The whole body, for small ones: `limit` is what may be held in memory.
+    /// The whole body, for small ones. `limit` is the most that may be held in memory.
     pub async fn collect(&mut self, limit: u64, event: &mut Event) -> Result<Bytes, UploadError> {
         if let Some(held) = self.held.take() {
             return if held.len() as u64 > limit { Err(UploadError::TooLarge { limit }) } else { Ok(held) };
@@ -228,7 +228,7 @@ impl Upload {
         Ok(whole.into())
     }
 
-    /// Waits until the whole body is in memory, `within` so much time at most, for whoever will [`Upload::collect`] it.
+    /// Waits until the whole body is in memory, at most for `within`. [`Upload::collect`] then returns it.
     pub async fn hold(&mut self, limit: u64, within: Duration, event: &mut Event) -> Result<(), UploadError> {
         let held = match timeout(within, self.collect(limit, event)).await {
             Ok(whole) => whole?,
@@ -255,7 +255,7 @@ impl Drop for Upload {
     }
 }
 
-/// The next bytes, trailers skipped.
+/// The next bytes. Trailers are skipped.
 async fn receive(from: &mut UploadSource, idle: Duration) -> Option<Result<Bytes, UploadError>> {
     loop {
         let piece = timeout(idle, async {
@@ -266,7 +266,8 @@ async fn receive(from: &mut UploadSource, idle: Duration) -> Option<Result<Bytes
                 }
                 UploadSource::Http2(stream) => {
                     let data = poll_fn(|cx| stream.poll_data(cx)).await?;
-                    // Room for as much again; where the stream has ended, nobody needs it.
+                    // Grants the client as many bytes again. This fails where the stream has ended, which does no
+                    // harm.
                     let _ = data.as_ref().map(|data| stream.flow_control().release_capacity(data.len()));
                     Some(data.map(Some).map_err(|_| UploadError::Short))
                 }

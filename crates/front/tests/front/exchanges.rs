@@ -197,7 +197,7 @@ fn stopping_with_a_farewell_answers_who_asks_again_and_says_that_the_connection_
 }
 
 #[test]
-fn stopping_cuts_what_is_not_done_within_the_patience_and_records_it() {
+fn stopping_cuts_what_is_not_done_within_the_timeout_and_records_it() {
     let front = Front::start(Limits::default(), Duration::from_millis(50), Vec::new());
     let mut client = front.client();
     client.send("GET /never HTTP/1.1\r\nhost: a\r\n\r\n");

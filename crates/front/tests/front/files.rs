@@ -14,7 +14,7 @@ const SIZES: [usize; 13] = [
 fn front(sendfile: bool, file_buffers: u64) -> Front {
     let limits = Limits { file_buffers, ..Limits::default() };
     Front::with(
-        Options { cores: 2, limits, proxies: Proxies::default(), tls: None, patience: HANGS, sendfile },
+        Options { cores: 2, limits, proxies: Proxies::default(), tls: None, shutdown_timeout: HANGS, sendfile },
         Vec::new(),
     )
 }

@@ -82,7 +82,7 @@ impl Plant {
 fn front(sendfile: bool) -> Front {
     let limits = Limits { file_buffers: 2, ..Limits::default() };
     Front::with(
-        Options { cores: 2, limits, proxies: Proxies::default(), tls: None, patience: HANGS, sendfile },
+        Options { cores: 2, limits, proxies: Proxies::default(), tls: None, shutdown_timeout: HANGS, sendfile },
         Vec::new(),
     )
 }

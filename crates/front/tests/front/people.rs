@@ -51,9 +51,9 @@ impl Front {
         Self::start(limits, HANGS, Vec::new())
     }
 
-    pub(crate) fn start(limits: Limits, patience: Duration, sinks: Vec<Box<dyn Sink>>) -> Self {
+    pub(crate) fn start(limits: Limits, shutdown_timeout: Duration, sinks: Vec<Box<dyn Sink>>) -> Self {
         Self::with(
-            Options { cores: 2, limits, proxies: Proxies::default(), tls: None, patience, sendfile: true },
+            Options { cores: 2, limits, proxies: Proxies::default(), tls: None, shutdown_timeout, sendfile: true },
             sinks,
         )
     }
@@ -61,7 +61,10 @@ impl Front {
     /// One behind proxies on 127.0.0.1, and on nothing else of this machine.
     pub(crate) fn behind(client_from: ClientFrom, limits: Limits) -> Self {
         let proxies = Proxies { trusted: vec!["127.0.0.1".parse().unwrap()], client_from };
-        Self::with(Options { cores: 2, limits, proxies, tls: None, patience: HANGS, sendfile: true }, Vec::new())
+        Self::with(
+            Options { cores: 2, limits, proxies, tls: None, shutdown_timeout: HANGS, sendfile: true },
+            Vec::new(),
+        )
     }
 
     pub(crate) fn with(options: Options, mut sinks: Vec<Box<dyn Sink>>) -> Self {

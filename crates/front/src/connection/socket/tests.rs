@@ -1,4 +1,4 @@
-//! The bytes of a stand-in never reach a client, whatever is asked of the client_socket; and no client keeps its core.
+//! The bytes of a stand-in never reach a client, however the socket is written to; and no client occupies its core.
 
 use super::*;
 use crate::body::delivery::Delivery;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use telemetry::{Bound, BoundName, Clock, Recorder, RecorderOptions};
 use tokio::net::TcpStream;
 
-/// Neither zero, as a stand-in is, nor what a head is here.
+/// Neither zero, as in a stand-in, nor a byte of the heads used here.
 const FILE: &[u8] = &[b'f'; 3 << 20];
 
 fn part(from: u64, len: u64) -> Rc<FilePart> {
@@ -24,7 +24,7 @@ fn part(from: u64, len: u64) -> Rc<FilePart> {
     )
 }
 
-/// What the client gets of what `work` writes.
+/// What the client receives of the bytes that `work` writes.
 fn received(work: impl AsyncFnOnce(Socket, Rc<ConnectionState>)) -> Vec<u8> {
     let records = RecorderOptions { clock: Clock::default(), shards: 1, buffered_events: 10 };
     let recorder: Arc<Recorder> = Recorder::start(records, Vec::new());
@@ -66,7 +66,7 @@ fn a_stand_in_without_its_file_is_an_error_and_no_byte() {
         assert!(write(&mut client_socket, &[&unknown.stand_in()[99..]]).await.is_err());
         let plain = std::future::poll_fn(|cx| Pin::new(&mut client_socket).poll_write(cx, unknown.stand_in())).await;
         assert!(plain.is_err());
-        state.show(&gone);
+        state.show_file(&gone);
         let shown = gone.stand_in();
         drop(gone);
         assert!(write(&mut client_socket, &[shown]).await.is_err());
@@ -77,7 +77,8 @@ fn a_stand_in_without_its_file_is_an_error_and_no_byte() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// As hyper does: what was taken is taken off, a stand-in for what is left is shown again; between parts there is memory.
+    /// As hyper does: it advances by what was taken, shows a stand-in for the rest again, and writes memory between
+    /// two parts.
     #[test]
     fn parts_and_memory_come_in_order_and_nothing_else_does(
         parts in proptest::collection::vec((0_u64..1 << 20, 1_u64..2 << 20, 0_usize..200), 1..5)
@@ -90,9 +91,9 @@ proptest! {
         let all = received(async |mut client_socket, state| {
             for (from, len, head) in parts {
                 let (part, mut head) = (part(from, len), vec![b'h'; head]);
-                state.show(&part);
+                state.show_file(&part);
                 while part.left() > 0 {
-                    state.turn();
+                    state.begin_turn();
                     let slices = [&head[..], part.stand_in(), b"after"];
                     let wrote = write(&mut client_socket, if head.is_empty() { &slices[1..2] } else { &slices }).await.unwrap();
                     taken += wrote;
@@ -113,7 +114,7 @@ fn a_turn_of_a_connection_ends_after_a_megabyte_though_its_client_takes_more() {
     let came = received(async |mut client_socket, state| {
         let mut wrote = 0;
         while wrote < all {
-            state.turn();
+            state.begin_turn();
             let before = wrote;
             std::future::poll_fn(|cx| {
                 while wrote < all {
