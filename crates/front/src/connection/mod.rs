@@ -138,7 +138,7 @@ async fn drive<H: Handler>(
     if protocol.http2 {
         watch(core, state, Http2::new(core, socket, context, state)).await
     } else {
-        watch(core, state, http1::machine(&core.builder, socket, context)).await
+        watch(core, state, http1::protocol(&core.builder, socket, context)).await
     }
 }
 

@@ -37,20 +37,20 @@ impl Socket {
     }
 
     /// The bytes that were read and wait, if they are all that came since the last request and their line ends are
-    /// valid. Bytes that are not [`Socket::taken`] are checked when they are read.
-    pub(crate) fn look(&mut self) -> Option<&[u8]> {
+    /// valid. Bytes that are not [`Socket::consume`]d are checked when they are read.
+    pub(crate) fn waiting(&mut self) -> Option<&[u8]> {
         self.state.arrived();
         (self.again == 0 && !has_lone_lf(&self.ahead)).then_some(&*self.ahead)
     }
 
     /// The waiting bytes were a request, and have been handled.
-    pub(crate) fn taken(&mut self) {
+    pub(crate) fn consume(&mut self) {
         self.ahead.clear();
         self.ahead.shrink_to(KEPT);
     }
 
     /// Waits for bytes from the client, and keeps them. `false`: none will come.
-    pub(crate) fn poll_heard(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+    pub(crate) fn poll_for_bytes(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         if !self.ahead.is_empty() {
             return Poll::Ready(true);
         }

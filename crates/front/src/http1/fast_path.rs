@@ -1,5 +1,6 @@
-//! Requests that are answered in their turn, as pages are: read and answered here, in a part of the steps that hyper's machine
-//! takes, as there is no body to come and nothing to wait for. Whatever is not so plain is left to that machine.
+//! The fast path: requests that are answered within their turn, such as pages. They are read and answered here in a
+//! fraction of hyper's steps, because no body follows and nothing has to be waited for. All other requests go to
+//! hyper.
 
 use crate::body::OutgoingBody;
 use crate::body::chunk::Chunk;
@@ -26,13 +27,13 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use telemetry::{Millis, Tick};
 
-/// An exchange that has begun: hyper is given the same bytes, and finds it where it would begin another.
+/// An exchange that has begun. hyper is given the same bytes, and continues with it instead of beginning another.
 pub(crate) type BegunExchange = Pin<Box<dyn Future<Output = Response<OutgoingBody>>>>;
 
-/// What answers at once what can be answered so.
+/// Answers the requests that can be answered at once.
 pub(crate) struct FastPath<H> {
     connection: Rc<ConnectionContext<H>>,
-    /// What hyper is to go on with.
+    /// The exchange that hyper continues with.
     begun: Rc<Cell<Option<BegunExchange>>>,
 }
 
@@ -41,18 +42,19 @@ impl<H: Handler> FastPath<H> {
         Self { connection, begun }
     }
 
-    /// The reply to what was read, if that is a plain request with nothing behind it and the reply is at hand.
+    /// The reply to the bytes that were read, if they are exactly one plain request and the reply is available at
+    /// once.
     pub(crate) fn answer(&self, socket: &mut Socket, cx: &mut Context<'_>) -> Option<FastReply> {
         let mut lines = plain_request::lines();
-        let plain = PlainRequest::read(socket.look()?, &mut lines, &self.connection.limits)?;
+        let plain = PlainRequest::read(socket.waiting()?, &mut lines, &self.connection.limits)?;
         let mut search = PageSearch::All;
         let leaving = self.page(&plain, &mut search).or_else(|| self.exchange(&plain, search, cx))?;
-        socket.taken();
+        socket.consume();
         Some(leaving)
     }
 
-    /// The page that is asked for, with neither a future nor a table of headers. What depends on more than path, query and
-    /// coding goes the whole way; `search` says what is left to be searched.
+    /// Answers from a page, without a future and without a table of headers. A request that depends on more than
+    /// path, query and coding goes through the exchange; `search` then tells it which pages are still to be searched.
     fn page(&self, plain: &PlainRequest<'_>, search: &mut PageSearch) -> Option<FastReply> {
         let ConnectionContext { handler, limits, proxies, client, state, .. } = &*self.connection;
         if plain.conditional || plain.hosts != 1 || plain.target.len() > limits.uri {
@@ -68,7 +70,7 @@ impl<H: Handler> FastPath<H> {
         let (pages, now) = (handler.pages()?, self.now());
         *search = PageSearch::AccessClass;
         let page = pages.prepared(path, query, &|| accepts_gzip(|| plain.codings()), now)?;
-        // With the head, which takes no longer than a reading of the clock.
+        // Including the head, which takes no longer than reading the clock.
         let nanos = Tick::now().since(state.head_last_byte.get());
         let method = if plain.method == Method::HEAD { "HEAD" } else { "GET" };
         let agent = plain.agent;
@@ -81,7 +83,8 @@ impl<H: Handler> FastPath<H> {
         FastReply::new(head, body)
     }
 
-    /// Whatever the handler answers at once from memory. What it begins and does not end so is kept for hyper.
+    /// Answers through the handler, if the reply is in memory and comes at once. An exchange that does not end so is
+    /// kept for hyper.
     fn exchange(&self, plain: &PlainRequest<'_>, search: PageSearch, cx: &mut Context<'_>) -> Option<FastReply> {
         let head = plain.parts()?;
         let get = head.method == Method::GET;
@@ -92,7 +95,7 @@ impl<H: Handler> FastPath<H> {
             return None;
         };
         let ends = response.headers().contains_key(header::CONNECTION);
-        // A status line of its own is hyper's to write.
+        // Only hyper writes a reason phrase.
         if ends || !response.extensions().is_empty() || !response.body().is_whole() {
             self.begun.set(Some(Box::pin(std::future::ready(response))));
             return None;
@@ -105,30 +108,30 @@ impl<H: Handler> FastPath<H> {
         FastReply::new(head, body)
     }
 
-    /// The time of day when the request came.
+    /// When the request arrived.
     fn now(&self) -> Millis {
         let state = &self.connection.state;
         state.recorder().clock().at_tick(state.head_last_byte.get())
     }
 }
 
-/// Room for the headers that each reply has of its own.
+/// Capacity for the headers that differ in each reply.
 const OWN: usize = 96;
 
-/// A reply on its way into the socket.
+/// A reply that is being written.
 pub(crate) struct FastReply {
     head: Bytes,
-    /// Until it has gone.
+    /// `None` once it has been written.
     piece: Option<Chunk>,
 }
 
 impl FastReply {
-    /// `None`: the body is not at hand.
+    /// `None`: the body is not available at once.
     fn new(head: Vec<u8>, mut body: OutgoingBody) -> Option<Self> {
         Some(Self { head: head.into(), piece: Some(body.whole()?) })
     }
 
-    /// Writes it all, head and body at once.
+    /// Writes head and body, both in one call if the socket takes them.
     pub(crate) fn poll(&mut self, socket: &mut Socket, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while let Some(piece) = &mut self.piece {
             let slices = [IoSlice::new(&self.head), IoSlice::new(piece.chunk())];

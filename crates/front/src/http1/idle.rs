@@ -1,5 +1,6 @@
-//! hyper's machine, from the first byte of a request that needs it until its reply has left. Between requests only the socket is kept:
-//! the machine's buffers are 16 KiB, and what can be answered directly costs less than half of what it costs through the machine.
+//! HTTP/1 with or without hyper. hyper's connection exists from the first byte of a request that needs it until its
+//! reply has left. Between requests only the socket is kept, because hyper's buffers take 16 KiB, and a request on
+//! the fast path costs less than half of one through hyper.
 
 use crate::connection::protocol::{Protocol, ProtocolError};
 use crate::connection::socket::Socket;
@@ -13,7 +14,8 @@ use std::error::Error;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// A machine that is put together by `make` around a socket, and taken apart again.
+/// A connection of HTTP/1. `make` wraps the socket into hyper's connection, which is taken apart again when it is
+/// idle.
 pub(crate) struct Http1<S: HttpService<Incoming>, H, F> {
     fast_path: FastPath<H>,
     make: F,
@@ -22,40 +24,40 @@ pub(crate) struct Http1<S: HttpService<Incoming>, H, F> {
 
 enum State<S: HttpService<Incoming>> {
     Busy(Box<Connection<Socket, S>>),
-    /// Perhaps with a reply that was made without it.
+    /// Without hyper, perhaps with a reply of the fast path.
     Idle(Socket, Option<FastReply>),
-    /// Between the two.
+    /// Between the two others.
     Switching,
 }
 
 impl<S: HttpService<Incoming>, H: Handler, F> Http1<S, H, F> {
-    /// At rest, as nothing was asked yet.
+    /// Idle, as there was no request yet.
     pub(crate) fn new(socket: Socket, fast_path: FastPath<H>, make: F) -> Self {
         Self { fast_path, make, state: State::Idle(socket, None) }
     }
 
-    /// Answers what it can. Ready when the connection has ended, or the machine is needed.
+    /// Answers on the fast path. Ready when the connection has ended, or hyper is needed.
     fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Result<Next, ProtocolError>> {
-        let State::Idle(socket, reply) = &mut self.state else { return Poll::Ready(Ok(Next::Protocol)) };
+        let State::Idle(socket, reply) = &mut self.state else { return Poll::Ready(Ok(Next::Hyper)) };
         loop {
             if let Some(leaving) = reply {
                 ready!(leaving.poll(socket, cx))?;
                 *reply = None;
             }
-            if !ready!(socket.poll_heard(cx)) {
+            if !ready!(socket.poll_for_bytes(cx)) {
                 return Poll::Ready(Ok(Next::End));
             }
             *reply = self.fast_path.answer(socket, cx);
             if reply.is_none() {
-                return Poll::Ready(Ok(Next::Protocol));
+                return Poll::Ready(Ok(Next::Hyper));
             }
         }
     }
 }
 
-/// What comes after a rest.
+/// What follows an idle time.
 enum Next {
-    Protocol,
+    Hyper,
     End,
 }
 
@@ -77,7 +79,7 @@ where
             state => state,
         };
         match &mut self.state {
-            State::Busy(machine) => Pin::new(machine).poll(cx).map_err(ProtocolError::from),
+            State::Busy(hyper) => Pin::new(hyper).poll(cx).map_err(ProtocolError::from),
             State::Idle(..) | State::Switching => Poll::Pending,
         }
     }
@@ -86,10 +88,10 @@ where
         matches!(self.state, State::Busy(_))
     }
 
-    /// Only while nothing is under way, and all that was written has left.
+    /// Only while nothing is in progress and every written byte has left.
     fn go_idle(&mut self) {
-        if let State::Busy(machine) = std::mem::replace(&mut self.state, State::Switching) {
-            let Parts { mut io, read_buf, .. } = machine.into_parts();
+        if let State::Busy(hyper) = std::mem::replace(&mut self.state, State::Switching) {
+            let Parts { mut io, read_buf, .. } = hyper.into_parts();
             io.take_back(&read_buf);
             self.state = State::Idle(io, None);
         }

@@ -1,41 +1,42 @@
-//! Line ends of heads. RFC 9112 (2.2) lets a server take a has_lone_lf LF for the end of a line, and hyper does; whoever stands in
-//! front of us may not, and reads one long line where we read two: a smuggled header. So a has_lone_lf LF in a head becomes a
-//! NUL, which hyper refuses. Bodies stay as they are: how long they are is read where hyper reads it.
+//! Checks the line ends of heads. RFC 9112 (2.2) lets a server accept a lone LF as the end of a line, and hyper does.
+//! A proxy in front may not, and then reads one long line where this server reads two: a smuggled header. So a lone
+//! LF in a head is replaced by a NUL, which hyper refuses. Bodies stay unchanged; their length is read as hyper reads
+//! it.
 
-/// More of a line is not kept. One that tells how long a body is, and is longer, is spoiled too.
+/// No more of a line is kept. A longer line that tells the length of a body is invalidated too.
 const LINE: usize = 256;
 
-/// What comes next on a connection, and how far that has come.
+/// The position in the stream of messages on a connection.
 #[derive(Debug, Default)]
 pub(crate) struct LineEnds {
     position: Position,
     /// The last byte was a CR.
     after_cr: bool,
-    /// What came of a line, if its end has not.
+    /// The part of a line that has arrived, if its end has not.
     line: Vec<u8>,
-    /// Something of the head has come.
+    /// A part of the head has arrived.
     begun: bool,
     body: Framing,
 }
 
-/// Of what the next bytes are.
+/// What the next bytes belong to.
 #[derive(Debug, Default, Clone, Copy)]
 enum Position {
     #[default]
     Head,
-    /// So many bytes of it.
+    /// So many bytes of a body.
     Body(u64),
-    /// The line that says how long a chunk is.
+    /// The line with the size of a chunk.
     Size,
-    /// So many bytes, with its line end.
+    /// So many bytes of a chunk, including its line end.
     Chunk(u64),
     /// Headers behind the last chunk.
     Trailer,
-    /// Something that is refused, so that nothing behind it is read.
+    /// Something that hyper refuses, so nothing behind it is read.
     Refused,
 }
 
-/// What follows a head, as far as is known.
+/// What follows the head, as far as is known.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Framing {
     #[default]
@@ -45,8 +46,8 @@ enum Framing {
     Refused,
 }
 
-/// Whether a line of this, which begins with a head, ends with an LF alone. Looks at every pair, which the compiler does sixteen at a
-/// time.
+/// Whether a line of these bytes, which begin with a head, ends with a lone LF. The loop looks at every pair of
+/// bytes, so the compiler can check sixteen at a time.
 pub(crate) fn has_lone_lf(bytes: &[u8]) -> bool {
     let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
     let found = pairs.fold(false, |found, (before, at)| found | ((*at == b'\n') & (*before != b'\r')));
@@ -54,7 +55,7 @@ pub(crate) fn has_lone_lf(bytes: &[u8]) -> bool {
 }
 
 impl LineEnds {
-    /// Spoils the has_lone_lf LFs in the heads of what was read, all of which came behind what was shown before.
+    /// Replaces the lone LFs in the heads of these bytes. They follow directly the bytes of the last call.
     pub(crate) fn check(&mut self, mut bytes: &mut [u8]) {
         while !bytes.is_empty() {
             let taken = match self.position {
@@ -66,12 +67,13 @@ impl LineEnds {
         }
     }
 
-    /// Whether what was looked through does not end position a body. An end position a head, or before one, is the beginning of a message.
+    /// Whether the bytes so far do not end within a body. An end within a head, or before one, is the beginning of a
+    /// message.
     pub(crate) fn whole(&self) -> bool {
         matches!(self.position, Position::Head)
     }
 
-    /// Passes over what is left of a body or a chunk.
+    /// Skips the rest of a body or a chunk.
     fn pass(&mut self, left: u64, there: usize) -> usize {
         let taken = usize::try_from(left).map_or(there, |left| left.min(there));
         let left = left - taken as u64;
@@ -84,7 +86,7 @@ impl LineEnds {
         taken
     }
 
-    /// Reads to the end of a line, or as far as it has come.
+    /// Reads to the end of a line, or as far as it has arrived.
     fn line(&mut self, bytes: &mut [u8]) -> usize {
         let lf = bytes.iter().position(|byte| *byte == b'\n');
         let end = lf.unwrap_or(bytes.len());
@@ -121,10 +123,10 @@ impl LineEnds {
         self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// A line has ended. `None`: it tells of a body, and too much.
+    /// Handles a complete line. `None`: it tells the length of a body and is too long.
     fn ended(&mut self, line: &[u8]) -> Option<()> {
         self.position = match self.position {
-            // Empty lines before a head are nothing.
+            // Empty lines before a head are ignored.
             Position::Head if line.is_empty() && !self.begun => Position::Head,
             Position::Head if line.is_empty() => {
                 self.begun = false;
@@ -156,7 +158,7 @@ impl LineEnds {
 }
 
 impl Framing {
-    /// What it is when there is this header line too.
+    /// The framing with this header line added.
     fn and(self, line: &[u8]) -> Option<Self> {
         let Some(colon) = line.iter().position(|byte| *byte == b':') else { return Some(self) };
         let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
@@ -174,13 +176,13 @@ impl Framing {
         Some(match (self, said) {
             (Framing::None, said) => said,
             (Framing::Sized(one), Framing::Sized(other)) if one == other => self,
-            // Two codings are refused, and nothing is read behind a body with a coding and a length.
+            // Two codings are refused. hyper reads nothing behind a body with both a coding and a length.
             _ => Framing::Refused,
         })
     }
 }
 
-/// What the line before a chunk says (RFC 9112, 7.1).
+/// The size of a chunk (RFC 9112, 7.1).
 fn size(line: &[u8]) -> Option<u64> {
     let end = line.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(line.len());
     u64::from_str_radix(std::str::from_utf8(&line[..end]).ok()?, 16).ok().filter(|len| *len < u64::MAX / 2)

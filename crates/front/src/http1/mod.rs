@@ -1,4 +1,4 @@
-//! HTTP/1 on one connection, one exchange after the other: plain ones here, all others by hyper's machine.
+//! HTTP/1 on one connection, one exchange after the other: plain requests on the fast path, all others through hyper.
 
 pub(crate) mod builder;
 pub(crate) mod fast_path;
@@ -23,8 +23,8 @@ use std::convert::Infallible;
 use std::rc::Rc;
 use telemetry::Reason;
 
-/// What serves a connection until either side ends it.
-pub(crate) fn machine<H: Handler>(
+/// The protocol of an HTTP/1 connection.
+pub(crate) fn protocol<H: Handler>(
     builder: &Builder,
     socket: Socket,
     context: Rc<ConnectionContext<H>>,

@@ -1,4 +1,4 @@
-//! Plain requests: `GET` and `HEAD` without a body that leave the connection as it is, read as hyper reads them.
+//! Reads plain requests as hyper reads them: `GET` and `HEAD` without a body that keep the connection open.
 
 use crate::limits::Limits;
 use bytes::Bytes;
@@ -8,26 +8,26 @@ use httparse::{Header, Status};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Header lines of a plain request, at most.
+/// The most header lines of a plain request.
 const LINES: usize = 48;
 
-/// Room for the header lines of one.
+/// Uninitialized memory for the header lines.
 pub(super) fn lines<'a>() -> [MaybeUninit<Header<'a>>; LINES] {
     [const { MaybeUninit::uninit() }; LINES]
 }
 
-/// One of them, where it was read.
+/// A plain request, in the buffer it was read into.
 pub(super) struct PlainRequest<'a> {
     bytes: &'a [u8],
     pub(super) method: Method,
     /// Path and query.
     pub(super) target: &'a str,
     lines: &'a [Header<'a>],
-    /// Lines that name a host.
+    /// The number of `Host` lines.
     pub(super) hosts: usize,
-    /// `User-Agent`, the first of them.
+    /// The first `User-Agent`.
     pub(super) agent: Option<&'a [u8]>,
-    /// It is asked for a part, or for what has changed.
+    /// It asks for a range, or has conditions.
     pub(super) conditional: bool,
 }
 
@@ -44,7 +44,7 @@ enum About {
 }
 
 impl<'a> PlainRequest<'a> {
-    /// The request that ends where `bytes` end. `None`: it is something else, or broken.
+    /// Reads a request that takes all of `bytes`. `None`: it is not plain, or not valid.
     pub(super) fn read(
         bytes: &'a [u8],
         lines: &'a mut [MaybeUninit<Header<'a>>; LINES],
@@ -79,13 +79,13 @@ impl<'a> PlainRequest<'a> {
         Some(plain)
     }
 
-    /// What `Accept-Encoding` says.
+    /// The lines of `Accept-Encoding`.
     pub(super) fn codings(&self) -> impl Iterator<Item = &'a str> {
         let codings = self.lines.iter().filter(|line| line.name.eq_ignore_ascii_case("accept-encoding"));
         codings.filter_map(|line| std::str::from_utf8(line.value).ok())
     }
 
-    /// The same, to be kept.
+    /// An owned copy.
     pub(super) fn parts(&self) -> Option<Parts> {
         let (mut head, ()) = Request::new(()).into_parts();
         let all = Bytes::copy_from_slice(self.bytes);
@@ -121,7 +121,7 @@ fn about(name: &str) -> About {
     }
 }
 
-/// Where `part` lies in `whole`.
+/// The place of `part` in `whole`.
 fn place(whole: &[u8], part: &[u8]) -> Option<Range<usize>> {
     let from = part.as_ptr().addr().checked_sub(whole.as_ptr().addr())?;
     (from + part.len() <= whole.len()).then(|| from..from + part.len())

@@ -1,11 +1,12 @@
-//! A reply's head as HTTP/1.1 writes it: its status, and a line for each header.
+//! Writes the head of a reply as HTTP/1.1: the status, and a line for each header.
 
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
-/// Room for most.
+/// Capacity that is enough for most heads.
 const ROOM: usize = 640;
 
-/// Status and headers, without `Date` and the empty line at the end. `body`: its length, where there is one to be told.
+/// Status and headers, without `Date` and the empty line at the end. `body` is the length of the body, if the head is
+/// to tell it.
 pub(crate) fn begin<'a>(
     status: StatusCode,
     headers: impl Iterator<Item = (&'a HeaderName, &'a HeaderValue)>,
@@ -17,7 +18,7 @@ pub(crate) fn begin<'a>(
     head.push(b' ');
     head.extend_from_slice(status.canonical_reason().unwrap_or("<none>").as_bytes());
     head.extend_from_slice(b"\r\n");
-    // Of a reply to `HEAD` it is there.
+    // A reply to `HEAD` has the length already.
     let mut sized = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     for (name, value) in headers.filter(|(name, _)| *name != header::DATE) {
         sized |= *name == header::CONTENT_LENGTH;
@@ -29,14 +30,14 @@ pub(crate) fn begin<'a>(
     head
 }
 
-/// One more header.
+/// Adds a header.
 pub(crate) fn line(head: &mut Vec<u8>, name: &HeaderName, value: &[u8]) {
     for part in [name.as_str().as_bytes(), b": ", value, b"\r\n"] {
         head.extend_from_slice(part);
     }
 }
 
-/// `Date`, and the end.
+/// Adds `Date` and the empty line.
 pub(crate) fn end(head: &mut Vec<u8>, date: &HeaderValue) {
     line(head, &header::DATE, date.as_bytes());
     head.extend_from_slice(b"\r\n");

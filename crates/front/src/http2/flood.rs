@@ -1,29 +1,30 @@
-//! Frames that ask for nothing. Each is cheap to send, and costs us a little: a stream opened and reset at once
-//! (CVE-2023-44487), pings and settings that want an answer, priorities, a head cut into thousands of pieces
-//! (CVE-2024-27316), data a byte at a time. Nobody needs many of them beside requests, so a connection has a budget: such a
-//! frame takes a coin, time and the bytes that move bring some back, and who has none left is shown out.
+//! Guards against floods of frames that ask for nothing. Each frame is cheap to send and costs the server a little:
+//! streams that are opened and reset at once (CVE-2023-44487), pings and settings that want an answer, priorities, a
+//! head in thousands of pieces (CVE-2024-27316), data a byte at a time. No client needs many of them besides
+//! requests. So a connection has a budget of such frames; time and bytes of bodies refill it, and a connection
+//! without budget is closed.
 
 use telemetry::Tick;
 
-/// What a budget holds at most, and at first.
+/// The largest budget, and the first.
 const BUDGET: i64 = 1_000;
-/// Coins a second.
+/// Frames added per second.
 const RATE: u64 = 100;
-/// Bytes of bodies that bring a coin: a client grants room for what it read, and that is a frame too.
+/// Bytes of bodies that add one frame: a client that reads grants new windows, which takes frames too.
 const WORTH: usize = 64;
-/// A frame's head: its length, its type, and what it is about.
+/// The head of a frame: length, type, flags and stream.
 const HEAD: usize = 9;
 
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 
-/// Looks at the frames that a client sends, from the first on.
+/// Reads the frames that a client sends, from the first on.
 #[derive(Debug)]
 pub(super) struct FloodGuard {
-    /// What has come of the next head.
+    /// The bytes of the next head that have arrived.
     head: [u8; HEAD],
     has: usize,
-    /// Bytes to come before it.
+    /// Bytes to skip before it.
     skip: usize,
     budget: i64,
     paid: Tick,
@@ -35,7 +36,7 @@ impl FloodGuard {
         Self { head: [0; HEAD], has: 0, skip: preface, budget: BUDGET, paid: Tick::now() }
     }
 
-    /// More has come. Returns whether that is still bearable.
+    /// Bytes have arrived. Returns whether there is budget left.
     pub(super) fn received(&mut self, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() {
             if self.skip > 0 {
@@ -56,7 +57,7 @@ impl FloodGuard {
         self.budget > 0 || self.refill()
     }
 
-    /// So many bytes of replies have gone.
+    /// So many bytes of replies have been sent.
     pub(super) fn sent(&mut self, bytes: usize) {
         self.add(bytes / WORTH);
     }
@@ -65,7 +66,7 @@ impl FloodGuard {
         let [high, middle, low, kind, ..] = self.head;
         self.skip = usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low);
         match kind {
-            // A request. What it costs is counted where it is answered.
+            // A request. Its cost is limited where it is answered.
             HEADERS => {}
             DATA => {
                 self.budget -= 1;
@@ -79,7 +80,8 @@ impl FloodGuard {
         self.budget = self.budget.saturating_add(i64::try_from(allowance).unwrap_or(BUDGET)).min(BUDGET);
     }
 
-    /// What the time since the last refill brings. Asked for only by an empty budget, so that nobody else looks at a clock.
+    /// Adds the budget for the time since the last refill. Called only when the budget is empty, so other connections
+    /// never read the clock.
     fn refill(&mut self) -> bool {
         let now = Tick::now();
         let allowance = now.since(self.paid).saturating_mul(RATE) / 1_000_000_000;
@@ -103,7 +105,7 @@ mod tests {
         frame
     }
 
-    /// How many of these are borne, of so many. Time brings a few more.
+    /// How many of `of` frames are accepted. Time adds a few.
     fn borne(frame: &[u8], of: usize) -> usize {
         let mut flood = FloodGuard::new(0);
         (0..of).take_while(|_| flood.received(frame)).count()
@@ -139,7 +141,7 @@ mod tests {
         stream.extend(data(5_000));
         for piece in [1, 7, 9, 100, stream.len()] {
             let mut flood = FloodGuard::new(24);
-            // Not asked in between, so that no time brings any.
+            // The result is ignored, so that no time refills the budget.
             for bytes in stream.chunks(piece) {
                 let _ = flood.received(bytes);
             }

@@ -1,5 +1,6 @@
-//! The socket as h2 sees it: what comes in is looked at for floods, and one connection's frames do not keep a core; what goes out
-//! leaves when the connection's turn ends, as h2 would write each reply alone, and twenty that are small take one write.
+//! The socket as h2 sees it. Incoming frames are checked for floods, and one connection's frames do not occupy a
+//! core. Outgoing bytes leave when the connection's turn ends: h2 would write each reply alone, while twenty small
+//! replies fit into one write.
 
 use super::flood::FloodGuard;
 use crate::connection::protocol_detect::PREFACE;
@@ -13,12 +14,12 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Bytes that a connection reads before the others of its core have a turn: some thousand frames, a millisecond.
+/// Bytes that a connection reads before other connections get their turn: about a thousand frames, or a millisecond.
 const TURN: usize = 32 << 10;
-/// Bytes that wait for the end of a turn, at most.
+/// The most bytes that wait for the end of a turn.
 const WAITING: usize = 16 << 10;
 
-/// Clones are the same socket: one for h2, one for whoever ends its turn.
+/// Clones are the same socket: one for h2, and one to end the turn.
 #[derive(Clone)]
 pub(super) struct FrameSocket(Rc<RefCell<Inner>>);
 
@@ -27,9 +28,9 @@ struct Inner {
     state: Rc<ConnectionState>,
     flood: FloodGuard,
     turn: usize,
-    /// Written by h2, and not by us yet. No room is kept while there is nothing.
+    /// Written by h2, but not to the socket yet. Has no capacity while it is empty.
     waiting: Vec<u8>,
-    /// The kernel takes nothing more for now.
+    /// The kernel takes no more bytes for now.
     blocked: bool,
 }
 
@@ -39,14 +40,14 @@ impl FrameSocket {
         Self(Rc::new(RefCell::new(Inner { socket, state, flood, turn: 0, waiting: Vec::new(), blocked: false })))
     }
 
-    /// The turn ends: what waits leaves.
+    /// The turn ends: the waiting bytes leave.
     pub(super) fn poll_send(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let inner = &mut *self.0.borrow_mut();
         while !inner.waiting.is_empty() {
             ready!(inner.poll_write(cx, &[]))?;
         }
         if inner.blocked {
-            // By something larger, that h2 still has.
+            // By a larger write, whose bytes h2 still holds.
             return Poll::Pending;
         }
         Pin::new(&mut inner.socket).poll_flush(cx)
@@ -54,7 +55,7 @@ impl FrameSocket {
 }
 
 impl Inner {
-    /// Writes what waits, and these behind it. Returns how much of these has gone.
+    /// Writes the waiting bytes, and `from` behind them. Returns how much of `from` was written.
     fn poll_write(&mut self, cx: &mut Context<'_>, from: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         let mut slices = Vec::with_capacity(from.len() + 1);
         slices.push(IoSlice::new(&self.waiting));
@@ -78,7 +79,7 @@ impl AsyncRead for FrameSocket {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let inner = &mut *self.0.borrow_mut();
         if inner.state.flooded.get() {
-            // Whoever drives the connection ends it.
+            // The protocol ends the connection.
             return Poll::Pending;
         }
         if inner.turn >= TURN {
@@ -135,7 +136,7 @@ impl AsyncWrite for FrameSocket {
         Poll::Ready(Ok(wrote))
     }
 
-    /// h2 asks after each reply. They leave together when the turn ends.
+    /// h2 flushes after each reply. The replies of a turn leave together at its end.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

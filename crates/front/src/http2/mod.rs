@@ -1,7 +1,9 @@
-//! HTTP/2 on one connection: each request is an exchange of its own, and replies leave in whatever order they are ready.
+//! HTTP/2 on one connection: each request is an exchange of its own, and replies leave in the order in which they are
+//! ready.
 //!
-//! A request that is answered in its turn (a page, a refusal) goes the straight way: no task, no timer. What goes on
-//! holds a slot, as a connection does: a client has no more under way on streams than it could have on connections.
+//! A request that is answered within its turn (from a page, or with a refusal) needs no task and no timer. A request
+//! that outlasts its turn takes a slot, as a connection does. So a client has no more requests in progress on streams
+//! than it could have on connections.
 
 mod flood;
 mod frame_socket;
@@ -34,19 +36,20 @@ use std::task::{Context, Poll, ready};
 use telemetry::Reason;
 use tokio::task::JoinSet;
 
-/// Streams that we refuse or reset for what their client did, before it is shown out.
+/// Streams that may be refused or reset for their client's mistakes before the connection ends.
 const FORBEARANCE: usize = 200;
-/// The machine and what it works on.
+
+/// A connection of HTTP/2.
 pub(crate) struct Http2<H> {
     stage: Stage,
     socket: FrameSocket,
     core: Rc<CoreContext<H>>,
     context: Rc<ConnectionContext<H>>,
     state: Rc<ConnectionState>,
-    /// Exchanges and replies that go on. They end with the connection.
+    /// Exchanges and replies that outlast their turn. They end with the connection.
     tasks: JoinSet<()>,
     slots: Rc<StreamSlots<H>>,
-    /// The client was told that the connection ends.
+    /// The client has been told that the connection ends.
     closing_sent: bool,
 }
 
@@ -105,7 +108,7 @@ impl<H: Handler> Protocol for Http2<H> {
 }
 
 impl<H: Handler> Http2<H> {
-    /// Takes what has come, and lets h2 write what is to be said.
+    /// Takes incoming requests, and lets h2 write.
     fn work(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ProtocolError>> {
         if let Stage::Handshaking(handshake) = &mut self.stage {
             let connection = ready!(Pin::new(handshake.as_mut()).poll(cx)).map_err(ProtocolError::from)?;
@@ -116,7 +119,8 @@ impl<H: Handler> Http2<H> {
             let Stage::Open(machine) = &mut self.stage else { return Poll::Pending };
             if self.state.closing() && !self.closing_sent {
                 self.closing_sent = true;
-                // The client sends what it has begun, and then no more; what we took is answered (RFC 9113, 6.8).
+                // The client completes what it has begun and sends nothing new. Accepted requests are answered (RFC
+                // 9113, 6.8).
                 machine.graceful_shutdown();
             }
             match machine.poll_accept(cx) {
@@ -125,7 +129,7 @@ impl<H: Handler> Http2<H> {
                 Poll::Ready(None) => return Poll::Ready(Ok(())),
                 Poll::Pending if self.state.flooded.get() => {
                     machine.abrupt_shutdown(Code::ENHANCE_YOUR_CALM);
-                    // Told if it still listens; not waited for.
+                    // The client may read this; it is not waited for.
                     let _ = machine.poll_closed(cx);
                     return Poll::Ready(Err(ProtocolError::flood()));
                 }
@@ -137,13 +141,13 @@ impl<H: Handler> Http2<H> {
 
     fn begin(&mut self, request: Request<RecvStream>, mut respond: SendResponse<Chunk>, cx: &mut Context<'_>) {
         let (mut head, body) = request.into_parts();
-        named(&mut head.headers, head.uri.authority());
+        add_host(&mut head.headers, head.uri.authority());
         let ended = body.is_end_stream();
         let may_be_refused_later = ended && matches!(head.method, Method::GET | Method::HEAD);
         let slot = match (!may_be_refused_later).then(|| self.slots.take()).transpose() {
             Ok(slot) => slot,
             Err(full) => {
-                // Before anything of it was done: whoever asked may ask again (RFC 9113, 8.7).
+                // Nothing of the request was done, so the client may send it again (RFC 9113, 8.7).
                 respond.send_reset(Code::REFUSED_STREAM);
                 return turn_away(&self.core.recorder, self.context.client, why(full));
             }
@@ -172,9 +176,10 @@ impl<H: Handler> Http2<H> {
                         Poll::Ready(response) => Poll::Ready(Some(response)),
                         Poll::Pending => {
                             if requested.take_if(|requested| requested.load(Relaxed)).is_some() {
-                                go_ahead(&mut respond);
+                                send_continue(&mut respond);
                             }
-                            // Who resets the stream no longer wants it: the exchange ends where it waits.
+                            // A client that resets the stream no longer wants the reply, so the exchange ends where
+                            // it waits.
                             respond.poll_reset(cx).map(|_| None)
                         }
                     });
@@ -189,17 +194,17 @@ impl<H: Handler> Http2<H> {
     }
 }
 
-/// Tells a client that waits for it to send the body (RFC 9110, 10.1.1): the handler has asked for it, so it has refused what it
-/// refuses without.
-fn go_ahead(respond: &mut SendResponse<Chunk>) {
-    let mut go_ahead = Response::new(());
-    *go_ahead.status_mut() = StatusCode::CONTINUE;
-    // Fails where the client has reset the stream, which is seen elsewhere.
-    let _ = respond.send_informational(go_ahead);
+/// Sends a 100 to a client that waits for it before it sends the body (RFC 9110, 10.1.1). The handler has asked for
+/// the body, so it has already refused what it refuses without one.
+fn send_continue(respond: &mut SendResponse<Chunk>) {
+    let mut send_continue = Response::new(());
+    *send_continue.status_mut() = StatusCode::CONTINUE;
+    // Fails if the client has reset the stream, which is noticed elsewhere.
+    let _ = respond.send_informational(send_continue);
 }
 
-/// Gives the request the `Host` that its `:authority` stands for, as whoever reads headers expects one.
-fn named(headers: &mut HeaderMap, authority: Option<&Authority>) {
+/// Adds the `Host` header that `:authority` stands for, for code that reads headers.
+fn add_host(headers: &mut HeaderMap, authority: Option<&Authority>) {
     if let Some(authority) = authority
         && !headers.contains_key(header::HOST)
         && let Ok(host) = HeaderValue::from_str(authority.as_str())
@@ -210,7 +215,7 @@ fn named(headers: &mut HeaderMap, authority: Option<&Authority>) {
 
 impl From<h2::Error> for ProtocolError {
     fn from(error: h2::Error) -> Self {
-        // What the machine itself refused to read on from; else the client left, or said why it does.
+        // An error that h2 raised itself. Otherwise the client left, or told why it leaves.
         let ours = error.reason().filter(|_| error.is_library());
         let malformed = ours.map(|code| match code {
             Code::ENHANCE_YOUR_CALM => (0, Reason::Flooded),

@@ -1,4 +1,4 @@
-//! A reply on its stream: handed to the machine at once where the client's windows have room for it, else piece by piece.
+//! Sends a reply on its stream: at once if the client's windows allow it, else chunk by chunk.
 
 use crate::body::OutgoingBody;
 use crate::body::chunk::Chunk;
@@ -19,10 +19,10 @@ use std::rc::Rc;
 use std::task::{Poll, ready};
 use telemetry::Millis;
 
-/// A reply that the client's windows hold back beyond this takes a slot of its own.
+/// A reply of which more than this waits for the client's windows takes a slot of its own.
 pub(super) const SEND_BUFFER: usize = 1 << 20;
 
-/// Sends what can go at once. Returns what sees to the rest.
+/// Sends as much as possible at once. Returns a future for the rest.
 pub(super) fn send<H>(
     response: Response<OutgoingBody>,
     mut respond: SendResponse<Chunk>,
@@ -46,7 +46,7 @@ pub(super) fn send<H>(
     let room = len.and_then(|len| usize::try_from(len).ok()).unwrap_or(usize::MAX);
     stream.reserve_capacity(room.min(SEND_BUFFER));
     if whole.is_some() && stream.capacity() >= room && !state.stalled() {
-        // Only the socket can keep it now, and that is watched for the whole connection.
+        // Only the socket can delay it now, and the deadlines of the connection watch that.
         let _ = whole.map(|piece| stream.send_data(piece, true));
         return None;
     }
@@ -71,15 +71,16 @@ pub(super) fn send<H>(
     }
 }
 
-/// The headers of every reply that hyper sees to on HTTP/1.
+/// Adds the headers that hyper adds on HTTP/1.
 fn complete(head: &mut Parts, len: Option<u64>, now: Millis) {
-    // There is one connection for many requests: whether it ends is not said in a reply (RFC 9113, 8.2.2).
+    // One connection carries many requests, so a reply does not tell whether it ends (RFC 9113, 8.2.2).
     head.headers.remove(header::CONNECTION);
     if !head.headers.contains_key(header::DATE) {
         head.headers.insert(header::DATE, date::at(now));
     }
     let bare = matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
-    // That of a reply to HEAD is there, where it is known; of another without a body the head says that it ends with it.
+    // A reply to `HEAD` has its length already, if it is known. The head of another reply without a body tells that
+    // it ends the stream.
     if let Some(len) = len.filter(|len| *len > 0)
         && !bare
         && !head.headers.contains_key(header::CONTENT_LENGTH)
@@ -88,7 +89,7 @@ fn complete(head: &mut Parts, len: Option<u64>, now: Millis) {
     }
 }
 
-/// The next piece when the one before has gone.
+/// Sends the next chunk when the one before has been sent.
 async fn piece_by_piece(
     mut body: OutgoingBody,
     delivery: Rc<Delivery>,
@@ -97,7 +98,7 @@ async fn piece_by_piece(
 ) {
     loop {
         let next = poll_fn(|cx| {
-            // Reset by the client, by the watch over it, or with the connection.
+            // Reset by the client, by the watch over stalled streams, or with the connection.
             if sending.borrow_mut().poll_reset(cx).is_ready() {
                 return Poll::Ready(None);
             }
@@ -110,7 +111,7 @@ async fn piece_by_piece(
                 sending.borrow_mut().send_reset(Code::INTERNAL_ERROR);
                 None
             }
-            // It turned out to have ended with the piece before.
+            // The body turned out to have ended with the chunk before.
             Some(None) => Some(Chunk::nothing(delivery.clone())),
             None => None,
         };

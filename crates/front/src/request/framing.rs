@@ -8,7 +8,7 @@ use http::{HeaderValue, Method, StatusCode, Version, header};
 /// Why a request is refused: the status, and a sentence for the client.
 pub(crate) fn refusal(head: &Parts) -> Option<(StatusCode, &'static str)> {
     if head.version > Version::HTTP_11 {
-        return refusal_http2(head); // which have lengths, so that only who and what is asked can be in doubt
+        return refusal_http2(head); // its frames tell how long a body is
     }
     let mut hosts = head.headers.get_all(header::HOST).iter();
     // RFC 9112, 3.2: exactly one. HTTP/1.0 did not have `Host`.

@@ -1,11 +1,11 @@
-//! Many clients at once, most of them ill-behaved: the front serves on, and its sums are right.
+//! Many clients at once, most of them misbehaving: the front continues to serve, and its counters add up.
 
 use crate::people::Front;
 use front::Limits;
 use proptest::prelude::*;
 use std::time::Duration;
 
-/// One thing that a client does on a fresh connection.
+/// One thing that a client does on a new connection.
 fn misbehave(front: &Front, what: u32) {
     let mut client = front.client();
     match what % 12 {
@@ -39,7 +39,7 @@ fn a_crowd_is_served_and_every_attempt_of_it_has_an_outcome() {
         }
     });
     assert_eq!(front.client().get("/after").status, 200);
-    // That outcomes sum to attempts is seen to when the front is dropped.
+    // When the front is dropped, it checks that outcomes add up to attempts.
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is answered without hyper's machine is answered as that would have.
+//! The fast path answers as hyper would have.
 
 use crate::people::{Answer, Front, ROPE};
 use telemetry::Event;
@@ -26,7 +26,7 @@ const REQUESTS: &[&str] = &[
     // Refused by the exchange.
     "GET /who HTTP/1.1\r\n\r\n",
     "GET /who HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n",
-    // Refused before there is one.
+    // Refused before the exchange.
     "GET /who HTTP/1.1\r\nHost: a\nX: y\r\n\r\n",
     "GET /who HTTP/1.1\r\nHost: a\r\n folded\r\n\r\n",
     "GET /who HTTP/1.1\r\nHost: a\r\nX: \0\r\n\r\n",
@@ -35,7 +35,7 @@ const REQUESTS: &[&str] = &[
     "GET /wh o HTTP/1.1\r\nHost: a\r\n\r\n",
 ];
 
-/// All of a reply but for what is another's with each, and what is recorded of it.
+/// The reply without the parts that differ each time, and what is recorded of it.
 fn told(answer: &Answer, event: &Event) -> String {
     let of_its_own = |line: &&str| !line.starts_with("date:") && !line.starts_with("daylight-event:");
     let head: Vec<&str> = answer.head.lines().filter(of_its_own).collect();
@@ -75,7 +75,7 @@ fn whatever_is_asked_gets_the_reply_that_it_gets_behind_a_request_with_a_body() 
     let all = REQUESTS.iter().copied().chain([long.as_str(), &lines, &many]);
     for request in all {
         let alone = answer(&front, request, "");
-        // A body is hyper's to read, and so is a request that does not come whole.
+        // hyper reads bodies, and requests that arrive in parts.
         let behind = answer(&front, request, "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx");
         assert_eq!(alone, behind, "{request:?}");
     }

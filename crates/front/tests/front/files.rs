@@ -1,11 +1,11 @@
-//! Files on their way to clients: sent by the kernel or through buffers, every byte is the file's.
+//! Files on their way to clients: every byte is the file's, whether the kernel sends it or it passes through buffers.
 
 use crate::people::{Client, Front, HANGS, ROPE, pattern};
 use front::{Limits, Options, Proxies};
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Op, Outcome, Reason};
 
-/// Around every size at which something changes: a buffer, what the kernel sends, a turn.
+/// Sizes around every limit: a buffer, what the kernel sends, a turn.
 const SIZES: [usize; 13] = [
     1, 65_535, 65_536, 65_537, 262_143, 262_144, 262_145, 1_048_575, 1_048_576, 1_048_577, 2_097_152, 5_000_003,
     16_777_217,
@@ -23,7 +23,7 @@ fn bound(front: &Front, name: BoundName) -> Arc<Bound> {
     front.recorder.bounds().into_iter().find(|bound| bound.name() == name).unwrap()
 }
 
-/// Not with assert_eq: nobody can read two megabytes of difference.
+/// Without assert_eq, which would print two megabytes.
 fn check(body: &[u8], expected: &[u8]) {
     assert_eq!(body.len(), expected.len());
     if body != expected {
@@ -204,7 +204,7 @@ fn a_file_that_is_only_on_disk_is_read_by_a_thread_and_not_by_the_core() {
     for sendfile in [true, false] {
         let front = front(sendfile, 2);
         let size = 3_000_000 + usize::from(sendfile);
-        // Makes the file; then the kernel forgets it.
+        // Creates the file; then the kernel evicts it.
         front.client().send(format!("HEAD /files/{size}/{size} HTTP/1.1\r\nhost: a\r\n\r\n"));
         front.event();
         crate::people::forget(size);
@@ -272,7 +272,7 @@ fn slow_readers_that_hold_all_buffers_hold_up_nobody_and_give_them_back() {
     assert_eq!((buffers.used(), buffers.highest()), (0, 2));
 }
 
-/// Takes little at once, so that what is written to it is taken in parts.
+/// Takes little at once, so that replies are written in parts.
 fn client_with_small_window(front: &Front) -> Client {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     socket.set_recv_buffer_size(4096).unwrap();

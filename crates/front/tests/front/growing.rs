@@ -1,4 +1,4 @@
-//! Files that are still being written while clients are sent them.
+//! Files that are sent to clients while they are still being written.
 
 use crate::people::{Client, Front, HANGS, pattern};
 use front::{Body, Growing, Grown, Growth, Limits, Options, Proxies, Waiting};
@@ -18,7 +18,7 @@ struct Planted {
     grown: watch::Receiver<Grown>,
 }
 
-/// What `/growing/NAME` is answered with.
+/// The body of the reply to `/growing/NAME`.
 pub(crate) fn body(name: &str) -> Body {
     let Planted { file, len, grown } = PLANTS.lock().unwrap()[name].clone();
     Body::Growing(Growing::new(file, len, Watched(grown)))
@@ -41,7 +41,7 @@ impl Growth for Watched {
     }
 }
 
-/// The hand that writes such a file.
+/// The writer of such a file.
 pub(crate) struct Plant {
     path: String,
     file: File,
@@ -62,7 +62,7 @@ impl Plant {
         &self.path
     }
 
-    /// Writes so much more, and tells it.
+    /// Writes more bytes, and announces them.
     pub(crate) fn grow(&mut self, by: usize) {
         let from = usize::try_from(self.len).unwrap();
         self.file.write_all(&pattern(from + by)[from..]).unwrap();
@@ -91,7 +91,7 @@ fn ask(client: &mut Client, version: &str, method: &str, path: &str, more: &str)
     client.send(format!("{method} {path} HTTP/{version}\r\nhost: a\r\n{more}\r\n"));
 }
 
-/// The next `len` bytes of a body in chunks, of which the last is not the end.
+/// The next `len` bytes of a chunked body, whose last chunk does not end it.
 fn chunked(client: &mut Client, len: usize) -> Vec<u8> {
     let mut body = Vec::new();
     while body.len() < len {
@@ -111,10 +111,10 @@ fn chunk(client: &mut Client) -> Vec<u8> {
     data
 }
 
-/// So many bytes at the end of a part wait until the file is whole.
+/// Bytes at the end of a range that are held back until the file is whole.
 const HELD: usize = 64 << 10;
 
-/// Around what one buffer holds and what is one turn.
+/// Around the size of a buffer and of a turn.
 const STEPS: [usize; 6] = [1, 65_536, 65_537, 1_048_577, 3_000_000, 7];
 
 #[test]
@@ -164,7 +164,7 @@ fn what_breaks_breaks_the_connection_and_is_never_taken_for_the_whole() {
                 let body = if announced.is_some() { client.body(100_000) } else { chunked(&mut client, 100_000) };
                 assert!(body == pattern(100_000), "other bytes");
                 end(&plant);
-                // Whoever wrote it leaves, and nobody else holds the other end.
+                // The writer leaves, and nothing else holds its end.
                 drop(plant);
                 assert_eq!(client.rest(), b"", "neither a byte nor the last chunk");
                 let event = front.event();
@@ -195,7 +195,7 @@ fn a_part_is_sent_as_it_comes_but_for_its_end_and_a_head_at_once() {
     assert!(client.body(HELD) == pattern(400_000)[400_000 - HELD..], "other bytes");
     assert_eq!(client.get("/next").status, 200);
     assert_eq!((front.event().bytes_out, front.event().bytes_out), (0, 250_000));
-    // How long it is nobody knows, so nobody knows a part of it either.
+    // The length is unknown, so no range can be selected.
     let mut plant = Plant::new("unknown", None);
     ask(&mut client, "1.1", "HEAD", plant.path(), "");
     assert!(!client.head().1.contains("content-length"));

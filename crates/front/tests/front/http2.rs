@@ -1,4 +1,4 @@
-//! HTTP/2, with another machine at its other end.
+//! HTTP/2, with h2 as a client.
 
 use crate::growing::Plant;
 use crate::people::{BIG, Front, HANGS, pattern};
@@ -20,7 +20,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 type Sender = SendRequest<bytes::Bytes>;
 
 fn run<T>(work: impl Future<Output = T>) -> T {
-    // Its thread waits for events, and the connections go on meanwhile.
+    // Its thread waits for events while the connections continue.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async { tokio::time::timeout(HANGS, work).await.expect("it hangs") })
 }
@@ -166,7 +166,7 @@ fn uploads_pass_whatever_the_windows_and_are_bounded_as_on_http_1() {
             let request = Request::post("http://front/upload").body(()).unwrap();
             let (answer, mut stream) = sender.send_request(request, len == 0).unwrap();
             if len > 0 {
-                // More than the windows have room for is queued here; the reply may come before all of it has gone.
+                // More than the windows allow is queued here; the reply may arrive before all of it has been sent.
                 let _ = stream.send_data(vec![7; len].into(), true);
             }
             let answer = answer.await.unwrap();
@@ -197,7 +197,7 @@ fn a_client_that_waits_to_be_told_is_told_to_go_on_only_when_the_body_is_wanted(
         assert_eq!(told.unwrap().unwrap().status(), StatusCode::CONTINUE);
         stream.send_data("ab".into(), true).unwrap();
         assert_eq!(text(answer.await.unwrap()).await, "2");
-        // It waits for something, and not for the body.
+        // It waits for something other than the body.
         let (mut answer, _stream) = ask("/waits-and-refuses").await;
         assert!(std::future::poll_fn(|cx| answer.poll_informational(cx)).await.is_none());
         assert_eq!(answer.await.unwrap().status(), StatusCode::FORBIDDEN);
@@ -212,7 +212,7 @@ fn a_stop_lets_replies_end_and_says_goodbye() {
         let file = ask(&mut sender, "/file").await;
         front.stop.now();
         assert_eq!(text(file).await.len(), BIG);
-        // Whatever is asked now is refused, by the goodbye or by the closed connection.
+        // Every request is refused now, by the goodbye or by the closed connection.
         while let Ok(ready) = sender.clone().ready().await {
             sender = ready;
             let request = Request::get("http://front/who").body(()).unwrap();

@@ -1,4 +1,4 @@
-//! What comes in is limited, in size and in time.
+//! Limits of size and of time on everything that comes in.
 
 use crate::people::{Front, HANGS};
 use front::Limits;
@@ -37,7 +37,7 @@ fn what_is_not_http_is_answered_counted_and_closed() {
         let event = front.event();
         assert_eq!((event.status, event.outcome), (400, Some(Outcome::Malformed)));
     }
-    // This is no preface of HTTP/2, and no request of HTTP/1 either.
+    // Neither a preface of HTTP/2 nor a request of HTTP/1.
     let mut client = front.client();
     client.send("PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n");
     client.rest();

@@ -1,4 +1,4 @@
-//! A running front, and clients that speak raw bytes to it.
+//! A running front, and clients that send raw bytes to it.
 
 use front::{
     Body, ClientFrom, Handler, Limits, Listener, Options, Proxies, Ranges, Reply, Request, Rope, Stop, UploadError,
@@ -58,7 +58,7 @@ impl Front {
         )
     }
 
-    /// One behind proxies on 127.0.0.1, and on nothing else of this machine.
+    /// Trusts proxies on 127.0.0.1 and on no other address of this machine.
     pub(crate) fn behind(client_from: ClientFrom, limits: Limits) -> Self {
         let proxies = Proxies { trusted: vec!["127.0.0.1".parse().unwrap()], client_from };
         Self::with(
@@ -95,7 +95,7 @@ impl Front {
         Client::over(socket.into())
     }
 
-    /// Whether nobody listens any more.
+    /// Whether the socket is closed.
     pub(crate) fn refuses(&self) -> bool {
         #[expect(clippy::disallowed_methods, reason = "a test is a client")]
         TcpStream::connect(self.address).is_err()
@@ -117,7 +117,7 @@ impl Front {
         let events = self.events.lock().unwrap();
         let began = Tick::now();
         loop {
-            // The recorder hands events on four times a second: asking for them is quicker.
+            // The recorder passes events on four times a second: asking for them is quicker.
             assert!(self.recorder.flush(HANGS));
             match events.try_recv() {
                 Ok(event) => return event,
@@ -134,7 +134,7 @@ impl Drop for Front {
         self.recorder.stop(HANGS);
         if !std::thread::panicking() {
             ended.unwrap();
-            // Of every test here: nothing is attempted without an outcome.
+            // In every test, each attempt has an outcome.
             assert_eq!(self.recorder.totals().counter(Counter::Attempts), self.released());
         }
     }
@@ -179,7 +179,7 @@ impl Client {
         self.answer()
     }
 
-    /// The next reply, with a body as long as it says.
+    /// The next reply, with a body of its announced length.
     pub(crate) fn answer(&mut self) -> Answer {
         let (status, head) = self.head();
         let mut answer = Answer { status, head, body: Vec::new() };
@@ -227,7 +227,7 @@ impl Client {
     }
 }
 
-/// Longer than any socket's buffers on both sides together.
+/// More than the buffers of both sockets hold.
 pub(crate) const BIG: usize = 64 << 20;
 pub(crate) const ROPE: usize = 5_000_003;
 
@@ -278,7 +278,7 @@ impl Handler for House {
     }
 }
 
-/// Says how long the upload was, or which status a program might choose.
+/// Answers with the length of the upload, or with a status that a program might choose.
 async fn upload(request: &mut Request, event: &mut Event) -> Reply {
     if let Some(limit) = request.query() {
         request.upload.limit(limit.parse().unwrap());
@@ -315,7 +315,7 @@ pub(crate) fn pattern(len: usize) -> Vec<u8> {
     bytes
 }
 
-/// One file of a length for all who ask.
+/// One file of a length for all requests.
 fn patterned_file(len: usize) -> File {
     static FILES: Mutex<BTreeMap<usize, File>> = Mutex::new(BTreeMap::new());
     let mut files = FILES.lock().unwrap();
@@ -327,7 +327,7 @@ fn patterned_file(len: usize) -> File {
     file.try_clone().unwrap()
 }
 
-/// Has the kernel drop the file of this length from its memory.
+/// Has the kernel evict the file of this length.
 pub(crate) fn forget(len: usize) {
     let file = patterned_file(len);
     file.sync_all().unwrap();

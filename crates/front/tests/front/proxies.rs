@@ -1,4 +1,4 @@
-//! Clients behind a proxy: the real one is who the handler and the event see.
+//! Clients behind a proxy: the handler and the event see the real client.
 
 use crate::people::{Client, Front};
 use front::{ClientFrom, Limits};

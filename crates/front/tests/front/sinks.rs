@@ -1,4 +1,4 @@
-//! What becomes of events is no business of a client's.
+//! Events never delay a client.
 
 use crate::bad_sinks::{Hangs, Panics, Refuses};
 use crate::people::{Front, HANGS};
@@ -14,7 +14,7 @@ fn a_sink_that_hangs_refuses_or_panics_changes_no_byte_and_takes_nothing_from_th
     for number in 0..4 {
         let answer = client.get(&format!("/{number}"));
         assert_eq!((answer.status, answer.body), (200, format!("/{number} None").into_bytes()));
-        // The event is handed on while the connection goes on.
+        // The event is passed on while the connection continues.
         assert_eq!(front.event_in_time().path, format!("/{number}"));
     }
     let totals = front.recorder.totals();

@@ -12,7 +12,7 @@ use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-/// A certificate for 127.0.0.1 that signs itself, and its key.
+/// A self-signed certificate for 127.0.0.1, and its key.
 pub(crate) struct Certificate {
     pub(crate) certificate: Vec<u8>,
     pub(crate) key: Vec<u8>,
@@ -45,7 +45,7 @@ pub(crate) fn serve(tls: &Arc<Tls>, limits: Limits) -> Front {
 
 type Secured = StreamOwned<ClientConnection, std::net::TcpStream>;
 
-/// A client that knows this certificate, and no other.
+/// A client that trusts this certificate, and no other.
 fn client(front: &Front, knows: &Certificate) -> Secured {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(&knows.certificate).unwrap()).unwrap();
@@ -116,7 +116,7 @@ fn another_certificate_is_shown_from_the_moment_it_is_there_and_open_connections
     assert!(last(kept, "/kept").ends_with("/kept None"));
     let mut stranger = client(&front, &old);
     assert!(stranger.write_all(b"GET").and_then(|()| stranger.read_exact(&mut [0])).is_err());
-    // Of two cores, in whatever order.
+    // From two cores, in any order.
     let mut events: Vec<_> = (0..5).map(|_| front.event()).map(|event| (event.path, event.reason)).collect();
     events.sort_by(|one, other| one.0.cmp(&other.0));
     assert_eq!(events[0], (String::new(), Some(Reason::TlsFailed)));

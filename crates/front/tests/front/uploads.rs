@@ -93,7 +93,7 @@ fn the_rest_of_an_upload_that_nobody_wants_is_no_request_whatever_came_before_it
         let first = before.matches("POST").count();
         client.send(format!("{before}{begun}"));
         (0..=first).for_each(|_| assert_eq!(client.answer().status, 200));
-        // A connection that was quiet for so long would rest.
+        // A connection that was quiet for that long would be idle.
         assert_eq!(front.client().get("/meanwhile").status, 200);
         client.send(format!("{smuggled}{after}GET /next HTTP/1.1\r\nhost: a\r\n\r\n"));
         assert_eq!(client.answer().body, b"/next None", "{begun}");
@@ -107,7 +107,7 @@ fn a_client_still_sending_what_nobody_wants_can_read_why() {
     let front = Front::limited(Limits { linger: HANGS, ..Limits::default() });
     let mut client = front.client();
     client.send(post("/upload?10", "content-length: 20000000\r\n"));
-    // More than the sockets hold: this only gets through because it is read and thrown away.
+    // More than the sockets hold: it only arrives because it is read and discarded.
     client.send(vec![b'u'; 20_000_000]);
     let answer = client.answer();
     assert_eq!((answer.status, answer.header("connection")), (413, Some("close")));

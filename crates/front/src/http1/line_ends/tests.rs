@@ -1,9 +1,9 @@
-//! Lone LFs are spoiled in heads, wherever they are cut, and bodies stay as they are.
+//! Lone LFs are replaced in heads, wherever the bytes are split, and bodies stay unchanged.
 
 use super::*;
 use proptest::prelude::*;
 
-/// What hyper is given of what comes in these reads.
+/// The bytes that hyper is given for these reads.
 fn given(reads: &[&str]) -> String {
     let mut ends = LineEnds::default();
     let mut all = Vec::new();
@@ -15,7 +15,7 @@ fn given(reads: &[&str]) -> String {
     String::from_utf8(all).unwrap()
 }
 
-/// Whole, byte by byte, and in two parts wherever they are cut.
+/// As a whole, byte by byte, and in two parts split anywhere.
 #[track_caller]
 fn is_given(sent: &str, expected: &str) {
     assert_eq!(given(&[sent]), expected);
@@ -66,7 +66,7 @@ fn what_a_body_holds_stays_as_it_is() {
         "POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\na\nb\nc",
         "POST / HTTP/1.1\r\ncontent-length:5\r\n\r\na\nb",
         "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n\n\r\n0\r\n\r\n",
-        // Refused by others, for what they say.
+        // Refused elsewhere, for other reasons.
         "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n\n",
         "POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n\n",
         "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\nhello",
@@ -90,7 +90,7 @@ fn a_line_that_tells_of_a_body_at_length_is_spoiled() {
     is_given(&sent, &sent);
 }
 
-/// A request: its head, in which a line may be spoiled, and its body.
+/// A request: its head, in which a line end may be wrong, and its body.
 fn request() -> impl Strategy<Value = (String, String)> {
     let line = ("[A-Za-z-]{1,9}", "[a-z :\r]{0,9}").prop_map(|(name, value)| format!("X-{name}: {value}"));
     let lines = prop::collection::vec((line, prop::bool::weighted(0.05)), 0..4);
@@ -121,7 +121,8 @@ proptest! {
     ) {
         let (mut sent, mut expected, mut hidden) = (String::new(), String::new(), false);
         for (head, body) in requests {
-            // A line behind a has_lone_lf LF is part of the one before, and tells nothing of a body; what is behind it is read by nobody.
+            // A line behind a lone LF is part of the line before it, so it tells nothing of a body. Nothing behind it
+            // is read.
             hidden |= has_lone_lf(head.as_bytes());
             sent += &head;
             expected.extend(head.char_indices().map(|(at, char)| {
