@@ -1,3 +1,5 @@
+//! What each method and path asks, costs and brings, for each format.
+
 use crate::format::Format;
 use crate::question::Question;
 use crate::reading::{About, Brings, Cost, Reading, Unread};
