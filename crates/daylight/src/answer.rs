@@ -25,7 +25,7 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
     match route {
         Route::Content(url) => Box::pin(below(app, request, url, event)).await,
         Route::Admin(ask) => Box::pin(admin::answer(app, ask, request, event)).await,
-        Route::Conformance(wish, name) => Box::pin(conformance::answer(app, (wish, name), request, event)).await,
+        Route::Conformance(call, name) => Box::pin(conformance::answer(app, call, &name, request, event)).await,
         Route::Live => Ok(reply::text("alive\n")),
         Route::Ready => Box::pin(app.ready(event)).await,
         Route::Metrics => Ok(reply::text(app.recorder.prometheus())),

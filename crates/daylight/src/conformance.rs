@@ -1,13 +1,16 @@
-//! Conformance mode: what a conformance suite for gem servers asks besides what clients ask. It sets the time of day that
-//! indexes tell, and has `/versions` begun anew. The suite shows no token for either, so this is for loopback alone.
+//! Conformance mode: answers the calls that a conformance suite for gem servers makes and no client does. They set the time of day, and
+//! rebuild `/versions`. The suite sends no token with them, so the mode works on loopback only.
+
+pub(crate) mod call;
 
 use crate::access::{Access, NewToken};
 use crate::app::App;
 use crate::config::{self, Settings};
 use crate::error::Error;
-use crate::init::BY;
+use crate::first_start::BY;
 use crate::reply;
 use anyhow::Context;
+use call::ConformanceCall;
 use format::gem::info::FormatVersion;
 use front::{Reply, Request};
 use repository::Repositories;
@@ -15,32 +18,12 @@ use repository::Scope;
 use std::net::SocketAddr;
 use telemetry::{Event, Layer, Millis};
 
-/// The name of the token that `DAYLIGHT_CONFORMANCE_KEY` is.
+/// The name of the token from `DAYLIGHT_CONFORMANCE_KEY`.
 const KEY: &str = "conformance";
-/// Longest moment, in bytes.
+/// Longest time in a body, in bytes.
 const MOMENT_MAX: u64 = 64;
 
-/// What a conformance suite asks for, below a repository's root.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
-    /// The time of day is what the body says.
-    SetTime,
-    /// The base of `/versions` is written anew.
-    RebuildVersions,
-}
-
-impl Wish {
-    /// What a path below a repository's root asks for, if anything.
-    pub fn read(path: &str) -> Option<Self> {
-        match path {
-            "set_time" => Some(Wish::SetTime),
-            "rebuild_versions_list" => Some(Wish::RebuildVersions),
-            _ => None,
-        }
-    }
-}
-
-/// Refuses the mode where others than this machine could ask.
+/// Refuses the mode where other machines could reach the server.
 pub(crate) fn allow(settings: &Settings, address: SocketAddr) -> Result<(), config::Error> {
     if !settings.conformance || address.ip().is_loopback() {
         return Ok(());
@@ -51,12 +34,12 @@ pub(crate) fn allow(settings: &Settings, address: SocketAddr) -> Result<(), conf
     })
 }
 
-/// What `/info` of a new repository tells where nobody says: the suite knows the older form.
+/// The default format of `/info`. The suite knows only the older one.
 pub(crate) fn info_format(conformance: bool) -> FormatVersion {
     if conformance { FormatVersion::V1 } else { FormatVersion::default() }
 }
 
-/// Puts the key in force, or out of force where the mode is over, and has every repository tell what the suite knows.
+/// Makes the token of the suite, or revokes it if the mode has ended, and sets the format of `/info` that the suite knows.
 pub(crate) async fn prepare(
     settings: &Settings,
     access: &Access,
@@ -83,10 +66,11 @@ pub(crate) async fn prepare(
     Ok(())
 }
 
-/// Grants a wish.
+/// Answers a call.
 pub(crate) async fn answer(
     app: &App,
-    (wish, repository): (Wish, String),
+    call: ConformanceCall,
+    repository: &str,
     request: &mut Request,
     event: &mut Event,
 ) -> Result<Reply, Error> {
@@ -96,15 +80,15 @@ pub(crate) async fn answer(
         return Err(Error::NoSuchRoute(Event::text(request.path())));
     }
     crate::access::refuse_cross_site(&request.headers)?;
-    let (repository, _) = app.repositories.find(&repository, event).await?;
-    match wish {
-        Wish::SetTime => {
+    let (repository, _) = app.repositories.find(repository, event).await?;
+    match call {
+        ConformanceCall::SetTime => {
             let body = request.upload.collect(MOMENT_MAX, event).await?;
             let moment = moment(&body)?;
             app.clock.set(Some(moment));
             Ok(reply::text(format!("The time is {moment}\n")))
         }
-        Wish::RebuildVersions => {
+        ConformanceCall::RebuildVersions => {
             let (name, now) = (&repository.record.name, app.clock.now());
             app.repositories.rebuild_versions(name, now, KEY, event).await?;
             Ok(reply::text(format!("/versions of {name} begins anew, at {now}\n")))
@@ -112,11 +96,11 @@ pub(crate) async fn answer(
     }
 }
 
-/// ISO 8601, as Ruby's `Time#iso8601` writes it.
+/// Reads ISO 8601 as Ruby's `Time#iso8601` writes it.
 fn moment(body: &[u8]) -> Result<Millis, Error> {
     let text = std::str::from_utf8(body).unwrap_or_default().trim();
     let at: Option<jiff::Timestamp> = text.parse().ok();
-    // The clock takes 0 for the machine's own time.
+    // 0 would set the clock to the time of the machine.
     let at = at.map(|at| at.as_millisecond()).filter(|at| *at != 0);
     at.map(Millis).ok_or_else(|| Error::Input(format!("`{}` is not a moment in ISO 8601", Event::text(text))))
 }

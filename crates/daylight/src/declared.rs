@@ -1,7 +1,7 @@
 //! Puts into force what the configuration says of repositories: at each start, and when its file is read again.
 
 use crate::config::{DeclaredRepository, Upstream, UpstreamUrl};
-use crate::init::{BY, MAVEN_CENTRAL};
+use crate::first_start::{BY, MAVEN_CENTRAL};
 use crate::settings_patch::credential_guard;
 use format::gem::info::FormatVersion;
 use repository::{BadSetting, Error, FormerFiles, Repositories};

@@ -2,7 +2,7 @@
 
 pub(crate) mod admin;
 
-use crate::conformance::Wish;
+use crate::conformance::call::ConformanceCall;
 use crate::error::Error;
 use format::percent;
 use front::PageUrl;
@@ -21,8 +21,8 @@ pub enum Route {
     Content(Content),
     /// The admin API.
     Admin(Admin),
-    /// What only a conformance suite asks, of the repository of that name.
-    Conformance(Wish, String),
+    /// A call of a conformance suite, for the repository of that name.
+    Conformance(ConformanceCall, String),
     /// Is the process alive?
     Live,
     /// Can it answer?
@@ -87,11 +87,11 @@ pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
     let mut segments = Vec::with_capacity(SEGMENTS);
     segments.extend(path.split('/').filter(|segment| !segment.is_empty()));
     let got = matches!(*method, Method::GET | Method::HEAD);
-    if let ["repository", name, wish] = segments[..]
+    if let ["repository", name, call] = segments[..]
         && *method == Method::POST
-        && let Some(wish) = Wish::read(wish)
+        && let Some(call) = ConformanceCall::read(call)
     {
-        return Ok(Route::Conformance(wish, name.to_owned()));
+        return Ok(Route::Conformance(call, name.to_owned()));
     }
     match segments.as_slice() {
         ["repository", name, below @ ..] => below_repository(method, name, below.join("/")),

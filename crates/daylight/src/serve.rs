@@ -5,8 +5,8 @@ use crate::app::App;
 use crate::certificate::Certificate;
 use crate::class::Classes;
 use crate::config::{self, Loaded, Settings};
+use crate::first_start::{self, FirstContent};
 use crate::handover::{Program, warn_of_listen};
-use crate::init::{self, First};
 use crate::recent_paths::RecentPaths;
 use crate::signals::{Signals, Told};
 use crate::{conformance, declared, descriptors, route, sinks, upkeep, upstreams};
@@ -53,7 +53,7 @@ pub struct Opened {
     /// What its requests share.
     pub app: Arc<App>,
     /// What was made because the folder was new.
-    pub first: First,
+    pub first: FirstContent,
     back: Runtime,
 }
 
@@ -162,7 +162,7 @@ async fn known(
     clock: &Clock,
     recorder: &Arc<Recorder>,
     log: &Log,
-) -> anyhow::Result<(Repositories, Access, First)> {
+) -> anyhow::Result<(Repositories, Access, FirstContent)> {
     recorder.attempt();
     let mut event = Event::job("start", clock.now());
     let read = async {
@@ -186,8 +186,9 @@ async fn known(
         .await?;
         let access = Access::open(store.clone(), clock.clone(), &mut event).await?;
         let info_format = conformance::info_format(settings.conformance);
-        let given = (settings.admin_token.as_ref(), info_format, &settings.upstream);
-        let first = init::first(store, given, &repositories, &access, &mut event).await?;
+        let (admin_token, upstream) = (settings.admin_token.as_ref(), &settings.upstream);
+        let first =
+            first_start::prepare(store, admin_token, info_format, upstream, &repositories, &access, &mut event).await?;
         declared::point(&settings.upstream, &repositories, log, &mut event).await?;
         declared::put(&settings.repositories, &repositories, info_format, log, &mut event).await?;
         conformance::prepare(settings, &access, &repositories, &mut event).await?;

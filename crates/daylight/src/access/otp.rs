@@ -74,7 +74,6 @@ struct RecentCodes {
     /// The clients that sent right codes, the most recent last, each with its wrong codes.
     known: Vec<(IpAddr, WrongCodes)>,
     /// The wrong codes of all other clients.
-    /// The wrong codes of all other clients.
     unknown: WrongCodes,
 }
 

@@ -11,7 +11,7 @@ pub(super) async fn show(app: &App, id: &str, event: &mut Event) -> Result<Value
         Some(found) => found,
         // It may have ended a moment ago, and be on its way.
         None => {
-            app.recorded(event).await;
+            app.flush_sinks(event).await;
             app.recent.find(id).ok_or(Error::NoSuchEvent(id))?
         }
     };

@@ -21,7 +21,7 @@ const PATHS_MAX: usize = 1_000;
 struct Resolved {
     /// 0: it depends on the member's upstream.
     status: u16,
-    /// The member that has it, or would be asked.
+    /// The member that has it, or whose upstream would be asked.
     member: Option<String>,
 }
 
@@ -36,7 +36,7 @@ pub(super) async fn show(
     let before = app.repositories.known(event).await?;
     let after = app.repositories.with_settings(name, |record| body.apply(record), event).await?;
     let id = app.repositories.find(name, event).await?.0.id;
-    app.recorded(event).await;
+    app.flush_sinks(event).await;
     let recent = app.recent_paths.counts();
     let (mut looked_at, mut left_out, mut changes) = (0, 0, Vec::new());
     for (path, count) in recent.paths {

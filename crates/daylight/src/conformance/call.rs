@@ -1,0 +1,21 @@
+//! The calls of a conformance suite for gem servers.
+
+/// A call of a conformance suite, below a repository's root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConformanceCall {
+    /// Set the time of day to the body.
+    SetTime,
+    /// Render `/versions` again from the start.
+    RebuildVersions,
+}
+
+impl ConformanceCall {
+    /// The call of a path below a repository's root, if it is one.
+    pub fn read(path: &str) -> Option<Self> {
+        match path {
+            "set_time" => Some(ConformanceCall::SetTime),
+            "rebuild_versions_list" => Some(ConformanceCall::RebuildVersions),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Connects the front to the application: the front passes requests to [`App`], and gets replies.
+
+use crate::answer::answer;
+use crate::app::App;
+use crate::error::Error;
+use crate::{reply, route};
+use front::{Handler, Pages, Reply, Request};
+use http::StatusCode;
+use store::Stamp;
+use telemetry::Event;
+
+impl Handler for App {
+    type Stamp = Stamp;
+
+    fn pages(&self) -> Option<&Pages<Stamp>> {
+        Some(&self.pages)
+    }
+
+    fn is_vital(&self, request: &Request) -> bool {
+        route::is_vital(&request.method, request.path())
+    }
+
+    async fn answer(&self, request: &mut Request, event: &mut Event) -> Reply {
+        match answer(self, request, event).await {
+            Ok(reply) => reply,
+            Err(error) => refuse(self, &error, request, event),
+        }
+    }
+}
+
+/// The reply to a request that has no answer. A failure of ours goes to the log.
+fn refuse(app: &App, error: &Error, request: &Request, event: &mut Event) -> Reply {
+    event.reason = Some(error.reason());
+    let reply = reply::refusal(error, request, app.clock.now());
+    // Of the other 5xx, the store logs its failures itself, and the rest are no failures of ours.
+    if reply.status == StatusCode::INTERNAL_SERVER_ERROR {
+        event.detail = chain(error);
+        let id = event.id.to_string();
+        app.log.error("a request failed", &[("event", &id), ("path", &event.path), ("cause", &event.detail)]);
+    }
+    reply
+}
+
+/// The text of an error with all its causes, for operators.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    text
+}
