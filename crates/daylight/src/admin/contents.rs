@@ -1,6 +1,6 @@
-//! `/api/v1/repositories/NAME/contents`: the files of a repository that is a tree of them.
+//! `/api/v1/repositories/NAME/contents`: the files of a Maven or raw repository.
 
-use super::part;
+use super::pagination::{self, PageQuery};
 use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
@@ -9,10 +9,10 @@ use repository::{ListedFile, PageRequest};
 use serde_json::{Value, json};
 use telemetry::Event;
 
-/// What a query says where it wants what was taken away.
+/// The value of `removed` in a query for deleted files.
 const YES: &str = "true";
 
-fn shown(file: &ListedFile) -> Value {
+fn to_json(file: &ListedFile) -> Value {
     let hashes = &file.hashes;
     json!({
         "path": file.path,
@@ -25,39 +25,36 @@ fn shown(file: &ListedFile) -> Value {
     })
 }
 
-pub(super) async fn list(
-    app: &App,
-    (name, path): (&str, &str),
-    query: &str,
-    event: &mut Event,
-) -> Result<Value, Error> {
-    let (after, limit) = part::read(query)?;
-    let part = PageRequest { path, after: &after, limit };
-    let listed = if Form(query).value("removed").as_deref() == Some(YES) {
-        app.repositories.removed(name, part, event).await?
+pub(super) async fn list(app: &App, name: &str, path: &str, query: &str, event: &mut Event) -> Result<Value, Error> {
+    let PageQuery { after, limit } = pagination::read(query)?;
+    let page = PageRequest { path, after: &after, limit };
+    let page = if Form(query).value("removed").as_deref() == Some(YES) {
+        app.repositories.removed(name, page, event).await?
     } else {
-        app.repositories.contents(name, part, event).await?
+        app.repositories.contents(name, page, event).await?
     };
-    let rows: Vec<Value> = listed.rows.iter().map(shown).collect();
-    Ok(json!({ "contents": rows, "next": listed.next }))
+    let rows: Vec<Value> = page.rows.iter().map(to_json).collect();
+    Ok(json!({ "contents": rows, "next": page.next }))
 }
 
 pub(super) async fn remove(
     app: &App,
-    (name, path): (&str, &str),
-    who: &Caller,
+    name: &str,
+    path: &str,
+    caller: &Caller,
     event: &mut Event,
 ) -> Result<Value, Error> {
-    let removed = app.repositories.withdraw(name, path, who.actor(), event).await?;
+    let removed = app.repositories.withdraw(name, path, caller.actor(), event).await?;
     Ok(json!({ "removed": removed }))
 }
 
 pub(super) async fn restore(
     app: &App,
-    (name, path): (&str, &str),
-    who: &Caller,
+    name: &str,
+    path: &str,
+    caller: &Caller,
     event: &mut Event,
 ) -> Result<Value, Error> {
-    let restored = app.repositories.restore(name, path, who.actor(), event).await?;
+    let restored = app.repositories.restore(name, path, caller.actor(), event).await?;
     Ok(json!({ "restored": restored }))
 }

@@ -1,4 +1,4 @@
-//! `/api/v1/events/ID`: the event of an answer, as its `Daylight-Event` names it.
+//! `/api/v1/events/ID`: the event of an answer, by the id in its `Daylight-Event`.
 
 use crate::app::App;
 use crate::error::Error;
@@ -9,7 +9,7 @@ pub(super) async fn show(app: &App, id: &str, event: &mut Event) -> Result<Value
     let id = EventId::read(id).ok_or_else(|| Error::Input("an event's id is 16 hexadecimal digits".into()))?;
     let found = match app.recent.find(id) {
         Some(found) => found,
-        // It may have ended a moment ago, and be on its way.
+        // It may have ended a moment ago, and not be written yet.
         None => {
             app.flush_sinks(event).await;
             app.recent.find(id).ok_or(Error::NoSuchEvent(id))?

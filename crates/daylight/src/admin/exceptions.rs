@@ -1,4 +1,4 @@
-//! `/api/v1/repositories/NAME/exceptions`: versions that are seen though they are young, by whose word and why.
+//! `/api/v1/repositories/NAME/exceptions`: versions that are visible in spite of a cooldown, and who allowed them.
 
 use crate::app::App;
 use crate::error::Error;
@@ -12,7 +12,7 @@ use telemetry::Event;
 /// The body of a POST.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Add {
+pub(super) struct NewException {
     package: String,
     why: String,
     /// ISO 8601.
@@ -20,16 +20,16 @@ pub(super) struct Add {
     until: Option<String>,
 }
 
-/// A policy, as the API tells it.
-pub(super) fn policy(policy: &PolicyRecord) -> Value {
-    let mut told = json!(policy);
+/// A policy as JSON.
+pub(super) fn policy_json(policy: &PolicyRecord) -> Value {
+    let mut value = json!(policy);
     if !policy.exceptions.is_empty() {
-        told["exceptions"] = policy.exceptions.iter().map(shown).collect();
+        value["exceptions"] = policy.exceptions.iter().map(to_json).collect();
     }
-    told
+    value
 }
 
-fn shown(exception: &ExceptionRecord) -> Value {
+fn to_json(exception: &ExceptionRecord) -> Value {
     json!({
         "package": exception.package,
         "why": exception.why,
@@ -39,18 +39,24 @@ fn shown(exception: &ExceptionRecord) -> Value {
     })
 }
 
-/// Lets something through, in the place of what was let through under the same name. Those that have ended go.
-pub(super) async fn add(app: &App, name: &str, body: Add, by: &str, event: &mut Event) -> Result<Value, Error> {
-    let (now, Add { package, why, until }) = (app.clock.now(), body);
+/// Adds an exception. It replaces one for the same package; exceptions that have ended are removed.
+pub(super) async fn add(
+    app: &App,
+    name: &str,
+    body: NewException,
+    by: &str,
+    event: &mut Event,
+) -> Result<Value, Error> {
+    let (now, NewException { package, why, until }) = (app.clock.now(), body);
     let until = until.as_deref().map(moment::read).transpose()?;
     if until.is_some_and(|until| until <= now) {
         return Err(Error::Input("`until` has passed".to_owned()));
     }
     let mut exception = ExceptionRecord { package, why, who: by.to_owned(), made: now, since: None, until };
-    let told = shown(&exception);
+    let value = to_json(&exception);
     let add = move |record: &mut store::RepositoryRecord| {
         let exceptions = &mut record.policy.get_or_insert_default().exceptions;
-        // Answers as of moments that the former one let through stay as they were.
+        // Answers as of earlier moments do not change: the new exception begins with the one that it replaces.
         let holds = |one: &&ExceptionRecord| one.until.is_none_or(|until| until > now);
         let former = exceptions.iter().filter(holds).find(|one| one.package == exception.package);
         exception.since = former.map(|one| one.since.unwrap_or(one.made));
@@ -59,11 +65,11 @@ pub(super) async fn add(app: &App, name: &str, body: Add, by: &str, event: &mut 
         Ok(())
     };
     app.repositories.set(name, add, by, event).await?;
-    Ok(told)
+    Ok(value)
 }
 
-/// Ends what lets `package` through.
-pub(super) async fn end(app: &App, (name, package): (&str, &str), by: &str, event: &mut Event) -> Result<Value, Error> {
+/// Removes the exception for `package`.
+pub(super) async fn end(app: &App, name: &str, package: &str, by: &str, event: &mut Event) -> Result<Value, Error> {
     let end = |record: &mut store::RepositoryRecord| {
         let exceptions = &mut record.policy.get_or_insert_default().exceptions;
         let before = exceptions.len();

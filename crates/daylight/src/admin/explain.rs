@@ -1,4 +1,4 @@
-//! `/api/v1/explain`: what would be answered to a request, and why, in the form in which events tell of answers.
+//! `/api/v1/explain`: which answer a request would get, and why, in the form of an event.
 
 use crate::access::Caller;
 use crate::app::App;
@@ -13,27 +13,27 @@ use std::sync::Arc;
 use store::Stamp;
 use telemetry::{Event, Reason};
 
-/// What an event has that was not asked for.
+/// The keys of an event that only real requests have.
 const OF_REQUESTS: [&str; 7] = ["id", "kind", "bytes_in", "bytes_out", "first_byte_ms", "duration_ms", "weight"];
 
-pub(super) async fn show(app: &App, query: &str, who: &Caller, event: &mut Event) -> Result<Value, Error> {
-    let named = |name: &str| {
+pub(super) async fn show(app: &App, query: &str, caller: &Caller, event: &mut Event) -> Result<Value, Error> {
+    let required = |name: &str| {
         let value = Form(query).value(name).filter(|value| !value.is_empty());
         value.ok_or_else(|| Error::Input(format!("`{name}` is missing")))
     };
-    let (repository, path) = (named("repository")?, named("path")?);
+    let (repository, path) = (required("repository")?, required("path")?);
     let path: Vec<String> = path.split('/').map(segment).collect();
     let as_of = Form(query).value("as_of").filter(|value| !value.is_empty());
     let as_of = as_of.map(|as_of| format!("@{}", segment(&as_of))).unwrap_or_default();
     let url = content(&format!("/repository/{}{as_of}/{}", segment(&repository), path.join("/")))?;
     let (repository, settings) = app.repositories.find(&url.repository, event).await?;
-    let told = explain(app, &url, (repository, settings), who, event).await?;
-    let told =
-        told.ok_or_else(|| Error::Input("only files and indexes are explained, not calls that have a query".into()))?;
-    Ok(shown(&told))
+    let explanation = explain(app, &url, repository, settings, caller, event).await?;
+    let explanation = explanation
+        .ok_or_else(|| Error::Input("only files and indexes are explained, not calls that have a query".into()))?;
+    Ok(to_json(&explanation))
 }
 
-/// What a GET of this URL asks of a repository.
+/// Reads the URL of a GET below a repository.
 pub(super) fn content(url: &str) -> Result<Content, Error> {
     match route::read(&Method::GET, url)? {
         Route::Content(content) => Ok(content),
@@ -41,12 +41,13 @@ pub(super) fn content(url: &str) -> Result<Content, Error> {
     }
 }
 
-/// What would be told of a request for it, were the repository set so. `None`: that depends on a query.
+/// The event of a GET of this URL, if the repository were set like this. `None`: the answer depends on a query.
 pub(super) async fn explain(
     app: &App,
     url: &Content,
-    (repository, settings): (Arc<Repository>, Stamp),
-    who: &Caller,
+    repository: Arc<Repository>,
+    settings: Stamp,
+    caller: &Caller,
     event: &mut Event,
 ) -> Result<Option<Event>, Error> {
     let repository = match url.as_of {
@@ -60,30 +61,30 @@ pub(super) async fn explain(
     };
     let parameters = Parameters { server: &app.url, segment: &url.segment, ..Parameters::default() };
     let ask = Ask { repository, settings, question, parameters, place: Arc::default() };
-    let mut told = *Event::job("GET", app.clock.now());
-    (told.subject, told.path) = (ask.subject(), format!("/repository/{}/{}", url.segment, url.path));
-    let foreseen = app.repositories.foresee(&ask, who.actor(), &mut told).await;
-    told.tallies().for_each(|(op, tally)| event.add_all(op, tally));
+    let mut explained = *Event::job("GET", app.clock.now());
+    (explained.subject, explained.path) = (ask.subject(), format!("/repository/{}/{}", url.segment, url.path));
+    let foreseen = app.repositories.foresee(&ask, caller.actor(), &mut explained).await;
+    explained.tallies().for_each(|(op, tally)| event.add_all(op, tally));
     let answer = match foreseen {
         Foreseen::Answer(answer) => answer.map_err(Error::from),
         Foreseen::Depends(member) => {
-            told.reason = Some(Reason::UpstreamUnasked);
-            told.detail = format!("the upstream of `{member}` would be asked");
-            return Ok(Some(told));
+            explained.reason = Some(Reason::UpstreamUnasked);
+            explained.detail = format!("the upstream of `{member}` would be asked");
+            return Ok(Some(explained));
         }
     };
     let (status, outcome) = status::foreseen(answer.as_ref());
-    (told.status, told.outcome) = (status.as_u16(), Some(outcome));
+    (explained.status, explained.outcome) = (status.as_u16(), Some(outcome));
     if let Err(error) = answer {
-        (told.reason, told.detail) = (Some(error.reason()), error.to_string());
+        (explained.reason, explained.detail) = (Some(error.reason()), error.to_string());
     }
-    Ok(Some(told))
+    Ok(Some(explained))
 }
 
-fn shown(told: &Event) -> Value {
-    let mut shown = told.json();
-    if let Value::Object(keys) = &mut shown {
+fn to_json(explanation: &Event) -> Value {
+    let mut value = explanation.json();
+    if let Value::Object(keys) = &mut value {
         OF_REQUESTS.iter().for_each(|key| drop(keys.remove(*key)));
     }
-    shown
+    value
 }

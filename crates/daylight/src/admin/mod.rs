@@ -1,12 +1,12 @@
-//! The admin API: JSON in, JSON out, one file for each noun. The command line goes through it.
+//! The admin API: JSON in, JSON out, one file for each resource. The command line uses it.
 
 mod contents;
 mod events;
 mod exceptions;
 mod explain;
-mod missing;
+mod not_found;
 mod openapi;
-mod part;
+mod pagination;
 mod preview;
 mod removal;
 mod repositories;
@@ -26,46 +26,46 @@ use telemetry::{Event, Layer};
 /// Longest body, in bytes.
 const BODY_MAX: u64 = 64 * 1024;
 
-/// Answers one request to the API, with the status that the table of its calls says.
-pub(crate) async fn answer(app: &App, ask: Admin, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
+/// Answers one call of the API. The table of calls has the status.
+pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
     event.layer = Layer::Admin;
-    event.subject.kind = ask.id;
-    let value = call(app, &ask, request, event).await?;
-    Ok(reply::of_call(ask.status, &value))
+    event.subject.kind = admin.id;
+    let value = call(app, &admin, request, event).await?;
+    Ok(reply::of_call(admin.status, &value))
 }
 
-/// Does what a call asks for. Every call needs a token with the scope `admin`, except to revoke the token that is shown.
-async fn call(app: &App, ask: &Admin, request: &mut Request, event: &mut Event) -> Result<Value, Error> {
-    if ask.verb == Verb::RevokeToken
-        && let Some(by) = app.access.may_revoke(request, &ask.name, event).await?
+/// Executes a call. Every call needs a token with the scope `admin`, except that every token may revoke itself.
+async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event) -> Result<Value, Error> {
+    if admin.verb == Verb::RevokeToken
+        && let Some(by) = app.access.may_revoke(request, &admin.name, event).await?
     {
-        return tokens::revoke(app, &ask.name, &by, event).await;
+        return tokens::revoke(app, &admin.name, &by, event).await;
     }
     let changes = !matches!(request.method, Method::GET | Method::HEAD);
-    let who = app.access.server(request, changes, event).await?;
-    let (by, name, path) = (who.name(), ask.name.as_str(), ask.path.as_str());
+    let caller = app.access.server(request, changes, event).await?;
+    let (by, name, path) = (caller.name(), admin.name.as_str(), admin.path.as_str());
     let query = request.query().unwrap_or_default().to_owned();
     let query = query.as_str();
-    match ask.verb {
+    match admin.verb {
         Verb::Document => Ok(openapi::document(&app.url)),
         Verb::Repositories => repositories::list(app, event).await,
         Verb::AddRepository => repositories::add(app, body(request, event).await?, by, event).await,
         Verb::Repository => repositories::show(app, name, event).await,
         Verb::ChangeRepository => repositories::change(app, name, body(request, event).await?, by, event).await,
-        Verb::PreviewRepository => preview::show(app, name, body(request, event).await?, &who, event).await,
+        Verb::PreviewRepository => preview::show(app, name, body(request, event).await?, &caller, event).await,
         Verb::AddException => exceptions::add(app, name, body(request, event).await?, by, event).await,
-        Verb::EndException => exceptions::end(app, (name, path), by, event).await,
+        Verb::EndException => exceptions::end(app, name, path, by, event).await,
         Verb::CompactRepository => repositories::compact(app, name, by, event).await,
         Verb::RemoveRepository => removal::remove(app, name, query, by, event).await,
         Verb::RestoreRepository => removal::restore(app, name, body(request, event).await?, by, event).await,
         Verb::Holding => removal::holding(app, name, event).await,
-        Verb::Contents | Verb::ContentsBelow => contents::list(app, (name, path), query, event).await,
-        Verb::RemoveContents => contents::remove(app, (name, path), &who, event).await,
-        Verb::RestoreContents => contents::restore(app, (name, path), &who, event).await,
-        Verb::Missing => missing::list(app, name, query, event).await,
-        Verb::ForgetAllMissing | Verb::ForgetMissing => missing::forget(app, (name, path), event).await,
+        Verb::Contents | Verb::ContentsBelow => contents::list(app, name, path, query, event).await,
+        Verb::RemoveContents => contents::remove(app, name, path, &caller, event).await,
+        Verb::RestoreContents => contents::restore(app, name, path, &caller, event).await,
+        Verb::Missing => not_found::list(app, name, query, event).await,
+        Verb::ForgetAllMissing | Verb::ForgetMissing => not_found::forget(app, name, path, event).await,
         Verb::Upstreams => upstreams::list(app, event).await,
-        Verb::Explain => explain::show(app, query, &who, event).await,
+        Verb::Explain => explain::show(app, query, &caller, event).await,
         Verb::Event => events::show(app, name, event).await,
         Verb::Tokens => tokens::list(app, event).await,
         Verb::AddToken => tokens::add(app, body(request, event).await?, by, event).await,

@@ -1,15 +1,15 @@
-//! `/api/v1/openapi.json`: the API as tools read it (OpenAPI 3.1), made from the same lines as the reader of URLs. What bodies
-//! look like stands in `schemas.json`.
+//! `/api/v1/openapi.json`: the API for tools (OpenAPI 3.1), from the same table as the reader of URLs. The schemas of bodies are in
+//! `schemas.json`.
 
-use super::part::LIMIT_MAX;
+use super::pagination::LIMIT_MAX;
 use crate::route::admin::{AdminCall, CALLS, ID, NAME, PATH};
 use serde_json::{Map, Value, json};
 
 const SCHEMAS: &str = include_str!("schemas.json");
-/// Where a problem's schema is.
+/// The schema of a problem.
 const PROBLEM: &str = "Problem";
 
-/// The document for a server that is reached at `url`.
+/// The document for the server at `url`.
 pub(super) fn document(url: &str) -> Value {
     let mut paths = Map::new();
     for call in CALLS {
@@ -51,15 +51,15 @@ fn operation(call: &AdminCall) -> Value {
     if !call.takes.is_empty() {
         operation["requestBody"] = json!({ "required": true, "content": content("application/json", call.takes) });
     }
-    let in_path = call.path.split('/').filter_map(in_path);
-    let parameters: Vec<Value> = in_path.chain(call.verb.query().iter().map(|name| in_query(name))).collect();
+    let in_path = call.path.split('/').filter_map(path_parameter);
+    let parameters: Vec<Value> = in_path.chain(call.verb.query().iter().map(|name| query_parameter(name))).collect();
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();
     }
     operation
 }
 
-fn in_path(part: &str) -> Option<Value> {
+fn path_parameter(part: &str) -> Option<Value> {
     let (name, description) = match part {
         NAME => ("name", "Its name."),
         ID => ("id", "Its id, 16 hexadecimal digits."),
@@ -70,7 +70,7 @@ fn in_path(part: &str) -> Option<Value> {
     Some(json!({ "name": name, "in": "path", "required": true, "description": description, "schema": schema }))
 }
 
-fn in_query(name: &str) -> Value {
+fn query_parameter(name: &str) -> Value {
     let (description, schema) = match name {
         "limit" => ("How many rows are looked at.", json!({ "type": "integer", "minimum": 1, "maximum": LIMIT_MAX })),
         "repository" => ("The repository's name.", json!({ "type": "string" })),

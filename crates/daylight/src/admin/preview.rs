@@ -1,5 +1,5 @@
-//! `/api/v1/repositories/NAME/preview`: which of the last day's requests would be answered otherwise, were a repository set so.
-//! Nothing is changed for that, and no upstream is asked.
+//! `/api/v1/repositories/NAME/preview`: which requests of the last day would get another answer with changed settings. It changes nothing
+//! and asks no upstream.
 
 use super::explain::{content, explain};
 use crate::access::Caller;
@@ -13,13 +13,13 @@ use std::sync::Arc;
 use store::RepositoryId;
 use telemetry::{Event, MemberRecord, MemberSaid};
 
-/// Most paths that are looked at, those that are asked for most.
+/// Most paths that are compared, the most requested ones.
 const PATHS_MAX: usize = 1_000;
 
-/// How a request is answered.
+/// The answer to a request.
 #[derive(Debug, PartialEq, Eq)]
-struct Resolved {
-    /// 0: it depends on the member's upstream.
+struct Resolution {
+    /// 0: the status depends on the upstream of the member.
     status: u16,
     /// The member that has it, or whose upstream would be asked.
     member: Option<String>,
@@ -29,7 +29,7 @@ pub(super) async fn show(
     app: &App,
     name: &str,
     body: SettingsPatch,
-    who: &Caller,
+    caller: &Caller,
     event: &mut Event,
 ) -> Result<Value, Error> {
     let former_files = body.former_files();
@@ -41,7 +41,7 @@ pub(super) async fn show(
     let (mut looked_at, mut left_out, mut changes) = (0, 0, Vec::new());
     for (path, count) in recent.paths {
         let Ok(url) = content(&path) else { continue };
-        if ![&*before, &after].iter().any(|known| holds(known, &url, id)) {
+        if ![&*before, &after].iter().any(|table| holds(table, &url, id)) {
             continue;
         }
         if looked_at == PATHS_MAX {
@@ -49,54 +49,55 @@ pub(super) async fn show(
             continue;
         }
         looked_at += 1;
-        let was = resolve(app, &before, &url, who, event).await?;
-        let will_be = resolve(app, &after, &url, who, event).await?;
-        if was != will_be {
-            let shown = |one: Option<Resolved>| one.map(|one| json!({ "status": one.status, "member": one.member }));
-            changes.push(json!({ "path": path, "requests": count, "before": shown(was), "after": shown(will_be) }));
+        let old = resolve(app, &before, &url, caller, event).await?;
+        let new = resolve(app, &after, &url, caller, event).await?;
+        if old != new {
+            let to_json =
+                |one: Option<Resolution>| one.map(|one| json!({ "status": one.status, "member": one.member }));
+            changes.push(json!({ "path": path, "requests": count, "before": to_json(old), "after": to_json(new) }));
         }
     }
     let since = recent.since.to_string();
-    let mut told: Value = json!({ "since": since, "paths": looked_at, "left_out": left_out, "changes": changes });
+    let mut value: Value = json!({ "since": since, "paths": looked_at, "left_out": left_out, "changes": changes });
     if let (Some(now), Some(then)) = (before.by_name.get(name), after.by_name.get(name))
         && let Some(cached) = app.repositories.former(now, then, event).await?
     {
         let (lost_files, lost_bytes) = cached.lost(former_files);
-        told["cached"] = json!({
+        value["cached"] = json!({
             "files": cached.files, "size_bytes": cached.size_bytes,
             "verified_files": cached.verified_files, "verified_bytes": cached.verified_bytes,
             "lost_files": lost_files, "lost_bytes": lost_bytes,
         });
     }
-    Ok(told)
+    Ok(value)
 }
 
-/// Whether the repository that a URL names is this one, or a group that holds it.
-fn holds(known: &RepositoryTable, url: &Content, id: RepositoryId) -> bool {
+/// Whether a URL names this repository, or a group that contains it.
+fn holds(table: &RepositoryTable, url: &Content, id: RepositoryId) -> bool {
     let of = |one: &Arc<Repository>| one.id == id || one.leaves.iter().any(|leaf| leaf.id == id);
-    known.by_name.get(&url.repository).is_some_and(of)
+    table.by_name.get(&url.repository).is_some_and(of)
 }
 
-/// How a URL is answered; `None`: that depends on a query, or it is no such URL.
+/// The answer to a GET of a URL; `None`: it depends on a query, or the URL does not exist.
 async fn resolve(
     app: &App,
-    known: &RepositoryTable,
+    table: &RepositoryTable,
     url: &Content,
-    who: &Caller,
+    caller: &Caller,
     event: &mut Event,
-) -> Result<Option<Resolved>, Error> {
-    let Some(repository) = known.by_name.get(&url.repository) else { return Ok(None) };
-    let told = match explain(app, url, (repository.clone(), known.stamp), who, event).await {
-        Ok(Some(told)) => told,
+) -> Result<Option<Resolution>, Error> {
+    let Some(repository) = table.by_name.get(&url.repository) else { return Ok(None) };
+    let explained = match explain(app, url, repository.clone(), table.stamp, caller, event).await {
+        Ok(Some(explained)) => explained,
         Ok(None) | Err(Error::Repository(_) | Error::MethodNotAllowed { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let open = told.outcome.is_none();
+    let open = explained.outcome.is_none();
     let decides = |one: &&MemberRecord| match one.said {
         MemberSaid::Hit | MemberSaid::Stale => !open,
         MemberSaid::Unknown => open,
         _ => false,
     };
-    let member = told.members.iter().find(decides).map(|one| one.member.clone());
-    Ok(Some(Resolved { status: told.status, member }))
+    let member = explained.members.iter().find(decides).map(|one| one.member.clone());
+    Ok(Some(Resolution { status: explained.status, member }))
 }

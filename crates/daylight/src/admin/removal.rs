@@ -1,6 +1,6 @@
-//! `/api/v1/repositories/NAME`: removing it, how much that takes away, and bringing it back.
+//! `/api/v1/repositories/NAME`: removes a repository, shows its size before that, and restores it.
 
-use super::repositories::shown;
+use super::repositories::to_json;
 use crate::app::App;
 use crate::error::Error;
 use format::percent::Form;
@@ -8,11 +8,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use telemetry::Event;
 
-/// How a repository comes back.
+/// The body of a POST that restores a repository.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Restore {
-    /// Under this name, where that is another than it had.
+pub(super) struct RestoreBody {
+    /// The new name, if it is not the old one.
     #[serde(rename = "as")]
     new_name: Option<String>,
 }
@@ -25,17 +25,23 @@ pub(super) async fn holding(app: &App, name: &str, event: &mut Event) -> Result<
 pub(super) async fn remove(app: &App, name: &str, query: &str, by: &str, event: &mut Event) -> Result<Value, Error> {
     let confirmed = Form(query).value("confirm");
     let removed = app.repositories.remove(name, confirmed.as_deref(), by, event).await?;
-    let told = json!({
+    let value = json!({
         "removed": name,
         "files": removed.holding.files,
         "size_bytes": removed.holding.size_bytes,
         "restorable_until": removed.restorable_until.to_string(),
     });
-    Ok(told)
+    Ok(value)
 }
 
-pub(super) async fn restore(app: &App, name: &str, body: Restore, by: &str, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn restore(
+    app: &App,
+    name: &str,
+    body: RestoreBody,
+    by: &str,
+    event: &mut Event,
+) -> Result<Value, Error> {
     let new_name = body.new_name.as_deref().unwrap_or(name);
     let restored = app.repositories.restore_repository(name, new_name, by, event).await?;
-    Ok(shown(app, &restored))
+    Ok(to_json(app, &restored))
 }

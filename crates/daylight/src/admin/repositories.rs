@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 use store::RepositoryKind;
 use telemetry::Event;
 
-pub(super) fn shown(app: &App, repository: &Repository) -> Value {
+/// A repository as JSON.
+pub(super) fn to_json(app: &App, repository: &Repository) -> Value {
     let record = &repository.record;
-    let mut shown = json!({
+    let mut value = json!({
         "name": record.name,
         "url": format!("{}/repository/{}/", app.url, record.name),
         "format": record.format,
@@ -20,38 +21,38 @@ pub(super) fn shown(app: &App, repository: &Repository) -> Value {
         "private": record.private,
         "created": record.created.to_string(),
     });
-    let ours = match record.kind {
+    let settings = match record.kind {
         RepositoryKind::Remote => json!({ "remote": record.remote }),
         RepositoryKind::Group => json!({ "members": record.members }),
         RepositoryKind::Hosted => repository.format.hosted_settings(record),
     };
     if let Some(policy) = &record.policy {
-        shown["policy"] = exceptions::policy(policy);
+        value["policy"] = exceptions::policy_json(policy);
     }
-    if let (Value::Object(shown), Value::Object(ours)) = (&mut shown, ours) {
-        shown.extend(ours);
+    if let (Value::Object(value), Value::Object(settings)) = (&mut value, settings) {
+        value.extend(settings);
     }
-    shown
+    value
 }
 
 pub(super) async fn list(app: &App, event: &mut Event) -> Result<Value, Error> {
     let known = app.repositories.known(event).await?;
     let mut all: Vec<_> = known.by_name.values().collect();
     all.sort_by(|a, b| a.record.name.cmp(&b.record.name));
-    let all: Vec<Value> = all.into_iter().map(|repository| shown(app, repository)).collect();
+    let all: Vec<Value> = all.into_iter().map(|repository| to_json(app, repository)).collect();
     Ok(json!({ "repositories": all }))
 }
 
 pub(super) async fn show(app: &App, name: &str, event: &mut Event) -> Result<Value, Error> {
     let (repository, _) = app.repositories.find(name, event).await?;
-    Ok(shown(app, &repository))
+    Ok(to_json(app, &repository))
 }
 
 pub(super) async fn add(app: &App, body: RepositoryDefinition, by: &str, event: &mut Event) -> Result<Value, Error> {
     body.settings()?.check_references(&app.references)?;
     let record = body.record(conformance::info_format(app.conformance))?;
     let made = app.repositories.add(record, by, event).await?;
-    Ok(shown(app, &made))
+    Ok(to_json(app, &made))
 }
 
 pub(super) async fn change(
@@ -71,11 +72,11 @@ pub(super) async fn change(
     if let Some(info_format) = info_format {
         changed = app.repositories.reform(name, info_format, by, event).await?;
     }
-    Ok(shown(app, &changed))
+    Ok(to_json(app, &changed))
 }
 
 pub(super) async fn compact(app: &App, name: &str, by: &str, event: &mut Event) -> Result<Value, Error> {
     let now = app.clock.now();
     let compacted = app.repositories.rebuild_versions(name, now, by, event).await?;
-    Ok(shown(app, &compacted))
+    Ok(to_json(app, &compacted))
 }

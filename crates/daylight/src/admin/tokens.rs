@@ -1,4 +1,4 @@
-//! `/api/v1/tokens`. A secret is in one answer only: the one that makes it.
+//! `/api/v1/tokens`. A secret is only in the answer to the call that makes it.
 
 use crate::access::{self, NewToken};
 use crate::app::App;
@@ -13,7 +13,7 @@ use telemetry::{Event, Millis};
 /// The body of a POST.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Add {
+pub(super) struct TokenBody {
     name: String,
     #[serde(default)]
     owner: String,
@@ -23,18 +23,18 @@ pub(super) struct Add {
     /// RFC 3339.
     #[serde(default)]
     expires: Option<String>,
-    /// Whether it is to demand one-time passwords.
+    /// Whether it demands one-time passwords.
     #[serde(default)]
     otp: bool,
 }
 
-fn shown(record: &TokenRecord, known: &RepositoryTable, now: Millis) -> Value {
-    // By number: a name may be another repository's by now.
-    let called = |(id, name): (&RepositoryId, &String)| {
+fn to_json(record: &TokenRecord, known: &RepositoryTable, now: Millis) -> Value {
+    // By id, as another repository may have the name by now.
+    let current_name = |(id, name): (&RepositoryId, &String)| {
         let there = known.by_name.values().find(|repository| repository.id == *id);
         there.map_or_else(|| format!("{name} (removed)"), |repository| repository.record.name.clone())
     };
-    let repositories: Vec<_> = record.repository_ids.iter().zip(&record.repositories).map(called).collect();
+    let repositories: Vec<_> = record.repository_ids.iter().zip(&record.repositories).map(current_name).collect();
     json!({
         "name": record.name,
         "owner": record.owner,
@@ -50,11 +50,11 @@ fn shown(record: &TokenRecord, known: &RepositoryTable, now: Millis) -> Value {
 
 pub(super) async fn list(app: &App, event: &mut Event) -> Result<Value, Error> {
     let (table, known) = (app.access.table(event).await?, app.repositories.known(event).await?);
-    let all: Vec<Value> = table.tokens().iter().map(|token| shown(&token.record, &known, app.clock.now())).collect();
+    let all: Vec<Value> = table.tokens().iter().map(|token| to_json(&token.record, &known, app.clock.now())).collect();
     Ok(json!({ "tokens": all }))
 }
 
-pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn add(app: &App, body: TokenBody, by: &str, event: &mut Event) -> Result<Value, Error> {
     let scopes = body.scopes.iter().map(|scope| scope.parse::<Scope>()).collect::<Result<Vec<_>, _>>();
     let expires = body.expires.as_deref().map(moment).transpose()?;
     let mut repositories = Vec::new();
@@ -68,7 +68,7 @@ pub(super) async fn add(app: &App, body: Add, by: &str, event: &mut Event) -> Re
     let new = NewToken { name, owner, scopes, repositories, unit: None, expires, otp };
     let made = app.access.create(new, None, by, event).await?;
     let known = app.repositories.known(event).await?;
-    let mut value = shown(&made.record, &known, app.clock.now());
+    let mut value = to_json(&made.record, &known, app.clock.now());
     value["secret"] = made.secret.expose().into();
     if let Some(uri) = made.otp {
         value["otp_uri"] = uri.expose().into();

@@ -1,4 +1,4 @@
-//! `/api/v1/upstreams`: the hosts that upstreams are on, as this server last met them.
+//! `/api/v1/upstreams`: the hosts of upstreams, with their state in this process.
 
 use crate::app::App;
 use crate::error::Error;
@@ -6,7 +6,7 @@ use client::{Circuit, HostState};
 use serde_json::{Value, json};
 use telemetry::Event;
 
-fn shown((state, repositories): &(HostState, Vec<String>)) -> Value {
+fn to_json((state, repositories): &(HostState, Vec<String>)) -> Value {
     let (circuit, failures, open_until) = match state.circuit {
         Circuit::Closed { failures } => ("closed", failures, None),
         Circuit::Open { until, .. } => ("open", 0, Some(until.to_string())),
@@ -28,6 +28,6 @@ fn shown((state, repositories): &(HostState, Vec<String>)) -> Value {
 }
 
 pub(super) async fn list(app: &App, event: &mut Event) -> Result<Value, Error> {
-    let hosts: Vec<Value> = app.repositories.upstreams(event).await?.iter().map(shown).collect();
+    let hosts: Vec<Value> = app.repositories.upstreams(event).await?.iter().map(to_json).collect();
     Ok(json!({ "upstreams": hosts }))
 }

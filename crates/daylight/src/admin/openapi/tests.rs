@@ -1,4 +1,4 @@
-//! The document says what the code takes and gives, no more and no less.
+//! The document describes exactly what the code accepts and returns.
 
 use super::*;
 use crate::settings_patch::SettingsPatch;
@@ -19,7 +19,7 @@ fn properties(schema: &str) -> BTreeSet<String> {
     keys(&schemas()[schema]["properties"])
 }
 
-/// All that stands behind a `$ref` anywhere below.
+/// Every value of `$ref` in a document.
 fn references(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {
@@ -32,7 +32,7 @@ fn references(value: &Value, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn what_is_referred_to_is_there_and_nothing_else_is() {
+fn every_schema_that_is_referenced_exists_and_no_other() {
     let mut found = BTreeSet::new();
     references(&document("http://a"), &mut found);
     let named = schemas().keys().map(|name| format!("#/components/schemas/{name}")).collect();
@@ -40,7 +40,7 @@ fn what_is_referred_to_is_there_and_nothing_else_is() {
 }
 
 #[test]
-fn the_settings_in_the_document_are_those_that_are_read() {
+fn the_document_has_the_settings_that_are_read() {
     let text = || Some("a".to_owned());
     let remote = RemoteRecord {
         urls: vec!["a".to_owned()],
@@ -77,7 +77,7 @@ fn the_settings_in_the_document_are_those_that_are_read() {
     let policy = serde_json::to_value(policy).unwrap();
     assert_eq!(keys(&policy), properties("Policy"));
     assert_eq!(keys(&policy["exceptions"][0]), properties("Exception"));
-    // What is read says itself which names it knows.
+    // The error for an unknown name lists the known ones.
     let unknown = serde_json::from_value::<SettingsPatch>(json!({ "nothing": 1 })).unwrap_err().to_string();
     let known: BTreeSet<String> = unknown.split('`').skip(3).step_by(2).map(str::to_owned).collect();
     assert_eq!(known, properties("Settings"));

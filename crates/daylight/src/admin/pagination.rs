@@ -1,0 +1,40 @@
+//! Pages of long lists: `after` and `limit` in a query, `next` in the answer.
+
+use crate::error::Error;
+use format::percent::Form;
+
+/// Most rows of a page.
+pub(super) const LIMIT_MAX: usize = 1_000;
+
+/// The page that a query asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct PageQuery {
+    /// The last row of the page before; empty: the page is the first.
+    pub(super) after: String,
+    /// Most rows of the page.
+    pub(super) limit: usize,
+}
+
+/// Reads `after` and `limit`.
+pub(super) fn read(query: &str) -> Result<PageQuery, Error> {
+    let limit = match Form(query).value("limit").map(|limit| limit.parse()) {
+        None => LIMIT_MAX,
+        Some(Ok(limit)) if (1..=LIMIT_MAX).contains(&limit) => limit,
+        Some(_) => return Err(Error::Input(format!("`limit` is a number from 1 to {LIMIT_MAX}"))),
+    };
+    Ok(PageQuery { after: Form(query).value("after").unwrap_or_default(), limit })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_a_beginning_and_a_size() {
+        assert_eq!(read("").unwrap(), PageQuery { after: String::new(), limit: LIMIT_MAX });
+        assert_eq!(read("limit=2&after=a%2Fb").unwrap(), PageQuery { after: "a/b".to_owned(), limit: 2 });
+        for bad in ["limit=0", "limit=1001", "limit=x", "limit="] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+}
