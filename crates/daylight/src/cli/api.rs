@@ -1,7 +1,8 @@
-//! Talking to a running server: the admin API through the client, its problems as failures.
+//! Calls the admin API of a running server. Problem documents become failures.
 
+use super::context::Context;
+use super::failure;
 use super::failure::Failure;
-use super::{Context, failure};
 use anyhow::Context as _;
 use client::{Client, ClientOptions, Request, Response};
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -11,7 +12,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::time::Duration;
 
-/// Where `daylight serve` is without flags.
+/// The path of the repositories in the API.
+pub(super) const REPOSITORIES: &str = "/api/v1/repositories";
+/// The URL of `daylight serve` without flags.
 const DEFAULT_SERVER: &str = "http://127.0.0.1:8080";
 const OPTIONS: ClientOptions = ClientOptions {
     connect_timeout: Duration::from_secs(10),
@@ -48,7 +51,7 @@ pub(super) struct Api {
     json: bool,
 }
 
-/// RFC 9457, as far as people are told.
+/// A problem document (RFC 9457), as far as it is shown.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Problem {
@@ -70,7 +73,7 @@ impl Server {
         Ok(Api { runtime, client: Client::new(OPTIONS), url, token, json: false })
     }
 
-    /// Its URL without a slash at the end, and the token that is shown there.
+    /// The URL of the server without a slash at the end, and the token for it.
     pub(super) fn target(&self, context: &Context<'_>) -> (String, Option<client::Secret>) {
         let url = self.server.as_deref().or_else(|| context.environment.server()).unwrap_or(DEFAULT_SERVER);
         (url.trim_end_matches('/').to_owned(), context.environment.token())
@@ -78,31 +81,30 @@ impl Server {
 }
 
 impl Api {
-    /// Prints the answer as it is where that is asked for, and says whether it did.
-    pub(super) fn printed(&self, answer: &Value, context: &mut Context<'_>) -> std::io::Result<bool> {
+    /// Prints an answer if `--json` was given. Returns whether it was.
+    pub(super) fn print_json(&self, answer: &Value, context: &mut Context<'_>) -> std::io::Result<bool> {
         if self.json {
             writeln!(context.out, "{answer:#}")?;
         }
         Ok(self.json)
     }
 
-    /// Reads what is at `path`, which begins with `/api/`.
+    /// GET of a path, which begins with `/api/`.
     pub(super) fn get(&self, path: &str) -> Result<Value, anyhow::Error> {
         read(&self.call(Method::GET, path, None)?)
     }
 
-    /// Makes something of `body`.
+    /// POST of `body`.
     pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value, anyhow::Error> {
         read(&self.call(Method::POST, path, Some(body))?)
     }
 
-    /// Changes what is at `path` as `body` says.
+    /// PATCH with `body`.
     pub(super) fn patch(&self, path: &str, body: &Value) -> Result<Value, anyhow::Error> {
         read(&self.call(Method::PATCH, path, Some(body))?)
     }
 
-    /// Removes what is at `path`.
-    /// What the server says of it; null where that is nothing.
+    /// DELETE. Returns null for an answer without a body.
     pub(super) fn delete(&self, path: &str) -> Result<Value, anyhow::Error> {
         let answer = self.call(Method::DELETE, path, None)?;
         if answer.body.is_empty() { Ok(Value::Null) } else { read(&answer) }
@@ -115,16 +117,16 @@ impl Api {
         let body = body.map(Value::to_string).unwrap_or_default().into();
         let url = format!("{}{path}", self.url);
         let request = Request { method, url, headers, token: self.token.clone(), body };
-        let response = self.runtime.block_on(self.client.call(request)).map_err(unanswered)?;
-        if response.status.is_success() { Ok(response) } else { Err(self.refused(&response).into()) }
+        let response = self.runtime.block_on(self.client.call(request)).map_err(call_failure)?;
+        if response.status.is_success() { Ok(response) } else { Err(self.failure(&response).into()) }
     }
 
-    fn refused(&self, response: &Response) -> Failure {
+    fn failure(&self, response: &Response) -> Failure {
         let problem: Problem = serde_json::from_slice(&response.body).unwrap_or_default();
-        let said = [problem.detail, problem.title].into_iter().find(|text| !text.is_empty());
+        let message = [problem.detail, problem.title].into_iter().find(|text| !text.is_empty());
         let status = response.status.as_u16();
-        let text = match said {
-            Some(said) => format!("{} ({status})", failure::plain(&said)),
+        let text = match message {
+            Some(message) => format!("{} ({status})", failure::plain(&message)),
             None => format!("`{}` answered {status} without a reason", self.url),
         };
         let advice = match response.status {
@@ -135,12 +137,13 @@ impl Api {
             StatusCode::FORBIDDEN => Some("the token in DAYLIGHT_TOKEN needs scope `admin`"),
             _ => None,
         };
-        // About the token, what this program can do is worth more than what clients in general can.
+        // About tokens, advice for this program is better than the server's hint, which is for all clients.
         Failure::new(text, advice.map(str::to_owned).or(problem.hint))
     }
 }
 
-pub(super) fn unanswered(error: client::Error) -> anyhow::Error {
+/// Why a call had no answer, with a hint where there is one.
+pub(super) fn call_failure(error: client::Error) -> anyhow::Error {
     match error {
         client::Error::NotListening { .. } => {
             let hint = "start it with `daylight serve`, or name another with `--server URL`";
@@ -155,7 +158,7 @@ fn read(response: &Response) -> Result<Value, anyhow::Error> {
     serde_json::from_slice(&response.body).context("the server's answer is not JSON: is it a Daylight?")
 }
 
-/// The answer as what it ought to be.
-pub(super) fn shape<T: DeserializeOwned>(answer: Value) -> Result<T, anyhow::Error> {
+/// Decodes an answer.
+pub(super) fn decode<T: DeserializeOwned>(answer: Value) -> Result<T, anyhow::Error> {
     serde_json::from_value(answer).context("the server's answer has another form: is it a much newer Daylight?")
 }

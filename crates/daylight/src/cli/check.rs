@@ -1,12 +1,13 @@
-//! `daylight check`: whether what is claimed is so, in a data folder or in the index that a server gives out.
+//! `daylight check`: verifies a data folder, or the indexes of a running server.
 
 mod folder;
 mod index;
 
-use super::Context;
-use super::api::{Server, shape};
+use super::api::{REPOSITORIES, Server, decode};
+use super::context::Context;
 use super::failure::{Failure, plain};
 use super::folder::Folder;
+use index::IndexReport;
 use serde::Deserialize;
 use telemetry::Tick;
 
@@ -39,12 +40,12 @@ pub(super) struct Check {
 }
 
 #[derive(Deserialize)]
-struct Repositories {
-    repositories: Vec<Repository>,
+struct RepositoryFormats {
+    repositories: Vec<RepositoryFormat>,
 }
 
 #[derive(Deserialize)]
-struct Repository {
+struct RepositoryFormat {
     name: String,
     format: String,
 }
@@ -57,18 +58,18 @@ impl Check {
     fn indexes(mut self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let began = Tick::now();
         if self.repositories.is_empty() {
-            let all: Repositories = shape(self.server.api(context)?.get("/api/v1/repositories")?)?;
+            let all: RepositoryFormats = decode(self.server.api(context)?.get(REPOSITORIES)?)?;
             let gems = all.repositories.into_iter().filter(|repository| repository.format == "gem");
             self.repositories = gems.map(|repository| repository.name).collect();
         }
         let (mut reports, mut problems) = (Vec::new(), 0);
         for repository in &self.repositories {
-            let report = index::walk(&self.server.site(repository, context)?, usize::from(self.jobs))?;
+            let report = index::compare(&self.server.repository(repository, context)?, usize::from(self.jobs))?;
             problems += report.problems.len();
-            let index::Report { names, versions, beside, .. } = &report;
+            let IndexReport { names, versions, other_files, .. } = &report;
             if self.json {
                 reports.push(serde_json::json!({
-                    "name": repository, "names": names, "versions": versions, "compared_too": beside,
+                    "name": repository, "names": names, "versions": versions, "compared_too": other_files,
                     "problems": report.problems,
                 }));
                 continue;
@@ -76,7 +77,8 @@ impl Check {
             for problem in &report.problems {
                 writeln!(context.out, "{repository}: {}", plain(problem))?;
             }
-            let too = if beside.is_empty() { String::new() } else { format!(", and /{}", beside.join(", /")) };
+            let too =
+                if other_files.is_empty() { String::new() } else { format!(", and /{}", other_files.join(", /")) };
             writeln!(context.out, "{repository}: checked {names} names with {versions} versions{too}")?;
         }
         if self.json {

@@ -1,6 +1,6 @@
-//! `daylight config show`: every setting, what it is, who said so, and why.
+//! `daylight config show`: every setting with its value, its origin, and the reason for its default.
 
-use super::Context;
+use super::context::Context;
 use super::folder::Folder;
 use crate::config::{DeclaredRepository, Entry, Flag, Loaded, Origin, toml};
 use std::io::{self, Write};
@@ -9,11 +9,11 @@ use std::io::{self, Write};
 #[derive(Debug, clap::Args)]
 pub(super) struct Config {
     #[command(subcommand)]
-    verb: Verb,
+    verb: ConfigVerb,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Verb {
+enum ConfigVerb {
     Show(Show),
 }
 
@@ -36,7 +36,7 @@ struct Show {
 
 impl Config {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let Verb::Show(show) = self.verb;
+        let ConfigVerb::Show(show) = self.verb;
         let listen = show.listen.map(|value| Flag { key: "server.listen", flag: "--listen", value });
         let (settings, loaded) = show.folder.load_with(listen, context)?;
         if show.json {

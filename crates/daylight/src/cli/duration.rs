@@ -1,4 +1,4 @@
-//! `30d`, `12h`: how long something is to be good for.
+//! Reads durations such as `30d` and `12h`.
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
-//! `daylight explain`: how an answer came to be, or what would be answered, as the server tells it.
+//! `daylight explain`: how an answer came about, or what the server would answer.
 
 mod record;
 
-use super::Context;
-use super::api::{ApiFlags, shape};
+use super::api::{ApiFlags, decode};
+use super::context::Context;
 use format::percent::segment;
 use record::Record;
 
@@ -41,9 +41,9 @@ impl Explain {
             }
         };
         let answer = api.get(&url)?;
-        if api.printed(&answer, context)? {
+        if api.print_json(&answer, context)? {
             return Ok(());
         }
-        Ok(shape::<Record>(answer)?.show(context)?)
+        Ok(decode::<Record>(answer)?.show(context)?)
     }
 }

@@ -1,10 +1,11 @@
-//! `daylight export`: every gem of a repository as a file.
+//! `daylight export`: downloads every gem of a repository.
 
 use super::api::Server;
+use super::context::Context;
 use super::failure::{Failure, plain};
+use super::parallel;
 use super::progress::Bar;
-use super::site::Link;
-use super::{Context, crew};
+use super::repository_client::RepositoryConnection;
 use anyhow::Context as _;
 use data_encoding::HEXLOWER;
 use format::gem::listing::{self, Listing};
@@ -36,19 +37,20 @@ pub(super) struct Export {
     json: bool,
 }
 
-/// What became of a gem.
-enum Outcome {
+/// What happened to a gem.
+enum ExportOutcome {
     Written,
-    There,
-    /// A file of its name has other bytes.
-    Other(PathBuf),
+    /// The folder had it already.
+    Present,
+    /// A file with its name has other bytes.
+    Conflict(PathBuf),
 }
 
 impl Export {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let (began, jobs) = (Tick::now(), usize::from(self.jobs));
-        let site = self.server.site(&self.repo, context)?;
-        let versions = site.link()?.text("versions")?;
+        let repository = self.server.repository(&self.repo, context)?;
+        let versions = repository.connect()?.text("versions")?;
         let off = || {
             let hint = "switch it on: daylight repo set REPO --protocol compact_index=on";
             Failure::new("the repository has no `/versions`", Some(hint.to_owned()))
@@ -59,32 +61,39 @@ impl Export {
         let gems = listing.gems.into_iter().filter(|(_, gem)| !gem.offered.is_empty()).map(|(name, _)| name);
         let gems: Vec<String> = gems.collect();
         let total = gems.len() as u64;
-        let work = |link: &mut Link, name: String| gem(link, &name, &self.dir);
-        let all = crew::each(jobs, gems, || site.link(), work, |done| bar.show(Progress { done, total, of: "gems" }));
+        let work = |connection: &mut RepositoryConnection, name: String| gem(connection, &name, &self.dir);
+        let all = parallel::map(
+            jobs,
+            gems,
+            || repository.connect(),
+            work,
+            |done| bar.show(Progress { done, total, of: "gems" }),
+        );
         drop(bar);
-        let all: Vec<Outcome> = all?.into_iter().flatten().collect();
+        let all: Vec<ExportOutcome> = all?.into_iter().flatten().collect();
         sync(&self.dir)?;
         self.report(&all, began, context)
     }
 
-    fn report(&self, all: &[Outcome], began: Tick, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let written = all.iter().filter(|outcome| matches!(outcome, Outcome::Written)).count();
-        let there = all.iter().filter(|outcome| matches!(outcome, Outcome::There)).count();
-        let other = |outcome: &Outcome| {
-            if let Outcome::Other(path) = outcome { Some(path.display().to_string()) } else { None }
+    fn report(&self, all: &[ExportOutcome], began: Tick, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let written = all.iter().filter(|outcome| matches!(outcome, ExportOutcome::Written)).count();
+        let present = all.iter().filter(|outcome| matches!(outcome, ExportOutcome::Present)).count();
+        let conflict = |outcome: &ExportOutcome| {
+            if let ExportOutcome::Conflict(path) = outcome { Some(path.display().to_string()) } else { None }
         };
-        let other: Vec<String> = all.iter().filter_map(other).collect();
+        let conflicts: Vec<String> = all.iter().filter_map(conflict).collect();
         let seconds = Tick::now().since(began) as f64 / 1e9;
         if self.json {
-            let all = serde_json::json!({ "written": written, "there": there, "other": other, "seconds": seconds });
+            let all =
+                serde_json::json!({ "written": written, "there": present, "other": conflicts, "seconds": seconds });
             writeln!(context.out, "{all:#}")?;
         } else {
-            for path in &other {
+            for path in &conflicts {
                 writeln!(context.out, "left alone, it has other bytes: {}", plain(path))?;
             }
-            writeln!(context.out, "wrote {written} gems, {there} were there already, in {seconds:.1} s")?;
+            writeln!(context.out, "wrote {written} gems, {present} were there already, in {seconds:.1} s")?;
         }
-        match other.len() {
+        match conflicts.len() {
             0 => Ok(()),
             many => {
                 let hint = "move them away and export again, or export into another folder";
@@ -94,20 +103,25 @@ impl Export {
     }
 }
 
-/// All versions of one gem, as its index has them now.
-fn gem(link: &mut Link, name: &str, folder: &Path) -> Result<Vec<Outcome>, anyhow::Error> {
-    let info = link.text(&format!("info/{name}"))?.unwrap_or_else(|| "---\n".to_owned());
+/// Downloads all versions of one gem that are in its index now.
+fn gem(connection: &mut RepositoryConnection, name: &str, folder: &Path) -> Result<Vec<ExportOutcome>, anyhow::Error> {
+    let info = connection.text(&format!("info/{name}"))?.unwrap_or_else(|| "---\n".to_owned());
     let sums = listing::checksums(&info).with_context(|| format!("the index of `{name}` cannot be read"))?;
-    sums.iter().map(|(version, sum)| file(link, &format!("{name}-{version}.gem"), sum, folder)).collect()
+    sums.iter().map(|(version, sum)| file(connection, &format!("{name}-{version}.gem"), sum, folder)).collect()
 }
 
-/// One file: under another name while it arrives, so that what has its name is whole and what the index promises.
-fn file(link: &mut Link, name: &str, sum: &str, folder: &Path) -> Result<Outcome, anyhow::Error> {
+/// Downloads one file. It has a temporary name until it is complete and its digest is that of the index.
+fn file(
+    connection: &mut RepositoryConnection,
+    name: &str,
+    sum: &str,
+    folder: &Path,
+) -> Result<ExportOutcome, anyhow::Error> {
     let path = folder.join(name);
     match File::open(&path) {
-        Ok(there) => {
-            let found = sha256(there).with_context(|| format!("cannot read `{}`", path.display()))?;
-            return Ok(if found == sum { Outcome::There } else { Outcome::Other(path) });
+        Ok(present) => {
+            let found = sha256(present).with_context(|| format!("cannot read `{}`", path.display()))?;
+            return Ok(if found == sum { ExportOutcome::Present } else { ExportOutcome::Conflict(path) });
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error).with_context(|| format!("cannot read `{}`", path.display())),
@@ -115,7 +129,7 @@ fn file(link: &mut Link, name: &str, sum: &str, folder: &Path) -> Result<Outcome
     let arriving = folder.join(format!(".{name}.arriving"));
     let failed = || format!("cannot write `{}`", arriving.display());
     let (mut out, mut sha256) = (RealDisk.create(&arriving).with_context(failed)?, Sha256::new());
-    let fetched = link.fetch(&format!("gems/{name}"), &mut |piece| {
+    let fetched = connection.fetch(&format!("gems/{name}"), &mut |piece| {
         sha256.update(piece);
         out.write(piece)
     });
@@ -123,7 +137,7 @@ fn file(link: &mut Link, name: &str, sum: &str, folder: &Path) -> Result<Outcome
     if fetched.is_ok() && found == sum {
         out.sync().with_context(failed)?;
         RealDisk.rename(&arriving, &path).with_context(failed)?;
-        return Ok(Outcome::Written);
+        return Ok(ExportOutcome::Written);
     }
     RealDisk.unlink(&arriving).with_context(failed)?;
     fetched.with_context(|| format!("`{name}` was not fetched"))?;
@@ -142,7 +156,7 @@ fn sha256(mut file: File) -> io::Result<String> {
     }
 }
 
-/// Makes the names last.
+/// Syncs the folder, so that the names survive a crash.
 fn sync(folder: &Path) -> Result<(), anyhow::Error> {
     let synced = RealDisk.open_folder(folder).and_then(|folder| folder.sync());
     synced.with_context(|| format!("cannot sync `{}`", folder.display()))

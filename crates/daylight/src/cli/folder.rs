@@ -1,6 +1,6 @@
-//! Flags of the verbs that work on a data folder, and the settings they lead to.
+//! The flags of verbs that work on a data folder, and the settings that follow from them.
 
-use super::Context;
+use super::context::Context;
 use crate::config::{self, Flag, Loaded, Machine, Settings};
 use std::path::Path;
 
@@ -15,12 +15,12 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Reads the settings and says the warnings.
+    /// Reads the settings and prints the warnings.
     pub(super) fn load(&self, context: &mut Context<'_>) -> Result<(Settings, Loaded), anyhow::Error> {
         self.load_with(None, context)
     }
 
-    /// The same with flags that only this verb has.
+    /// Does the same with further flags.
     pub(super) fn load_with(
         &self,
         more: impl IntoIterator<Item = Flag>,
@@ -33,7 +33,7 @@ impl Folder {
         Ok((settings, loaded))
     }
 
-    /// Reads the settings; `more` are flags that only this verb has. The warnings are its to say.
+    /// Reads the settings, with further flags, and leaves the warnings to the caller.
     pub(super) fn read(
         &self,
         more: impl IntoIterator<Item = Flag>,

@@ -1,6 +1,6 @@
 //! `daylight init`: a data folder, ready to be served.
 
-use super::Context;
+use super::context::Context;
 use super::folder::Folder;
 
 /// Make the data folder, the first repositories and the admin token, without serving

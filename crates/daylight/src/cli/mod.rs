@@ -1,4 +1,4 @@
-//! What people type: one file for each verb. Reads arguments, calls one thing, and says what came of it.
+//! The command line: one file for each verb. A verb reads its arguments, calls one function, and reports the result.
 //!
 //! Results go to standard output, everything else to standard error; `--json` is for programs. Exit codes: 0 it is
 //! done, 1 it is not, 2 the command line or a setting makes no sense.
@@ -6,7 +6,7 @@
 mod api;
 mod check;
 mod config;
-mod crew;
+mod context;
 mod duration;
 mod explain;
 mod export;
@@ -14,19 +14,21 @@ mod failure;
 mod folder;
 mod import;
 mod init;
+mod orphan_blobs;
+mod parallel;
 mod policy;
 mod progress;
 mod rebuild;
 mod repo;
+mod repository_client;
 mod serve;
-mod site;
 mod table;
 mod token;
-mod unnamed;
 mod upstreams;
 
 use crate::config::Environment;
 use clap::{Parser, Subcommand};
+use context::Context;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -47,7 +49,7 @@ enum Verb {
     Config(config::Config),
     Repo(repo::Repo),
     Policy(policy::Policy),
-    Token(token::Token),
+    Token(token::TokenCommand),
     Upstreams(upstreams::Upstreams),
     Explain(explain::Explain),
     Import(import::Import),
@@ -56,22 +58,15 @@ enum Verb {
     Rebuild(rebuild::Rebuild),
 }
 
-/// Where a verb reads its surroundings and writes what it has to say.
-struct Context<'a> {
-    environment: &'a Environment,
-    out: &'a mut dyn Write,
-    err: &'a mut dyn Write,
-}
-
-/// The program: this process's arguments, environment and streams.
+/// Runs the program with the arguments, environment and streams of this process.
 pub fn main() -> ExitCode {
-    // Whatever we make is for its owner alone: what is private in a repository is private on the machine.
+    // Files are for their owner alone: content of a private repository is private on the machine, too.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let environment = Environment::here();
     run(std::env::args_os(), &environment, &mut std::io::stdout(), &mut std::io::stderr())
 }
 
-/// The program, given everything it touches.
+/// Runs the program with everything that it touches, so that tests can replace it.
 fn run(
     arguments: impl IntoIterator<Item = OsString>,
     environment: &Environment,

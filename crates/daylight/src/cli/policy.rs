@@ -1,12 +1,11 @@
-//! `daylight policy`: versions that are seen though they are younger than a repository's policy wants.
+//! `daylight policy`: lets single versions through that the cooldown of a repository hides.
 
-use super::api::{ApiFlags, shape};
-use super::{Context, duration, failure, table};
+use super::api::{ApiFlags, REPOSITORIES, decode};
+use super::context::Context;
+use super::{duration, failure, table};
 use format::percent::segment;
 use serde::Deserialize;
 use telemetry::Clock;
-
-const PATH: &str = "/api/v1/repositories";
 
 /// Let single versions through the policy of a repository, and say why
 ///
@@ -14,13 +13,13 @@ const PATH: &str = "/api/v1/repositories";
 #[derive(Debug, clap::Args)]
 pub(super) struct Policy {
     #[command(subcommand)]
-    verb: Verb,
+    verb: PolicyVerb,
     #[command(flatten)]
     flags: ApiFlags,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Verb {
+enum PolicyVerb {
     /// Let a version be seen though it is young
     Allow {
         /// The repository whose policy hides it: the answer that refuses it names it
@@ -49,13 +48,13 @@ enum Verb {
 }
 
 #[derive(Debug, Deserialize)]
-struct Repository {
+struct RepositoryPolicy {
     #[serde(default)]
-    policy: Told,
+    policy: PolicyExceptions,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Told {
+struct PolicyExceptions {
     #[serde(default)]
     exceptions: Vec<Exception>,
 }
@@ -73,24 +72,24 @@ impl Policy {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let api = self.flags.api(context)?;
         match self.verb {
-            Verb::Allow { repository, package, why, until } => {
+            PolicyVerb::Allow { repository, package, why, until } => {
                 let body = serde_json::json!({ "package": package, "why": why, "until": until });
-                let answer = api.post(&format!("{PATH}/{}/exceptions", segment(&repository)), &body)?;
-                api.printed(&answer, context)?;
+                let answer = api.post(&format!("{REPOSITORIES}/{}/exceptions", segment(&repository)), &body)?;
+                api.print_json(&answer, context)?;
                 let until = until.map_or_else(String::new, |until| format!(" until {until}"));
                 writeln!(context.err, "`{}` is let through{until}", failure::plain(&package))?;
             }
-            Verb::List { repository } => {
-                let answer = api.get(&format!("{PATH}/{}", segment(&repository)))?;
-                if api.printed(&answer["policy"]["exceptions"], context)? {
+            PolicyVerb::List { repository } => {
+                let answer = api.get(&format!("{REPOSITORIES}/{}", segment(&repository)))?;
+                if api.print_json(&answer["policy"]["exceptions"], context)? {
                     return Ok(());
                 }
-                let rows = shape::<Repository>(answer)?.policy.exceptions.into_iter().map(row).collect();
+                let rows = decode::<RepositoryPolicy>(answer)?.policy.exceptions.into_iter().map(row).collect();
                 table::write(context.out, ["PACKAGE", "WHO", "MADE", "UNTIL", "WHY"], rows)?;
             }
-            Verb::Withdraw { repository, package } => {
-                api.delete(&format!("{PATH}/{}/exceptions/{}", segment(&repository), segment(&package)))?;
-                api.printed(&serde_json::json!({ "withdrawn": package }), context)?;
+            PolicyVerb::Withdraw { repository, package } => {
+                api.delete(&format!("{REPOSITORIES}/{}/exceptions/{}", segment(&repository), segment(&package)))?;
+                api.print_json(&serde_json::json!({ "withdrawn": package }), context)?;
                 writeln!(context.err, "`{}` is let through no longer", failure::plain(&package))?;
             }
         }
@@ -103,7 +102,7 @@ fn row(exception: Exception) -> [String; 5] {
     [package, who, made, until.unwrap_or_else(|| "-".to_owned()), why]
 }
 
-/// A moment, or how long from now.
+/// A moment, or a duration from now.
 fn until(text: &str) -> Result<String, String> {
     match duration::parse(text) {
         Ok(time) => Ok(Clock::default().now().plus(time).to_string()),

@@ -16,7 +16,7 @@ impl Bar {
         Self { bar }
     }
 
-    /// Shows how far it is.
+    /// Shows the progress.
     pub(super) fn show(&self, progress: store::Progress) {
         if self.bar.message() != progress.of {
             self.bar.reset();

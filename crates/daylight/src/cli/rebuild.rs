@@ -1,9 +1,9 @@
-//! `daylight rebuild`: the truth database made again from the blobs and the segments of the journal.
+//! `daylight rebuild`: makes the truth database again from the blobs and the segments of the journal.
 
-use super::Context;
+use super::context::Context;
 use super::folder::Folder;
+use super::orphan_blobs;
 use super::progress::Bar;
-use super::unnamed;
 use std::time::Duration;
 use store::Rebuilt;
 use telemetry::{Clock, Event, Op};
@@ -33,7 +33,7 @@ impl Rebuild {
         let Rebuilt { last, unnamed } = rebuilt?;
         let (last, took) = (last.0, Duration::from_nanos(event.tally(Op::Rebuild).nanos));
         if self.json {
-            let unnamed = unnamed::json(&unnamed);
+            let unnamed = orphan_blobs::json(&unnamed);
             let all = serde_json::json!({"last": last, "unnamed": unnamed, "seconds": took.as_secs_f64()});
             writeln!(context.out, "{all:#}")?;
         } else {
@@ -41,7 +41,7 @@ impl Rebuild {
                 context.out,
                 "rebuilt the truth database up to change {last} in {took:.1?}; one that was there before is kept beside it"
             )?;
-            unnamed::tell(&unnamed, context)?;
+            orphan_blobs::write(&unnamed, context)?;
             writeln!(context.out, "`daylight check --verify` tells whether each package that it names is there")?;
         }
         Ok(())

@@ -1,33 +1,32 @@
 //! `daylight repo`: the repositories of a running server.
 
+mod cached_files;
 mod contents;
-mod former;
+mod display;
 mod preview;
 mod removal;
 mod settings;
-mod shown;
 
-use super::api::{ApiFlags, shape};
+use super::api::{ApiFlags, REPOSITORIES, decode};
+use super::context::Context;
 use super::failure::Failure;
-use super::{Context, failure, table};
+use super::{failure, table};
+use display::{HEAD, Repositories, Repository};
 use format::percent::segment;
 use serde_json::{Map, Value};
-use settings::Settings;
-use shown::{HEAD, Repositories, Repository};
-
-const PATH: &str = "/api/v1/repositories";
+use settings::SettingFlags;
 
 /// List, add, show, change and remove repositories of a running server
 #[derive(Debug, clap::Args)]
 pub(super) struct Repo {
     #[command(subcommand)]
-    verb: Verb,
+    verb: RepoVerb,
     #[command(flatten)]
     flags: ApiFlags,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Verb {
+enum RepoVerb {
     /// List the repositories
     List,
     /// Add a repository
@@ -52,7 +51,7 @@ enum Verb {
         #[arg(long, value_parser = ["anyone", "token"], conflicts_with = "private")]
         read: Option<String>,
         #[command(flatten)]
-        settings: Box<Settings>,
+        settings: Box<SettingFlags>,
     },
     /// Show one repository
     Show {
@@ -84,7 +83,7 @@ enum Verb {
         #[arg(long, requires = "remote", help_heading = "Remote repositories")]
         yes: bool,
         #[command(flatten)]
-        settings: Box<Settings>,
+        settings: Box<SettingFlags>,
     },
     /// Begin the list of versions anew, with a line for each gem
     ///
@@ -154,37 +153,37 @@ impl Repo {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let api = self.flags.api(context)?;
         match self.verb {
-            Verb::List => {
-                let answer = api.get(PATH)?;
-                if api.printed(&answer, context)? {
+            RepoVerb::List => {
+                let answer = api.get(REPOSITORIES)?;
+                if api.print_json(&answer, context)? {
                     return Ok(());
                 }
-                let rows = shape::<Repositories>(answer)?.repositories.into_iter().map(Repository::row).collect();
+                let rows = decode::<Repositories>(answer)?.repositories.into_iter().map(Repository::row).collect();
                 table::write(context.out, HEAD, rows)?;
             }
-            Verb::Add { name, format, kind, private, read, settings } => {
+            RepoVerb::Add { name, format, kind, private, read, settings } => {
                 let kind = kind.unwrap_or_else(|| settings.kind().to_owned());
                 let mut body = settings.body();
                 for (key, value) in [("name", name.as_str().into()), ("format", format.into()), ("kind", kind.into())] {
                     body.insert(key.to_owned(), value);
                 }
-                // What was not said the server decides.
+                // By default the server decides.
                 let private = if private { Some(true.into()) } else { read.map(|read| (read == "token").into()) };
                 body.extend(private.map(|private| ("private".to_owned(), private)));
-                let answer = api.post(PATH, &Value::Object(body))?;
-                api.printed(&answer, context)?;
+                let answer = api.post(REPOSITORIES, &Value::Object(body))?;
+                api.print_json(&answer, context)?;
                 let closed = answer["private"] == true;
                 let read = if closed { "; reading it needs a token" } else { "" };
                 writeln!(context.err, "added `{}`{read}", failure::plain(&name))?;
             }
-            Verb::Show { name } => {
-                let answer = api.get(&format!("{PATH}/{}", segment(&name)))?;
-                if api.printed(&answer, context)? {
+            RepoVerb::Show { name } => {
+                let answer = api.get(&format!("{REPOSITORIES}/{}", segment(&name)))?;
+                if api.print_json(&answer, context)? {
                     return Ok(());
                 }
-                shape::<Repository>(answer)?.show(context)?;
+                decode::<Repository>(answer)?.show(context)?;
             }
-            Verb::Set { name, protocol, owners, read, preview, keep_cached, yes, settings } => {
+            RepoVerb::Set { name, protocol, owners, read, preview, keep_cached, yes, settings } => {
                 let mut body = settings.body();
                 let protocols: Map<String, Value> = protocol.into_iter().map(|(name, on)| (name, on.into())).collect();
                 let private = read.map(|read| (read == "token").into());
@@ -204,25 +203,27 @@ impl Repo {
                 if preview {
                     return preview::show(&api, &name, &Value::Object(body), context);
                 }
-                former::decide(&api, &name, &mut body, context)?;
-                let answer = api.patch(&format!("{PATH}/{}", segment(&name)), &Value::Object(body))?;
-                api.printed(&answer, context)?;
+                cached_files::decide(&api, &name, &mut body, context)?;
+                let answer = api.patch(&format!("{REPOSITORIES}/{}", segment(&name)), &Value::Object(body))?;
+                api.print_json(&answer, context)?;
                 writeln!(context.err, "changed `{}`", failure::plain(&name))?;
             }
-            Verb::Compact { name } => {
-                let answer = api.post(&format!("{PATH}/{}/compact", segment(&name)), &serde_json::json!({}))?;
-                api.printed(&answer, context)?;
+            RepoVerb::Compact { name } => {
+                let answer = api.post(&format!("{REPOSITORIES}/{}/compact", segment(&name)), &serde_json::json!({}))?;
+                api.print_json(&answer, context)?;
                 writeln!(context.err, "compacted `{}`", failure::plain(&name))?;
             }
-            Verb::Contents { name, path, deleted } => contents::list(&api, (&name, path.as_deref(), deleted), context)?,
-            Verb::Delete { name, path } => contents::delete(&api, &name, &path, context)?,
-            Verb::Restore { name, path: Some(path), .. } => contents::restore(&api, &name, &path, context)?,
-            Verb::Restore { name, path: None, new_name } => {
+            RepoVerb::Contents { name, path, deleted } => {
+                contents::list(&api, &name, path.as_deref(), deleted, context)?;
+            }
+            RepoVerb::Delete { name, path } => contents::delete(&api, &name, &path, context)?,
+            RepoVerb::Restore { name, path: Some(path), .. } => contents::restore(&api, &name, &path, context)?,
+            RepoVerb::Restore { name, path: None, new_name } => {
                 removal::restore(&api, &name, new_name.as_deref(), context)?;
             }
-            Verb::Missing { name } => contents::missing(&api, &name, context)?,
-            Verb::Forget { name, path } => contents::forget(&api, &name, path.as_deref(), context)?,
-            Verb::Remove { name, yes } => removal::remove(&api, &name, yes, context)?,
+            RepoVerb::Missing { name } => contents::missing(&api, &name, context)?,
+            RepoVerb::Forget { name, path } => contents::forget(&api, &name, path.as_deref(), context)?,
+            RepoVerb::Remove { name, yes } => removal::remove(&api, &name, yes, context)?,
         }
         Ok(())
     }

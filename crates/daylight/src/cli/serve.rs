@@ -1,6 +1,6 @@
 //! `daylight serve`: the server itself.
 
-use super::Context;
+use super::context::Context;
 use super::folder::Folder;
 use crate::config::Flag;
 use crate::handover;

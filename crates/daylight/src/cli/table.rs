@@ -1,4 +1,4 @@
-//! Lists for people: columns under names, two spaces apart.
+//! Prints tables: columns under their names, two spaces apart.
 
 use super::failure::plain;
 use std::io::{self, Write};

@@ -1,28 +1,28 @@
-//! The commands as people and scripts meet them: streams, exit codes, and what a stand-in of the server hears.
+//! Commands as people and scripts run them: streams, exit codes, and the requests that a fake server receives.
 
 use super::*;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::thread::JoinHandle;
 
-/// What came of a command line.
+/// The result of a command line.
 #[derive(Debug)]
-struct Said {
+struct Output {
     code: ExitCode,
     out: String,
     err: String,
 }
 
-fn say(environment: &[(&str, &str)], line: &str) -> Said {
+fn execute(environment: &[(&str, &str)], line: &str) -> Output {
     let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let arguments = format!("daylight {line}");
     let arguments = arguments.split_whitespace().map(OsString::from);
     let code = run(arguments, &environment, &mut out, &mut err);
-    Said { code, out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap() }
+    Output { code, out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap() }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a stand-in, not a server of ours")]
+#[expect(clippy::disallowed_methods, reason = "a fake server for tests")]
 fn listener() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").unwrap()
 }
@@ -54,8 +54,8 @@ fn server(status: &'static str, body: &'static str) -> (String, JoinHandle<(Stri
     (url, heard)
 }
 
-fn failed(said: &Said) -> bool {
-    said.code == ExitCode::FAILURE
+fn failed(output: &Output) -> bool {
+    output.code == ExitCode::FAILURE
 }
 
 #[test]
@@ -70,12 +70,12 @@ fn the_command_line_is_sound_and_every_verb_explains_itself() {
         }
     }
     walk(&<Cli as clap::CommandFactory>::command());
-    let said = say(&[], "--help");
-    assert!(said.code == ExitCode::SUCCESS && said.out.contains("serve") && said.err.is_empty(), "{said:?}");
+    let output = execute(&[], "--help");
+    assert!(output.code == ExitCode::SUCCESS && output.out.contains("serve") && output.err.is_empty(), "{output:?}");
 }
 
 #[test]
-fn a_command_line_or_setting_that_makes_no_sense_exits_with_2() {
+fn a_wrong_command_line_or_setting_exits_with_2() {
     for (environment, line) in [
         (&[][..], "serv"),
         (&[], "config show --data"),
@@ -84,33 +84,33 @@ fn a_command_line_or_setting_that_makes_no_sense_exits_with_2() {
         (&[("DAYLIGHT_SERVER_CORES", "many")], "config show"),
         (&[], "repo list --server nonsense"),
     ] {
-        let said = say(environment, line);
-        assert_eq!(said.code, ExitCode::from(2), "{line}: {said:?}");
-        assert!(said.err.starts_with("error: ") && said.out.is_empty(), "{line}: {said:?}");
+        let output = execute(environment, line);
+        assert_eq!(output.code, ExitCode::from(2), "{line}: {output:?}");
+        assert!(output.err.starts_with("error: ") && output.out.is_empty(), "{line}: {output:?}");
     }
-    let said = say(&[("DAYLIGHT_SERVER_CORE", "2")], "config show");
-    assert!(said.err.ends_with("\nhint: did you mean `DAYLIGHT_SERVER_CORES`?\n"), "{said:?}");
+    let output = execute(&[("DAYLIGHT_SERVER_CORE", "2")], "config show");
+    assert!(output.err.ends_with("\nhint: did you mean `DAYLIGHT_SERVER_CORES`?\n"), "{output:?}");
 }
 
 #[test]
-fn config_show_says_where_each_value_comes_from_and_is_a_configuration_file() {
+fn config_show_names_the_origin_of_each_value_and_is_a_configuration_file() {
     let environment = [("DAYLIGHT_SERVER_CORES", "1"), ("DAYLIGHT_ADMIN_TOKEN", "hush-hush-hush-hush")];
-    let said = say(&environment, "config show --data /some/where");
-    assert_eq!(said.code, ExitCode::SUCCESS, "{said:?}");
-    assert!(said.out.contains("\n# from environment DAYLIGHT_SERVER_CORES; the default would be "), "{}", said.out);
+    let output = execute(&environment, "config show --data /some/where");
+    assert_eq!(output.code, ExitCode::SUCCESS, "{output:?}");
+    assert!(output.out.contains("\n# from environment DAYLIGHT_SERVER_CORES; the default would be "), "{}", output.out);
     assert!(
-        said.out.contains("\ncores = 1\n") && said.out.contains("\n# listen = \"127.0.0.1:8080\"\n"),
+        output.out.contains("\ncores = 1\n") && output.out.contains("\n# listen = \"127.0.0.1:8080\"\n"),
         "{}",
-        said.out
+        output.out
     );
-    assert!(said.out.contains("\n# from flag --data; the default would be \"./daylight-data\""), "{}", said.out);
-    assert!(!said.out.contains("hush"));
+    assert!(output.out.contains("\n# from flag --data; the default would be \"./daylight-data\""), "{}", output.out);
+    assert!(!output.out.contains("hush"));
 
     let mut file = tempfile::NamedTempFile::new().unwrap();
-    let everything = said.out.replace("\n# listen = ", "\nlisten = ");
+    let everything = output.out.replace("\n# listen = ", "\nlisten = ");
     file.write_all(everything.as_bytes()).unwrap();
-    let said = say(&[], &format!("config show --json --config {}", file.path().display()));
-    let shown: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let output = execute(&[], &format!("config show --json --config {}", file.path().display()));
+    let shown: serde_json::Value = serde_json::from_str(&output.out).unwrap();
     let keys = shown["keys"].as_array().unwrap();
     let data = keys.iter().find(|key| key["key"] == "store.data").unwrap();
     assert_eq!(data["value"], "/some/where");
@@ -123,18 +123,18 @@ fn config_show_says_where_each_value_comes_from_and_is_a_configuration_file() {
 fn a_list_is_a_table_for_people_and_json_for_programs() {
     const BODY: &str = r#"{"repositories":[{"name":"gems-private","format":"gem","kind":"hosted","private":false,"members":[],"created":"2026-11-01T00:00:00.000Z"}]}"#;
     let (url, heard) = server("200 OK", BODY);
-    let said = say(&[("DAYLIGHT_SERVER", &url), ("DAYLIGHT_TOKEN", "t0")], "repo list");
+    let output = execute(&[("DAYLIGHT_SERVER", &url), ("DAYLIGHT_TOKEN", "t0")], "repo list");
     assert_eq!(
-        said.out,
+        output.out,
         "NAME          FORMAT  KIND    READ    CREATED\n\
          gems-private  gem     hosted  anyone  2026-11-01T00:00:00.000Z\n"
     );
     assert_eq!(heard.join().unwrap(), ("GET /api/v1/repositories HTTP/1.1".into(), "Bearer t0".into(), String::new()));
 
     let (url, heard) = server("200 OK", BODY);
-    let said = say(&[], &format!("repo list --json --server {url}/"));
+    let output = execute(&[], &format!("repo list --json --server {url}/"));
     assert_eq!(
-        serde_json::from_str::<serde_json::Value>(&said.out).unwrap(),
+        serde_json::from_str::<serde_json::Value>(&output.out).unwrap(),
         serde_json::from_str::<serde_json::Value>(BODY).unwrap()
     );
     assert_eq!(heard.join().unwrap().1, "");
@@ -143,47 +143,47 @@ fn a_list_is_a_table_for_people_and_json_for_programs() {
 #[test]
 fn a_repository_is_added_shown_and_removed() {
     let (url, heard) = server("201 Created", "{}");
-    let said = say(&[], &format!("repo add team --private --server {url}"));
-    assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (ExitCode::SUCCESS, "", "added `team`\n"));
+    let output = execute(&[], &format!("repo add team --private --server {url}"));
+    assert_eq!((output.code, output.out.as_str(), output.err.as_str()), (ExitCode::SUCCESS, "", "added `team`\n"));
     let (first, _, sent) = heard.join().unwrap();
     assert_eq!(first, "POST /api/v1/repositories HTTP/1.1");
     let sent: serde_json::Value = serde_json::from_str(&sent).unwrap();
     assert_eq!(sent, serde_json::json!({"name": "team", "format": "gem", "kind": "hosted", "private": true}));
 
     let (url, heard) = server("200 OK", r#"{"name":"a/b","format":"gem","kind":"hosted","private":true}"#);
-    let said = say(&[], &format!("repo show a/b --server {url}"));
-    assert_eq!(said.out, "NAME  FORMAT  KIND    READ          CREATED\na/b   gem     hosted  with a token\n");
+    let output = execute(&[], &format!("repo show a/b --server {url}"));
+    assert_eq!(output.out, "NAME  FORMAT  KIND    READ          CREATED\na/b   gem     hosted  with a token\n");
     assert_eq!(heard.join().unwrap().0, "GET /api/v1/repositories/a%2Fb HTTP/1.1");
 
     const REMOVED: &str = r#"{"removed":"..","files":2,"size_bytes":7,"restorable_until":"2026-11-08T12:00:00.000Z"}"#;
     let (url, heard) = server("200 OK", REMOVED);
-    let said = say(&[], &format!("repo remove .. --yes --server {url}"));
+    let output = execute(&[], &format!("repo remove .. --yes --server {url}"));
     assert_eq!(
-        said.err,
+        output.err,
         "removed `..`: 2 files of 7 bytes\nuntil 2026-11-08T12:00:00.000Z `daylight repo restore ..` undoes it\n"
     );
     assert_eq!(heard.join().unwrap().0, "DELETE /api/v1/repositories/%2E%2E?confirm=%2E%2E HTTP/1.1");
 
     let (url, heard) = server("204 No Content", "");
-    assert_eq!(say(&[], &format!("token revoke a --json --server {url}")).out, "{\n  \"revoked\": \"a\"\n}\n");
+    assert_eq!(execute(&[], &format!("token revoke a --json --server {url}")).out, "{\n  \"revoked\": \"a\"\n}\n");
     heard.join().unwrap();
 }
 
 #[test]
 fn a_protocol_of_a_repository_is_switched_and_shown() {
     let (url, heard) = server("200 OK", "{}");
-    let said = say(&[], &format!("repo set team --protocol compact_index=off --server {url}"));
-    assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (ExitCode::SUCCESS, "", "changed `team`\n"));
+    let output = execute(&[], &format!("repo set team --protocol compact_index=off --server {url}"));
+    assert_eq!((output.code, output.out.as_str(), output.err.as_str()), (ExitCode::SUCCESS, "", "changed `team`\n"));
     let (first, _, sent) = heard.join().unwrap();
     assert_eq!(first, "PATCH /api/v1/repositories/team HTTP/1.1");
     assert_eq!(sent, r#"{"protocols":{"compact_index":false}}"#);
-    assert_eq!(say(&[], "repo set team --protocol compact_index").code, ExitCode::from(2));
+    assert_eq!(execute(&[], "repo set team --protocol compact_index").code, ExitCode::from(2));
 
     const OFF: &str =
         r#"{"name":"a","format":"gem","kind":"hosted","private":false,"protocols":{"compact_index":false}}"#;
     let (url, heard) = server("200 OK", OFF);
-    let said = say(&[], &format!("repo show a --server {url}"));
-    assert!(said.out.ends_with("\nswitched off: compact_index\n"), "{said:?}");
+    let output = execute(&[], &format!("repo show a --server {url}"));
+    assert!(output.out.ends_with("\nswitched off: compact_index\n"), "{output:?}");
     heard.join().unwrap();
 }
 
@@ -191,51 +191,52 @@ fn a_protocol_of_a_repository_is_switched_and_shown() {
 fn a_remote_repository_is_added_changed_and_shown_with_its_upstream() {
     let (url, heard) = server("201 Created", "{}");
     let flags = "--remote https://a/maven2 --remote http://b --credentials env:TOKEN --fresh 15m --missing 0s";
-    let said = say(&[], &format!("repo add central --format maven {flags} --max-bytes 1_000_000_000 --server {url}"));
-    assert_eq!((said.code, said.err.as_str()), (ExitCode::SUCCESS, "added `central`\n"));
+    let output =
+        execute(&[], &format!("repo add central --format maven {flags} --max-bytes 1_000_000_000 --server {url}"));
+    assert_eq!((output.code, output.err.as_str()), (ExitCode::SUCCESS, "added `central`\n"));
     let sent: serde_json::Value = serde_json::from_str(&heard.join().unwrap().2).unwrap();
     let remote = serde_json::json!({
         "urls": ["https://a/maven2", "http://b"], "credentials": "env:TOKEN", "fresh_s": 900, "missing_s": 0,
         "max_bytes": 1_000_000_000,
     });
-    let wanted = serde_json::json!({
+    let expected = serde_json::json!({
         "name": "central", "format": "maven", "kind": "remote", "remote": remote,
     });
-    assert_eq!(sent, wanted);
+    assert_eq!(sent, expected);
 
-    // Who may read it the server decides where nobody says so, and says it.
-    for (flags, private, answer, said_then) in [
+    // By default the server decides who may read it, and the command says so.
+    for (flags, private, answer, suffix) in [
         ("", None, r#"{"private":true}"#, "; reading it needs a token"),
         (" --read anyone", Some(false), r#"{"private":false}"#, ""),
     ] {
         let (url, heard) = server("201 Created", answer);
-        let said = say(&[], &format!("repo add c --remote http://a --credentials env:A{flags} --server {url}"));
-        assert_eq!(said.err, format!("added `c`{said_then}\n"));
+        let output = execute(&[], &format!("repo add c --remote http://a --credentials env:A{flags} --server {url}"));
+        assert_eq!(output.err, format!("added `c`{suffix}\n"));
         let sent: serde_json::Value = serde_json::from_str(&heard.join().unwrap().2).unwrap();
         assert_eq!(sent.get("private").and_then(serde_json::Value::as_bool), private);
     }
 
     let (url, heard) = server("200 OK", "{}");
     let flags = "--credentials none --fresh none --versions snapshots --keep-builds 5 --keep-days none --read token";
-    assert_eq!(say(&[], &format!("repo set r {flags} --server {url}")).code, ExitCode::SUCCESS);
+    assert_eq!(execute(&[], &format!("repo set r {flags} --server {url}")).code, ExitCode::SUCCESS);
     let sent: serde_json::Value = serde_json::from_str(&heard.join().unwrap().2).unwrap();
-    let wanted = serde_json::json!({
+    let expected = serde_json::json!({
         "remote": {"credentials": null, "fresh_s": null}, "versions": "snapshots",
         "retention": {"builds": 5, "days": null}, "private": true,
     });
-    assert_eq!(sent, wanted);
+    assert_eq!(sent, expected);
     for line in ["repo set r", "repo set r --fresh soon", "repo set r --keep-builds many", "repo set r --versions some"]
     {
-        assert_eq!(say(&[], line).code, ExitCode::from(2), "{line}");
+        assert_eq!(execute(&[], line).code, ExitCode::from(2), "{line}");
     }
 
     const SHOWN: &str = r#"{"name":"c","format":"maven","kind":"remote","private":false,"created":"t",
         "remote":{"urls":["https://a/maven2","http://b"],"credentials":"env:TOKEN","fresh_s":900}}"#;
     let (url, heard) = server("200 OK", SHOWN);
-    let said = say(&[], &format!("repo show c --server {url}"));
+    let output = execute(&[], &format!("repo show c --server {url}"));
     assert!(
-        said.out.ends_with("\nupstream: https://a/maven2, http://b\ncredentials: env:TOKEN\nfresh for: 900 s\n"),
-        "{said:?}"
+        output.out.ends_with("\nupstream: https://a/maven2, http://b\ncredentials: env:TOKEN\nfresh for: 900 s\n"),
+        "{output:?}"
     );
     heard.join().unwrap();
 }
@@ -246,9 +247,9 @@ fn a_new_token_s_secret_is_alone_on_standard_output() {
     let line = format!(
         "token create ci --owner build --scope read,write --repository a --repository b --expires 30d --server {url}"
     );
-    let said = say(&[], &line);
-    assert_eq!((said.code, said.out.as_str()), (ExitCode::SUCCESS, "daylight_x\n"));
-    assert!(said.err.starts_with("created `ci` until 20"), "{said:?}");
+    let output = execute(&[], &line);
+    assert_eq!((output.code, output.out.as_str()), (ExitCode::SUCCESS, "daylight_x\n"));
+    assert!(output.err.starts_with("created `ci` until 20"), "{output:?}");
     let sent: serde_json::Value = serde_json::from_str(&heard.join().unwrap().2).unwrap();
     assert_eq!((&sent["owner"], &sent["scopes"]), (&"build".into(), &serde_json::json!(["read", "write"])));
     assert_eq!(sent["repositories"], serde_json::json!(["a", "b"]));
@@ -256,52 +257,55 @@ fn a_new_token_s_secret_is_alone_on_standard_output() {
 
     const LIST: &str = r#"{"tokens":[{"name":"ci","owner":"build","scopes":["read","write"],"repositories":[],"created":"c","expires":null}]}"#;
     let (url, heard) = server("200 OK", LIST);
-    let said = say(&[], &format!("token list --server {url}"));
-    assert!(said.out.ends_with("ci    build  read,write  all           c        never\n"), "{said:?}");
+    let output = execute(&[], &format!("token list --server {url}"));
+    assert!(output.out.ends_with("ci    build  read,write  all           c        never\n"), "{output:?}");
     heard.join().unwrap();
 
     const OLD: &str =
         r#"{"tokens":[{"name":"ci","owner":"b","scopes":[],"repositories":[],"expires":"e","expired":true}]}"#;
     let (url, heard) = server("200 OK", OLD);
-    let said = say(&[], &format!("token list --server {url}"));
-    assert!(said.out.ends_with(" e (expired)\n"), "{said:?}");
+    let output = execute(&[], &format!("token list --server {url}"));
+    assert!(output.out.ends_with(" e (expired)\n"), "{output:?}");
     heard.join().unwrap();
 }
 
 #[test]
-fn what_the_server_refuses_is_said_with_its_hint() {
+fn a_refusal_of_the_server_is_shown_with_its_hint() {
     const PROBLEM: &str =
         r#"{"type":"about:blank","title":"Conflict","status":409,"detail":"`a` \u001bis taken","hint":"another name"}"#;
     let (url, heard) = server("409 Conflict", PROBLEM);
-    let said = say(&[], &format!("repo add a --server {url}"));
-    assert!(failed(&said));
-    assert_eq!(said.err, "error: `a` \u{fffd}is taken (409)\nhint: another name\n");
+    let output = execute(&[], &format!("repo add a --server {url}"));
+    assert!(failed(&output));
+    assert_eq!(output.err, "error: `a` \u{fffd}is taken (409)\nhint: another name\n");
     heard.join().unwrap();
 
     let (url, heard) = server("401 Unauthorized", "");
-    let said = say(&[], &format!("token revoke a --server {url}"));
-    assert!(failed(&said) && said.err.contains("\nhint: set DAYLIGHT_TOKEN"), "{said:?}");
+    let output = execute(&[], &format!("token revoke a --server {url}"));
+    assert!(failed(&output) && output.err.contains("\nhint: set DAYLIGHT_TOKEN"), "{output:?}");
     heard.join().unwrap();
 
     let (url, heard) = server("200 OK", "<html>");
-    let said = say(&[], &format!("repo list --server {url}"));
-    assert!(failed(&said) && said.err.contains("is it a Daylight?") && said.err.contains("\n  because: "), "{said:?}");
+    let output = execute(&[], &format!("repo list --server {url}"));
+    assert!(
+        failed(&output) && output.err.contains("is it a Daylight?") && output.err.contains("\n  because: "),
+        "{output:?}"
+    );
     heard.join().unwrap();
 }
 
 #[test]
-fn no_server_there_is_said_with_what_to_start() {
+fn a_missing_server_is_reported_with_how_to_start_one() {
     let address = listener().local_addr().unwrap();
-    let said = say(&[("DAYLIGHT_SERVER", &format!("http://{address}"))], "repo list");
-    assert!(failed(&said));
+    let output = execute(&[("DAYLIGHT_SERVER", &format!("http://{address}"))], "repo list");
+    assert!(failed(&output));
     let hint = "start it with `daylight serve`, or name another with `--server URL`";
-    assert_eq!(said.err, format!("error: nothing listens on `{address}`\nhint: {hint}\n"));
+    assert_eq!(output.err, format!("error: nothing listens on `{address}`\nhint: {hint}\n"));
 }
 
 #[test]
-fn a_reader_who_has_left_is_not_a_failure() {
-    struct Gone;
-    impl Write for Gone {
+fn a_closed_pipe_is_not_a_failure() {
+    struct ClosedPipe;
+    impl Write for ClosedPipe {
         fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
             Err(std::io::ErrorKind::BrokenPipe.into())
         }
@@ -311,7 +315,7 @@ fn a_reader_who_has_left_is_not_a_failure() {
     }
     let mut err = Vec::new();
     let arguments = ["daylight", "config", "show"].map(OsString::from);
-    assert_eq!(run(arguments, &Environment::default(), &mut Gone, &mut err), ExitCode::SUCCESS);
+    assert_eq!(run(arguments, &Environment::default(), &mut ClosedPipe, &mut err), ExitCode::SUCCESS);
     assert!(err.is_empty());
 }
 
@@ -332,35 +336,35 @@ fn folder() -> (tempfile::TempDir, std::sync::Arc<store::Store>) {
 }
 
 #[test]
-fn a_folder_is_checked_and_rebuilt_when_nobody_uses_it() {
+fn a_folder_is_checked_and_rebuilt_while_no_server_uses_it() {
     let (data, store) = folder();
     let data = data.path().display();
     for verb in ["check", "rebuild"] {
-        let said = say(&[], &format!("{verb} --data {data}"));
-        assert!(failed(&said) && said.err.contains("is in use\nhint: "), "{said:?}");
+        let output = execute(&[], &format!("{verb} --data {data}"));
+        assert!(failed(&output) && output.err.contains("is in use\nhint: "), "{output:?}");
     }
     store.close();
-    let said = say(&[], &format!("check --data {data}"));
-    assert!(said.code == ExitCode::SUCCESS, "{said:?}");
-    assert!(said.out.starts_with("checked 1 rows, 0 blobs and 1 segments in "), "{said:?}");
-    let said = say(&[], &format!("rebuild --json --data {data}"));
-    assert_eq!(serde_json::from_str::<serde_json::Value>(&said.out).unwrap()["last"], 1, "{said:?}");
-    let said = say(&[], &format!("check --verify --json --data {data}"));
-    assert_eq!(serde_json::from_str::<serde_json::Value>(&said.out).unwrap()["problems"], serde_json::json!([]));
+    let output = execute(&[], &format!("check --data {data}"));
+    assert!(output.code == ExitCode::SUCCESS, "{output:?}");
+    assert!(output.out.starts_with("checked 1 rows, 0 blobs and 1 segments in "), "{output:?}");
+    let output = execute(&[], &format!("rebuild --json --data {data}"));
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&output.out).unwrap()["last"], 1, "{output:?}");
+    let output = execute(&[], &format!("check --verify --json --data {data}"));
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&output.out).unwrap()["problems"], serde_json::json!([]));
 }
 
 #[test]
-fn check_names_what_is_wrong_and_makes_no_folder() {
+fn check_names_the_problems_and_makes_no_folder() {
     let (data, store) = folder();
     store.close();
     let stray = data.path().join("segments").join("stray");
     std::fs::create_dir(&stray).unwrap();
-    let said = say(&[], &format!("check --data {}", data.path().display()));
-    assert!(failed(&said) && said.out.contains("stray` has no place here\n"), "{said:?}");
-    assert!(said.err.ends_with("hint: nothing uses these files; move them away\n"), "{said:?}");
+    let output = execute(&[], &format!("check --data {}", data.path().display()));
+    assert!(failed(&output) && output.out.contains("stray` has no place here\n"), "{output:?}");
+    assert!(output.err.ends_with("hint: nothing uses these files; move them away\n"), "{output:?}");
 
     let nowhere = data.path().join("nowhere");
-    let said = say(&[], &format!("check --data {}", nowhere.display()));
-    assert!(failed(&said) && said.err.contains("\nhint: "), "{said:?}");
+    let output = execute(&[], &format!("check --data {}", nowhere.display()));
+    assert!(failed(&output) && output.err.contains("\nhint: "), "{output:?}");
     assert!(!nowhere.exists());
 }

@@ -1,28 +1,30 @@
 //! `daylight token`: the tokens of a running server.
 
-use super::api::{ApiFlags, shape};
-use super::{Context, duration, failure, table};
+use super::api::{ApiFlags, decode};
+use super::context::Context;
+use super::{duration, failure, table};
 use format::percent::segment;
 use repository::Scope;
 use serde::Deserialize;
 use std::time::Duration;
 use telemetry::Clock;
 
+/// The path of the tokens in the API.
 const PATH: &str = "/api/v1/tokens";
 
 /// Create, list and revoke tokens of a running server
 ///
 /// A token is a gem API key, a bearer token, and the user name or password of Basic authentication.
 #[derive(Debug, clap::Args)]
-pub(super) struct Token {
+pub(super) struct TokenCommand {
     #[command(subcommand)]
-    verb: Verb,
+    verb: TokenVerb,
     #[command(flatten)]
     flags: ApiFlags,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Verb {
+enum TokenVerb {
     /// Create a token; its secret is the only thing on standard output, and is shown only now
     Create {
         /// Its name, by which it is listed and revoked
@@ -61,11 +63,11 @@ struct Created {
 
 #[derive(Debug, Deserialize)]
 struct Tokens {
-    tokens: Vec<Listed>,
+    tokens: Vec<TokenRow>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Listed {
+struct TokenRow {
     name: String,
     owner: String,
     scopes: Vec<String>,
@@ -77,11 +79,11 @@ struct Listed {
     expired: bool,
 }
 
-impl Token {
+impl TokenCommand {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let api = self.flags.api(context)?;
         match self.verb {
-            Verb::Create { name, owner, scope, repositories, expires, otp } => {
+            TokenVerb::Create { name, owner, scope, repositories, expires, otp } => {
                 let expires = expires.map(|after| Clock::default().now().plus(after).to_string());
                 let owner = owner.unwrap_or_else(|| name.clone());
                 let answer = api.post(
@@ -91,8 +93,8 @@ impl Token {
                         "otp": otp,
                     }),
                 )?;
-                if !api.printed(&answer, context)? {
-                    let made: Created = shape(answer)?;
+                if !api.print_json(&answer, context)? {
+                    let made: Created = decode(answer)?;
                     writeln!(context.out, "{}", failure::plain(&made.secret))?;
                     if let Some(uri) = made.otp_uri {
                         writeln!(context.err, "one-time passwords: {}", failure::plain(&uri))?;
@@ -101,17 +103,17 @@ impl Token {
                 let until = expires.map_or_else(String::new, |at| format!(" until {at}"));
                 writeln!(context.err, "created `{}`{until}; the secret is shown only now", failure::plain(&name))?;
             }
-            Verb::List => {
+            TokenVerb::List => {
                 let answer = api.get(PATH)?;
-                if api.printed(&answer, context)? {
+                if api.print_json(&answer, context)? {
                     return Ok(());
                 }
-                let rows = shape::<Tokens>(answer)?.tokens.into_iter().map(row).collect();
+                let rows = decode::<Tokens>(answer)?.tokens.into_iter().map(row).collect();
                 table::write(context.out, ["NAME", "OWNER", "SCOPES", "REPOSITORIES", "CREATED", "EXPIRES"], rows)?;
             }
-            Verb::Revoke { name } => {
+            TokenVerb::Revoke { name } => {
                 api.delete(&format!("{PATH}/{}", segment(&name)))?;
-                api.printed(&serde_json::json!({ "revoked": name }), context)?;
+                api.print_json(&serde_json::json!({ "revoked": name }), context)?;
                 writeln!(context.err, "revoked `{}`", failure::plain(&name))?;
             }
         }
@@ -119,7 +121,7 @@ impl Token {
     }
 }
 
-fn row(token: Listed) -> [String; 6] {
+fn row(token: TokenRow) -> [String; 6] {
     let repositories = if token.repositories.is_empty() { "all".to_owned() } else { token.repositories.join(",") };
     let expires = match token.expires {
         Some(at) if token.expired => format!("{at} (expired)"),

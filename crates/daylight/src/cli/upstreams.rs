@@ -1,7 +1,7 @@
-//! `daylight upstreams`: the hosts that a running server's upstreams are on, and how they stand.
+//! `daylight upstreams`: the state of the hosts of upstreams, from a running server.
 
-use super::Context;
-use super::api::{ApiFlags, shape};
+use super::api::{ApiFlags, decode};
+use super::context::Context;
 use super::table;
 use serde::Deserialize;
 
@@ -13,7 +13,7 @@ pub(super) struct Upstreams {
 }
 
 #[derive(Debug, Deserialize)]
-struct All {
+struct UpstreamList {
     upstreams: Vec<Upstream>,
 }
 
@@ -28,11 +28,11 @@ struct Upstream {
     calls: u64,
     calls_max: u64,
     waiting: u64,
-    last_error: Option<Trouble>,
+    last_error: Option<LastError>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Trouble {
+struct LastError {
     at: String,
     what: String,
 }
@@ -41,10 +41,10 @@ impl Upstreams {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let api = self.flags.api(context)?;
         let answer = api.get("/api/v1/upstreams")?;
-        if api.printed(&answer, context)? {
+        if api.print_json(&answer, context)? {
             return Ok(());
         }
-        let rows = shape::<All>(answer)?.upstreams.into_iter().map(row).collect();
+        let rows = decode::<UpstreamList>(answer)?.upstreams.into_iter().map(row).collect();
         Ok(table::write(context.out, ["HOST", "REPOSITORIES", "STATE", "CALLS", "WAITING", "LAST ERROR"], rows)?)
     }
 }

@@ -1,15 +1,15 @@
-//! `daylight check` of a folder: whether everything that it claims is so.
+//! `daylight check` of a data folder.
 
-use crate::cli::Context;
+use crate::cli::context::Context;
 use crate::cli::failure::{Failure, plain};
 use crate::cli::folder::Folder;
+use crate::cli::orphan_blobs;
 use crate::cli::progress::Bar;
-use crate::cli::unnamed;
 use std::time::Duration;
 use store::{Problem, Report};
 use telemetry::{Clock, Event, Op};
 
-/// Checks the folder and says what is wrong.
+/// Checks the folder and prints the problems.
 pub(super) fn check(folder: &Folder, verify: bool, json: bool, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
     let (settings, _) = folder.load(context)?;
     let data = &settings.store.data;
@@ -24,14 +24,14 @@ pub(super) fn check(folder: &Folder, verify: bool, json: bool, context: &mut Con
             "rows": report.rows, "blobs": report.blobs, "segments": report.segments,
             "kept": report.kept, "kept_read": report.kept_read, "problems": problems,
             "leftovers": report.leftovers.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
-            "unnamed": unnamed::json(&report.unnamed), "seconds": took.as_secs_f64(),
+            "unnamed": orphan_blobs::json(&report.unnamed), "seconds": took.as_secs_f64(),
         });
         writeln!(context.out, "{all:#}")?;
     } else {
         for problem in &report.problems {
             writeln!(context.out, "{}", plain(&problem.to_string()))?;
         }
-        unnamed::tell(&report.unnamed, context)?;
+        orphan_blobs::write(&report.unnamed, context)?;
         if !report.leftovers.is_empty() {
             let many = report.leftovers.len();
             writeln!(context.out, "{many} uploads were cut off: the next start of the server removes their files")?;
@@ -51,7 +51,7 @@ pub(super) fn check(folder: &Folder, verify: bool, json: bool, context: &mut Con
     }
 }
 
-/// What to do about the worst of it.
+/// The hint for the worst problem.
 fn advice(report: &Report) -> String {
     let any = |is: fn(&Problem) -> bool| report.problems.iter().any(is);
     let blobs = any(|problem| {

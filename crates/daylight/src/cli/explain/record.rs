@@ -1,11 +1,12 @@
-//! The record of an answer, for people: what was asked, how it ended and why, who was asked for it, and what took how long.
+//! Shows the record of an answer: the request, the result and its reason, the members that were asked, and the time spent.
 
-use crate::cli::{Context, failure, table};
+use crate::cli::context::Context;
+use crate::cli::{failure, table};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use telemetry::Reason;
 
-/// As the API tells it. What it leaves out is empty.
+/// The answer of the API. Fields that it leaves out are empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Record {
@@ -46,7 +47,7 @@ struct Cost {
 
 impl Record {
     pub(super) fn show(self, context: &mut Context<'_>) -> std::io::Result<()> {
-        for (name, text) in self.said() {
+        for (name, text) in self.lines() {
             writeln!(context.out, "{name:8} {}", failure::plain(&text).replace('\n', " "))?;
         }
         if !self.members.is_empty() {
@@ -64,8 +65,8 @@ impl Record {
         Ok(())
     }
 
-    /// A line for each thing there is to say.
-    fn said(&self) -> Vec<(&'static str, String)> {
+    /// The lines above the tables, each with its name.
+    fn lines(&self) -> Vec<(&'static str, String)> {
         let about = [self.package.as_str(), &self.version].join(" ");
         let at = self.duration_ms.map_or_else(|| self.at.clone(), |ms| format!("{}, in {ms:.3} ms", self.at));
         let ended = match self.outcome.as_deref() {
@@ -92,7 +93,7 @@ impl Member {
     }
 }
 
-/// What a reason means. One that a newer server gives is told as it is.
+/// The text of a reason. A reason that only a newer server knows is shown by its name.
 fn why(reason: &str) -> String {
     let known = Reason::ALL.iter().find(|known| known.as_str() == reason);
     known.map_or(reason, |known| known.doc()).to_owned()

@@ -3,27 +3,27 @@
 use anyhow::Context as _;
 use std::path::{Path, PathBuf};
 
-/// What is in a folder.
+/// The files in a folder.
 #[derive(Debug)]
 pub(super) struct Files {
-    /// In the order of their paths.
-    pub(super) found: Vec<PathBuf>,
-    /// How many links to files lead out of what is imported. They stay away: whoever may write in the folder would have
-    /// files published that only the importer reads.
-    pub(super) outside: u64,
+    /// Their paths, sorted.
+    pub(super) paths: Vec<PathBuf>,
+    /// How many links lead out of the imported folder. They are not followed: otherwise everybody who may write to the folder could
+    /// publish files that only the importing user may read.
+    pub(super) links_outside: u64,
 }
 
-/// The files below `folder`, a part of `all` that is imported, to which `wanted` says yes. Links to folders are not
-/// followed: they may lead back.
+/// Finds the files below `folder` that `accepts` accepts, to a depth of `depth` folders. `root`, which contains `folder`, is the
+/// imported folder. Links to folders are not followed, as they may lead back.
 pub(super) fn files(
-    all: &Path,
+    root: &Path,
     folder: &Path,
     depth: usize,
-    wanted: &dyn Fn(&Path) -> bool,
+    accepts: &dyn Fn(&Path) -> bool,
 ) -> Result<Files, anyhow::Error> {
-    let inside = all.canonicalize().with_context(|| format!("cannot read the folder `{}`", all.display()))?;
-    let mut outside = 0;
-    let (mut found, mut folders) = (Vec::new(), vec![(folder.to_owned(), depth)]);
+    let inside = root.canonicalize().with_context(|| format!("cannot read the folder `{}`", root.display()))?;
+    let mut links_outside = 0;
+    let (mut paths, mut folders) = (Vec::new(), vec![(folder.to_owned(), depth)]);
     while let Some((folder, depth)) = folders.pop() {
         let unread = || format!("cannot read the folder `{}`", folder.display());
         for entry in std::fs::read_dir(&folder).with_context(unread)? {
@@ -31,17 +31,17 @@ pub(super) fn files(
             let (path, kind) = (entry.path(), entry.file_type().with_context(unread)?);
             if kind.is_dir() && depth > 1 {
                 folders.push((path, depth - 1));
-            } else if !kind.is_dir() && wanted(&path) && path.is_file() {
+            } else if !kind.is_dir() && accepts(&path) && path.is_file() {
                 if kind.is_symlink() && !path.canonicalize().with_context(unread)?.starts_with(&inside) {
-                    outside += 1;
+                    links_outside += 1;
                 } else {
-                    found.push(path);
+                    paths.push(path);
                 }
             }
         }
     }
-    found.sort();
-    Ok(Files { found, outside })
+    paths.sort();
+    Ok(Files { paths, links_outside })
 }
 
 #[cfg(test)]
@@ -64,11 +64,11 @@ mod tests {
         symlink("nowhere", gems.join("c")).unwrap();
         symlink(elsewhere.path().join("secret"), pool.join("d")).unwrap();
         symlink("../pool/d", gems.join("d")).unwrap();
-        let Files { found, outside } = files(all.path(), &gems, 1, &|_| true).unwrap();
-        assert_eq!((found, outside), (vec![gems.join("a"), gems.join("b")], 1));
-        // A folder that is called by a link is itself.
+        let Files { paths, links_outside } = files(all.path(), &gems, 1, &|_| true).unwrap();
+        assert_eq!((paths, links_outside), (vec![gems.join("a"), gems.join("b")], 1));
+        // The imported folder itself may be given by a link.
         symlink(all.path(), elsewhere.path().join("all")).unwrap();
-        let Files { found, outside } = files(&elsewhere.path().join("all"), &pool, 1, &|_| true).unwrap();
-        assert_eq!((found.len(), outside), (1, 1));
+        let Files { paths, links_outside } = files(&elsewhere.path().join("all"), &pool, 1, &|_| true).unwrap();
+        assert_eq!((paths.len(), links_outside), (1, 1));
     }
 }

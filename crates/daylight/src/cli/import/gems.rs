@@ -4,23 +4,24 @@ mod plan;
 mod source;
 mod upload;
 
-use super::Way;
-use super::outcome::Brought;
+use super::flags::ImportFlags;
+use super::report::{ImportReport, LeftOut};
+use crate::cli::context::Context;
+use crate::cli::parallel;
 use crate::cli::progress::Bar;
-use crate::cli::site::Site;
-use crate::cli::{Context, crew};
+use crate::cli::repository_client::RepositoryClient;
 use store::Progress;
-use upload::Upload;
+use upload::GemUploader;
 
-pub(super) fn bring(
-    way: &Way,
+pub(super) fn import(
+    flags: &ImportFlags,
     with_yanked: bool,
-    site: &Site,
+    repository: &RepositoryClient,
     context: &mut Context<'_>,
-) -> Result<Brought, anyhow::Error> {
-    let jobs = usize::from(way.jobs);
-    let source = source::find(&way.dir, with_yanked)?;
-    writeln!(context.err, "`{}` is {}: {} gems", way.dir.display(), source.kind, source.files.len())?;
+) -> Result<ImportReport, anyhow::Error> {
+    let jobs = usize::from(flags.jobs);
+    let source = source::find(&flags.dir, with_yanked)?;
+    writeln!(context.err, "`{}` is {}: {} gems", flags.dir.display(), source.kind, source.files.len())?;
     if source.yanked > 0 {
         writeln!(context.err, "{} were yanked there and stay away (`--with-yanked` brings them)", source.yanked)?;
     }
@@ -28,28 +29,23 @@ pub(super) fn bring(
     let total = source.files.len() as u64;
     let show = |of| move |bar: &Bar, done| bar.show(Progress { done, total, of });
     let (reading, sending) = (show("reading"), show("gems"));
-    let read = crew::each(jobs, source.files, || Ok(()), |(), file| Ok(plan::read(file)), |n| reading(&bar, n))?;
+    let read = parallel::map(jobs, source.files, || Ok(()), |(), file| Ok(plan::read(file)), |n| reading(&bar, n))?;
     let (gems, mut outcomes) = plan::plan(read);
     let mut done = outcomes.len() as u64;
-    let (tell, told) = std::sync::mpsc::channel();
-    let work = |upload: &mut Upload, gem| upload.gem(gem, &|| tell.send(()).unwrap_or_default());
-    let all = crew::each(
+    let (sender, files) = std::sync::mpsc::channel();
+    let work = |uploader: &mut GemUploader, gem| uploader.gem(gem, &|| sender.send(()).unwrap_or_default());
+    let all = parallel::map(
         jobs,
         gems,
-        || Upload::new(site),
+        || GemUploader::new(repository),
         work,
         |_| {
-            done += told.try_iter().count() as u64;
+            done += files.try_iter().count() as u64;
             sending(&bar, done);
         },
     );
     drop(bar);
     outcomes.extend(all?.into_iter().flatten());
-    Ok(Brought {
-        source: source.kind.to_string(),
-        things: "gems",
-        outcomes,
-        left: ("yanked", source.yanked),
-        outside: source.outside,
-    })
+    let left_out = LeftOut { key: "yanked", files: source.yanked, links_outside: source.links_outside };
+    Ok(ImportReport { source: source.kind.to_string(), noun: "gems", outcomes, left_out })
 }

@@ -1,45 +1,45 @@
 //! `daylight import maven`.
 
-mod sums;
+mod checksums;
 mod tree;
 mod upload;
 
-use super::Way;
-use super::outcome::Brought;
+use super::flags::ImportFlags;
+use super::report::{ImportReport, LeftOut};
+use crate::cli::context::Context;
+use crate::cli::parallel;
 use crate::cli::progress::Bar;
-use crate::cli::site::Site;
-use crate::cli::{Context, crew};
+use crate::cli::repository_client::RepositoryClient;
 use store::Progress;
-use upload::Upload;
+use upload::MavenUploader;
 
-pub(super) fn bring(way: &Way, site: &Site, context: &mut Context<'_>) -> Result<Brought, anyhow::Error> {
-    let tree = tree::read(&way.dir)?;
+pub(super) fn import(
+    flags: &ImportFlags,
+    repository: &RepositoryClient,
+    context: &mut Context<'_>,
+) -> Result<ImportReport, anyhow::Error> {
+    let tree = tree::read(&flags.dir)?;
     let total = tree.folders.iter().map(|folder| folder.len() as u64).sum();
-    writeln!(context.err, "`{}` has {total} files of {} versions", way.dir.display(), tree.folders.len())?;
+    writeln!(context.err, "`{}` has {total} files of {} versions", flags.dir.display(), tree.folders.len())?;
     if tree.left_out > 0 {
         writeln!(context.err, "{} other files are of no artifact and stay away", tree.left_out)?;
     }
     let bar = Bar::new();
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, files) = std::sync::mpsc::channel();
     let mut done = 0;
-    // One folder after the other for each upload: a version is whole soon, and no two wait for each other's.
-    let all = crew::each(
-        usize::from(way.jobs),
+    // A thread uploads one folder after the other, so that versions are complete early and threads do not wait for each other.
+    let all = parallel::map(
+        usize::from(flags.jobs),
         tree.folders,
-        || Upload::new(site),
-        |upload, folder| upload.folder(folder, &|| tell.send(()).unwrap_or_default()),
+        || MavenUploader::new(repository),
+        |uploader, folder| uploader.folder(folder, &|| sender.send(()).unwrap_or_default()),
         |_| {
-            done += told.try_iter().count() as u64;
+            done += files.try_iter().count() as u64;
             bar.show(Progress { done, total, of: "files" });
         },
     );
     drop(bar);
     let outcomes = all?.into_iter().flatten().collect();
-    Ok(Brought {
-        source: "a Maven repository".to_owned(),
-        things: "files",
-        outcomes,
-        left: ("left_out", tree.left_out),
-        outside: tree.outside,
-    })
+    let left_out = LeftOut { key: "left_out", files: tree.left_out, links_outside: tree.links_outside };
+    Ok(ImportReport { source: "a Maven repository".to_owned(), noun: "files", outcomes, left_out })
 }

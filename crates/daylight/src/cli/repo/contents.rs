@@ -1,8 +1,8 @@
-//! What a repository holds: listed, taken away, brought back; and what its upstream was proven not to have.
+//! The files of a repository: lists, deletes and restores them; and the files that its upstream is known not to have.
 
-use super::PATH;
-use crate::cli::api::{Api, shape};
-use crate::cli::{Context, failure, table};
+use crate::cli::api::{Api, REPOSITORIES, decode};
+use crate::cli::context::Context;
+use crate::cli::{failure, table};
 use format::percent::segment;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -33,23 +33,23 @@ struct MissingPath {
     until: String,
 }
 
-/// The URL of what is below a path.
+/// The URL of a list of a repository, below a path.
 fn url(name: &str, list: &str, path: Option<&str>) -> String {
     let segments = path.unwrap_or_default().split('/').filter(|part| !part.is_empty());
     let below: String = segments.map(|part| format!("/{}", segment(part))).collect();
-    format!("{PATH}/{}/{list}{below}", segment(name))
+    format!("{REPOSITORIES}/{}/{list}{below}", segment(name))
 }
 
-/// Every part of a list, one call for each.
-fn parts(
+/// Reads every page of a list, with a call for each.
+fn pages(
     api: &Api,
     url: &str,
     query: &str,
-    mut take: impl FnMut(Value) -> Result<Option<String>, anyhow::Error>,
+    mut page: impl FnMut(Value) -> Result<Option<String>, anyhow::Error>,
 ) -> Result<(), anyhow::Error> {
     let mut after = String::new();
     loop {
-        match take(api.get(&format!("{url}?{query}&after={}", segment(&after)))?)? {
+        match page(api.get(&format!("{url}?{query}&after={}", segment(&after)))?)? {
             Some(next) => after = next,
             None => return Ok(()),
         }
@@ -58,32 +58,34 @@ fn parts(
 
 pub(super) fn list(
     api: &Api,
-    (name, path, removed): (&str, Option<&str>, bool),
+    name: &str,
+    path: Option<&str>,
+    removed: bool,
     context: &mut Context<'_>,
 ) -> Result<(), anyhow::Error> {
-    let (mut whole, mut rows) = (Vec::new(), Vec::new());
+    let (mut all, mut rows) = (Vec::new(), Vec::new());
     let query = format!("removed={removed}");
-    parts(api, &url(name, "contents", path), &query, |answer| {
-        let part: Contents = shape(answer.clone())?;
-        whole.extend(answer["contents"].as_array().cloned().unwrap_or_default());
-        rows.extend(part.contents.into_iter().map(|file| [file.path, file.size_bytes.to_string(), file.changed]));
-        Ok(part.next)
+    pages(api, &url(name, "contents", path), &query, |answer| {
+        let page: Contents = decode(answer.clone())?;
+        all.extend(answer["contents"].as_array().cloned().unwrap_or_default());
+        rows.extend(page.contents.into_iter().map(|file| [file.path, file.size_bytes.to_string(), file.changed]));
+        Ok(page.next)
     })?;
-    if !api.printed(&json!({ "contents": whole }), context)? {
+    if !api.print_json(&json!({ "contents": all }), context)? {
         table::write(context.out, ["PATH", "BYTES", if removed { "DELETED" } else { "CHANGED" }], rows)?;
     }
     Ok(())
 }
 
 pub(super) fn missing(api: &Api, name: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-    let (mut whole, mut rows) = (Vec::new(), Vec::new());
-    parts(api, &url(name, "not-found", None), "", |answer| {
-        let part: Missing = shape(answer.clone())?;
-        whole.extend(answer["missing"].as_array().cloned().unwrap_or_default());
-        rows.extend(part.missing.into_iter().map(|one| [one.path, one.until]));
-        Ok(part.next)
+    let (mut all, mut rows) = (Vec::new(), Vec::new());
+    pages(api, &url(name, "not-found", None), "", |answer| {
+        let page: Missing = decode(answer.clone())?;
+        all.extend(answer["missing"].as_array().cloned().unwrap_or_default());
+        rows.extend(page.missing.into_iter().map(|one| [one.path, one.until]));
+        Ok(page.next)
     })?;
-    if !api.printed(&json!({ "missing": whole }), context)? {
+    if !api.print_json(&json!({ "missing": all }), context)? {
         table::write(context.out, ["PATH", "MISSING UNTIL"], rows)?;
     }
     Ok(())
@@ -91,14 +93,14 @@ pub(super) fn missing(api: &Api, name: &str, context: &mut Context<'_>) -> Resul
 
 pub(super) fn delete(api: &Api, name: &str, path: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
     let answer = api.delete(&url(name, "contents", Some(path)))?;
-    api.printed(&answer, context)?;
-    say(context, "deleted", &answer["removed"], path, name)
+    api.print_json(&answer, context)?;
+    report(context, "deleted", &answer["removed"], path, name)
 }
 
 pub(super) fn restore(api: &Api, name: &str, path: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
     let answer = api.post(&url(name, "contents", Some(path)), &json!({}))?;
-    api.printed(&answer, context)?;
-    say(context, "restored", &answer["restored"], path, name)
+    api.print_json(&answer, context)?;
+    report(context, "restored", &answer["restored"], path, name)
 }
 
 pub(super) fn forget(
@@ -108,11 +110,17 @@ pub(super) fn forget(
     context: &mut Context<'_>,
 ) -> Result<(), anyhow::Error> {
     let answer = api.delete(&url(name, "not-found", path))?;
-    api.printed(&answer, context)?;
-    say(context, "forgot", &answer["forgotten"], path.unwrap_or("/"), name)
+    api.print_json(&answer, context)?;
+    report(context, "forgot", &answer["forgotten"], path.unwrap_or("/"), name)
 }
 
-fn say(context: &mut Context<'_>, did: &str, count: &dyn Display, path: &str, name: &str) -> Result<(), anyhow::Error> {
+fn report(
+    context: &mut Context<'_>,
+    did: &str,
+    count: &dyn Display,
+    path: &str,
+    name: &str,
+) -> Result<(), anyhow::Error> {
     let (path, name) = (failure::plain(path), failure::plain(name));
     Ok(writeln!(context.err, "{did} {count} at `{path}` and below it in `{name}`")?)
 }

@@ -1,45 +1,46 @@
-//! Which requests would be answered otherwise, were a repository set otherwise.
+//! `repo set --preview`: which recent requests would get another answer with changed settings.
 
-use super::PATH;
-use super::former::Cached;
-use crate::cli::api::{Api, shape};
-use crate::cli::{Context, table};
+use super::cached_files::CachedFiles;
+use crate::cli::api::{Api, REPOSITORIES, decode};
+use crate::cli::context::Context;
+use crate::cli::table;
 use format::percent::segment;
 use serde::Deserialize;
 use serde_json::Value;
 
 #[derive(Debug, Deserialize)]
-struct Preview {
+struct SettingsPreview {
     since: String,
     paths: u64,
     left_out: u64,
     changes: Vec<Change>,
-    cached: Option<Cached>,
+    cached: Option<CachedFiles>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Change {
     path: String,
     requests: u64,
-    before: Option<Resolved>,
-    after: Option<Resolved>,
+    before: Option<Resolution>,
+    after: Option<Resolution>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Resolved {
+struct Resolution {
     status: u16,
     member: Option<String>,
 }
 
-pub(super) fn show(api: &Api, name: &str, wanted: &Value, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-    let answer = api.post(&format!("{PATH}/{}/preview", segment(name)), wanted)?;
-    if api.printed(&answer, context)? {
+pub(super) fn show(api: &Api, name: &str, settings: &Value, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    let answer = api.post(&format!("{REPOSITORIES}/{}/preview", segment(name)), settings)?;
+    if api.print_json(&answer, context)? {
         return Ok(());
     }
-    let Preview { since, paths, left_out, changes, cached } = shape(answer)?;
+    let SettingsPreview { since, paths, left_out, changes, cached } = decode(answer)?;
     let count = changes.len();
     if count > 0 {
-        let rows = changes.into_iter().map(|one| [one.path, one.requests.to_string(), how(one.before), how(one.after)]);
+        let rows =
+            changes.into_iter().map(|one| [one.path, one.requests.to_string(), text(one.before), text(one.after)]);
         table::write(context.out, ["PATH", "REQUESTS", "BEFORE", "AFTER"], rows.collect())?;
     }
     if let Some(cached) = cached {
@@ -53,11 +54,11 @@ pub(super) fn show(api: &Api, name: &str, wanted: &Value, context: &mut Context<
     )?)
 }
 
-/// `200 near`, `404`; `asks near` where that depends on its upstream.
-fn how(resolved: Option<Resolved>) -> String {
-    match resolved {
+/// Such as `200 near` or `404`; `asks near` where the answer depends on an upstream.
+fn text(resolution: Option<Resolution>) -> String {
+    match resolution {
         None => "nothing".to_owned(),
-        Some(Resolved { status: 0, member }) => format!("asks {}", member.unwrap_or_default()),
-        Some(Resolved { status, member }) => format!("{status} {}", member.unwrap_or_default()).trim_end().to_owned(),
+        Some(Resolution { status: 0, member }) => format!("asks {}", member.unwrap_or_default()),
+        Some(Resolution { status, member }) => format!("{status} {}", member.unwrap_or_default()).trim_end().to_owned(),
     }
 }

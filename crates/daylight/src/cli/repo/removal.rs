@@ -1,9 +1,9 @@
-//! `repo remove`, which asks first, and `repo restore NAME`, which undoes it.
+//! `repo remove`, which asks for confirmation, and `repo restore NAME`.
 
-use super::PATH;
-use crate::cli::api::{Api, shape};
+use crate::cli::api::{Api, REPOSITORIES, decode};
+use crate::cli::context::Context;
+use crate::cli::failure;
 use crate::cli::failure::Failure;
-use crate::cli::{Context, failure};
 use format::percent::segment;
 use serde::Deserialize;
 use serde_json::json;
@@ -23,32 +23,32 @@ struct Removed {
 }
 
 impl Holding {
-    fn told(&self) -> String {
+    fn summary(&self) -> String {
         format!("{} files of {} bytes", self.files, self.size_bytes)
     }
 }
 
 pub(super) fn remove(api: &Api, name: &str, yes: bool, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-    let url = format!("{PATH}/{}", segment(name));
+    let url = format!("{REPOSITORIES}/{}", segment(name));
     if !yes {
-        confirm(&shape(api.get(&format!("{url}/holding"))?)?, name, context)?;
+        confirm(&decode(api.get(&format!("{url}/holding"))?)?, name, context)?;
     }
     let answer = api.delete(&format!("{url}?confirm={}", segment(name)))?;
-    api.printed(&answer, context)?;
-    let Removed { holding, restorable_until } = shape(answer)?;
+    api.print_json(&answer, context)?;
+    let Removed { holding, restorable_until } = decode(answer)?;
     let plain = failure::plain(name);
-    writeln!(context.err, "removed `{plain}`: {}", holding.told())?;
+    writeln!(context.err, "removed `{plain}`: {}", holding.summary())?;
     Ok(writeln!(context.err, "until {} `daylight repo restore {plain}` undoes it", failure::plain(&restorable_until))?)
 }
 
-/// Has the name typed once more by the person at the terminal. Where there is none, nothing is removed.
+/// Asks for the name once more. Without a terminal nothing is removed.
 fn confirm(holding: &Holding, name: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-    let (plain, told) = (failure::plain(name), holding.told());
+    let (plain, summary) = (failure::plain(name), holding.summary());
     if !stdin().is_terminal() || !stderr().is_terminal() {
-        let text = format!("`{plain}` holds {told}, and there is no terminal to ask on: nothing was removed");
+        let text = format!("`{plain}` holds {summary}, and there is no terminal to ask on: nothing was removed");
         return Err(Failure::usage(text, "`--yes` removes it without asking").into());
     }
-    write!(context.err, "`{plain}` holds {told}. To remove it, type its name again: ")?;
+    write!(context.err, "`{plain}` holds {summary}. To remove it, type its name again: ")?;
     context.err.flush()?;
     let mut typed = String::new();
     stdin().read_line(&mut typed)?;
@@ -65,8 +65,8 @@ pub(super) fn restore(
     context: &mut Context<'_>,
 ) -> Result<(), anyhow::Error> {
     let body = new_name.map_or_else(|| json!({}), |new_name| json!({ "as": new_name }));
-    let answer = api.post(&format!("{PATH}/{}/restore", segment(name)), &body)?;
-    api.printed(&answer, context)?;
+    let answer = api.post(&format!("{REPOSITORIES}/{}/restore", segment(name)), &body)?;
+    api.print_json(&answer, context)?;
     let renamed = new_name.map(|new_name| format!(" as `{}`", failure::plain(new_name))).unwrap_or_default();
     Ok(writeln!(context.err, "restored `{}`{renamed}", failure::plain(name))?)
 }

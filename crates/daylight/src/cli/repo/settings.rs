@@ -1,14 +1,14 @@
-//! The settings of a repository as flags of `repo add` and `repo set`, and as the API takes them.
+//! The settings of a repository as flags of `repo add` and `repo set`, and as the body of an API call.
 
 use crate::cli::duration;
 use serde_json::{Map, Value, json};
 
-/// What takes a setting away.
+/// The value that removes a setting.
 const NONE: &str = "none";
 
 /// Settings that both verbs take.
 #[derive(Debug, Default, clap::Args)]
-pub(super) struct Settings {
+pub(super) struct SettingFlags {
     /// What the lines of its index tell: v2, or v1 without the moments of publication [default: v2]
     #[arg(long, value_name = "FORMAT", help_heading = "Gems")]
     info_format: Option<String>,
@@ -83,8 +83,8 @@ pub(super) struct Settings {
     keep_released: Option<Value>,
 }
 
-impl Settings {
-    /// The kind of repository that these are settings of, where nothing else is said.
+impl SettingFlags {
+    /// The kind of repository that the settings belong to, by default.
     pub(super) fn kind(&self) -> &'static str {
         match () {
             () if !self.remote.is_empty() => "remote",
@@ -93,7 +93,7 @@ impl Settings {
         }
     }
 
-    /// As the API takes them: what was not given is not there.
+    /// The body of an API call, with the settings that were given.
     pub(super) fn body(self) -> Map<String, Value> {
         let text = |value: Option<String>| value.map(|text| if text == NONE { Value::Null } else { text.into() });
         let texts = |values: Vec<String>| match values.as_slice() {
@@ -143,7 +143,7 @@ fn object<const N: usize>(settings: [(&str, Option<Value>); N]) -> Option<Value>
     Some(given(settings)).filter(|settings| !settings.is_empty()).map(Value::Object)
 }
 
-/// All of a list; `none` alone takes it away.
+/// A list; `none` alone removes it.
 fn list(texts: Vec<String>) -> Option<Value> {
     match &texts[..] {
         [] => None,

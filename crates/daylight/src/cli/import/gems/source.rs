@@ -1,4 +1,4 @@
-//! Which server a folder comes from, and the files of its gems.
+//! Finds out which server a folder comes from, and the files of its gems.
 
 use crate::cli::failure::Failure;
 use crate::cli::import::folder::{Files, files};
@@ -6,53 +6,53 @@ use anyhow::Context as _;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Folders within each other that are looked into.
+/// Most folders within each other that are searched.
 const DEPTH: usize = 16;
 
-/// What a folder turned out to be.
+/// What a folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SourceKind {
     /// Files called `*.gem`, at any depth.
     Files,
-    /// The data of a geminabox: `gems/*.gem` beside the indexes that it makes.
+    /// The data of a geminabox: `gems/*.gem` beside its indexes.
     Geminabox,
     /// The data of a Gemstash: a folder for each gem, in a tree.
     Gemstash,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for SourceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::Files => "a folder of .gem files",
-            Kind::Geminabox => "the data of a geminabox",
-            Kind::Gemstash => "the data of a Gemstash",
+            SourceKind::Files => "a folder of .gem files",
+            SourceKind::Geminabox => "the data of a geminabox",
+            SourceKind::Gemstash => "the data of a Gemstash",
         })
     }
 }
 
-/// A folder, read.
+/// The gems of a folder.
 #[derive(Debug)]
 pub(super) struct Source {
-    pub(super) kind: Kind,
+    pub(super) kind: SourceKind,
     pub(super) files: Vec<PathBuf>,
-    /// Left out because they were yanked there.
+    /// How many are left out because they were yanked.
     pub(super) yanked: u64,
-    /// Left out because they are links that lead outside.
-    pub(super) outside: u64,
+    /// How many links lead out of the folder, and are left out.
+    pub(super) links_outside: u64,
 }
 
-/// Reads which gems a folder has.
+/// Finds the gems of a folder.
 pub(super) fn find(folder: &Path, with_yanked: bool) -> Result<Source, anyhow::Error> {
     let found = if let Some(private) = gemstash(folder) {
         resources(folder, &private, with_yanked)?
     } else if let Some(gems) = geminabox(folder) {
-        let Files { found, outside } = files(folder, &gems, 1, &|path| ends_in_gem(path))?;
-        Source { kind: Kind::Geminabox, files: found, yanked: 0, outside }
+        let Files { paths, links_outside } = files(folder, &gems, 1, &|path| ends_in_gem(path))?;
+        Source { kind: SourceKind::Geminabox, files: paths, yanked: 0, links_outside }
     } else {
-        let Files { found, outside } = files(folder, folder, DEPTH, &|path| ends_in_gem(path))?;
-        Source { kind: Kind::Files, files: found, yanked: 0, outside }
+        let Files { paths, links_outside } = files(folder, folder, DEPTH, &|path| ends_in_gem(path))?;
+        Source { kind: SourceKind::Files, files: paths, yanked: 0, links_outside }
     };
-    if found.files.is_empty() && found.yanked == 0 && found.outside == 0 {
+    if found.files.is_empty() && found.yanked == 0 && found.links_outside == 0 {
         let text = format!("there are no gems in `{}`", folder.display());
         let hint = "name a folder of .gem files, the data folder of a geminabox, or the base folder of a Gemstash";
         return Err(Failure::new(text, Some(hint.to_owned())).into());
@@ -60,14 +60,14 @@ pub(super) fn find(folder: &Path, with_yanked: bool) -> Result<Source, anyhow::E
     Ok(found)
 }
 
-/// Where a Gemstash keeps what was pushed to it: `BASE/private/gems`, beside a `metadata.yml`. The copies of other
-/// servers' gems are elsewhere (`BASE/gem_cache`), and stay there.
+/// Where a Gemstash stores the gems that were pushed to it: `BASE/private/gems`, beside a `metadata.yml`. Its cache of other servers'
+/// gems (`BASE/gem_cache`) is not imported.
 fn gemstash(folder: &Path) -> Option<PathBuf> {
     let private = folder.join("private/gems");
     (folder.join("metadata.yml").is_file() && private.is_dir()).then_some(private)
 }
 
-/// Where a geminabox keeps its gems: a folder `gems` beside what it renders, in its data folder.
+/// Where a geminabox stores its gems: a folder `gems` beside its indexes, in its data folder.
 fn geminabox(folder: &Path) -> Option<PathBuf> {
     let rendered = ["specs.4.8", "specs.4.8.gz", "latest_specs.4.8.gz", "quick", "_cache"];
     [folder.to_owned(), folder.join("data")].into_iter().find_map(|data| {
@@ -76,11 +76,11 @@ fn geminabox(folder: &Path) -> Option<PathBuf> {
     })
 }
 
-/// A Gemstash's gems: `A/B/C/NAME-MD5/gem` each, with its properties beside it. What was yanked is kept, and marked
-/// as not indexed. https://github.com/rubygems/gemstash, `storage.rb` and `gem_yanker.rb`
+/// The gems of a Gemstash: each is `A/B/C/NAME-MD5/gem`, with its properties beside it. Yanked gems stay, marked as not indexed.
+/// https://github.com/rubygems/gemstash, `storage.rb` and `gem_yanker.rb`
 fn resources(folder: &Path, private: &Path, with_yanked: bool) -> Result<Source, anyhow::Error> {
     let is_gem = |path: &Path| path.file_name().is_some_and(|name| name == "gem");
-    let Files { found: mut all, outside } = files(folder, private, DEPTH, &is_gem)?;
+    let Files { paths: mut all, links_outside } = files(folder, private, DEPTH, &is_gem)?;
     let before = all.len();
     if !with_yanked {
         let mut kept = Vec::with_capacity(before);
@@ -91,10 +91,10 @@ fn resources(folder: &Path, private: &Path, with_yanked: bool) -> Result<Source,
         }
         all = kept;
     }
-    Ok(Source { kind: Kind::Gemstash, yanked: (before - all.len()) as u64, files: all, outside })
+    Ok(Source { kind: SourceKind::Gemstash, yanked: (before - all.len()) as u64, files: all, links_outside })
 }
 
-/// Whether a Gemstash offers it: its properties have a line for each, the keys being Ruby's symbols.
+/// Whether a Gemstash lists a gem in its index. The properties are YAML with Ruby's symbols as keys, one on a line.
 fn indexed(gem: &Path) -> Result<bool, anyhow::Error> {
     let properties = gem.with_file_name("properties.yaml");
     let text = match std::fs::read_to_string(&properties) {
@@ -123,27 +123,27 @@ mod tests {
         folder
     }
 
-    fn names(folder: &tempfile::TempDir, with_yanked: bool) -> (Kind, Vec<String>, u64) {
+    fn names(folder: &tempfile::TempDir, with_yanked: bool) -> (SourceKind, Vec<String>, u64) {
         let Source { kind, files, yanked, .. } = find(folder.path(), with_yanked).unwrap();
         let name = |path: &PathBuf| path.strip_prefix(folder.path()).unwrap().display().to_string();
         (kind, files.iter().map(name).collect(), yanked)
     }
 
     #[test]
-    fn a_folder_is_known_by_what_is_beside_its_gems() {
+    fn a_folder_is_recognized_by_the_files_beside_its_gems() {
         let files = tree(&[("b/c/x-1.gem", ""), ("a-1.gem", ""), ("a-1.gem.asc", ""), ("gems/y-1.gem", "")]);
         assert_eq!(
             names(&files, false),
-            (Kind::Files, ["a-1.gem", "b/c/x-1.gem", "gems/y-1.gem"].map(String::from).into(), 0)
+            (SourceKind::Files, ["a-1.gem", "b/c/x-1.gem", "gems/y-1.gem"].map(String::from).into(), 0)
         );
         let geminabox = tree(&[("data/gems/a-1.gem", ""), ("data/specs.4.8.gz", ""), ("data/_cache/b-1.gem", "")]);
-        assert_eq!(names(&geminabox, false), (Kind::Geminabox, vec!["data/gems/a-1.gem".to_owned()], 0));
+        assert_eq!(names(&geminabox, false), (SourceKind::Geminabox, vec!["data/gems/a-1.gem".to_owned()], 0));
         let nothing = find(tree(&[("a.txt", "")]).path(), false).unwrap_err();
         assert!(nothing.to_string().starts_with("there are no gems in"));
     }
 
     #[test]
-    fn what_was_yanked_from_a_gemstash_stays_away_unless_it_is_asked_for() {
+    fn yanked_gems_of_a_gemstash_are_imported_only_on_request() {
         let gemstash = tree(&[
             ("metadata.yml", "---\n:storage_version: 1\n:gemstash_version: 2.8.0\n"),
             ("gemstash.db", ""),
@@ -155,7 +155,7 @@ mod tests {
             ("gem_cache/upstream_abc/r/a/c/rack_1-0cc3/gem", ""),
         ]);
         let (live, gone) = ("private/gems/a/_/1/a_1-0cc1/gem".to_owned(), "private/gems/a/_/2/a_2-0cc2/gem".to_owned());
-        assert_eq!(names(&gemstash, false), (Kind::Gemstash, vec![live.clone()], 1));
-        assert_eq!(names(&gemstash, true), (Kind::Gemstash, vec![live, gone], 0));
+        assert_eq!(names(&gemstash, false), (SourceKind::Gemstash, vec![live.clone()], 1));
+        assert_eq!(names(&gemstash, true), (SourceKind::Gemstash, vec![live, gone], 0));
     }
 }

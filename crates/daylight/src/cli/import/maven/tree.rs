@@ -1,4 +1,4 @@
-//! Which files of a folder are artifacts, and which checksums are beside them.
+//! Finds the artifacts of a folder, and the checksums beside them.
 
 use crate::cli::failure::Failure;
 use crate::cli::import::folder::{Files, files};
@@ -7,43 +7,43 @@ use format::tree::Checksum;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// Folders within each other that are looked into.
+/// Most folders within each other that are searched.
 const DEPTH: usize = 64;
-/// What clients leave behind in their local repositories beside artifacts, under names that begin like theirs.
+/// Endings of the files that clients leave beside artifacts in their local repositories, under names like theirs.
 const LEFTOVERS: [&str; 4] = [".lastUpdated", ".part", ".tmp", ".lock"];
 
-/// A file to bring in.
+/// An artifact to upload.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct ArtifactFile {
     pub(super) file: PathBuf,
-    /// Below the folder, and below the repository.
+    /// Relative to the folder, and so to the repository.
     pub(super) path: String,
     /// The checksums beside it.
     pub(super) checksums: Vec<(Checksum, PathBuf)>,
 }
 
-/// A folder, read.
+/// The artifacts of a folder.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(super) struct ArtifactTree {
     /// The files of each version.
-    pub(super) folders: Vec<Vec<Found>>,
-    /// How many files are no artifacts, but for checksums and metadata.
+    pub(super) folders: Vec<Vec<ArtifactFile>>,
+    /// How many files are neither artifacts nor checksums nor metadata.
     pub(super) left_out: u64,
-    /// How many are links that lead outside.
-    pub(super) outside: u64,
+    /// How many links lead out of the folder.
+    pub(super) links_outside: u64,
 }
 
-/// Reads which artifacts a folder has.
-pub(super) fn read(folder: &Path) -> Result<Tree, anyhow::Error> {
+/// Finds the artifacts of a folder.
+pub(super) fn read(folder: &Path) -> Result<ArtifactTree, anyhow::Error> {
     let (mut found, mut checksums) = (BTreeMap::new(), HashMap::<String, Vec<_>>::new());
     let mut left_out = 0;
-    let Files { found: all, outside } = files(folder, folder, DEPTH, &|_| true)?;
-    for file in all {
+    let Files { paths, links_outside } = files(folder, folder, DEPTH, &|_| true)?;
+    for file in paths {
         let Some(relative) = file.strip_prefix(folder).ok().and_then(Path::to_str) else {
             left_out += 1;
             continue;
         };
-        // Other servers keep what is theirs in folders of such names.
+        // Other servers have their own data in folders with such names.
         let hidden = relative.split('/').any(|name| name.starts_with('.'));
         let leftover = LEFTOVERS.iter().any(|ending| relative.ends_with(ending));
         let read = path::read(relative).filter(|_| !hidden && !leftover && format::tree::check(relative).is_ok());
@@ -54,22 +54,22 @@ pub(super) fn read(folder: &Path) -> Result<Tree, anyhow::Error> {
             _ => left_out += 1,
         }
     }
-    if found.is_empty() && outside == 0 {
+    if found.is_empty() && links_outside == 0 {
         let text = format!("there are no artifacts in `{}`", folder.display());
         let hint = "name the folder that the groups are in, as `~/.m2/repository`: `GROUP/ARTIFACT/VERSION/` below it";
         return Err(Failure::new(text, Some(hint.to_owned())).into());
     }
     let copies = copies(&found);
-    let mut folders = BTreeMap::<String, Vec<Found>>::new();
+    let mut folders = BTreeMap::<String, Vec<ArtifactFile>>::new();
     for (path, file) in found.into_iter().filter(|(path, _)| !copies.contains(path)) {
         let checksums = checksums.remove(&path).unwrap_or_default();
-        folders.entry(path::unit(&path).to_owned()).or_default().push(Found { file, path, checksums });
+        folders.entry(path::unit(&path).to_owned()).or_default().push(ArtifactFile { file, path, checksums });
     }
     left_out += copies.len() as u64;
-    Ok(Tree { folders: folders.into_values().collect(), left_out, outside })
+    Ok(ArtifactTree { folders: folders.into_values().collect(), left_out, links_outside })
 }
 
-/// Files named after a snapshot of which builds are there too: a client makes such a copy of the newest in its local repository.
+/// Files of a snapshot that are copies of its newest build: clients make them in their local repositories, without a build in the name.
 fn copies(found: &BTreeMap<String, PathBuf>) -> HashSet<String> {
     let artifacts = || {
         found.keys().filter_map(|path| match path::read(path)?.kind {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn artifacts_are_told_from_all_else_in_a_local_repository() {
+    fn artifacts_of_a_local_repository_are_found_among_its_other_files() {
         let folder = tempfile::tempdir().unwrap();
         for path in [
             "org/example/lamp/1.0/lamp-1.0.jar",

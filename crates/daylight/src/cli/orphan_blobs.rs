@@ -1,22 +1,22 @@
-//! Blobs that no row names, as `rebuild` and `check` tell of them.
+//! Reports blobs that no row names, for `rebuild` and `check`.
 
-use super::Context;
+use super::context::Context;
 use super::failure::plain;
 use serde_json::{Value, json};
 use store::Unnamed;
 
-/// Files that are named to people. `--json` has more.
+/// Most files in the text. `--json` has more.
 const SHOWN_MAX: usize = 20;
 
-/// For programs.
-pub(super) fn json(unnamed: &Unnamed) -> Value {
-    let files: Vec<String> = unnamed.files.iter().map(|file| file.display().to_string()).collect();
-    json!({ "blobs": unnamed.blobs, "size_bytes": unnamed.size_bytes, "files": files })
+/// As JSON.
+pub(super) fn json(orphans: &Unnamed) -> Value {
+    let files: Vec<String> = orphans.files.iter().map(|file| file.display().to_string()).collect();
+    json!({ "blobs": orphans.blobs, "size_bytes": orphans.size_bytes, "files": files })
 }
 
-/// For people: nothing where there is none.
-pub(super) fn tell(unnamed: &Unnamed, context: &mut Context<'_>) -> std::io::Result<()> {
-    let Unnamed { blobs, size_bytes, files } = unnamed;
+/// As text, which is empty where there is no such blob.
+pub(super) fn write(orphans: &Unnamed, context: &mut Context<'_>) -> std::io::Result<()> {
+    let Unnamed { blobs, size_bytes, files } = orphans;
     if *blobs == 0 {
         return Ok(());
     }

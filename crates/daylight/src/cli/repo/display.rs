@@ -1,6 +1,7 @@
-//! A repository as the API tells it, for people: a line in a list, and what else is set.
+//! Shows repositories from answers of the API: a row in a table, and the other settings.
 
-use crate::cli::{Context, failure, table};
+use crate::cli::context::Context;
+use crate::cli::{failure, table};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -39,13 +40,13 @@ pub(super) struct Repository {
 }
 
 impl Repository {
-    /// Its line in a list.
+    /// Its row in a table.
     pub(super) fn row(self) -> [String; 5] {
         let read = if self.private { "with a token" } else { "anyone" };
         [self.name, self.format, self.kind, read.to_owned(), self.created]
     }
 
-    /// It alone, with what is not as usual.
+    /// Shows it alone, with the settings that differ from the defaults.
     pub(super) fn show(self, context: &mut Context<'_>) -> std::io::Result<()> {
         let settings = self.settings();
         table::write(context.out, HEAD, vec![self.row()])?;

@@ -1,0 +1,111 @@
+//! The result of an import: what happened to each file.
+
+use crate::cli::context::Context;
+use crate::cli::failure::{Failure, plain};
+use http::StatusCode;
+use std::path::{Path, PathBuf};
+use telemetry::Tick;
+
+/// What happened to a file.
+#[derive(Debug)]
+pub(super) enum FileOutcome {
+    /// It was uploaded.
+    Uploaded,
+    /// The server had it already.
+    Present,
+    /// It was refused.
+    Refused {
+        /// The file.
+        file: PathBuf,
+        /// Why, in the words of the server or of the reader of the file.
+        reason: String,
+    },
+}
+
+impl FileOutcome {
+    /// Whether a refusal with this status concerns the one file only, so that the import goes on with the others.
+    pub(super) fn is_about_the_file(status: StatusCode) -> bool {
+        matches!(
+            status,
+            StatusCode::BAD_REQUEST
+                | StatusCode::CONFLICT
+                | StatusCode::FORBIDDEN
+                | StatusCode::PAYLOAD_TOO_LARGE
+                | StatusCode::UNPROCESSABLE_ENTITY
+        )
+    }
+
+    /// Which file was refused, and why.
+    fn refusal(&self) -> Option<(&Path, &str)> {
+        match self {
+            FileOutcome::Refused { file, reason } => Some((file, reason)),
+            FileOutcome::Uploaded | FileOutcome::Present => None,
+        }
+    }
+}
+
+/// The result of an import.
+#[derive(Debug)]
+pub(super) struct ImportReport {
+    /// What the folder is, for people.
+    pub(super) source: String,
+    /// What its files are called, for people.
+    pub(super) noun: &'static str,
+    /// What happened to each file.
+    pub(super) outcomes: Vec<FileOutcome>,
+    /// The files that were left out.
+    pub(super) left_out: LeftOut,
+}
+
+/// Files of a folder that an import does not upload.
+#[derive(Debug)]
+pub(super) struct LeftOut {
+    /// The key of their number in the JSON report.
+    pub(super) key: &'static str,
+    /// How many there are, without the links.
+    pub(super) files: u64,
+    /// How many links lead out of the folder.
+    pub(super) links_outside: u64,
+}
+
+impl ImportReport {
+    /// Writes the report. Refused files are named, and make the import fail.
+    pub(super) fn write(self, began: Tick, json: bool, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let Self { source, noun, outcomes, left_out } = self;
+        let outside = left_out.links_outside;
+        let count = |is: fn(&FileOutcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
+        let uploaded = count(|outcome| matches!(outcome, FileOutcome::Uploaded));
+        let there = count(|outcome| matches!(outcome, FileOutcome::Present));
+        let mut refused: Vec<_> = outcomes.iter().filter_map(FileOutcome::refusal).collect();
+        refused.sort();
+        let seconds = Tick::now().since(began) as f64 / 1e9;
+        if json {
+            let refused = refused
+                .iter()
+                .map(|(file, reason)| serde_json::json!({ "file": file.display().to_string(), "reason": reason }));
+            let all = serde_json::json!({
+                "source": source, "uploaded": uploaded, "there": there, left_out.key: left_out.files, "outside": outside,
+                "refused": refused.collect::<Vec<_>>(), "seconds": seconds,
+            });
+            writeln!(context.out, "{all:#}")?;
+        } else {
+            for (file, reason) in &refused {
+                writeln!(context.out, "refused: {}: {}", file.display(), plain(reason).replace('\n', "\n  "))?;
+            }
+            writeln!(context.out, "uploaded {uploaded} {noun}, {there} were there already, in {seconds:.1} s")?;
+            if outside > 0 {
+                writeln!(
+                    context.out,
+                    "left out: links that lead out of the folder ({outside}); copy what they lead to into it"
+                )?;
+            }
+        }
+        match refused.len() {
+            0 => Ok(()),
+            many => {
+                let hint = "the others are in; the same command again uploads only what is still missing";
+                Err(Failure::new(format!("{many} files were refused"), Some(hint.to_owned())).into())
+            }
+        }
+    }
+}
