@@ -1,4 +1,4 @@
-//! An upstream's answer: its head at once, its body as it arrives.
+//! The response of an upstream: its head at once, its body as it arrives.
 
 use crate::error::Error;
 use crate::error::silent;
@@ -14,23 +14,24 @@ use std::time::Duration;
 use telemetry::{Event, Op, Tick};
 use tokio::time::timeout;
 
-/// What is read of an answer that is no file, so that its connection can be kept.
+/// How much of an error response is read, so that its connection can be used again.
 const SAID_MAX_BYTES: usize = 64 << 10;
-/// For so long at most: its status is known.
+/// The longest time for that. The status is already known.
 const LISTEN_AT_MOST: Duration = Duration::from_secs(2);
-/// What is kept of that, to tell people.
+/// How much of it is kept as an excerpt for people.
 const EXCERPT_MAX_BYTES: usize = 512;
 
-/// The answer to a call. Its body is read with [`Arriving::next`] to the end, or else the connection ends with it.
+/// The response to a call. If its body is not read to the end with [`Arriving::next`], the connection is closed with
+/// it.
 #[derive(Debug)]
 pub struct Arriving {
     status: u16,
     headers: HeaderMap,
-    /// In messages.
+    /// Used in messages.
     host: String,
     peer: Option<IpAddr>,
     said: String,
-    /// Whether it is about a folder: on the pool_key to it a redirect led to the same path with a slash behind it.
+    /// Whether the path is a folder: a redirect led to the same path with a slash at the end.
     folder: bool,
     timeouts: Timeouts,
     rate_budget: RateBudget,
@@ -38,7 +39,7 @@ pub struct Arriving {
     open: Option<Open>,
 }
 
-/// What a body that still comes needs. Dropped as soon as it has come: the slot is another's then.
+/// What an incomplete body needs. Dropped as soon as the body is complete, which frees the slot for another call.
 #[derive(Debug)]
 struct Open {
     body: Incoming,
@@ -75,12 +76,12 @@ impl Arriving {
         arriving
     }
 
-    /// The status, as the upstream said it.
+    /// The status.
     pub fn status(&self) -> u16 {
         self.status
     }
 
-    /// Whether it is about a folder, and not about a file: a redirect led from the path to the same with a slash behind it.
+    /// Whether the path is a folder and not a file: a redirect led to the same path with a slash at the end.
     pub fn is_of_folder(&self) -> bool {
         self.folder
     }
@@ -89,28 +90,28 @@ impl Arriving {
         Self { folder, ..self }
     }
 
-    /// A header's value, where it is there and readable. Names in small letters.
+    /// The value of a header, if it is there and readable. Names are in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// How many bytes the body has, where that was announced.
+    /// The announced length of the body.
     pub fn length(&self) -> Option<u64> {
         self.header("content-length").and_then(|text| text.parse().ok())
     }
 
-    /// Who said it; `None` behind a proxy.
+    /// The address of the server; `None` behind a proxy.
     pub(crate) fn peer(&self) -> Option<IpAddr> {
         self.peer
     }
 
-    /// What an answer that is no file says, for people: the beginning of its body, where it is a text. Empty for others.
+    /// An excerpt of an error response in plain text, for people. Empty for all others.
     pub fn said(&self) -> &str {
         &self.said
     }
 
-    /// The next piece of the body; `None` after the last. A body that ends before its announced length, or arrives too
-    /// slowly, is an error, and after an error there is nothing more.
+    /// The next chunk of the body; `None` after the last. A body that ends before its announced length, or arrives
+    /// too slowly, is an error. After an error nothing more comes.
     pub async fn next(&mut self, event: &mut Event) -> Option<Result<Bytes, Error>> {
         let open = self.open.as_mut()?;
         let limit = self.timeouts.idle.min(self.rate_budget.left(&self.timeouts));
@@ -140,7 +141,7 @@ impl Arriving {
         Some(Err(error))
     }
 
-    /// Reads what an answer says that is no file, as far as that is worth while, and lets go of the connection.
+    /// Reads an error response as far as it is useful, and lets go of the connection.
     pub(crate) async fn listen(&mut self, event: &mut Event) {
         let mut said = BytesMut::new();
         let listen = async {
@@ -159,7 +160,7 @@ impl Arriving {
         }
     }
 
-    /// The body has come whole: the connection is for the next call.
+    /// The body is complete: the connection goes back to the pool.
     fn end(&mut self) {
         if let Some(open) = self.open.take() {
             open.slot.host.pool.put(open.pool_key, open.connection);
@@ -167,12 +168,12 @@ impl Arriving {
     }
 }
 
-/// The time that a slow body may still take. Waiting empties it, bytes fill it again.
+/// Measures how slowly a body arrives. Waiting uses the budget up, and enough bytes restore it.
 #[derive(Debug, Default)]
 struct RateBudget {
     /// Nanoseconds waited since it was full.
     waited: u64,
-    /// Bytes that came meanwhile.
+    /// Bytes that arrived since then.
     bytes: u64,
 }
 

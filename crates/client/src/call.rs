@@ -1,10 +1,10 @@
-//! One call, from the URL to the last byte of the answer.
+//! A single call of the command line, from the URL to the last byte of the response.
 
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::request::{ClientOptions, Request, Response};
 
-/// Makes calls. Redirects are answers like any other.
+/// Makes single calls. Redirects are not followed.
 #[derive(Debug, Clone)]
 pub struct Client {
     options: ClientOptions,
@@ -16,7 +16,7 @@ impl Client {
         Self { options }
     }
 
-    /// Calls over a connection of its own, and waits for the whole answer.
+    /// Calls over a new connection, and waits for the whole response.
     pub async fn call(&self, request: Request) -> Result<Response, Error> {
         Connection::new(self.options.clone()).call(request).await
     }

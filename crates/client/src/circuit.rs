@@ -1,17 +1,18 @@
-//! When a host that fails is left alone, and when it is tried again. No clock, no lock: times are arguments.
+//! A circuit breaker for each host: when calls to a failing host are stopped, and when it is tried again. It has no
+//! clock and no lock; times are arguments.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 use telemetry::Millis;
 
-/// How soon a host is left alone, and for how long.
+/// When a circuit opens, and for how long.
 #[derive(Debug, Clone, Copy)]
 pub struct CircuitOptions {
-    /// After so many failures without a success between them.
+    /// It opens after so many failures without a success in between.
     pub failures: u32,
-    /// At first for so long; twice as long each time that a trial fails.
+    /// It stays open for this long at first, and twice as long after each failed trial.
     pub rest: Duration,
-    /// Never longer than this.
+    /// It never stays open for longer than this.
     pub rest_max: Duration,
 }
 
@@ -21,29 +22,29 @@ impl Default for CircuitOptions {
     }
 }
 
-/// Whether a host is called.
+/// The state of a circuit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Circuit {
-    /// It is; this many calls failed since the last that did not.
+    /// The host is called.
     Closed {
         /// Failures in a row.
         failures: u32,
     },
-    /// It is left alone.
+    /// The host is not called.
     Open {
-        /// Until then.
+        /// The next trial.
         until: Millis,
-        /// It has been left alone so often in a row.
+        /// How many times in a row the circuit has opened.
         times: u32,
     },
-    /// One call is on its way as a trial; others are turned away until it is back.
+    /// One call is made as a trial. Other calls are refused until it ends.
     Trial {
-        /// The host has been left alone so often in a row.
+        /// How many times in a row the circuit has opened.
         times: u32,
     },
 }
 
-/// A call that may be made.
+/// How a call was admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admitted {
     Plainly,
@@ -51,7 +52,8 @@ pub(crate) enum Admitted {
 }
 
 impl Circuit {
-    /// Whether a call may be made now. Who is admitted as a trial tells how it went, or that nobody will know.
+    /// Whether a call may be made now. A call that is admitted as a trial must report how it went, or that it was
+    /// abandoned.
     pub(crate) fn admit(&mut self, now: Millis) -> Result<Admitted, Option<Millis>> {
         match *self {
             Circuit::Closed { .. } => Ok(Admitted::Plainly),
@@ -64,12 +66,12 @@ impl Circuit {
         }
     }
 
-    /// A call was answered: the host lives, whoever asked.
+    /// A call succeeded, so the host works.
     pub(crate) fn succeeded(&mut self) {
         *self = Circuit::Closed { failures: 0 };
     }
 
-    /// A call failed. One that was admitted before the circuit opened changes nothing.
+    /// A call failed. A call that was admitted before the circuit opened changes nothing.
     pub(crate) fn failed(&mut self, admitted: Admitted, now: Millis, options: &CircuitOptions) {
         match (*self, admitted) {
             (Circuit::Closed { failures }, _) if failures + 1 < options.failures => {
@@ -81,8 +83,8 @@ impl Circuit {
         }
     }
 
-    /// A call got no answer in time, and nor did any other since it began: the host hangs. Once is enough, or each call would wait
-    /// as long to learn the same.
+    /// A call timed out, and no other call was answered since it began: the host hangs. The circuit opens at once, as
+    /// every further call would wait equally long.
     pub(crate) fn hung(&mut self, admitted: Admitted, now: Millis, options: &CircuitOptions) {
         match (*self, admitted) {
             (Circuit::Closed { .. }, _) => *self = Self::open(1, now, options),
@@ -91,7 +93,7 @@ impl Circuit {
         }
     }
 
-    /// The trial was given up before anybody knew: the next call is one.
+    /// The trial was abandoned without a result. The next call is a trial.
     pub(crate) fn abandoned(&mut self, now: Millis) {
         if let Circuit::Trial { times } = *self {
             *self = Circuit::Open { until: now, times };
@@ -104,16 +106,16 @@ impl Circuit {
     }
 }
 
-/// Paths of which a host said that it fails there, since the last call that went well. A path counts once: one bad file,
-/// which builds ask for again and again, is no ill host.
+/// Paths that a host answered with a server error since the last success. A path counts once: builds ask for one
+/// broken file again and again, and that does not make the host fail.
 #[derive(Debug, Default)]
 pub(crate) struct FailingPaths(VecDeque<u64>);
 
-/// Most paths that are remembered. A host that failed at so many has long been left alone.
+/// The most paths that are remembered. The circuit of a host with so many failures has opened long before.
 const FAILING_PATHS_MAX: usize = 64;
 
 impl FailingPaths {
-    /// Notes a path, by its hash. Whether that is news of the host.
+    /// Adds a path by its hash. Returns whether it is new.
     pub(crate) fn note(&mut self, path: u64) -> bool {
         let news = !self.0.contains(&path);
         if news {
@@ -123,7 +125,7 @@ impl FailingPaths {
         news
     }
 
-    /// A call went well.
+    /// A call succeeded.
     pub(crate) fn forget(&mut self) {
         self.0.clear();
     }

@@ -1,4 +1,4 @@
-//! A connection that is kept from call to call, for one who has many questions for one server.
+//! A connection that is kept between calls, for a program that makes many calls to one server.
 
 use crate::dial::{DIRECT, dial};
 use crate::error::Error;
@@ -14,10 +14,10 @@ use hyper::body::Incoming;
 use std::io;
 use tokio::time::timeout;
 
-/// Takes the pieces of a body as they arrive.
+/// Takes the chunks of a body as they arrive.
 pub type BodySink<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
 
-/// Makes one call after the other, over one connection while the server keeps it. Redirects are answers like any other.
+/// Makes one call after the other over one connection, while the server keeps it open. Redirects are not followed.
 #[derive(Debug)]
 pub struct Connection {
     options: ClientOptions,
@@ -25,17 +25,18 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// With these limits for each call. Connects when it is first needed.
+    /// A connection with these limits for each call. It connects when it is first needed.
     pub fn new(options: ClientOptions) -> Self {
         Self { options, open: None }
     }
 
-    /// Calls and waits for the whole answer.
+    /// Calls, and waits for the whole response.
     pub async fn call(&mut self, request: Request) -> Result<Response, Error> {
         self.bounded(request, None).await
     }
 
-    /// Calls; the body of a success goes to `take`, without a limit to its size, and is empty in the response.
+    /// Calls, and hands the body of a success to `take`, without a limit on its size. The body of the returned
+    /// response is then empty.
     pub async fn call_into(&mut self, request: Request, take: BodySink<'_>) -> Result<Response, Error> {
         self.bounded(request, Some(take)).await
     }
@@ -43,7 +44,7 @@ impl Connection {
     async fn bounded(&mut self, request: Request, take: Option<BodySink<'_>>) -> Result<Response, Error> {
         let target = Target::of(&request.url)?;
         let limit = self.options.total_timeout;
-        // Boxed: a call is large, and whoever waits for it should not be. What is cut off here leaves no connection.
+        // Boxed, because a call is large. A call that times out here leaves no connection behind.
         let exchange = Box::pin(self.exchange(&target, request, take));
         timeout(limit, exchange).await.unwrap_or_else(|_| Err(silent(&target.authority, limit)))
     }
@@ -56,7 +57,7 @@ impl Connection {
     ) -> Result<Response, Error> {
         if let Some((_, mut http_connection)) = self.open.take().filter(|(origin, _)| *origin == target.origin) {
             match http_connection.send(target.request(request.clone())?).await {
-                // The server may end a connection while it rests, and nobody knows before the next call.
+                // The server may close an idle connection, which is noticed only at the next call.
                 Err(Error::Cut { .. }) => {}
                 Err(error) => return Err(error),
                 Ok(answer) => return self.finish(target, http_connection, answer, take).await,
@@ -64,8 +65,8 @@ impl Connection {
         }
         let limit = self.options.connect_timeout;
         let dial = timeout(limit, dial(&target.origin, DIRECT)).await;
-        let stream = dial.map_err(|_| silent(&target.authority, limit))??;
-        let mut http_connection = HttpConnection::open(&target.authority, stream).await?;
+        let dialled = dial.map_err(|_| silent(&target.authority, limit))??;
+        let mut http_connection = HttpConnection::open(&target.authority, dialled).await?;
         let answer = http_connection.send(target.request(request)?).await?;
         self.finish(target, http_connection, answer, take).await
     }

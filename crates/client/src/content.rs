@@ -1,4 +1,4 @@
-//! What a request brings: nothing, bytes, or a file that is read as it is sent and never whole in memory.
+//! The body of an outgoing request: nothing, bytes, or a file that is read while it is sent.
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
@@ -9,16 +9,16 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Bytes of a file that are read at a time.
+/// Bytes per read of a file.
 const PIECE: usize = 64 << 10;
 
-/// The body of a request.
+/// The body of an outgoing request.
 #[derive(Debug, Clone)]
 pub enum Content {
     /// These bytes, with their length.
     Bytes(Bytes),
-    /// The file's bytes, with its length, from its begin wherever it was read to. Opened by the caller, so that what was
-    /// looked at is what is sent. Read in passing: for programs that wait for nothing else on this thread.
+    /// The bytes of a file from its beginning, with its length. The caller opens the file, so the file that was
+    /// checked is the file that is sent. Reads block: only for programs that do nothing else on this thread.
     File(Arc<File>),
 }
 
@@ -40,7 +40,7 @@ impl From<Bytes> for Content {
     }
 }
 
-/// A body on its way.
+/// The body as it is sent.
 #[derive(Debug)]
 pub(crate) enum RequestBody {
     Bytes(Option<Bytes>),
@@ -84,7 +84,7 @@ impl Body for RequestBody {
     }
 }
 
-/// The next bytes. A file that has become shorter meanwhile is an error: its length has been announced.
+/// The next bytes. The length has been announced, so a file that has become shorter is an error.
 fn piece(file: &File, at: &mut u64, left: &mut u64) -> io::Result<Bytes> {
     let mut piece = vec![0; usize::try_from(*left).unwrap_or(PIECE).min(PIECE)];
     file.read_exact_at(&mut piece, *at)?;

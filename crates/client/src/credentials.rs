@@ -1,4 +1,4 @@
-//! What is shown to an upstream so that it answers.
+//! The `Authorization` header for an upstream.
 
 use crate::secret::Secret;
 use base64::Engine;

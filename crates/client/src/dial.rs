@@ -1,48 +1,49 @@
-//! From a name to a connection: the one place that dials.
+//! From a name to a connection. Nothing else connects.
 
 use crate::error::Error;
 use crate::proxy::Proxy;
 use crate::resolve::Resolver;
 use crate::ssrf::{AddressPolicy, Networks};
-use crate::stream::Stream;
+use crate::stream::{Dialled, Stream};
 use crate::target::Origin;
 use crate::tls::Tls;
 use crate::tls_error::is_tls;
 use crate::zone::Zone;
 use socket2::SockRef;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// Addresses of a name that are tried.
+/// The most addresses of a name that are tried.
 const ADDRESSES_MAX: usize = 8;
-/// How long one is tried before the next is tried beside it (RFC 8305 5: a network that swallows IPv6 costs no more).
+/// How long one address is tried before the next one is tried in parallel (RFC 8305 5). A network that drops IPv6
+/// then costs no more than this.
 const HEAD_START: Duration = Duration::from_millis(250);
 
-/// What [`DialOptions::lost_after`] is for calls that send a head only. Firewalls forget connections that rest and say so to
-/// nobody; the call is made again over another one then, long before its time is up (RFC 5482).
+/// [`DialOptions::lost_after`] for calls without a body. Firewalls drop idle connections without telling either side.
+/// The call is then repeated over a new connection, long before its timeout (RFC 5482).
 pub(crate) const LOST_AFTER: Duration = Duration::from_secs(5);
 
 /// How a server is reached.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DialOptions<'a> {
     pub(crate) tls: &'a Tls,
-    /// Whether what is ours may be shown there.
+    /// Whether the client certificate may be shown there.
     pub(crate) own: bool,
     pub(crate) proxy: Option<&'a Proxy>,
     pub(crate) address_policy: AddressPolicy,
-    /// Where the zone of the name's addresses is written when it is looked up for the first time, if it is of interest.
+    /// Where the zone of the name is stored when it is first resolved, if it is to be pinned.
     pub(crate) pin: Option<&'a OnceLock<Zone>>,
     pub(crate) resolver: &'a Resolver,
-    /// How long bytes may be on their way before the connection counts as ended.
+    /// How long sent bytes may stay unacknowledged before the connection counts as lost.
     pub(crate) lost_after: Option<Duration>,
 }
 
-/// Straight there, as the machine does. An upload may wait for who reads it.
+/// Directly, with the settings of the machine. An upload may wait for its reader.
 pub(crate) const DIRECT: DialOptions<'_> = DialOptions {
     tls: &Tls::MACHINE,
     own: false,
@@ -53,13 +54,13 @@ pub(crate) const DIRECT: DialOptions<'_> = DialOptions {
     lost_after: None,
 };
 
-/// A proxy may be inside though upstreams may not: it is how those outside are reached then.
+/// A proxy may be in a private network even if upstreams may not: it is then the way to upstreams outside.
 const PROXIES: AddressPolicy =
     AddressPolicy::Named { networks: Networks { private: true, link_local: false }, pinned: None };
 
-/// Connects, through the proxy where there is one, and agrees on TLS where the URL asks for it.
-pub(crate) async fn dial(origin: &Origin, options: DialOptions<'_>) -> Result<(Stream, Option<IpAddr>), Error> {
-    // Of a name a proxy alone knows where it is.
+/// Connects, through a proxy where there is one, and performs the TLS handshake for an `https` URL.
+pub(crate) async fn dial(origin: &Origin, options: DialOptions<'_>) -> Result<Dialled, Error> {
+    // Only the proxy resolves the name, so only the name itself can be checked.
     if options.proxy.is_some() {
         options.address_policy.check_name(origin)?;
     }
@@ -68,23 +69,23 @@ pub(crate) async fn dial(origin: &Origin, options: DialOptions<'_>) -> Result<(S
         Some(proxy) => connect(&proxy.origin, DialOptions { address_policy: PROXIES, pin: None, ..options }).await,
     };
     let tcp = next?;
-    // Only time would be lost if these failed.
+    // If these fail, only time is lost.
     let _ = tcp.set_nodelay(true);
     let _ = SockRef::from(&tcp).set_tcp_user_timeout(options.lost_after);
     let peer = tcp.peer_addr().ok().filter(|_| options.proxy.is_none()).map(|peer| peer.ip());
     let mut stream = Stream::Plain(tcp);
     if !origin.tls {
-        return Ok((stream, peer));
+        return Ok(Dialled { stream, peer });
     }
     if let Some(proxy) = options.proxy {
         stream = proxy.tunnel(stream, origin).await?;
     }
-    let Stream::Plain(tcp) = stream else { return Ok((stream, peer)) };
+    let Stream::Plain(tcp) = stream else { return Ok(Dialled { stream, peer }) };
     let tls = options.tls.connect(&origin.name, options.own, tcp).await.map_err(|source| {
         let host = origin.to_string();
         if is_tls(&source) { Error::Tls { host, source } } else { Error::Unreachable { host, source } }
     })?;
-    Ok((Stream::Tls(Box::new(tls)), peer))
+    Ok(Dialled { stream: Stream::Tls(Box::new(tls)), peer })
 }
 
 async fn connect(origin: &Origin, options: DialOptions<'_>) -> Result<TcpStream, Error> {
@@ -98,14 +99,14 @@ async fn connect(origin: &Origin, options: DialOptions<'_>) -> Result<TcpStream,
     })
 }
 
-/// Those of the addresses of a host that may be called. When they are the first ones, where they are counts from now on.
+/// The addresses of a host that may be called. The first addresses pin the zone of the host.
 fn allowed(origin: &Origin, options: DialOptions<'_>, addresses: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, Error> {
     let zone = |address: &SocketAddr| Zone::of(address.ip());
     let outermost = addresses.iter().map(zone).max();
     let mut held: Vec<_> = addresses.into_iter().filter(|address| options.address_policy.holds(address.ip())).collect();
     let mut address_policy = options.address_policy;
     if let (Some(pin), Some(first)) = (options.pin, held.iter().map(zone).min()) {
-        // Another call may have looked it up meanwhile, and been told other addresses.
+        // Another call may have resolved the name at the same time, with other addresses.
         address_policy = address_policy.pinned(*pin.get_or_init(|| first));
         held.retain(|address| address_policy.holds(address.ip()));
     }
@@ -115,7 +116,7 @@ fn allowed(origin: &Origin, options: DialOptions<'_>, addresses: Vec<SocketAddr>
     }
 }
 
-/// The first connection that is made; else how the last failed.
+/// The first connection that is made, or the last error.
 async fn first_of(mut addresses: impl Iterator<Item = SocketAddr>) -> io::Result<TcpStream> {
     let mut tries = JoinSet::new();
     let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
@@ -183,7 +184,7 @@ mod tests {
         let origin = Origin { tls: false, name: address.ip().to_string(), port: address.port() };
         for lost_after in [None, Some(LOST_AFTER)] {
             let dialled = runtime.block_on(dial(&origin, DialOptions { lost_after, ..DIRECT }));
-            let (Stream::Plain(tcp), _) = dialled.unwrap() else { panic!("no TLS was asked for") };
+            let Stream::Plain(tcp) = dialled.unwrap().stream else { panic!("no TLS was asked for") };
             assert_eq!(SockRef::from(&tcp).tcp_user_timeout().unwrap(), lost_after);
             assert!(tcp.nodelay().unwrap());
         }

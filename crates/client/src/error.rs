@@ -1,4 +1,4 @@
-//! The situations in which a call gets no answer.
+//! Why a call got no response.
 
 use crate::tls_error;
 use crate::zone::Zone;
@@ -6,202 +6,202 @@ use std::error::Error as _;
 use std::time::Duration;
 use telemetry::{Millis, Reason};
 
-/// Whose doing a failure is.
+/// Which side a failure comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// The server that was called, or the way to it.
+    /// The server that was called, or the network in between.
     Upstream,
-    /// Whoever asked for the call.
+    /// The caller.
     Caller,
 }
 
-/// A call that got no answer. Hosts are `name:port`.
+/// A call that got no response. Hosts are `name:port`.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The URL cannot be called.
     #[error("`{url}` is not a URL of the form `https://host:port/path`")]
     NotAUrl {
-        /// As it was given, without what may be a password in it.
+        /// The URL, without the part that may hold a password.
         url: String,
     },
-    /// Certificates or a key that cannot be used.
+    /// The certificates or the key cannot be used.
     #[error("the {what} cannot be used: {cause}")]
     BadPem {
-        /// Which of them.
+        /// Which of the two.
         what: &'static str,
-        /// What is wrong with them.
+        /// What is wrong.
         cause: String,
     },
-    /// The server and we do not come to a connection with TLS.
+    /// The TLS handshake failed.
     #[error("cannot agree with `{host}` on TLS: {source}")]
     Tls {
-        /// Who was meant.
+        /// The host that was called.
         host: String,
         /// What is wrong.
         source: std::io::Error,
     },
-    /// The proxy does not let us through.
+    /// The proxy refuses the connection.
     #[error("the proxy `{proxy}` does not let us through: it says {status}")]
     ProxyRefuses {
-        /// Which one.
+        /// The proxy.
         proxy: String,
-        /// What it says.
+        /// Its status.
         status: u16,
     },
     /// A header or the credentials hold bytes that HTTP does not allow.
     #[error("the credentials for `{host}` hold characters that HTTP does not allow")]
     CredentialsUnsendable {
-        /// Who was meant.
+        /// The host that was called.
         host: String,
     },
     /// The name has no address.
     #[error("the name of `{host}` has no address")]
     Unresolved {
-        /// Who was meant.
+        /// The host that was called.
         host: String,
-        /// What the resolver said.
+        /// The error of the resolver.
         source: std::io::Error,
     },
-    /// The machine is there and refuses connections.
+    /// The machine refuses connections on this port.
     #[error("nothing listens on `{host}`")]
     NotListening {
-        /// Who was meant.
+        /// The host that was called.
         host: String,
     },
     /// The machine cannot be reached.
     #[error("cannot reach `{host}`")]
     Unreachable {
-        /// Who was meant.
+        /// The host that was called.
         host: String,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// No connection, or no complete answer, in the time given.
+    /// There was no connection, or no complete response, in time.
     #[error("`{host}` did not answer within {waited_ms} ms")]
     Silent {
-        /// Who was meant.
+        /// The host that was called.
         host: String,
-        /// How long was waited.
+        /// How long the call waited.
         waited_ms: u64,
     },
-    /// The connection ended before the answer did.
+    /// The connection ended before the response did.
     #[error("`{host}` closed the connection before its answer was complete")]
     Cut {
-        /// Who was meant.
+        /// The host that was called.
         host: String,
-        /// What hyper said.
+        /// The error of hyper.
         source: hyper::Error,
     },
-    /// What came is no HTTP.
+    /// The response is not HTTP.
     #[error("what `{host}` answered is not HTTP")]
     NotHttp {
-        /// Who was meant.
+        /// The host that was called.
         host: String,
-        /// What hyper said.
+        /// The error of hyper.
         source: hyper::Error,
     },
-    /// The answer is over the limit.
+    /// The response is over the limit.
     #[error("the answer of `{host}` is larger than {limit_bytes} bytes")]
     TooLarge {
-        /// Who was meant.
+        /// The host that was called.
         host: String,
         /// The limit.
         limit_bytes: u64,
     },
-    /// A body arrives, but slower than anybody wants to wait for.
+    /// The body arrives too slowly.
     #[error("`{host}` sends its answer too slowly: fewer than {bytes} bytes in {waited_ms} ms")]
     TooSlow {
-        /// Who was meant.
+        /// The host that was called.
         host: String,
-        /// What should have come meanwhile.
+        /// How many bytes should have arrived.
         bytes: u64,
-        /// How long was waited.
+        /// How long the call waited.
         waited_ms: u64,
     },
-    /// Too many other calls are made to the host already.
+    /// Too many other calls to the host are in progress.
     #[error("too many calls are made to `{host}` already")]
     Crowded {
-        /// Who was meant.
+        /// The host that was called.
         host: String,
     },
-    /// The host asked not to be called for a while.
+    /// The host asked for a pause.
     #[error("`{host}` asked not to be called before {until}")]
     Paused {
-        /// Who was meant.
+        /// The host that was called.
         host: String,
         /// The end of the pause.
         until: Millis,
     },
-    /// The host failed again and again and is left alone for a while.
+    /// The circuit of the host is open: it failed again and again.
     #[error("`{host}` is left alone for a while, as it failed again and again: {last}")]
     LeftAlone {
-        /// Who was meant.
+        /// The host that was called.
         host: String,
-        /// When it is tried again; `None` while that is being done.
+        /// The next trial; `None` while one is being made.
         until: Option<Millis>,
-        /// How it failed last.
+        /// The last failure.
         last: String,
     },
     /// One redirect leads to the next.
     #[error("`{host}` redirects more than {limit} times")]
     TooManyRedirects {
-        /// Who was called first.
+        /// The host that was called first.
         host: String,
-        /// So many are followed.
+        /// How many redirects are followed.
         limit: usize,
     },
-    /// A redirect leads where none may.
+    /// A redirect is invalid, or leads where none may lead.
     #[error("`{host}` redirects to where Daylight does not follow: {why}")]
     BadRedirect {
-        /// Who redirects.
+        /// The host that redirects.
         host: String,
-        /// What is wrong with it.
+        /// What is wrong with the redirect.
         why: &'static str,
     },
-    /// A redirect leads to where who redirects is not.
+    /// A redirect leads further inside than the host that redirects.
     #[error("a redirect leads to `{host}`, which is further inside than who redirects, and is not followed")]
     OutOfReach {
         /// Where it leads.
         host: String,
     },
-    /// Upstreams may not be in the network where the host is.
+    /// The host is in a network in which upstreams are not allowed.
     #[error("`{host}` has a {} address, where no upstream may be", zone.as_str())]
     NetworkNotAllowed {
-        /// Who was meant.
+        /// The host that was called.
         host: String,
-        /// Where it is.
+        /// The zone of its address.
         zone: Zone,
     },
-    /// The name of an upstream leads further in than it did when it was first looked up.
+    /// The name of an upstream leads further inside than when it was first resolved.
     #[error("`{host}` has a {} address now, and had a {} one when it was first called", zone.as_str(), pinned.as_str())]
     MovedInside {
-        /// Who was meant.
+        /// The host that was called.
         host: String,
-        /// Where its name leads now.
+        /// The zone that it leads to now.
         zone: Zone,
-        /// Where it led first.
+        /// The zone that it led to first.
         pinned: Zone,
     },
-    /// The file that was to be sent cannot be read.
+    /// The file to be sent cannot be read.
     #[error("cannot read what was to be sent to `{host}`")]
     NotRead {
-        /// Who was meant.
+        /// The host that was called.
         host: String,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// Whoever called could not take what came.
+    /// The caller could not store the response.
     #[error("cannot write what `{host}` answered")]
     NotTaken {
-        /// Who was meant.
+        /// The host that was called.
         host: String,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
 }
 
 impl Error {
-    /// Whose doing it is.
+    /// Which side it comes from.
     pub fn side(&self) -> Side {
         match self {
             Error::NotAUrl { .. }
@@ -214,7 +214,7 @@ impl Error {
         }
     }
 
-    /// Whether the same call may go well later.
+    /// Whether the same call may succeed later.
     pub fn retry(&self) -> bool {
         match self {
             Error::Unresolved { .. }
@@ -243,7 +243,7 @@ impl Error {
         }
     }
 
-    /// From when on the same call may go well, where that is known.
+    /// When the same call may succeed, where that is known.
     pub fn until(&self) -> Option<Millis> {
         match self {
             Error::Paused { until, .. } => Some(*until),
@@ -252,7 +252,7 @@ impl Error {
         }
     }
 
-    /// Whether it tells that the host or the way to it is not well, rather than this one answer.
+    /// Whether it tells about the host or the network, and not only about this one response.
     pub(crate) fn tells_of_host(&self) -> bool {
         matches!(
             self,
@@ -268,12 +268,12 @@ impl Error {
         )
     }
 
-    /// Whether nothing came in time.
+    /// Whether the call timed out.
     pub(crate) fn is_silence(&self) -> bool {
         matches!(self, Error::Silent { .. })
     }
 
-    /// For the event.
+    /// The reason for events.
     pub fn reason(&self) -> Reason {
         match self {
             Error::Unresolved { .. }
@@ -300,7 +300,7 @@ impl Error {
         }
     }
 
-    /// Its name in metrics.
+    /// The name in metrics.
     pub fn label(&self) -> &'static str {
         match self {
             Error::NotAUrl { .. } => "not_a_url",
@@ -329,7 +329,7 @@ impl Error {
         }
     }
 
-    /// What a person can do about it.
+    /// What an operator can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Error::BadPem { .. } => Some("a PEM file holds certificates, and, where one is shown, its key"),
@@ -353,19 +353,20 @@ impl Error {
     }
 }
 
-/// `host` did not answer for so long.
+/// The error for a `host` that did not respond in time.
 pub(crate) fn silent(host: &str, waited: Duration) -> Error {
     let waited_ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
     Error::Silent { host: host.to_owned(), waited_ms }
 }
 
-/// What hyper says of a call to `host`.
+/// The error of hyper in a call to `host`.
 pub(crate) fn broken(host: &str, source: hyper::Error) -> Error {
     let host = host.to_owned();
     if source.is_parse() {
         return Error::NotHttp { host, source };
     }
-    // A server that wants a certificate says so only after its handshake, where the answer would begin (RFC 8446 4.4.2.4).
+    // A server that wants a certificate says so only after its handshake, where the response would begin (RFC 8446
+    // 4.4.2.4).
     let mut cause = source.source();
     while let Some(error) = cause {
         if let Some(source) = error.downcast_ref().and_then(tls_error::refusal) {

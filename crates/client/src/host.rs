@@ -1,5 +1,4 @@
-//! One host that upstreams are on: the calls under way there, whether it is called at all, and what it said last. All
-//! repositories share it.
+//! One host of upstreams: the calls in progress, its circuit, and its last failure. All repositories share it.
 
 use crate::circuit::{Admitted, Circuit, FailingPaths};
 use crate::error::Error;
@@ -17,7 +16,7 @@ use telemetry::{Bound, BoundName, Clock, Event, Log, Millis, Op, Recorder, Slot,
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::timeout;
 
-/// A host and what is known of it.
+/// A host, and what is known about it.
 #[derive(Debug)]
 pub(crate) struct Host {
     /// `name:port`.
@@ -27,10 +26,10 @@ pub(crate) struct Host {
     permits: Arc<Semaphore>,
     calls: Arc<Bound>,
     health: Mutex<Health>,
-    /// It is left alone.
+    /// The time for which the circuit is open, for the log.
     left_alone_incident: Incident,
     log: Log,
-    /// Raised when the host is found to hang: calls that wait for an answer of it give up.
+    /// Raised when the host is found to hang. Calls that wait for its response then fail.
     hung: watch::Sender<u64>,
     hasher: RandomState,
     pub(crate) pool: Pool,
@@ -42,42 +41,42 @@ struct Health {
     failing_paths: FailingPaths,
     paused_until: Option<Millis>,
     trouble: Option<Trouble>,
-    /// When it answered last.
+    /// When it last responded.
     answered: Option<Tick>,
 }
 
-/// What went wrong with a host last.
+/// The last failure of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     /// When.
     pub at: Millis,
-    /// What, for people.
+    /// What failed, for people.
     pub what: String,
 }
 
-/// How a host stands, for operators.
+/// The state of a host, for operators.
 #[derive(Debug, Clone)]
 pub struct HostState {
     /// `name:port`.
     pub host: String,
-    /// Calls under way.
+    /// Calls in progress.
     pub calls: u64,
-    /// So many may be.
+    /// The limit for `calls`.
     pub calls_max: u64,
-    /// Calls that wait for a place.
+    /// Calls that wait for a slot.
     pub waiting: u64,
-    /// Connections kept for the next call.
+    /// Idle connections in the pool.
     pub kept: u64,
-    /// Whether it is called.
+    /// Whether the host is called.
     pub circuit: Circuit,
-    /// It asked not to be called before.
+    /// The host asked for a pause until then.
     pub paused_until: Option<Millis>,
-    /// What went wrong last, however long ago.
+    /// The last failure, however long ago.
     pub trouble: Option<Trouble>,
 }
 
 impl Host {
-    pub(crate) fn new(name: String, (clock, log): (Clock, Log), options: HostsOptions) -> Self {
+    pub(crate) fn new(name: String, clock: Clock, log: Log, options: HostsOptions) -> Self {
         Self {
             clock,
             options,
@@ -109,7 +108,7 @@ impl Host {
         recorder.unregister(self.pool.bound());
     }
 
-    /// Whether nothing would be forgotten with it.
+    /// Whether it can be forgotten without losing anything.
     pub(crate) fn is_plain(&self) -> bool {
         let health = self.health();
         health.circuit == Circuit::Closed { failures: 0 } && health.paused_until.is_none()
@@ -130,26 +129,26 @@ impl Host {
         }
     }
 
-    /// Waits at most `patience` for a place among the calls. Who may not call is told at once.
-    pub(crate) async fn enter(self: &Arc<Self>, patience: Duration, event: &mut Event) -> Result<CallSlot, Error> {
+    /// Waits at most `limit` for a slot. Fails at once while the host may not be called.
+    pub(crate) async fn enter(self: &Arc<Self>, limit: Duration, event: &mut Event) -> Result<CallSlot, Error> {
         self.may_be_called()?;
         let permit = match self.permits.clone().try_acquire_owned() {
             Ok(permit) => permit,
-            Err(_) => self.wait(patience, event).await?,
+            Err(_) => self.wait(limit, event).await?,
         };
-        // The permits are the bound: there is room for who has one.
+        // The permits are the bound, so there is room for the holder of one.
         let slot = self.calls.enter().ok();
         let admitted = self.admit()?;
         let (host, began, hung) = (self.clone(), Tick::now(), self.hung.subscribe());
         Ok(CallSlot { host, admitted, began, hung, told: false, _slot: slot, _permit: permit })
     }
 
-    /// Whether it failed last, and the next call is the trial that shows whether it answers again.
+    /// Whether the host failed last, so that the next call is a trial.
     pub(crate) fn is_in_doubt(&self) -> bool {
         !matches!(self.health().circuit, Circuit::Closed { .. })
     }
 
-    async fn wait(&self, patience: Duration, event: &mut Event) -> Result<OwnedSemaphorePermit, Error> {
+    async fn wait(&self, limit: Duration, event: &mut Event) -> Result<OwnedSemaphorePermit, Error> {
         let crowded = || Error::Crowded { host: self.name.clone() };
         if self.calls.waiters() >= self.options.waiting as u64 {
             self.calls.reject();
@@ -157,14 +156,14 @@ impl Host {
         }
         let began = Tick::now();
         let waiting = self.calls.wait();
-        let permit = timeout(patience, self.permits.clone().acquire_owned()).await;
+        let permit = timeout(limit, self.permits.clone().acquire_owned()).await;
         drop(waiting);
         event.add(Op::UpstreamWait, Tick::now().since(began));
-        // Nobody closes the semaphore.
+        // The semaphore is never closed.
         permit.ok().and_then(Result::ok).ok_or_else(crowded)
     }
 
-    /// What a pause and the circuit say, without taking the place of a trial.
+    /// Checks the pause and the circuit, without starting a trial.
     fn may_be_called(&self) -> Result<(), Error> {
         let mut health = self.health();
         health.obey(&self.name, self.clock.now())?;
@@ -178,7 +177,7 @@ impl Host {
         health.circuit.admit(self.clock.now()).map_err(|until| health.left_alone(&self.name, until))
     }
 
-    /// Says in the log that it is left alone from now on, or no longer. A trial that fails is no news.
+    /// Logs when the circuit opens and when it closes. A failed trial is not logged.
     fn tell(&self, health: &Health) {
         match health.circuit {
             Circuit::Closed { .. } => {
@@ -216,7 +215,7 @@ impl Health {
     }
 }
 
-/// A place among the calls to a host. Who has it tells how the call went.
+/// A call to a host, within the limit. Its holder reports how the call went.
 #[derive(Debug)]
 pub(crate) struct CallSlot {
     pub(crate) host: Arc<Host>,
@@ -224,13 +223,13 @@ pub(crate) struct CallSlot {
     began: Tick,
     hung: watch::Receiver<u64>,
     told: bool,
-    // Given back before the permit lets in the next.
+    // Returned before the permit admits the next call.
     _slot: Option<Slot>,
     _permit: OwnedSemaphorePermit,
 }
 
 impl CallSlot {
-    /// What an exchange comes to, unless another call finds meanwhile that the host hangs.
+    /// The result of an exchange, unless another call finds in the meantime that the host hangs.
     pub(crate) async fn unless_hung<T>(&self, exchange: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         let (mut hung, mut exchange) = (self.hung.clone(), pin!(exchange));
         let mut hung = pin!(hung.changed());
@@ -249,7 +248,7 @@ impl CallSlot {
         .await
     }
 
-    /// The head of an answer came, to a question for `path`.
+    /// The head of a response to `path` has arrived.
     pub(crate) fn answered(&mut self, path: &Uri, status: u16, retry_after: Option<&str>) {
         let now = self.host.clock.now();
         let options = self.host.options;
@@ -268,7 +267,7 @@ impl CallSlot {
         } else if health.failing_paths.note(self.host.hasher.hash_one(path)) {
             health.circuit.failed(self.admitted, now, &options.circuit);
         } else if self.admitted == Admitted::AsTrial {
-            // It was bad before the host was left left_alone_incident, and says nothing of how that is now.
+            // The path was broken before the circuit opened, so it tells nothing about the host now.
             health.circuit.abandoned(now);
         }
         if status == 429 || status >= 500 {
@@ -277,14 +276,14 @@ impl CallSlot {
         self.host.tell(&health);
     }
 
-    /// There was no answer, or not all of it.
+    /// There was no response, or only a part of it.
     pub(crate) fn failed(&mut self, error: &Error) {
         let now = self.host.clock.now();
         let mut health = self.host.health();
         if error.tells_of_host() {
             self.told = true;
             let options = &self.host.options.circuit;
-            // Who answered others meanwhile does not hang: it is this path that takes long.
+            // A host that answered other calls in the meantime does not hang: only this path takes long.
             let hangs = error.is_silence() && health.answered.is_none_or(|answered| answered < self.began);
             if hangs {
                 health.circuit.hung(self.admitted, now, options);

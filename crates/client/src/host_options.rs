@@ -5,26 +5,26 @@ use crate::ssrf::Networks;
 use crate::timeouts::Timeouts;
 use std::time::Duration;
 
-/// How hosts are treated: each of them alike, whoever calls.
+/// How hosts are treated. The same for all hosts.
 #[derive(Debug, Clone, Copy)]
 pub struct HostsOptions {
     /// Calls to one host at a time.
     pub calls: usize,
-    /// Calls that wait for a place there, at most.
+    /// Calls that may wait for a slot.
     pub waiting: usize,
-    /// Connections to one host that are kept for the next call.
+    /// Idle connections to one host that are kept.
     pub kept: usize,
-    /// For so long.
+    /// How long they are kept.
     pub keep_for: Duration,
-    /// When one that fails is left alone.
+    /// When the circuit of a host opens.
     pub circuit: CircuitOptions,
-    /// How long a host is not called that says 429 and not for how long.
+    /// The pause after a 429 without `Retry-After`.
     pub pause: Duration,
-    /// No host is obeyed longer than this.
+    /// The longest pause that a host may ask for.
     pub pause_max: Duration,
     /// How long calls may take.
     pub timeouts: Timeouts,
-    /// In which networks upstreams may be.
+    /// The networks in which upstreams may be.
     pub networks: Networks,
 }
 

@@ -1,4 +1,4 @@
-//! All hosts that upstreams are on.
+//! All hosts of upstreams.
 
 use crate::host::{Host, HostState};
 use crate::host_options::HostsOptions;
@@ -19,16 +19,16 @@ pub struct Hosts {
     table: Mutex<HashMap<Origin, Arc<Host>>>,
 }
 
-/// Hosts that are remembered. Redirects may lead to any number of them.
+/// The most hosts that are remembered. Redirects may lead to any number of them.
 const HOSTS_MAX: usize = 512;
 
 impl Hosts {
-    /// None yet.
+    /// No host yet.
     pub fn new(recorder: Arc<Recorder>, options: HostsOptions) -> Arc<Self> {
         Arc::new(Self { recorder, options, resolver: Resolver::Machine, table: Mutex::default() })
     }
 
-    /// The same, with the addresses of names that a test says.
+    /// The same, with the addresses that a test sets.
     #[cfg(test)]
     pub(crate) fn with_table(
         recorder: Arc<Recorder>,
@@ -38,7 +38,7 @@ impl Hosts {
         Arc::new(Self { recorder, options, resolver: Resolver::Table(table), table: Mutex::default() })
     }
 
-    /// How each of them stands, in order of name.
+    /// The states of all hosts, by name.
     pub fn states(&self) -> Vec<HostState> {
         let mut states: Vec<_> = self.table().values().map(|host| host.state()).collect();
         states.sort_by(|one, other| one.host.cmp(&other.host));
@@ -62,7 +62,7 @@ impl Hosts {
         if let Some(host) = table.get(origin) {
             return host.clone();
         }
-        // A redirect may lead to hosts that only fail. If what is known of those were kept for good, they would take all room.
+        // Redirects may lead to any number of failing hosts. Remembering all of them would take up the table.
         for plain_alone in [true, false] {
             if table.len() < HOSTS_MAX {
                 break;
@@ -76,8 +76,8 @@ impl Hosts {
             });
         }
         let host =
-            Arc::new(Host::new(origin.to_string(), (self.recorder.clock().clone(), self.recorder.log()), self.options));
-        // One more than are remembered is called all the same, and forgotten.
+            Arc::new(Host::new(origin.to_string(), self.recorder.clock().clone(), self.recorder.log(), self.options));
+        // A host beyond the limit is called all the same, and then forgotten.
         if table.len() < HOSTS_MAX {
             host.register(&self.recorder);
             table.insert(origin.clone(), host.clone());

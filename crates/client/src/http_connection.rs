@@ -1,10 +1,10 @@
-//! An open connection to a server, with hyper's machine. It does the driver and the answer waits for it: both in the task
-//! of the call, so that dropping the call ends both.
+//! An open connection to a server, driven by hyper. hyper's work happens in the task of the call, so dropping the
+//! call ends both.
 
 use crate::content::RequestBody;
 use crate::error::Error;
 use crate::error::broken;
-use crate::stream::Stream;
+use crate::stream::{Dialled, Stream};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::BodyExt;
@@ -14,36 +14,36 @@ use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-/// Most bytes that the head of an answer may take. More counts as not being HTTP.
+/// The largest head of a response. A larger one counts as invalid HTTP.
 pub(crate) const HEAD_MAX_BYTES: usize = 64 << 10;
 
 /// An open connection, for one call at a time.
 pub(crate) struct HttpConnection {
-    /// In messages.
+    /// Used in messages.
     host: String,
-    /// Who is at the other end; `None` where that is a proxy.
+    /// The address of the server; `None` where it is behind a proxy.
     peer: Option<IpAddr>,
     sender: http1::SendRequest<RequestBody>,
     driver: ConnectionDriver<http1::Connection<Stream, RequestBody>>,
 }
 
 impl HttpConnection {
-    pub(crate) async fn open(host: &str, (stream, peer): (Stream, Option<IpAddr>)) -> Result<Self, Error> {
-        let handshake = http1::Builder::new().max_buf_size(HEAD_MAX_BYTES).handshake(stream).await;
+    pub(crate) async fn open(host: &str, dialled: Dialled) -> Result<Self, Error> {
+        let handshake = http1::Builder::new().max_buf_size(HEAD_MAX_BYTES).handshake(dialled.stream).await;
         let (sender, connection) = handshake.map_err(|error| broken(host, error))?;
-        Ok(Self { host: host.to_owned(), peer, sender, driver: ConnectionDriver::of(connection) })
+        Ok(Self { host: host.to_owned(), peer: dialled.peer, sender, driver: ConnectionDriver::of(connection) })
     }
 
     pub(crate) fn peer(&self) -> Option<IpAddr> {
         self.peer
     }
 
-    /// Whether it is good for another call, as far as was seen.
+    /// Whether it can be used for another call, as far as is known.
     pub(crate) fn keeps(&self) -> bool {
         self.driver.goes_on() && !self.sender.is_closed()
     }
 
-    /// Looks whether the server has ended it while it rested.
+    /// Checks whether the server has closed it while it was idle.
     pub(crate) fn look(&mut self) -> bool {
         self.driver.poll(&mut Context::from_waker(Waker::noop()));
         self.keeps()
@@ -58,7 +58,7 @@ impl HttpConnection {
         driver.until(send).await.map_err(|error| self.driver.why(&self.host, error))
     }
 
-    /// The next piece of the body of what was sent last; `None` after the last.
+    /// The next chunk of the body of the last response; `None` after the last chunk.
     pub(crate) async fn piece(&mut self, body: &mut Incoming) -> Option<Result<Bytes, Error>> {
         let piece = async {
             while let Some(frame) = body.frame().await {
@@ -82,9 +82,9 @@ impl std::fmt::Debug for HttpConnection {
     }
 }
 
-/// What a connection does for who waits for an answer.
+/// Drives a connection while a call waits for its response.
 pub(crate) struct ConnectionDriver<C> {
-    /// `None` once it has ended: only when it is dropped does who waits learn of it.
+    /// `None` once it has ended. Waiting calls learn of the end only when it is dropped.
     connection: Option<Pin<Box<C>>>,
     ended: Option<hyper::Error>,
 }
@@ -94,7 +94,7 @@ impl<C: Future<Output = hyper::Result<()>>> ConnectionDriver<C> {
         Self { connection: Some(Box::pin(connection)), ended: None }
     }
 
-    /// Lets the connection driver until `wanted` is there.
+    /// Drives the connection until `wanted` is ready.
     pub(crate) async fn until<T>(&mut self, wanted: impl Future<Output = T>) -> T {
         let mut wanted = std::pin::pin!(wanted);
         std::future::poll_fn(|cx| {
@@ -104,7 +104,8 @@ impl<C: Future<Output = hyper::Result<()>>> ConnectionDriver<C> {
         .await
     }
 
-    /// What `error` comes from: whoever comes too late for the end of a connection hears that it is gone, and not why.
+    /// The cause of `error`: a call that comes after the end of a connection only learns that it is closed, and not
+    /// why.
     pub(crate) fn why(&mut self, host: &str, error: hyper::Error) -> Error {
         let cause = self.ended.take().filter(|_| error.is_canceled() || error.is_closed());
         broken(host, cause.unwrap_or(error))

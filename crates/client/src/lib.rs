@@ -1,8 +1,9 @@
-//! Every call that Daylight makes to somebody else. Nothing but this crate dials out.
+//! Every outgoing call of Daylight. Only this crate connects to other servers.
 //!
-//! [`Client`] and [`Connection`] serve the command line: whole answers from one server. [`Upstream`] serves remote
-//! repositories: answers as they arrive, with what all of them share about a host in [`Hosts`]. HTTP/1.1, plain or over TLS.
-//! Every call has time limits; every failure says which situation it was, whose it is, and whether trying again may help.
+//! [`Client`] and [`Connection`] serve the command line: complete responses from one server. [`Upstream`] serves
+//! remote repositories: responses as they arrive. [`Hosts`] holds what all upstreams share about a host. HTTP/1.1,
+//! plain or over TLS. Every call has timeouts. Every failure tells its cause, which side it comes from, and whether a
+//! retry may help.
 
 mod arriving;
 mod call;

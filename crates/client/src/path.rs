@@ -1,9 +1,10 @@
-//! Paths as URLs write them.
+//! Escapes paths for URLs.
 
 use std::fmt::Write;
 
-/// `path` with everything escaped but slashes and what is never escaped (RFC 3986 2.3). A URL's path may hold more, but servers read
-/// a `;` as the beginning of parameters, stores of files a `+` as a space, and nobody reads an escape as anything but its character.
+/// `path` with everything escaped except slashes and unreserved characters (RFC 3986 2.3). A URL may hold more
+/// characters, but some servers read a `;` as the beginning of parameters, and some file stores a `+` as a space.
+/// Every server reads an escape as its character.
 pub fn escaped(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {

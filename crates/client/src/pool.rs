@@ -1,4 +1,4 @@
-//! Connections to one host that are kept for the next call.
+//! Idle connections to one host, kept for the next call.
 
 use crate::http_connection::HttpConnection;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -7,34 +7,35 @@ use std::time::Duration;
 use telemetry::{Bound, BoundName, Slot, Tick};
 use tokio::time::sleep;
 
-/// Which key connections were made: by what proxy and with what certificate. Those of one key are as good as each other.
+/// How connections were made: through which proxy and with which certificate. Connections with the same key are
+/// interchangeable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PoolKey(u64);
 
 impl PoolKey {
-    /// Straight, trusting what the machine trusts.
+    /// Directly, with the certificates that the machine trusts.
     pub(crate) const MACHINE: PoolKey = PoolKey(0);
 
-    /// Another one.
+    /// A new key.
     pub(crate) fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self(NEXT.fetch_add(1, Relaxed))
     }
 }
 
-/// The kept connections of a host, the one used last at the end.
+/// The idle connections of a host, the last used one at the end.
 #[derive(Debug)]
 pub(crate) struct Pool {
     idle: Arc<Mutex<IdleList>>,
     bound: Arc<Bound>,
-    /// Servers end connections that rest, most of them after a minute or less.
+    /// Servers close idle connections, most of them after a minute or less.
     keep_for: Duration,
 }
 
 #[derive(Debug, Default)]
 struct IdleList {
     connections: Vec<IdleConnection>,
-    /// Somebody will look for what has rested too long.
+    /// A task is watching for connections that were idle for too long.
     watched: bool,
 }
 
@@ -55,7 +56,7 @@ impl Pool {
         &self.bound
     }
 
-    /// The one that was used last, as the server most likely still has it.
+    /// The last used connection, as the server most likely still has it.
     pub(crate) fn take(&self, key: PoolKey) -> Option<HttpConnection> {
         let mut idle = lock(&self.idle);
         idle.clear();
@@ -63,7 +64,7 @@ impl Pool {
         Some(idle.connections.remove(at).connection)
     }
 
-    /// Keeps it, if it is good for another call. Where there is no room, one that has rested longest makes some.
+    /// Keeps a connection, if it can be used again. If the list is full, the one that was idle longest is closed.
     pub(crate) fn put(&self, key: PoolKey, connection: HttpConnection) {
         if !connection.keeps() {
             return;
@@ -87,14 +88,14 @@ impl Pool {
 }
 
 impl IdleList {
-    /// Lets go of what has rested too long, or was ended by its server.
+    /// Closes connections that were idle for too long, or that the server has closed.
     fn clear(&mut self) {
         let now = Tick::now();
         self.connections.retain_mut(|one| now < one.until && one.connection.look());
     }
 }
 
-/// Looks again and again until nothing is kept, so that no connection rests for ever when nobody calls.
+/// Checks again and again until the list is empty, so that idle connections are closed even if there are no calls.
 async fn watch(idle: Weak<Mutex<IdleList>>, every: Duration) {
     loop {
         sleep(every).await;

@@ -1,4 +1,4 @@
-//! The HTTP proxy on the way out of a company: what asks it for files, and for tunnels to others.
+//! The HTTP proxy on the way to upstreams: requests for files, and tunnels for TLS.
 
 use crate::content::{Content, RequestBody};
 use crate::credentials;
@@ -12,18 +12,18 @@ use http::header::{HOST, PROXY_AUTHORIZATION};
 use http::{HeaderValue, Method, Request};
 use hyper::client::conn::http1;
 
-/// Where the proxy is, and what is shown to it.
+/// The address of the proxy, and its credentials.
 #[derive(Debug, Clone)]
 pub struct ProxyOptions {
     /// `http://host:port`.
     pub url: String,
     /// `user:password`, or a token.
     pub credentials: Option<Secret>,
-    /// Hosts that are reached without it: names, each with all names below it, and addresses.
+    /// Hosts that are reached without the proxy: addresses, and names with all their subdomains.
     pub except: Vec<String>,
 }
 
-/// A proxy that can be used.
+/// A valid proxy.
 #[derive(Debug)]
 pub(crate) struct Proxy {
     pub(crate) origin: Origin,
@@ -45,14 +45,14 @@ impl Proxy {
         Ok(Self { origin, authorization, except })
     }
 
-    /// Whether it stands on the way to `host`.
+    /// Whether `host` is reached through it.
     pub(crate) fn is_for(&self, host: &Origin) -> bool {
         let name = host.name.trim_end_matches('.');
         let below = |of: &String| name.strip_suffix(of.as_str()).is_some_and(|rest| rest.ends_with('.'));
         !self.except.iter().any(|except| name == except || below(except))
     }
 
-    /// Has the proxy connect to `to` and pass on bytes from then on (RFC 9110 9.3.6).
+    /// Has the proxy open a tunnel to `to` (RFC 9110 9.3.6).
     pub(crate) async fn tunnel(&self, stream: Stream, to: &Origin) -> Result<Stream, Error> {
         let host = self.origin.to_string();
         let handshake = http1::Builder::new().max_buf_size(HEAD_MAX_BYTES).handshake(stream).await;
@@ -67,7 +67,7 @@ impl Proxy {
         let upgraded = upgraded.map_err(|error| driver.why(&host, error))?;
         match upgraded.downcast::<Stream>() {
             Ok(parts) if parts.read_buf.is_empty() => Ok(parts.io),
-            // In TLS the client speaks first.
+            // In TLS the client sends first, so bytes from the server are wrong here.
             _ => Err(self.refuses(200)),
         }
     }

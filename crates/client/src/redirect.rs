@@ -3,20 +3,21 @@
 use crate::error::Error;
 use crate::target::Target;
 
-/// Redirects followed for one call. Facts: package registries hand over to stores of files, some by way of another name.
+/// Redirects followed in one call. Package registries redirect to file stores, some of them through another name.
 pub(crate) const REDIRECTS_MAX: usize = 5;
 
-/// The statuses that lead elsewhere with the same question. A 300 leaves a choice, and 304 is an answer.
+/// The redirects that are followed. A 300 leaves a choice, and a 304 is a response.
 pub(crate) fn leads_on(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
-/// Whether a redirect leads to the same path with a slash behind it: so servers say that a path is that of a folder.
+/// Whether a redirect leads to the same path with a slash at the end. Servers tell in this way that a path is a
+/// folder.
 pub(crate) fn is_to_folder(from: &Target, to: &Target) -> bool {
     to.path.path().strip_suffix('/') == Some(from.path.path())
 }
 
-/// Where `location` leads from `from`.
+/// The target of `location`, seen from `from`.
 pub(crate) fn follow(from: &Target, location: Option<&str>) -> Result<Target, Error> {
     let bad = |why| Error::BadRedirect { host: from.authority.clone(), why };
     let location = location.ok_or_else(|| bad("it does not say where to"))?;
@@ -29,7 +30,7 @@ pub(crate) fn follow(from: &Target, location: Option<&str>) -> Result<Target, Er
     Ok(to)
 }
 
-/// RFC 3986 5.2 as far as servers use it.
+/// Resolves a reference (RFC 3986 5.2), as far as servers use them.
 fn resolve(from: &Target, location: &str) -> String {
     let scheme = if from.origin.tls { "https" } else { "http" };
     if location.contains("://") && !location.starts_with('/') {

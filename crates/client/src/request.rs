@@ -1,4 +1,4 @@
-//! A call of the command line and its complete answer.
+//! A call of the command line, and its complete response.
 
 use crate::content::Content;
 use crate::secret::Secret;
@@ -6,39 +6,39 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
 use std::time::Duration;
 
-/// Limits of every call of a [`Client`].
+/// Limits of every call of a [`Client`](crate::Client).
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
-    /// For finding the address and making the connection.
+    /// For resolving the name and connecting.
     pub connect_timeout: Duration,
     /// For everything, from the name to the last byte.
     pub total_timeout: Duration,
-    /// The largest body taken.
+    /// The largest body.
     pub max_body_bytes: u64,
 }
 
-/// What to call, with what.
+/// A request.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// `GET` unless set.
     pub method: Method,
     /// `http://host:port/path?query`.
     pub url: String,
-    /// Sent as they are; `Host` and `User-Agent` are ours.
+    /// Sent unchanged. `Host` and `User-Agent` are added.
     pub headers: HeaderMap,
     /// Sent as `Authorization: Bearer`.
     pub token: Option<Secret>,
-    /// Sent whole, with its length.
+    /// Sent completely, with its length.
     pub body: Content,
 }
 
-/// A complete answer, whatever its status.
+/// A complete response, whatever its status.
 #[derive(Debug, Clone)]
 pub struct Response {
-    /// What the server says.
+    /// The status.
     pub status: StatusCode,
-    /// With which headers.
+    /// The headers.
     pub headers: HeaderMap,
-    /// The body, whole.
+    /// The whole body.
     pub body: Bytes,
 }

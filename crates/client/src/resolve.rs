@@ -1,13 +1,13 @@
-//! The addresses of a name: those that the machine's resolver tells, or in tests those that a test says.
+//! Resolves names: with the resolver of the machine, or in tests from a table.
 
 use crate::target::Origin;
 use std::io;
 use std::net::SocketAddr;
 
-/// What tells the addresses of a name.
+/// Resolves names.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Resolver {
-    /// The machine's.
+    /// The resolver of the machine.
     #[default]
     Machine,
     /// A table that a test fills.
@@ -16,7 +16,7 @@ pub(crate) enum Resolver {
 }
 
 impl Resolver {
-    /// The addresses of a host, in the order in which they are to be tried.
+    /// The addresses of a host, in the order in which they are tried.
     pub(crate) async fn addresses(&self, origin: &Origin) -> io::Result<Vec<SocketAddr>> {
         match self {
             Resolver::Machine => Ok(tokio::net::lookup_host((origin.name.as_str(), origin.port)).await?.collect()),

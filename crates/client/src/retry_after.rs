@@ -1,9 +1,9 @@
-//! How long a server asks not to be called: `Retry-After`, RFC 9110 10.2.3.
+//! Reads `Retry-After` (RFC 9110 10.2.3) and other dates of HTTP.
 
 use std::time::{Duration, UNIX_EPOCH};
 use telemetry::Millis;
 
-/// Seconds, or a moment. `None` for anything else; a moment that has passed is no time at all.
+/// Seconds, or a date. `None` for anything else. A date in the past means no pause.
 pub(crate) fn read(text: &str, now: Millis) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse() {
@@ -13,7 +13,7 @@ pub(crate) fn read(text: &str, now: Millis) -> Option<Duration> {
     Some(Duration::from_millis(u64::try_from(left).unwrap_or(0)))
 }
 
-/// A moment as HTTP writes it, in `Last-Modified` say. `None` for anything else, and for what was before 1970.
+/// A date as HTTP writes it, for example in `Last-Modified`. `None` for anything else, and for dates before 1970.
 pub fn moment(text: &str) -> Option<Millis> {
     let since = httpdate::parse_http_date(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
     i64::try_from(since.as_millis()).ok().map(Millis)

@@ -2,17 +2,17 @@
 
 use std::fmt;
 
-/// Somebody's secret. Only [`Secret::expose`] gives it out, so that is what a reviewer looks for.
+/// A secret. Only [`Secret::expose`] returns its text, so reviewers can search for that.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Takes it over.
+    /// Wraps a text.
     pub fn new(text: String) -> Self {
         Self(text)
     }
 
-    /// The text itself: to hash it, to send it, or to show it to its owner once.
+    /// The text: to hash it, to send it, or to show it to its owner once.
     pub fn expose(&self) -> &str {
         &self.0
     }

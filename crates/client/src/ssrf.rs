@@ -1,17 +1,18 @@
-//! Which addresses may be called. An operator chooses where an upstream is, once: later nobody else may move its name further in. Where a
-//! redirect leads is somebody else's choice. There are places that answer this machine, or this network, and nobody else.
+//! Which addresses may be called, against server-side request forgery. Some addresses answer only this machine or
+//! this network. An operator chooses the host of an upstream once; nobody else may move its name further inside
+//! later. The target of a redirect is chosen by the server that redirects.
 
 use crate::error::Error;
 use crate::target::Origin;
 use crate::zone::Zone;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// In which networks upstreams may be, beside the public one.
+/// The networks in which upstreams may be, besides the public one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Networks {
-    /// In private ones, and on this machine.
+    /// Private networks, and this machine.
     pub private: bool,
-    /// On the link, where clouds tell machines their credentials.
+    /// The local link, where clouds give machines their credentials.
     pub link_local: bool,
 }
 
@@ -21,14 +22,14 @@ impl Default for Networks {
     }
 }
 
-/// Which addresses may be called.
+/// Which addresses a call may reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AddressPolicy {
-    /// Whoever uses the command line chose it.
+    /// Any: the user of the command line chose the host.
     Anywhere,
-    /// Those of an upstream, or of a proxy, that an operator named: once it is known where it was first found, no further in.
+    /// For an upstream or a proxy that an operator named: never further inside than the zone it was first found in.
     Named { networks: Networks, pinned: Option<Zone> },
-    /// Where a server in this zone redirects to: no further in than it is itself.
+    /// For the target of a redirect: never further inside than the zone of the server that redirects.
     Redirected(Zone),
 }
 
@@ -43,14 +44,15 @@ impl Networks {
 }
 
 impl AddressPolicy {
-    /// For where a server at `peer` redirects to. Behind a proxy nobody knows where it is: then it counts as public.
+    /// For the target of a redirect of the server at `peer`. Behind a proxy the address is unknown and counts as
+    /// public.
     pub(crate) fn beyond(peer: Option<IpAddr>, networks: Networks) -> Self {
-        // Who is on the link leads as far as this machine, as who is on it does.
+        // A server on the link may redirect to this machine, as a server on this machine may.
         let zone = peer.map_or(Zone::Public, |peer| Zone::of(peer).max(Zone::Loopback));
         AddressPolicy::Redirected(if networks.private { zone } else { Zone::Public })
     }
 
-    /// The same for an upstream that was found in this zone first.
+    /// The same for an upstream that was first found in this zone.
     pub(crate) fn pinned(self, zone: Zone) -> Self {
         match self {
             AddressPolicy::Named { networks, .. } => AddressPolicy::Named { networks, pinned: Some(zone) },
@@ -72,7 +74,7 @@ impl AddressPolicy {
         }
     }
 
-    /// Whether a host may be called as far as its name alone tells where it is.
+    /// Whether a host may be called, as far as its name alone tells where it is.
     pub(crate) fn check_name(self, origin: &Origin) -> Result<(), Error> {
         let name = origin.name.trim_end_matches('.');
         let local = name == "localhost" || name.ends_with(".localhost");
@@ -83,7 +85,7 @@ impl AddressPolicy {
         }
     }
 
-    /// Why a host is not called that was found in this zone, which it does not hold.
+    /// Why a host in this zone is not called.
     pub(crate) fn refusal(self, origin: &Origin, zone: Zone) -> Error {
         let host = origin.to_string();
         match self {
@@ -96,7 +98,7 @@ impl AddressPolicy {
     }
 }
 
-/// The address that a name is, where it is one. Resolvers also read `0x7f.1` and `2130706433` (inet_aton(3)).
+/// The address that a name stands for, if it is one. Resolvers also read `0x7f.1` and `2130706433` (inet_aton(3)).
 fn literal(name: &str) -> Option<IpAddr> {
     if let Ok(address) = name.parse() {
         return Some(address);

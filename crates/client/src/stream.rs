@@ -1,18 +1,19 @@
-//! hyper's view of a connection.
+//! A connection as hyper sees it.
 
 use std::cell::RefCell;
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-/// Bytes read at a time: what hyper's own buffer takes at most.
+/// Bytes per read: as many as hyper's own buffer takes.
 const PIECE: usize = 64 << 10;
 
 thread_local! {
-    // One copy more than handing hyper's buffer to the kernel, which takes `unsafe` in both crates' contracts.
+    // One copy more than reading into hyper's buffer, which would need `unsafe`.
     static BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; PIECE].into());
 }
 
@@ -21,6 +22,14 @@ thread_local! {
 pub(crate) enum Stream {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// A stream that has just been opened.
+#[derive(Debug)]
+pub(crate) struct Dialled {
+    pub(crate) stream: Stream,
+    /// The address of the server; `None` where it is behind a proxy.
+    pub(crate) peer: Option<IpAddr>,
 }
 
 trait Duplex: AsyncRead + AsyncWrite {}

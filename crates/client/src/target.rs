@@ -1,4 +1,4 @@
-//! Where a call goes, and the request as it is sent there.
+//! The target of a call, and the request that is sent there.
 
 use crate::content::RequestBody;
 use crate::error::Error;
@@ -6,11 +6,11 @@ use crate::request::Request;
 use http::Uri;
 use http::header::{AUTHORIZATION, HOST, HeaderValue, USER_AGENT};
 
-/// Who is called: what one server, and its answers, stand behind.
+/// A server: the scheme, name and port of a URL.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Origin {
     pub(crate) tls: bool,
-    /// For the resolver: in small letters, without the brackets of an IPv6 address.
+    /// For the resolver: in lower case, without the brackets of an IPv6 address.
     pub(crate) name: String,
     pub(crate) port: u16,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Target {
 
 impl Target {
     pub(crate) fn of(url: &str) -> Result<Self, Error> {
-        // Behind an `@` stands the host; before it may stand a password, which is in no message.
+        // The host stands behind an `@`. The part before it may hold a password, which must not appear in messages.
         let shown = url.rsplit_once('@').map_or(url, |(_, host)| host);
         let refused = || Error::NotAUrl { url: shown.to_owned() };
         let uri: Uri = url.parse().map_err(|_| refused())?;
@@ -51,7 +51,7 @@ impl Target {
         Ok(Self { authority: authority.to_string(), origin: Origin { tls, name, port }, path })
     }
 
-    /// The whole URL, as a proxy is asked for it (RFC 9112 3.2.2).
+    /// The whole URL, as a proxy needs it (RFC 9112 3.2.2).
     pub(crate) fn whole(&self) -> Result<Uri, Error> {
         let scheme = if self.origin.tls { "https" } else { "http" };
         let parts = Uri::builder().scheme(scheme).authority(self.authority.as_str());
@@ -80,7 +80,7 @@ impl Target {
     }
 }
 
-/// Credentials for `origin` that no header can carry.
+/// The error for credentials that no header can carry.
 pub(crate) fn unsendable(origin: &Origin) -> Error {
     Error::CredentialsUnsendable { host: origin.to_string() }
 }

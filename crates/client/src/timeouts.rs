@@ -1,28 +1,28 @@
-//! How long an upstream may take.
+//! The timeouts of calls to upstreams.
 
 use std::time::Duration;
 
-/// How long the parts of a call may take.
+/// How long each part of a call may take.
 #[derive(Debug, Clone, Copy)]
 pub struct Timeouts {
-    /// Until there is a place among the calls to the host.
-    pub place: Duration,
-    /// Until there is a connection, from the name on.
+    /// Waiting for a slot of the host.
+    pub slot: Duration,
+    /// From the name to a connection.
     pub connect: Duration,
-    /// From the request to the head of the answer.
+    /// From the request to the head of the response.
     pub head: Duration,
-    /// From one piece of a body to the next.
+    /// From one chunk of a body to the next.
     pub idle: Duration,
-    /// Of a body, so many bytes at least...
+    /// A body must bring at least this many bytes...
     pub slowest_bytes: u64,
-    /// ...come within so much waiting.
+    /// ...in this much waiting time.
     pub slowest_within: Duration,
 }
 
 impl Default for Timeouts {
     fn default() -> Self {
         Self {
-            place: Duration::from_secs(30),
+            slot: Duration::from_secs(30),
             connect: Duration::from_secs(10),
             head: Duration::from_secs(10),
             idle: Duration::from_secs(30),

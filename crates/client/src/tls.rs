@@ -1,4 +1,4 @@
-//! Whom we trust, and what we show, on connections with TLS.
+//! Trusted certificates and client certificates for TLS connections.
 
 use crate::error::Error;
 use std::io;
@@ -27,20 +27,21 @@ impl std::fmt::Debug for Pem {
     }
 }
 
-/// How TLS is spoken to the servers of one upstream.
+/// The TLS settings of one upstream.
 #[derive(Debug, Clone)]
 pub(crate) struct Tls {
-    /// To hosts of its own. `None`: as the machine does, which is the same for all.
+    /// For its own hosts. `None`: the settings of the machine, which all upstreams share.
     own: Option<Arc<ClientConfig>>,
-    /// To hosts that its redirects lead to: nothing of ours is shown there.
+    /// For hosts that its redirects lead to. No client certificate is shown there.
     others: Option<Arc<ClientConfig>>,
 }
 
 impl Tls {
-    /// Trusts what the machine trusts, and shows nothing.
+    /// Trusts the certificates of the machine, and shows none.
     pub(crate) const MACHINE: Tls = Tls { own: None, others: None };
 
-    /// `trust`: certificates that are trusted besides the machine's. `certificate`: what is shown, with its key.
+    /// `trust`: certificates that are trusted besides the machine's. `certificate`: the client certificate, with its
+    /// key.
     pub(crate) fn new(trust: Option<&Pem>, certificate: Option<&Pem>) -> Result<Self, Error> {
         let others = match trust {
             Some(trust) => Some(quiet(builder(trusting(trust)?)?)),
@@ -53,7 +54,7 @@ impl Tls {
         Ok(Self { own, others })
     }
 
-    /// Shakes hands with who is called `name`.
+    /// Performs the handshake with the server `name`.
     pub(crate) async fn connect(&self, name: &str, own: bool, tcp: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         static MACHINE: LazyLock<Option<Arc<ClientConfig>>> = LazyLock::new(|| builder(machine()).ok().map(quiet));
         let name = ServerName::try_from(name.to_owned()).map_err(io::Error::other)?;
@@ -63,7 +64,7 @@ impl Tls {
     }
 }
 
-/// The machine's authorities. One that cannot be read is as one that is not there.
+/// The authorities that the machine trusts. An unreadable one is left out.
 fn machine() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

@@ -1,9 +1,9 @@
-//! What an error of TLS means, and what a person can do about it.
+//! What a TLS error means, and what an operator can do about it.
 
 use std::io;
 use tokio_rustls::rustls;
 
-/// What to do about an error of TLS.
+/// What an operator can do about a TLS error.
 pub(crate) fn hint(error: &io::Error) -> Option<&'static str> {
     use rustls::CertificateError as C;
     match found(error)? {
@@ -25,17 +25,17 @@ pub(crate) fn hint(error: &io::Error) -> Option<&'static str> {
     }
 }
 
-/// The error of TLS in one of the system.
+/// The TLS error inside an error of the system.
 fn found(error: &io::Error) -> Option<&rustls::Error> {
     error.get_ref()?.downcast_ref()
 }
 
-/// Whether it tells of TLS, rather than of the connection below.
+/// Whether it is an error of TLS, and not of the connection below.
 pub(crate) fn is_tls(error: &io::Error) -> bool {
     found(error).is_some()
 }
 
-/// What the other side refuses, after the handshake.
+/// The refusal that the other side sends after the handshake.
 pub(crate) fn refusal(error: &io::Error) -> Option<io::Error> {
     match found(error) {
         Some(alert @ rustls::Error::AlertReceived(_)) => Some(io::Error::other(alert.clone())),

@@ -1,4 +1,4 @@
-//! One upstream: where it is, what is shown to it, and how it is asked for a file.
+//! One upstream: its URLs, its credentials, and how files are requested from it.
 
 mod calling;
 
@@ -26,25 +26,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use telemetry::Event;
 
-/// Where an upstream is, and what is shown to it.
+/// The URLs of an upstream, and how it is reached.
 #[derive(Debug, Clone, Default)]
 pub struct UpstreamOptions {
     /// Base URLs: the upstream's, then those of its mirrors, in the order in which they are asked. At least one.
     pub urls: Vec<String>,
-    /// `user:password`, or a token. Shown to the hosts of `urls` and to nobody else.
+    /// `user:password`, or a token. Shown only to the hosts of `urls`.
     pub credentials: Option<Secret>,
-    /// The HTTP proxy on the pool_key to it, and to wherever it redirects.
+    /// The HTTP proxy to it, and to the targets of its redirects.
     pub proxy: Option<ProxyOptions>,
     /// Certificates that are trusted besides the machine's own.
     pub trust: Option<Pem>,
-    /// The certificate shown to the hosts of `urls`, with its key.
+    /// The client certificate for the hosts of `urls`, with its key.
     pub certificate: Option<Pem>,
-    /// Where its hosts (`name:port`) were found when they were first looked up: what [`Upstream::newly_pinned`] told. They are called
-    /// no further in.
+    /// The zones in which its hosts (`name:port`) were first found, from [`Upstream::newly_pinned`]. They are never
+    /// called further inside.
     pub pinned: Vec<(String, Zone)>,
 }
 
-/// What is known of a file already, in the upstream's own words. It answers 304 where that still holds.
+/// The validators of a copy of the file. The upstream answers 304 while the copy is current.
 #[derive(Debug, Clone, Default)]
 pub struct Conditions {
     /// Its `ETag`.
@@ -53,7 +53,7 @@ pub struct Conditions {
     pub modified: Option<String>,
 }
 
-/// An upstream, to be asked for files. Calls are made on the runtime of whoever waits for them, and end when dropped.
+/// An upstream. Calls run in the task of the caller, and end when they are dropped.
 #[derive(Debug)]
 pub struct Upstream {
     bases: Vec<Base>,
@@ -67,14 +67,14 @@ pub struct Upstream {
 
 #[derive(Debug)]
 struct Base {
-    /// Without a slash at its end.
+    /// Without a slash at the end.
     url: String,
     origin: Origin,
-    /// Held, so that what is known of the host stays known.
+    /// Held so that the state of the host is not forgotten.
     host: Arc<Host>,
-    /// Where it was found when it was first looked up.
+    /// The zone in which it was first found.
     zone: OnceLock<Zone>,
-    /// Whether that has been told.
+    /// Whether the zone has been reported.
     told: AtomicBool,
 }
 
@@ -84,7 +84,7 @@ impl Base {
     }
 }
 
-/// The pool_keys of its connections: to its own hosts, where a certificate is shown, and to others.
+/// The pool keys of its connections: to its own hosts, which see the client certificate, and to others.
 #[derive(Debug, Clone, Copy)]
 struct PoolKeys {
     own: PoolKey,
@@ -98,7 +98,7 @@ impl PoolKeys {
 }
 
 impl Upstream {
-    /// Looks whether the options can be used; calls nobody.
+    /// Checks the options. Makes no call.
     pub fn new(options: UpstreamOptions, hosts: Arc<Hosts>) -> Result<Self, Error> {
         let mut bases = Vec::with_capacity(options.urls.len());
         for url in &options.urls {
@@ -127,24 +127,24 @@ impl Upstream {
         Ok(Self { bases, authorization, tls, proxy, timeouts: hosts.timeouts(), pool_keys, hosts })
     }
 
-    /// Asks for a file: `path` below the base URL, decoded, without a slash before it. Redirects are followed. Where
-    /// the upstream says neither what the file is nor that there is none, its mirrors are asked; what the last of them
-    /// said is the answer then.
+    /// Requests a file: `path` below the base URL, decoded, without a leading slash. Redirects are followed. If the
+    /// upstream neither sends the file nor says that there is none, its mirrors are asked in turn. If none of them
+    /// does either, the last response counts.
     pub async fn get(&self, path: &str, conditions: &Conditions, event: &mut Event) -> Result<Arriving, Error> {
         self.ask(path, &Ask { method: Method::GET, conditions }, event).await
     }
 
-    /// The same for the head of the answer alone.
+    /// The same with `HEAD`.
     pub async fn head(&self, path: &str, event: &mut Event) -> Result<Arriving, Error> {
         self.ask(path, &Ask { method: Method::HEAD, conditions: &Conditions::default() }, event).await
     }
 
-    /// How its hosts stand, in the order in which they are asked.
+    /// The states of its hosts, in the order in which they are asked.
     pub fn states(&self) -> Vec<HostState> {
         self.bases.iter().map(|base| base.host.state()).collect()
     }
 
-    /// Whether none of its hosts answered of late, so that the next call is a trial.
+    /// Whether none of its hosts answered recently, so that the next call is a trial.
     pub fn is_in_doubt(&self) -> bool {
         self.bases.iter().all(|base| base.host.is_in_doubt())
     }
@@ -152,23 +152,23 @@ impl Upstream {
     async fn ask(&self, path: &str, ask: &Ask<'_>, event: &mut Event) -> Result<Arriving, Error> {
         let mut unsure = None;
         for base in &self.bases {
-            // Boxed: a call is large, and whoever waits for it should not be.
+            // Boxed, because a call is large.
             let said = Box::pin(self.follow(base, path, ask, event)).await;
             if self.bases.len() > 1 {
                 tell(event, base, &said);
             }
             match said {
                 Ok(answer) if is_sure(answer.status()) => return Ok(answer),
-                // An answer tells more than its absence.
+                // A response tells more than an error.
                 Err(_) if matches!(unsure, Some(Ok(_))) => {}
                 other => unsure = Some(other),
             }
         }
-        // There is a base.
+        // There is at least one base.
         unsure.unwrap_or_else(|| Err(Error::NotAUrl { url: String::new() }))
     }
 
-    /// Asks at one base, and where that leads.
+    /// Asks at one base URL, and follows its redirects.
     async fn follow(&self, base: &Base, path: &str, ask: &Ask<'_>, event: &mut Event) -> Result<Arriving, Error> {
         let target = Target::of(&format!("{}/{}", base.url, escaped(path)))?;
         let networks = self.hosts.networks();
@@ -190,8 +190,7 @@ impl Upstream {
         Err(Error::TooManyRedirects { host: base.origin.to_string(), limit: REDIRECTS_MAX })
     }
 
-    /// Where its hosts (`name:port`) were found when they were looked up for the first time, of those of which this has not been told
-    /// before.
+    /// The zones of its hosts (`name:port`) that were resolved for the first time and have not been reported yet.
     pub fn newly_pinned(&self) -> Vec<(String, Zone)> {
         let new = self.bases.iter().filter_map(|base| {
             let zone = *base.zone.get()?;
@@ -200,7 +199,7 @@ impl Upstream {
         new.collect()
     }
 
-    /// Which of its own hosts it is; `None`: somebody to whom a redirect leads.
+    /// The base whose host this is; `None` for the target of a redirect.
     fn own(&self, origin: &Origin) -> Option<&Base> {
         self.bases.iter().find(|base| base.origin == *origin)
     }
@@ -210,7 +209,8 @@ impl Upstream {
     }
 }
 
-/// Notes for operators what one of several said that did not know: which of them answered in the end, and why it was asked.
+/// Records for operators what each of several hosts answered, so that they see which one answered in the end, and why
+/// it was asked.
 fn tell(event: &mut Event, base: &Base, said: &Result<Arriving, Error>) {
     let said = match said {
         Ok(answer) if is_sure(answer.status()) => return,
@@ -222,8 +222,8 @@ fn tell(event: &mut Event, base: &Base, said: &Result<Arriving, Error>) {
     event.detail += &said;
 }
 
-/// Whether an answer says what is asked, or proves that there is nothing to say. Others leave it open: the upstream may
-/// have the file and not give it away now.
+/// Whether a response is the file, or proves that there is none. All others leave it open: the upstream may have the
+/// file and be unable to send it now.
 fn is_sure(status: u16) -> bool {
     matches!(status, 200 | 206 | 304 | 404 | 410)
 }

@@ -1,21 +1,23 @@
-//! How far inside an address is: on the link, on this machine, in somebody's own network, or where everybody is.
+//! How far inside an address is: on the link, on this machine, in a private network, or in the public one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// How far inside an address is, from the innermost on. Who is in one zone may lead to those behind it.
+/// How far inside an address is, from the innermost zone outwards. A server in one zone may redirect to the zones
+/// after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Zone {
-    /// The link, and where clouds tell machines their credentials.
+    /// The local link, where clouds give machines their credentials.
     LinkLocal,
-    /// This machine's own ports.
+    /// The ports of this machine.
     Loopback,
-    /// A network that is somebody's own (RFC 1918, RFC 4193), or behind the address of a carrier (RFC 6598).
+    /// A private network (RFC 1918, RFC 4193), or behind the address of a carrier (RFC 6598).
     Private,
-    /// The network that everybody reaches.
+    /// The public network.
     Public,
 }
 
-/// Addresses at which clouds answer their machines that are not on the link: Amazon's by IPv6, Alibaba's, Azure's, Oracle's.
+/// Addresses outside the link at which clouds give machines their credentials: Amazon's over IPv6, Alibaba's,
+/// Azure's, Oracle's.
 const CLOUDS: [IpAddr; 4] = [
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
@@ -24,10 +26,10 @@ const CLOUDS: [IpAddr; 4] = [
 ];
 
 impl Zone {
-    /// All of them.
+    /// All zones.
     pub const ALL: [Zone; 4] = [Zone::LinkLocal, Zone::Loopback, Zone::Private, Zone::Public];
 
-    /// Its name, in messages and where it is kept.
+    /// The name, in messages and in the database.
     pub fn as_str(self) -> &'static str {
         match self {
             Zone::LinkLocal => "link-local",
@@ -37,12 +39,13 @@ impl Zone {
         }
     }
 
-    /// The zone of that name.
+    /// The zone with that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|zone| zone.as_str() == name)
     }
 
-    /// The zone of an address. One of IPv6 that stands for one of IPv4 is as far in as that: whoever carries it there is not asked.
+    /// The zone of an address. An IPv6 address that stands for an IPv4 address is as far inside as that one, whether
+    /// or not it would be translated here.
     pub fn of(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V4(v4) => of_v4(v4),
@@ -53,7 +56,8 @@ impl Zone {
 
 fn of_v4(address: Ipv4Addr) -> Zone {
     let [one, two, three, _] = address.octets();
-    // Behind the address of a carrier (RFC 6598), of protocols (RFC 6890), of tests between networks (RFC 2544).
+    // Behind the address of a carrier (RFC 6598), for protocols (RFC 6890), and for tests between networks (RFC
+    // 2544).
     let shared = (one == 100 && two & 0xc0 == 64) || (one, two, three) == (192, 0, 0);
     let tests = one == 198 && two & 0xfe == 18;
     match () {
@@ -67,7 +71,7 @@ fn of_v4(address: Ipv4Addr) -> Zone {
 
 fn of_v6(address: Ipv6Addr) -> Zone {
     let segments = address.segments();
-    // Site-local, from before fc00::/7 was for that (RFC 3879), and the prefix of local NAT64 (RFC 8215).
+    // Site-local addresses, which fc00::/7 replaced (RFC 3879), and the prefix of local NAT64 (RFC 8215).
     let site = segments[0] & 0xffc0 == 0xfec0 || segments[..3] == [0x64, 0xff9b, 1];
     match () {
         () if address.is_unicast_link_local() || CLOUDS.contains(&address.into()) => Zone::LinkLocal,
@@ -77,8 +81,8 @@ fn of_v6(address: Ipv6Addr) -> Zone {
     }
 }
 
-/// The addresses of IPv4 that one of IPv6 may stand for. The prefix of local NAT64 may have any length that RFC 6052 2.2 has, so the
-/// address may be in several places.
+/// The IPv4 addresses that an IPv6 address may stand for. The prefix of local NAT64 may have any length of RFC 6052
+/// 2.2, so the address may be in several places.
 fn embedded(address: Ipv6Addr) -> [Option<Ipv4Addr>; 4] {
     let s = address.segments();
     let v4 = |high: u16, low: u16| Some(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)));
@@ -86,7 +90,7 @@ fn embedded(address: Ipv6Addr) -> [Option<Ipv4Addr>; 4] {
     let bytes = address.octets();
     let at = |places: [usize; 4]| Some(Ipv4Addr::from(places.map(|place| bytes[place])));
     match s {
-        // The machine itself, and nothing, are none.
+        // The loopback and the unspecified address stand for none.
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => [None; 4],
         // IPv4-compatible (RFC 4291 2.5.5.1), IPv4-translated (RFC 2765 2.1), NAT64 (RFC 6052 2.1).
         [0, 0, 0, 0, 0, 0, high, low] | [0, 0, 0, 0, 0xffff, 0, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
@@ -96,7 +100,7 @@ fn embedded(address: Ipv6Addr) -> [Option<Ipv4Addr>; 4] {
         [0x64, 0xff9b, 1, .., high, low] => [v4(high, low), at([6, 7, 9, 10]), at([7, 9, 10, 11]), at([9, 10, 11, 12])],
         // 6to4 (RFC 3056).
         [0x2002, high, low, ..] => [v4(high, low), None, None, None],
-        // Teredo (RFC 4380 4): its server, and its client with all bits turned.
+        // Teredo (RFC 4380 4): its server, and its client with all bits inverted.
         [0x2001, 0, high, low, _, _, client_high, client_low] => {
             [v4(high, low), v4(!client_high, !client_low), None, None]
         }
@@ -136,7 +140,8 @@ mod tests {
             ] {
                 assert_eq!(Zone::of(text.parse().unwrap()), zone, "{text}");
             }
-            // Local NAT64, with the address behind a prefix of 96, 48, 56 and 64 bits; its own network is nobody else's.
+            // Local NAT64, with the address behind a prefix of 96, 48, 56 and 64 bits. Such a network is always
+            // private.
             let local = zone.min(Zone::Private);
             for text in [
                 format!("64:ff9b:1:c633:64:c633:{high:x}:{low:x}"),

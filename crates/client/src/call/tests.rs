@@ -1,4 +1,4 @@
-//! A stand-in on the loopback that says what it is told to, and what the client makes of it.
+//! The client against a local server that sends fixed bytes.
 
 use super::*;
 use crate::content::Content;
@@ -23,7 +23,7 @@ fn listener() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").unwrap()
 }
 
-/// Accepts once, reads a head, says `bytes`, closes; gives back what it read.
+/// Accepts once, reads a head, sends `bytes`, and closes. Returns what it read.
 fn stand_in(bytes: &'static [u8]) -> (String, JoinHandle<String>) {
     let listener = listener();
     let url = format!("http://{}/path?query=1", listener.local_addr().unwrap());
@@ -36,7 +36,7 @@ fn stand_in(bytes: &'static [u8]) -> (String, JoinHandle<String>) {
             assert!(read > 0, "the client left");
             heard.extend_from_slice(&piece[..read]);
         }
-        // The client may have left when it has seen enough.
+        // The client may have closed the connection already.
         let _ = socket.write_all(bytes);
         String::from_utf8(heard).unwrap()
     });
@@ -77,7 +77,7 @@ fn an_answer_comes_back_whole_whatever_its_status() {
     assert!(heard.contains(&format!("host: {}\r\n", url[7..].trim_end_matches("/path?query=1"))), "{heard}");
 }
 
-/// Accepts as often as there are lists of answers, and says one answer of a list for each head that comes.
+/// Accepts one connection for each list of responses, and sends one response of the list for each request.
 fn keeping(answers: &'static [&'static [&'static [u8]]]) -> (String, JoinHandle<Vec<String>>) {
     let listener = listener();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -123,7 +123,7 @@ fn a_file_is_sent_as_it_is_and_a_body_is_given_away_piece_by_piece() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut opened = file.reopen().unwrap();
     io::copy(&mut opened, &mut io::sink()).unwrap();
-    // What is at its path now does not matter, nor how far it was read.
+    // The file at this path no longer matters, nor the position of its cursor.
     drop(file);
     let body = Content::File(Arc::new(opened));
     let request = Request { method: Method::POST, url, body, ..Request::default() };
@@ -186,7 +186,7 @@ fn nobody_listening_and_nobody_answering_are_told_apart() {
     assert_eq!(error.to_string(), format!("nothing listens on `{address}`"));
     assert!(error.retry());
 
-    // Accepted by the kernel, read by nobody.
+    // Accepted by the kernel, but never read.
     let listener = listener();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let options = ClientOptions { total_timeout: Duration::from_millis(50), ..OPTIONS };

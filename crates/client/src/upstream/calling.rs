@@ -1,4 +1,4 @@
-//! One call to one server: a place, a connection, the request, the head of the answer.
+//! One call to one server: a slot, a connection, the request, the head of the response.
 
 use super::{Conditions, Upstream};
 use crate::arriving::Arriving;
@@ -22,24 +22,24 @@ use std::sync::OnceLock;
 use telemetry::{Event, Op, Tick};
 use tokio::time::timeout;
 
-/// What is asked for at one place after the other.
+/// What is asked for, at one hop after the other.
 pub(super) struct Ask<'a> {
     pub(super) method: Method,
     pub(super) conditions: &'a Conditions,
 }
 
-/// One of these places.
+/// One hop.
 pub(super) struct Hop {
     pub(super) target: Target,
     pub(super) address_policy: AddressPolicy,
 }
 
 impl Upstream {
-    /// Makes one call, once there is a place for it.
+    /// Makes one call, once there is a slot for it.
     pub(super) async fn call(&self, hop: &Hop, ask: &Ask<'_>, event: &mut Event) -> Result<Arriving, Error> {
         let target = &hop.target;
         let host = self.hosts.of(&target.origin);
-        let mut slot = host.enter(self.timeouts.place, event).await?;
+        let mut slot = host.enter(self.timeouts.slot, event).await?;
         let exchange = slot.unless_hung(self.exchange(&host, hop, ask, event)).await;
         match exchange {
             Ok((connection, answer)) => {
@@ -68,14 +68,14 @@ impl Upstream {
         ask: &Ask<'_>,
         event: &mut Event,
     ) -> Result<(HttpConnection, Response<Incoming>), Error> {
-        // The first call looks where the host is, though another repository may have left a connection to it.
+        // The first call resolves the name, even if another repository has left a connection to the host.
         let looked = self.pin(&hop.target.origin).is_none_or(|pin| pin.get().is_some());
         let kept = if looked { host.pool.take(self.pool_key(&hop.target.origin)) } else { None };
         if let Some(mut connection) =
             kept.filter(|connection| connection.peer().is_none_or(|peer| hop.address_policy.holds(peer)))
         {
             match self.send(&mut connection, &hop.target, ask, event).await {
-                // The server may end a connection while it rests, and nobody knows before the next call.
+                // The server may close an idle connection, which is noticed only at the next call.
                 Err(Error::Cut { .. }) => {}
                 Err(error) => return Err(error),
                 Ok(answer) => return Ok((connection, answer)),
@@ -92,7 +92,7 @@ impl Upstream {
         let own = self.is_own(&target.origin);
         let proxy = self.proxy(&target.origin);
         let (pin, resolver) = (self.pin(&target.origin), self.hosts.resolver());
-        let road = DialOptions {
+        let options = DialOptions {
             tls: &self.tls,
             own,
             proxy,
@@ -101,8 +101,9 @@ impl Upstream {
             resolver,
             lost_after: Some(LOST_AFTER),
         };
-        let connect =
-            timeout(limit, async { HttpConnection::open(&target.authority, dial(&target.origin, road).await?).await });
+        let connect = timeout(limit, async {
+            HttpConnection::open(&target.authority, dial(&target.origin, options).await?).await
+        });
         let connection = connect.await.unwrap_or_else(|_| Err(silent(&target.authority, limit)));
         event.add(Op::UpstreamConnect, Tick::now().since(began));
         connection
@@ -120,7 +121,7 @@ impl Upstream {
         let answer = timeout(limit, connection.send(self.request(target, ask)?)).await;
         event.add(Op::UpstreamFirstByte, Tick::now().since(began));
         match answer.unwrap_or_else(|_| Err(silent(&target.authority, limit)))? {
-            // It is the proxy's to say that.
+            // Only a proxy may send this status.
             answer if answer.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
                 match self.proxy(&target.origin) {
                     Some(proxy) => Err(proxy.refuses(answer.status().as_u16())),
@@ -145,11 +146,11 @@ impl Upstream {
         let host = HeaderValue::from_str(&target.authority);
         headers.insert(HOST, host.map_err(|_| Error::NotAUrl { url: target.authority.clone() })?);
         headers.insert(USER_AGENT, HeaderValue::from_static("daylight"));
-        // Bytes as they are: digests are of them.
+        // Without a coding, as digests are of the unencoded bytes.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let known = [(IF_NONE_MATCH, &ask.conditions.etag), (IF_MODIFIED_SINCE, &ask.conditions.modified)];
         for (name, value) in known {
-            // What came in a header goes into one.
+            // A value that came in a header fits into a header.
             if let Some(value) = value.as_ref().and_then(|text| HeaderValue::from_str(text).ok()) {
                 headers.insert(name, value);
             }
@@ -163,12 +164,12 @@ impl Upstream {
         Ok(request)
     }
 
-    /// The proxy on the pool_key there.
+    /// The proxy on the way to a server.
     fn proxy(&self, origin: &Origin) -> Option<&Proxy> {
         self.proxy.as_ref().filter(|proxy| proxy.is_for(origin))
     }
 
-    /// Where it is written where one of its own hosts was first found. What a proxy looks up is known to that alone.
+    /// Where the zone of one of its own hosts is stored. A name that a proxy resolves has no known zone.
     fn pin(&self, origin: &Origin) -> Option<&OnceLock<Zone>> {
         self.own(origin).filter(|_| self.proxy(origin).is_none()).map(|base| &base.zone)
     }

@@ -1,4 +1,4 @@
-//! Stand-ins on the loopback that say what they are told to, and what an upstream made of them answers.
+//! Upstreams against local servers with fixed responses.
 
 mod pins;
 mod proxy;
@@ -23,7 +23,7 @@ struct World {
 }
 
 const QUICK: Timeouts = Timeouts {
-    place: Duration::from_millis(50),
+    slot: Duration::from_millis(50),
     connect: Duration::from_secs(5),
     head: Duration::from_millis(100),
     idle: Duration::from_millis(100),
@@ -56,7 +56,7 @@ impl World {
         Upstream::new(UpstreamOptions { urls, ..options }, self.hosts.clone()).unwrap()
     }
 
-    /// Status and body, or the failure's name.
+    /// Status and body, or the name of the failure.
     fn get(&self, upstream: &Upstream, path: &str) -> Result<(u16, String), &'static str> {
         self.get_if(upstream, path, &Conditions::default()).map_err(|error| error.label())
     }
@@ -191,7 +191,7 @@ fn silence_and_dripping_are_told_apart() {
     ]);
     let world = World::new();
     assert_eq!(world.get(&world.upstream(&[&there.url]), "silent"), Err("silent"));
-    // It is left alone for a while.
+    // Its circuit is open for a while.
     assert_eq!(world.get(&world.upstream(&[&there.url]), "stops"), Err("left_alone"));
     world.later(Duration::from_secs(2));
     assert_eq!(world.get(&world.upstream(&[&there.url]), "stops"), Err("silent"));
@@ -270,7 +270,7 @@ fn a_host_that_fails_again_and_again_is_left_alone_and_tried_once() {
     assert_eq!((error.label(), error.until()), ("left_alone", Some(Millis(1_002_000))));
     assert!(error.to_string().contains("it answered 500"), "{error}");
     world.later(Duration::from_secs(2));
-    // Of that one it is known: it proves nothing, and the next call is the trial.
+    // This path is known to fail, so it proves nothing, and the next call is the trial.
     assert_eq!(world.get(&upstream, "ill"), Ok((500, String::new())));
     assert_eq!(upstream.states()[0].circuit, Circuit::Open { until: Millis(1_002_000), times: 1 });
     assert_eq!(world.get(&upstream, "still"), Ok((500, String::new())));
@@ -332,7 +332,7 @@ fn mirrors_are_asked_in_order_when_the_upstream_leaves_it_open_and_not_when_it_h
 }
 
 #[test]
-fn no_more_calls_are_under_way_than_the_host_has_places() {
+fn no_more_calls_are_under_way_than_the_host_has_slots() {
     let there =
         StandIn::new([("/stops", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello...".into()), ("/a", ok("a"))]);
     let world = World::with(HostsOptions { calls: 1, timeouts: QUICK, ..HostsOptions::default() });

@@ -1,4 +1,4 @@
-//! Names that are moved after an operator chose them: the resolver is the test's.
+//! Names that are moved after an operator chose them. A test sets the addresses.
 
 use super::*;
 use crate::ssrf::Networks;
@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 type Table = Arc<Mutex<HashMap<String, Vec<IpAddr>>>>;
 
-/// A world in which names have the addresses that the table says.
+/// A world in which names have the addresses of the table.
 fn world(networks: Networks) -> (World, Table) {
     let mut world = World::new();
     let table = Table::default();
@@ -23,7 +23,7 @@ fn resolve(table: &Table, name: &str, addresses: &[&str]) {
     table.lock().unwrap().insert(name.to_owned(), addresses);
 }
 
-/// The URL of a stand-in by another name.
+/// The URL of a local server by another name.
 fn by_name(there: &StandIn, name: &str) -> String {
     there.url.replace("127.0.0.1", name)
 }
@@ -43,7 +43,7 @@ fn where_an_upstream_is_first_found_is_remembered_and_told_once() {
     let host = url.strip_prefix("http://").unwrap().to_owned();
     assert_eq!(upstream.newly_pinned(), [(host.clone(), Zone::Loopback)]);
     assert_eq!((upstream.newly_pinned(), there.connections()), (vec![], 1));
-    // A further call looks where it was found then.
+    // A further call expects the zone in which it was found.
     resolve(&table, "files.test", &["169.254.169.254", "127.0.0.1"]);
     let pinned = vec![(host, Zone::Loopback)];
     let again = world.upstream_with(&[&url], UpstreamOptions { pinned, ..UpstreamOptions::default() });
@@ -56,7 +56,7 @@ fn a_name_that_moves_further_in_is_called_no_more_and_no_kept_connection_leads_t
     let (world, table) = world(Networks::default());
     let url = by_name(&there, "files.test");
     resolve(&table, "files.test", &["127.0.0.1"]);
-    // Another repository, that was set when the name was here already, has left a connection.
+    // Another repository, which was configured when the name was already inside, has left a connection.
     let other = world.upstream(&[&url]);
     assert_eq!(world.get(&other, "a"), Ok((200, "hello".into())));
     for zone in [Zone::Public, Zone::Private] {
@@ -101,7 +101,7 @@ fn no_upstream_is_on_the_link_unless_that_is_allowed_and_none_inside_where_that_
             && refused(public, "http://localhost/")
             && !refused(public, "http://192.0.2.1/")
     );
-    // A name is found inside only when it is looked up.
+    // The zone of a name is known only when it is resolved.
     let (world, table) = self::world(public);
     resolve(&table, "files.test", &["127.0.0.1", "10.0.0.1"]);
     assert_eq!(world.get(&world.upstream(&[&url]), "a"), Err("network_not_allowed"));

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Mutex;
 
-/// A proxy that makes tunnels for who shows `me:hush`, and remembers what it was asked.
+/// A proxy that opens tunnels for the credentials `me:hush`, and remembers its requests.
 struct Tunnels {
     url: String,
     heads: Arc<Mutex<Vec<String>>>,

@@ -1,11 +1,11 @@
-//! A server on the loopback that says what it is told to.
+//! A local server with fixed responses.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener};
 use std::sync::{Arc, Mutex};
 use tokio_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// Says to each request what its table has for the path, on as many connections as are made; else 404.
+/// Answers each request with the entry of its table for the path, over any number of connections; else 404.
 pub(super) struct StandIn {
     pub(super) url: String,
     heads: Arc<Mutex<Vec<String>>>,
@@ -39,7 +39,7 @@ impl StandIn {
                         let tls = ServerConnection::new(tls).unwrap();
                         let mut stream = StreamOwned::new(tls, socket.unwrap());
                         serve(&mut stream, &*table, &all);
-                        // A socket that is closed with bytes unread in it takes back what it said last.
+                        // Closing a socket with unread bytes would discard the last response.
                         let _ = stream.sock.shutdown(Shutdown::Write);
                         let _ = std::io::copy(&mut stream.sock, &mut std::io::sink());
                     }
@@ -58,7 +58,8 @@ impl StandIn {
     }
 }
 
-/// Until the client leaves or an answer asks for the end: `...` at its end leaves the connection open and says no more.
+/// Until the client leaves or a response asks for the end. `...` at the end of a response keeps the connection open
+/// and sends no more.
 fn serve(socket: &mut (impl Read + Write), table: &[(&'static str, String)], all: &Mutex<Vec<String>>) {
     let mut held = Vec::new();
     loop {
@@ -81,7 +82,7 @@ fn serve(socket: &mut (impl Read + Write), table: &[(&'static str, String)], all
     }
 }
 
-/// A port that nothing listens on any more.
+/// A port that is closed again.
 #[expect(clippy::disallowed_methods, reason = "a stand-in, not a server of ours")]
 pub(super) fn nobody() -> String {
     format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap())

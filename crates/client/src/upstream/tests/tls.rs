@@ -1,4 +1,4 @@
-//! Servers with TLS, trusted and not, that want a certificate and do not.
+//! Servers with TLS: trusted and not, with and without client certificates.
 
 use super::*;
 use std::process::Command;
@@ -9,7 +9,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
-/// A certificate that signs itself, and its key.
+/// A self-signed certificate, and its key.
 pub(super) struct Certificate(TempDir);
 
 impl Certificate {
@@ -35,7 +35,7 @@ impl Certificate {
         self.read("certificate.pem").into()
     }
 
-    /// With its key in the same file, as it is shown.
+    /// With its key in the same file, as a client certificate needs it.
     fn with_key(&self) -> Pem {
         [self.read("key.pem"), self.read("certificate.pem")].concat().into()
     }
@@ -44,7 +44,7 @@ impl Certificate {
         CertificateDer::pem_slice_iter(&self.read("certificate.pem")).map(Result::unwrap).collect()
     }
 
-    /// How a server speaks that has it, and wants one of `clients` where there is one.
+    /// The settings of a server with this certificate, which asks for one of `clients` if given.
     pub(super) fn server(&self, clients: Option<&Certificate>) -> Arc<ServerConfig> {
         let provider = Arc::new(ring::default_provider());
         let builder = ServerConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions();
@@ -77,7 +77,7 @@ fn a_server_is_trusted_whose_certificate_is_named_and_else_told_apart_from_one_t
     }
     assert_eq!((there.connections(), trusted.states()[0].kept), (1, 1));
 
-    // The connection of the one that trusts is not another's.
+    // A connection of an upstream that trusts the server is not shared with others.
     let error = world.get_if(&world.upstream(&[&there.url]), "a", &Conditions::default()).unwrap_err();
     assert_eq!((error.label(), error.reason()), ("tls", telemetry::Reason::UpstreamTls));
     assert!(error.hint().unwrap().contains("`trust`"), "{error}");
@@ -98,10 +98,10 @@ fn a_certificate_for_another_name_and_a_port_without_tls_are_told_apart() {
     let (label, said) = hint(&there.url);
     assert!(label == "tls" && said.contains("another name"), "{label} {said}");
     let plain = StandIn::new([("/a", ok("hello"))]);
-    // It reads a greeting that is no head, and waits; so do we.
+    // The server waits for more of what it takes for a handshake, and the client waits for a response.
     let (label, _) = hint(&plain.url.replace("http:", "https:"));
     assert_eq!(label, "silent");
-    // The other way round a server of TLS says an alert, which is no HTTP.
+    // The other way round, a TLS server sends an alert, which is not HTTP.
     let (label, said) = hint(&there.url.replace("https:", "http:"));
     assert!(label == "not_http" && said.contains("`https`"), "{label} {said}");
 }
@@ -129,7 +129,7 @@ fn a_certificate_is_shown_to_the_upstream_s_own_hosts_only() {
 #[test]
 fn a_body_that_is_cut_below_tls_is_cut() {
     let certificate = Certificate::of("IP:127.0.0.1");
-    // Without a length the end of the connection is the end of the body, and TLS says whether somebody cut it.
+    // Without a length the end of the connection is the end of the body, and TLS tells whether it was cut off.
     let body = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello";
     let there = StandIn::with_tls(certificate.server(None), [("/a", body.into())]);
     let world = World::new();
