@@ -136,13 +136,17 @@ impl Repositories {
     pub async fn close(&self) {
         let known = self.known.load_full();
         for repository in known.by_name.values() {
-            repository.shared.keep(repository.id, &self.context).await;
+            if let Some(indexes) = &repository.shared.gem {
+                indexes.keep(&self.context).await;
+            }
         }
     }
 
-    pub(crate) fn hosted<'a>(&'a self, repository: &'a Arc<Repository>, settings: &'a Stamp) -> Hosted<'a> {
+    /// A repository of gems, with what answers its questions; `None`: it is of another format.
+    pub(crate) fn hosted<'a>(&'a self, repository: &'a Arc<Repository>, settings: &'a Stamp) -> Option<Hosted<'a>> {
         let Self { store, context, heads, views, .. } = self;
-        Hosted { store, context, heads, views, repository, settings }
+        let indexes = repository.shared.gem.as_ref()?;
+        Some(Hosted { store, context, heads, views, repository, indexes, settings })
     }
 
     /// How the hosts of upstreams stand that were called so far, and the names of the repositories that have theirs there.

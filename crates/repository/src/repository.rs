@@ -1,12 +1,13 @@
 //! One repository as it is set, and the table of all repositories.
 
 mod past;
+pub(crate) mod shared;
 
 use crate::as_of::Past;
 use crate::format::Format;
-use crate::gem::shared::Shared;
 use crate::policy::rules::OPEN;
 use crate::policy::rules::{Rules, View};
+use crate::repository::shared::Shared;
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{Origin, RepositoryId, RepositoryRecord, Stamp};

@@ -34,7 +34,7 @@ impl Repositories {
         }
         event.layer = Layer::Hosted;
         let now = || self.clock.now();
-        let hosted = self.hosted(&ask.repository, &ask.settings);
+        let hosted = self.hosted(&ask.repository, &ask.settings).ok_or(Error::GivenUp)?;
         let found = match *question {
             Question::Root => return Ok(Any::Root),
             Question::Versions => versions::versions(hosted, now(), event).await,
@@ -62,7 +62,7 @@ impl Repositories {
             }
             Question::Push => {
                 let staged = upload.ok_or(Error::GivenUp)?;
-                let _place = ask.repository.shared.changing.read().await;
+                let _place = hosted.indexes.changing.read().await;
                 let now_set = async |event: &mut Event| self.again(&ask.repository, event).await;
                 push::push(hosted, staged, (by, now), now_set, event).await
             }
@@ -75,7 +75,7 @@ impl Repositories {
         let yanked = parameters::yanked(&ask.parameters)?;
         event.subject.package = yanked.name.as_str().into();
         event.subject.version = yanked.number.as_str().into();
-        let _place = ask.repository.shared.changing.read().await;
+        let _place = hosted.indexes.changing.read().await;
         let now_set = async |event: &mut Event| self.again(&ask.repository, event).await;
         yank::yank(hosted, (&yanked.name, &yanked.number, &yanked.platform), (by, || self.clock.now()), now_set, event)
             .await

@@ -15,9 +15,9 @@ pub(crate) async fn compact(
 ) -> Result<(), Error> {
     let made = versions::begin(hosted, Some(base), event).await?;
     commit(event).await?;
-    let mut turn = hosted.repository.shared.versions.clone().lock_owned().await;
+    let mut turn = hosted.indexes.versions.clone().lock_owned().await;
     // Somebody who knew of it may have been quicker.
-    if turn.made.as_ref().is_none_or(|there| there.is_older_than(&made)) {
+    if turn.source().is_none_or(|there| there.is_older_than(&made)) {
         turn.replace(made);
     }
     Ok(())

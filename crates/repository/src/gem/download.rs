@@ -3,7 +3,8 @@
 use crate::error::Error;
 use crate::gem::Found;
 use crate::gem::hosted::Hosted;
-use crate::gem::info::{facts, make};
+use crate::gem::info::make;
+use crate::gem::info_lines::facts;
 use crate::policy::hidden::Hidden;
 use crate::policy::rules::View;
 use crate::visible;

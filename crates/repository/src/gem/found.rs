@@ -1,6 +1,6 @@
 //! What a repository of gems answers with.
 
-use crate::gem::specs::Packed;
+use crate::gem::indexes::specs::Packed;
 use crate::index::document::Index;
 use bytes::Bytes;
 use format::gem::call;

@@ -2,6 +2,7 @@
 
 pub(crate) mod account;
 pub(crate) mod answer;
+pub(crate) mod answer_once;
 pub(crate) mod compact;
 pub(crate) mod dependencies;
 pub(crate) mod describe;
@@ -9,7 +10,9 @@ pub(crate) mod download;
 pub(crate) mod found;
 pub(crate) mod from_rows;
 pub(crate) mod hosted;
+pub(crate) mod indexes;
 pub(crate) mod info;
+pub(crate) mod info_lines;
 pub(crate) mod named;
 pub(crate) mod names;
 pub(crate) mod owners;
@@ -23,7 +26,7 @@ pub(crate) mod question;
 pub(crate) mod reformat;
 pub(crate) mod rules;
 pub(crate) mod search;
-pub(crate) mod shared;
+pub(crate) mod spec_parts;
 pub(crate) mod specs;
 pub(crate) mod versions;
 pub(crate) mod views;

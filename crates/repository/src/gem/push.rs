@@ -5,7 +5,7 @@ use crate::actor::Actor;
 use crate::error::Error;
 use crate::gem::Found;
 use crate::gem::hosted::Hosted;
-use crate::gem::info::{facts, info_line, render_info};
+use crate::gem::info_lines::{facts, info_line, render_info};
 use crate::gem::owners::claim;
 use crate::gem::push_cache::GemState;
 use crate::policy::named::{Named, Since};

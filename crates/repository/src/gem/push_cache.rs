@@ -7,7 +7,7 @@
 mod tests;
 
 use crate::error::Error;
-use crate::gem::info::info_lines;
+use crate::gem::info_lines::info_lines;
 use crate::index::bounded_cache::BoundedCache;
 use crate::index::name_key::{NameKey, NameKeyRef};
 use crate::repository::Repository;
@@ -91,7 +91,7 @@ impl GemState {
         lines.iter().for_each(|line| sum.add(line));
         let mut held = Vec::with_capacity(unit.entries.len());
         for entry in &unit.entries {
-            held.push(hash(&crate::gem::info::facts(entry)?));
+            held.push(hash(&crate::gem::info_lines::facts(entry)?));
         }
         held.sort_unstable();
         Ok(Self { seq: unit.seq, format, sum, last, held })

@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::gem::hosted::Hosted;
-use crate::gem::info::{facts, render_info};
+use crate::gem::info_lines::{facts, render_info};
 use crate::gem::rules::kept_info_format;
 use crate::repository::Repository;
 use crate::visible;
@@ -21,12 +21,13 @@ const TRIES: usize = 100;
 pub(crate) async fn reform(
     hosted: Hosted<'_>,
     format: FormatVersion,
-    (by, at): (&str, Millis),
+    by: &str,
+    at: Millis,
     event: &mut Event,
 ) -> Result<(), Error> {
     let (store, repository) = (hosted.store, hosted.repository);
     let (id, before) = (repository.id, &repository.record);
-    let _alone = repository.shared.changing.write().await;
+    let _alone = hosted.indexes.changing.write().await;
     for _ in 0..TRIES {
         // Before the first read: whatever happens from here on is noticed.
         let seq = store.last();

@@ -4,7 +4,7 @@ use crate::actor::Actor;
 use crate::error::Error;
 use crate::gem::Found;
 use crate::gem::hosted::Hosted;
-use crate::gem::info::{facts, render_info};
+use crate::gem::info_lines::{facts, render_info};
 use crate::gem::owners::may_withdraw;
 use crate::repository::Repository;
 use crate::visible;

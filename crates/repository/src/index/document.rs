@@ -1,6 +1,5 @@
 //! An index as it is answered with: its bytes, and the digests that clients compare.
 
-use crate::index::rope::sums::Sums;
 use bytes::Bytes;
 use md5::Md5;
 use std::sync::Arc;
@@ -21,12 +20,4 @@ pub struct Index {
     pub states: Arc<[Md5]>,
     /// The moment from which on policy may show something else.
     pub fresh_until: Option<Millis>,
-}
-
-impl Index {
-    pub(crate) fn of(bytes: Vec<u8>) -> Self {
-        let mut sums = Sums::default();
-        sums.add(&bytes);
-        sums.index([Bytes::from(bytes)].into(), None)
-    }
 }

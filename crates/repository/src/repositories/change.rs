@@ -2,7 +2,6 @@
 
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
-use crate::format::Format;
 use crate::gem::{compact, reformat};
 use crate::repositories::cached::{Cached, FormerFiles};
 use crate::repositories::{Repositories, members};
@@ -10,9 +9,7 @@ use crate::repository::Repository;
 use crate::settings;
 use format::gem::info::FormatVersion;
 use std::sync::Arc;
-use store::{
-    Batch, Change, CommitError, Conflict, Expect, IndexBase, Lane, Origin, RepositoryId, RepositoryRecord, Stamp,
-};
+use store::{Batch, Change, CommitError, Conflict, Expect, IndexBase, Lane, Origin, RepositoryId, RepositoryRecord};
 use telemetry::{Event, Millis, Op, Outcome, Tick};
 
 impl Repositories {
@@ -121,9 +118,10 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
         let _turn = self.changing.lock().await;
-        let (repository, settings) = self.gem_repository(name, event).await?;
+        let (repository, settings) = self.find(name, event).await?;
+        let hosted = self.hosted(&repository, &settings).ok_or_else(|| has_no_lines(&repository))?;
         if repository.info_format() != format {
-            reformat::reform(self.hosted(&repository, &settings), format, (by, self.clock.now()), event).await?;
+            reformat::reform(hosted, format, by, self.clock.now(), event).await?;
         }
         Ok(self.find(name, event).await?.0)
     }
@@ -137,11 +135,12 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
         let _turn = self.changing.lock().await;
-        let (repository, settings) = self.gem_repository(name, event).await?;
+        let (repository, settings) = self.find(name, event).await?;
+        let hosted = self.hosted(&repository, &settings).ok_or_else(|| has_no_lines(&repository))?;
         let base = IndexBase { through: self.store.last(), created: created_at };
         let record = RepositoryRecord { index_base: Some(base), ..repository.record.clone() };
         let commit = async |event: &mut Event| self.change(repository.id, record, by, event).await;
-        compact::compact(self.hosted(&repository, &settings), base, commit, event).await?;
+        compact::compact(hosted, base, commit, event).await?;
         Ok(self.find(name, event).await?.0)
     }
 
@@ -186,16 +185,11 @@ impl Repositories {
             Ok(_) => Ok(()),
         }
     }
+}
 
-    /// The repository of that name, where it must have the indexes of gems.
-    async fn gem_repository(&self, name: &str, event: &mut Event) -> Result<(Arc<Repository>, Stamp), Error> {
-        let found = self.find(name, event).await?;
-        match found.0.format {
-            Format::Gem => Ok(found),
-            other => {
-                let text = format!("`{name}` has format {}, which has no index of lines", other.as_str());
-                Err(BadSetting::new(text, "this is for repositories of gems").into())
-            }
-        }
-    }
+/// The refusal to change the index of lines of a repository that has none.
+fn has_no_lines(repository: &Repository) -> BadSetting {
+    let (name, format) = (&repository.record.name, repository.format.as_str());
+    let text = format!("`{name}` has format {format}, which has no index of lines");
+    BadSetting::new(text, "this is for repositories of gems")
 }

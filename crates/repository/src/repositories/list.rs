@@ -2,8 +2,8 @@
 
 use crate::error::Error;
 use crate::format::Format;
-use crate::gem::shared::Shared;
 use crate::policy::rules::Rules;
+use crate::repository::shared::Shared;
 use crate::repository::{Repository, RepositoryTable};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(crate) fn known(
             ))
         })?;
         let before = before.and_then(|known| known.by_name.get(&record.name)).filter(|before| before.id == id);
-        let shared = before.map_or_else(|| Arc::new(Shared::new(room)), |before| before.shared.clone());
+        let shared = before.map_or_else(|| Arc::new(Shared::new(format, id, room)), |before| before.shared.clone());
         by_name.insert(record.name.clone(), Repository::new(id, record, format, shared));
     }
     let groups: Vec<(String, Arc<[Arc<Repository>]>)> = by_name

@@ -6,8 +6,8 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::format::Format;
 use crate::found::Found;
-use crate::gem::shared::Shared;
 use crate::repository::Repository;
+use crate::repository::shared::Shared;
 use crate::tree::inventory::Inventory;
 use crate::tree::{Tree, deploy, fetch, remove, restore};
 use crate::workers::Workers;
@@ -58,7 +58,7 @@ impl Trial {
         let workers =
             Workers::start(Threads::Working("work"), (BoundName::WorkThreads, 8), &recorder, vec![()]).unwrap();
         let room = Bound::new(BoundName::Indexes, "indexes", 1);
-        let shared = Arc::new(Shared::new(&room));
+        let shared = Arc::new(Shared::new(Format::Maven, id, &room));
         let repository = Arc::new(Repository::new(id, record, Format::Maven, shared));
         let context = Context { store, workers: Arc::new(workers), recorder, back: Handle::current() };
         Self { context, repository, inventory: Inventory::new(), _folder: folder }

@@ -10,37 +10,12 @@ use client::{HostState, Hosts, Pem, ProxyOptions, Upstream, UpstreamOptions, Zon
 use std::sync::Arc;
 use store::{Lane, RemoteRecord};
 use telemetry::{Event, Op};
-use tokio::sync::Mutex;
 
 /// Makes upstreams.
 #[derive(Debug)]
 pub(crate) struct UpstreamFactory {
     hosts: Arc<Hosts>,
     references: Arc<dyn References>,
-}
-
-/// The upstream of one repository, with the settings that it was made of. It goes with the repository.
-#[derive(Debug, Default)]
-pub(crate) struct UpstreamCell(Mutex<Option<(RemoteRecord, Arc<Upstream>)>>);
-
-impl UpstreamCell {
-    /// The names of its hosts, where it has been asked for anything.
-    fn hosts(&self) -> Vec<String> {
-        // While it is being made, it has not been asked.
-        let made = self.0.try_lock().ok();
-        let upstream = made.as_ref().and_then(|made| made.as_ref());
-        upstream
-            .map(|(_, upstream)| upstream.states().into_iter().map(|state| state.host).collect())
-            .unwrap_or_default()
-    }
-}
-
-impl UpstreamCell {
-    /// Whether a call to it would be a trial.
-    fn is_in_doubt(&self) -> bool {
-        let made = self.0.try_lock().ok();
-        made.as_ref().and_then(|made| made.as_ref()).is_some_and(|(_, upstream)| upstream.is_in_doubt())
-    }
 }
 
 impl Remote {

@@ -23,6 +23,7 @@ pub(crate) mod release_age;
 pub(crate) mod row;
 pub(crate) mod trouble;
 pub(crate) mod ttl;
+pub(crate) mod upstream_cell;
 pub(crate) mod verify;
 
 use crate::bad_setting::BadSetting;

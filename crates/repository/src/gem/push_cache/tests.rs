@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::format::Format;
-use crate::gem::info::{info_line, render_info};
-use crate::gem::shared::Shared;
+use crate::gem::info_lines::{info_line, render_info};
+use crate::repository::shared::Shared;
 use proptest::prelude::*;
 use serde_json::json;
 use store::{Digest, Entry, Hashes, RepositoryKind, RepositoryRecord, State};
@@ -14,7 +14,7 @@ fn repository(info_format: Option<&str>) -> Repository {
     let info_format = info_format.map(str::to_owned);
     let record =
         RepositoryRecord { info_format, ..RepositoryRecord::new("gems", "gem", RepositoryKind::Hosted, Millis(0)) };
-    let shared = Arc::new(Shared::new(&Bound::new(BoundName::Indexes, "", 0)));
+    let shared = Arc::new(Shared::new(Format::Gem, ID, &Bound::new(BoundName::Indexes, "", 0)));
     Repository::new(ID, record, Format::Gem, shared)
 }
 

@@ -1,7 +1,7 @@
 //! What is known of a folder, and who is asked for it.
 
 use super::*;
-use crate::gem::shared::Shared;
+use crate::repository::shared::Shared;
 use std::collections::BTreeMap;
 use store::{RemoteRecord, RepositoryId, RepositoryKind, RepositoryRecord};
 use telemetry::{Bound, BoundName};
@@ -14,7 +14,7 @@ const NOW: Millis = Millis(100);
 fn leaves(count: u64, format: Format) -> Vec<Arc<Repository>> {
     let leaf = |number: u64| {
         let record = RepositoryRecord::new(&format!("far-{number}"), format.as_str(), RepositoryKind::Remote, NOW);
-        let shared = Arc::new(Shared::new(&Bound::new(BoundName::Indexes, "", 1)));
+        let shared = Arc::new(Shared::new(format, RepositoryId(number + 1), &Bound::new(BoundName::Indexes, "", 1)));
         turned(RepositoryId(number + 1), record, &format!("http://{number}.example/"), (format, shared))
     };
     (0..count).map(leaf).collect()

@@ -8,6 +8,15 @@ use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use telemetry::give_way;
 
+impl Index {
+    /// An index of one piece.
+    pub(crate) fn of(bytes: Vec<u8>) -> Self {
+        let mut sums = Sums::default();
+        sums.add(&bytes);
+        sums.index([Bytes::from(bytes)].into(), None)
+    }
+}
+
 /// Digests that can be told at any moment, and then go on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sums {

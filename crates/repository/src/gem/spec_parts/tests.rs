@@ -3,6 +3,7 @@
 use super::*;
 use crate::policy::rules::Rules;
 use store::State;
+use telemetry::Millis;
 
 /// One in short, and one as it was kept before there was such a thing.
 fn row((number, platform, state): (&str, &str, State)) -> Outline {

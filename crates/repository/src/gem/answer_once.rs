@@ -1,0 +1,65 @@
+//! An answer from rows that is made once for all who ask for it: from the cache, by another task, or now.
+
+use crate::error::Error;
+use crate::gem::hosted::Hosted;
+use crate::gem::views::{ViewAnswer, ViewKey, ViewMoment, ViewPart};
+use crate::index::stamped_cache::Stamped;
+use std::sync::Arc;
+use store::{Stamp, Unit};
+use telemetry::{Event, Millis, Op, Tick};
+
+impl Hosted<'_> {
+    /// A part of this view. `make` makes it, and says from when on policy shows something else. When the task that makes it is cut
+    /// off, the next one that waits for it makes it.
+    pub(crate) async fn once(
+        self,
+        part: ViewPart,
+        now: Millis,
+        event: &mut Event,
+        make: impl AsyncFnOnce(&mut Event) -> Result<(ViewAnswer, Option<Millis>), Error>,
+    ) -> Result<ViewAnswer, Error> {
+        // Nobody else sees what other settings would come to.
+        if !self.repository.asks {
+            return make(event).await.map(|(made, _)| made);
+        }
+        let views = self.views;
+        let key = ViewKey { repository: self.repository.id, past: self.moment(now, event).await?, part };
+        let began = Tick::now();
+        let holds = |stamp: &Stamp| self.store.revisions().holds(stamp, now);
+        let turn = match views.cache.find_or_turn(&key, holds).await {
+            Err(turn) => turn,
+            Ok(kept) => {
+                event.add(Op::ViewWait, Tick::now().since(began));
+                return Ok(kept.value.clone());
+            }
+        };
+        let whole = key.past.is_some() && key.part.gem().is_none();
+        let _only = if whole { Some(views.only_one(event).await?) } else { None };
+        let stamp = self.seen_from(&key, now)?; // before the work
+        let (made, until) = make(event).await?;
+        let stamp = until.map_or(stamp, |until| stamp.until(until));
+        turn.insert(Arc::new(Stamped { stamp, value: made.clone() }));
+        Ok(made)
+    }
+
+    /// The moment as of which the repository is looked at. Moments at which the same is seen are one.
+    async fn moment(self, now: Millis, event: &mut Event) -> Result<Option<ViewMoment>, Error> {
+        let Some(past) = self.repository.as_of else { return Ok(None) };
+        let through = self.store.last_line(self.repository.id, past.through, event).await?;
+        // As of a change ages count as of now, which the stamp knows.
+        let until = (past.until <= now && self.repository.rules.count_ages()).then_some(past.until);
+        Ok(Some(ViewMoment { through, until }))
+    }
+
+    /// The stamp of the settings, among them the policy; and of a view of now, of the rows too.
+    fn seen_from(self, key: &ViewKey, now: Millis) -> Result<Stamp, Error> {
+        let ends = self.repository.ends(now).unwrap_or(Millis(i64::MAX));
+        let settings = self.settings.until(ends);
+        if key.past.is_some() {
+            return Ok(settings);
+        }
+        let unit = key.part.gem().map_or(Unit::All(key.repository), |gem| Unit::Of(key.repository, gem));
+        let stamp = self.store.revisions().stamp(&[unit], ends);
+        stamp.and_then(|stamp| stamp.join(&settings)).ok_or(Error::GivenUp)
+    }
+}

@@ -1,0 +1,49 @@
+//! The large indexes of a repository of gems. All who ask share them.
+
+pub(crate) mod names;
+pub(crate) mod specs;
+pub(crate) mod versions;
+
+use crate::context::Context;
+use crate::format::Format;
+use crate::gem::indexes::names::NameList;
+use crate::gem::indexes::specs::SpecFiles;
+use crate::gem::indexes::versions::VersionLog;
+use crate::index::incremental_index::{IncrementalIndex, SharedIndex};
+use std::sync::Arc;
+use store::RepositoryId;
+use telemetry::Bound;
+use tokio::sync::RwLock;
+
+/// The same while a repository lives, whatever its settings become.
+#[derive(Debug)]
+pub(crate) struct GemIndexes {
+    /// `/versions`.
+    pub(crate) versions: SharedIndex<VersionLog>,
+    /// `/names`.
+    pub(crate) names: SharedIndex<NameList>,
+    /// The three files of the older index.
+    pub(crate) specs: SharedIndex<SpecFiles>,
+    /// Held for reading by each push and yank, and for writing by the job that gives every gem a new line: pushes that never end
+    /// would have that job begin again and again.
+    pub(crate) changing: RwLock<()>,
+}
+
+impl GemIndexes {
+    /// Empty indexes, for a repository of gems. Their bytes will count in `memory`.
+    pub(crate) fn of(format: Format, id: RepositoryId, memory: &Arc<Bound>) -> Option<Self> {
+        (format == Format::Gem).then(|| Self {
+            versions: IncrementalIndex::new(id, memory),
+            names: IncrementalIndex::new(id, memory),
+            specs: IncrementalIndex::new(id, memory),
+            changing: RwLock::new(()),
+        })
+    }
+
+    /// Writes what the data folder does not have yet.
+    pub(crate) async fn keep(&self, context: &Context) {
+        context.keep_index(self.versions.clone()).await;
+        context.keep_index(self.names.clone()).await;
+        context.keep_index(self.specs.clone()).await;
+    }
+}

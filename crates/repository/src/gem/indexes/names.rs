@@ -1,0 +1,131 @@
+//! `/names` in memory: chunks of names in byte order.
+
+use crate::error::Error;
+use crate::index::document::Index;
+use crate::index::incremental_index::IndexSource;
+use crate::index::rope::PIECE;
+use crate::index::rope::chunks::{ChunkPart, Chunks, UNITS, Written};
+use crate::index::rope::coded::{Coded, gzip};
+use crate::index::rope::form::{self, Mark};
+use crate::index::rope::sums::Sums;
+use bytes::Bytes;
+use format::gem;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use store::Seq;
+
+/// The names as of a change.
+#[derive(Debug)]
+pub(crate) struct NameList {
+    chunks: Chunks<1>,
+    through: Seq,
+    /// The file, rendered; `None` once a name has come or gone.
+    whole: Option<Index>,
+    /// Names that came or went since it was written.
+    unwritten: u64,
+}
+
+/// The head of the file in the data folder.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    mark: Mark,
+    chunks: Vec<Written>,
+}
+
+fn part(name: &str) -> ChunkPart {
+    ChunkPart { bytes: gem::names::line(name).into(), count: 1 }
+}
+
+impl NameList {
+    /// An empty list, as of this change.
+    pub(crate) fn new(through: Seq) -> Self {
+        Self { chunks: Chunks::new(), through, whole: None, unwritten: 0 }
+    }
+
+    /// Adds names behind all others, in byte order.
+    pub(crate) fn append(&mut self, names: &[String]) -> Result<(), Error> {
+        self.unwritten += names.len() as u64;
+        for names in names.chunks(UNITS) {
+            self.chunks.append(names.iter().map(|name| (name.clone(), [part(name)])).collect())?;
+        }
+        Ok(())
+    }
+
+    /// Whether it has this name.
+    pub(crate) fn holds(&self, name: &str) -> bool {
+        self.chunks.holds(name)
+    }
+
+    /// The file, if it is rendered.
+    pub(crate) fn whole(&self) -> Option<&Index> {
+        self.whole.as_ref()
+    }
+
+    /// Notes that no name came or went up to this change.
+    pub(crate) fn skip(&mut self, through: Seq) {
+        self.through = through;
+    }
+
+    /// Adds the names that are offered as of this change, and removes the others.
+    pub(crate) fn change(&mut self, changes: BTreeMap<String, bool>, through: Seq) -> Result<(), Error> {
+        self.unwritten += changes.len() as u64;
+        let parts = |name: &str, offered| [if offered { part(name) } else { ChunkPart::default() }];
+        let changes = changes.into_iter().map(|(name, offered)| (parts(&name, offered), name));
+        let changes: BTreeMap<_, _> = changes.map(|(parts, name)| (name, parts)).collect();
+        if self.chunks.change(changes)? {
+            self.whole = None;
+        }
+        self.through = through;
+        Ok(())
+    }
+
+    /// Renders the file.
+    pub(crate) fn index(&mut self) -> Result<Index, Error> {
+        let (count, coded) = self.chunks.file(0);
+        let opening = Bytes::from_static(gem::names::opening(count).as_bytes());
+        let mut pieces = vec![opening.clone()];
+        for coded in &coded {
+            pieces.push(coded.bytes()?.into());
+        }
+        if pieces.iter().map(Bytes::len).sum::<usize>() <= PIECE {
+            pieces = vec![pieces.concat().into()];
+        }
+        let mut sums = Sums::default();
+        pieces.iter().for_each(|piece| sums.add(piece));
+        let opening = Coded::of(&opening)?;
+        let gzip = (pieces.len() > 1).then(|| gzip([&opening].into_iter().chain(coded)));
+        let index = sums.index(pieces.into(), gzip);
+        self.whole = Some(index.clone());
+        Ok(index)
+    }
+}
+
+impl IndexSource for NameList {
+    const FILE: &'static str = "names";
+    const MUCH: u64 = 10_000;
+    type Whole = Index;
+
+    fn through(&self) -> Seq {
+        self.through
+    }
+
+    fn weight(&self) -> u64 {
+        let whole = self.whole.as_ref().map_or(0, |whole| whole.pieces.iter().map(Bytes::len).sum());
+        self.chunks.weight() + whole as u64
+    }
+
+    fn unwritten(&mut self) -> &mut u64 {
+        &mut self.unwritten
+    }
+
+    fn write(&self, mark: Mark) -> Option<Vec<Bytes>> {
+        let (chunks, body) = self.chunks.parts();
+        form::write(&Head { mark, chunks }, body)
+    }
+
+    fn read(bytes: Bytes) -> Option<(Self, Mark)> {
+        let (Head { mark, chunks }, body) = form::read(bytes)?;
+        let chunks = Chunks::read(chunks, body)?;
+        Some((Self { chunks, through: mark.through, whole: None, unwritten: 0 }, mark))
+    }
+}

@@ -1,0 +1,113 @@
+//! `/versions` in memory: a log of lines, and what it begins with.
+
+use crate::error::Error;
+use crate::index::document::Index;
+use crate::index::incremental_index::IndexSource;
+use crate::index::rope::PIECE;
+use crate::index::rope::form::{self, Mark};
+use crate::index::rope::log::Log;
+use bytes::Bytes;
+use format::gem;
+use serde::{Deserialize, Serialize};
+use store::{IndexBase, Seq};
+use telemetry::Millis;
+
+/// The lines up to a change.
+#[derive(Debug)]
+pub(crate) struct VersionLog {
+    log: Log,
+    through: Seq,
+    /// What it begins with: `None` is nothing but the header.
+    base: Option<IndexBase>,
+    /// Bytes that came since it was written.
+    unwritten: u64,
+}
+
+/// The head of the file in the data folder.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    mark: Mark,
+    base: Option<IndexBase>,
+    pieces: Vec<usize>,
+}
+
+/// The last change that the beginning of a log comes to. Each beginning comes to more than the one before.
+fn begun(base: Option<IndexBase>) -> Option<Seq> {
+    base.map(|base| base.through)
+}
+
+impl VersionLog {
+    /// A log of nothing but the header, of a repository that was created then.
+    pub(crate) fn empty(created: Millis) -> Result<Self, Error> {
+        let mut log = Log::default();
+        log.add(gem::versions::header(created.seconds()).as_bytes())?;
+        Ok(Self { log, through: Seq(0), base: None, unwritten: 0 })
+    }
+
+    /// A log that begins with what the lines up to `base` come to.
+    pub(crate) fn beginning(base: IndexBase, sum: gem::versions::Sum) -> Result<Self, Error> {
+        let mut log = Log::default();
+        log.add(&gem::versions::render(base.created.seconds(), sum.lines()))?;
+        let unwritten = if log.len() < PIECE { 0 } else { log.len() as u64 };
+        Ok(Self { log, through: base.through, base: Some(base), unwritten })
+    }
+
+    /// Whether it begins with less than `base`.
+    pub(crate) fn begins_before(&self, base: Option<IndexBase>) -> bool {
+        begun(self.base) < begun(base)
+    }
+
+    /// Whether it begins with less than `other` does.
+    pub(crate) fn is_older_than(&self, other: &Self) -> bool {
+        self.begins_before(other.base)
+    }
+
+    /// Whether adding so many bytes takes its time.
+    pub(crate) fn seals(&self, bytes: usize) -> bool {
+        self.log.seals(bytes)
+    }
+
+    /// The index as it is now.
+    pub(crate) fn index(&mut self) -> Result<Index, Error> {
+        self.log.index()
+    }
+
+    /// Adds the lines of later changes.
+    pub(crate) fn add(&mut self, lines: &[(Seq, String)]) -> Result<(), Error> {
+        let text = gem::versions::lines(lines.iter().map(|(_, line)| line));
+        self.log.add(&text)?;
+        self.through = lines.last().map_or(self.through, |(seq, _)| *seq);
+        // What is one piece is quicker read from the truth.
+        self.unwritten = if self.log.len() < PIECE { 0 } else { self.unwritten + text.len() as u64 };
+        Ok(())
+    }
+}
+
+impl IndexSource for VersionLog {
+    const FILE: &'static str = "versions";
+    const MUCH: u64 = 1 << 20;
+    type Whole = Index;
+
+    fn through(&self) -> Seq {
+        self.through
+    }
+
+    fn weight(&self) -> u64 {
+        self.log.weight()
+    }
+
+    fn unwritten(&mut self) -> &mut u64 {
+        &mut self.unwritten
+    }
+
+    fn write(&self, mark: Mark) -> Option<Vec<Bytes>> {
+        let (pieces, body) = self.log.parts();
+        form::write(&Head { mark, base: self.base, pieces }, body)
+    }
+
+    fn read(bytes: Bytes) -> Option<(Self, Mark)> {
+        let (Head { mark, base, pieces }, body) = form::read(bytes)?;
+        let log = Log::read(&pieces, body)?;
+        Some((Self { log, through: mark.through, base, unwritten: 0 }, mark))
+    }
+}

@@ -1,0 +1,24 @@
+//! What a repository has beside its settings. It stays the same while the repository lives, whatever the settings become.
+
+use crate::format::Format;
+use crate::gem::indexes::GemIndexes;
+use crate::upstream::upstream_cell::UpstreamCell;
+use std::sync::Arc;
+use store::RepositoryId;
+use telemetry::Bound;
+
+/// What a repository has beside its settings.
+#[derive(Debug)]
+pub struct Shared {
+    /// Its upstream, where it is a remote repository.
+    pub(crate) upstream: UpstreamCell,
+    /// Its large indexes, where it is a repository of gems.
+    pub(crate) gem: Option<GemIndexes>,
+}
+
+impl Shared {
+    /// What a new repository has. The bytes of its indexes will count in `memory`.
+    pub(crate) fn new(format: Format, id: RepositoryId, memory: &Arc<Bound>) -> Self {
+        Self { upstream: UpstreamCell::default(), gem: GemIndexes::of(format, id, memory) }
+    }
+}
