@@ -28,7 +28,9 @@ use crate::question::{Ask, Question};
 use crate::references::References;
 use crate::repository::{Repository, RepositoryTable};
 use crate::tree::inventory::Inventory;
+use crate::tree::remote::look_for_date;
 use crate::upstream::Remotes;
+use crate::upstream::factory::UpstreamFactory;
 use crate::waiters::{Waiters, WaitersLimits};
 use crate::workers::Workers;
 use arc_swap::ArcSwap;
@@ -110,8 +112,16 @@ impl Repositories {
         let merging = Bound::new(BoundName::Merging, "", group_document::MERGING);
         recorder.register(merging.clone());
         let workers = Arc::new(workers);
-        let remotes =
-            Remotes::new(store.clone(), recorder.clone(), workers.clone(), of_upstreams, hosts, references, waiters);
+        let upstreams = UpstreamFactory::new(hosts, references);
+        let remotes = Remotes::new(
+            store.clone(),
+            recorder.clone(),
+            workers.clone(),
+            of_upstreams,
+            upstreams,
+            waiters,
+            look_for_date,
+        );
         let context = Context { store: store.clone(), workers, recorder, back: Handle::current() };
         let (reading, changing) = (Mutex::new(()), Mutex::new(()));
         Ok(Self {

@@ -69,9 +69,6 @@ pub(crate) trait FormatRules: Sync {
     /// The package that `package` is a checksum of, where checksums are packages of their own.
     fn checksum_of<'a>(&self, package: &'a str) -> Option<&'a str>;
 
-    /// Whether the file at a path never has other bytes, whichever upstream it comes from.
-    fn is_release(&self, path: &str) -> bool;
-
     /// How patterns are written.
     fn patterns(&self) -> &'static PatternSyntax;
 

@@ -86,10 +86,6 @@ impl FormatRules for GemRules {
         None
     }
 
-    fn is_release(&self, _: &str) -> bool {
-        false
-    }
-
     fn patterns(&self) -> &'static PatternSyntax {
         &PatternSyntax { fields: 2, last_holds_colons: false, examples: "`rack`, `rack-*` or `rack:3.0.0`" }
     }

@@ -6,9 +6,8 @@
 #[cfg(test)]
 mod tests;
 
-use crate::format::Format;
 use crate::repository::Repository;
-use format::maven::path::{self, Kind};
+use crate::tree::file::File;
 use format::tree;
 use std::sync::Arc;
 use store::Folder;
@@ -31,14 +30,14 @@ impl Candidates {
     /// What is known of `leaves`, all remote, about the file at `path`; who of them are `unlikely` to have it, where nothing is known.
     pub(crate) fn new(
         leaves: &[&Arc<Repository>],
-        (folder, mut unlikely): (&Folder, Vec<Option<Millis>>),
-        path: &str,
+        folder: &Folder,
+        mut unlikely: Vec<Option<Millis>>,
+        file: &File<'_>,
         now: Millis,
     ) -> Self {
-        let read = leaves.first().filter(|leaf| leaf.format == Format::Maven).and_then(|_| path::read(path));
-        let steady = matches!(read.map(|read| read.kind), Some(Kind::Artifact(artifact)) if !artifact.snapshot());
-        // Who lacks a file has no checksum of it either.
-        let names = [path, read.map_or(path, |read| read.file)].map(name);
+        let steady = file.is_of_release();
+        // A member that lacks a file has no checksum of it either.
+        let names = [file.path, file.checksum().map_or(file.path, |(of, _)| of.path)].map(name);
         let facts: Vec<_> = leaves.iter().map(|leaf| folder.fact(leaf.origin)).collect();
         let missing: Vec<Option<Millis>> = facts
             .iter()

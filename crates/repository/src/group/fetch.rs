@@ -9,8 +9,8 @@ use crate::group::namespace_guard;
 use crate::group::outcome::Outcome;
 use crate::group::race::{RaceOutcome, race};
 use crate::repository::Repository;
+use crate::tree::file::File;
 use crate::upstream::{PATIENCE, WIDTH};
-use format::tree;
 use std::sync::Arc;
 use store::Folder;
 use telemetry::{Counter, Event, Millis};
@@ -18,26 +18,29 @@ use telemetry::{Counter, Event, Millis};
 /// The file at `path`, of the first member that has it. Hosted members are first: they are asked in process, and what they hold
 /// is nobody else's to answer. Then who is known to have its folder, then all others that are not known to lack it; and at last those
 /// that say themselves that they have nothing there.
-pub(crate) async fn fetch(group: Group<'_>, path: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
+pub(crate) async fn fetch(group: Group<'_>, file: &File<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
     let mut outcome = Outcome::default();
     for leaf in group.hosted() {
-        outcome.told(leaf, RaceOutcome::Answer(Box::pin(group.ask(leaf, path, now)).await), None, event);
+        outcome.told(leaf, RaceOutcome::Answer(Box::pin(group.ask(leaf, file, now)).await), None, event);
         if outcome.is_sure() {
-            return outcome.found(true, path, now);
+            return outcome.found(true, file.path, now);
         }
     }
-    let remote = group.open(group.remote().collect(), path, now, event).await?;
+    let remote = group.open(group.remote().collect(), file, now, event).await?;
     if remote.is_empty() {
-        return outcome.found(true, path, now);
+        return outcome.found(true, file.path, now);
     }
     group.count(Counter::GroupFiles);
-    let unlikely = remote.iter().map(|leaf| group.upstream(leaf).excludes(path)).collect();
-    let leads = Candidates::new(&remote, (&*group.known(tree::folder(path), event).await?, unlikely), path, now);
-    let came = group.ask_remote(&remote, &leads, path, now).await;
-    for (((leaf, came), missing), unlikely) in remote.into_iter().zip(came).zip(leads.missing).zip(leads.unlikely) {
+    let unlikely = remote.iter().map(|leaf| file.excluded_by(&group.upstream(leaf))).collect();
+    let known = group.known(file.folder, event).await?;
+    let candidates = Candidates::new(&remote, &known, unlikely, file, now);
+    let came = group.ask_remote(&remote, &candidates, file, now).await;
+    for (((leaf, came), missing), unlikely) in
+        remote.into_iter().zip(came).zip(candidates.missing).zip(candidates.unlikely)
+    {
         outcome.told(leaf, came, missing.or(unlikely), event);
     }
-    outcome.found(leads.steady, path, now)
+    outcome.found(candidates.steady, file.path, now)
 }
 
 impl Group<'_> {
@@ -45,17 +48,17 @@ impl Group<'_> {
     async fn open<'a>(
         self,
         mut leaves: Vec<&'a Arc<Repository>>,
-        path: &str,
+        file: &File<'_>,
         now: Millis,
         event: &mut Event,
     ) -> Result<Vec<&'a Arc<Repository>>, Error> {
         if !leaves.is_empty() {
-            let ours = self.ours(path, now, event).await?;
+            let guard = self.guard(file, now, event).await?;
             leaves
                 .iter()
-                .filter(|leaf| ours.kept_from(leaf))
+                .filter(|leaf| guard.kept_from(leaf))
                 .for_each(|leaf| event.absorb(namespace_guard::kept(leaf)));
-            leaves.retain(|leaf| !ours.kept_from(leaf));
+            leaves.retain(|leaf| !guard.kept_from(leaf));
         }
         Ok(leaves)
     }
@@ -78,17 +81,17 @@ impl Group<'_> {
     async fn ask_remote(
         self,
         leaves: &[&Arc<Repository>],
-        leads: &Candidates,
-        path: &str,
+        candidates: &Candidates,
+        file: &File<'_>,
         now: Millis,
     ) -> Vec<RaceOutcome<MemberAnswer>> {
         let has = |said: &MemberAnswer| said.content.is_ok();
         let ask = |at: usize| {
             self.count(Counter::MembersAsked);
-            self.ask(leaves[at], path, now)
+            self.ask(leaves[at], file, now)
         };
         let mut came: Vec<RaceOutcome<MemberAnswer>> = leaves.iter().map(|_| RaceOutcome::NotAsked).collect();
-        if let Some(pin) = leads.pin {
+        if let Some(pin) = candidates.pin {
             let said = Box::pin(ask(pin)).await;
             // Nothing is explained by others where it is not known what this one would say.
             let sure = has(&said) || matches!(said.content, Err(Error::Unasked));
@@ -97,13 +100,13 @@ impl Group<'_> {
                 return came;
             }
         }
-        let others = (0..leaves.len()).filter(|at| leads.pin != Some(*at) && leads.missing[*at].is_none());
-        let (likely, unlikely): (Vec<usize>, Vec<usize>) = others.partition(|at| leads.unlikely[*at].is_none());
+        let others = (0..leaves.len()).filter(|at| candidates.pin != Some(*at) && candidates.missing[*at].is_none());
+        let (likely, unlikely): (Vec<usize>, Vec<usize>) = others.partition(|at| candidates.unlikely[*at].is_none());
         for others in [likely, unlikely] {
             // Whoever comes next may be told what those say who are late; and if they fail, they are left alone in time.
-            let late = |place: usize| self.upstream(leaves[others[place]]).see_through(path);
-            let all = (others.iter().map(|at| ask(*at)), others.len());
-            let raced = race(all, (WIDTH, PATIENCE), has, late).await;
+            let late = |place: usize| self.upstream(leaves[others[place]]).see_through(file.path);
+            let all = others.iter().map(|at| ask(*at));
+            let raced = race(all, others.len(), WIDTH, PATIENCE, has, late).await;
             others.into_iter().zip(raced).for_each(|(at, one)| came[at] = one);
             if came.iter().any(|came| matches!(came, RaceOutcome::Answer(said) if has(said))) {
                 break;

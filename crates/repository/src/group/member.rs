@@ -7,9 +7,9 @@ use crate::group::Group;
 use crate::repository::Repository;
 use crate::tree::Tree;
 use crate::tree::fetch as tree_fetch;
+use crate::tree::file::File;
 use crate::tree::prefix_index;
-use crate::upstream;
-use format::tree;
+use crate::tree::remote;
 use std::sync::Arc;
 use std::time::Duration;
 use store::RepositoryKind;
@@ -27,11 +27,11 @@ pub(crate) struct MemberAnswer {
 
 impl Group<'_> {
     /// Asks a leaf of the group for a file.
-    pub(crate) async fn ask(self, leaf: &Arc<Repository>, path: &str, now: Millis) -> MemberAnswer {
+    pub(crate) async fn ask(self, leaf: &Arc<Repository>, file: &File<'_>, now: Millis) -> MemberAnswer {
         let (began, mut event) = (Tick::now(), Event::job("member", now));
         let found = match leaf.record.kind {
-            RepositoryKind::Remote => upstream::fetch::fetch(&self.upstream(leaf), path, &mut event).await,
-            RepositoryKind::Hosted | RepositoryKind::Group => self.published(leaf, path, now, &mut event).await,
+            RepositoryKind::Remote => remote::fetch(&self.upstream(leaf), file, &mut event).await,
+            RepositoryKind::Hosted | RepositoryKind::Group => self.published(leaf, file, now, &mut event).await,
         };
         let content = found.and_then(|found| match found {
             Found::Content(content) => Ok(content),
@@ -55,22 +55,22 @@ impl Group<'_> {
         now: Millis,
         event: &mut Event,
     ) -> Result<bool, Error> {
-        prefix_index::lacks((self.store, self.inventory), leaf.id, folder, now, event).await
+        prefix_index::lacks(self.store, self.inventory, leaf.id, folder, now, event).await
     }
 
     /// What a hosted member has at a path.
     async fn published(
         self,
         leaf: &Arc<Repository>,
-        path: &str,
+        file: &File<'_>,
         now: Millis,
         event: &mut Event,
     ) -> Result<Found, Error> {
-        if self.lacks(leaf, tree::folder(path), now, event).await? {
-            return Err(Error::NoSuchFile(path.to_owned()));
+        if self.lacks(leaf, file.folder, now, event).await? {
+            return Err(Error::NoSuchFile(file.path.to_owned()));
         }
         let tree = Tree { store: self.store, context: self.context, repository: leaf };
-        tree_fetch::fetch((tree, self.inventory), path, now, event).await
+        tree_fetch::fetch(tree, self.inventory, file, now, event).await
     }
 }
 

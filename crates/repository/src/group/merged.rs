@@ -7,48 +7,52 @@ use crate::content::{Content, Source};
 use crate::content::{Freshness, How, rows_of};
 use crate::error::Error;
 use crate::found::Found;
-use crate::group::gather::gather;
+use crate::group::gather::{Wait, gather};
 use crate::group::member;
 use crate::group::member::MemberAnswer;
 use crate::group::namespace_guard;
 use crate::group::namespace_guard::GuardedName;
 use crate::group::not_found::NotFound;
 use crate::group::{Group, is_hosted};
-use crate::maven::group_document;
-use crate::maven::group_document::{Document, DocumentRequest, MemberDocument};
 use crate::repository::Repository;
+use crate::tree::document::{Document, MemberDocument, Sources};
+use crate::tree::file::File;
 use crate::upstream::{PATIENCE, WIDTH};
 use crate::workers::aside;
-use format::tree;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::{Hashes, Lane};
 use telemetry::{Event, Millis, Op, Reason};
 
-/// The document that is `asked` for, or its checksum; `path` is what the client calls it.
+/// The document that is asked for, or its checksum.
 pub(crate) async fn fetch(
     group: Group<'_>,
-    (asked, path): (DocumentRequest<'_>, &str),
+    asked: &File<'_>,
+    document: &'static dyn Document,
     now: Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
-    let leaves: Vec<_> = match asked.document {
-        Document::Prefixes if group.remote().next().is_some() => return Err(Error::NoSuchFile(path.to_owned())),
-        Document::Catalog | Document::Prefixes => group.hosted().collect(),
-        Document::Metadata => group.hosted().chain(group.remote()).collect(),
+    let leaves: Vec<_> = match document.sources() {
+        Sources::AllHosted if group.remote().next().is_some() => return Err(Error::NoSuchFile(asked.path.to_owned())),
+        Sources::Hosted | Sources::AllHosted => group.hosted().collect(),
+        Sources::Any => group.hosted().chain(group.remote()).collect(),
     };
-    let ours = group.ours(asked.path, now, event).await?;
-    let said = ask_members(group, (&leaves, &ours), asked.path, now, event).await;
-    let needed = if asked.document == Document::Prefixes { leaves.len() } else { 1 };
-    if said.parts.len() < needed.max(1) {
-        return Err(said.nothing.error(path));
+    let (file, checksum) = match asked.checksum() {
+        Some((of, checksum)) => (of, Some(checksum)),
+        None => (*asked, None),
+    };
+    let guard = group.guard(&file, now, event).await?;
+    let gathered = ask_members(group, &leaves, &guard, &file, now, event).await;
+    let needed = if document.sources() == Sources::AllHosted { leaves.len() } else { 1 };
+    if gathered.parts.len() < needed.max(1) {
+        return Err(gathered.nothing.error(asked.path));
     }
-    let content = together(group, asked, said, now, event).await?;
-    let sum = asked.checksum.and_then(|checksum| content.sum(checksum));
+    let content = together(group, &file, document, gathered, now, event).await?;
+    let sum = checksum.and_then(|checksum| content.sum(checksum));
     Ok(Found::Content(sum.unwrap_or(content)))
 }
 
-/// What the members said, in their order.
+/// The answers of the members, in their order.
 struct Gathered {
     parts: Vec<MemberDocument>,
     nothing: NotFound,
@@ -58,42 +62,45 @@ struct Gathered {
 
 async fn ask_members(
     group: Group<'_>,
-    (leaves, ours): (&[&Arc<Repository>], &GuardedName<'_>),
-    path: &str,
+    leaves: &[&Arc<Repository>],
+    guard: &GuardedName<'_>,
+    file: &File<'_>,
     now: Millis,
     event: &mut Event,
 ) -> Gathered {
-    let asked: Vec<_> = leaves.iter().copied().filter(|leaf| !ours.kept_from(leaf)).collect();
+    let asked: Vec<_> = leaves.iter().copied().filter(|leaf| !guard.kept_from(leaf)).collect();
     let hosted = asked.iter().filter(|leaf| is_hosted(leaf)).count();
-    let all = asked.iter().map(|leaf| group.ask(leaf, path, now));
-    let has = |said: &MemberAnswer| said.content.is_ok();
-    // Whoever comes next may be told what those say who are late.
-    let late = |at: usize| group.upstream(asked[at]).see_through(path);
-    let mut said = gather((all, asked.len()), (WIDTH, PATIENCE), (hosted, has), late).await.into_iter();
+    let all = asked.iter().map(|leaf| group.ask(leaf, file, now));
+    let has = |answer: &MemberAnswer| answer.content.is_ok();
+    // The next request may have the answers of members that are late.
+    let late = |at: usize| group.upstream(asked[at]).see_through(file.path);
+    let wait = Wait { width: WIDTH, patience: PATIENCE, surely: hosted };
+    let mut answers = gather(all, asked.len(), wait, has, late).await.into_iter();
     let mut gathered = Gathered { parts: Vec::new(), nothing: NotFound::default(), late: false };
     for leaf in leaves {
-        if ours.kept_from(leaf) {
+        if guard.kept_from(leaf) {
             event.absorb(namespace_guard::kept(leaf));
             continue;
         }
-        let Some(said) = said.next().flatten() else {
+        let Some(answer) = answers.next().flatten() else {
             event.absorb(member::late(leaf, PATIENCE));
             gathered.late = true;
             continue;
         };
-        event.absorb(said.record);
-        match said.content {
+        event.absorb(answer.record);
+        match answer.content {
             Ok(content) => gathered.parts.push(MemberDocument { hosted: is_hosted(leaf), content }),
-            Err(error) => gathered.nothing.add(error, &said.detail, event),
+            Err(error) => gathered.nothing.add(error, &answer.detail, event),
         }
     }
     gathered
 }
 
-/// What all say together. What one alone says is answered as it is, where nothing in it is ours.
+/// One document of all. That of a single member is answered as it is, where nothing in it is guarded.
 async fn together(
     group: Group<'_>,
-    asked: DocumentRequest<'_>,
+    file: &File<'_>,
+    document: &'static dyn Document,
     Gathered { parts, nothing, late }: Gathered,
     now: Millis,
     event: &mut Event,
@@ -107,19 +114,19 @@ async fn together(
         .chain(nothing.hidden_until);
     let until = untils.min();
     let said: Vec<Freshness> = parts.iter().filter_map(|part| part.content.freshness).collect();
-    let ours = match parts.iter().all(|part| part.hosted) {
+    let guarded = match parts.iter().all(|part| part.hosted) {
         true => HashSet::new(),
-        false => group.ours_below(tree::folder(asked.path), event).await?,
+        false => group.guarded_below(document, file.folder, event).await?,
     };
-    let (content, lacks) = if parts.len() == 1 && ours.is_empty() {
+    let (content, lacks) = if parts.len() == 1 && guarded.is_empty() {
         (first, false)
     } else {
         let bytes: u64 =
             parts.iter().filter_map(|part| part.content.hashes.as_ref()).map(|known| known.size_bytes).sum();
-        let (document, path, room) = (asked.document, asked.path.to_owned(), group.merging.clone());
+        let (folder, merging) = (file.folder.to_owned(), group.merging.clone());
         let merge = move || {
-            let _held = room.hold(bytes.min(group_document::READ_MAX as u64)).map_err(store::Error::from)?;
-            let merged = group_document::merge((document, &path), &parts, &ours);
+            let _held = merging.hold(bytes.min(document.longest() as u64)).map_err(store::Error::from)?;
+            let merged = document.merge(&folder, &parts, &guarded);
             Ok(merged.map(|merged| (Hashes::of(&merged.bytes), merged)))
         };
         match aside(&group.context.workers, (Lane::Index, Op::Merge), rows_of(bytes), event, merge).await? {

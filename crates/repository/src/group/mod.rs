@@ -18,8 +18,8 @@ pub(crate) mod race;
 use crate::context::Context;
 use crate::error::Error;
 use crate::found::Found;
-use crate::maven::group_document::DocumentRequest;
 use crate::repository::Repository;
+use crate::tree::file::File;
 use crate::tree::inventory::Inventory;
 use crate::upstream::{Remote, Remotes};
 use crate::waiters::Place;
@@ -70,11 +70,11 @@ pub(crate) fn is_hosted(leaf: &Repository) -> bool {
     leaf.record.kind == RepositoryKind::Hosted
 }
 
-/// What the group has at `path`: the file of one of its members, or a document that is made of those of all.
-pub(crate) async fn answer(group: Group<'_>, path: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
+/// The file of one of the members, or a document that is made of those of all.
+pub(crate) async fn answer(group: Group<'_>, file: &File<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
     event.layer = Layer::Group;
-    match DocumentRequest::read(group.repository.format, path) {
-        Some(asked) => merged::fetch(group, (asked, path), now, event).await,
-        None => fetch::fetch(group, path, now, event).await,
+    match file.document() {
+        Some(document) => merged::fetch(group, file, document, now, event).await,
+        None => fetch::fetch(group, file, now, event).await,
     }
 }

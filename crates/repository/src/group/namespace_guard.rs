@@ -1,13 +1,14 @@
-//! Which names are ours. What a hosted member has, or ever had, under a name of Maven's (`G:A`) is nobody else's to answer, whatever
-//! version is asked for: a higher one that appears at an upstream is not seen, and upstreams are not asked for the name, as the
-//! question alone would tell of it. A policy may say that a name is shared. Of files that have no such names the path is the name.
+//! Guards the names of hosted members against upstreams. Only hosted members answer for a name under which one of them has, or ever
+//! had, something, whatever version is asked for: a higher version that appears at an upstream is not seen, and upstreams are not
+//! asked for the name, as the question alone would tell of it. A policy may say that a name is shared. The format of the group says
+//! which names guard a path.
 
 use crate::error::Error;
-use crate::format::Format;
 use crate::group::{Group, is_hosted};
-use crate::policy::named::{Named, Since};
+use crate::policy::named::Named;
 use crate::repository::Repository;
-use format::maven::path::{self, Kind};
+use crate::tree::document::Document;
+use crate::tree::file::{File, Guarded};
 use format::tree;
 use std::collections::HashSet;
 use store::Unit;
@@ -16,7 +17,7 @@ use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason};
 /// Most folders of one that are looked into: more has a group of artifacts, and no artifact.
 const FOLDERS: usize = 1_000;
 
-/// Whether the name that a path is under is ours.
+/// The name that keeps a path from upstreams, if one does.
 #[derive(Debug)]
 pub(crate) struct GuardedName<'a>(Option<Named<'a>>);
 
@@ -27,71 +28,29 @@ impl GuardedName<'_> {
     }
 }
 
-/// What is told of a member that is not asked for what is ours.
+/// The record of a member that is not asked because a name is guarded.
 pub(crate) fn kept(leaf: &Repository) -> MemberRecord {
     MemberRecord::new(&leaf.record.name, MemberSaid::Blocked, Some(Reason::HiddenByPolicy))
 }
 
-/// The folders of all artifacts that a path of Maven's may be about: mostly of one. A group's folder may be that of an artifact,
-/// too; and of what no client of Maven's asks for nobody knows which it is.
-pub(crate) fn artifacts(path: &str) -> impl Iterator<Item = &str> {
-    let folder = tree::folder(path);
-    let above = tree::folder(folder);
-    let read = path::read(path).map(|read| read.kind);
-    let (first, odd) = match read {
-        Some(Kind::Artifact(_)) => (above, false),
-        Some(Kind::Metadata(at)) if at.snapshot().is_some() => (above, false),
-        // A document for a version that is no snapshot is none of the layout's.
-        Some(Kind::Metadata(_)) => (folder, name(folder).starts_with(|first: char| first.is_ascii_digit())),
-        Some(Kind::Catalog | Kind::Prefixes | Kind::Settings | Kind::Index) => ("", false),
-        // No file of the layout. An upstream may have it all the same, or a listing of it, if it is a folder.
-        None => (above, true),
-    };
-    let from = if read.is_some() { folder } else { path };
-    let others = std::iter::successors(odd.then_some(from), |folder| Some(tree::folder(folder)));
-    let others = others.take_while(|folder| !folder.is_empty()).filter(move |folder| *folder != first);
-    Some(first).filter(|first| !first.is_empty()).into_iter().chain(others)
-}
-
-fn name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-fn named(folder: &str) -> Option<Named<'_>> {
-    Some(Named::maven(folder.rsplit_once('/')?, "", Since::Always))
-}
-
 impl Group<'_> {
-    /// Whose the name is that `path` is under.
-    pub(crate) async fn ours<'a>(
+    /// Whether hosted members have anything under one of the names that the file is guarded by.
+    pub(crate) async fn guard<'a>(
         self,
-        path: &'a str,
+        file: &File<'a>,
         now: Millis,
         event: &mut Event,
     ) -> Result<GuardedName<'a>, Error> {
-        match self.repository.format {
-            Format::Maven => {
-                let folders: Vec<&str> = artifacts(path).collect();
-                for leaf in self.hosted() {
-                    for folder in &folders {
-                        if self.holds(leaf, folder, now, event).await? {
-                            return Ok(GuardedName(named(folder)));
-                        }
-                    }
+        for leaf in self.hosted() {
+            for name in file.guarded() {
+                let has = match name {
+                    Guarded::Folder(folder) => self.holds(leaf, folder, now, event).await?,
+                    Guarded::Path(path) => self.held(leaf, path, now, event).await?,
+                };
+                if has {
+                    return Ok(GuardedName(file.guarded_name(name)));
                 }
             }
-            Format::Raw => {
-                // What is beside a file, as its checksum, is whose that is.
-                let beside = tree::checksum_of(path).map(|(file, _)| file);
-                for leaf in self.hosted() {
-                    for file in [Some(path), beside].into_iter().flatten() {
-                        if self.held(leaf, file, now, event).await? {
-                            return Ok(GuardedName(Named::file(Format::Raw, file, Since::Always)));
-                        }
-                    }
-                }
-            }
-            Format::Gem => {}
         }
         Ok(GuardedName(None))
     }
@@ -102,21 +61,26 @@ impl Group<'_> {
             return Ok(false);
         }
         let revisions = self.store.revisions();
-        let said = self.inventory.ask(leaf.id, (tree::folder(path), path), |stamp| revisions.holds(stamp, now));
+        let said = self.inventory.ask(leaf.id, tree::folder(path), path, |stamp| revisions.holds(stamp, now));
         Ok(said.known() != Some(false) && self.store.entry(leaf.id, path, event).await?.is_some())
     }
 
-    /// The artifacts of the group of this folder that are ours alone.
-    pub(crate) async fn ours_below(self, folder: &str, event: &mut Event) -> Result<HashSet<String>, Error> {
-        let mut ours = HashSet::new();
+    /// The folders below that of a document which hosted members have alone.
+    pub(crate) async fn guarded_below(
+        self,
+        document: &dyn Document,
+        folder: &str,
+        event: &mut Event,
+    ) -> Result<HashSet<String>, Error> {
+        let mut guarded = HashSet::new();
         for leaf in self.hosted() {
-            ours.extend(self.below(leaf, folder, |_| false, event).await?);
+            guarded.extend(self.below(leaf, folder, |_| false, event).await?);
         }
-        ours.retain(|artifact| !self.repository.rules.shares(&Named::maven((folder, artifact), "", Since::Always)));
-        Ok(ours)
+        guarded.retain(|below| !self.repository.rules.shares(&document.package(folder, below)));
+        Ok(guarded)
     }
 
-    /// Whether a hosted member has a version of the artifact of this folder, or ever had.
+    /// Whether a hosted member has folders with files in this one, or ever had.
     async fn holds(self, leaf: &Repository, folder: &str, now: Millis, event: &mut Event) -> Result<bool, Error> {
         if self.lacks(leaf, folder, now, event).await? {
             return Ok(false);
@@ -124,7 +88,7 @@ impl Group<'_> {
         let revisions = self.store.revisions();
         // What is known of it is kept with what is known of folders, under a name that no folder has.
         let known = format!("{folder}/");
-        let said = self.inventory.ask(leaf.id, (&known, &known), |stamp| revisions.holds(stamp, now));
+        let said = self.inventory.ask(leaf.id, &known, &known, |stamp| revisions.holds(stamp, now));
         if let Some(holds) = said.known() {
             return Ok(holds);
         }

@@ -22,8 +22,10 @@ pub(crate) enum RaceOutcome<T> {
 /// Asks `all`, which are so many, `width` of them at a time, in order. Once one `has` it, later ones are dropped, and earlier
 /// ones have so much `patience` left; who is `late` then is told of while it is still asked.
 pub(crate) async fn race<T, F: Future<Output = T>>(
-    (all, count): (impl Iterator<Item = F>, usize),
-    (width, patience): (usize, Duration),
+    all: impl Iterator<Item = F>,
+    count: usize,
+    width: usize,
+    patience: Duration,
     has: impl Fn(&T) -> bool,
     late: impl Fn(usize),
 ) -> Vec<RaceOutcome<T>> {
@@ -99,7 +101,7 @@ mod tests {
 
         async fn race(&self, count: usize, width: usize, patience: Duration) -> Vec<RaceOutcome<bool>> {
             let late = |at: usize| assert!(self.tell.borrow()[at].as_ref().is_some_and(|tell| !tell.is_closed()));
-            race(((0..count).map(|at| self.ask(at)), count), (width, patience), |has| *has, late).await
+            race((0..count).map(|at| self.ask(at)), count, width, patience, |has| *has, late).await
         }
     }
 

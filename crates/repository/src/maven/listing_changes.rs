@@ -1,11 +1,9 @@
 //! What a change of files brings and expects besides: a POM comes with what its folders list.
 
 use crate::error::Error;
-use crate::format::Format;
+use crate::maven::layout::MavenPath;
 use crate::maven::listing::{self, Archetype, Item, ListingRow, Plugin, Version};
 use crate::tree::Tree;
-use crate::tree::place;
-use crate::tree::place::{File, Place};
 use crate::visible;
 use format::maven::path::Artifact;
 use format::maven::pom::Pom;
@@ -44,9 +42,8 @@ pub(crate) struct PomListings {
 }
 
 impl PomListings {
-    /// What the POM of `artifact` says. A POM that cannot be read says nothing: it is published all the same.
-    pub(crate) fn of(artifact: Artifact<'_>, pom: &[u8]) -> Self {
-        let Ok(pom) = Pom::read(pom) else { return Self::default() };
+    /// What the POM of `artifact` says.
+    pub(crate) fn of(artifact: Artifact<'_>, pom: Pom) -> Self {
         let plugin = pom.plugin().map(|plugin| Plugin {
             // Where it is decides what it is called.
             artifact: artifact.artifact.to_owned(),
@@ -65,22 +62,6 @@ impl PomListings {
     fn read(entry: &Entry) -> Result<Self, Error> {
         let said = entry.facts.get("lists").map(Deserialize::deserialize).transpose();
         Ok(said.map_err(|source| Error::Unreadable { key: entry.key.clone(), source })?.unwrap_or_default())
-    }
-}
-
-/// The artifact whose POM a path is.
-pub(crate) fn pom(path: &str) -> Option<Artifact<'_>> {
-    file(path)?.pom()
-}
-
-fn artifact(path: &str) -> Option<Artifact<'_>> {
-    file(path)?.artifact
-}
-
-fn file(path: &str) -> Option<File<'_>> {
-    match place::read(Format::Maven, path)? {
-        Place::File(file) => Some(file),
-        _ => None,
     }
 }
 
@@ -142,7 +123,8 @@ impl ListingChanges {
     /// Follows a change of a folder's files: of `before`, some become `changed`.
     pub(crate) async fn following(
         tree: Tree<'_>,
-        (before, changed): (&[Entry], &[Entry]),
+        before: &[Entry],
+        changed: &[Entry],
         at: Millis,
         event: &mut Event,
     ) -> Result<Self, Error> {
@@ -150,12 +132,13 @@ impl ListingChanges {
         let unchanged = before.iter().filter(|entry| changed.iter().all(|changed| changed.key != entry.key));
         let after: Vec<Entry> = unchanged.chain(changed).cloned().collect();
         let mut seen = visible(&after, tree.repository.whole(at)).map(|seen| seen.entry());
-        let poms = changed.iter().find_map(|entry| Some((pom(&entry.key)?, entry)));
+        let poms = changed.iter().find_map(|entry| Some((MavenPath::read(&entry.key).pom()?, entry)));
         if let Some((artifact, entry)) = poms {
-            let now = if seen.any(|entry| pom(&entry.key).is_some()) { Now::Offered } else { Now::Gone };
+            let now =
+                if seen.any(|entry| MavenPath::read(&entry.key).pom().is_some()) { Now::Offered } else { Now::Gone };
             besides.set(tree, (artifact, &PomListings::read(entry)?, now), at, event).await?;
         } else if seen.next().is_none()
-            && let Some(artifact) = changed.iter().find_map(|entry| artifact(&entry.key))
+            && let Some(artifact) = changed.iter().find_map(|entry| MavenPath::read(&entry.key).artifact())
         {
             // One that was listed without a POM.
             besides.set(tree, (artifact, &PomListings::default(), Now::Gone), at, event).await?;

@@ -3,6 +3,7 @@
 
 use crate::content::Content;
 use crate::error::Error;
+use crate::maven::layout::MavenPath;
 use crate::maven::listing::{self, Archetype, Item, ListingRow, Plugin, Version};
 use crate::policy::rules::View;
 use crate::tree::Tree;
@@ -12,7 +13,7 @@ use crate::visible::{hidden, shown, turns};
 use crate::workers::aside;
 use format::maven::catalog;
 use format::maven::metadata::{self, Metadata, SnapshotFile};
-use format::maven::path::{self, Kind};
+use format::maven::path::Kind;
 use format::maven::prefixes::Prefixes;
 use store::{Entry, Lane, Units};
 use telemetry::{Event, Millis, Op};
@@ -29,13 +30,14 @@ struct RenderedDocument {
     until: Option<Millis>,
 }
 
-/// The document of this kind, as it is now; `None` where there is nothing to say.
+/// The document at this path, as it is now; `None` where there is nothing to say.
 pub(crate) async fn make(
     tree: Tree<'_>,
-    kind: Kind<'_>,
+    path: &MavenPath<'_>,
     now: Millis,
     event: &mut Event,
 ) -> Result<Option<Content>, Error> {
+    let Some(kind) = path.kind() else { return Ok(None) };
     let repository = tree.repository.clone();
     match kind {
         Kind::Metadata(at) if at.snapshot().is_some() => {
@@ -146,7 +148,7 @@ fn of_builds(folder: &str, rows: &[Entry], view: View<'_>) -> Option<(String, Mi
     let (above, version) = folder.rsplit_once('/')?;
     let (group, artifact) = above.rsplit_once('/')?;
     let seen = visible(rows, view).filter_map(|seen| {
-        let Kind::Artifact(artifact) = path::read(&seen.entry().key)?.kind else { return None };
+        let artifact = MavenPath::read(&seen.entry().key).artifact()?;
         Some(SnapshotFile {
             file_version: artifact.file_version,
             classifier: artifact.classifier,

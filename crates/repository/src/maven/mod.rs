@@ -2,10 +2,14 @@
 
 pub(crate) mod client_settings;
 pub(crate) mod group_document;
+pub(crate) mod guard;
+pub(crate) mod hidden_paths;
+pub(crate) mod layout;
 pub(crate) mod listing;
 pub(crate) mod listing_changes;
 pub(crate) mod metadata;
 pub(crate) mod named;
+pub(crate) mod publication;
 pub(crate) mod question;
 pub(crate) mod retention;
 pub(crate) mod rules;

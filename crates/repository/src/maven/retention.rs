@@ -3,12 +3,13 @@
 use crate::actor::Actor;
 use crate::context::Context;
 use crate::error::Error;
+use crate::maven::layout::MavenPath;
 use crate::maven::listing::{self, ListingRow, Version};
 use crate::repository::Repository;
 use crate::tree::{Tree, folder};
 use crate::visible;
 use crate::visible::Row;
-use format::maven::path::{self, Artifact, Kind};
+use format::maven::path::Artifact;
 use format::maven::snapshot::Build;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -134,7 +135,7 @@ async fn prune_one(
         let gone = seen.iter().filter(over);
         gone.map(|entry| Entry { state: State::Withdrawn, changed: at, ..entry.clone() }).collect()
     };
-    folder::change(tree, folder, gone, (DAYLIGHT, at), event).await
+    folder::change(tree, folder, gone, DAYLIGHT, at, event).await
 }
 
 fn now(tree: Tree<'_>) -> Millis {
@@ -176,7 +177,7 @@ fn surplus(rows: &[Entry], retention: Retention, now: Millis) -> Vec<&Entry> {
 }
 
 fn built(entry: &Entry) -> Option<(Artifact<'_>, Build<'_>, &Entry)> {
-    let Kind::Artifact(artifact) = path::read(&entry.key)?.kind else { return None };
+    let artifact = MavenPath::read(&entry.key).artifact()?;
     Some((artifact, artifact.build?, entry))
 }
 

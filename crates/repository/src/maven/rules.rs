@@ -91,10 +91,6 @@ impl FormatRules for MavenRules {
         None
     }
 
-    fn is_release(&self, path: &str) -> bool {
-        path::lasting(path)
-    }
-
     fn patterns(&self) -> &'static PatternSyntax {
         &PATTERNS
     }

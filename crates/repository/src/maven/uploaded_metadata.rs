@@ -3,12 +3,13 @@
 
 use crate::actor::Actor;
 use crate::error::Error;
+use crate::maven::layout::MavenPath;
 use crate::maven::listing::{self, Plugin, Version};
 use crate::maven::listing_changes::ListingChanges;
 use crate::tree::{TRIES, Tree};
 use crate::visible;
 use format::maven::metadata::{self, Metadata};
-use format::maven::{self, path, pom};
+use format::maven::{self, pom};
 use std::collections::{HashMap, HashSet};
 use store::{Batch, CommitError, Expect, Lane, Staged};
 use telemetry::{Event, Millis, Op};
@@ -16,17 +17,17 @@ use telemetry::{Event, Millis, Op};
 /// Most versions and most plugins of one document that are looked at. A deployer adds one to those that are listed.
 const NEWS: usize = 16;
 
-/// Lists what `staged` says of a folder and nothing else does.
+/// Lists what the metadata that was uploaded as this path says and nothing else does.
 pub(crate) async fn take(
     tree: Tree<'_>,
-    at: path::Metadata<'_>,
+    path: &MavenPath<'_>,
     staged: &Staged,
     (by, now): (Actor<'_>, impl Fn() -> Millis),
     event: &mut Event,
 ) -> Result<(), Error> {
-    if at.folder.is_empty() || at.snapshot().is_some() {
+    let Some(at) = path.metadata().filter(|at| !at.folder.is_empty() && at.snapshot().is_none()) else {
         return Ok(());
-    }
+    };
     let bytes = staged.beginning(maven::LONGEST as u64 + 1, event).await?;
     // What cannot be read is as good a hint as none.
     let read = move |(): &mut ()| Metadata::read(&bytes).unwrap_or_default();

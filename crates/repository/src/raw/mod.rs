@@ -1,5 +1,9 @@
 //! The raw format: a tree of files and no more.
 
+pub(crate) mod guard;
+pub(crate) mod hidden_paths;
+pub(crate) mod layout;
+pub(crate) mod past;
 pub(crate) mod question;
 pub(crate) mod rules;
 

@@ -51,10 +51,6 @@ impl FormatRules for RawRules {
         tree::checksum_of(package).map(|(file, _)| file)
     }
 
-    fn is_release(&self, _: &str) -> bool {
-        false
-    }
-
     fn patterns(&self) -> &'static PatternSyntax {
         &PatternSyntax { fields: 1, last_holds_colons: true, examples: "`tools/*`" }
     }

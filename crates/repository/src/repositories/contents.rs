@@ -75,10 +75,11 @@ impl Repositories {
             let (span, limit) = ((part.path, part.after), part.limit);
             let rows = self.store.cached_files(repository.origin, span, limit, event).await?;
             let (remote, mut shown) = (self.remotes.remote(&repository, &Arc::default()), Vec::new());
-            for (path, file) in rows.iter().filter(|(path, _)| part.has(path)) {
-                let row = OfUpstream::kept(&remote, path, file, event).await?;
-                let file = ListedFile { path: path.clone(), hashes: file.hashes.clone(), changed: file.fetched };
-                shown.extend(visible(&[row], view).next().map(|_| file));
+            for (path, cached) in rows.iter().filter(|(path, _)| part.has(path)) {
+                let file = repository.file(path);
+                let row = OfUpstream::kept(&remote, &file, cached, event).await?;
+                let listed = ListedFile { path: path.clone(), hashes: cached.hashes.clone(), changed: cached.fetched };
+                shown.extend(visible(&[row], view).next().map(|_| listed));
             }
             return Ok(part.listed(&rows, |(path, _)| path, shown));
         }
@@ -116,7 +117,7 @@ impl Repositories {
         if repository.record.kind == RepositoryKind::Remote {
             return self.forget_files(&repository, path, event).await;
         }
-        match remove::remove(self.files(&repository), path, (by, self.clock.now()), event).await? {
+        match remove::remove(self.files(&repository), &repository.file(path), by, self.clock.now(), event).await? {
             Found::Removed(count) => Ok(count),
             _ => Err(Error::GivenUp),
         }
@@ -126,7 +127,7 @@ impl Repositories {
     pub async fn restore(&self, name: &str, path: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
         let repository = self.hosted_tree(name, event).await?;
         checked(&repository, path)?;
-        restore::restore(self.files(&repository), path, (by, self.clock.now()), event).await
+        restore::restore(self.files(&repository), path, by, self.clock.now(), event).await
     }
 
     /// Paths that an upstream proved that it does not have, and until when that is believed.

@@ -67,5 +67,5 @@ impl Repositories {
 }
 
 fn stays(repository: &Repository, path: &str, file: &CachedFile) -> bool {
-    file.verified == Some(true) && repository.format.rules().is_release(path)
+    file.verified == Some(true) && repository.file(path).is_immutable() == Some(true)
 }

@@ -1,10 +1,9 @@
 //! What an answer is made from: the revisions that it holds with, and for how long.
 
-use crate::format::Format;
-use crate::group::namespace_guard;
 use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
 use crate::tree;
+use crate::tree::file::Guarded;
 use crate::upstream::COUNTS_AS_USED;
 use crate::{gem, maven};
 use format::gem::spelling;
@@ -60,19 +59,22 @@ impl Repositories {
             tree::Question::Fetch(path) => path,
             tree::Question::Deploy(_) | tree::Question::Delete(_) => return None,
         };
+        let file = ask.repository.file(path);
         let unit = match kind {
-            RepositoryKind::Remote => Unit::Of(id, format::tree::folder(path)),
-            RepositoryKind::Hosted | RepositoryKind::Group => tree::unit(id, path),
+            RepositoryKind::Remote => Unit::Of(id, file.folder),
+            RepositoryKind::Hosted | RepositoryKind::Group => file.unit(id),
         };
         let until = self.until(ask);
         let stamp = |unit: Unit<'_>| self.store.revisions().stamp(&[unit], until);
         let made = stamp(unit)?.join(&ask.settings)?;
         // Whose a name is, where hosted members and upstreams may have it. What may be of many names is never a page.
-        match (kind, ask.repository.format) {
-            (RepositoryKind::Group, Format::Maven) => {
-                namespace_guard::artifacts(path).try_fold(made, |made, folder| made.join(&stamp(Unit::Of(id, folder))?))
-            }
-            _ => Some(made),
+        match kind {
+            RepositoryKind::Group => file.guarded().try_fold(made, |made, name| match name {
+                Guarded::Folder(folder) => made.join(&stamp(Unit::Of(id, folder))?),
+                // It changes with its own folder.
+                Guarded::Path(_) => Some(made),
+            }),
+            RepositoryKind::Hosted | RepositoryKind::Remote => Some(made),
         }
     }
 

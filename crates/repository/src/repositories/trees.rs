@@ -4,11 +4,12 @@ use crate::actor::Actor;
 use crate::error::Error;
 use crate::found::Found;
 use crate::group::{self, Group};
+use crate::maven;
 use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
 use crate::repository::Repository;
+use crate::tree::file::File;
 use crate::tree::{self, Tree};
-use crate::{maven, upstream};
 use std::sync::Arc;
 use store::{RepositoryKind, Staged};
 use telemetry::{Event, Layer};
@@ -31,34 +32,35 @@ impl Repositories {
         // A change has a future of its own: else each question would be moved about with all the room that takes.
         match *question {
             tree::Question::Root => Ok(Found::Root),
-            tree::Question::Fetch(path) => self.fetch(ask, path, event).await,
+            tree::Question::Fetch(path) => self.fetch(ask, &ask.repository.file(path), event).await,
             tree::Question::Deploy(path) => {
                 event.layer = Layer::Hosted;
-                let staged = upload.ok_or(Error::GivenUp)?;
-                Box::pin(tree::deploy::deploy(tree, path, staged, (by, || self.clock.now()), event)).await
+                let (file, staged) = (ask.repository.file(path), upload.ok_or(Error::GivenUp)?);
+                Box::pin(tree::deploy::deploy(tree, &file, staged, by, || self.clock.now(), event)).await
             }
             tree::Question::Delete(path) => {
                 event.layer = Layer::Hosted;
-                Box::pin(tree::remove::remove(tree, path, (by, now), event)).await
+                let file = ask.repository.file(path);
+                Box::pin(tree::remove::remove(tree, &file, by, now, event)).await
             }
         }
     }
 
-    async fn fetch(&self, ask: &Ask<'_>, path: &str, event: &mut Event) -> Result<Found, Error> {
+    async fn fetch(&self, ask: &Ask<'_>, file: &File<'_>, event: &mut Event) -> Result<Found, Error> {
         let (repository, now) = (&ask.repository, self.clock.now());
         match repository.record.kind {
             RepositoryKind::Hosted => {
                 event.layer = Layer::Hosted;
-                tree::fetch::fetch((self.files(repository), &self.inventory), path, now, event).await
+                tree::fetch::fetch(self.files(repository), &self.inventory, file, now, event).await
             }
             RepositoryKind::Remote => {
-                upstream::fetch::fetch(&self.remotes.remote(repository, &ask.place), path, event).await
+                tree::remote::fetch(&self.remotes.remote(repository, &ask.place), file, event).await
             }
             RepositoryKind::Group => {
                 let (store, context, inventory) = (&*self.store, &self.context, &self.inventory);
                 let (remotes, merging, place) = (&self.remotes, &self.merging, &ask.place);
                 let group = Group { store, context, inventory, remotes, merging, repository, place };
-                group::answer(group, path, now, event).await
+                group::answer(group, file, now, event).await
             }
         }
     }
@@ -67,7 +69,9 @@ impl Repositories {
     pub fn admit(&self, ask: &Ask<'_>, by: Actor<'_>) -> Result<(), Error> {
         match ask.question {
             Question::Maven(maven::Question::Tree(tree::Question::Deploy(path)))
-            | Question::Raw(tree::Question::Deploy(path)) => tree::admit::admit(&ask.repository, path, by),
+            | Question::Raw(tree::Question::Deploy(path)) => {
+                tree::admit::admit(&ask.repository, &ask.repository.file(path), by)
+            }
             _ => Ok(()),
         }
     }

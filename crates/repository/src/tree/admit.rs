@@ -2,38 +2,33 @@
 
 use crate::actor::Actor;
 use crate::error::Error;
-use crate::maven::version_policy::VersionPolicy;
-use crate::policy::named::{Named, Since};
+use crate::policy::named::Since;
 use crate::repository::Repository;
-use crate::tree::place;
-use crate::tree::place::Place;
-use format::maven::path::Kind;
+use crate::tree::file::{File, Provenance};
 
-/// Refuses what can never be published at `path`, or not by them.
-pub(crate) fn admit(repository: &Repository, path: &str, by: Actor<'_>) -> Result<(), Error> {
-    place::may_change(repository, path, by)?;
-    let named = Named::file(repository.format, path, Since::Always);
-    if let Some(why) = named.and_then(|named| repository.rules.forbids(&named)) {
+/// Refuses what can never be published at the path of `file`, or not by them.
+pub(crate) fn admit(repository: &Repository, file: &File<'_>, by: Actor<'_>) -> Result<(), Error> {
+    may_change(file, by)?;
+    if let Some(why) = file.named(Since::Always).and_then(|named| repository.rules.forbids(&named)) {
         return Err(why.into());
     }
-    match place::read(repository.format, path) {
-        None => Err(Error::NotInLayout(path.to_owned())),
-        Some(Place::Checksum(file, _)) => match place::read(repository.format, file) {
-            Some(Place::File(file)) => takes(repository, file),
-            Some(Place::Made(Kind::Metadata(_))) => Ok(()),
-            _ => Err(Error::MadeHere(path.to_owned())),
-        },
-        Some(Place::File(file)) => takes(repository, file),
-        Some(Place::Made(Kind::Metadata(_))) => Ok(()),
-        Some(Place::Made(_)) => Err(Error::MadeHere(path.to_owned())),
+    let of = match file.provenance() {
+        None => return Err(Error::NotInLayout(file.path.to_owned())),
+        Some(Provenance::ChecksumOf(of, _)) => of,
+        Some(Provenance::Uploaded | Provenance::Generated) => *file,
+    };
+    match of.provenance() {
+        Some(Provenance::Uploaded) => of.check_version(&repository.record),
+        Some(Provenance::Generated) if of.is_metadata() => Ok(()),
+        Some(Provenance::Generated | Provenance::ChecksumOf(..)) | None => Err(Error::MadeHere(file.path.to_owned())),
     }
 }
 
-fn takes(repository: &Repository, file: place::File<'_>) -> Result<(), Error> {
-    let Some(artifact) = file.artifact else { return Ok(()) };
-    let policy = VersionPolicy::of(&repository.record);
-    match policy.takes(artifact.snapshot()) {
-        true => Ok(()),
-        false => Err(Error::VersionRefused { version: artifact.version.to_owned(), policy }),
+/// Refuses a change that the token is not for. One that is for `org.example:lamp`, or for `org.example`, may change what is below
+/// the folder of that.
+pub(crate) fn may_change(file: &File<'_>, by: Actor<'_>) -> Result<(), Error> {
+    match by.only.filter(|only| !file.is_below_package(only)) {
+        Some(only) => Err(Error::NotForToken { token: by.name.to_owned(), package: only.to_owned() }),
+        None => Ok(()),
     }
 }

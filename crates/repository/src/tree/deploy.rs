@@ -4,53 +4,49 @@ use crate::actor::Actor;
 use crate::content::digits;
 use crate::error::Error;
 use crate::found::Found;
-use crate::maven::listing_changes;
-use crate::maven::listing_changes::{ListingChanges, PomListings};
-use crate::maven::retention;
-use crate::maven::uploaded_metadata;
+use crate::maven::listing_changes::ListingChanges;
 use crate::tree::TRIES;
 use crate::tree::Tree;
 use crate::tree::fetch::find;
-use crate::tree::place;
-use crate::tree::place::{File, Place};
-use format::maven;
-use format::maven::path::{Artifact, Kind};
+use crate::tree::file::{File, Provenance};
 use format::tree::{self as paths, Checksum};
-use store::{Batch, Change, CommitError, Digest, Entry, Expect, Lane, Seq, Staged, State};
-use telemetry::{Event, Millis, Op};
+use serde_json::Value;
+use store::{Batch, Change, CommitError, Digest, Entry, Expect, Seq, Staged, State};
+use telemetry::{Event, Millis};
 
-/// Takes what was uploaded as the file at `path`.
+/// Takes what was uploaded as the file.
 ///
-/// A checksum is compared and not kept: it is computed for whoever asks. Metadata is made here from what was published, as
-/// deployers who read it, add to it and write it back lose what others added meanwhile; theirs is taken and not kept either.
+/// A checksum is compared and not kept, as it is computed when somebody asks for it. Metadata is made here from what was published,
+/// as deployers who read it, add to it and write it back lose what others added meanwhile. What they upload is not kept either.
 pub(crate) async fn deploy(
     tree: Tree<'_>,
-    path: &str,
+    file: &File<'_>,
     staged: Staged,
-    (by, now): (Actor<'_>, impl Fn() -> Millis),
+    by: Actor<'_>,
+    now: impl Fn() -> Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
-    match place::read(tree.repository.format, path) {
-        None => Err(Error::NotInLayout(path.to_owned())),
-        Some(Place::Made(Kind::Metadata(at))) => {
-            uploaded_metadata::take(tree, at, &staged, (by, now), event).await?;
+    match file.provenance() {
+        None => Err(Error::NotInLayout(file.path.to_owned())),
+        Some(Provenance::Generated) if file.is_metadata() => {
+            file.take_metadata(tree, &staged, by, now, event).await?;
             Ok(Found::Kept(true))
         }
-        Some(Place::Made(_)) => Err(Error::MadeHere(path.to_owned())),
-        Some(Place::Checksum(file, checksum)) => {
-            let said = said(checksum, &staged, event).await?;
-            let said = said.ok_or_else(|| Error::ChecksumUnreadable { path: path.to_owned(), checksum })?;
-            compare(tree, (file, checksum), said, now(), event).await?;
+        Some(Provenance::Generated) => Err(Error::MadeHere(file.path.to_owned())),
+        Some(Provenance::ChecksumOf(of, checksum)) => {
+            let digest = uploaded_digest(checksum, &staged, event).await?;
+            let digest = digest.ok_or_else(|| Error::ChecksumUnreadable { path: file.path.to_owned(), checksum })?;
+            compare(tree, &of, checksum, digest, now(), event).await?;
             Ok(Found::Kept(true))
         }
-        Some(Place::File(file)) => {
-            // A raw repository keeps checksums as files, and what cannot be read as one may be another tool's.
-            if let Some((beside, checksum)) = paths::checksum_of(path)
-                && let Some(said) = said(checksum, &staged, event).await?
+        Some(Provenance::Uploaded) => {
+            // Where checksums are kept as files, one that cannot be read may be another tool's.
+            if let Some((of, checksum)) = file.kept_checksum()
+                && let Some(digest) = uploaded_digest(checksum, &staged, event).await?
             {
-                compare(tree, (beside, checksum), said, now(), event).await?;
+                compare(tree, &of, checksum, digest, now(), event).await?;
             }
-            publish(tree, file, staged, (by, now), event).await
+            publish(tree, file, staged, by, now, event).await
         }
     }
 }
@@ -58,36 +54,35 @@ pub(crate) async fn deploy(
 /// Publishes a file. What lasts is immutable: identical bytes again succeed.
 async fn publish(
     tree: Tree<'_>,
-    file: File<'_>,
+    file: &File<'_>,
     staged: Staged,
-    (by, now): (Actor<'_>, impl Fn() -> Millis),
+    by: Actor<'_>,
+    now: impl Fn() -> Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
     let Tree { store, repository, .. } = tree;
-    let (id, path) = (repository.id, file.path);
+    let (id, path, folder) = (repository.id, file.path, file.folder);
     let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;
     let mut there = look(tree, file, sha256, event).await?;
     if let There::Same = there {
         return Ok(Found::Kept(false));
     }
-    let pom = read_pom(tree, file, &staged, event).await?;
+    let publication = file.publication(tree, &staged, event).await?;
     let hashes = staged.keep(event).await?;
     for _ in 0..TRIES {
         let at = now();
         let expect = match there {
             There::Same => return Ok(Found::Kept(false)),
             There::Nothing { .. } => Expect::KeyFreeInAnyCase { repository: id, key: path.to_owned() },
-            There::Other { seq, .. } => Expect::UnitAt { repository: id, unit: paths::folder(path).to_owned(), seq },
+            There::Other { seq, .. } => Expect::UnitAt { repository: id, unit: folder.to_owned(), seq },
         };
-        let mut besides = match &pom {
-            Some((artifact, lists)) => ListingChanges::publishing(tree, *artifact, lists, at, event).await?,
+        let first = matches!(there, There::Nothing { first: true });
+        let mut besides = match &publication {
+            Some(publication) => publication.changes(tree, first, at, event).await?,
             None => ListingChanges::default(),
         };
-        if let (Some(artifact), There::Nothing { first: true }) = (file.artifact, &there) {
-            besides.claim(tree, artifact);
-        }
-        let facts = file.facts(pom.as_ref().map(|(_, lists)| lists))?;
-        let (unit, key) = (paths::folder(path).to_owned(), path.to_owned());
+        let facts = publication.as_ref().map_or(Ok(Value::Null), |publication| publication.facts(path))?;
+        let (unit, key) = (folder.to_owned(), path.to_owned());
         // Other bytes are another publication: who looks at what was before must not see them. The same are as old as they were.
         let published = match there {
             There::Other { since: Some(since), .. } => since,
@@ -101,8 +96,8 @@ async fn publish(
         let batch = Batch { by: by.name.to_owned(), at, expect, changes };
         match store.commit(batch, event).await {
             Ok(_) => {
-                if pom.is_some_and(|(artifact, _)| artifact.build.is_some()) {
-                    retention::after_build(tree, paths::folder(path));
+                if let Some(publication) = &publication {
+                    publication.published(tree, folder);
                 }
                 return Ok(Found::Kept(!matches!(there, There::Other { live: true, .. })));
             }
@@ -127,11 +122,11 @@ enum There {
 }
 
 /// Whether these bytes may be published as `file`.
-async fn look(tree: Tree<'_>, file: File<'_>, sha256: Digest, event: &mut Event) -> Result<There, Error> {
+async fn look(tree: Tree<'_>, file: &File<'_>, sha256: Digest, event: &mut Event) -> Result<There, Error> {
     let Tree { store, repository, .. } = tree;
     let path = file.path;
     // Before the entry is read: what changes from here on is noticed.
-    let seq = store.facts(repository.id, paths::folder(path), event).await?.seq;
+    let seq = store.facts(repository.id, file.folder, event).await?.seq;
     let Some(entry) = store.entry_in_any_case(repository.id, path, event).await? else {
         return Ok(There::Nothing { first: seq == Seq(0) });
     };
@@ -141,7 +136,7 @@ async fn look(tree: Tree<'_>, file: File<'_>, sha256: Digest, event: &mut Event)
     let same = entry.hashes.sha256 == sha256;
     match entry.state {
         State::Live if same => Ok(There::Same),
-        state if same || !file.lasting(repository) => {
+        state if same || !file.is_immutable_in(repository) => {
             let since = same.then_some(entry.published);
             Ok(There::Other { seq, live: state == State::Live, since })
         }
@@ -150,41 +145,27 @@ async fn look(tree: Tree<'_>, file: File<'_>, sha256: Digest, event: &mut Event)
     }
 }
 
-/// The artifact that a file is the POM of, with what that says its folders list.
-async fn read_pom<'a>(
-    tree: Tree<'_>,
-    file: File<'a>,
-    staged: &Staged,
-    event: &mut Event,
-) -> Result<Option<(Artifact<'a>, PomListings)>, Error> {
-    let Some(artifact) = file.pom() else { return Ok(None) };
-    let bytes = staged.beginning(maven::LONGEST as u64 + 1, event).await?;
-    let path = file.path.to_owned();
-    let read = move |(): &mut ()| listing_changes::pom(&path).map(|artifact| PomListings::of(artifact, &bytes));
-    let lists = tree.context.workers.run(Lane::Change, (Op::WorkWait, Op::PackageRead), event, read).await?;
-    Ok(Some((artifact, lists.unwrap_or_default())))
-}
-
 /// The digest that was uploaded; `None`: it is none of that algorithm.
-async fn said(checksum: Checksum, staged: &Staged, event: &mut Event) -> Result<Option<String>, Error> {
+async fn uploaded_digest(checksum: Checksum, staged: &Staged, event: &mut Event) -> Result<Option<String>, Error> {
     Ok(checksum.read(&staged.beginning(paths::LONGEST_CHECKSUM as u64, event).await?))
 }
 
-/// Refuses a digest that is not that of the file at `path`, where that is there.
+/// Refuses a digest that differs from that of the file, where there is one.
 async fn compare(
     tree: Tree<'_>,
-    (path, checksum): (&str, Checksum),
+    file: &File<'_>,
+    checksum: Checksum,
     said: String,
     now: Millis,
     event: &mut Event,
 ) -> Result<(), Error> {
-    let is = match find(tree, path, tree.repository.whole(now), event).await {
+    let is = match find(tree, file.path, tree.repository.whole(now), event).await {
         Ok(entry) => digits(&entry.hashes, checksum),
         Err(Error::NoSuchFile(_) | Error::Removed(_)) => return Ok(()),
         Err(error) => return Err(error),
     };
     match said == is {
         true => Ok(()),
-        false => Err(Error::ChecksumDiffers { path: path.to_owned(), said, is }),
+        false => Err(Error::ChecksumDiffers { path: file.path.to_owned(), said, is }),
     }
 }

@@ -2,17 +2,14 @@
 
 use crate::content::{Content, Source};
 use crate::error::Error;
-use crate::format::Format;
 use crate::found::Found;
-use crate::maven::metadata;
 use crate::policy::hidden::Hidden;
 use crate::policy::rules::View;
 use crate::tree::Tree;
+use crate::tree::file::{File, Provenance};
 use crate::tree::inventory::{Inventory, NAMES, Presence};
-use crate::tree::place;
-use crate::tree::place::Place;
 use crate::visible::shown;
-use format::tree as paths;
+use format::tree::{self as paths, Checksum};
 use std::sync::Arc;
 use store::{Entry, Unit};
 use telemetry::{Event, Millis};
@@ -20,58 +17,63 @@ use telemetry::{Event, Millis};
 /// Up to so many bytes a file is read into memory: what is asked for again is answered from there.
 const SMALL: u64 = 64 * 1024;
 
-/// The file at `path`.
+/// The file, or a document that is generated at its path, or the checksum of either.
 pub(crate) async fn fetch(
-    (tree, inventory): (Tree<'_>, &Inventory),
-    path: &str,
+    tree: Tree<'_>,
+    inventory: &Inventory,
+    file: &File<'_>,
     now: Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
-    let missing = || Error::NoSuchFile(path.to_owned());
-    let content = match place::read(tree.repository.format, path).ok_or_else(missing)? {
-        Place::File(file) => match asked((tree, inventory), path, now, event).await {
-            Ok(entry) => open(tree, entry, file.lasting(tree.repository), event).await?,
-            Err(Error::NoSuchFile(_)) if tree.repository.format == Format::Raw => {
-                let (file, checksum) = paths::checksum_of(path).ok_or_else(missing)?;
-                let entry = asked((tree, inventory), file, now, event).await.map_err(|error| match error {
+    let missing = || Error::NoSuchFile(file.path.to_owned());
+    let content = match file.provenance().ok_or_else(missing)? {
+        Provenance::Uploaded => match published(tree, inventory, file, now, event).await {
+            Ok(entry) => open(tree, entry, file.is_immutable_in(tree.repository), event).await?,
+            Err(Error::NoSuchFile(_)) => {
+                let (of, checksum) = file.kept_checksum().ok_or_else(missing)?;
+                let entry = published(tree, inventory, &of, now, event).await.map_err(|error| match error {
                     Error::NoSuchFile(_) => missing(),
                     other => other,
                 })?;
-                Content { modified: Some(entry.published), ..Content::checksum(&entry.hashes, checksum) }
+                checksum_of(&entry, checksum)
             }
             Err(error) => return Err(error),
         },
-        Place::Checksum(file, checksum) => match place::read(tree.repository.format, file) {
-            Some(Place::Made(kind)) => {
-                let made = Box::pin(metadata::make(tree, kind, now, event)).await?.ok_or_else(missing)?;
-                made.sum(checksum).unwrap_or(made)
+        Provenance::ChecksumOf(of, checksum) => match of.provenance() {
+            Some(Provenance::Generated) => {
+                let document = Box::pin(of.generate(tree, now, event)).await?.ok_or_else(missing)?;
+                document.sum(checksum).unwrap_or(document)
             }
-            _ => {
-                let entry = asked((tree, inventory), file, now, event).await?;
-                Content { modified: Some(entry.published), ..Content::checksum(&entry.hashes, checksum) }
+            Some(Provenance::Uploaded | Provenance::ChecksumOf(..)) | None => {
+                checksum_of(&published(tree, inventory, &of, now, event).await?, checksum)
             }
         },
-        Place::Made(kind) => Box::pin(metadata::make(tree, kind, now, event)).await?.ok_or_else(missing)?,
+        Provenance::Generated => Box::pin(file.generate(tree, now, event)).await?.ok_or_else(missing)?,
     };
     Ok(Found::Content(content))
 }
 
-/// What was published at `path`, where what is known of its folder does not say that there is nothing.
-async fn asked(
-    (tree, inventory): (Tree<'_>, &Inventory),
-    path: &str,
+fn checksum_of(entry: &Entry, checksum: Checksum) -> Content {
+    Content { modified: Some(entry.published), ..Content::checksum(&entry.hashes, checksum) }
+}
+
+/// What was published as the file. Where the names in its folder are in memory and it is not among them, the database is not asked.
+async fn published(
+    tree: Tree<'_>,
+    inventory: &Inventory,
+    file: &File<'_>,
     now: Millis,
     event: &mut Event,
 ) -> Result<Entry, Error> {
-    let (id, folder, revisions) = (tree.repository.id, paths::folder(path), tree.store.revisions());
+    let (id, path, folder, revisions) = (tree.repository.id, file.path, file.folder, tree.store.revisions());
     // A path that is not there now, withdrawn ones counted, never was.
-    let said = inventory.ask(id, (folder, path), |stamp| revisions.holds(stamp, now));
-    if said == Presence::Missing {
+    let presence = inventory.ask(id, folder, path, |stamp| revisions.holds(stamp, now));
+    if presence == Presence::Missing {
         return Err(Error::NoSuchFile(path.to_owned()));
     }
     let stamp = revisions.stamp(&[Unit::Of(id, folder)], Millis(i64::MAX)); // before the work
     let found = find(tree, path, tree.repository.view(now), event).await;
-    if let (Err(Error::NoSuchFile(_)), Presence::Nothing, Some(stamp)) = (&found, said, stamp) {
+    if let (Err(Error::NoSuchFile(_)), Presence::Nothing, Some(stamp)) = (&found, presence, stamp) {
         let paths = tree.store.keys(id, folder, NAMES + 1, event).await?;
         inventory.keep(id, folder, paths.iter().map(String::as_str), stamp);
     }

@@ -3,7 +3,6 @@
 
 use crate::actor::Actor;
 use crate::error::Error;
-use crate::format::Format;
 use crate::maven::listing_changes::ListingChanges;
 use crate::tree::TRIES;
 use crate::tree::Tree;
@@ -20,7 +19,8 @@ pub(crate) async fn change(
     tree: Tree<'_>,
     folder: &str,
     which: impl Fn(&[Entry]) -> Vec<Entry>,
-    (by, at): (Actor<'_>, Millis),
+    by: Actor<'_>,
+    at: Millis,
     event: &mut Event,
 ) -> Result<u64, Error> {
     let (store, repository) = (tree.store, tree.repository);
@@ -28,13 +28,8 @@ pub(crate) async fn change(
     for _ in 0..TRIES {
         let unit = store.unit(id, folder, Lane::Change, event).await?;
         let changed = which(&unit.entries);
-        if changed.is_empty() {
-            return Ok(0);
-        }
-        let mut besides = match repository.format {
-            Format::Maven => ListingChanges::following(tree, (&unit.entries, &changed), at, event).await?,
-            _ => ListingChanges::default(),
-        };
+        let Some(first) = changed.first() else { return Ok(0) };
+        let mut besides = repository.file(&first.key).following(tree, &unit.entries, &changed, at, event).await?;
         let count = changed.len() as u64;
         besides.expect.push(Expect::RepositoryLives(id));
         besides.expect.push(Expect::UnitAt { repository: id, unit: folder.to_owned(), seq: unit.seq });

@@ -65,7 +65,8 @@ impl Inventory {
     pub(crate) fn ask(
         &self,
         repository: RepositoryId,
-        (folder, path): (&str, &str),
+        folder: &str,
+        path: &str,
         holds: impl FnOnce(&Stamp) -> bool,
     ) -> Presence {
         let key = NameKeyRef { within: repository, name: folder };
@@ -104,7 +105,7 @@ mod tests {
     fn what_a_folder_lacks_is_known_until_it_changes() {
         let (inventory, revisions) = (Inventory::new(), Revisions::new(Seq(0)));
         let stamp = revisions.stamp(&[Unit::Of(HERE, "a")], Millis(i64::MAX)).unwrap();
-        let says = |id, path| inventory.ask(id, ("a", path), |stamp| revisions.holds(stamp, Millis(0)));
+        let says = |id, path| inventory.ask(id, "a", path, |stamp| revisions.holds(stamp, Millis(0)));
         assert_eq!(says(HERE, "a/x"), Presence::Nothing);
         inventory.keep(HERE, "a", ["a/z", "a/y"].into_iter(), stamp);
         assert_eq!(says(HERE, "a/x"), Presence::Missing);
@@ -120,7 +121,7 @@ mod tests {
         let stamp = revisions.stamp(&[], Millis(i64::MAX)).unwrap();
         let names: Vec<String> = (0..=NAMES).map(|number| format!("many/{number}")).collect();
         inventory.keep(HERE, "many", names.iter().map(String::as_str), stamp);
-        assert_eq!(inventory.ask(HERE, ("many", "many/other"), |_| true), Presence::Perhaps);
+        assert_eq!(inventory.ask(HERE, "many", "many/other", |_| true), Presence::Perhaps);
         for number in 0..1000 {
             inventory.keep(HERE, &format!("{number}"), names[1..].iter().map(String::as_str), stamp);
         }

@@ -2,12 +2,15 @@
 
 pub(crate) mod admit;
 pub(crate) mod deploy;
+pub(crate) mod document;
 pub(crate) mod fetch;
+pub(crate) mod file;
 pub(crate) mod folder;
+pub(crate) mod generate;
 pub(crate) mod inventory;
-pub(crate) mod place;
 pub(crate) mod prefix_index;
 pub(crate) mod question;
+pub(crate) mod remote;
 pub(crate) mod remove;
 pub(crate) mod restore;
 #[cfg(test)]
@@ -17,18 +20,11 @@ pub(crate) use question::Question;
 
 use crate::context::Context;
 use crate::repository::Repository;
-use format::maven::path::PREFIXES;
 use std::sync::Arc;
-use store::{RepositoryId, Store, Unit};
+use store::Store;
 
 /// How often a change that lost a race tries again. Each lost race means that another change of the same folder won.
 pub(crate) const TRIES: usize = 100;
-
-/// What the answer to a question for the file at `path` is made from.
-pub(crate) fn unit(repository: RepositoryId, path: &str) -> Unit<'_> {
-    // The beginnings of all paths are of every folder there is.
-    if path.starts_with(PREFIXES) { Unit::All(repository) } else { Unit::Of(repository, format::tree::folder(path)) }
-}
 
 /// A hosted tree of files and what it works with.
 #[derive(Debug, Clone, Copy)]

@@ -28,7 +28,8 @@ pub(crate) fn behind(folder: &str) -> String {
 
 /// Whether a hosted tree has no folder that begins as this one does, nor ever had. It does not say so of all.
 pub(crate) async fn lacks(
-    (store, inventory): (&Store, &Inventory),
+    store: &Store,
+    inventory: &Inventory,
     id: RepositoryId,
     folder: &str,
     now: Millis,
@@ -36,7 +37,7 @@ pub(crate) async fn lacks(
 ) -> Result<bool, Error> {
     let Some(begins) = beginning(folder) else { return Ok(false) };
     let revisions = store.revisions();
-    let said = || inventory.ask(id, (ALL, begins), |stamp| revisions.holds(stamp, now)).known();
+    let said = || inventory.ask(id, ALL, begins, |stamp| revisions.holds(stamp, now)).known();
     if let Some(perhaps) = said() {
         return Ok(!perhaps);
     }

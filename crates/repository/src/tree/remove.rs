@@ -5,49 +5,45 @@ use crate::actor::Actor;
 use crate::error::Error;
 use crate::found::Found;
 use crate::tree::Tree;
+use crate::tree::admit;
+use crate::tree::file::{File, Provenance};
 use crate::tree::folder;
-use crate::tree::place;
-use crate::tree::place::Place;
 use crate::visible;
-use format::tree as paths;
 use store::{Entry, State};
 use telemetry::{Event, Millis};
 
 /// Folders asked of the store at once.
 const PAGE: usize = 1_000;
 
-/// Takes away the file at `path`, or all files below it.
+/// Takes away the file, or all files below its path.
 pub(crate) async fn remove(
     tree: Tree<'_>,
-    path: &str,
-    (by, at): (Actor<'_>, Millis),
+    file: &File<'_>,
+    by: Actor<'_>,
+    at: Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
-    place::may_change(tree.repository, path, by)?;
-    let one = withdraw(tree, paths::folder(path), |entry| entry.key == path, (by, at), event).await?;
-    match if one > 0 { one } else { remove_below(tree, path, (by, at), event).await? } {
-        0 => Err(match place::read(tree.repository.format, path) {
-            Some(Place::Made(_) | Place::Checksum(..)) => Error::MadeHere(path.to_owned()),
-            _ => Error::NoSuchFile(path.to_owned()),
+    admit::may_change(file, by)?;
+    let path = file.path;
+    let one = withdraw(tree, file.folder, |entry| entry.key == path, by, at, event).await?;
+    match if one > 0 { one } else { remove_below(tree, path, by, at, event).await? } {
+        0 => Err(match file.provenance() {
+            Some(Provenance::Generated | Provenance::ChecksumOf(..)) => Error::MadeHere(path.to_owned()),
+            Some(Provenance::Uploaded) | None => Error::NoSuchFile(path.to_owned()),
         }),
         removed => Ok(Found::Removed(removed)),
     }
 }
 
 /// Takes away all files below `path`.
-async fn remove_below(
-    tree: Tree<'_>,
-    path: &str,
-    (by, at): (Actor<'_>, Millis),
-    event: &mut Event,
-) -> Result<u64, Error> {
+async fn remove_below(tree: Tree<'_>, path: &str, by: Actor<'_>, at: Millis, event: &mut Event) -> Result<u64, Error> {
     let below = format!("{path}/");
-    let mut removed = withdraw(tree, path, |_| true, (by, at), event).await?;
+    let mut removed = withdraw(tree, path, |_| true, by, at, event).await?;
     let mut after = below.clone();
     loop {
         let folders = tree.store.units(tree.repository.id, &after, PAGE, event).await?;
         let here = folders.iter().take_while(|folder| folder.starts_with(&below)).count();
-        let all = async |folder: &str, event: &mut Event| withdraw(tree, folder, |_| true, (by, at), event).await;
+        let all = async |folder: &str, event: &mut Event| withdraw(tree, folder, |_| true, by, at, event).await;
         removed += folder::each(&folders[..here], all, event).await?;
         match folders.last() {
             Some(last) if here == PAGE => after.clone_from(last),
@@ -61,12 +57,13 @@ async fn withdraw(
     tree: Tree<'_>,
     folder: &str,
     which: impl Fn(&Entry) -> bool,
-    (by, at): (Actor<'_>, Millis),
+    by: Actor<'_>,
+    at: Millis,
     event: &mut Event,
 ) -> Result<u64, Error> {
     let withdrawn = |rows: &[Entry]| {
         let seen = visible(rows, tree.repository.whole(at)).map(|seen| seen.entry()).filter(|entry| which(entry));
         seen.map(|entry| Entry { state: State::Withdrawn, changed: at, ..entry.clone() }).collect()
     };
-    folder::change(tree, folder, withdrawn, (by, at), event).await
+    folder::change(tree, folder, withdrawn, by, at, event).await
 }

@@ -3,7 +3,7 @@
 use crate::actor::Actor;
 use crate::error::Error;
 use crate::tree::Tree;
-use crate::tree::{folder, place};
+use crate::tree::{admit, folder};
 use crate::undo::UNDO_MS;
 use std::collections::BTreeSet;
 use store::{Entry, State};
@@ -16,10 +16,11 @@ const PAGE: usize = 1_000;
 pub(crate) async fn restore(
     tree: Tree<'_>,
     path: &str,
-    (by, at): (Actor<'_>, Millis),
+    by: Actor<'_>,
+    at: Millis,
     event: &mut Event,
 ) -> Result<u64, Error> {
-    place::may_change(tree.repository, path, by)?;
+    admit::may_change(&tree.repository.file(path), by)?;
     let Some((removed, folders)) = last_removal(tree, path, event).await? else {
         return Err(Error::NothingRemoved(path.to_owned()));
     };
@@ -30,7 +31,7 @@ pub(crate) async fn restore(
         let removed = rows.iter().filter(|entry| is_removed(entry, path) && entry.changed == removed);
         removed.map(|entry| Entry { state: State::Live, changed: at, ..entry.clone() }).collect()
     };
-    let all = async |folder: &str, event: &mut Event| folder::change(tree, folder, live, (by, at), event).await;
+    let all = async |folder: &str, event: &mut Event| folder::change(tree, folder, live, by, at, event).await;
     folder::each(&folders.into_iter().collect::<Vec<_>>(), all, event).await
 }
 

@@ -9,7 +9,7 @@ use crate::found::Found;
 use crate::repository::Repository;
 use crate::repository::shared::Shared;
 use crate::tree::inventory::Inventory;
-use crate::tree::{Tree, deploy, fetch, remove, restore};
+use crate::tree::{Tree, admit, deploy, fetch, remove, restore};
 use crate::workers::Workers;
 use bytes::Bytes;
 use std::sync::Arc;
@@ -72,22 +72,25 @@ impl Trial {
         let event = &mut Event::job("test", Millis(0));
         let mut staged = self.context.store.stage(event).await?;
         staged.write(Bytes::from_static(bytes), event).await?;
-        deploy::deploy(self.tree(), path, staged, (somebody(None), || Millis(day * DAY)), event).await
+        let file = self.repository.file(path);
+        deploy::deploy(self.tree(), &file, staged, somebody(None), || Millis(day * DAY), event).await
     }
 
     async fn remove(&self, path: &str, day: i64) -> Result<Found, Error> {
-        remove::remove(self.tree(), path, (somebody(None), Millis(day * DAY)), &mut Event::job("test", Millis(0))).await
+        let (file, event) = (self.repository.file(path), &mut Event::job("test", Millis(0)));
+        remove::remove(self.tree(), &file, somebody(None), Millis(day * DAY), event).await
     }
 
     async fn restore(&self, path: &str, at: Millis) -> Result<u64, Error> {
-        restore::restore(self.tree(), path, (somebody(None), at), &mut Event::job("test", Millis(0))).await
+        restore::restore(self.tree(), path, somebody(None), at, &mut Event::job("test", Millis(0))).await
     }
 
     /// What is answered; `None` where there is nothing.
     async fn get(&self, path: &str) -> Option<Bytes> {
         match fetch::fetch(
-            (self.tree(), &self.inventory),
-            path,
+            self.tree(),
+            &self.inventory,
+            &self.repository.file(path),
             Millis(i64::MAX - 1),
             &mut Event::job("test", Millis(0)),
         )
@@ -158,7 +161,9 @@ async fn what_is_made_here_cannot_be_removed() {
 #[tokio::test]
 async fn a_token_for_one_artifact_changes_what_is_below_its_folder() {
     let trial = Trial::begin().await;
-    let may = |path: &str, only: &str| crate::tree::admit::admit(&trial.repository, path, somebody(Some(only))).is_ok();
+    let may = |path: &str, only: &str| {
+        admit::admit(&trial.repository, &trial.repository.file(path), somebody(Some(only))).is_ok()
+    };
     assert!(may(JAR, "org:lamp") && may("org/lamp/maven-metadata.xml", "org:lamp"));
     assert!(may(JAR, "org") && may("org/example/lamp/1/lamp-1.jar", "org.example"));
     for only in ["org:lam", "org:lamp2", "or", "lamp", "com:lamp", "org.lam"] {
@@ -168,7 +173,8 @@ async fn a_token_for_one_artifact_changes_what_is_below_its_folder() {
         restore::restore(
             trial.tree(),
             "org",
-            (somebody(Some("org:lamp")), Millis(0)),
+            somebody(Some("org:lamp")),
+            Millis(0),
             &mut Event::job("test", Millis(0))
         )
         .await,

@@ -22,20 +22,20 @@ pub(crate) fn bound() -> Arc<Bound> {
 pub(crate) struct Followers<'a> {
     remote: &'a Remote,
     path: &'a str,
-    told: &'a watch::Sender<Stage>,
+    stages: &'a watch::Sender<Stage>,
     /// While nobody does: room for the rest, and how far the file may come in it.
     rest: Option<(Slot, u64)>,
 }
 
 impl<'a> Followers<'a> {
-    pub(crate) fn new(remote: &'a Remote, path: &'a str, told: &'a watch::Sender<Stage>) -> Self {
-        Self { remote, path, told, rest: None }
+    pub(crate) fn new(remote: &'a Remote, path: &'a str, stages: &'a watch::Sender<Stage>) -> Self {
+        Self { remote, path, stages, rest: None }
     }
 
     /// Ends the fetch where nobody follows it, nobody reads the file, and too much of it is left. So many bytes of `len` have come,
     /// and so many `readers` have them.
     pub(crate) fn look(&mut self, readers: usize, came: u64, len: Option<u64>) -> Result<(), Trouble> {
-        if readers > 0 || self.told.receiver_count() > 0 {
+        if readers > 0 || self.stages.receiver_count() > 0 {
             self.rest = None;
             return Ok(());
         }
@@ -47,7 +47,7 @@ impl<'a> Followers<'a> {
         }
         let fits = self.rest.as_ref().is_some_and(|(_, until)| came <= *until);
         // Another may have come before the table was locked.
-        if fits || !self.remote.left(self.path, self.told) {
+        if fits || !self.remote.left(self.path, self.stages) {
             return Ok(());
         }
         bound.reject();

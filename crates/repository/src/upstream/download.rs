@@ -1,16 +1,15 @@
 //! A body on its way from an upstream: few bytes are held in memory, more go into a file that others read as it grows.
 
 use crate::content::Grown;
-use crate::format::Format;
+use crate::tree::file::File;
 use crate::upstream::abandoned::Followers;
 use crate::upstream::expected_digests::ExpectedDigests;
 use crate::upstream::failure::Failure;
-use crate::upstream::path_class;
 use crate::upstream::trouble::Trouble;
 use bytes::{Bytes, BytesMut};
 use client::Arriving;
 use format::tree::Checksum;
-use std::fs::File;
+use std::fs;
 use std::future::Future;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -21,87 +20,79 @@ use store::{Arrival, Hashes, Held, Store};
 use telemetry::{Event, Op, Reason};
 use tokio::sync::watch;
 
-/// The last so many bytes are held back until the digest is known to be right: what was sent before them is no file yet.
-/// What has no more is never sent before.
+/// So many bytes at the end are held back until the digest is known to be right, so that nobody has the whole of a wrong file.
+/// A file that has no more is not sent before.
 const TAIL: u64 = 64 << 10;
 /// Bytes that are written at a time, where they have arrived.
 const PIECE: usize = 64 << 10;
 /// The largest file that is taken.
 const FILE_MAX_BYTES: u64 = 64 << 30;
-/// One byte more than a document may have.
-const DOCUMENT_MAX_BYTES: u64 = format::maven::LONGEST as u64 + 1;
 
-/// Takes a file that others may read from now on as it grows, and the digests that are promised for it.
-pub(crate) trait Show: FnOnce(Arc<File>, watch::Receiver<Grown>, Promised) {}
-impl<F: FnOnce(Arc<File>, watch::Receiver<Grown>, Promised)> Show for F {}
+/// Is given a file that others may read from now on as it grows, and the digests that are expected of it.
+pub(crate) trait Show: FnOnce(Arc<fs::File>, watch::Receiver<Grown>, Promised) {}
+impl<F: FnOnce(Arc<fs::File>, watch::Receiver<Grown>, Promised)> Show for F {}
 type Promised = Arc<[(Checksum, String)]>;
 
 /// A body that has come to its end, with its digests. It is not known yet whether they are right.
 pub(crate) struct Download {
     pub(crate) hashes: Hashes,
-    /// For whoever answers with it.
+    /// For the answers.
     pub(crate) held: Held,
     /// For the store.
     pub(crate) arrival: Arrival,
-    /// Whom to tell, where others read it already.
+    /// Tells the readers of its end, where there are some already.
     pub(crate) growth: Option<Growth>,
 }
 
-/// Tells those who read the file how far it has come. When it is dropped before the end, the file is broken.
+/// Tells the readers of the file how far it has come. When it is dropped before the end, the file is broken.
 pub(crate) struct Growth(watch::Sender<Grown>);
 
-impl Download {
-    /// Takes all of a body. `show` is told of the file once there are bytes to read, and what is promised of them.
-    pub(crate) async fn take(
-        store: &Store,
-        path: (Format, &str),
-        answer: &mut Arriving,
-        (promise, show, followers): (&mut ExpectedDigests, impl Show, Followers<'_>),
-        event: &mut Event,
-    ) -> Result<Self, Trouble> {
+/// A body that arrives, and everybody who has to do with it.
+pub(crate) struct Incoming<'a, S> {
+    pub(crate) file: &'a File<'a>,
+    pub(crate) answer: &'a mut Arriving,
+    pub(crate) expected: &'a mut ExpectedDigests,
+    /// Is given the file once there are bytes to read.
+    pub(crate) show: S,
+    pub(crate) followers: Followers<'a>,
+}
+
+impl<S: Show> Incoming<'_, S> {
+    /// Takes all of the body.
+    pub(crate) async fn take(self, store: &Store, event: &mut Event) -> Result<Download, Trouble> {
         let mut first = BytesMut::new();
         while first.len() as u64 <= TAIL
-            && let Some(piece) = answer.next(event).await
+            && let Some(piece) = self.answer.next(event).await
         {
             first.extend_from_slice(&piece?);
-            if answer.length().is_some_and(|length| length > TAIL) {
-                return Self::take_file(store, path, (answer, first), (promise, show, followers), event).await;
+            if self.answer.length().is_some_and(|length| length > TAIL) {
+                return self.take_file(store, first, event).await;
             }
         }
         if first.len() as u64 > TAIL {
-            return Self::take_file(store, path, (answer, first), (promise, show, followers), event).await;
+            return self.take_file(store, first, event).await;
         }
-        refuse_a_page(path, &first)?;
+        refuse_a_page(self.file, &first)?;
         let bytes = first.freeze();
         let hashes = event.time(Op::Hash, || Hashes::of(&bytes));
-        Ok(Self { hashes, held: Held::Bytes(bytes.clone()), arrival: Arrival::Bytes(bytes), growth: None })
+        Ok(Download { hashes, held: Held::Bytes(bytes.clone()), arrival: Arrival::Bytes(bytes), growth: None })
     }
 
-    /// What gives its bytes, for whoever has to look inside.
-    pub(crate) fn document(&self) -> impl FnOnce() -> io::Result<Bytes> + Send + 'static {
-        document(&self.held, self.hashes.size_bytes)
-    }
-
-    async fn take_file(
-        store: &Store,
-        path: (Format, &str),
-        (answer, first): (&mut Arriving, BytesMut),
-        (promise, show, followers): (&mut ExpectedDigests, impl Show, Followers<'_>),
-        event: &mut Event,
-    ) -> Result<Self, Trouble> {
-        refuse_a_page(path, &first)?;
+    async fn take_file(self, store: &Store, first: BytesMut, event: &mut Event) -> Result<Download, Trouble> {
+        refuse_a_page(self.file, &first)?;
+        let Self { answer, expected, show, mut followers, .. } = self;
         let length = answer.length();
         let mut staged = store.stage(event).await?;
         let file = Arc::new(staged.open()?);
-        let (told, grown) = watch::channel(Grown::Going(0));
-        let growth = Growth(told);
+        let (growth, grown) = watch::channel(Grown::Going(0));
+        let growth = Growth(growth);
         let mut piece = Some(first.freeze());
-        let (mut show, mut followers) = (Some((show, grown)), followers);
+        let mut show = Some((show, grown));
         while let Some(bytes) = piece {
             staged.write(bytes, event).await?;
             growth.come_to(staged.size_bytes(), length);
             if let Some((show, grown)) = show.take() {
-                show(file.clone(), grown, promise.soon(event).await?);
+                show(file.clone(), grown, expected.soon(event).await?);
             }
             followers.look(growth.readers(), staged.size_bytes(), length)?;
             if staged.size_bytes() > FILE_MAX_BYTES {
@@ -112,14 +103,25 @@ impl Download {
         }
         let hashes = staged.hashes().ok_or(store::Error::GivenUp)?;
         let arrival = Arrival::Staged(Box::new(staged));
-        Ok(Self { hashes, held: Held::File(file), arrival, growth: Some(growth) })
+        Ok(Download { hashes, held: Held::File(file), arrival, growth: Some(growth) })
     }
 }
 
-/// What gives the bytes of a file of so many: all that a document may have, and one more that says that it has too many. It may
-/// read a file.
-pub(crate) fn document(held: &Held, size_bytes: u64) -> impl FnOnce() -> io::Result<Bytes> + Send + 'static {
-    let (held, most) = (held.clone(), size_bytes.min(DOCUMENT_MAX_BYTES));
+impl Download {
+    /// Reads the bytes of a document, which may be in a file; `longest` is the longest that a document may be.
+    pub(crate) fn document(&self, longest: usize) -> impl FnOnce() -> io::Result<Bytes> + Send + 'static {
+        document(&self.held, self.hashes.size_bytes, longest)
+    }
+}
+
+/// Reads the bytes of a document, which may be in a file: as many as a document may have, and one more, which says that it has too
+/// many.
+pub(crate) fn document(
+    held: &Held,
+    size_bytes: u64,
+    longest: usize,
+) -> impl FnOnce() -> io::Result<Bytes> + Send + 'static {
+    let (held, most) = (held.clone(), size_bytes.min(longest as u64 + 1));
     move || match held {
         Held::Bytes(bytes) => Ok(bytes),
         Held::File(file) => {
@@ -131,12 +133,12 @@ pub(crate) fn document(held: &Held, size_bytes: u64) -> impl FnOnce() -> io::Res
 }
 
 impl Growth {
-    /// The digests are right: those who read may have the rest.
+    /// The digests are right, so readers may have the rest.
     pub(crate) fn whole(&self, len: u64) {
         self.0.send_replace(Grown::Whole(len));
     }
 
-    /// How many read the file, besides who shows it to those who come.
+    /// How many read the file, besides the flight that shows it.
     fn readers(&self) -> usize {
         self.0.receiver_count().saturating_sub(1)
     }
@@ -160,7 +162,7 @@ impl Drop for Growth {
     }
 }
 
-/// The next piece, with what else has arrived by now: each is written by a thread of the store.
+/// The next piece, with everything else that has arrived by now, as each write costs a change of threads.
 async fn gather(answer: &mut Arriving, event: &mut Event) -> Result<Option<Bytes>, Trouble> {
     let Some(first) = answer.next(event).await.transpose()? else { return Ok(None) };
     if first.len() >= PIECE {
@@ -181,10 +183,10 @@ async fn gather(answer: &mut Arriving, event: &mut Event) -> Result<Option<Bytes
     Ok(Some(piece.freeze()))
 }
 
-/// Refuses what begins like a page for people where none can be.
-fn refuse_a_page((format, path): (Format, &str), first: &[u8]) -> Result<(), Failure> {
+/// Refuses a body that begins like a page for people where the file cannot be one.
+fn refuse_a_page(file: &File<'_>, first: &[u8]) -> Result<(), Failure> {
     let text = first.trim_ascii_start();
     let begins = |with: &str| text.get(..with.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(with.as_bytes()));
     let page = begins("<!doctype html") || begins("<html");
-    if page && !path_class::may_be_html(format, path) { Err(Failure::page()) } else { Ok(()) }
+    if page && !file.may_be_html() { Err(Failure::page()) } else { Ok(()) }
 }

@@ -4,131 +4,81 @@
 use crate::content::{Content, Source};
 use crate::content::{Freshness, How};
 use crate::error::Error;
-use crate::found::Found;
-use crate::maven::upstream::{filtered_metadata, past};
+use crate::tree::file::File;
 use crate::upstream::failure::Failure;
 use crate::upstream::flights::{ArrivedBy, FetchResult, FlightLifetime, FollowUntil, Stage};
 use crate::upstream::row::OfUpstream;
+use crate::upstream::trace::FetchTrace;
 use crate::upstream::ttl::{Ttl, TtlState};
-use crate::upstream::{KeptFile, PATIENCE, Remembered, Remote, TRIAL_PATIENCE, path_class, refused};
+use crate::upstream::{KeptFile, PATIENCE, Remembered, Remote, TRIAL_PATIENCE};
 use crate::visible::shown;
-use format::maven::path::PREFIXES;
 use format::tree::{self, Checksum};
 use store::Held;
-use telemetry::{Event, EventId, Layer, MemberRecord, MemberSaid, Millis, Reason, Tick};
+use telemetry::{Event, Millis, Reason};
 use tokio::time::timeout;
 
-/// The file at `path`, or what is known of its bytes where `path` is that of a checksum.
-pub(crate) async fn fetch(remote: &Remote, path: &str, event: &mut Event) -> Result<Found, Error> {
-    event.layer = Layer::Remote;
-    let began = Tick::now();
-    let mut told = FetchTrace::default();
-    let found = match (refused::never_asked(&remote.repository, path), remote.repository.as_of) {
-        (Some(why), _) => Err(why),
-        (None, Some(then)) => Box::pin(past::file(remote, then, path, &mut told, event)).await,
-        (None, None) if filtered_metadata::is_for(remote, path) => {
-            Box::pin(filtered_metadata::metadata(remote, path, &mut told, event)).await
-        }
-        (None, None) => present(remote, path, &mut told, event).await,
-    };
-    let detail = match &found {
-        Err(Error::Upstream(failure)) => Some(failure.detail()),
-        Err(Error::Hidden(why)) => Some(why.to_string()),
-        _ => told.let_through.take(),
-    };
-    event.detail = detail.unwrap_or_default();
-    let (said, reason) = match (&found, told.stale) {
-        (Ok(_), None) => (MemberSaid::Hit, told.unverified.then_some(Reason::Unverified)),
-        (Ok(_), Some(reason)) => (MemberSaid::Stale, Some(reason)),
-        (Err(Error::Unasked), _) => (MemberSaid::Unknown, None),
-        (Err(error), _) if error.is_absence() => (MemberSaid::NotFound, Some(error.reason())),
-        (Err(error @ Error::Hidden(_)), _) => (MemberSaid::Blocked, Some(error.reason())),
-        (Err(error), _) if error.reason() == Reason::UpstreamTimeout => (MemberSaid::Timeout, Some(error.reason())),
-        (Err(error), _) => (MemberSaid::Failed, Some(error.reason())),
-    };
-    let until = match &found {
-        Ok(content) => content.fresh_until,
-        Err(error) => error.fresh_until(),
-    };
-    event.absorb(MemberRecord {
-        until,
-        nanos: Tick::now().since(began),
-        flight: told.flight,
-        ..MemberRecord::new(&remote.repository.record.name, said, reason)
-    });
-    found.map(Found::Content)
-}
-
-/// The file at `path` as the upstream has it, or what is known of its bytes where `path` is that of a checksum.
+/// The file as the upstream has it, or what is known of its bytes where it is a checksum.
 pub(crate) async fn present(
     remote: &Remote,
-    path: &str,
-    told: &mut FetchTrace,
+    asked: &File<'_>,
+    trace: &mut FetchTrace,
     event: &mut Event,
 ) -> Result<Content, Error> {
-    match path_class::checksum_of(remote.repository.format, path) {
-        Some((file, checksum)) => checksum_file(remote, path, (file, checksum), told, event).await,
-        None => file(remote, path, told, event).await,
+    match asked.checksum() {
+        Some((of, checksum)) => checksum_file(remote, asked, &of, checksum, trace, event).await,
+        None => file(remote, asked, trace, event).await,
     }
-}
-
-/// What the event is told of how an answer came to be.
-#[derive(Debug, Default)]
-pub(crate) struct FetchTrace {
-    flight: Option<EventId>,
-    stale: Option<Reason>,
-    /// Whether the upstream told no checksum of the bytes that are answered with.
-    unverified: bool,
-    pub(crate) let_through: Option<String>,
 }
 
 /// A checksum: of the bytes that are answered with, where those are known, whatever the upstream has beside them.
 async fn checksum_file(
     remote: &Remote,
-    path: &str,
-    (of, checksum): (&str, Checksum),
-    told: &mut FetchTrace,
+    asked: &File<'_>,
+    of: &File<'_>,
+    checksum: Checksum,
+    trace: &mut FetchTrace,
     event: &mut Event,
 ) -> Result<Content, Error> {
-    // Metadata is small: it is fetched for its checksum, so that both are of the same bytes. Other files may be large, and
-    // whoever asks for their checksum alone may have the file.
-    let of = if path_class::is_metadata(remote.repository.format, of) {
-        file(remote, of, told, event).await?
+    // Metadata is small: it is fetched for its checksum, so that both are of the same bytes. Other files may be large, and a client
+    // that asks for their checksum alone may have the file.
+    let of = if of.is_metadata() {
+        file(remote, of, trace, event).await?
     } else {
         match remote.recall(of, event).await? {
             Some(Remembered::File(kept)) if Ttl::of(&remote.repository, of).lasting() => {
-                answer((remote, told), of, kept, (How::Kept, None), event).await?
+                answer(remote, of, kept, How::Kept, None, trace, event).await?
             }
-            Some(Remembered::File(_)) => file(remote, of, told, event).await?,
+            Some(Remembered::File(_)) => file(remote, of, trace, event).await?,
             Some(Remembered::MissingUntil(until)) if remote.now() < until => {
-                return Err(Error::Missing { path: path.to_owned(), until });
+                return Err(Error::Missing { path: asked.path.to_owned(), until });
             }
-            _ => return file(remote, path, told, event).await,
+            _ => return file(remote, asked, trace, event).await,
         }
     };
     match of.sum(checksum) {
         Some(sum) => Ok(sum),
-        None => file(remote, path, told, event).await,
+        None => file(remote, asked, trace, event).await,
     }
 }
 
+/// The file as it is kept, while that is good; else as the upstream has it, or where that fails, as it was good last.
 pub(crate) async fn file(
     remote: &Remote,
-    path: &str,
-    told: &mut FetchTrace,
+    file: &File<'_>,
+    trace: &mut FetchTrace,
     event: &mut Event,
 ) -> Result<Content, Error> {
-    let (now, ages) = (remote.now(), Ttl::of(&remote.repository, path));
-    let had = match remote.recall(path, event).await? {
+    let (now, path, ttl) = (remote.now(), file.path, Ttl::of(&remote.repository, file));
+    let had = match remote.recall(file, event).await? {
         Some(Remembered::MissingUntil(until)) if now < until => {
             return Err(Error::Missing { path: path.to_owned(), until });
         }
-        Some(Remembered::File(kept)) => match ages.at(kept.known.checked, now) {
-            TtlState::Fresh(until) => return answer((remote, told), path, kept, (How::Kept, until), event).await,
+        Some(Remembered::File(kept)) => match ttl.at(kept.known.checked, now) {
+            TtlState::Fresh(until) => return answer(remote, file, kept, How::Kept, until, trace, event).await,
             TtlState::Aging => {
                 // Nobody waits for this one. Where it cannot begin, it was no trouble to anybody.
-                told.flight = remote.flight(path, FlightLifetime::ToItsEnd).ok().map(|flight| flight.id);
-                return answer((remote, told), path, kept, (How::Kept, Some(now)), event).await;
+                trace.flight = remote.flight(path, FlightLifetime::ToItsEnd).ok().map(|flight| flight.id);
+                return answer(remote, file, kept, How::Kept, Some(now), trace, event).await;
             }
             TtlState::Stale => Some(kept),
         },
@@ -142,15 +92,15 @@ pub(crate) async fn file(
         // Nobody can be asked now. What was good last is as good then as where the upstream fails.
         Err(error) => {
             return match had {
-                Some(kept) => stale((remote, told), path, kept, error.reason(), event).await,
+                Some(kept) => stale(remote, file, kept, error.reason(), trace, event).await,
                 None => Err(error),
             };
         }
     };
-    told.flight = Some(flight.id);
-    // Metadata is looked into before it is believed, and lists are read whole. Whoever has an older one to fall back to is not given
-    // half of a newer one.
-    let whole = path_class::is_metadata(remote.repository.format, path) || path == PREFIXES;
+    trace.flight = Some(flight.id);
+    // Metadata is looked into before it is believed, and lists are read whole. Where there is an older file to fall back to, nobody is
+    // given half of a newer one.
+    let whole = file.is_metadata() || file.is_prefixes();
     let until = if whole || had.is_some() { FollowUntil::Done } else { FollowUntil::Arriving };
     let follow = flight.follow(until, event);
     let patience = match (trial, &had) {
@@ -164,17 +114,17 @@ pub(crate) async fn file(
     };
     match landed.ok_or(Error::GivenUp)? {
         Stage::Arriving(arriving) => {
-            let mut row = OfUpstream::arriving(remote, path, &arriving, event).await?;
+            let mut row = OfUpstream::arriving(remote, file, &arriving, event).await?;
             if row.look_for_date(remote, event).await? {
-                row = OfUpstream::arriving(remote, path, &arriving, event).await?;
+                row = OfUpstream::arriving(remote, file, &arriving, event).await?;
             }
-            told.let_through = seen(remote, row, path)?.or_else(|| told.let_through.take());
+            trace.let_through = seen(remote, row, file)?.or_else(|| trace.let_through.take());
             Ok(Content {
                 source: Source::Growing(arriving.growing()),
                 hashes: None,
                 modified: arriving.modified,
                 media: tree::media(path),
-                lasting: ages.lasting(),
+                lasting: ttl.lasting(),
                 fresh_until: Some(now),
                 freshness: Some(Freshness { how: How::Fetched, age_s: 0 }),
             })
@@ -186,51 +136,54 @@ pub(crate) async fn file(
                 ArrivedBy::Confirmed => How::Confirmed,
             };
             // What takes long to come is as good as it was when it was asked for.
-            let until = match ages.at(kept.known.checked, remote.now()) {
+            let until = match ttl.at(kept.known.checked, remote.now()) {
                 TtlState::Fresh(until) => until,
                 TtlState::Aging | TtlState::Stale => Some(now),
             };
-            answer((remote, told), path, kept, (how, until), event).await
+            answer(remote, file, kept, how, until, trace, event).await
         }
         Stage::Done(Ok(FetchResult::Missing(until))) => Err(Error::Missing { path: path.to_owned(), until }),
         Stage::Done(Err(trouble)) => match (had, trouble.reason()) {
-            (Some(kept), Some(reason)) => stale((remote, told), path, kept, reason, event).await,
+            (Some(kept), Some(reason)) => stale(remote, file, kept, reason, trace, event).await,
             _ => Err(trouble.into()),
         },
         Stage::Asking => match had {
-            Some(kept) => stale((remote, told), path, kept, Reason::UpstreamTimeout, event).await,
+            Some(kept) => stale(remote, file, kept, Reason::UpstreamTimeout, trace, event).await,
             None => Err(Failure::hung().into()),
         },
     }
 }
 
-/// Answers with what was good last, and says why. It is asked for again by whoever comes next.
+/// Answers with the bytes that were good last, and says why. The next request asks the upstream again.
 async fn stale(
-    (remote, told): (&Remote, &mut FetchTrace),
-    path: &str,
+    remote: &Remote,
+    file: &File<'_>,
     kept: KeptFile,
     why: Reason,
+    trace: &mut FetchTrace,
     event: &mut Event,
 ) -> Result<Content, Error> {
-    told.stale = Some(why);
-    answer((remote, told), path, kept, (How::Stale(why), Some(remote.now())), event).await
+    trace.stale = Some(why);
+    answer(remote, file, kept, How::Stale(why), Some(remote.now()), trace, event).await
 }
 
 /// Answers with a file that is kept, and need not be asked for again before `until`.
 pub(crate) async fn answer(
-    (remote, told): (&Remote, &mut FetchTrace),
-    path: &str,
+    remote: &Remote,
+    file: &File<'_>,
     kept: KeptFile,
-    (how, until): (How, Option<Millis>),
+    how: How,
+    until: Option<Millis>,
+    trace: &mut FetchTrace,
     event: &mut Event,
 ) -> Result<Content, Error> {
     let KeptFile { known, held } = kept;
-    let mut row = OfUpstream::kept(remote, path, &known, event).await?;
+    let mut row = OfUpstream::kept(remote, file, &known, event).await?;
     if row.look_for_date(remote, event).await? {
-        row = OfUpstream::kept(remote, path, &known, event).await?;
+        row = OfUpstream::kept(remote, file, &known, event).await?;
     }
-    told.let_through = seen(remote, row, path)?.or_else(|| told.let_through.take());
-    told.unverified = known.verified == Some(false);
+    trace.let_through = seen(remote, row, file)?.or_else(|| trace.let_through.take());
+    trace.unverified = known.verified == Some(false);
     let age = remote.now().0.saturating_sub(known.checked.0).max(0) / 1000;
     Ok(Content {
         source: match held {
@@ -239,16 +192,16 @@ pub(crate) async fn answer(
         },
         hashes: Some(known.hashes.clone()),
         modified: known.modified.as_deref().and_then(client::moment),
-        media: tree::media(path),
-        lasting: Ttl::of(&remote.repository, path).lasting(),
+        media: tree::media(file.path),
+        lasting: Ttl::of(&remote.repository, file).lasting(),
         fresh_until: until,
         freshness: Some(Freshness { how, age_s: age.cast_unsigned() }),
     })
 }
 
 /// Whether the file may be seen, and what lets it though it is young.
-fn seen(remote: &Remote, row: OfUpstream<'_>, path: &str) -> Result<Option<String>, Error> {
+fn seen(remote: &Remote, row: OfUpstream<'_>, file: &File<'_>) -> Result<Option<String>, Error> {
     let now = remote.now();
-    let missing = || Error::Missing { path: path.to_owned(), until: now };
+    let missing = || Error::Missing { path: file.path.to_owned(), until: now };
     shown(&row, remote.repository.view(now)).map_err(|why| why.map_or_else(missing, Error::from))
 }

@@ -1,20 +1,21 @@
 //! What a flight does: ask the upstream, take what comes, hold it against what is said of it, and keep it.
 
-use crate::format::Format;
+use crate::tree::file::File;
 use crate::upstream::abandoned::Followers;
 use crate::upstream::checksum_policy::ChecksumPolicy;
+use crate::upstream::content_coding;
 use crate::upstream::declared_digests::DeclaredDigests;
-use crate::upstream::download::Download;
+use crate::upstream::download::{Download, Incoming};
 use crate::upstream::expected_digests::ExpectedDigests;
 use crate::upstream::failure::Failure;
 use crate::upstream::flights::{ArrivedBy, Arriving as Shown, FetchResult, Stage};
 use crate::upstream::trouble::Trouble;
 use crate::upstream::ttl::{Ttl, TtlState};
-use crate::upstream::{KeptFile, Remembered, Remote, path_class};
+use crate::upstream::{KeptFile, Remembered, Remote};
 use bytes::Bytes;
 use client::{Arriving, Conditions, Upstream};
+use format::maven::LONGEST;
 use format::maven::metadata::Metadata;
-use format::tree;
 use std::io;
 use std::sync::Arc;
 use store::{CachedFile, Lane, Stamp};
@@ -27,25 +28,25 @@ const SMALL: u64 = 16 << 10;
 /// One flight, from its start to its landing.
 pub(crate) struct FetchJob<'a> {
     remote: &'a Remote,
-    path: &'a str,
-    ages: Ttl,
-    told: &'a watch::Sender<Stage>,
+    file: File<'a>,
+    ttl: Ttl,
+    stages: &'a watch::Sender<Stage>,
     /// Of before it began.
     stamp: Option<Stamp>,
 }
 
 impl<'a> FetchJob<'a> {
-    pub(crate) fn new(remote: &'a Remote, path: &'a str, told: &'a watch::Sender<Stage>) -> Self {
-        Self { remote, path, ages: Ttl::of(&remote.repository, path), told, stamp: remote.stamp(path) }
+    pub(crate) fn new(remote: &'a Remote, file: File<'a>, stages: &'a watch::Sender<Stage>) -> Self {
+        Self { remote, file, ttl: Ttl::of(&remote.repository, &file), stages, stamp: remote.stamp(&file) }
     }
 
     /// Has what is remembered made good again, or brings what is not.
     pub(crate) async fn fly(&self, event: &mut Event) -> Result<FetchResult, Trouble> {
         let now = self.remote.now();
         // Another flight may have landed after whoever asked for this one looked.
-        let had = match self.remote.recall(self.path, event).await? {
+        let had = match self.remote.recall(&self.file, event).await? {
             Some(Remembered::MissingUntil(until)) if now < until => return Ok(FetchResult::Missing(until)),
-            Some(Remembered::File(file)) => match self.ages.at(file.known.checked, now) {
+            Some(Remembered::File(file)) => match self.ttl.at(file.known.checked, now) {
                 TtlState::Fresh(_) => return Ok(FetchResult::File(file, ArrivedBy::Kept)),
                 TtlState::Aging | TtlState::Stale => Some(file),
             },
@@ -57,15 +58,12 @@ impl<'a> FetchJob<'a> {
             etag: known.and_then(|known| known.etag.clone()),
             modified: known.and_then(|known| known.modified.clone()),
         };
-        let call = upstream.get(self.path, &conditions, event);
-        let answer = self.remote.while_followed((self.path, self.told), call).await?;
+        let call = upstream.get(self.file.path, &conditions, event);
+        let answer = self.remote.while_followed(self.file.path, self.stages, call).await?;
         self.remote.pin(&upstream, event).await?;
         let answer = answer?;
         match (answer.status(), had) {
-            // A folder is no file of Maven's.
-            (200, had) if answer.is_of_folder() && self.remote.repository.format == Format::Maven => {
-                self.miss(had, event).await
-            }
+            (200, had) if answer.is_of_folder() && !self.file.may_be_folder() => self.miss(had, event).await,
             (200, had) => self.take(&upstream, answer, had, event).await,
             (304, Some(had)) => self.confirm(had, event).await,
             (404 | 410, had) => self.miss(had, event).await,
@@ -83,21 +81,21 @@ impl<'a> FetchJob<'a> {
     async fn confirm(&self, had: KeptFile, event: &mut Event) -> Result<FetchResult, Trouble> {
         let checked = self.remote.now();
         let (store, of) = (&self.remote.remotes.store, self.remote.repository.origin);
-        store.confirm_cached(of, self.path, checked, event).await?;
+        store.confirm_cached(of, self.file.path, checked, event).await?;
         let known = Arc::new(CachedFile { checked, ..(*had.known).clone() });
         let kept = KeptFile { known, held: had.held };
-        self.remote.leave_open(self.path, &kept, self.stamp);
+        self.remote.leave_open(&self.file, &kept, self.stamp);
         Ok(FetchResult::File(kept, ArrivedBy::Confirmed))
     }
 
     /// The upstream has proven that there is no such file.
     async fn miss(&self, had: Option<KeptFile>, event: &mut Event) -> Result<FetchResult, Trouble> {
         let now = self.remote.now();
-        let until = self.ages.missing_until(now);
+        let until = self.ttl.missing_until(now);
         let (store, repository) = (&self.remote.remotes.store, &self.remote.repository);
-        store.miss(repository.origin, self.path, (now, until), event).await?;
+        store.miss(repository.origin, self.file.path, (now, until), event).await?;
         if had.is_some() {
-            store.refreshed(repository.id, tree::folder(self.path));
+            store.refreshed(repository.id, self.file.folder);
         }
         Ok(FetchResult::Missing(until))
     }
@@ -111,22 +109,21 @@ impl<'a> FetchJob<'a> {
         event: &mut Event,
     ) -> Result<FetchResult, Trouble> {
         let html = answer.header("content-type").is_some_and(|kind| kind.contains("html"));
-        let format = self.remote.repository.format;
-        if html && !path_class::may_be_html(format, self.path) {
+        if html && !self.file.may_be_html() {
             return Err(Failure::page().into());
         }
         let coding = answer.header("content-encoding").unwrap_or_default();
-        if !path_class::is_of_itself(self.path, coding) {
+        if !content_coding::is_of_itself(self.file.path, coding) {
             let text = format!("the upstream answered with a coding that was not asked for: {}", Event::text(coding));
             return Err(Failure::new(Reason::UpstreamInvalid, text).into());
         }
         let now = self.remote.now();
         let policy = ChecksumPolicy::of(self.remote.repository.record.remote.as_deref());
         let asked = policy != ChecksumPolicy::Ignore;
-        let looked_at = asked && !path_class::is_metadata(format, self.path);
+        let looked_at = asked && !self.file.is_metadata();
         let claims = if looked_at { DeclaredDigests::of(&answer) } else { DeclaredDigests::default() };
-        let mut promise = if asked && claims.is_empty() && path_class::has_checksum_beside(format, self.path) {
-            ExpectedDigests::ask(upstream.clone(), self.path.to_owned(), now)
+        let mut expected = if asked && claims.is_empty() && self.file.has_checksum_beside() {
+            ExpectedDigests::ask(upstream.clone(), self.file.path.to_owned(), now)
         } else {
             ExpectedDigests::Said(claims)
         };
@@ -137,21 +134,21 @@ impl<'a> FetchJob<'a> {
             // Who is promised what is not sure would refuse what we take.
             let promised = if policy == ChecksumPolicy::Strict { promised } else { Arc::default() };
             let shown = Shown { file, len, grown, promised, modified: moment, first_seen: now };
-            self.told.send_replace(Stage::Arriving(shown));
+            self.stages.send_replace(Stage::Arriving(shown));
         };
         let store = &self.remote.remotes.store;
-        let followers = Followers::new(self.remote, self.path, self.told);
-        let incoming =
-            Download::take(store, (format, self.path), &mut answer, (&mut promise, show, followers), event).await?;
-        let (claims, unknown) = match promise.sure(event).await? {
+        let followers = Followers::new(self.remote, self.file.path, self.stages);
+        let incoming = Incoming { file: &self.file, answer: &mut answer, expected: &mut expected, show, followers };
+        let download = incoming.take(store, event).await?;
+        let (claims, unknown) = match expected.sure(event).await? {
             Ok(claims) => (claims, None),
             Err(failure) if policy == ChecksumPolicy::Warn => (DeclaredDigests::default(), Some(failure)),
             Err(failure) => return Err(failure.into()),
         };
-        if path_class::is_metadata(format, self.path) {
-            self.look_inside(incoming.hashes.size_bytes, incoming.document(), event).await?;
+        if self.file.is_metadata() {
+            self.look_inside(download.hashes.size_bytes, download.document(LONGEST), event).await?;
         }
-        let unverified = match claims.check(&incoming.hashes).map_err(|differs| Failure::differs(&differs)) {
+        let unverified = match claims.check(&download.hashes).map_err(|differs| Failure::differs(&differs)) {
             Err(failure) if policy == ChecksumPolicy::Warn => Some((Reason::ChecksumDiffers, failure.detail())),
             Err(failure) => return Err(failure.into()),
             Ok(()) if claims.is_empty() => {
@@ -159,18 +156,18 @@ impl<'a> FetchJob<'a> {
             }
             Ok(()) => None,
         };
-        let verified = path_class::has_checksum_beside(format, self.path).then_some(unverified.is_none());
+        let verified = self.file.has_checksum_beside().then_some(unverified.is_none());
         // Where nobody wants checksums to be looked at, or clients publish none, that there was none is no news.
         let news = |(reason, _): &(Reason, String)| *reason != Reason::Unverified || (asked && verified == Some(false));
         if let Some((reason, detail)) = unverified.filter(news) {
             (event.reason, event.detail) = (Some(reason), detail);
         }
-        let hashes = incoming.hashes.clone();
+        let hashes = download.hashes.clone();
         // Other bytes are as old as they are, whatever was at their path before.
         let same = had.as_ref().filter(|had| had.known.hashes.sha256 == hashes.sha256);
         let first_seen = same.map_or(now, |had| had.known.first_seen);
         let known = Arc::new(CachedFile { hashes, etag, modified, first_seen, fetched: now, checked: now, verified });
-        self.keep(had, (known, incoming), event).await
+        self.keep(had, known, download, event).await
     }
 
     /// Refuses metadata that clients cannot read.
@@ -199,33 +196,32 @@ impl<'a> FetchJob<'a> {
     async fn keep(
         &self,
         had: Option<KeptFile>,
-        (known, incoming): (Arc<CachedFile>, Download),
+        known: Arc<CachedFile>,
+        download: Download,
         event: &mut Event,
     ) -> Result<FetchResult, Trouble> {
         let Remote { remotes, repository, .. } = self.remote;
         let max_bytes = repository.record.remote.as_ref().and_then(|remote| remote.max_bytes);
-        let folder = tree::folder(self.path);
+        let folder = self.file.folder;
         // The first file of a folder that lacked others: groups may have answered with those of other members.
         let lacked = remotes.store.folder_in_memory(folder);
         let first = lacked.is_some_and(|lacked| lacked.fact(repository.origin).is_some_and(|fact| !fact.has));
-        let Download { held, arrival, growth, .. } = incoming;
-        let kept = remotes
-            .store
-            .keep_cached(repository.origin, self.path, ((*known).clone(), arrival), max_bytes, event)
-            .await;
-        let file = KeptFile { known, held };
-        match kept {
-            Ok(true) => self.remote.leave_open(self.path, &file, self.stamp),
+        let Download { held, arrival, growth, .. } = download;
+        let (path, cached) = (self.file.path, (*known).clone());
+        let written = remotes.store.keep_cached(repository.origin, path, (cached, arrival), max_bytes, event).await;
+        let kept = KeptFile { known, held };
+        match written {
+            Ok(true) => self.remote.leave_open(&self.file, &kept, self.stamp),
             Ok(false) => {}
             Err(error) => (event.reason, event.detail) = (Some(crate::error::store_reason(&error)), error.to_string()),
         }
-        let hashes = &file.known.hashes;
+        let hashes = &kept.known.hashes;
         if first || had.is_some_and(|had| had.known.hashes.sha256 != hashes.sha256) {
             remotes.store.refreshed(repository.id, folder);
         }
         if let Some(growth) = growth {
             growth.whole(hashes.size_bytes);
         }
-        Ok(FetchResult::File(file, ArrivedBy::Fetched))
+        Ok(FetchResult::File(kept, ArrivedBy::Fetched))
     }
 }

@@ -10,7 +10,7 @@ use crate::upstream::flights::table::{FlightEntry, FlightKey};
 use crate::upstream::trouble::Trouble;
 use crate::upstream::{KeptFile, Remote, Remotes};
 use format::tree::Checksum;
-use std::fs::File;
+use std::fs;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub(crate) enum Stage {
 /// A file that arrives, and may be read as far as it has come.
 #[derive(Debug, Clone)]
 pub(crate) struct Arriving {
-    pub(crate) file: Arc<File>,
+    pub(crate) file: Arc<fs::File>,
     pub(crate) len: Option<u64>,
     pub(crate) grown: watch::Receiver<crate::content::Grown>,
     pub(crate) promised: Arc<[(Checksum, String)]>,
@@ -104,9 +104,9 @@ impl Remote {
         event.subject.repository = self.repository.record.name.as_str().into();
         event.subject.package = path.into();
         (event.subject.kind, event.layer) = ("file", Layer::Remote);
-        let (told, stage) = watch::channel(Stage::Asking);
+        let (stages, stage) = watch::channel(Stage::Asking);
         let flight = Flight { id: event.id, stage };
-        let line = FlightEntry { id: event.id, told: told.clone() };
+        let line = FlightEntry { id: event.id, stages: stages.clone() };
         // One that lasts follows itself.
         let own = (lasts == FlightLifetime::ToItsEnd).then(|| line.flight());
         table.lines.insert(key.clone(), line);
@@ -114,7 +114,7 @@ impl Remote {
         drop(table);
         let entry = Entry { remotes: self.remotes.clone(), id: flight.id, key };
         let under_way = UnderWay { remote: self.clone(), entry, _own: own, _place: place };
-        self.remotes.back.spawn(async move { under_way.fly(told, event).await });
+        self.remotes.back.spawn(async move { under_way.fly(stages, event).await });
         Ok(flight)
     }
 
@@ -127,21 +127,22 @@ impl Remote {
     }
 
     /// Whether nobody follows the flight for `path`; nobody can from then on.
-    pub(crate) fn left(&self, path: &str, told: &watch::Sender<Stage>) -> bool {
-        self.remotes.flights.left(&(self.repository.origin, path.to_owned()), told)
+    pub(crate) fn left(&self, path: &str, stages: &watch::Sender<Stage>) -> bool {
+        self.remotes.flights.left(&(self.repository.origin, path.to_owned()), stages)
     }
 
     /// What a call comes to, unless all who follow the flight for `path` leave before: then it is dropped.
     pub(crate) async fn while_followed<T>(
         &self,
-        (path, told): (&str, &watch::Sender<Stage>),
+        path: &str,
+        stages: &watch::Sender<Stage>,
         call: impl Future<Output = T>,
     ) -> Result<T, Trouble> {
         let left = async {
-            told.closed().await;
+            stages.closed().await;
             // Another may have come before the table was locked.
-            while !self.left(path, told) {
-                told.closed().await;
+            while !self.left(path, stages) {
+                stages.closed().await;
             }
         };
         let (mut call, mut left) = (pin!(call), pin!(left));
@@ -169,10 +170,13 @@ struct Entry {
 }
 
 impl UnderWay {
-    async fn fly(self, told: watch::Sender<Stage>, mut event: Box<Event>) {
+    async fn fly(self, stages: watch::Sender<Stage>, mut event: Box<Event>) {
         let recorder = &self.remote.remotes.recorder;
         recorder.attempt();
-        let landed = Box::pin(FetchJob::new(&self.remote, &self.entry.key.1, &told).fly(&mut event)).await;
+        // The key goes with the entry before the end is told.
+        let path = self.entry.key.1.clone();
+        let file = self.remote.repository.file(&path);
+        let landed = Box::pin(FetchJob::new(&self.remote, file, &stages).fly(&mut event)).await;
         event.outcome = Some(match &landed {
             Ok(_) => Outcome::Done,
             Err(Trouble::Left) => Outcome::ClientGone,
@@ -182,13 +186,12 @@ impl UnderWay {
             (event.reason, event.detail) = (trouble.reason(), trouble.detail());
         }
         // Out of the table first: who comes from now on is not told of an end that was before.
-        let path = self.entry.key.1.clone();
         let fetched = landed.as_ref().ok().and_then(FetchResult::fetched).cloned();
         drop(self.entry);
-        told.send_replace(Stage::Done(landed));
+        stages.send_replace(Stage::Done(landed));
         event.duration = Tick::now().since(event.began);
         if let Some(kept) = fetched
-            && let Err(error) = record::file(&self.remote, &path, &kept, &mut event).await
+            && let Err(error) = record::file(&self.remote, &file, &kept, &mut event).await
         {
             (event.reason, event.detail) = (Some(error.reason()), error.to_string());
         }

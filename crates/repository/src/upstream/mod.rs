@@ -8,6 +8,7 @@
 
 pub(crate) mod abandoned;
 pub(crate) mod checksum_policy;
+pub(crate) mod content_coding;
 pub(crate) mod declared_digests;
 pub(crate) mod download;
 pub(crate) mod expected_digests;
@@ -17,10 +18,12 @@ pub(crate) mod fetch;
 pub(crate) mod fetch_job;
 pub(crate) mod first_seen;
 pub(crate) mod flights;
-pub(crate) mod path_class;
+pub(crate) mod past;
+pub(crate) mod path_lists;
 pub(crate) mod refused;
 pub(crate) mod release_age;
 pub(crate) mod row;
+pub(crate) mod trace;
 pub(crate) mod trouble;
 pub(crate) mod ttl;
 pub(crate) mod upstream_cell;
@@ -29,15 +32,15 @@ pub(crate) mod verify;
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
 use crate::index::open_files::OpenFiles;
-use crate::maven::upstream::prefixes::PrefixLists;
-use crate::references::References;
 use crate::repository::Repository;
+use crate::tree::file::File;
 use crate::upstream::factory::UpstreamFactory;
 use crate::upstream::flights::table::Flights;
+use crate::upstream::path_lists::PathLists;
 use crate::waiters::{Place, Waiters};
 use crate::workers::Workers;
-use client::{HostState, Hosts};
-use format::tree;
+use client::HostState;
+use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use store::{Held, Origin, Recalled, RemoteRecord, Stamp, Store, Unit};
@@ -53,6 +56,11 @@ pub(crate) const WIDTH: usize = 8;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// Nobody waits longer than this for an upstream that hung and is tried again: it answers, or is left alone for twice as long.
 pub(crate) const TRIAL_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Looks for the date of a file in a list of versions, which is fetched for that. Says whether the age of the file may be another now.
+/// It is given to remote repositories when the server starts, because it fetches through them itself.
+pub(crate) type DateLookup = for<'a> fn(&'a Remote, &'a File<'a>, &'a mut Event) -> Lookup<'a>;
+type Lookup<'a> = Pin<Box<dyn Future<Output = Result<bool, Error>> + Send + 'a>>;
 
 /// What all remote repositories share.
 #[derive(Debug)]
@@ -71,8 +79,10 @@ pub(crate) struct Remotes {
     pub(crate) waiters: Waiters,
     /// Large files that arrived or were asked for.
     pub(crate) opened: OpenFiles<Origin, KeptFile>,
-    /// The beginnings of all paths of some.
-    pub(crate) lists: PrefixLists,
+    /// The paths that some upstreams say they have.
+    pub(crate) lists: PathLists,
+    /// Looks for the date of a file, as its format does.
+    pub(crate) date_lookup: DateLookup,
 }
 
 /// A remote repository and what it works with.
@@ -104,16 +114,16 @@ impl Remotes {
         recorder: Arc<Recorder>,
         workers: Arc<Workers>,
         opened: OpenFiles<Origin, KeptFile>,
-        hosts: Arc<Hosts>,
-        references: Arc<dyn References>,
+        upstreams: UpstreamFactory,
         waiters: Waiters,
+        date_lookup: DateLookup,
     ) -> Arc<Self> {
         let flights = Flights::default();
         flights.bounds().into_iter().for_each(|bound| recorder.register(bound.clone()));
         recorder.register(opened.bound().clone());
         let abandoned = abandoned::bound();
         recorder.register(abandoned.clone());
-        let (upstreams, lists) = (UpstreamFactory::new(hosts, references), PrefixLists::new());
+        let lists = PathLists::new();
         recorder.register(lists.bound().clone());
         Arc::new(Self {
             store,
@@ -126,6 +136,7 @@ impl Remotes {
             waiters,
             opened,
             lists,
+            date_lookup,
         })
     }
 
@@ -161,18 +172,18 @@ impl Remote {
     }
 
     /// What is remembered of a path: a large file that is open, or what the cache says.
-    pub(crate) async fn recall(&self, path: &str, event: &mut Event) -> Result<Option<Remembered>, store::Error> {
+    pub(crate) async fn recall(&self, file: &File<'_>, event: &mut Event) -> Result<Option<Remembered>, store::Error> {
         let holds = |stamp: &Stamp| self.remotes.store.revisions().holds(stamp, self.now());
-        if let Some(kept) = self.remotes.opened.find(self.repository.origin, path, holds) {
+        if let Some(kept) = self.remotes.opened.find(self.repository.origin, file.path, holds) {
             return Ok(Some(Remembered::File(kept)));
         }
-        let stamp = self.stamp(path); // before the work
-        let recalled = self.remotes.store.recall(self.repository.origin, path, self.now(), event).await?;
+        let stamp = self.stamp(file); // before the work
+        let recalled = self.remotes.store.recall(self.repository.origin, file.path, self.now(), event).await?;
         Ok(recalled.map(|recalled| match recalled {
             Recalled::File(known, held) => {
                 let kept = KeptFile { known, held };
-                self.leave_open(path, &kept, stamp);
-                self.verify_later(path, &kept.known);
+                self.leave_open(file, &kept, stamp);
+                self.verify_later(file.path, &kept.known);
                 Remembered::File(kept)
             }
             Recalled::MissingUntil(until) => Remembered::MissingUntil(until),
@@ -180,15 +191,15 @@ impl Remote {
     }
 
     /// What a file that is left open holds with: its folder, and where repositories are turned. Rules are asked each time.
-    pub(crate) fn stamp(&self, path: &str) -> Option<Stamp> {
-        let units = [Unit::Of(self.repository.id, tree::folder(path)), Unit::Settings];
+    pub(crate) fn stamp(&self, file: &File<'_>) -> Option<Stamp> {
+        let units = [Unit::Of(self.repository.id, file.folder), Unit::Settings];
         self.remotes.store.revisions().stamp(&units, Millis(self.now().0 + COUNTS_AS_USED))
     }
 
     /// Leaves a large file open, for whoever asks for it next: `stamp` is of before it was looked for.
-    pub(crate) fn leave_open(&self, path: &str, kept: &KeptFile, stamp: Option<Stamp>) {
+    pub(crate) fn leave_open(&self, file: &File<'_>, kept: &KeptFile, stamp: Option<Stamp>) {
         if let (Held::File(_), Some(stamp)) = (&kept.held, stamp) {
-            self.remotes.opened.keep(self.repository.origin, path, kept.clone(), stamp);
+            self.remotes.opened.keep(self.repository.origin, file.path, kept.clone(), stamp);
         }
     }
 }

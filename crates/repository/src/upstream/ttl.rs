@@ -1,8 +1,7 @@
 //! For how long what an upstream said is good. Pure: times are arguments.
 
 use crate::repository::Repository;
-use crate::upstream::path_class;
-use format::maven::path::PREFIXES;
+use crate::tree::file::File;
 use telemetry::Millis;
 
 /// What may change is good for so long, unless the repository says otherwise: 15 minutes. Other servers take a day, which
@@ -31,15 +30,16 @@ pub(crate) enum TtlState {
 }
 
 impl Ttl {
-    pub(crate) fn of(repository: &Repository, path: &str) -> Self {
+    pub(crate) fn of(repository: &Repository, file: &File<'_>) -> Self {
         let remote = repository.record.remote.as_ref();
         let millis = |seconds: u64| i64::try_from(seconds).unwrap_or(i64::MAX / 1000).saturating_mul(1000);
         let set = remote.and_then(|remote| remote.fresh_s);
         let missing = millis(remote.and_then(|remote| remote.missing_s).unwrap_or(MISSING_S));
-        let fresh =
-            (!path_class::lasting(repository.format, path, set.is_some())).then(|| millis(set.unwrap_or(FRESH_S)));
-        // What says what is missing is good for as long as that.
-        let most = if path == PREFIXES { missing } else { i64::MAX };
+        // Where the format has no rule, files last unless somebody sets for how long they are good.
+        let immutable = file.is_immutable().unwrap_or_else(|| set.is_none());
+        let fresh = (!immutable).then(|| millis(set.unwrap_or(FRESH_S)));
+        // A list that says what is missing is good for as long as that.
+        let most = if file.is_prefixes() { missing } else { i64::MAX };
         Self { fresh: fresh.map(|fresh| fresh.min(most)), missing }
     }
 

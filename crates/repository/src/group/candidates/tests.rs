@@ -1,6 +1,7 @@
 //! What is known of a folder, and who is asked for it.
 
 use super::*;
+use crate::format::Format;
 use crate::repository::shared::Shared;
 use std::collections::BTreeMap;
 use store::{RemoteRecord, RepositoryId, RepositoryKind, RepositoryRecord};
@@ -39,7 +40,13 @@ fn leads(leaves: &[Arc<Repository>], known: &[Known<'_>], path: &str) -> Candida
         names.iter().map(|(name, until)| ((*name).to_owned(), *until)).collect()
     };
     let rows = known.iter().map(|(at, has, missing)| (leaves[*at].origin, *has, names(missing))).collect();
-    Candidates::new(&leaves.iter().collect::<Vec<_>>(), (&Folder::new(rows), vec![None; leaves.len()]), path, NOW)
+    Candidates::new(
+        &leaves.iter().collect::<Vec<_>>(),
+        &Folder::new(rows),
+        vec![None; leaves.len()],
+        &leaves[0].file(path),
+        NOW,
+    )
 }
 
 #[test]
@@ -94,7 +101,8 @@ fn what_a_repository_had_at_another_upstream_is_not_known_of_this_one() {
     let kind = (Format::Maven, before.shared.clone());
     two[1] = turned(before.id, before.record.clone(), "http://other.example/", kind);
     let rows = vec![(two[0].origin, false, BTreeMap::new()), (before.origin, true, BTreeMap::new())];
-    let leads = Candidates::new(&two.iter().collect::<Vec<_>>(), (&Folder::new(rows), vec![None; 2]), JAR, NOW);
+    let leads =
+        Candidates::new(&two.iter().collect::<Vec<_>>(), &Folder::new(rows), vec![None; 2], &two[0].file(JAR), NOW);
     assert_eq!(leads.pin, None);
 }
 
@@ -104,7 +112,7 @@ fn who_says_that_it_has_nothing_there_is_asked_last_unless_it_was_proven_to_have
     let leads = |known: &[Known<'_>], path: &str| {
         let rows = known.iter().map(|(at, has, _)| (two[*at].origin, *has, BTreeMap::new())).collect();
         let unlikely = vec![Some(Millis(200)), None];
-        Candidates::new(&two.iter().collect::<Vec<_>>(), (&Folder::new(rows), unlikely), path, NOW)
+        Candidates::new(&two.iter().collect::<Vec<_>>(), &Folder::new(rows), unlikely, &two[0].file(path), NOW)
     };
     for path in [JAR, BUILD] {
         let nothing = leads(&[], path);

@@ -2,25 +2,32 @@
 //! Builds that pin their versions ask for no list themselves, and many mirrors send no `Last-Modified`.
 
 use crate::error::Error;
+use crate::maven::layout::MavenPath;
 use crate::maven::upstream::filtered_metadata;
-use crate::upstream::fetch::{FetchTrace, file};
+use crate::upstream::fetch::file;
+use crate::upstream::first_seen::age_key::VersionPath;
 use crate::upstream::first_seen::observation::Observation;
 use crate::upstream::first_seen::record;
+use crate::upstream::trace::FetchTrace;
 use crate::upstream::{PATIENCE, Remote, refused};
+use format::maven::path::{METADATA, is_snapshot};
 use telemetry::Event;
 use tokio::time::timeout;
 
-/// Reads the metadata of the artifact in `folder`, and writes down what it tells. Says whether there is one. It is kept like any
-/// other, or known to be missing for a while, so that all files of all versions cost the upstream one question.
-pub(crate) async fn look(remote: &Remote, folder: &str, event: &mut Event) -> Result<bool, Error> {
-    let path = format!("{folder}/maven-metadata.xml");
-    if refused::never_asked(&remote.repository, &path).is_some() {
+/// Reads the metadata of the artifact that a file belongs to, and writes down what it tells. Says whether there is one. It is kept
+/// like any other, or known to be missing for a while, so that all files of all versions cost the upstream one question.
+pub(crate) async fn look(remote: &Remote, of: MavenPath<'_>, event: &mut Event) -> Result<bool, Error> {
+    // Builds of snapshots say themselves when they were made.
+    let listed = of.version_path().filter(|of| of.version.is_some() && !is_snapshot(of.folder));
+    let Some(VersionPath { folder, .. }) = listed else { return Ok(false) };
+    let path = format!("{folder}/{METADATA}");
+    let metadata = remote.repository.file(&path);
+    if refused::never_asked(&remote.repository, &metadata).is_some() {
         return Ok(false);
     }
-    let mut told = FetchTrace::default();
-    // A file that leads here is refused if this takes long, and so is metadata that cannot be had. It calls itself through what is
-    // read there.
-    let found = timeout(PATIENCE, Box::pin(file(remote, &path, &mut told, event))).await;
+    let mut trace = FetchTrace::default();
+    // A file that leads here is refused if this takes long, and so is metadata that cannot be had.
+    let found = timeout(PATIENCE, file(remote, &metadata, &mut trace, event)).await;
     let content = match found {
         Ok(Ok(content)) => content,
         // What would be answered is not known without asking.

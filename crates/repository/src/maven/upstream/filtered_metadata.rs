@@ -3,54 +3,56 @@
 use crate::content::Content;
 use crate::content::{rows_of, soonest};
 use crate::error::Error;
+use crate::maven::layout::MavenPath;
 use crate::maven::upstream::pom_dates;
 use crate::policy::named::{Named, Since};
 use crate::policy::rules::View;
-use crate::upstream::fetch::{FetchTrace, file};
+use crate::tree::file::File;
+use crate::upstream::Remote;
+use crate::upstream::fetch::file;
 use crate::upstream::first_seen::observation;
 use crate::upstream::first_seen::observation::Observation;
 use crate::upstream::first_seen::record;
 use crate::upstream::first_seen::store::{FirstSeenStore, FolderHistory};
 use crate::upstream::release_age::{AgeRecord, KnownAge};
-use crate::upstream::{Remote, path_class};
+use crate::upstream::trace::FetchTrace;
 use crate::workers::aside;
 use format::maven::metadata::{self, Metadata, Plugin, Snapshot};
-use format::maven::path::{self, Kind};
+use format::maven::path;
 use format::maven::snapshot::Build;
 use std::collections::{BTreeMap, HashSet};
 use store::Lane;
 use telemetry::{Event, Millis, Op};
 
-/// Whether what is at `path` tells of versions that policy may hide.
-pub(crate) fn is_for(remote: &Remote, path: &str) -> bool {
-    let format = remote.repository.format;
-    let of = path_class::checksum_of(format, path).map_or(path, |(of, _)| of);
-    !remote.repository.rules.is_open() && path_class::is_metadata(format, of)
-}
-
-/// The metadata at `path`, or the checksum of it, without what policy hides.
+/// The metadata at a path, or its checksum, without what policy hides.
 pub(crate) async fn metadata(
     remote: &Remote,
-    path: &str,
-    told: &mut FetchTrace,
+    asked: &File<'_>,
+    path: &MavenPath<'_>,
+    trace: &mut FetchTrace,
     event: &mut Event,
 ) -> Result<Content, Error> {
-    let (of, checksum) = match path_class::checksum_of(remote.repository.format, path) {
+    let (of, checksum) = match asked.checksum() {
         Some((of, checksum)) => (of, Some(checksum)),
-        None => (path, None),
+        None => (*asked, None),
     };
-    let content = file(remote, of, told, event).await?;
-    let content = filtered(remote, of, content, event).await?;
+    let content = file(remote, &of, trace, event).await?;
+    let content = filtered(remote, path, content, event).await?;
     let sum = checksum.and_then(|checksum| content.sum(checksum));
     Ok(sum.unwrap_or(content))
 }
 
-async fn filtered(remote: &Remote, path: &str, content: Content, event: &mut Event) -> Result<Content, Error> {
-    let Some(Kind::Metadata(at)) = path::read(path).map(|read| read.kind) else { return Ok(content) };
+async fn filtered(
+    remote: &Remote,
+    path: &MavenPath<'_>,
+    content: Content,
+    event: &mut Event,
+) -> Result<Content, Error> {
+    let Some(at) = path.metadata() else { return Ok(content) };
     let document = read(remote, &content, event).await?;
     let (seen, until) = match at.snapshot() {
-        Some(of) => built(remote, (at.folder, of), (&document, content.modified), event).await?,
-        None => listed(remote, at.folder, (&document, content.modified), event).await?,
+        Some(of) => built(remote, at.folder, of, &document, content.modified, event).await?,
+        None => listed(remote, at.folder, &document, content.modified, event).await?,
     };
     let fresh_until = soonest(content.fresh_until, until);
     if seen == document {
@@ -81,7 +83,8 @@ impl VersionAges {
     async fn of(
         remote: &Remote,
         folder: &str,
-        (document, modified): (&Metadata, Option<Millis>),
+        document: &Metadata,
+        modified: Option<Millis>,
         event: &mut Event,
     ) -> Result<Self, Error> {
         let (sightings, sights) = (FirstSeenStore::of(remote), Observation::of_document(folder, document, modified));
@@ -114,11 +117,13 @@ impl VersionAges {
 /// A snapshot's builds that may be seen. What has no name of its own is as old as its bytes, which who asks for it is told.
 async fn built(
     remote: &Remote,
-    (folder, (group, artifact, version)): (&str, (&str, &str, &str)),
-    (document, modified): (&Metadata, Option<Millis>),
+    folder: &str,
+    (group, artifact, version): (&str, &str, &str),
+    document: &Metadata,
+    modified: Option<Millis>,
     event: &mut Event,
 ) -> Result<(Metadata, Option<Millis>), Error> {
-    let ages = VersionAges::of(remote, folder, (document, modified), event).await?;
+    let ages = VersionAges::of(remote, folder, document, modified, event).await?;
     let view = remote.repository.view(remote.now());
     let mut until = None::<Millis>;
     let mut hides = |build: Option<String>| {
@@ -150,7 +155,8 @@ async fn built(
 async fn listed(
     remote: &Remote,
     folder: &str,
-    (document, modified): (&Metadata, Option<Millis>),
+    document: &Metadata,
+    modified: Option<Millis>,
     event: &mut Event,
 ) -> Result<(Metadata, Option<Millis>), Error> {
     let (of, view) = (folder.rsplit_once('/').unwrap_or(("", folder)), remote.repository.view(remote.now()));
@@ -163,7 +169,7 @@ async fn listed(
     let (ages, again) = match young.is_empty() {
         true => (None, None),
         false => {
-            let (ages, again) = looked(remote, folder, (document, modified), (&young, view), event).await?;
+            let (ages, again) = looked(remote, folder, document, modified, &young, event).await?;
             (Some(ages), again)
         }
     };
@@ -194,10 +200,12 @@ pub(crate) fn hide_plugins(plugins: &mut Vec<Plugin>, folder: &str, view: View<'
 async fn looked(
     remote: &Remote,
     folder: &str,
-    document: (&Metadata, Option<Millis>),
-    (versions, view): (&[&str], View<'_>),
+    document: &Metadata,
+    modified: Option<Millis>,
+    versions: &[&str],
     event: &mut Event,
 ) -> Result<(VersionAges, Option<Millis>), Error> {
+    let view = remote.repository.view(remote.now());
     let of = folder.rsplit_once('/').unwrap_or(("", folder));
     let open = |ages: &VersionAges| -> Vec<&str> {
         let hides = |version: &str| {
@@ -207,13 +215,13 @@ async fn looked(
         let told = |version: &str| path::is_snapshot(version) || ages.met.get(version).is_none_or(|met| !met.open);
         versions.iter().copied().filter(|version| !told(version) && hides(version)).collect()
     };
-    let mut ages = VersionAges::of(remote, folder, document, event).await?;
+    let mut ages = VersionAges::of(remote, folder, document, modified, event).await?;
     let some = open(&ages);
     let turn = !some.is_empty() && remote.repository.asks && ages.folder.next_turn(remote.now()).is_none();
     // What POMs tell must be written down, or they would be looked for again and again.
     if turn && !FirstSeenStore::of(remote).is_full(event).await? {
-        pom_dates::look(remote, (folder, &ages.folder), &some, event).await?;
-        ages = VersionAges::of(remote, folder, document, event).await?;
+        pom_dates::look(remote, folder, &ages.folder, &some, event).await?;
+        ages = VersionAges::of(remote, folder, document, modified, event).await?;
     }
     let again = ages.folder.next_turn(remote.now()).filter(|_| !open(&ages).is_empty());
     Ok((ages, again))

@@ -38,7 +38,8 @@ fn turn<'a>(open: &[&'a str], in_vain: u32) -> Vec<&'a str> {
 /// Looks for POMs of these versions of a folder, and writes down what they tell.
 pub(crate) async fn look(
     remote: &Remote,
-    (folder, known): (&str, &FolderHistory),
+    folder: &str,
+    known: &FolderHistory,
     open: &[&str],
     event: &mut Event,
 ) -> Result<(), Error> {
@@ -66,7 +67,7 @@ async fn dates(remote: &Remote, poms: &[String], event: &mut Event) -> Result<Ve
     let (mut dates, mut flights) = (vec![None; poms.len()], Vec::new());
     let may_wait = remote.may_wait().is_ok();
     for (at, pom) in poms.iter().enumerate() {
-        match remote.recall(pom, event).await? {
+        match remote.recall(&remote.repository.file(pom), event).await? {
             Some(Remembered::File(kept)) => dates[at] = Some(of(&kept)),
             Some(Remembered::MissingUntil(until)) if remote.now() < until => dates[at] = Some(None),
             // All of them are under way before the first is waited for. Where there is no room nothing is known.

@@ -1,7 +1,8 @@
 //! What somebody saw of an upstream now, and what that adds to what had been seen.
 
+use crate::upstream::first_seen::age_key::VersionPath;
 use crate::upstream::first_seen::row::{NAME_MAX, News, Plugin};
-use crate::upstream::first_seen::store::{FolderHistory, VersionPath};
+use crate::upstream::first_seen::store::FolderHistory;
 use crate::upstream::release_age::{KnownAge, ReportedDate};
 use format::maven::metadata::{self, Metadata, moment_of};
 use format::maven::path;
@@ -26,9 +27,8 @@ pub(crate) struct Observation {
 }
 
 impl Observation {
-    /// What the file at `path` tells, of which the upstream says when it was last changed.
-    pub(crate) fn of_file(path: &str, modified: Option<Millis>) -> Vec<Self> {
-        let Some(VersionPath { folder, version }) = VersionPath::at(path) else { return Vec::new() };
+    /// What a file of a version tells, of which the upstream says when it was last changed.
+    pub(crate) fn of_version(VersionPath { folder, version }: VersionPath<'_>, modified: Option<Millis>) -> Vec<Self> {
         let above = Self::of_snapshot(folder);
         // A build says itself when it was made.
         let made = version.as_deref().and_then(made).filter(|_| above.is_some());
@@ -129,6 +129,10 @@ mod tests {
         Observation::of_document("org/lamp", &document, Some(Millis(10))).remove(0)
     }
 
+    fn version(version: &str) -> VersionPath<'static> {
+        VersionPath { folder: "org/lamp", version: Some(version.to_owned()) }
+    }
+
     /// What the journal has of a folder, as it would be read again.
     #[derive(Debug, Default)]
     struct Journal(Option<FolderHistory>);
@@ -187,7 +191,7 @@ mod tests {
         let folder = journal.0.as_ref().unwrap();
         assert_eq!(folder.versions.len() + folder.plugins.len(), MET_MAX);
         assert_eq!(journal.see(&listed(["other".to_owned()]), Millis(2_000)), 0);
-        let file = Observation::of_file("org/lamp/yet-another/lamp-yet-another.jar", None).remove(0);
+        let file = Observation::of_version(version("yet-another"), None).remove(0);
         assert_eq!(journal.see(&file, Millis(2_000)), 0);
         let mut journal = Journal::default();
         journal.see(&listed(["1".to_owned(), "9".repeat(NAME_MAX + 1)]), NOW);

@@ -2,16 +2,17 @@
 
 use crate::content::rows_of;
 use crate::error::Error;
-use crate::format::Format;
+use crate::tree::file::File;
 use crate::upstream::download::document;
+use crate::upstream::first_seen::age_key::AgeKey;
 use crate::upstream::first_seen::observation::Observation;
 use crate::upstream::first_seen::row::News;
 use crate::upstream::first_seen::store::{BytesRow, First, FirstRow, FirstSeenStore};
 use crate::upstream::release_age::{KnownAge, ReportedDate};
-use crate::upstream::{KeptFile, Remote, path_class};
+use crate::upstream::{KeptFile, Remote};
 use crate::workers::aside;
+use format::maven::LONGEST;
 use format::maven::metadata::Metadata;
-use format::tree;
 use serde::Serialize;
 use store::{Batch, Change, CommitError, Digest, Expect, Lane, Seq};
 use telemetry::{Event, Millis, Op};
@@ -22,22 +23,23 @@ const TRIES: usize = 100;
 const DAYLIGHT: &str = "daylight";
 
 /// Writes what a file that was fetched tells.
-pub(crate) async fn file(remote: &Remote, path: &str, kept: &KeptFile, event: &mut Event) -> Result<(), Error> {
-    let format = remote.repository.format;
+pub(crate) async fn file(remote: &Remote, file: &File<'_>, kept: &KeptFile, event: &mut Event) -> Result<(), Error> {
     let modified = kept.known.modified.as_deref().and_then(client::moment);
-    if format == Format::Raw {
-        return bytes(remote, path, (kept.known.hashes.sha256, modified), event).await;
+    match file.age_key() {
+        AgeKey::Bytes => return bytes(remote, file.path, kept.known.hashes.sha256, modified, event).await,
+        AgeKey::Version(version) => {
+            return sights(remote, Observation::of_version(version, modified), event).await;
+        }
+        AgeKey::Document if !file.is_metadata() => return Ok(()),
+        AgeKey::Document => {}
     }
-    if !path_class::is_metadata(format, path) {
-        return sights(remote, Observation::of_file(path, modified), event).await;
-    }
-    let look = document(&kept.held, kept.known.hashes.size_bytes);
+    let look = document(&kept.held, kept.known.hashes.size_bytes, LONGEST);
     // It was read when it came. What cannot be read again is told by who asks for it next.
     let read = move || Ok(look().ok().and_then(|bytes| Metadata::read(&bytes).ok()));
     let rows = rows_of(kept.known.hashes.size_bytes);
     let document = aside(&remote.remotes.workers, (Lane::Index, Op::PackageRead), rows, event, read).await?;
     let Some(document) = document else { return Ok(()) };
-    sights(remote, Observation::of_document(tree::folder(path), &document, modified), event).await
+    sights(remote, Observation::of_document(file.folder, &document, modified), event).await
 }
 
 /// Writes what was seen.
@@ -72,7 +74,8 @@ async fn sight(remote: &Remote, sight: &Observation, event: &mut Event) -> Resul
 async fn bytes(
     remote: &Remote,
     path: &str,
-    (sha256, modified): (Digest, Option<Millis>),
+    sha256: Digest,
+    modified: Option<Millis>,
     event: &mut Event,
 ) -> Result<(), Error> {
     let (of, now) = (FirstSeenStore::of(remote), remote.now());

@@ -6,13 +6,12 @@
 //! A raw file has a unit whose last row says its bytes. What one repository may have written down is bounded: past that, what is not known counts as new.
 
 use crate::error::Error;
-use crate::format::Format;
+use crate::tree::file::File;
 use crate::upstream::Remote;
+use crate::upstream::first_seen::age_key::{AgeKey, VersionPath};
 use crate::upstream::first_seen::row::{News, Plugin};
 use crate::upstream::release_age::{AgeRecord, KnownAge};
 use format::maven::metadata;
-use format::maven::path::{self, Kind};
-use format::tree;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -71,29 +70,6 @@ pub(crate) struct Bytes {
 pub(crate) struct BytesRow {
     pub(crate) since: Millis,
     pub(crate) sha256: Digest,
-}
-
-/// What a file of Maven's is of: the folder that lists it, and as what; `None`: under a name that has other bytes each time.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct VersionPath<'a> {
-    pub(crate) folder: &'a str,
-    pub(crate) version: Option<String>,
-}
-
-impl<'a> VersionPath<'a> {
-    /// That of the file at `path`; `None`: a document.
-    pub(crate) fn at(path: &'a str) -> Option<Self> {
-        let (_, _, version) = path::version_of(path)?;
-        let folder = tree::folder(path);
-        if !path::is_snapshot(version) {
-            return Some(Self { folder: tree::folder(folder), version: Some(version.to_owned()) });
-        }
-        let build = match path::read(path).map(|read| read.kind) {
-            Some(Kind::Artifact(artifact)) => artifact.build,
-            _ => None,
-        };
-        Some(Self { folder, version: build.map(|build| build.to_string()) })
-    }
 }
 
 /// The names of units: a number among them stands for the URL, as what another upstream had is not seen.
@@ -235,33 +211,46 @@ impl<'a> FirstSeenStore<'a> {
         }
     }
 
-    /// What is known of the file at `path`, whose bytes are these where that is known; `lasting`: it never has others.
+    /// What is known of a file, whose bytes are these where that is known; `lasting`: it never has others.
     pub(crate) async fn known(
         self,
-        format: Format,
-        (path, sha256, lasting): (&str, Option<Digest>, bool),
+        file: &File<'_>,
+        sha256: Option<Digest>,
+        lasting: bool,
         event: &mut Event,
     ) -> Result<KnownAge, Error> {
-        if format == Format::Raw {
-            // A checksum is as old as its file, where that was seen.
-            if let Some((file, _)) = tree::checksum_of(path)
-                && let Some(bytes) = self.bytes(file, event).await?
-            {
-                return Ok(KnownAge::Seen(bytes.met));
+        match file.age_key() {
+            AgeKey::Bytes => self.known_of_bytes(file, sha256, lasting, event).await,
+            AgeKey::Version(VersionPath { folder, version }) => {
+                let folder = self.folder(folder, event).await?;
+                let met = version.and_then(|version| folder.as_ref()?.versions.get(&version).copied());
+                match met {
+                    Some(met) => Ok(KnownAge::Seen(met)),
+                    None => self.unmet(folder.as_ref(), event).await,
+                }
             }
-            return match (self.bytes(path, event).await?, sha256) {
-                (None, _) => self.unmet(None, event).await,
-                (Some(bytes), Some(sha256)) if bytes.sha256 == sha256 => Ok(KnownAge::Seen(bytes.met)),
-                (Some(bytes), None) if lasting => Ok(KnownAge::Seen(bytes.met)),
-                (Some(_), _) => Ok(KnownAge::Appeared),
-            };
+            AgeKey::Document => Ok(KnownAge::Nothing),
         }
-        let Some(VersionPath { folder, version }) = VersionPath::at(path) else { return Ok(KnownAge::Nothing) };
-        let folder = self.folder(folder, event).await?;
-        let met = version.and_then(|version| folder.as_ref()?.versions.get(&version).copied());
-        match met {
-            Some(met) => Ok(KnownAge::Seen(met)),
-            None => self.unmet(folder.as_ref(), event).await,
+    }
+
+    async fn known_of_bytes(
+        self,
+        file: &File<'_>,
+        sha256: Option<Digest>,
+        lasting: bool,
+        event: &mut Event,
+    ) -> Result<KnownAge, Error> {
+        // A checksum is as old as its file, where that was seen.
+        if let Some((of, _)) = file.kept_checksum()
+            && let Some(bytes) = self.bytes(of.path, event).await?
+        {
+            return Ok(KnownAge::Seen(bytes.met));
+        }
+        match (self.bytes(file.path, event).await?, sha256) {
+            (None, _) => self.unmet(None, event).await,
+            (Some(bytes), Some(sha256)) if bytes.sha256 == sha256 => Ok(KnownAge::Seen(bytes.met)),
+            (Some(bytes), None) if lasting => Ok(KnownAge::Seen(bytes.met)),
+            (Some(_), _) => Ok(KnownAge::Appeared),
         }
     }
 
@@ -300,18 +289,6 @@ pub(crate) fn read<T: DeserializeOwned>(unit: &str, facts: serde_json::Value) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_file_is_of_its_version_or_of_its_build_and_what_changes_under_its_name_is_of_none() {
-        let at = |path: &'static str| VersionPath::at(path).map(|listed| (listed.folder, listed.version));
-        let release = Some(("org/lamp", Some("1.0".to_owned())));
-        assert_eq!(at("org/lamp/1.0/lamp-1.0.jar.sha1"), release);
-        assert_eq!(at("org/lamp/1.0/notes.txt"), release);
-        let build = Some("20260101.120000-1".to_owned());
-        assert_eq!(at("org/lamp/1-SNAPSHOT/lamp-1-20260101.120000-1.jar"), Some(("org/lamp/1-SNAPSHOT", build)));
-        assert_eq!(at("org/lamp/1-SNAPSHOT/lamp-1-SNAPSHOT.jar"), Some(("org/lamp/1-SNAPSHOT", None)));
-        assert_eq!((at("org/lamp/maven-metadata.xml"), at("robots.txt")), (None, None));
-    }
 
     #[test]
     fn the_journal_reads_what_versions_before_wrote() {

@@ -35,7 +35,7 @@ pub(crate) struct Table {
 #[derive(Debug)]
 pub(crate) struct FlightEntry {
     pub(crate) id: EventId,
-    pub(crate) told: watch::Sender<Stage>,
+    pub(crate) stages: watch::Sender<Stage>,
 }
 
 impl Default for Flights {
@@ -80,9 +80,9 @@ impl Flights {
     }
 
     /// Whether nobody follows a flight; nobody can from then on.
-    pub(crate) fn left(&self, key: &FlightKey, told: &watch::Sender<Stage>) -> bool {
+    pub(crate) fn left(&self, key: &FlightKey, stages: &watch::Sender<Stage>) -> bool {
         let mut table = self.table();
-        let left = told.receiver_count() == 0;
+        let left = stages.receiver_count() == 0;
         if left {
             table.lines.remove(key);
         }
@@ -98,6 +98,6 @@ impl Table {
 
 impl FlightEntry {
     pub(crate) fn flight(&self) -> Flight {
-        Flight { id: self.id, stage: self.told.subscribe() }
+        Flight { id: self.id, stage: self.stages.subscribe() }
     }
 }

@@ -1,0 +1,36 @@
+//! Which names of Maven's keep a path from upstreams: the artifacts (`G:A`) that it may be about, whatever version it is of.
+
+use crate::maven::layout::MavenPath;
+use crate::policy::named::{Named, Since};
+use format::maven::path::Kind;
+use format::tree;
+
+/// The folders of all artifacts that a path may be about: mostly of one. A group's folder may be that of an artifact, too; and of a
+/// path that no client of Maven's asks for nobody knows which it is.
+pub(crate) fn artifact_folders<'a>(path: &MavenPath<'a>) -> impl Iterator<Item = &'a str> + Clone + use<'a> {
+    let folder = tree::folder(path.path());
+    let above = tree::folder(folder);
+    let kind = path.kind();
+    let (first, odd) = match kind {
+        Some(Kind::Artifact(_)) => (above, false),
+        Some(Kind::Metadata(at)) if at.snapshot().is_some() => (above, false),
+        // A document for a version that is no snapshot is none of the layout's.
+        Some(Kind::Metadata(_)) => (folder, name(folder).starts_with(|first: char| first.is_ascii_digit())),
+        Some(Kind::Catalog | Kind::Prefixes | Kind::Settings | Kind::Index) => ("", false),
+        // No file of the layout. An upstream may have it all the same, or a listing of it, if it is a folder.
+        None => (above, true),
+    };
+    let from = if kind.is_some() { folder } else { path.path() };
+    let others = std::iter::successors(odd.then_some(from), |folder| Some(tree::folder(folder)));
+    let others = others.take_while(|folder| !folder.is_empty()).filter(move |folder| *folder != first);
+    Some(first).filter(|first| !first.is_empty()).into_iter().chain(others)
+}
+
+/// The artifact in a folder as policy names it. A folder at the root is no artifact's.
+pub(crate) fn named(folder: &str) -> Option<Named<'_>> {
+    Some(Named::maven(folder.rsplit_once('/')?, "", Since::Always))
+}
+
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}

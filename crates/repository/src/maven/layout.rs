@@ -1,0 +1,174 @@
+//! A path of a Maven repository, read once, and what the layout says of it.
+
+use crate::error::Error;
+use crate::maven::version_policy::VersionPolicy;
+use crate::policy::named::{Named, Since};
+use crate::upstream::first_seen::age_key::VersionPath;
+use format::maven::path::{self, Artifact, Kind, Metadata, Path};
+use format::tree::{self, Checksum};
+use store::RepositoryRecord;
+
+/// A path with what the layout reads in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MavenPath<'a> {
+    path: &'a str,
+    /// `None`: the layout has no such file. Upstreams may have it all the same.
+    read: Option<Path<'a>>,
+}
+
+impl<'a> MavenPath<'a> {
+    /// Reads a path.
+    pub(crate) fn read(path: &'a str) -> Self {
+        Self { path, read: path::read(path) }
+    }
+
+    /// The path.
+    pub(crate) fn path(&self) -> &'a str {
+        self.path
+    }
+
+    /// What the file is, or the file that this is a checksum of.
+    pub(crate) fn kind(&self) -> Option<Kind<'a>> {
+        self.read.map(|read| read.kind)
+    }
+
+    /// The file that this is a checksum of, and the algorithm.
+    pub(crate) fn checksum(&self) -> Option<(Self, Checksum)> {
+        let read = self.read?;
+        let checksum = read.checksum?;
+        Some((Self { path: read.file, read: Some(Path { checksum: None, ..read }) }, checksum))
+    }
+
+    /// The artifact that the file belongs to; `None`: it is a checksum, or a document.
+    pub(crate) fn artifact(&self) -> Option<Artifact<'a>> {
+        match self.read?.kind {
+            Kind::Artifact(artifact) => Some(artifact).filter(|_| !self.is_checksum()),
+            _ => None,
+        }
+    }
+
+    /// The artifact whose POM the file is.
+    pub(crate) fn pom(&self) -> Option<Artifact<'a>> {
+        self.artifact().filter(|artifact| artifact.classifier.is_none() && artifact.extension == "pom")
+    }
+
+    /// The metadata, or the metadata that this is a checksum of.
+    pub(crate) fn metadata(&self) -> Option<Metadata<'a>> {
+        match self.kind()? {
+            Kind::Metadata(at) => Some(at),
+            _ => None,
+        }
+    }
+
+    fn is_checksum(&self) -> bool {
+        self.read.is_some_and(|read| read.checksum.is_some())
+    }
+
+    /// Whether a hosted repository makes the file from others; `None`: it has no such file.
+    pub(crate) fn is_generated(&self) -> Option<bool> {
+        match self.kind()? {
+            Kind::Artifact(_) => Some(false),
+            Kind::Metadata(_) | Kind::Catalog | Kind::Prefixes | Kind::Settings => Some(true),
+            Kind::Index => None,
+        }
+    }
+
+    /// Whether the path never has other bytes: files of releases and of single builds of snapshots, with their checksums.
+    pub(crate) fn is_immutable(&self) -> bool {
+        matches!(self.kind(), Some(Kind::Artifact(artifact)) if !artifact.snapshot() || artifact.build.is_some())
+    }
+
+    /// Whether it belongs to a release.
+    pub(crate) fn is_of_release(&self) -> bool {
+        matches!(self.kind(), Some(Kind::Artifact(artifact)) if !artifact.snapshot())
+    }
+
+    /// Whether it lists the prefixes of all paths, or is a checksum of that list.
+    pub(crate) fn is_prefixes(&self) -> bool {
+        matches!(self.kind(), Some(Kind::Prefixes))
+    }
+
+    /// Whether upstreams have a checksum beside the file: clients publish none for signatures.
+    pub(crate) fn has_checksum_beside(&self) -> bool {
+        self.artifact().is_some() && path::signature_of(self.path).is_none()
+    }
+
+    /// Whether the version policy of a hosted repository lets the file be published.
+    pub(crate) fn check_version(&self, record: &RepositoryRecord) -> Result<(), Error> {
+        let Some(artifact) = self.artifact() else { return Ok(()) };
+        let policy = VersionPolicy::of(record);
+        match policy.takes(artifact.snapshot()) {
+            true => Ok(()),
+            false => Err(Error::VersionRefused { version: artifact.version.to_owned(), policy }),
+        }
+    }
+
+    /// The folder that `only`, the package a token is for, may change: `org.example:lamp`, or a whole group.
+    pub(crate) fn folder_of_package(only: &str) -> String {
+        match only.split_once(':') {
+            Some((group, artifact)) => format!("{}/{artifact}", group.replace('.', "/")),
+            None => only.replace('.', "/"),
+        }
+    }
+
+    /// The group, as folders, the artifact and the version of the file. What is no file of the layout belongs to the version in
+    /// whose folder it is; an ambiguous path belongs to none.
+    pub(crate) fn version(&self) -> Option<(&'a str, &'a str, &'a str)> {
+        match self.kind() {
+            Some(Kind::Artifact(Artifact { group, artifact, version, .. })) => Some((group, artifact, version)),
+            Some(_) => None,
+            None if tree::is_ambiguous(self.path) => None,
+            None => {
+                let (above, version) = tree::folder(self.path).rsplit_once('/')?;
+                let (group, artifact) = above.rsplit_once('/')?;
+                Some((group, artifact, version))
+            }
+        }
+    }
+
+    /// The version as policy names it.
+    pub(crate) fn named(&self, since: Since) -> Option<Named<'a>> {
+        let (group, artifact, version) = self.version()?;
+        Some(Named::maven((group, artifact), version, since))
+    }
+
+    /// Which folder of the journal has the age of the file, and under which name.
+    pub(crate) fn version_path(&self) -> Option<VersionPath<'a>> {
+        let (_, _, version) = self.version()?;
+        let folder = tree::folder(self.path);
+        if !path::is_snapshot(version) {
+            return Some(VersionPath { folder: tree::folder(folder), version: Some(version.to_owned()) });
+        }
+        let build = match self.kind() {
+            Some(Kind::Artifact(artifact)) => artifact.build,
+            _ => None,
+        };
+        Some(VersionPath { folder, version: build.map(|build| build.to_string()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_of_its_version_or_of_its_build_and_what_changes_under_its_name_is_of_none() {
+        let at =
+            |path: &'static str| MavenPath::read(path).version_path().map(|listed| (listed.folder, listed.version));
+        let release = Some(("org/lamp", Some("1.0".to_owned())));
+        assert_eq!(at("org/lamp/1.0/lamp-1.0.jar.sha1"), release);
+        assert_eq!(at("org/lamp/1.0/notes.txt"), release);
+        let build = Some("20260101.120000-1".to_owned());
+        assert_eq!(at("org/lamp/1-SNAPSHOT/lamp-1-20260101.120000-1.jar"), Some(("org/lamp/1-SNAPSHOT", build)));
+        assert_eq!(at("org/lamp/1-SNAPSHOT/lamp-1-SNAPSHOT.jar"), Some(("org/lamp/1-SNAPSHOT", None)));
+        assert_eq!((at("org/lamp/maven-metadata.xml"), at("robots.txt")), (None, None));
+    }
+
+    #[test]
+    fn the_file_of_a_checksum_is_what_reading_its_own_path_gives() {
+        for path in ["org/lamp/1.0/lamp-1.0.jar", "org/lamp/maven-metadata.xml", ".meta/prefixes.txt", ".index/a.gz"] {
+            let checksum = format!("{path}.sha1");
+            assert_eq!(MavenPath::read(&checksum).checksum(), Some((MavenPath::read(path), Checksum::Sha1)), "{path}");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! A file of an artifact that is published: what its POM lists, and what changes with it.
+
+use crate::error::Error;
+use crate::maven::layout::MavenPath;
+use crate::maven::listing_changes::{ListingChanges, PomListings};
+use crate::maven::retention;
+use crate::tree::Tree;
+use format::maven::LONGEST;
+use format::maven::path::Artifact;
+use format::maven::pom::Pom;
+use serde_json::{Value, json};
+use store::{Lane, Staged};
+use telemetry::{Event, Millis, Op};
+
+/// A file of an artifact that is published.
+#[derive(Debug)]
+pub(crate) struct Publication<'a> {
+    artifact: Artifact<'a>,
+    /// What the file lists, if it is a POM.
+    pom: Option<PomListings>,
+}
+
+impl<'a> Publication<'a> {
+    /// Looks into the uploaded bytes, if they are a POM. `None`: the file belongs to no artifact.
+    pub(crate) async fn read(
+        tree: Tree<'_>,
+        path: &MavenPath<'a>,
+        staged: &Staged,
+        event: &mut Event,
+    ) -> Result<Option<Self>, Error> {
+        let Some(artifact) = path.artifact() else { return Ok(None) };
+        if path.pom().is_none() {
+            return Ok(Some(Self { artifact, pom: None }));
+        }
+        let bytes = staged.beginning(LONGEST as u64 + 1, event).await?;
+        let read = move |(): &mut ()| Pom::read(&bytes).ok();
+        let pom = tree.context.workers.run(Lane::Change, (Op::WorkWait, Op::PackageRead), event, read).await?;
+        // A POM that cannot be read lists nothing. It is published all the same.
+        let lists = pom.map_or_else(PomListings::default, |pom| PomListings::of(artifact, pom));
+        Ok(Some(Self { artifact, pom: Some(lists) }))
+    }
+
+    /// What changes with the file; `first`: its folder never held anything.
+    pub(crate) async fn changes(
+        &self,
+        tree: Tree<'_>,
+        first: bool,
+        at: Millis,
+        event: &mut Event,
+    ) -> Result<ListingChanges, Error> {
+        let mut changes = match &self.pom {
+            Some(lists) => ListingChanges::publishing(tree, self.artifact, lists, at, event).await?,
+            None => ListingChanges::default(),
+        };
+        if first {
+            changes.claim(tree, self.artifact);
+        }
+        Ok(changes)
+    }
+
+    /// What the journal says of the file beside its bytes.
+    pub(crate) fn facts(&self, key: &str) -> Result<Value, Error> {
+        let artifact = &self.artifact;
+        let mut facts = json!({
+            "group": artifact.group_id(),
+            "artifact": artifact.artifact,
+            "version": artifact.version,
+            "classifier": artifact.classifier,
+            "extension": artifact.extension,
+        });
+        if let Some(lists) = self.pom.as_ref().filter(|lists| **lists != PomListings::default()) {
+            let lists = serde_json::to_value(lists);
+            facts["lists"] = lists.map_err(|source| Error::Unreadable { key: key.to_owned(), source })?;
+        }
+        Ok(facts)
+    }
+
+    /// Has the older builds of a snapshot taken away, once the POM of another build is published.
+    pub(crate) fn published(&self, tree: Tree<'_>, folder: &str) {
+        if self.pom.is_some() && self.artifact.build.is_some() {
+            retention::after_build(tree, folder);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! How an answer from an upstream came to be, for the event of the request.
+
+use crate::content::Content;
+use crate::error::Error;
+use crate::upstream::Remote;
+use telemetry::{Event, EventId, MemberRecord, MemberSaid, Reason, Tick};
+
+/// How an answer came to be.
+#[derive(Debug, Default)]
+pub(crate) struct FetchTrace {
+    /// The fetch that it waited for, or started.
+    pub(crate) flight: Option<EventId>,
+    /// Why it is older than it may be.
+    pub(crate) stale: Option<Reason>,
+    /// Whether the upstream told no checksum of its bytes.
+    pub(crate) unverified: bool,
+    /// What lets it be seen though it is young.
+    pub(crate) let_through: Option<String>,
+}
+
+impl FetchTrace {
+    /// Tells the event what was found, which began to be looked for at `began`.
+    pub(crate) fn finish(mut self, remote: &Remote, began: Tick, found: &Result<Content, Error>, event: &mut Event) {
+        let detail = match found {
+            Err(Error::Upstream(failure)) => Some(failure.detail()),
+            Err(Error::Hidden(why)) => Some(why.to_string()),
+            _ => self.let_through.take(),
+        };
+        event.detail = detail.unwrap_or_default();
+        let (said, reason) = match (found, self.stale) {
+            (Ok(_), None) => (MemberSaid::Hit, self.unverified.then_some(Reason::Unverified)),
+            (Ok(_), Some(reason)) => (MemberSaid::Stale, Some(reason)),
+            (Err(Error::Unasked), _) => (MemberSaid::Unknown, None),
+            (Err(error), _) if error.is_absence() => (MemberSaid::NotFound, Some(error.reason())),
+            (Err(error @ Error::Hidden(_)), _) => (MemberSaid::Blocked, Some(error.reason())),
+            (Err(error), _) if error.reason() == Reason::UpstreamTimeout => (MemberSaid::Timeout, Some(error.reason())),
+            (Err(error), _) => (MemberSaid::Failed, Some(error.reason())),
+        };
+        let until = match found {
+            Ok(content) => content.fresh_until,
+            Err(error) => error.fresh_until(),
+        };
+        event.absorb(MemberRecord {
+            until,
+            nanos: Tick::now().since(began),
+            flight: self.flight,
+            ..MemberRecord::new(&remote.repository.record.name, said, reason)
+        });
+    }
+}
