@@ -125,7 +125,7 @@ async fn together(
             parts.iter().filter_map(|part| part.content.hashes.as_ref()).map(|known| known.size_bytes).sum();
         let (folder, merging) = (file.folder.to_owned(), group.merging.clone());
         let merge = move || {
-            let _held = merging.hold(bytes.min(document.longest() as u64)).map_err(store::Error::from)?;
+            let _held = merging.hold(bytes.min(document.longest_together() as u64)).map_err(store::Error::from)?;
             let merged = document.merge(&folder, &parts, &guarded);
             Ok(merged.map(|merged| (Hashes::of(&merged.bytes), merged)))
         };

@@ -5,14 +5,17 @@ mod tests;
 
 use crate::content::Content;
 use crate::maven::layout::MavenPath;
+use crate::maven::upstream::observed;
 use crate::policy::named::{Named, Since};
 use crate::tree::document::{Document, MemberDocument, MergedDocument, Sources};
+use crate::upstream::first_seen::observation::Observation;
 use bytes::Bytes;
 use format::maven::metadata::Metadata;
 use format::maven::path::Kind;
 use format::maven::prefixes::Prefixes;
 use format::maven::{LONGEST, catalog, metadata};
 use std::collections::HashSet;
+use telemetry::Millis;
 
 /// Most bytes of documents that are made one of at a time, by all who ask together.
 pub(crate) const MERGING: u64 = 4 * READ_MAX as u64;
@@ -50,7 +53,27 @@ impl Document for MavenDocument {
     }
 
     fn longest(&self) -> usize {
+        LONGEST
+    }
+
+    fn longest_together(&self) -> usize {
         READ_MAX
+    }
+
+    fn check(&self, bytes: &[u8]) -> Result<(), String> {
+        match self {
+            MavenDocument::Metadata => Metadata::read(bytes).map(drop).map_err(|why| why.to_string()),
+            MavenDocument::Catalog | MavenDocument::Prefixes => Ok(()),
+        }
+    }
+
+    fn observe(&self, folder: &str, bytes: &[u8], modified: Option<Millis>) -> Vec<Observation> {
+        match self {
+            // It was read when it came. What cannot be read again is told by the next request for it.
+            MavenDocument::Metadata => Metadata::read(bytes)
+                .map_or_else(|_| Vec::new(), |document| observed::of_document(folder, &document, modified)),
+            MavenDocument::Catalog | MavenDocument::Prefixes => Vec::new(),
+        }
     }
 
     fn package<'a>(&self, folder: &'a str, below: &'a str) -> Named<'a> {

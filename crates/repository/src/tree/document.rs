@@ -2,17 +2,28 @@
 
 use crate::content::Content;
 use crate::policy::named::Named;
+use crate::upstream::first_seen::observation::Observation;
 use bytes::Bytes;
 use std::collections::HashSet;
 use std::fmt::Debug;
+use telemetry::Millis;
 
 /// A kind of document, as its format knows it.
 pub(crate) trait Document: Debug + Send + Sync {
     /// Which members of a group it is made from.
     fn sources(&self) -> Sources;
 
-    /// Most bytes that are read of all members' documents together.
+    /// Most bytes that one may have.
     fn longest(&self) -> usize;
+
+    /// Most bytes that are read of all members' documents together.
+    fn longest_together(&self) -> usize;
+
+    /// Why clients cannot read it.
+    fn check(&self, bytes: &[u8]) -> Result<(), String>;
+
+    /// What the document of a folder tells of the ages of versions, where the upstream says when it was last changed.
+    fn observe(&self, folder: &str, bytes: &[u8], modified: Option<Millis>) -> Vec<Observation>;
 
     /// What a folder below that of the document is called as a package.
     fn package<'a>(&self, folder: &'a str, below: &'a str) -> Named<'a>;

@@ -17,7 +17,8 @@ use crate::raw::{self, layout::RawPath};
 use crate::repository::Repository;
 use crate::tree::Tree;
 use crate::tree::document::Document;
-use crate::upstream::first_seen::age_key::AgeKey;
+use crate::upstream::first_seen::age_key::{AgeKey, VersionPath};
+use crate::upstream::first_seen::observation::Observation;
 use format::tree::{self, Checksum};
 use store::{Entry, RepositoryId, RepositoryRecord, Unit};
 use telemetry::{Event, Millis};
@@ -247,6 +248,14 @@ impl<'a> File<'a> {
         match &self.layout {
             Layout::Maven(path) => path.named(since),
             Layout::Raw(path) => Some(path.named(since)),
+        }
+    }
+
+    /// What a fetched file of a version tells of the ages of versions.
+    pub(crate) fn observe(&self, version: VersionPath<'_>, modified: Option<Millis>) -> Vec<Observation> {
+        match &self.layout {
+            Layout::Maven(_) => maven::upstream::observed::of_version(version, modified),
+            Layout::Raw(_) => Vec::new(),
         }
     }
 

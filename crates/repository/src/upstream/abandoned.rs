@@ -2,7 +2,7 @@
 //! or anybody could have this server fetch all an upstream has by asking and leaving.
 
 use crate::upstream::Remote;
-use crate::upstream::flights::Stage;
+use crate::upstream::flight::Stage;
 use crate::upstream::trouble::Trouble;
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Slot};

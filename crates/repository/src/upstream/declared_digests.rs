@@ -6,7 +6,7 @@ use format::tree::Checksum;
 use std::sync::Arc;
 use store::Hashes;
 
-/// Beginnings of the headers in which servers say digests, as Maven's resolver looks for them
+/// Prefixes of the headers in which servers declare digests, as build tools look for them
 /// (`aether.connector.basic.includedChecksums`).
 const PREFIXES: [&str; 3] = ["x-checksum-", "x-goog-meta-checksum-", "x-amz-meta-checksum-"];
 

@@ -3,6 +3,7 @@
 use crate::content::Grown;
 use crate::tree::file::File;
 use crate::upstream::abandoned::Followers;
+use crate::upstream::document_bytes;
 use crate::upstream::expected_digests::ExpectedDigests;
 use crate::upstream::failure::Failure;
 use crate::upstream::trouble::Trouble;
@@ -12,7 +13,6 @@ use format::tree::Checksum;
 use std::fs;
 use std::future::Future;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -110,25 +110,7 @@ impl<S: Show> Incoming<'_, S> {
 impl Download {
     /// Reads the bytes of a document, which may be in a file; `longest` is the longest that a document may be.
     pub(crate) fn document(&self, longest: usize) -> impl FnOnce() -> io::Result<Bytes> + Send + 'static {
-        document(&self.held, self.hashes.size_bytes, longest)
-    }
-}
-
-/// Reads the bytes of a document, which may be in a file: as many as a document may have, and one more, which says that it has too
-/// many.
-pub(crate) fn document(
-    held: &Held,
-    size_bytes: u64,
-    longest: usize,
-) -> impl FnOnce() -> io::Result<Bytes> + Send + 'static {
-    let (held, most) = (held.clone(), size_bytes.min(longest as u64 + 1));
-    move || match held {
-        Held::Bytes(bytes) => Ok(bytes),
-        Held::File(file) => {
-            let mut bytes = vec![0; usize::try_from(most).unwrap_or(usize::MAX)];
-            file.read_exact_at(&mut bytes, 0)?;
-            Ok(bytes.into())
-        }
+        document_bytes::read(&self.held, self.hashes.size_bytes, longest)
     }
 }
 

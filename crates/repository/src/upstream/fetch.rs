@@ -6,7 +6,7 @@ use crate::content::{Freshness, How};
 use crate::error::Error;
 use crate::tree::file::File;
 use crate::upstream::failure::Failure;
-use crate::upstream::flights::{ArrivedBy, FetchResult, FlightLifetime, FollowUntil, Stage};
+use crate::upstream::flight::{ArrivedBy, FetchResult, FlightLifetime, FollowUntil, Stage};
 use crate::upstream::row::OfUpstream;
 use crate::upstream::trace::FetchTrace;
 use crate::upstream::ttl::{Ttl, TtlState};

@@ -1,5 +1,6 @@
 //! What a flight does: ask the upstream, take what comes, hold it against what is said of it, and keep it.
 
+use crate::tree::document::Document;
 use crate::tree::file::File;
 use crate::upstream::abandoned::Followers;
 use crate::upstream::checksum_policy::ChecksumPolicy;
@@ -8,14 +9,12 @@ use crate::upstream::declared_digests::DeclaredDigests;
 use crate::upstream::download::{Download, Incoming};
 use crate::upstream::expected_digests::ExpectedDigests;
 use crate::upstream::failure::Failure;
-use crate::upstream::flights::{ArrivedBy, Arriving as Shown, FetchResult, Stage};
+use crate::upstream::flight::{ArrivedBy, Arriving as Shown, FetchResult, Stage};
 use crate::upstream::trouble::Trouble;
 use crate::upstream::ttl::{Ttl, TtlState};
 use crate::upstream::{KeptFile, Remembered, Remote};
 use bytes::Bytes;
 use client::{Arriving, Conditions, Upstream};
-use format::maven::LONGEST;
-use format::maven::metadata::Metadata;
 use std::io;
 use std::sync::Arc;
 use store::{CachedFile, Lane, Stamp};
@@ -145,8 +144,9 @@ impl<'a> FetchJob<'a> {
             Err(failure) if policy == ChecksumPolicy::Warn => (DeclaredDigests::default(), Some(failure)),
             Err(failure) => return Err(failure.into()),
         };
-        if self.file.is_metadata() {
-            self.look_inside(download.hashes.size_bytes, download.document(LONGEST), event).await?;
+        if let Some(document) = self.file.document().filter(|_| self.file.is_metadata()) {
+            let read = download.document(document.longest());
+            self.look_inside(document, download.hashes.size_bytes, read, event).await?;
         }
         let unverified = match claims.check(&download.hashes).map_err(|differs| Failure::differs(&differs)) {
             Err(failure) if policy == ChecksumPolicy::Warn => Some((Reason::ChecksumDiffers, failure.detail())),
@@ -173,14 +173,12 @@ impl<'a> FetchJob<'a> {
     /// Refuses metadata that clients cannot read.
     async fn look_inside(
         &self,
+        document: &'static dyn Document,
         size_bytes: u64,
-        document: impl FnOnce() -> io::Result<Bytes> + Send + 'static,
+        read: impl FnOnce() -> io::Result<Bytes> + Send + 'static,
         event: &mut Event,
     ) -> Result<(), Trouble> {
-        let look = move || {
-            let bytes = document().map_err(|why| why.to_string())?;
-            Metadata::read(&bytes).map(drop).map_err(|why| why.to_string())
-        };
+        let look = move || read().map_err(|why| why.to_string()).and_then(|bytes| document.check(&bytes));
         let looked = match size_bytes {
             ..=SMALL => event.time(Op::PackageRead, look),
             _ => {

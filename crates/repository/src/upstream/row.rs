@@ -6,7 +6,7 @@ use crate::policy::named::{Named, Since};
 use crate::tree::file::File;
 use crate::upstream::Remote;
 use crate::upstream::first_seen::store::FirstSeenStore;
-use crate::upstream::flights::Arriving;
+use crate::upstream::flight::Arriving;
 use crate::upstream::release_age::{AgeRecord, KnownAge};
 use crate::upstream::ttl::Ttl;
 use crate::visible::Row;

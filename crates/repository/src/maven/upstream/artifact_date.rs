@@ -3,10 +3,9 @@
 
 use crate::error::Error;
 use crate::maven::layout::MavenPath;
-use crate::maven::upstream::filtered_metadata;
+use crate::maven::upstream::{filtered_metadata, observed};
 use crate::upstream::fetch::file;
 use crate::upstream::first_seen::age_key::VersionPath;
-use crate::upstream::first_seen::observation::Observation;
 use crate::upstream::first_seen::record;
 use crate::upstream::trace::FetchTrace;
 use crate::upstream::{PATIENCE, Remote, refused};
@@ -36,7 +35,7 @@ pub(crate) async fn look(remote: &Remote, of: MavenPath<'_>, event: &mut Event) 
     };
     if remote.repository.asks {
         let document = filtered_metadata::read(remote, &content, event).await?;
-        record::sights(remote, Observation::of_document(folder, &document, content.modified), event).await?;
+        record::sights(remote, observed::of_document(folder, &document, content.modified), event).await?;
     }
     Ok(true)
 }

@@ -4,16 +4,15 @@ use crate::content::Content;
 use crate::content::{rows_of, soonest};
 use crate::error::Error;
 use crate::maven::layout::MavenPath;
-use crate::maven::upstream::pom_dates;
+use crate::maven::upstream::{observed, pom_dates};
 use crate::policy::named::{Named, Since};
 use crate::policy::rules::View;
 use crate::tree::file::File;
 use crate::upstream::Remote;
 use crate::upstream::fetch::file;
-use crate::upstream::first_seen::observation;
-use crate::upstream::first_seen::observation::Observation;
+use crate::upstream::first_seen::history::FolderHistory;
 use crate::upstream::first_seen::record;
-use crate::upstream::first_seen::store::{FirstSeenStore, FolderHistory};
+use crate::upstream::first_seen::store::FirstSeenStore;
 use crate::upstream::release_age::{AgeRecord, KnownAge};
 use crate::upstream::trace::FetchTrace;
 use crate::workers::aside;
@@ -87,7 +86,7 @@ impl VersionAges {
         modified: Option<Millis>,
         event: &mut Event,
     ) -> Result<Self, Error> {
-        let (sightings, sights) = (FirstSeenStore::of(remote), Observation::of_document(folder, document, modified));
+        let (sightings, sights) = (FirstSeenStore::of(remote), observed::of_document(folder, document, modified));
         let Some(told) = sights.first().map(|here| here.versions.clone()) else { return Err(Error::GivenUp) };
         let misses = |known: &Option<FolderHistory>| {
             told.iter().any(|(version, _)| !known.as_ref().is_some_and(|known| known.versions.contains_key(version)))
@@ -135,7 +134,7 @@ async fn built(
     let mut seen = document.clone();
     seen.files.retain(|file| !hides(Build::trailing(&file.value).map(|build| build.to_string())));
     if document.files.is_empty() {
-        seen.snapshot = seen.snapshot.filter(|snapshot| !hides(observation::build(snapshot)));
+        seen.snapshot = seen.snapshot.filter(|snapshot| !hides(observed::build(snapshot)));
     } else if seen.files.len() < document.files.len() {
         let newest = seen.files.iter().filter_map(|file| Build::trailing(&file.value)).max();
         let snapshot = |build: Build<'_>| Snapshot {

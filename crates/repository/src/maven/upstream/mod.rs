@@ -2,6 +2,7 @@
 
 pub(crate) mod artifact_date;
 pub(crate) mod filtered_metadata;
+pub(crate) mod observed;
 pub(crate) mod past;
 pub(crate) mod pom_dates;
 pub(crate) mod prefixes;

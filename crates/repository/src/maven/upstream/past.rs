@@ -12,7 +12,8 @@ use crate::policy::named::Named;
 use crate::tree::file::File;
 use crate::upstream::Remote;
 use crate::upstream::fetch::present;
-use crate::upstream::first_seen::store::{FirstSeenStore, FolderHistory};
+use crate::upstream::first_seen::history::{FolderHistory, Plugin};
+use crate::upstream::first_seen::store::FirstSeenStore;
 use crate::upstream::past::{Seen, early, over_budget, today};
 use crate::upstream::release_age::AgeRecord;
 use crate::upstream::trace::FetchTrace;
@@ -63,7 +64,8 @@ pub(crate) async fn file(
 /// Metadata of all that had been seen in a folder.
 fn document(remote: &Remote, folder: &str, mut known: FolderHistory) -> Option<Content> {
     let (seen, versions) = (known.seen, std::mem::take(&mut known.versions));
-    let mut plugins = known.listed_plugins();
+    let plugin = |(artifact, Plugin { prefix, name })| metadata::Plugin { name, prefix, artifact };
+    let mut plugins: Vec<_> = known.plugins.into_iter().map(plugin).collect();
     let view = remote.repository.view(remote.now());
     hide_plugins(&mut plugins, folder, view);
     let of = folder.rsplit_once('/').unwrap_or(("", folder));

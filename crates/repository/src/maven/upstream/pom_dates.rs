@@ -1,10 +1,10 @@
 //! How old versions are that an upstream had before anybody looked: the dates of their POMs, a few in a turn.
 
 use crate::error::Error;
+use crate::upstream::first_seen::history::FolderHistory;
 use crate::upstream::first_seen::observation::Observation;
 use crate::upstream::first_seen::record;
-use crate::upstream::first_seen::store::FolderHistory;
-use crate::upstream::flights::{FetchResult, FlightLifetime, FollowUntil, Stage};
+use crate::upstream::flight::{FetchResult, FlightLifetime, FollowUntil, Stage};
 use crate::upstream::release_age::ReportedDate;
 use crate::upstream::{KeptFile, PATIENCE, Remembered, Remote, WIDTH};
 use std::time::Duration;

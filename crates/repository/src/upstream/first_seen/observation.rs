@@ -1,12 +1,8 @@
 //! What somebody saw of an upstream now, and what that adds to what had been seen.
 
-use crate::upstream::first_seen::age_key::VersionPath;
-use crate::upstream::first_seen::row::{NAME_MAX, News, Plugin};
-use crate::upstream::first_seen::store::FolderHistory;
+use crate::upstream::first_seen::history::{FolderHistory, Plugin};
+use crate::upstream::first_seen::row::{NAME_MAX, News};
 use crate::upstream::release_age::{KnownAge, ReportedDate};
-use format::maven::metadata::{self, Metadata, moment_of};
-use format::maven::path;
-use format::maven::snapshot::Build;
 use std::collections::HashSet;
 use telemetry::Millis;
 
@@ -21,48 +17,13 @@ pub(crate) struct Observation {
     pub(crate) versions: Vec<(String, ReportedDate)>,
     /// Whether these are all that there are.
     pub(crate) listed: bool,
-    pub(crate) plugins: Vec<metadata::Plugin>,
+    /// Plugins, by the names of their artifacts.
+    pub(crate) plugins: Vec<(String, Plugin)>,
     /// Whether POMs were looked for, and told anything.
     pub(crate) looked: Option<bool>,
 }
 
 impl Observation {
-    /// What a file of a version tells, of which the upstream says when it was last changed.
-    pub(crate) fn of_version(VersionPath { folder, version }: VersionPath<'_>, modified: Option<Millis>) -> Vec<Self> {
-        let above = Self::of_snapshot(folder);
-        // A build says itself when it was made.
-        let made = version.as_deref().and_then(made).filter(|_| above.is_some());
-        let date = made.or(modified);
-        let told = ReportedDate { date, bound: date.is_none() };
-        let versions: Vec<_> = version.map(|version| (version, told)).into_iter().collect();
-        let listed = versions.is_empty();
-        let here = Self { folder: folder.to_owned(), versions, listed, ..Self::default() };
-        [here].into_iter().chain(above).collect()
-    }
-
-    /// What the document of this folder tells, if it is one that does.
-    pub(crate) fn of_document(folder: &str, document: &Metadata, modified: Option<Millis>) -> Vec<Self> {
-        let here = Self { folder: folder.to_owned(), listed: true, ..Self::default() };
-        if let Some(above) = Self::of_snapshot(folder) {
-            let told = |build: &str| (build.to_owned(), ReportedDate { date: made(build), bound: false });
-            return vec![Self { versions: builds(document).map(|build| told(&build)).collect(), ..here }, above];
-        }
-        let date = document.updated.as_deref().and_then(moment_of).map(Millis).or(modified);
-        let latest = [&document.latest, &document.release].into_iter().flatten();
-        let versions = document.versions.iter().chain(latest).map(|version| {
-            // The files of a snapshot tell nothing of when its first build came.
-            (version.clone(), ReportedDate { date, bound: !path::is_snapshot(version) })
-        });
-        vec![Self { versions: versions.collect(), plugins: document.plugins.clone(), ..here }]
-    }
-
-    /// That there is the snapshot of this folder, if it is one of a snapshot.
-    fn of_snapshot(folder: &str) -> Option<Self> {
-        let (above, version) = folder.rsplit_once('/').filter(|(_, version)| path::is_snapshot(version))?;
-        let versions = vec![(version.to_owned(), ReportedDate { date: None, bound: true })];
-        Some(Self { folder: above.to_owned(), versions, ..Self::default() })
-    }
-
     /// What is new of it, given what is known of the folder; `None`: nothing.
     pub(crate) fn news(&self, before: Option<&FolderHistory>, now: Millis) -> Option<News> {
         let nothing = FolderHistory { seen: now, ..FolderHistory::default() };
@@ -79,38 +40,20 @@ impl Observation {
             room -= usize::from(had.is_none());
             news.version(version, met);
         }
-        for metadata::Plugin { artifact, prefix, name } in &self.plugins {
-            let plugin = Plugin { prefix: prefix.clone(), name: name.clone() };
+        for (artifact, plugin) in &self.plugins {
             let had = known.plugins.get(artifact);
-            let long = [artifact, prefix].into_iter().chain(name).any(|text| text.len() > NAME_MAX);
+            let long = [artifact, &plugin.prefix].into_iter().chain(&plugin.name).any(|text| text.len() > NAME_MAX);
             let told = news.plugins.contains_key(artifact);
-            if had == Some(&plugin) || long || had.is_none() && room == 0 || told {
+            if had == Some(plugin) || long || had.is_none() && room == 0 || told {
                 continue;
             }
             room -= usize::from(had.is_none());
-            news.plugins.insert(artifact.clone(), plugin);
+            news.plugins.insert(artifact.clone(), plugin.clone());
         }
         news.looked = self.looked;
         // That there is something of the folder at all is news, too.
         (before.is_none() || !news.is_empty()).then_some(news)
     }
-}
-
-/// The builds that the document of a snapshot tells of.
-pub(crate) fn builds(document: &Metadata) -> impl Iterator<Item = String> {
-    let files = document.files.iter().filter_map(|file| Some(Build::trailing(&file.value)?.to_string()));
-    let newest = document.snapshot.as_ref().and_then(build);
-    files.chain(newest)
-}
-
-/// The newest build, where it is told apart from others.
-pub(crate) fn build(snapshot: &metadata::Snapshot) -> Option<String> {
-    Some(Build { timestamp: snapshot.timestamp.as_deref()?, number: snapshot.number }.to_string())
-}
-
-/// When a build was made, as its name says.
-fn made(build: &str) -> Option<Millis> {
-    Build::read(build).and_then(|build| moment_of(&build.updated())).map(Millis)
 }
 
 #[cfg(test)]
@@ -121,16 +64,14 @@ mod tests {
     const NOW: Millis = Millis(1_000);
 
     fn listed(versions: impl IntoIterator<Item = String>) -> Observation {
-        let document = Metadata {
-            versions: versions.into_iter().collect(),
-            plugins: vec![metadata::Plugin { name: None, prefix: "light".into(), artifact: "lamp".into() }],
-            ..Metadata::default()
-        };
-        Observation::of_document("org/lamp", &document, Some(Millis(10))).remove(0)
-    }
-
-    fn version(version: &str) -> VersionPath<'static> {
-        VersionPath { folder: "org/lamp", version: Some(version.to_owned()) }
+        let told = ReportedDate { date: Some(Millis(10)), bound: true };
+        Observation {
+            folder: "org/lamp".into(),
+            versions: versions.into_iter().map(|version| (version, told)).collect(),
+            listed: true,
+            plugins: vec![("lamp".into(), Plugin { prefix: "light".into(), name: None })],
+            looked: None,
+        }
     }
 
     /// What the journal has of a folder, as it would be read again.
@@ -191,7 +132,9 @@ mod tests {
         let folder = journal.0.as_ref().unwrap();
         assert_eq!(folder.versions.len() + folder.plugins.len(), MET_MAX);
         assert_eq!(journal.see(&listed(["other".to_owned()]), Millis(2_000)), 0);
-        let file = Observation::of_version(version("yet-another"), None).remove(0);
+        let told = ReportedDate { date: None, bound: true };
+        let versions = vec![("yet-another".to_owned(), told)];
+        let file = Observation { folder: "org/lamp".into(), versions, ..Observation::default() };
         assert_eq!(journal.see(&file, Millis(2_000)), 0);
         let mut journal = Journal::default();
         journal.see(&listed(["1".to_owned(), "9".repeat(NAME_MAX + 1)]), NOW);

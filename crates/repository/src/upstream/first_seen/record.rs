@@ -3,7 +3,7 @@
 use crate::content::rows_of;
 use crate::error::Error;
 use crate::tree::file::File;
-use crate::upstream::download::document;
+use crate::upstream::document_bytes;
 use crate::upstream::first_seen::age_key::AgeKey;
 use crate::upstream::first_seen::observation::Observation;
 use crate::upstream::first_seen::row::News;
@@ -11,8 +11,6 @@ use crate::upstream::first_seen::store::{BytesRow, First, FirstRow, FirstSeenSto
 use crate::upstream::release_age::{KnownAge, ReportedDate};
 use crate::upstream::{KeptFile, Remote};
 use crate::workers::aside;
-use format::maven::LONGEST;
-use format::maven::metadata::Metadata;
 use serde::Serialize;
 use store::{Batch, Change, CommitError, Digest, Expect, Lane, Seq};
 use telemetry::{Event, Millis, Op};
@@ -28,18 +26,17 @@ pub(crate) async fn file(remote: &Remote, file: &File<'_>, kept: &KeptFile, even
     match file.age_key() {
         AgeKey::Bytes => return bytes(remote, file.path, kept.known.hashes.sha256, modified, event).await,
         AgeKey::Version(version) => {
-            return sights(remote, Observation::of_version(version, modified), event).await;
+            return sights(remote, file.observe(version, modified), event).await;
         }
-        AgeKey::Document if !file.is_metadata() => return Ok(()),
         AgeKey::Document => {}
     }
-    let look = document(&kept.held, kept.known.hashes.size_bytes, LONGEST);
-    // It was read when it came. What cannot be read again is told by who asks for it next.
-    let read = move || Ok(look().ok().and_then(|bytes| Metadata::read(&bytes).ok()));
-    let rows = rows_of(kept.known.hashes.size_bytes);
-    let document = aside(&remote.remotes.workers, (Lane::Index, Op::PackageRead), rows, event, read).await?;
-    let Some(document) = document else { return Ok(()) };
-    sights(remote, Observation::of_document(file.folder, &document, modified), event).await
+    let Some(document) = file.document().filter(|_| file.is_metadata()) else { return Ok(()) };
+    let (size_bytes, folder) = (kept.known.hashes.size_bytes, file.folder.to_owned());
+    let read = document_bytes::read(&kept.held, size_bytes, document.longest());
+    let observe = move || Ok(read().map_or_else(|_| Vec::new(), |bytes| document.observe(&folder, &bytes, modified)));
+    let workers = &remote.remotes.workers;
+    let seen = aside(workers, (Lane::Index, Op::PackageRead), rows_of(size_bytes), event, observe).await?;
+    sights(remote, seen, event).await
 }
 
 /// Writes what was seen.

@@ -1,6 +1,6 @@
 //! One row of the journal: what a refresh of a folder showed that was not known before.
 
-use crate::upstream::first_seen::store::FolderHistory;
+use crate::upstream::first_seen::history::{FolderHistory, Plugin};
 use crate::upstream::release_age::AgeRecord;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,14 +13,6 @@ pub(crate) const NAME_MAX: usize = 255;
 const ROWS: usize = 64;
 /// A row of its own takes as many bytes as so many versions in one that says everything.
 const ROW_WORTH: usize = 8;
-
-/// A plugin of a group.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Plugin {
-    pub(crate) prefix: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) name: Option<String>,
-}
 
 /// Names of versions by the moment since which they exist. Those of one document share it, so one more costs its name.
 type Versions = BTreeMap<Millis, Vec<String>>;

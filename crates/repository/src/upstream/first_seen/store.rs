@@ -1,41 +1,22 @@
 //! What was first seen of an upstream, and when: in the journal, so that it is known for every moment since.
 //!
-//! Beside its files a folder of Maven's has a unit (`G/A//seen/U`, U stands for the URL of the upstream). Each row of it has what was
-//! new at one refresh ([`row`]), so that one version more costs its own name however many there are; all rows of a folder, one after
-//! the other, are what is known of it, and after many of them one says everything again. Builds are what the folder of a snapshot has.
-//! A raw file has a unit whose last row says its bytes. What one repository may have written down is bounded: past that, what is not known counts as new.
+//! A folder that lists versions has a unit beside its files (`FOLDER//seen/U`, U stands for the URL of the upstream). Each row of it
+//! has what was new at one refresh ([`row`]), so that one version more costs its own name however many there are. All rows of a folder,
+//! one after the other, are what is known of it; after many of them one says everything again. A file that no folder lists has a unit
+//! of its own, whose last row says its bytes. What one repository may have written down is bounded: past that, what is not known
+//! counts as new.
 
 use crate::error::Error;
 use crate::tree::file::File;
 use crate::upstream::Remote;
 use crate::upstream::first_seen::age_key::{AgeKey, VersionPath};
-use crate::upstream::first_seen::row::{News, Plugin};
+use crate::upstream::first_seen::history::FolderHistory;
+use crate::upstream::first_seen::row::News;
 use crate::upstream::release_age::{AgeRecord, KnownAge};
-use format::maven::metadata;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use store::{Digest, FirstSeen, RepositoryId, Seq, Store};
 use telemetry::{Event, Millis};
-
-/// What is known of a folder.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct FolderHistory {
-    /// When something was seen of it first.
-    pub(crate) seen: Millis,
-    /// Whether a list of all that it has was seen. What turns up later is new.
-    pub(crate) listed: bool,
-    /// When POMs of it were looked for last, to see how old versions are.
-    pub(crate) looked: Option<Millis>,
-    /// How often in sequence that told nothing.
-    pub(crate) in_vain: u32,
-    pub(crate) versions: BTreeMap<String, AgeRecord>,
-    pub(crate) plugins: BTreeMap<String, Plugin>,
-    /// Whether some of it is in units of the form before.
-    pub(crate) older: bool,
-    /// How many rows were read for it.
-    pub(crate) rows: usize,
-}
 
 /// Since when anything is known of an upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -266,19 +247,6 @@ impl<'a> FirstSeenStore<'a> {
     /// Whether what is seen is not written down, as the budget of the repository is used up.
     pub(crate) async fn is_full(self, event: &mut Event) -> Result<bool, Error> {
         Ok(self.first(event).await?.is_some_and(|first| first.full))
-    }
-}
-
-impl FolderHistory {
-    /// What is known of something that was not met in the folder.
-    pub(crate) fn unmet(&self) -> KnownAge {
-        if self.listed { KnownAge::Appeared } else { KnownAge::Nothing }
-    }
-
-    /// Its plugins, as metadata has them.
-    pub(crate) fn listed_plugins(self) -> Vec<metadata::Plugin> {
-        let plugin = |(artifact, Plugin { prefix, name })| metadata::Plugin { name, prefix, artifact };
-        self.plugins.into_iter().map(plugin).collect()
     }
 }
 

@@ -2,8 +2,8 @@
 //! (`G/A//seen/U/versions/1.0`). They are read, and never written.
 
 use crate::error::Error;
-use crate::upstream::first_seen::row::Plugin;
-use crate::upstream::first_seen::store::{FirstSeenStore, FolderHistory, read};
+use crate::upstream::first_seen::history::{FolderHistory, Plugin};
+use crate::upstream::first_seen::store::{FirstSeenStore, read};
 use crate::upstream::release_age::AgeRecord;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

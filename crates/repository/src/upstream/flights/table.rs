@@ -1,21 +1,21 @@
-//! The flights under way, and how many each repository may have of them.
+//! The fetches in flight, and how many of them each repository may have.
 
-use crate::upstream::flights::{Flight, Stage};
+use crate::upstream::flight::{Flight, Stage};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::{Origin, RepositoryId};
 use telemetry::{Bound, BoundName, EventId, Full, Slot};
 use tokio::sync::watch;
 
-/// Most flights at once. Each has at most a few pieces of 64 KiB in memory.
+/// Most fetches at once. Each has at most a few pieces of 64 KiB in memory.
 const FLIGHTS_MAX: u64 = 1024;
 /// Most of one repository: an upstream that keeps all who ask waiting leaves room for the others.
 const FLIGHTS_MAX_EACH: u64 = FLIGHTS_MAX / 8;
 
-/// Who asks another upstream than those before does not follow their flight.
+/// The upstream is part of the key: after a change of it, nobody follows a fetch from the former one.
 pub(crate) type FlightKey = (Origin, String);
 
-/// The flights under way.
+/// The fetches in flight.
 #[derive(Debug)]
 pub(crate) struct Flights {
     table: Mutex<Table>,
@@ -31,7 +31,7 @@ pub(crate) struct Table {
     of: HashMap<RepositoryId, u64>,
 }
 
-/// A flight, as the table has it: without following it.
+/// A fetch, as the table has it: without following it.
 #[derive(Debug)]
 pub(crate) struct FlightEntry {
     pub(crate) id: EventId,
@@ -57,7 +57,7 @@ impl Flights {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for one more of a repository.
+    /// Takes a place for one more fetch of a repository.
     pub(crate) fn enter(&self, table: &mut Table, id: RepositoryId) -> Result<Slot, Full> {
         let has = table.of.get(&id).copied().unwrap_or(0);
         if has >= self.each.capacity() {
@@ -70,7 +70,7 @@ impl Flights {
         Ok(place)
     }
 
-    /// Gives the place of one of a repository back.
+    /// Gives the place of a fetch of a repository back.
     pub(crate) fn leave(&self, table: &mut Table, id: RepositoryId) {
         if let Some(has) = table.of.get_mut(&id) {
             *has -= 1;
@@ -79,7 +79,7 @@ impl Flights {
         self.each.observe(table.most());
     }
 
-    /// Whether nobody follows a flight; nobody can from then on.
+    /// Whether nobody follows a fetch. If so, it is taken out, and nobody can follow it from then on.
     pub(crate) fn left(&self, key: &FlightKey, stages: &watch::Sender<Stage>) -> bool {
         let mut table = self.table();
         let left = stages.receiver_count() == 0;
