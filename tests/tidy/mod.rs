@@ -2,6 +2,7 @@
 
 mod circles;
 mod edges;
+mod formats;
 mod imports;
 mod locks;
 mod registry;
