@@ -3,7 +3,8 @@
 use crate::world::bad_sinks::{Hangs, Panics, Refuses};
 use crate::world::{Answer, Connection, FIRST};
 use daylight::config::{self, Environment, Flag, Machine};
-use daylight::serve::{self, Extra};
+use daylight::instance::StartOptions;
+use daylight::serve;
 use std::io;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
@@ -37,7 +38,7 @@ fn sinks_that_hang_refuse_or_panic_harm_neither_a_request_nor_another_sink() {
     let ((release, held), (keep, kept)) = (channel(), channel());
     let sinks: Vec<Box<dyn Sink>> =
         vec![Box::new(Hangs(held)), Box::new(Refuses), Box::new(Panics), Box::new(Keeps(keep))];
-    let running = serve::start(&settings, Log::silent(), Extra { sinks, ..Extra::default() }).unwrap();
+    let running = serve::start(&settings, Log::silent(), StartOptions { sinks, ..StartOptions::default() }).unwrap();
 
     // All on one connection: what comes after the reply must not hold the next request up.
     let mut connection = Connection::open(running.address).unwrap();
@@ -56,7 +57,7 @@ fn sinks_that_hang_refuse_or_panic_harm_neither_a_request_nor_another_sink() {
     let told: Vec<&str> = answers.iter().map(|answer| answer.header("daylight-event").unwrap()).collect();
     assert_eq!(named, told);
 
-    let recorder = running.opened.app.recorder.clone();
+    let recorder = running.instance.app.recorder.clone();
     assert_eq!(recorder.totals().sink("hangs").unwrap().taken, 0);
     drop(release);
     drop(connection);

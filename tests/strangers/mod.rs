@@ -7,7 +7,8 @@ mod trial;
 
 use crate::world::Person;
 use daylight::config::{self, Environment, Flag, Machine};
-use daylight::serve::{self, Extra, Running};
+use daylight::instance::StartOptions;
+use daylight::serve::{self, Running};
 use proptest::test_runner::{Config, TestRunner};
 use rules::Rules;
 use serde_json::json;
@@ -21,7 +22,7 @@ fn server(clock: &Clock, folder: &std::path::Path) -> Running {
     let flag = |key, value: &str| Flag { key, flag: "--test", value: value.to_owned() };
     let flags = [flag("store.data", folder.to_str().unwrap()), flag("server.listen", "127.0.0.1:0")];
     let (settings, _) = config::load(None, &Environment::default(), &flags, Machine::here()).unwrap();
-    serve::start(&settings, Log::silent(), Extra { clock: clock.clone(), ..Extra::default() }).unwrap()
+    serve::start(&settings, Log::silent(), StartOptions { clock: clock.clone(), ..StartOptions::default() }).unwrap()
 }
 
 #[test]
@@ -30,7 +31,7 @@ fn no_private_answer_goes_to_a_stranger_whatever_happened_before() {
     let began = Millis(1_790_000_000_000);
     let clock = Clock::at(began);
     let running = server(&clock, &folder.path().join("data"));
-    let secret = running.opened.first.admin_token.as_ref().unwrap().expose().to_owned();
+    let secret = running.instance.first.admin_token.as_ref().unwrap().expose().to_owned();
     let sealed = json!({ "name": "sealed", "format": "gem", "kind": "hosted", "private": true });
     Person::new(running.address, Some(secret.clone())).post_json("/api/v1/repositories", &sealed).expect(201);
     let number = Cell::new(0);

@@ -1,7 +1,7 @@
 //! Makes a new data folder without serving it, for `daylight init`.
 
 use crate::config::{Secret, Settings};
-use crate::serve::{Extra, Opened};
+use crate::instance::{Instance, StartOptions};
 use crate::sinks;
 use std::path::PathBuf;
 use telemetry::Clock;
@@ -21,12 +21,12 @@ pub struct InitReport {
 pub fn init(settings: &Settings) -> Result<InitReport, anyhow::Error> {
     let clock = Clock::default();
     let (log, _) = sinks::log(settings, &clock);
-    let opened = Opened::open(settings, log, Extra { clock, ..Extra::default() })?;
+    let instance = Instance::open(settings, log, StartOptions { clock, ..StartOptions::default() })?;
     let made = InitReport {
         data: settings.store.data.clone(),
-        admin_token: opened.first.admin_token.clone(),
-        repositories: opened.first.repositories.clone(),
+        admin_token: instance.first.admin_token.clone(),
+        repositories: instance.first.repositories.clone(),
     };
-    opened.close();
+    instance.close();
     Ok(made)
 }

@@ -1,22 +1,22 @@
-//! What the process is told by signals.
+//! The signals that control a running server.
 
 use std::io;
 use std::task::{Context, Poll, Waker};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// What somebody wants of a running server.
+/// The action that a signal requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Told {
-    /// SIGTERM or SIGINT: finish, and end.
+pub(crate) enum SignalAction {
+    /// SIGTERM or SIGINT: finish the requests under way, and stop.
     Stop,
-    /// SIGUSR2: finish, and begin again with the program and the settings as they are now.
+    /// SIGUSR2: finish the requests under way, and start again with the current program and settings.
     Restart,
-    /// SIGHUP: read again what is read while running, which is the certificate.
+    /// SIGHUP: read the certificate and the declared repositories again.
     Reload,
 }
 
-/// The signals that a server listens for, from when this is made.
+/// Listens for the signals.
 #[derive(Debug)]
 pub(crate) struct Signals {
     stop: [Signal; 2],
@@ -25,7 +25,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Begins to listen; `runtime` receives them.
+    /// Starts to listen; `runtime` receives the signals.
     pub(crate) fn listen(runtime: &Runtime) -> io::Result<Self> {
         let _within = runtime.enter();
         Ok(Self {
@@ -35,25 +35,25 @@ impl Signals {
         })
     }
 
-    /// From now on SIGUSR2 does not end the process, which is what it does where nobody listens.
+    /// Keeps SIGUSR2 from ending the process, which is its default action.
     pub(crate) fn listen_to_restart(runtime: &Runtime) -> io::Result<()> {
         let _within = runtime.enter();
         signal(SignalKind::user_defined2()).map(drop)
     }
 
-    /// What was told last and not asked for yet. A stop goes before a restart.
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Told> {
+    /// The next action. A stop has priority over a restart.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<SignalAction> {
         if self.stop.iter_mut().any(|signal| signal.poll_recv(cx).is_ready()) {
-            return Poll::Ready(Told::Stop);
+            return Poll::Ready(SignalAction::Stop);
         }
         if self.restart.poll_recv(cx).is_ready() {
-            return Poll::Ready(Told::Restart);
+            return Poll::Ready(SignalAction::Restart);
         }
-        self.reload.poll_recv(cx).map(|_| Told::Reload)
+        self.reload.poll_recv(cx).map(|_| SignalAction::Reload)
     }
 
-    /// Whether a stop was told meanwhile.
-    pub(crate) fn stop_told(&mut self) -> bool {
-        self.poll(&mut Context::from_waker(Waker::noop())) == Poll::Ready(Told::Stop)
+    /// Whether a stop was requested meanwhile.
+    pub(crate) fn stop_requested(&mut self) -> bool {
+        self.poll(&mut Context::from_waker(Waker::noop())) == Poll::Ready(SignalAction::Stop)
     }
 }

@@ -1,4 +1,4 @@
-//! Puts into force what the configuration says of repositories: at each start, and when its file is read again.
+//! Applies the repositories that the configuration declares, at each start and on each reload.
 
 use crate::config::{DeclaredRepository, Upstream, UpstreamUrl};
 use crate::first_start::{BY, MAVEN_CENTRAL};
@@ -8,33 +8,37 @@ use repository::{BadSetting, Error, FormerFiles, Repositories};
 use store::RepositoryRecord;
 use telemetry::{Event, Log};
 
-/// A repository that the file declares and that cannot be so.
+/// A repository cannot be as the file declares it.
 #[derive(Debug, thiserror::Error)]
 #[error("{place}: `{name}` cannot be put into force")]
-pub(crate) struct NotSo {
+pub(crate) struct DeclarationError {
     place: String,
     name: String,
     source: Error,
 }
 
-/// Makes what is declared and not there, and changes what is there to what is declared. What is not declared stays.
-pub(crate) async fn put(
+/// Makes the declared repositories that do not exist, and changes the settings of those that do. Other repositories stay as they are.
+pub(crate) async fn apply(
     declared: &[DeclaredRepository],
     repositories: &Repositories,
     info_format: FormatVersion,
     log: &Log,
     event: &mut Event,
-) -> Result<(), NotSo> {
+) -> Result<(), DeclarationError> {
     for one in declared {
         let (place, name) = (one.place.clone(), one.definition.name.clone());
-        put_one(one, repositories, info_format, log, event).await.map_err(|source| NotSo { place, name, source })?;
+        apply_one(one, repositories, info_format, log, event).await.map_err(|source| DeclarationError {
+            place,
+            name,
+            source,
+        })?;
     }
     Ok(())
 }
 
-/// Points the default remote repository, where it is still there, to the upstream that somebody set. One that nobody set
-/// stays where it points: a default that a later version has must not move it.
-pub(crate) async fn point(
+/// Sets the upstream of the default remote repository, if it still exists and the settings name an upstream. The default of a newer
+/// version does not change an existing repository.
+pub(crate) async fn set_default_upstream(
     upstream: &Upstream,
     repositories: &Repositories,
     log: &Log,
@@ -44,13 +48,14 @@ pub(crate) async fn point(
     if upstream.maven_central == UpstreamUrl::maven_central() {
         return Ok(());
     }
-    match set(MAVEN_CENTRAL, |record| first(record, url), repositories, log, event).await {
+    match set(MAVEN_CENTRAL, |record| set_first_url(record, url), repositories, log, event).await {
         Ok(_) | Err(Error::NoSuchRepository(_)) => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Changes what is there. Nobody can be asked: of an upstream that gets another URL verified releases stay, and the log says so.
+/// Changes the settings of an existing repository. Nobody can be asked here, so if the upstream gets another URL, the verified releases
+/// stay in the cache, and the log says so.
 async fn set(
     name: &str,
     change: impl FnOnce(&mut RepositoryRecord) -> Result<(), Error> + Send,
@@ -62,7 +67,7 @@ async fn set(
     if let Some(cached) = former {
         let (lost_files, lost_bytes) = cached.lost(FormerFiles::KeepVerified);
         if cached.verified_files + lost_files == 0 {
-            return Ok(()); // as at a first start
+            return Ok(()); // the cache is empty, as at the first start
         }
         let url = set.record.remote.as_ref().and_then(|remote| remote.urls.first()).cloned().unwrap_or_default();
         log.warn(
@@ -80,8 +85,8 @@ async fn set(
     Ok(())
 }
 
-/// Makes `url` the first that is asked, unless credentials for another host would go there.
-fn first(record: &mut RepositoryRecord, url: &str) -> Result<(), Error> {
+/// Sets the first URL of an upstream, unless that would send credentials to another host.
+fn set_first_url(record: &mut RepositoryRecord, url: &str) -> Result<(), Error> {
     let before = record.clone();
     if let Some(at) = record.remote.as_mut().and_then(|remote| remote.urls.first_mut()) {
         url.clone_into(at);
@@ -91,7 +96,7 @@ fn first(record: &mut RepositoryRecord, url: &str) -> Result<(), Error> {
     Ok(credential_guard::check_hosts(&before, record, &|_| false, hint)?)
 }
 
-async fn put_one(
+async fn apply_one(
     declared: &DeclaredRepository,
     repositories: &Repositories,
     info_format: FormatVersion,
@@ -99,14 +104,14 @@ async fn put_one(
     event: &mut Event,
 ) -> Result<(), Error> {
     let definition = &declared.definition;
-    let there = match repositories.find(&definition.name, event).await {
-        Ok((there, _)) => there,
+    let existing = match repositories.find(&definition.name, event).await {
+        Ok((existing, _)) => existing,
         Err(Error::NoSuchRepository(_)) => {
             return repositories.add(definition.record(info_format)?, BY, event).await.map(drop);
         }
         Err(error) => return Err(error),
     };
-    let (kind, format) = (there.record.kind, &there.record.format);
+    let (kind, format) = (existing.record.kind, &existing.record.format);
     if (kind, format) != (definition.kind()?, &definition.format) {
         let text = format!("it is there already, as a {} repository of format {format}", kind.as_str());
         return Err(BadSetting::new(text, "take another name, or remove it with all its content first").into());
@@ -126,15 +131,15 @@ mod tests {
     use telemetry::Millis;
 
     #[test]
-    fn the_default_upstream_moves_without_the_credentials_for_another() {
+    fn the_default_upstream_is_not_changed_where_credentials_would_move() {
         let remote = RemoteRecord { urls: vec!["http://a/x".into(), "http://b".into()], ..RemoteRecord::default() };
         let open = RepositoryRecord::new(MAVEN_CENTRAL, "maven", RepositoryKind::Remote, Millis(0));
         let mut open = RepositoryRecord { remote: Some(Box::new(remote.clone())), ..open };
         let closed = RemoteRecord { credentials: Some("env:A".into()), ..remote };
         let mut closed = RepositoryRecord { remote: Some(Box::new(closed)), ..open.clone() };
-        first(&mut open, "http://c").unwrap();
+        set_first_url(&mut open, "http://c").unwrap();
         assert_eq!(open.remote.unwrap().urls, ["http://c", "http://b"]);
-        first(&mut closed, "http://a/y").unwrap();
-        assert!(first(&mut closed, "http://c").unwrap_err().hint().is_some());
+        set_first_url(&mut closed, "http://a/y").unwrap();
+        assert!(set_first_url(&mut closed, "http://c").unwrap_err().hint().is_some());
     }
 }

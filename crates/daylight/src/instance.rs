@@ -1,0 +1,207 @@
+//! A data folder that is open and ready to answer requests, without a socket.
+
+use crate::access::Access;
+use crate::app::App;
+use crate::class::Classes;
+use crate::config::{self, Settings};
+use crate::first_start::{self, FirstContent};
+use crate::recent_paths::RecentPaths;
+use crate::signals::Signals;
+use crate::{conformance, declared_repositories, route, upstreams};
+use anyhow::Context;
+use client::Hosts;
+use front::{Listener, PageHooks, Pages};
+use repository::{MemoryLimits, Repositories, WaitersLimits, Workers};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use store::{Lane, Stamp, Store, StoreOptions, Threads};
+use telemetry::{Bound, BoundName, Clock, Event, Log, Outcome, Recent, Recorder, RecorderOptions, Sink};
+use tokio::runtime::Runtime;
+
+/// Threads of the back runtime, which handles signals, start and stop, and all work that no client waits for.
+const BACK_THREADS: usize = 2;
+/// Places in the queues of the store beyond those of the cost classes, for work of the server itself.
+const SPARE_PLACES: u64 = 64;
+/// How long a stop waits for the sinks.
+const STOP_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Options of a start that are no settings.
+#[derive(Default)]
+pub struct StartOptions {
+    /// The time of day.
+    pub clock: Clock,
+    /// The sinks of events.
+    pub sinks: Vec<Box<dyn Sink>>,
+    /// A listening socket, in place of the address in the settings.
+    pub listener: Option<Listener>,
+    /// The URL at which clients reach the server, without a slash at the end.
+    pub url: String,
+}
+
+/// An instance of the server on an open data folder.
+#[derive(Debug)]
+pub struct Instance {
+    /// The state that its requests share.
+    pub app: Arc<App>,
+    /// What was made at the first start.
+    pub first: FirstContent,
+    /// Runs what no client waits for.
+    pub(crate) back: Runtime,
+}
+
+impl Instance {
+    /// Opens the data folder.
+    pub fn open(settings: &Settings, log: Log, options: StartOptions) -> anyhow::Result<Self> {
+        let StartOptions { clock, mut sinks, url, .. } = options;
+        let back = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(BACK_THREADS)
+            .thread_name("daylight-back")
+            .enable_all()
+            .build()
+            .context("cannot start the back runtime")?;
+        // From here on another SIGUSR2, which may come too early, does not end the process.
+        Signals::listen_to_restart(&back)?;
+        let recorder_options = RecorderOptions {
+            clock: clock.clone(),
+            shards: settings.server.cores + BACK_THREADS,
+            buffered_events: usize::try_from(settings.telemetry.events_buffered).unwrap_or(usize::MAX),
+        };
+        let recent = Recent::new(settings.telemetry.events_recent_bytes);
+        if settings.telemetry.events_recent_bytes > 0 {
+            sinks.push(recent.sink());
+        }
+        let recent_paths = RecentPaths::new(clock.clone());
+        sinks.push(recent_paths.sink());
+        let recorder = Recorder::start(recorder_options, sinks);
+        recorder.register(recent_paths.bound().clone());
+        recorder.register(recent.bound().clone());
+        recorder.report_to(log.clone());
+        back.spawn(front::heartbeat(recorder.pulse("back")));
+        let classes = Classes::new(&settings.server, &recorder);
+        // A request uses one queue at a time. So every request that has a place in its class, or waited for an upstream, finds a place in
+        // the queues of the store.
+        let places = classes.places() + settings.server.max_waiting + SPARE_PLACES;
+        let store = Store::open(StoreOptions {
+            readers: settings.store.readers,
+            reads_max: places,
+            commits_max: places,
+            blob_operations_max: places,
+            cached_max_bytes: settings.store.cached_bytes,
+            first_seen_max_bytes: settings.upstream.first_seen_bytes,
+            floor_bytes: settings.store.free_space_floor_bytes,
+            log: log.clone(),
+            ..StoreOptions::new(&settings.store.data, clock.clone(), recorder.clone())
+        })?;
+        let threads = vec![(); settings.server.cores + Lane::COUNT - 1];
+        let workers = Workers::start(Threads::Working("worker"), (BoundName::WorkThreads, places), &recorder, threads)?;
+        let (repositories, access, first) =
+            back.block_on(open_repositories(settings, &store, workers, &clock, &recorder, &log))?;
+        let access = Arc::new(access);
+        let app = Arc::new(App {
+            pages: pages(settings, &store, &access, &recorder),
+            access,
+            repositories,
+            store,
+            recorder,
+            recent,
+            recent_paths,
+            log,
+            clock,
+            classes,
+            references: settings.references.clone(),
+            url,
+            conformance: settings.conformance,
+            max_upload_bytes: settings.server.max_upload_bytes,
+            form_time: Duration::from_secs(settings.server.head_timeout_s),
+        });
+        Ok(Self { app, first, back })
+    }
+
+    /// Applies the repositories that the configuration file declares now.
+    pub(crate) fn apply_declared(&self, file: &Path, log: &Log) -> anyhow::Result<()> {
+        let declared = config::repositories(file)?;
+        let info_format = conformance::info_format(self.app.conformance);
+        self.app.recorder.attempt();
+        let mut event = Event::job("reload", self.app.clock.now());
+        let applied = declared_repositories::apply(&declared, &self.app.repositories, info_format, log, &mut event);
+        let applied = self.back.block_on(applied);
+        event.outcome = Some(if applied.is_ok() { Outcome::Done } else { Outcome::Failed });
+        self.app.recorder.release(event);
+        Ok(applied?)
+    }
+
+    /// Closes the folder: ships the journal, and flushes the sinks.
+    pub fn close(self) {
+        self.back.block_on(self.app.repositories.close());
+        self.app.store.close();
+        self.app.recorder.stop(STOP_TIMEOUT);
+        self.back.shutdown_timeout(STOP_TIMEOUT);
+    }
+}
+
+/// The limits on requests that wait for upstreams. A repository may have half of all, so that an upstream that hangs leaves places for
+/// others, and a client half of that.
+fn waiters(server: &config::Server) -> WaitersLimits {
+    let all = server.max_waiting;
+    WaitersLimits { all, each_repository: all.div_ceil(2), each_client: all.div_ceil(4) }
+}
+
+/// Opens the repositories and the tokens. Makes the first ones of a new folder, and applies those that the settings declare.
+async fn open_repositories(
+    settings: &Settings,
+    store: &Arc<Store>,
+    workers: Workers,
+    clock: &Clock,
+    recorder: &Arc<Recorder>,
+    log: &Log,
+) -> anyhow::Result<(Repositories, Access, FirstContent)> {
+    recorder.attempt();
+    let mut event = Event::job("start", clock.now());
+    let opened = async {
+        let indexes = Bound::new(BoundName::Indexes, "", settings.server.indexes_bytes);
+        recorder.register(indexes.clone());
+        let repositories = Repositories::open(
+            store.clone(),
+            workers,
+            recorder.clone(),
+            MemoryLimits {
+                indexes,
+                dependencies_bytes: settings.server.dependencies_bytes,
+                views_bytes: settings.server.views_bytes,
+                open_files: settings.server.open_files,
+                waiters: waiters(&settings.server),
+            },
+            Arc::new(settings.references.clone()),
+            Hosts::new(recorder.clone(), upstreams::hosts(&settings.upstream)),
+            &mut event,
+        )
+        .await?;
+        let access = Access::open(store.clone(), clock.clone(), &mut event).await?;
+        let info_format = conformance::info_format(settings.conformance);
+        let (admin_token, upstream) = (settings.admin_token.as_ref(), &settings.upstream);
+        let first =
+            first_start::prepare(store, admin_token, info_format, upstream, &repositories, &access, &mut event).await?;
+        declared_repositories::set_default_upstream(&settings.upstream, &repositories, log, &mut event).await?;
+        declared_repositories::apply(&settings.repositories, &repositories, info_format, log, &mut event).await?;
+        conformance::prepare(settings, &access, &repositories, &mut event).await?;
+        anyhow::Ok((repositories, access, first))
+    }
+    .await;
+    event.outcome = Some(if opened.is_ok() { Outcome::Done } else { Outcome::Failed });
+    recorder.release(event);
+    opened
+}
+
+fn pages(settings: &Settings, store: &Store, access: &Arc<Access>, recorder: &Arc<Recorder>) -> Pages<Stamp> {
+    let (revisions, access) = (store.revisions().clone(), access.clone());
+    let hooks = PageHooks {
+        canon: route::canon,
+        class: Box::new(move |headers| access.class(headers)),
+        holds: Box::new(move |stamp, now| revisions.holds(stamp, now)),
+    };
+    // TLS and buffers need a copy, so the kernel sends pages without one only where neither is used.
+    let kernel_sends = settings.server.sendfile && settings.server.tls_certificate.as_os_str().is_empty();
+    let files = if kernel_sends { settings.server.page_files } else { 0 };
+    Pages::new(settings.server.pages_bytes, files, hooks, recorder)
+}
