@@ -7,6 +7,7 @@ mod imports;
 mod locks;
 mod registry;
 mod sources;
+mod walls;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -108,9 +108,7 @@ pub fn apply(mut reply: Reply, method: &Method, conditions: &Conditions) -> Repl
         if conditions.holds_it(&reply.headers, reply.margin) {
             return without_body(reply, StatusCode::NOT_MODIFIED);
         }
-        if reply.ranges.any() {
-            reply.headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-        }
+        announce_ranges(&mut reply.headers, &reply.ranges);
         if method == Method::GET && conditions.range.is_some() && conditions.range_applies(&reply.headers) {
             let len = reply.body.len();
             reply = match len.map(|len| (part(&reply, len, conditions), len)) {
@@ -120,9 +118,9 @@ pub fn apply(mut reply: Reply, method: &Method, conditions: &Conditions) -> Repl
             };
         }
     }
-    if reply.status.is_informational() || matches!(reply.status.as_u16(), 204 | 304) {
+    if reply.status.is_informational() || is_bodiless(reply.status) {
         reply.body = Body::Empty;
-    } else if method == Method::HEAD {
+    } else if !sends_body(method) {
         // If the length is unknown here, a `GET` would not tell it either.
         if let Some(len) = reply.body.len() {
             reply.headers.insert(header::CONTENT_LENGTH, len.into());
@@ -130,6 +128,28 @@ pub fn apply(mut reply: Reply, method: &Method, conditions: &Conditions) -> Repl
         reply.body = Body::Empty;
     }
     reply
+}
+
+/// Tells clients that they may ask for ranges, where they may.
+pub(crate) fn announce_ranges(headers: &mut HeaderMap, ranges: &Ranges) {
+    if ranges.any() {
+        headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    }
+}
+
+/// Whether a request asks for a range, as far as its headers tell.
+pub(crate) fn asks_for_range(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::RANGE)
+}
+
+/// Whether a reply with this status has neither a body nor a length.
+pub(crate) fn is_bodiless(status: StatusCode) -> bool {
+    matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
+}
+
+/// Whether a reply to this method has a body: a reply to `HEAD` is only the head.
+pub(crate) fn sends_body(method: &Method) -> bool {
+    *method != Method::HEAD
 }
 
 /// Headers that identify the client's copy stay. Headers that describe the bytes go with the bytes (RFC 9110,

@@ -32,7 +32,7 @@ pub(crate) fn exchange<H: Handler>(
     search: PageSearch,
 ) -> impl Future<Output = Response<OutgoingBody>> {
     let facts = RequestFacts {
-        method: name(&head.method),
+        method: method_name(&head.method),
         protocol: protocol(head.version),
         path: head.uri.path(),
         agent: head.headers.get(header::USER_AGENT).map(HeaderValue::as_bytes),
@@ -42,12 +42,14 @@ pub(crate) fn exchange<H: Handler>(
     async move { answer(&connection, open_event, head, upload, search).await }
 }
 
-/// Takes one request to a page that was found in `nanos` nanoseconds. Returns the id of the event, and the body.
+/// Takes one request to a page that was found in `nanos` nanoseconds. Returns the id of the event, and the body, which
+/// is empty unless `sends_body`.
 pub(crate) fn prepared<H>(
     connection: &ConnectionContext<H>,
     facts: &RequestFacts<'_>,
     page: PreparedPage,
     nanos: u64,
+    sends_body: bool,
 ) -> (EventId, OutgoingBody) {
     let mut open_event = OpenEvent::begin(connection, facts);
     let mut id = EventId::default();
@@ -60,7 +62,7 @@ pub(crate) fn prepared<H>(
     let ConnectionContext { state, file_access, sendfile, .. } = connection;
     let delivery = open_event.into_delivery();
     let body = match page.file {
-        _ if facts.method == "HEAD" => Body::Empty,
+        _ if !sends_body => Body::Empty,
         Some(file) if *sendfile => {
             return (id, OutgoingBody::in_memory(file, page.body.len() as u64, delivery, state, file_access));
         }
@@ -172,7 +174,7 @@ async fn guarded<H: Handler>(handler: &H, request: &mut Request, search: PageSea
 }
 
 /// Methods as events name them: a closed set, whatever clients send.
-fn name(method: &Method) -> &'static str {
+pub(crate) fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::HEAD => "HEAD",

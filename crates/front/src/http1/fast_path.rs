@@ -4,12 +4,13 @@
 
 use crate::body::OutgoingBody;
 use crate::body::chunk::Chunk;
+use crate::conditional::sends_body;
 use crate::connection::protocol::ProtocolError;
 use crate::connection::socket::Socket;
 use crate::date;
 use crate::exchange::attempt::RequestFacts;
 use crate::exchange::context::ConnectionContext;
-use crate::exchange::{exchange, prepared};
+use crate::exchange::{exchange, method_name, prepared};
 use crate::handler::Handler;
 use crate::http1::plain_request::{self, PlainRequest};
 use crate::http1::response_head;
@@ -72,12 +73,11 @@ impl<H: Handler> FastPath<H> {
         let page = pages.prepared(path, query, &|| accepts_gzip(|| plain.codings()), now)?;
         // Including the head, which takes no longer than reading the clock.
         let nanos = Tick::now().since(state.head_last_byte.get());
-        let method = if plain.method == Method::HEAD { "HEAD" } else { "GET" };
-        let agent = plain.agent;
+        let (method, agent) = (method_name(&plain.method), plain.agent);
         let facts = RequestFacts { method, protocol: "HTTP/1.1", path, agent, forwarded: None };
         let mut head = Vec::with_capacity(page.head.len() + OWN);
         head.extend_from_slice(&page.head);
-        let (id, body) = prepared(&self.connection, &facts, page, nanos);
+        let (id, body) = prepared(&self.connection, &facts, page, nanos, sends_body(&plain.method));
         response_head::line(&mut head, &DAYLIGHT_EVENT, &id.digits());
         response_head::end(&mut head, &date::at(now));
         FastReply::new(head, body)

@@ -1,5 +1,6 @@
 //! Writes the head of a reply as HTTP/1.1: the status, and a line for each header.
 
+use crate::conditional::is_bodiless;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
 /// Capacity that is enough for most heads.
@@ -19,7 +20,7 @@ pub(crate) fn begin<'a>(
     head.extend_from_slice(status.canonical_reason().unwrap_or("<none>").as_bytes());
     head.extend_from_slice(b"\r\n");
     // A reply to `HEAD` has the length already.
-    let mut sized = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    let mut sized = is_bodiless(status);
     for (name, value) in headers.filter(|(name, _)| *name != header::DATE) {
         sized |= *name == header::CONTENT_LENGTH;
         line(&mut head, name, value.as_bytes());

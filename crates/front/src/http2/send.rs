@@ -3,6 +3,7 @@
 use crate::body::OutgoingBody;
 use crate::body::chunk::Chunk;
 use crate::body::delivery::Delivery;
+use crate::conditional::is_bodiless;
 use crate::connection::reply_stream::ReplyStream;
 use crate::connection::state::ConnectionState;
 use crate::connection::stream_slots::{StreamSlot, StreamSlots, why};
@@ -10,7 +11,7 @@ use crate::date;
 use h2::server::SendResponse;
 use h2::{Reason as Code, SendStream};
 use http::response::Parts;
-use http::{Response, StatusCode, header};
+use http::{Response, header};
 use http_body::Body as _;
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -78,7 +79,7 @@ fn complete(head: &mut Parts, len: Option<u64>, now: Millis) {
     if !head.headers.contains_key(header::DATE) {
         head.headers.insert(header::DATE, date::at(now));
     }
-    let bare = matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    let bare = is_bodiless(head.status);
     // A reply to `HEAD` has its length already, if it is known. The head of another reply without a body tells that
     // it ends the stream.
     if let Some(len) = len.filter(|len| *len > 0)

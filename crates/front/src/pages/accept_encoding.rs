@@ -1,12 +1,13 @@
 //! Which clients accept gzip (RFC 9110, 12.5.3).
 
+use crate::conditional::asks_for_range;
 use crate::request::Request;
 use http::{HeaderMap, header};
 
 /// Whether `request` is to get the gzip representation. Ranges are always of identity: clients append them to decoded
 /// bytes.
 pub fn takes_gzip(request: &Request) -> bool {
-    accepts_gzip(|| codings(&request.headers)) && !request.headers.contains_key(header::RANGE)
+    accepts_gzip(|| codings(&request.headers)) && !asks_for_range(&request.headers)
 }
 
 fn codings(headers: &HeaderMap) -> impl Iterator<Item = &str> {

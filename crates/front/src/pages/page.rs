@@ -1,6 +1,7 @@
 //! One page: its representations, and the facts that complete an event without another lookup.
 
 use super::kernel_copy::KernelCopy;
+use crate::conditional;
 use crate::http1::response_head;
 use crate::reply::Body;
 use crate::reply::DAYLIGHT_EVENT;
@@ -62,9 +63,7 @@ impl<S> Page<S> {
         if headers.contains_key(&CACHE_STATUS) {
             headers.insert(CACHE_STATUS, HeaderValue::from_static("daylight; hit"));
         }
-        if reply.ranges.any() {
-            headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-        }
+        conditional::announce_ranges(&mut headers, &reply.ranges);
         // A copy: the reply's body may be a slice that keeps a much larger buffer alive.
         let identity = Representation::new(reply.status, headers, Bytes::copy_from_slice(body));
         let weight = (FIXED + key) as u64 + identity.weight();

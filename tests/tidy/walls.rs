@@ -1,0 +1,144 @@
+//! What only one module does: reading URLs, choosing a status, conditional replies, connecting, binding, and reading the environment.
+//!
+//! The test searches the code for the words that such a thing takes. Compilers and clippy do not know most of these rules.
+
+use super::{nothing_wrong, sources};
+
+/// One thing that only one module does.
+struct Wall {
+    rule: &'static str,
+    /// The crates that are searched.
+    crates: &'static [&'static str],
+    /// Words that the thing takes.
+    words: &'static [&'static str],
+    /// Where the words may stand (a file, or the beginning of paths below `crates`), and why. An entry that allows nothing fails.
+    allowed: &'static [(&'static str, &'static str)],
+}
+
+const ALL: &[&str] = &["telemetry", "format", "store", "client", "repository", "front", "daylight"];
+
+const WALLS: &[Wall] = &[
+    Wall {
+        rule: "only `route` reads URLs",
+        crates: &["front", "daylight"],
+        words: &[
+            "request.path()",
+            "request.query()",
+            "request.uri",
+            "percent::decode",
+            "percent::Form",
+            "percent::{Form",
+        ],
+        allowed: &[
+            ("daylight/src/route", "reads them"),
+            ("daylight/src/answer.rs", "hands the path to `route`, and the query to the question that reads it"),
+            ("daylight/src/handler.rs", "hands the path to `route`"),
+            ("daylight/src/conformance.rs", "names the path in an error"),
+            ("daylight/src/reply.rs", "writes errors of the API as problem documents"),
+            ("daylight/src/admin/mod.rs", "hands the query to the call that reads it"),
+            ("daylight/src/admin/contents.rs", "reads its own parameters from the query"),
+            ("daylight/src/admin/explain.rs", "reads its own parameters from the query"),
+            ("daylight/src/admin/pagination.rs", "reads the parameters of lists from the query"),
+            ("daylight/src/admin/removal.rs", "reads its own parameters from the query"),
+            ("daylight/src/accounts/keys.rs", "`gem` sends the fields of a key as a form or as a query"),
+            ("front/src/pages/mod.rs", "hands path and query to the hook that finds the page of a URL"),
+        ],
+    },
+    Wall {
+        rule: "only `reply` turns an outcome or an error into a status",
+        crates: &["repository", "daylight"],
+        words: &["StatusCode"],
+        allowed: &[
+            ("daylight/src/reply.rs", "chooses it"),
+            ("daylight/src/status.rs", "has the status of each error, for `reply`"),
+            ("daylight/src/handler.rs", "logs failures, which it knows by their status"),
+            ("daylight/src/route/admin.rs", "is the table of the calls of the API, each with its status"),
+            ("daylight/src/cli/", "reads the statuses of other servers"),
+        ],
+    },
+    Wall {
+        rule: "`front::conditional` is the only code for 304, 412, ranges and `HEAD`",
+        crates: &["repository", "front", "daylight"],
+        words: &[
+            "NOT_MODIFIED",
+            "PARTIAL_CONTENT",
+            "PRECONDITION_FAILED",
+            "RANGE_NOT_SATISFIABLE",
+            "ACCEPT_RANGES",
+            "CONTENT_RANGE",
+            "IF_MATCH",
+            "IF_MODIFIED_SINCE",
+            "IF_NONE_MATCH",
+            "IF_RANGE",
+            "IF_UNMODIFIED_SINCE",
+            "header::RANGE",
+            "== Method::HEAD",
+            "!= Method::HEAD",
+        ],
+        allowed: &[
+            ("front/src/conditional/", "is that code"),
+            ("daylight/src/route/admin.rs", "a call that is a `GET` is also called by `HEAD`"),
+        ],
+    },
+    Wall {
+        rule: "only `client` connects to other servers",
+        crates: ALL,
+        words: &[
+            "TcpStream::connect",
+            "TcpSocket",
+            "UdpSocket",
+            "UnixDatagram",
+            "UnixStream",
+            "ToSocketAddrs",
+            "TlsConnector",
+            "lookup_host",
+            "hyper::client",
+        ],
+        allowed: &[("client/src/", "connects")],
+    },
+    Wall {
+        rule: "only `front::listen` binds",
+        crates: ALL,
+        words: &["TcpListener::bind", "UnixListener", "socket.bind(", "Type::STREAM"],
+        allowed: &[("front/src/listen/", "binds")],
+    },
+    Wall {
+        rule: "only `config` reads the environment",
+        crates: ALL,
+        words: &["env::var", "env::set_var", "env::remove_var", "env::home_dir", "env::temp_dir", "env::current_dir"],
+        allowed: &[("daylight/src/config/", "reads it")],
+    },
+];
+
+/// The code of a file, without comments and tests.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    text.lines().map(|line| line.split("//").next().unwrap_or_default())
+}
+
+/// What breaks the rule of a wall.
+fn breaches(wall: &Wall) -> Vec<String> {
+    let folders: Vec<String> = wall.crates.iter().map(|name| format!("crates/{name}/src")).collect();
+    let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
+    let (mut wrong, mut used) = (Vec::new(), vec![false; wall.allowed.len()]);
+    for source in sources(&folders, "rs") {
+        if source.path.split('/').any(|part| part == "tests" || part == "tests.rs") {
+            continue;
+        }
+        let path = source.path.trim_start_matches("crates/");
+        for line in code(&source.text).filter(|line| wall.words.iter().any(|word| line.contains(word))) {
+            match wall.allowed.iter().position(|(place, _)| path.starts_with(place)) {
+                Some(place) => used[place] = true,
+                None => wrong.push(format!("{}: `{}`, but {}", source.path, line.trim(), wall.rule)),
+            }
+        }
+    }
+    let idle = wall.allowed.iter().zip(used).filter(|(_, used)| !used);
+    wrong.extend(idle.map(|((place, _), _)| format!("{place}: listed where {}, and does nothing of it", wall.rule)));
+    wrong
+}
+
+#[test]
+fn what_is_the_task_of_one_module_is_done_nowhere_else() {
+    nothing_wrong(WALLS.iter().flat_map(breaches).collect());
+}
