@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use store::{Batch, Catalog, Change, Sqlite};
+use store::{Batch, Change, SettingReads as _, Sqlite, Transactions as _, UnitReads as _};
 use tempfile::TempDir;
 
 fn put(folder: &Path, file: &str, bytes: &[u8]) {
@@ -172,7 +172,7 @@ fn an_index_that_disagrees_with_itself_is_found() {
     let mut entry = unit.entries[1].clone();
     entry.line = Some(format!("lamp -1.1,1.1 {}", "0".repeat(32)));
     let changes = vec![Change::Entry { repository: id, entry }];
-    truth.commit(&[Batch { by: "test".into(), changes, ..Batch::default() }]).unwrap().remove(0).unwrap();
+    truth.commit_batches(&[Batch { by: "test".into(), changes, ..Batch::default() }]).unwrap().remove(0).unwrap();
     drop(truth);
     world.resume();
 

@@ -5,7 +5,7 @@ use daylight::config::{self, Environment, Machine};
 use format::gem::Package;
 use std::cell::RefCell;
 use std::io::{Seek as _, Write as _};
-use store::{Catalog as _, JournalRow, Model, Seq};
+use store::{JournalReads as _, JournalRow, Model, Seq, Transactions as _};
 use tempfile::NamedTempFile;
 
 thread_local! {

@@ -5,7 +5,7 @@ use crate::as_of::last_change;
 use crate::maven_hosted::all;
 use crate::world::{Answer, Says};
 use serde_json::json;
-use store::{Batch, Catalog, Change, JournalRow, Seq, Sqlite};
+use store::{Batch, Change, JournalReads as _, JournalRow, Seq, Sqlite, Transactions as _};
 
 /// Artifacts, and how many versions each has.
 const NAMES: usize = 10;
@@ -196,7 +196,7 @@ fn what_a_version_before_wrote_of_each_version_of_its_own_is_still_known() {
         (unit("/versions/1.0"), json!({ "seen": 1_700_000_000_000_u64, "since": 1_600_000_000_000_u64 })),
     ];
     let changes = said.map(|(unit, facts)| Change::Unit { repository, unit, facts }).to_vec();
-    truth.commit(&[Batch { by: "daylight".into(), changes, ..Batch::default() }]).unwrap();
+    truth.commit_batches(&[Batch { by: "daylight".into(), changes, ..Batch::default() }]).unwrap();
     drop(truth);
     scene.world.resume();
 

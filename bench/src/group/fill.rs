@@ -144,16 +144,16 @@ async fn note(
     let Some((last, others)) = origins.split_last() else { return Ok(()) };
     let until = now.plus(LONG);
     for other in others {
-        store.miss(*other, &path(folder, HAS[0]), (now, until), event).await?;
+        store.record_missing(*other, &path(folder, HAS[0]), now, until, event).await?;
     }
     for (at, ending) in HAS.iter().enumerate() {
         // Where it may keep no bytes, it notes that there are some, and no more.
         let max_bytes = (folder >= KEPT || at > 1).then_some(0);
-        let arrived = (file.clone(), Arrival::Bytes(BYTES[..].into()));
-        store.keep_cached(*last, &path(folder, ending), arrived, max_bytes, event).await?;
+        let arrival = Arrival::Bytes(BYTES[..].into());
+        store.keep_cached(*last, &path(folder, ending), file.clone(), arrival, max_bytes, event).await?;
     }
     for ending in LACKS {
-        store.miss(*last, &path(folder, ending), (now, until), event).await?;
+        store.record_missing(*last, &path(folder, ending), now, until, event).await?;
     }
     Ok(())
 }

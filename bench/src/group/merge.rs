@@ -44,9 +44,9 @@ pub(super) fn row() -> Result<()> {
                 checked: now,
                 verified: None,
             };
-            let arrived = (file, Arrival::Bytes(text.into()));
+            let arrival = Arrival::Bytes(text.into());
             ensure!(
-                store.keep_cached(Origin::new(id, &remote.urls), PATH, arrived, None, &mut event).await?,
+                store.keep_cached(Origin::new(id, &remote.urls), PATH, file, arrival, None, &mut event).await?,
                 "not kept"
             );
         }

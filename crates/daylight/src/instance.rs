@@ -15,8 +15,8 @@ use repository::{MemoryLimits, Repositories, WaitersLimits, Workers};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Lane, Stamp, Store, StoreOptions, Threads};
-use telemetry::{Bound, BoundName, Clock, Event, Log, Outcome, Recent, Recorder, RecorderOptions, Sink};
+use store::{Lane, PoolOptions, Stamp, Store, StoreOptions, Threads};
+use telemetry::{Bound, BoundName, Clock, Event, Log, Op, Outcome, Recent, Recorder, RecorderOptions, Sink};
 use tokio::runtime::Runtime;
 
 /// Threads of the back runtime, which handles signals, start and stop, and all work that no client waits for.
@@ -94,7 +94,13 @@ impl Instance {
             ..StoreOptions::new(&settings.store.data, clock.clone(), recorder.clone())
         })?;
         let threads = vec![(); settings.server.cores + Lane::COUNT - 1];
-        let workers = Workers::start(Threads::Working("worker"), (BoundName::WorkThreads, places), &recorder, threads)?;
+        let options = PoolOptions {
+            threads: Threads::Working("worker"),
+            bound: BoundName::WorkThreads,
+            capacity: places,
+            wait: Op::WorkWait,
+        };
+        let workers = Workers::start(options, &recorder, threads)?;
         let (repositories, access, first) =
             back.block_on(open_repositories(settings, &store, workers, &clock, &recorder, &log))?;
         let access = Arc::new(access);

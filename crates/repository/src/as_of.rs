@@ -31,7 +31,7 @@ impl AsOf {
             AsOf::Moment(moment) if moment > now => Err(Error::Future(format!("{moment}"))),
             AsOf::Change(seq) if seq > store.last() => Err(Error::Future(format!("change {}", seq.0))),
             AsOf::Moment(until) => {
-                Ok(Past { through: store.through(until, event).await?, until, exceptions_by: until })
+                Ok(Past { through: store.last_change_by(until, event).await?, until, exceptions_by: until })
             }
             AsOf::Change(through) => {
                 let exceptions_by = store.changed_at(through, event).await?;

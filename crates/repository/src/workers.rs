@@ -22,5 +22,5 @@ pub(crate) async fn aside<T: Send + 'static>(
     if rows <= FEW {
         return event.time(op, work);
     }
-    workers.run(lane, (Op::WorkWait, op), event, |()| work()).await?
+    workers.run(lane, op, event, |()| work()).await?
 }

@@ -1,70 +1,71 @@
-//! Bytes by their SHA-256: written once under a temporary name, synced, renamed, and the folder synced, so that a
-//! row never points at bytes that are not on disk.
+//! Blobs: bytes named by their SHA-256.
+//!
+//! A blob is written under a temporary name, synced, renamed, and its folder is synced. So a row never points at bytes that are not on
+//! disk.
 
 use crate::derived;
+use crate::digest::{Digest, Hashes};
 use crate::disk::{Disk, DiskFile};
+use crate::error::Error;
+use crate::hashing::Hashing;
 use crate::layout::Layout;
 use crate::pool::lock;
+use crate::record::RepositoryId;
 use crate::space::Space;
-use crate::{Digest, Error, Hashes, RepositoryId};
 use bytes::Bytes;
-use md5::Md5;
-use sha1::Sha1;
-use sha2::{Digest as _, Sha256, Sha512};
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The folder of blobs. Its functions wait for the disk: threads of the store call them.
+/// The folder of blobs. Its functions wait for the disk, so threads of the store call them.
 #[derive(Debug)]
 pub(crate) struct Blobs {
     disk: Arc<dyn Disk>,
     layout: Layout,
     space: Arc<Space>,
-    /// Folders whose names are known to last. One that merely exists may be another's that is not synced yet.
-    lasting: Mutex<HashSet<PathBuf>>,
+    /// Folders whose names are synced. A folder that merely exists may have been made by another thread that has not synced it yet.
+    synced_folders: Mutex<HashSet<PathBuf>>,
     next: AtomicU64,
-    /// Held by the one that writes a derived file.
-    deriving: Mutex<()>,
+    /// Held while a derived file is written: one at a time.
+    writing_derived: Mutex<()>,
 }
 
 impl Blobs {
-    /// Makes the folders, and removes what was arriving when the last process ended.
+    /// Makes the folders, and removes the temporary files of the last process.
     pub(crate) fn open(disk: Arc<dyn Disk>, layout: Layout, space: Arc<Space>) -> Result<Self, Error> {
         let blobs = Self {
             disk,
             layout,
             space,
-            lasting: Mutex::default(),
+            synced_folders: Mutex::default(),
             next: AtomicU64::new(0),
-            deriving: Mutex::default(),
+            writing_derived: Mutex::default(),
         };
-        for folder in [blobs.layout.blobs(), blobs.layout.blobs_by_digest(), blobs.layout.arriving()] {
-            blobs.make_lasting(&folder)?;
+        for folder in [blobs.layout.blobs(), blobs.layout.blobs_by_digest(), blobs.layout.temporary_blobs()] {
+            blobs.make_synced_folder(&folder)?;
         }
-        let arriving = blobs.layout.arriving();
-        for name in blobs.disk.list(&arriving).map_err(Error::io("list", &arriving))? {
-            let path = arriving.join(name);
+        let temporary = blobs.layout.temporary_blobs();
+        for name in blobs.disk.list(&temporary).map_err(Error::io("list", &temporary))? {
+            let path = temporary.join(name);
             blobs.disk.unlink(&path).map_err(Error::io("remove", &path))?;
         }
         Ok(blobs)
     }
 
-    /// Begins to take bytes whose digest is not known yet.
-    pub(crate) fn stage(self: &Arc<Self>) -> Result<Writing, Error> {
+    /// Creates a temporary file for bytes whose digest is not known yet.
+    pub(crate) fn stage(self: &Arc<Self>) -> Result<TemporaryBlob, Error> {
         self.space.check()?;
-        let path = self.layout.arriving().join(self.next.fetch_add(1, Ordering::Relaxed).to_string());
+        let path = self.layout.temporary_blobs().join(self.next.fetch_add(1, Ordering::Relaxed).to_string());
         let file = self.disk.create(&path).map_err(Error::io("create", &path))?;
-        Ok(Writing { blobs: self.clone(), path: Some(path), file, hashing: Hashing::default() })
+        Ok(TemporaryBlob { blobs: self.clone(), path: Some(path), file, hashing: Hashing::default() })
     }
 
-    /// The bytes of `digest`, and how many.
+    /// Opens a blob. Returns its size too.
     pub(crate) fn open_blob(&self, digest: &Digest) -> Result<(File, u64), Error> {
-        let (_, _, path) = self.layout.blob(digest);
+        let path = self.layout.blob(digest).file;
         let file = self.disk.open(&path).map_err(|e| match e.kind() {
             std::io::ErrorKind::NotFound => Error::BlobMissing(*digest),
             _ => Error::io("open", &path)(e),
@@ -73,50 +74,50 @@ impl Blobs {
         Ok((file, size_bytes))
     }
 
-    /// The bytes of `digest`, in memory.
+    /// Reads a whole blob into memory.
     pub(crate) fn read_blob(&self, digest: &Digest) -> Result<Bytes, Error> {
         let (mut file, size_bytes) = self.open_blob(digest)?;
-        let (_, _, path) = self.layout.blob(digest);
+        let path = self.layout.blob(digest).file;
         let mut bytes = Vec::with_capacity(usize::try_from(size_bytes).unwrap_or_default());
         file.read_to_end(&mut bytes).map_err(Error::io("read", &path))?;
         Ok(bytes.into())
     }
 
-    /// Opens a file of [`Writing::path`] for reading.
+    /// Opens the file of [`TemporaryBlob::path`] for reading.
     pub(crate) fn open_staged(&self, path: &Path) -> Result<File, Error> {
         self.disk.open(path).map_err(Error::io("open", path))
     }
 
     pub(crate) fn keep_derived(&self, repository: RepositoryId, name: &str, parts: &[Bytes]) -> Result<(), Error> {
-        let _turn = lock(&self.deriving);
-        derived::keep(&*self.disk, &self.space, &self.layout, (repository, name), parts)
+        let _turn = lock(&self.writing_derived);
+        derived::keep(&*self.disk, &self.space, &self.layout.derived(repository, name), parts)
     }
 
     pub(crate) fn derived(&self, repository: RepositoryId, name: &str) -> Option<Bytes> {
-        derived::read(&*self.disk, &self.layout, (repository, name))
+        derived::read(&*self.disk, &self.layout.derived(repository, name))
     }
 
-    /// Makes a folder and syncs its name, once per process.
-    fn make_lasting(&self, folder: &Path) -> Result<(), Error> {
-        if lock(&self.lasting).contains(folder) {
+    /// Makes a folder and syncs its name, once for each process.
+    fn make_synced_folder(&self, folder: &Path) -> Result<(), Error> {
+        if lock(&self.synced_folders).contains(folder) {
             return Ok(());
         }
         self.space.make_folder(folder)?;
-        lock(&self.lasting).insert(folder.to_owned());
+        lock(&self.synced_folders).insert(folder.to_owned());
         Ok(())
     }
 }
 
-/// Bytes that are arriving. Dropping it removes them.
-pub(crate) struct Writing {
+/// A blob that is being written to a temporary file. Dropping it removes the file.
+pub(crate) struct TemporaryBlob {
     blobs: Arc<Blobs>,
-    /// `None` once it has its name.
+    /// `None` once the file has its final name.
     path: Option<PathBuf>,
     file: Box<dyn DiskFile>,
     hashing: Hashing,
 }
 
-impl Writing {
+impl TemporaryBlob {
     pub(crate) fn path(&self) -> &Path {
         self.path.as_deref().unwrap_or_else(|| Path::new(""))
     }
@@ -125,26 +126,28 @@ impl Writing {
         self.hashing.size_bytes
     }
 
+    /// The SHA-256 of the bytes so far.
     pub(crate) fn sha256(&self) -> Digest {
-        Digest(self.hashing.sha256.clone().finalize().into())
+        self.hashing.sha256()
     }
 
-    /// All digests of what is there so far.
+    /// All digests of the bytes so far.
     pub(crate) fn hashes(&self) -> Hashes {
         self.hashing.clone().finish()
     }
 
-    /// Gives the bytes another name, which may not last: nothing is synced.
+    /// Renames the file without syncing anything: a crash may lose it.
     pub(crate) fn place(mut self, path: &Path) -> Result<(), Error> {
-        let arriving = self.path.take().ok_or(Error::GivenUp)?;
-        let placed = self.blobs.disk.rename(&arriving, path).map_err(Error::io("rename", &arriving));
+        let temporary = self.path.take().ok_or(Error::GivenUp)?;
+        let placed = self.blobs.disk.rename(&temporary, path).map_err(Error::io("rename", &temporary));
         if placed.is_err() {
-            self.path = Some(arriving);
+            self.path = Some(temporary);
         }
         placed
     }
 
-    /// Appends, and computes all digests in the same pass. An upload may be larger than the room there was at its start.
+    /// Appends bytes and hashes them in the same pass. The free space is checked each time, because an upload may be larger than the
+    /// space that was free at its start.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.blobs.space.check()?;
         let written = self.file.write(bytes).map_err(Error::io("write", self.path()));
@@ -153,77 +156,34 @@ impl Writing {
         Ok(())
     }
 
-    /// Makes the bytes last under their digest. Where the blob exists its name moves to these bytes, which are the
-    /// same: that costs nothing, heals a damaged file, and needs no trust in what another has synced.
+    /// Makes the bytes durable under their digest. If the blob exists already, its name moves to the new file, which has the same
+    /// bytes: that costs nothing, repairs a damaged file, and does not rely on somebody else's sync.
     pub(crate) fn keep(mut self) -> Result<Hashes, Error> {
         let blobs = self.blobs.clone();
-        blobs.space.sound()?;
+        blobs.space.check_sound()?;
         let Some(path) = self.path.clone() else { return Err(Error::GivenUp) };
         blobs.space.synced(self.file.sync()).map_err(Error::io("sync", &path))?;
         let hashes = std::mem::take(&mut self.hashing).finish();
-        let (outer, inner, blob) = blobs.layout.blob(&hashes.sha256);
-        blobs.make_lasting(&outer)?;
-        blobs.make_lasting(&inner)?;
-        blobs.space.rename(&path, &blob)?;
+        let place = blobs.layout.blob(&hashes.sha256);
+        blobs.make_synced_folder(&place.outer)?;
+        blobs.make_synced_folder(&place.inner)?;
+        blobs.space.rename(&path, &place.file)?;
         self.path = None;
         Ok(hashes)
     }
 }
 
-impl Drop for Writing {
+impl Drop for TemporaryBlob {
     fn drop(&mut self) {
         if let Some(path) = self.path.take() {
-            // What stays behind is removed at the next start.
+            // The next start removes a file that cannot be removed now.
             let _ = self.blobs.disk.unlink(&path);
         }
     }
 }
 
-impl std::fmt::Debug for Writing {
+impl std::fmt::Debug for TemporaryBlob {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Writing").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("TemporaryBlob").field("path", &self.path).finish_non_exhaustive()
     }
-}
-
-#[derive(Clone, Default)]
-struct Hashing {
-    sha256: Sha256,
-    sha512: Sha512,
-    sha1: Sha1,
-    md5: Md5,
-    size_bytes: u64,
-}
-
-impl Hashing {
-    fn update(&mut self, bytes: &[u8]) {
-        self.sha256.update(bytes);
-        self.sha512.update(bytes);
-        self.sha1.update(bytes);
-        self.md5.update(bytes);
-        self.size_bytes += bytes.len() as u64;
-    }
-
-    fn finish(self) -> Hashes {
-        Hashes {
-            sha256: Digest(self.sha256.finalize().into()),
-            sha512: hex(&self.sha512.finalize()),
-            sha1: hex(&self.sha1.finalize()),
-            md5: hex(&self.md5.finalize()),
-            size_bytes: self.size_bytes,
-        }
-    }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-/// All digests of bytes at hand.
-pub(crate) fn hashes(bytes: &[u8]) -> Hashes {
-    let mut hashing = Hashing::default();
-    hashing.update(bytes);
-    hashing.finish()
 }

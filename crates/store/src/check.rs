@@ -1,111 +1,29 @@
-//! Whether what is on disk is what the journal says: rows, blobs and segments held against each other.
+//! Checks the data folder: rows, blobs and segments are compared with each other.
 
-mod kept;
+mod cached_files;
+mod problem;
 
-use crate::blobs::hex;
+pub use problem::{Problem, Report};
+
+use crate::catalog::Catalog;
 use crate::disk::{Disk, RealDisk};
+use crate::error::Error;
+use crate::hashing::hex;
 use crate::layout::Layout;
-use crate::rebuild::Progress;
+use crate::orphans::find_orphans;
+use crate::progress::Progress;
+use crate::record::Seq;
 use crate::segments::{self, Segment};
-use crate::unnamed::{Unnamed, unnamed};
-use crate::{Catalog, Digest, Error, Seq, Sqlite};
+use crate::sqlite::Sqlite;
 use sha2::{Digest as _, Sha256};
-use std::fmt;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Rows or blobs read at a time.
-const PIECE: usize = 1024;
+/// Rows or blobs that are read at a time.
+const PAGE: usize = 1024;
 
-/// Something that is not as it must be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Problem {
-    /// A row refers to bytes that are not on disk.
-    BlobMissing(Digest),
-    /// A blob has another size than its row says.
-    BlobSize {
-        /// Which.
-        digest: Digest,
-        /// Bytes by the row.
-        expected: u64,
-        /// Bytes on disk.
-        found: u64,
-    },
-    /// A blob's bytes do not have the digest that is its name.
-    BlobDamaged {
-        /// Its name.
-        digest: Digest,
-        /// What its bytes have, hexadecimal.
-        found: String,
-    },
-    /// The journal is not without a gap, or a row cannot be read.
-    Journal(String),
-    /// Rows that no segment holds, though later ones are in one.
-    SegmentMissing {
-        /// The first of them.
-        first: Seq,
-        /// The last of them.
-        last: Seq,
-    },
-    /// A segment cannot be read or is not what its name says.
-    SegmentDamaged(String),
-    /// A segment says something else than the journal.
-    SegmentDiffers(String),
-    /// The bytes of a file that is kept of an upstream are not those that arrived. It is fetched again when it is asked for.
-    KeptDamaged {
-        /// A path that it is kept for.
-        path: String,
-        /// What it must have.
-        digest: Digest,
-        /// What its bytes have, hexadecimal.
-        found: String,
-    },
-    /// A file that has no place here: somebody put it there.
-    Stray(PathBuf),
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::BlobMissing(digest) => write!(f, "the blob `{digest}` is not on disk"),
-            Self::BlobSize { digest, expected, found } => {
-                write!(f, "the blob `{digest}` has {found} bytes instead of {expected}")
-            }
-            Self::BlobDamaged { digest, found } => write!(f, "the blob `{digest}` has the digest `{found}`"),
-            Self::Journal(why) | Self::SegmentDamaged(why) => f.write_str(why),
-            Self::SegmentMissing { first, last } => write!(f, "no segment holds the rows {} to {}", first.0, last.0),
-            Self::SegmentDiffers(name) => write!(f, "the segment `{name}` differs from the journal"),
-            Self::KeptDamaged { path, digest, found } => {
-                write!(f, "the file `{digest}`, kept of an upstream for `{path}`, has the digest `{found}`")
-            }
-            Self::Stray(path) => write!(f, "the file `{}` has no place here", path.display()),
-        }
-    }
-}
-
-/// What was looked at, and what was wrong.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
-    /// Journal rows read.
-    pub rows: u64,
-    /// Blobs looked at.
-    pub blobs: u64,
-    /// Segments read.
-    pub segments: u64,
-    /// Files that are kept of upstreams.
-    pub kept: u64,
-    /// How many of those were read.
-    pub kept_read: u64,
-    /// Empty: all is well.
-    pub problems: Vec<Problem>,
-    /// Files of uploads that a killed process left half-written. No damage: the next start of the server removes them.
-    pub leftovers: Vec<PathBuf>,
-    /// Blobs that no row names. No damage to what is served; after a lost truth they are what a rebuild cannot name.
-    pub unnamed: Unnamed,
-}
-
-/// Checks the folder of a server that is not running, and mends nothing: it does not even open the store, which
-/// removes and completes what a killed process left.
+/// Checks the folder of a server that is not running. Changes nothing: it does not open the store, which would remove and complete what
+/// a killed process left.
 pub fn check(data: &Path, verify: bool, progress: &mut dyn FnMut(Progress)) -> Result<Report, Error> {
     let layout = Layout::new(data);
     if !layout.truth().is_file() {
@@ -115,42 +33,42 @@ pub fn check(data: &Path, verify: bool, progress: &mut dyn FnMut(Progress)) -> R
     check_on(&RealDisk, &layout, verify, progress)
 }
 
-/// Reads everything; with `verify` every byte of every blob and of every file of upstreams too, without
-/// it a sample of the latter. Meant for a store that nobody else writes to.
+/// Checks everything. With `verify`, reads every byte of every blob and of every cached file; without it, reads only a sample of the
+/// cached files. Nobody else may write to the folder.
 pub(crate) fn check_on(
     disk: &dyn Disk,
     layout: &Layout,
     verify: bool,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report, Error> {
-    let mut truth = Sqlite::reader(&layout.truth())?;
+    let truth: &mut dyn Catalog = &mut Sqlite::reader(&layout.truth())?;
     let mut report = Report::default();
-    journal(&mut truth, &mut report, progress)?;
-    blobs(&mut truth, disk, layout, verify, &mut report, progress)?;
-    kept::kept(disk, layout, verify, &mut report, progress)?;
+    journal(truth, &mut report, progress)?;
+    blobs(truth, disk, layout, verify, &mut report, progress)?;
+    cached_files::check_cached_files(disk, layout, verify, &mut report, progress)?;
     let segments = segments::list(disk, layout)?;
     for segment in &segments {
-        report.problems.extend(compare(&truth, disk, layout, segment)?);
+        report.problems.extend(compare(truth, disk, layout, segment)?);
         report.segments += 1;
     }
-    for (after, last) in segments::holes(&segments) {
-        report.problems.push(Problem::SegmentMissing { first: Seq(after.0 + 1), last });
+    for gap in segments::gaps(&segments) {
+        report.problems.push(Problem::SegmentMissing { first: Seq(gap.after.0 + 1), last: gap.last });
     }
     let names = |folder: &Path| disk.list(folder).map_err(Error::io("list", folder));
-    let segment = |name: &str| name == segments::ARRIVING || Segment::parse(name).is_some();
-    let (folder, arriving) = (layout.segments(), layout.arriving());
+    let segment = |name: &str| name == segments::TEMPORARY || Segment::parse(name).is_some();
+    let (folder, temporary) = (layout.segments(), layout.temporary_blobs());
     let strays = names(&folder)?.into_iter().filter(|name| !segment(name));
     report.problems.extend(strays.map(|name| Problem::Stray(folder.join(name))));
-    report.leftovers = names(&arriving)?.into_iter().map(|name| arriving.join(name)).collect();
-    report.unnamed = unnamed(&truth, disk, layout, progress)?;
+    report.leftovers = names(&temporary)?.into_iter().map(|name| temporary.join(name)).collect();
+    report.orphans = find_orphans(truth, disk, layout, progress)?;
     Ok(report)
 }
 
-fn journal(truth: &mut Sqlite, report: &mut Report, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+fn journal(truth: &mut dyn Catalog, report: &mut Report, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
     let end = truth.last()?;
     let mut last = Seq(0);
     loop {
-        let rows = match truth.journal(last, PIECE) {
+        let rows = match truth.journal(last, PAGE) {
             Err(error @ Error::Row { .. }) => {
                 report.problems.push(Problem::Journal(error.to_string()));
                 return Ok(());
@@ -177,7 +95,7 @@ fn journal(truth: &mut Sqlite, report: &mut Report, progress: &mut dyn FnMut(Pro
 }
 
 fn blobs(
-    truth: &mut Sqlite,
+    truth: &mut dyn Catalog,
     disk: &dyn Disk,
     layout: &Layout,
     verify: bool,
@@ -187,11 +105,11 @@ fn blobs(
     let total = truth.blob_count()?;
     let mut after = None;
     loop {
-        let piece = truth.blobs(after, PIECE)?;
-        let Some((last, _)) = piece.last() else { return Ok(()) };
+        let page = truth.blobs(after, PAGE)?;
+        let Some((last, _)) = page.last() else { return Ok(()) };
         after = Some(*last);
-        for (digest, expected) in piece {
-            let (_, _, path) = layout.blob(&digest);
+        for (digest, expected) in page {
+            let path = layout.blob(&digest).file;
             match disk.size(&path).map_err(Error::io("look at", &path))? {
                 None => report.problems.push(Problem::BlobMissing(digest)),
                 Some(found) if found != expected => {
@@ -211,7 +129,12 @@ fn blobs(
     }
 }
 
-fn compare(truth: &Sqlite, disk: &dyn Disk, layout: &Layout, segment: &Segment) -> Result<Option<Problem>, Error> {
+fn compare(
+    truth: &mut dyn Catalog,
+    disk: &dyn Disk,
+    layout: &Layout,
+    segment: &Segment,
+) -> Result<Option<Problem>, Error> {
     let text = match segment.read(disk, layout).and_then(|text| segment.rows(&text).map(|_| text)) {
         Ok(text) => text,
         Err(error @ Error::Io { .. }) => return Err(error),

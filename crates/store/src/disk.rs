@@ -1,13 +1,12 @@
-//! The few things done to files, as a trait, so that a simulated disk can lose what was not synced.
+//! Operations on files, as a trait, so that tests can use a simulated disk that loses what was not synced.
 //!
-//! SQLite's own files are not among them: SQLite is trusted with those, and [`Disk::point`] marks the moments
-//! around its commit.
+//! SQLite accesses its own files directly. [`Disk::point`] marks the moments around its commits.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Where a run can be made to stop: every operation that changes a disk, and the moments around a commit.
+/// A point at which a test can stop a run: every operation that changes a disk, and the moments around a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Failpoint {
     /// Making a folder.
@@ -26,11 +25,11 @@ pub enum Failpoint {
     SyncFolder,
     /// Removing a file.
     Unlink,
-    /// Everything is in the transaction, which is not committed.
+    /// All changes are in the transaction, which is not committed yet.
     BeforeCommit,
-    /// The transaction is committed, and no revision is raised.
+    /// The transaction is committed, and no revision is raised yet.
     AfterCommit,
-    /// The revisions are raised, and nobody has been told.
+    /// The revisions are raised, and nobody has been answered yet.
     BeforeAcknowledgement,
 }
 
@@ -51,38 +50,38 @@ impl Failpoint {
     ];
 }
 
-/// Size of a file system, and what of it is free for us.
+/// The size of a file system and its free space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpaceBytes {
     /// Its size.
     pub total: u64,
-    /// What an ordinary process may still use.
+    /// The space that an ordinary process may still use.
     pub free: u64,
 }
 
-/// What the store does to files.
+/// The operations of the store on files.
 pub trait Disk: Send + Sync + std::fmt::Debug {
     /// Makes one folder; fine if it exists.
     fn make_folder(&self, path: &Path) -> io::Result<()>;
     /// Creates a file that does not exist.
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
-    /// Gives a file another name, in place of what has it.
+    /// Renames a file and replaces the one that has the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Opens a folder to sync it. Before names in it are changed: a machine without descriptors has then done nothing.
+    /// Opens a folder to sync it. Do so before changing names in it: if there are no descriptors left, nothing has been done yet.
     fn open_folder(&self, path: &Path) -> io::Result<Box<dyn DiskFolder>>;
-    /// Removes a name.
+    /// Removes a file.
     fn unlink(&self, path: &Path) -> io::Result<()>;
-    /// Removes a folder with all that is in it.
+    /// Removes a folder with everything in it.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
     /// Opens a file for reading.
     fn open(&self, path: &Path) -> io::Result<File>;
-    /// Size of a file in bytes; `None`: there is none.
+    /// The size of a file in bytes; `None`: it does not exist.
     fn size(&self, path: &Path) -> io::Result<Option<u64>>;
-    /// Names in a folder, sorted.
+    /// The names in a folder, sorted.
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
-    /// Size and free space of the file system that holds `path`.
+    /// The size and the free space of the file system of `path`.
     fn space(&self, path: &Path) -> io::Result<SpaceBytes>;
-    /// A moment at which a run can be made to stop.
+    /// Marks a point at which a test can stop a run.
     fn point(&self, point: Failpoint) -> io::Result<()>;
 }
 
@@ -90,17 +89,17 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
 pub trait DiskFile: Send {
     /// Appends all of `bytes`.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
-    /// Makes what was written last.
+    /// Makes the written bytes durable.
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// A folder that is open.
+/// An open folder.
 pub trait DiskFolder {
-    /// Makes the names in it last. After an error nobody knows which do.
+    /// Makes the names in it durable. After an error it is unknown which of them are.
     fn sync(&self) -> io::Result<()>;
 }
 
-/// The machine's disk.
+/// The disk of the machine.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealDisk;
 
@@ -116,7 +115,7 @@ impl Disk for RealDisk {
         Ok(Box::new(RealFile(OpenOptions::new().create_new(true).write(true).open(path)?)))
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the one place that renames")]
+    #[expect(clippy::disallowed_methods, reason = "the only place that renames")]
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         std::fs::rename(from, to)
     }
@@ -125,7 +124,7 @@ impl Disk for RealDisk {
         Ok(Box::new(RealFolder(File::open(path)?)))
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the one place that unlinks")]
+    #[expect(clippy::disallowed_methods, reason = "the only place that unlinks")]
     fn unlink(&self, path: &Path) -> io::Result<()> {
         std::fs::remove_file(path)
     }

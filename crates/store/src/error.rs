@@ -1,18 +1,20 @@
-//! What can go wrong in the store, named for the situation. One that many wait for is shared, so errors can be cloned.
+//! The errors of the store. They can be cloned, because several callers may wait for one operation.
 
-use crate::{Digest, Layout, Seq};
+use crate::digest::Digest;
+use crate::layout::Layout;
+use crate::record::Seq;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fmt, io};
 use telemetry::{BoundName, Full};
 
-/// Why the store could not do it.
+/// Why the store failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// Another process holds the folder.
     #[error("the folder `{}` is in use", .0.display())]
     Locked(PathBuf),
-    /// The folder has files, and none of them says that it is ours.
+    /// The folder has files but no `version`, so it is not a data folder.
     #[error("the folder `{}` holds `{found}` and no file `version`, so it is not a data folder", data.display())]
     Foreign {
         /// The folder.
@@ -30,7 +32,7 @@ pub enum Error {
         /// The newest form that is known.
         known: u32,
     },
-    /// The folder is on a network file system, which keeps neither locks nor syncs as the store needs them.
+    /// The folder is on a network file system, whose locks and syncs the store cannot rely on.
     #[error("the folder `{}` is on a network file system: {kind}", data.display())]
     Network {
         /// The folder.
@@ -38,59 +40,59 @@ pub enum Error {
         /// Its kind.
         kind: &'static str,
     },
-    /// Free space is below the floor: nothing is written, reads go on.
+    /// Free space is below the floor: nothing is written, but everything can be read.
     #[error("{free_bytes} bytes are free on the disk and {floor_bytes} must stay so: nothing is written")]
     DiskNearlyFull {
-        /// Free now.
+        /// The free space.
         free_bytes: u64,
-        /// What must stay free.
+        /// The space that must stay free.
         floor_bytes: u64,
     },
-    /// A sync failed, so nobody knows what is on disk: nothing is written until a restart.
+    /// A sync failed, so the content of the disk is unknown: nothing is written until a restart.
     #[error("an earlier sync to the disk failed: nothing is written until a restart")]
     Poisoned,
     /// A queue was full.
     #[error("`{}` is full", .0.as_str())]
     Busy(BoundName),
-    /// The store is closing, or the work was given up by a defect of ours.
+    /// The store is closing, or a defect of ours ended the work.
     #[error("the store is closed")]
     Closed,
-    /// Staged bytes after a failed or interrupted write.
+    /// The staged bytes were given up after a failed or interrupted write.
     #[error("the staged bytes were given up after a failed write")]
     GivenUp,
-    /// Bytes that are not there, whatever a row says.
+    /// A row refers to a blob that is not on disk.
     #[error("the blob `{0}` is not on disk")]
     BlobMissing(Digest),
-    /// The machine refused an input or output.
+    /// The operating system failed an input or output.
     #[error("cannot {what} `{}`: {source}", path.display())]
     Io {
-        /// What was tried: a verb.
+        /// The operation that failed: a verb.
         what: &'static str,
-        /// On which file or folder.
+        /// The file or folder.
         path: PathBuf,
-        /// What the machine said.
+        /// The error of the operating system.
         source: Arc<io::Error>,
     },
-    /// The machine refused a thread.
+    /// The operating system refused a thread.
     #[error("cannot start a thread: {0}")]
     Thread(Arc<io::Error>),
     /// SQLite failed.
     #[error("the database cannot {what}: {source}")]
     Sqlite {
-        /// What was tried: a verb.
+        /// The operation that failed: a verb.
         what: &'static str,
-        /// What SQLite said.
+        /// The error of SQLite.
         source: Arc<rusqlite::Error>,
     },
-    /// A stored row is not what this version writes.
+    /// A stored row does not have the form that this version writes.
     #[error("the row `{seq}` of the journal or of what is derived from it cannot be read: {why}", seq = seq.0)]
     Row {
-        /// Its number; 0: a derived row.
+        /// Its number; 0: the row is derived.
         seq: Seq,
         /// What is wrong with it.
         why: String,
     },
-    /// Rows were to follow each other without a gap.
+    /// Rows do not follow each other without a gap.
     #[error("the journal has `{}` where `{}` must follow", found.0, after.0 + 1)]
     Gap {
         /// The last row before it.
@@ -98,21 +100,21 @@ pub enum Error {
         /// The row that came.
         found: Seq,
     },
-    /// Segments hold changes that the truth does not: it was lost or replaced by an older one.
+    /// The segments have changes that the truth does not have. The truth was lost, or replaced by an older one.
     #[error("the segments reach `{}` and the truth ends at `{}`", segments.0, truth.0)]
     SegmentsAhead {
-        /// How far the segments reach.
+        /// The last change in the segments.
         segments: Seq,
-        /// Where the truth ends.
+        /// The last change in the truth.
         truth: Seq,
     },
-    /// There is no truth to look at.
+    /// The folder has no truth.
     #[error("the folder `{}` holds no truth", .0.display())]
     NoTruth(PathBuf),
-    /// There is nothing to make the truth from.
+    /// The folder has no segments to make the truth from.
     #[error("the folder `{}` holds no segments", .0.display())]
     NoSegments(PathBuf),
-    /// A segment is not what its name says.
+    /// A segment does not match its name.
     #[error("the segment `{name}` is damaged: {why}")]
     Segment {
         /// Its file name.
@@ -123,7 +125,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What a person can do about it.
+    /// What an operator can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Locked(_) => {
@@ -145,7 +147,7 @@ impl Error {
             Self::Segment { .. } => {
                 Some("restore the file from a backup; `daylight check` names all that are damaged".into())
             }
-            Self::Sqlite { source, .. } if spoilt(source) => {
+            Self::Sqlite { source, .. } if is_corrupt(source) => {
                 Some("run `daylight rebuild` to make the truth again from the segments".into())
             }
             full if full.is_disk_full() => Some("free space on the disk, or make the disk larger".into()),
@@ -153,14 +155,14 @@ impl Error {
         }
     }
 
-    /// Whether there is no room on the disk, by our floor or by what the machine says: what was tried has not been
-    /// done, nothing is in doubt, and the same may succeed once there is room.
+    /// Whether the disk is full, by our floor or by the operating system. The operation was not done, nothing is in doubt, and it may
+    /// succeed once there is space.
     pub fn is_disk_full(&self) -> bool {
         use io::ErrorKind::{QuotaExceeded, StorageFull};
         match self {
             Self::DiskNearlyFull { .. } => true,
             Self::Io { source, .. } => matches!(source.kind(), StorageFull | QuotaExceeded),
-            // SQLite has taken the transaction back.
+            // SQLite has rolled the transaction back.
             Self::Sqlite { source, .. } => source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull),
             _ => false,
         }
@@ -190,7 +192,7 @@ impl From<Full> for Error {
 }
 
 /// Whether the file is no database, or a damaged one.
-pub(crate) fn spoilt(error: &rusqlite::Error) -> bool {
+pub(crate) fn is_corrupt(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
     matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
 }
@@ -200,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_told_from_other_failures_whoever_says_so() {
+    fn a_full_disk_is_recognized_by_all_errors_that_say_so() {
         let of_machine = |kind: io::ErrorKind| Error::io("write", Path::new("a"))(kind.into());
         let database = rusqlite::Connection::open_in_memory().unwrap();
         database.pragma_update(None, "max_page_count", 1).unwrap();

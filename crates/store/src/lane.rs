@@ -1,15 +1,15 @@
-//! Who a piece of work is for. Threads are shared between lanes, and no lane can keep another from its work.
+//! Lanes: queues in front of shared threads. No lane can take all threads from another.
 
 use std::collections::VecDeque;
 
-/// A queue of its own in front of shared threads.
+/// The kind of a job. Each has a queue of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
-    /// One entry or one blob, and the small tables that every answer needs.
+    /// Reads one entry, one blob, or a small table that every answer needs.
     Single,
-    /// What a change looks at before it is made, and the bytes that it brings.
+    /// Reads for a change, or writes its bytes.
     Change,
-    /// Whole units, and lists.
+    /// Reads whole units and lists.
     Index,
 }
 
@@ -29,13 +29,13 @@ impl Lane {
     }
 }
 
-/// What waits and what is worked on, by lane.
+/// The waiting jobs and the number of running ones, by lane.
 #[derive(Debug)]
 pub(crate) struct Lanes<J> {
     waiting: [VecDeque<J>; Lane::COUNT],
     working: [usize; Lane::COUNT],
     threads: usize,
-    /// The lane that had the last turn.
+    /// The lane that last began a job.
     turn: usize,
 }
 
@@ -48,14 +48,14 @@ impl<J> Lanes<J> {
         self.waiting[lane as usize].push_back(job);
     }
 
-    /// The next job for a thread that has none. Lanes take turns. Where there are threads enough, a lane that already
-    /// works leaves one to each that does not, so whoever comes next in another lane begins at once.
+    /// The next job for an idle thread. Lanes take turns. If there are enough threads, a lane with running jobs leaves one thread free for
+    /// each idle lane, so that the next job of an idle lane begins at once.
     pub(crate) fn next(&mut self) -> Option<(Lane, J)> {
         let idle = self.threads.saturating_sub(self.working.iter().sum());
         for step in 1..=Lane::COUNT {
             let at = (self.turn + step) % Lane::COUNT;
-            let resting = (0..Lane::COUNT).filter(|other| *other != at && self.working[*other] == 0).count();
-            if (self.working[at] == 0 || idle > resting)
+            let idle_lanes = (0..Lane::COUNT).filter(|other| *other != at && self.working[*other] == 0).count();
+            if (self.working[at] == 0 || idle > idle_lanes)
                 && let Some(job) = self.waiting[at].pop_front()
             {
                 self.turn = at;
@@ -66,7 +66,7 @@ impl<J> Lanes<J> {
         None
     }
 
-    /// Whether nothing waits.
+    /// Whether no job waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.iter().all(VecDeque::is_empty)
     }

@@ -1,45 +1,58 @@
-//! The tree of the data folder, and what must be so before anything in it is touched.
+//! The tree of the data folder, and the checks before anything in it is touched.
 //!
 //! ```text
 //! DATA/
 //!   daylight.lock    held by the one process that works on the folder
-//!   version          the form of all this: `1`
-//!   truth.sqlite     who has what, and the journal (with -wal and -shm while it is open)
+//!   version          the version of this layout: `1`
+//!   truth.sqlite     the truth: current state and journal (with -wal and -shm while it is open)
 //!   truth.sqlite.old the truth that a `rebuild` replaced (then .old2 and so on)
-//!   cache.sqlite     what upstreams said; may be deleted at any time
-//!   cached/NAME/ab/cd/  files of upstreams, named like blobs; NAME is in cache.sqlite, and what has another goes at the next
-//!                    start. Not synced: what is not what its row says is fetched again. May be deleted at any time
+//!   cache.sqlite     facts about upstreams; may be deleted at any time
+//!   cached/NAME/ab/cd/  files of upstreams, named like blobs. cache.sqlite holds NAME, and the next start removes folders of
+//!                    other names. Not synced: a file that does not match its row is fetched again. May be deleted at any time
 //!   blobs/
-//!     sha256/ab/cd/  bytes, each file named by its whole SHA-256 in hexadecimal
-//!     tmp/           bytes that are arriving; emptied at start
-//!   segments/        the journal as files, a second behind at most: FIRST-LAST-HASH.jsonl, where FIRST and LAST
+//!     sha256/ab/cd/  blobs, each file named by its whole SHA-256 in hexadecimal
+//!     tmp/           blobs that are being written; emptied at start
+//!   segments/        the journal as files, at most a second behind: FIRST-LAST-HASH.jsonl, where FIRST and LAST
 //!                    are numbers of 20 digits and HASH the first 16 digits of the file's SHA-256
-//!   indexes/ID/      what large indexes of the repository of this number are put together from, each file with its
-//!                    SHA-256 in front: derived, never believed when wrong, may be deleted at any time
-//!   events/          recorded events; not the store's
+//!   indexes/ID/      pieces of large indexes of the repository with this number, each file with its SHA-256 in front:
+//!                    derived, ignored when damaged, may be deleted at any time
+//!   events/          recorded events; the store does not use it
 //! ```
 
+use crate::digest::Digest;
 use crate::disk::Disk;
+use crate::error::Error;
+use crate::network_file_system::network_file_system;
+use crate::record::RepositoryId;
 use crate::space::Space;
-use crate::{Digest, Error, RepositoryId};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// The form of the folder that this version writes, and the newest that it reads.
+/// The version of the layout that this program writes, and the newest that it reads.
 pub const FORM: u32 = 1;
 
-/// What an empty folder may hold: what is made before the version is, and what a new file system has.
-const HARMLESS: [&str; 4] = ["daylight.lock", "version.new", "events", "lost+found"];
+/// What a folder may hold and still count as empty: files that are made before `version`, and what a new file system has.
+const IGNORED: [&str; 4] = ["daylight.lock", "version.new", "events", "lost+found"];
 
-/// Where everything is.
+/// The paths in a data folder.
 #[derive(Debug, Clone)]
 pub struct Layout {
     data: PathBuf,
 }
 
+/// A file two folders below a root.
+#[derive(Debug)]
+pub(crate) struct NestedFile {
+    /// The folder in the root.
+    pub(crate) outer: PathBuf,
+    /// The folder in that one.
+    pub(crate) inner: PathBuf,
+    pub(crate) file: PathBuf,
+}
+
 impl Layout {
-    /// The tree under `data`.
+    /// The paths under `data`.
     pub fn new(data: impl Into<PathBuf>) -> Self {
         Self { data: data.into() }
     }
@@ -59,27 +72,27 @@ impl Layout {
         self.data.join("cache.sqlite")
     }
 
-    /// Files of upstreams.
+    /// The folder of cached files of upstreams.
     pub fn cached(&self) -> PathBuf {
         self.data.join("cached")
     }
 
-    /// The journal as files.
+    /// The folder of segments: the journal as files.
     pub fn segments(&self) -> PathBuf {
         self.data.join("segments")
     }
 
-    /// Recorded events.
+    /// The folder of recorded events.
     pub fn events(&self) -> PathBuf {
         self.data.join("events")
     }
 
-    /// The two folders above a derived file, outer first, and the file.
-    pub(crate) fn derived(&self, repository: RepositoryId, name: &str) -> (PathBuf, PathBuf, PathBuf) {
+    /// A derived file of a repository.
+    pub(crate) fn derived(&self, repository: RepositoryId, name: &str) -> NestedFile {
         let outer = self.data.join("indexes");
         let inner = outer.join(repository.0.to_string());
         let file = inner.join(name);
-        (outer, inner, file)
+        NestedFile { outer, inner, file }
     }
 
     pub(crate) fn blobs(&self) -> PathBuf {
@@ -90,12 +103,12 @@ impl Layout {
         self.blobs().join("sha256")
     }
 
-    pub(crate) fn arriving(&self) -> PathBuf {
+    pub(crate) fn temporary_blobs(&self) -> PathBuf {
         self.blobs().join("tmp")
     }
 
-    /// The two folders above a blob, outer first, and the blob.
-    pub(crate) fn blob(&self, digest: &Digest) -> (PathBuf, PathBuf, PathBuf) {
+    /// The file of a blob.
+    pub(crate) fn blob(&self, digest: &Digest) -> NestedFile {
         by_digest(&self.blobs_by_digest(), digest)
     }
 
@@ -103,9 +116,9 @@ impl Layout {
         self.data.join("version")
     }
 
-    /// Makes the folder where it does not exist, and takes it for this process until the file is dropped.
+    /// Makes the folder if it does not exist, and locks it for this process until the returned file is dropped.
     pub(crate) fn lock(&self) -> Result<File, Error> {
-        // A folder that we make is for its owner alone: what is private in a repository is private on the machine.
+        // Only the owner may read the folder: private repositories are private on the machine too.
         let mut maker = std::fs::DirBuilder::new();
         maker.recursive(true).mode(0o700).create(&self.data).map_err(Error::io("make", &self.data))?;
         let statfs = rustix::fs::statfs(&self.data).map_err(|e| Error::io("look at", &self.data)(e.into()))?;
@@ -122,7 +135,7 @@ impl Layout {
         }
     }
 
-    /// Reads the form of the folder, or writes it into an empty one.
+    /// Checks the version of the folder, or writes it into an empty folder.
     pub(crate) fn claim(&self, disk: &dyn Disk, space: &Space) -> Result<(), Error> {
         let path = self.version();
         let name = path.file_name().unwrap_or_default();
@@ -134,35 +147,20 @@ impl Layout {
                 _ => Err(Error::TooNew { data: self.data.clone(), found: text.trim().to_owned(), known: FORM }),
             };
         }
-        if let Some(found) = found.into_iter().find(|file| !HARMLESS.contains(&file.as_str())) {
+        if let Some(found) = found.into_iter().find(|file| !IGNORED.contains(&file.as_str())) {
             return Err(Error::Foreign { data: self.data.clone(), found });
         }
         space.put(&self.data.join("version.new"), &path, format!("{FORM}\n").as_bytes())
     }
 }
 
-/// The two folders above the file of a digest, outer first, and the file.
-pub(crate) fn by_digest(root: &Path, digest: &Digest) -> (PathBuf, PathBuf, PathBuf) {
+/// The file of a digest under `root`.
+pub(crate) fn by_digest(root: &Path, digest: &Digest) -> NestedFile {
     let name = digest.to_string();
     let outer = root.join(&name[..2]);
     let inner = outer.join(&name[2..4]);
     let file = inner.join(name);
-    (outer, inner, file)
-}
-
-/// Its name, where the magic number of a file system (statfs(2)) is that of a network's. 9p and FUSE are let through:
-/// virtual machines and containers have their local disks behind them.
-fn network_file_system(magic: u32) -> Option<&'static str> {
-    match magic {
-        0x6969 => Some("NFS"),
-        0x517b => Some("SMB"),
-        0xff53_4d42 => Some("CIFS"),
-        0xfe53_4d42 => Some("SMB2"),
-        0x00c3_6400 => Some("Ceph"),
-        0x5346_414f => Some("AFS"),
-        0x0bd0_0bd0 => Some("Lustre"),
-        _ => None,
-    }
+    NestedFile { outer, inner, file }
 }
 
 #[cfg(test)]
@@ -182,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_folder_is_claimed_once_and_known_again() {
+    fn an_empty_folder_is_claimed_once_and_recognized_again() {
         let (folder, layout) = folder();
         claim(&layout).unwrap();
         assert_eq!(std::fs::read_to_string(folder.path().join("version")).unwrap(), "1\n");
@@ -190,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_made_is_for_its_owner_alone() {
+    fn a_new_folder_is_readable_by_its_owner_alone() {
         use std::os::unix::fs::PermissionsExt;
         let (folder, _) = folder();
         let inner = folder.path().join("inner");
@@ -200,7 +198,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a file that is not ours")]
-    fn a_newer_folder_and_one_that_is_not_ours_are_refused_with_a_hint() {
+    fn a_newer_folder_and_a_foreign_one_are_refused_with_a_hint() {
         let (folder, layout) = folder();
         std::fs::write(folder.path().join("holiday.jpg"), "").unwrap();
         let foreign = claim(&layout).unwrap_err();
@@ -212,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_held_by_one_at_a_time_and_the_error_names_it() {
+    fn a_folder_is_locked_by_one_at_a_time_and_the_error_names_it() {
         let (folder, layout) = folder();
         let held = layout.lock().unwrap();
         let error = layout.lock().unwrap_err();
@@ -220,12 +218,5 @@ mod tests {
         assert!(error.hint().unwrap().contains("another daylight is running on it"));
         drop(held);
         layout.lock().unwrap();
-    }
-
-    #[test]
-    fn network_file_systems_are_known_by_their_numbers() {
-        assert_eq!(network_file_system(0x6969), Some("NFS"));
-        assert_eq!(network_file_system(0xef53), None, "ext4");
-        assert_eq!(network_file_system(0x0102_1997), None, "9p");
     }
 }

@@ -1,26 +1,34 @@
-//! Bytes by digest, who has what, and the journal from which everything else can be made again.
+//! Blobs by digest, the truth about who has what, and the journal from which everything else can be made again.
 //!
-//! This crate knows digests, keys and revisions; never gems, coordinates or HTTP.
+//! This crate knows digests, keys and revisions. It knows no package format and no network protocol.
 
+mod as_of;
 mod blobs;
 mod cache;
 mod catalog;
+mod change;
 mod check;
+mod committer;
+mod database_files;
 mod derived;
-mod desk;
+mod digest;
 pub mod disk;
+mod entry;
 mod error;
 #[cfg(any(test, feature = "fault"))]
 pub mod fault;
-mod first_seen;
-mod holders;
+mod first_seen_budget;
+mod group_membership;
+mod hashing;
 mod lane;
 mod layout;
 mod model;
+mod network_file_system;
 mod options;
-mod past;
+mod orphans;
 mod policy;
 mod pool;
+mod progress;
 mod rebuild;
 mod record;
 mod revision;
@@ -34,32 +42,34 @@ mod store;
 mod suite;
 #[cfg(test)]
 mod tests;
-mod unnamed;
+mod token;
 mod writer;
 
-pub use cache::{CachedFile, Fact, Folder, Held, Origin, Recalled};
+pub use as_of::CatalogAsOf;
+pub use cache::{CachedFile, CachedPath, FolderPresence, Held, Origin, UpstreamPresence};
 pub use catalog::{
-    Batch, Catalog, CommitError, Conflict, Expect, Facts, FirstSeen, Holding, JournalRow, Outline, Span, Subject,
-    UnitFacts, UnitRows,
+    Batch, Catalog, CommitError, Conflict, EntryReads, Expect, Facts, FirstSeen, Holding, JournalReads, JournalRow,
+    Outline, SettingReads, Span, Subject, Transactions, UnitFacts, UnitReads, UnitRows,
 };
+pub use change::Change;
 pub use check::{Problem, Report, check};
+pub use digest::{Digest, Hashes};
+pub use entry::{Entry, State};
 pub use error::Error;
 pub use lane::Lane;
 pub use layout::{FORM, Layout};
 pub use model::Model;
 pub use options::StoreOptions;
-pub use past::Past;
+pub use orphans::Orphans;
 pub use policy::{ExceptionRecord, PolicyRecord};
-pub use pool::{Pool, Threads};
-pub use rebuild::{Progress, Rebuilt, rebuild};
-pub use record::{
-    Change, Digest, Entry, Hashes, IndexBase, RemoteRecord, RepositoryId, RepositoryKind, RepositoryRecord, Retention,
-    Seq, State, TokenRecord,
-};
+pub use pool::{Pool, PoolOptions, Threads};
+pub use progress::Progress;
+pub use rebuild::{Rebuilt, rebuild};
+pub use record::{IndexBase, RemoteRecord, RepositoryId, RepositoryKind, RepositoryRecord, Retention, Seq};
 pub use revision::{Revisions, Stamp, Unit};
 pub use segments::segment;
 pub use space::{ReadOnly, above_floor};
 pub use sqlite::Sqlite;
 pub use staged::Staged;
-pub use store::{Arrival, Store, Then, Units};
-pub use unnamed::Unnamed;
+pub use store::{Arrival, AsOf, Store, UnitFilter};
+pub use token::TokenRecord;

@@ -1,4 +1,4 @@
-//! How a store is opened: its folder, its threads, and how much may wait for them.
+//! The options of a store: its folder, its threads, and the limits of their queues.
 
 use crate::disk::{Disk, RealDisk};
 use std::path::PathBuf;
@@ -6,44 +6,43 @@ use std::sync::Arc;
 use std::time::Duration;
 use telemetry::{Clock, Log, Recorder};
 
-/// How a store is opened.
+/// The options with which a store is opened.
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
-    /// The data folder; made where it does not exist.
+    /// The data folder. It is made if it does not exist.
     pub data: PathBuf,
     /// The server's clock.
     pub clock: Clock,
-    /// Where bounds and figures are registered and jobs are released.
+    /// Registers the bounds and figures, and takes the events of jobs.
     pub recorder: Arc<Recorder>,
-    /// Where the process says what went wrong.
+    /// The log of the process.
     pub log: Log,
-    /// Threads that read the truth.
+    /// The number of threads that read the truth.
     pub readers: usize,
-    /// Reads of a lane that wait or work at once; one more is [`crate::Error::Busy`].
+    /// The reads of a lane that may wait or run at once. One more is refused with [`crate::Error::Busy`].
     pub reads_max: u64,
-    /// Commits that wait or work at once; one more is [`crate::Error::Busy`].
+    /// The commits that may wait or run at once. One more is refused with [`crate::Error::Busy`].
     pub commits_max: u64,
-    /// Threads that touch blobs.
+    /// The number of threads for blobs.
     pub blob_threads: usize,
-    /// Blob operations of a lane that wait or work at once; one more is [`crate::Error::Busy`].
+    /// The blob operations of a lane that may wait or run at once. One more is refused with [`crate::Error::Busy`].
     pub blob_operations_max: u64,
-    /// Operations on the cache that wait or work at once; one more is [`crate::Error::Busy`].
+    /// The operations on the cache that may wait or run at once. One more is refused with [`crate::Error::Busy`].
     pub cache_operations_max: u64,
-    /// Bytes of upstreams' files that are kept, of all repositories together; those used least go first.
+    /// Most bytes of cached files of upstreams, for all repositories together. The least recently used are evicted first.
     pub cached_max_bytes: u64,
-    /// Bytes that one repository may take for what was first seen of its upstream, in the truth and in segments; what comes
-    /// after is not written down.
+    /// Most bytes of first-seen rows for one repository, in the truth and in segments. Beyond it no more are written.
     pub first_seen_max_bytes: u64,
-    /// What stays free on the disk, in bytes: below it no content is written.
+    /// Bytes of the disk that must stay free. Below it no content is written.
     pub floor_bytes: u64,
     /// How often new journal rows are copied into segments.
     pub ship_every: Duration,
-    /// What does things to files.
+    /// The disk.
     pub disk: Arc<dyn Disk>,
 }
 
 impl StoreOptions {
-    /// The defaults for the folder `data`.
+    /// The defaults, for the folder `data`.
     pub fn new(data: impl Into<PathBuf>, clock: Clock, recorder: Arc<Recorder>) -> Self {
         Self {
             data: data.into(),

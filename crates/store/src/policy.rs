@@ -1,4 +1,4 @@
-//! What a repository's policy says, as the journal has it. Names and patterns are a format's, and opaque here.
+//! The policy of a repository, as the journal has it. Patterns are opaque here.
 
 use serde::{Deserialize, Serialize};
 use telemetry::Millis;

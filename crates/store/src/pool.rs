@@ -1,8 +1,8 @@
-//! Threads that wait for disks, or work for long, so that runtimes need not: each with a context of its own, behind a bounded queue for
-//! each lane.
+//! Threads for blocking or long work, which async runtimes must not do. Each thread has a context of its own, and each lane has a
+//! bounded queue in front of them.
 
-use crate::lane::Lanes;
-use crate::{Error, Lane};
+use crate::error::Error;
+use crate::lane::{Lane, Lanes};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -11,17 +11,31 @@ use tokio::sync::oneshot;
 
 type Job<C> = Box<dyn FnOnce(&mut C) + Send>;
 
-/// The threads of a pool, by their name.
+/// The kind of threads in a pool, with their name.
 #[derive(Debug, Clone, Copy)]
 pub enum Threads {
-    /// Those that wait for disks, most of the time.
+    /// They wait for disks most of the time.
     Waiting(&'static str),
-    /// Those that work for long: they let others of the process go first.
+    /// They compute for long, and let other threads of the process go first.
     Working(&'static str),
 }
 
-/// Threads, and a queue for each lane. How many of a lane wait or work at once is its bound's capacity; one more is [`Error::Busy`].
+/// How a [`Pool`] is made.
+#[derive(Debug, Clone, Copy)]
+pub struct PoolOptions {
+    /// Its threads.
+    pub threads: Threads,
+    /// The bound of each lane.
+    pub bound: BoundName,
+    /// The jobs of a lane that may wait or run at once.
+    pub capacity: u64,
+    /// The operation under which waiting for a thread is recorded.
+    pub wait: Op,
+}
+
+/// Threads, and a bounded queue for each lane. A job beyond the capacity of its lane is refused with [`Error::Busy`].
 pub struct Pool<C> {
+    wait: Op,
     bounds: [Arc<Bound>; Lane::COUNT],
     queue: Arc<Queue<C>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -38,18 +52,14 @@ struct State<C> {
 }
 
 impl<C: Send + 'static> Pool<C> {
-    /// One thread for each context. Each lane has a bound of `capacity`.
-    pub fn start(
-        threads: Threads,
-        (name, capacity): (BoundName, u64),
-        recorder: &Recorder,
-        contexts: Vec<C>,
-    ) -> Result<Self, Error> {
-        let bounds = std::array::from_fn(|at| Bound::new(name, Lane::ALL[at].as_str(), capacity));
+    /// Starts one thread for each context.
+    pub fn start(options: PoolOptions, recorder: &Recorder, contexts: Vec<C>) -> Result<Self, Error> {
+        let PoolOptions { threads, bound, capacity, wait } = options;
+        let bounds = std::array::from_fn(|at| Bound::new(bound, Lane::ALL[at].as_str(), capacity));
         bounds.iter().for_each(|bound| recorder.register(bound.clone()));
         let state = State { lanes: Lanes::new(contexts.len()), closed: false };
         let queue = Arc::new(Queue { state: Mutex::new(state), changed: Condvar::new() });
-        let pool = Self { bounds, queue, threads: Mutex::default() };
+        let pool = Self { wait, bounds, queue, threads: Mutex::default() };
         let (Threads::Waiting(name) | Threads::Working(name)) = threads;
         for context in contexts {
             let queue = pool.queue.clone();
@@ -64,12 +74,12 @@ impl<C: Send + 'static> Pool<C> {
         Ok(pool)
     }
 
-    /// Runs `job` on one of the threads, and notes how long it waited and took. Dropping the future stops it only
-    /// before its turn: whoever has left keeps nobody waiting.
+    /// Runs `job` on one of the threads, and records how long it waited, and as `op` how long it ran. Dropping the future cancels a job
+    /// that has not begun.
     pub async fn run<T: Send + 'static>(
         &self,
         lane: Lane,
-        (waiting, working): (Op, Op),
+        op: Op,
         event: &mut Event,
         job: impl FnOnce(&mut C) -> T + Send + 'static,
     ) -> Result<T, Error> {
@@ -86,17 +96,17 @@ impl<C: Send + 'static> Pool<C> {
             let began = Tick::now();
             let done = job(context);
             drop(slot);
-            // Nobody may wait any more; then what was done is dropped here, off the runtime.
+            // If nobody waits any more, the result is dropped here and not on a runtime.
             let _ = answer.send((done, began, Tick::now()));
         });
         self.send(lane, job)?;
         let (done, began, ended) = answered.await.map_err(|_| Error::Closed)?;
-        event.add(waiting, began.since(asked));
-        event.add(working, ended.since(began));
+        event.add(self.wait, began.since(asked));
+        event.add(op, ended.since(began));
         Ok(done)
     }
 
-    /// Drops `thing` on one of the threads; here and now where the queue is full or closed.
+    /// Drops `thing` on one of the threads, or at once if the queue is full or closed.
     pub(crate) fn dispose(&self, lane: Lane, thing: impl Send + 'static) {
         if let Ok(slot) = self.bounds[lane as usize].enter() {
             let _ = self.send(lane, Box::new(move |_| drop((thing, slot))));
@@ -107,7 +117,7 @@ impl<C: Send + 'static> Pool<C> {
         let mut state = lock(&self.queue.state);
         if state.closed {
             drop(state);
-            // Dropped without the lock: what a job holds may come back here.
+            // Dropped after the lock is released, because what the job owns may call this again when it is dropped.
             drop(job);
             return Err(Error::Closed);
         }
@@ -118,7 +128,7 @@ impl<C: Send + 'static> Pool<C> {
 }
 
 impl<C> Pool<C> {
-    /// Does what is queued, and ends the threads.
+    /// Runs the queued jobs, and ends the threads.
     pub fn close(&self) {
         lock(&self.queue.state).closed = true;
         self.queue.changed.notify_all();
@@ -130,17 +140,17 @@ impl<C> Pool<C> {
 
 fn work<C>(queue: &Queue<C>, mut context: C) {
     while let Some((lane, job)) = queue.next() {
-        // A defect in one job is that job's: whoever waits for it is told `Closed`, and the thread goes on.
+        // A panic ends only its job: the caller gets `Closed`, and the thread goes on.
         let _ = catch_unwind(AssertUnwindSafe(|| job(&mut context)));
-        // At most one more job may begin because this one ended, and this thread looks for it: nobody is woken.
+        // At most one more job may begin now, and this thread takes it. So no other thread is woken.
         lock(&queue.state).lanes.done(lane);
     }
-    // The others may rest beside jobs that were not for them to begin.
+    // Other threads may be asleep although there are jobs, if the lanes did not let them begin.
     queue.changed.notify_all();
 }
 
 impl<C> Queue<C> {
-    /// Waits for a job that may begin; `None` once there will be none.
+    /// Waits for a job that may begin; `None`: the pool is closed and all jobs are done.
     fn next(&self) -> Option<(Lane, Job<C>)> {
         let mut state = lock(&self.state);
         loop {
@@ -155,7 +165,7 @@ impl<C> Queue<C> {
     }
 }
 
-/// A lock whose holder panicked is still a lock: everything under these is left whole.
+/// Locks a mutex even if a thread panicked while it held it: the data under these locks is always consistent.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -179,23 +189,20 @@ mod tests {
     use telemetry::{Clock, Millis};
     use tokio::task::{JoinSet, yield_now};
 
-    const OPS: (Op, Op) = (Op::TruthWait, Op::TruthRead);
-
     fn pool(recorder: &Recorder) -> Arc<Pool<()>> {
-        Arc::new(
-            Pool::start(Threads::Waiting("test"), (BoundName::TruthReaders, 4), recorder, vec![(); Lane::COUNT])
-                .unwrap(),
-        )
+        let threads = Threads::Waiting("test");
+        let options = PoolOptions { threads, bound: BoundName::TruthReaders, capacity: 4, wait: Op::TruthWait };
+        Arc::new(Pool::start(options, recorder, vec![(); Lane::COUNT]).unwrap())
     }
 
-    /// A job for the index that goes on until the other end is dropped.
+    /// A job in the index lane that runs until the other end is dropped.
     async fn long(pool: Arc<Pool<()>>, until: Receiver<()>) -> Result<bool, Error> {
         let mut event = Event::job("test", Millis(1));
-        pool.run(Lane::Index, OPS, &mut event, move |()| until.recv().is_err()).await
+        pool.run(Lane::Index, Op::TruthRead, &mut event, move |()| until.recv().is_err()).await
     }
 
     #[tokio::test]
-    async fn a_flood_in_one_lane_keeps_nobody_of_another_waiting_and_is_refused_beyond_its_bound() {
+    async fn a_flood_in_one_lane_does_not_delay_another_and_is_refused_beyond_its_bound() {
         let recorder = Recorder::silent(Clock::default());
         let pool = pool(&recorder);
         let (mut flood, mut ends) = (JoinSet::new(), Vec::new());
@@ -209,7 +216,7 @@ mod tests {
         }
         let mut event = Event::job("test", Millis(1));
         for lane in [Lane::Single, Lane::Change] {
-            assert_eq!(pool.run(lane, OPS, &mut event, |()| 7).await.unwrap(), 7);
+            assert_eq!(pool.run(lane, Op::TruthRead, &mut event, |()| 7).await.unwrap(), 7);
         }
         drop(ends);
         let (mut done, mut refused) = (0, 0);
@@ -225,18 +232,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_that_nobody_waits_for_any_more_is_not_begun() {
+    async fn a_job_whose_caller_has_left_is_not_begun() {
         let pool = pool(&Recorder::silent(Clock::default()));
         let mut waiting = JoinSet::new();
         let (end, until) = channel();
         waiting.spawn(long(pool.clone(), until));
-        // Of three threads the index has one while the other lanes rest.
+        // The index lane has one of the three threads while the other lanes are idle.
         let (begun, ran) = channel();
         let left = {
             let pool = pool.clone();
             tokio::spawn(async move {
                 let mut event = Event::job("test", Millis(1));
-                pool.run(Lane::Index, OPS, &mut event, move |()| begun.send(())).await.map(|_| ())
+                pool.run(Lane::Index, Op::TruthRead, &mut event, move |()| begun.send(())).await.map(|_| ())
             })
         };
         while pool.bounds[Lane::Index as usize].used() < 2 {

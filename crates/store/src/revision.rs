@@ -1,46 +1,46 @@
 //! Freshness without invalidation: a fixed array of counters that writers raise and readers compare.
 //!
-//! Decision 2 of the design: slot = hash(repository, unit), a collision only costs a miss, at start every slot is the
-//! last sequence number. After COMMIT and before the acknowledgement the writer raises each changed unit.
+//! The slot of a unit is a hash of its repository and name. A collision only costs a miss. At start every slot has the number of the last
+//! change. After COMMIT and before the reply, the writer raises the slot of each changed unit.
 
-use crate::{RepositoryId, Seq};
+use crate::record::{RepositoryId, Seq};
 use std::hash::{BuildHasher, Hash};
 use std::sync::atomic::{AtomicU64, Ordering};
 use telemetry::Millis;
 
-/// What a page may depend on.
+/// Something that an answer may depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Unit<'a> {
-    /// One unit of a repository: a gem's name, a Maven directory.
+    /// One unit of a repository.
     Of(RepositoryId, &'a str),
-    /// Anything at all in a repository.
+    /// Any entry of a repository.
     All(RepositoryId),
-    /// Which repositories there are and how they are set.
+    /// The repositories and all settings.
     Settings,
-    /// Which tokens there are.
+    /// The tokens.
     Tokens,
 }
 
-/// What a page was made from: at most four slots with their values, and the moment it may no longer be served.
+/// What an answer was made from: at most four slots with their values, and the moment from which it may no longer be served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     slots: [(u32, u64); Self::SLOTS],
     used: u8,
-    /// The next moment at which the answer could be another without any change: never served from then on.
+    /// The next moment at which the answer could differ without any change. It is never served from then on.
     pub fresh_until: Millis,
 }
 
 impl Stamp {
-    /// How many units a page may depend on.
+    /// The most units that an answer may depend on.
     pub const SLOTS: usize = 4;
 
-    /// The same, never to be served from `moment` on.
+    /// The same stamp, but not valid from `moment` on.
     pub fn until(mut self, moment: Millis) -> Stamp {
         self.fresh_until = self.fresh_until.min(moment);
         self
     }
 
-    /// What was made from both: holds while both hold. `None` where that is more than [`Stamp::SLOTS`] slots.
+    /// A stamp that holds while both hold. `None`: together they have more than [`Stamp::SLOTS`] slots.
     pub fn join(mut self, other: &Stamp) -> Option<Stamp> {
         for slot in &other.slots[..usize::from(other.used)] {
             *self.slots.get_mut(usize::from(self.used))? = *slot;
@@ -59,10 +59,10 @@ pub struct Revisions {
 }
 
 impl Revisions {
-    /// How many slots there are.
+    /// The number of slots.
     pub const SLOTS: usize = 1 << 20;
 
-    /// All slots at `last`.
+    /// Counters that all begin at `last`.
     pub fn new(last: Seq) -> Self {
         Self {
             slots: (0..Self::SLOTS).map(|_| AtomicU64::new(last.0)).collect(),
@@ -74,7 +74,8 @@ impl Revisions {
         (self.hasher.hash_one(unit) as usize) & (Self::SLOTS - 1)
     }
 
-    /// The values of `units` now, at most [`Stamp::SLOTS`] of them (more is a defect: `None`). Taken before the work.
+    /// A stamp with the current values of `units`. Take it before reading what the answer is made from. `None`: there are more than
+    /// [`Stamp::SLOTS`] units, which is a defect.
     pub fn stamp(&self, units: &[Unit<'_>], fresh_until: Millis) -> Option<Stamp> {
         if units.len() > Stamp::SLOTS {
             return None;
@@ -87,7 +88,7 @@ impl Revisions {
         Some(Stamp { slots, used: units.len() as u8, fresh_until })
     }
 
-    /// Whether nothing that the stamp was made from has changed and its time has not come.
+    /// Whether none of the stamp's units has changed, and its time has not come.
     pub fn holds(&self, stamp: &Stamp, now: Millis) -> bool {
         now < stamp.fresh_until
             && stamp.slots[..usize::from(stamp.used)]
@@ -95,8 +96,8 @@ impl Revisions {
                 .all(|(slot, value)| self.slots[*slot as usize].load(Ordering::Acquire) == *value)
     }
 
-    /// Raises `unit`: no stamp that was taken before holds any more. The writer does, after COMMIT and before the
-    /// acknowledgement; and whoever fetched other bytes from an upstream, before they are answered with.
+    /// Raises `unit`: earlier stamps of it no longer hold. The writer calls this after COMMIT and before the reply. So does a fetch that
+    /// brought other bytes from an upstream, before they are served.
     pub fn raise(&self, unit: Unit<'_>) {
         self.slots[self.slot(&unit)].fetch_add(1, Ordering::AcqRel);
     }

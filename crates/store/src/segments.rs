@@ -1,23 +1,26 @@
-//! The journal as files that can be copied anywhere: each holds rows `first` to `last`, one JSON line each, and its
-//! name says which, and the start of its hash.
+//! Segments: the journal as files that can be copied anywhere. Each has rows from `first` to `last`, one JSON line each. Its name has
+//! both numbers and the start of its hash.
 
+use crate::catalog::{Catalog, JournalRow};
 use crate::disk::Disk;
+use crate::error::Error;
+use crate::hashing::hex;
 use crate::layout::Layout;
+use crate::record::Seq;
 use crate::space::Space;
-use crate::{Error, JournalRow, Seq, Sqlite};
 use sha2::{Digest as _, Sha256};
 use std::io::Read;
 
-/// Most bytes in a segment, unless one row alone has more.
+/// Most bytes in a segment, unless a single row has more.
 const SEGMENT_BYTES: usize = 8 << 20;
-/// The name of a segment that is being written. A killed process leaves it; the next one writes over it.
-pub(crate) const ARRIVING: &str = "arriving";
 /// Most rows in a segment.
 const SEGMENT_ROWS: usize = 4096;
+/// The name of a segment while it is written. A killed process leaves it behind, and the next one overwrites it.
+pub(crate) const TEMPORARY: &str = "arriving";
 
 const OTHER_HASH: &str = "its bytes do not have the hash that its name says";
 
-/// What the name of a segment says.
+/// The parts of a segment's name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Segment {
     pub(crate) first: Seq,
@@ -34,7 +37,7 @@ impl Segment {
         format!("{:020}-{:020}-{}.jsonl", self.first.0, self.last.0, self.hash)
     }
 
-    /// `None`: the file is not a segment.
+    /// `None`: this is not the name of a segment.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let mut parts = name.strip_suffix(".jsonl")?.splitn(3, '-');
         let mut number = || parts.next()?.parse().ok().map(Seq);
@@ -42,7 +45,7 @@ impl Segment {
         (segment.name() == name && segment.first <= segment.last).then_some(segment)
     }
 
-    /// The text of the segment, which is what its name says.
+    /// Reads the text of the segment, and checks its hash.
     pub(crate) fn read(&self, disk: &dyn Disk, layout: &Layout) -> Result<String, Error> {
         let path = layout.segments().join(self.name());
         let mut text = Vec::new();
@@ -53,7 +56,7 @@ impl Segment {
         String::from_utf8(text).map_err(|_| self.damaged("it is not UTF-8"))
     }
 
-    /// The rows in the text, without a gap from first to last.
+    /// The rows in the text. They run from first to last without a gap.
     pub(crate) fn rows(&self, text: &str) -> Result<Vec<JournalRow>, Error> {
         let mut last = Seq(self.first.0.saturating_sub(1));
         let mut rows = Vec::new();
@@ -74,7 +77,7 @@ impl Segment {
     }
 }
 
-/// The rows of a segment that was copied somewhere. `None`: the name is not a segment's.
+/// The rows of a copied segment. `None`: this is not the name of a segment.
 pub fn segment(name: &str, text: &str) -> Option<Result<Vec<JournalRow>, Error>> {
     let segment = Segment::parse(name)?;
     let whole = hash(text.as_bytes()) == segment.hash;
@@ -82,10 +85,10 @@ pub fn segment(name: &str, text: &str) -> Option<Result<Vec<JournalRow>, Error>>
 }
 
 fn hash(bytes: &[u8]) -> String {
-    crate::blobs::hex(&Sha256::digest(bytes)[..8])
+    hex(&Sha256::digest(bytes)[..8])
 }
 
-/// All segments in the order of their rows.
+/// All segments, ordered by their rows.
 pub(crate) fn list(disk: &dyn Disk, layout: &Layout) -> Result<Vec<Segment>, Error> {
     let folder = layout.segments();
     let names = disk.list(&folder).map_err(Error::io("list", &folder))?;
@@ -94,33 +97,48 @@ pub(crate) fn list(disk: &dyn Disk, layout: &Layout) -> Result<Vec<Segment>, Err
     Ok(segments)
 }
 
-/// The last row that any of them holds.
-pub(crate) fn reached(segments: &[Segment]) -> Seq {
+/// The last row that any segment has.
+pub(crate) fn last_row(segments: &[Segment]) -> Seq {
     segments.iter().map(|segment| segment.last).max().unwrap_or_default()
 }
 
-/// What lies between the segments: (last row before it, last row of it) each.
-pub(crate) fn holes(segments: &[Segment]) -> Vec<(Seq, Seq)> {
+/// Rows between segments that are in none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Gap {
+    /// The last row before the gap.
+    pub(crate) after: Seq,
+    /// The last row of the gap.
+    pub(crate) last: Seq,
+}
+
+/// The gaps between segments, in the order of their rows.
+pub(crate) fn gaps(segments: &[Segment]) -> Vec<Gap> {
     let mut reached = Seq(0);
-    let mut holes = Vec::new();
+    let mut gaps = Vec::new();
     for segment in segments {
         if segment.first.0 > reached.0 + 1 {
-            holes.push((reached, Seq(segment.first.0 - 1)));
+            gaps.push(Gap { after: reached, last: Seq(segment.first.0 - 1) });
         }
         reached = reached.max(segment.last);
     }
-    holes
+    gaps
 }
 
-/// Copies the next rows after `after`, none beyond `until`, into one segment; what was reached and its bytes.
-/// `None`: there are none.
+/// A segment that was written.
+pub(crate) struct Shipped {
+    /// Its last row.
+    pub(crate) last: Seq,
+    pub(crate) size_bytes: u64,
+}
+
+/// Copies the next rows after `after`, up to `until`, into one segment. `None`: there are none.
 pub(crate) fn ship(
-    truth: &Sqlite,
+    truth: &mut dyn Catalog,
     space: &Space,
     layout: &Layout,
     after: Seq,
     until: Seq,
-) -> Result<Option<(Seq, u64)>, Error> {
+) -> Result<Option<Shipped>, Error> {
     let most = until.0.saturating_sub(after.0).min(SEGMENT_ROWS as u64) as usize;
     let rows = truth.journal_text(after, most, SEGMENT_BYTES)?;
     let mut text = String::new();
@@ -133,8 +151,8 @@ pub(crate) fn ship(
     }
     let Some(segment) = Segment::of(&rows, text.as_bytes()) else { return Ok(None) };
     let folder = layout.segments();
-    space.put(&folder.join(ARRIVING), &folder.join(segment.name()), text.as_bytes())?;
-    Ok(Some((segment.last, text.len() as u64)))
+    space.put(&folder.join(TEMPORARY), &folder.join(segment.name()), text.as_bytes())?;
+    Ok(Some(Shipped { last: segment.last, size_bytes: text.len() as u64 }))
 }
 
 #[cfg(test)]
@@ -146,18 +164,19 @@ mod tests {
     }
 
     #[test]
-    fn a_name_says_what_is_in_it_and_nothing_else_is_a_segment() {
+    fn a_name_has_the_rows_and_the_hash_and_no_other_name_is_a_segment() {
         let name = segment(1, 20).name();
         assert_eq!(name, "00000000000000000001-00000000000000000020-0123456789abcdef.jsonl");
         assert_eq!(Segment::parse(&name), Some(segment(1, 20)));
-        for other in [ARRIVING, "1-20-0123456789abcdef.jsonl", &segment(3, 2).name(), &name[..40]] {
+        for other in [TEMPORARY, "1-20-0123456789abcdef.jsonl", &segment(3, 2).name(), &name[..40]] {
             assert_eq!(Segment::parse(other), None, "{other}");
         }
     }
 
     #[test]
-    fn holes_are_what_no_segment_covers() {
-        assert_eq!(holes(&[segment(1, 3), segment(4, 9)]), []);
-        assert_eq!(holes(&[segment(3, 5), segment(5, 6), segment(9, 9)]), [(Seq(0), Seq(2)), (Seq(6), Seq(8))]);
+    fn gaps_are_the_rows_that_no_segment_has() {
+        let gap = |after, last| Gap { after: Seq(after), last: Seq(last) };
+        assert_eq!(gaps(&[segment(1, 3), segment(4, 9)]), []);
+        assert_eq!(gaps(&[segment(3, 5), segment(5, 6), segment(9, 9)]), [gap(0, 2), gap(6, 8)]);
     }
 }

@@ -1,9 +1,12 @@
-//! The thread that copies new journal rows into segments: within a second of their commit, and the rest at close.
+//! The thread that copies new journal rows into segments: within a second of their commit, and the rest when the store closes.
 
+use crate::catalog::Catalog;
+use crate::error::Error;
 use crate::layout::Layout;
 use crate::pool::lock;
+use crate::record::Seq;
+use crate::segments::{self, Gap};
 use crate::space::Space;
-use crate::{Error, Seq, Sqlite, segments};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -12,104 +15,107 @@ use telemetry::{Clock, Event, Log, Op, Outcome, Reason, Recorder, Tick};
 use tokio::sync::oneshot;
 
 /// What the thread works with.
-pub(crate) struct Bench {
-    pub(crate) truth: Sqlite,
+pub(crate) struct Shipment {
+    pub(crate) truth: Box<dyn Catalog>,
     pub(crate) space: Arc<Space>,
     pub(crate) layout: Layout,
     pub(crate) clock: Clock,
     pub(crate) log: Log,
     pub(crate) recorder: Arc<Recorder>,
-    /// The last row that is committed.
+    /// The last committed row.
     pub(crate) last: Arc<AtomicU64>,
-    /// The last row that is in a segment, which lasts.
+    /// The last row up to which segments have all rows.
     pub(crate) shipped: Arc<AtomicU64>,
-    /// How far segments reached at start, and what was missing between them: that is filled first.
-    pub(crate) reached: Seq,
-    pub(crate) missing: Vec<(Seq, Seq)>,
-    /// Whether the last try failed: that is said once, not twice a second.
+    /// The last row that a segment had at start.
+    pub(crate) last_at_start: Seq,
+    /// The gaps between the segments at start. They are filled first.
+    pub(crate) gaps: Vec<Gap>,
+    /// Whether the last attempt failed. A failure is logged once, not at every attempt.
     pub(crate) failing: bool,
 }
 
+/// What other threads ask of this one.
 #[derive(Default)]
-struct Wishes {
+struct Requests {
     stop: bool,
-    /// Those who wait until all that is committed is shipped.
-    asked: Vec<oneshot::Sender<Result<Seq, Error>>>,
+    /// Those who wait until everything committed is shipped.
+    waiting: Vec<oneshot::Sender<Result<Seq, Error>>>,
 }
 
 #[derive(Default)]
-struct Bell {
-    wishes: Mutex<Wishes>,
-    rung: Condvar,
+struct Mailbox {
+    requests: Mutex<Requests>,
+    changed: Condvar,
 }
 
-/// The way to the thread.
+/// The handle of the thread.
 pub(crate) struct Shipper {
-    bell: Arc<Bell>,
+    mailbox: Arc<Mailbox>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Shipper {
-    /// Looks for new rows every `every`.
-    pub(crate) fn start(mut bench: Bench, every: Duration) -> Result<Self, Error> {
-        let bell = Arc::new(Bell::default());
-        let rung = bell.clone();
+    /// Starts the thread, which looks for new rows after each `interval`.
+    pub(crate) fn start(mut shipment: Shipment, interval: Duration) -> Result<Self, Error> {
+        let mailbox = Arc::new(Mailbox::default());
+        let requested = mailbox.clone();
         let run = move || {
             loop {
-                let wishes = rung.wait(every);
-                let reached = bench.work();
-                for asked in wishes.asked {
-                    let _ = asked.send(reached.clone());
+                let requests = requested.wait(interval);
+                let reached = shipment.run();
+                for waiting in requests.waiting {
+                    let _ = waiting.send(reached.clone());
                 }
-                if wishes.stop {
+                if requests.stop {
                     return;
                 }
             }
         };
         let thread = std::thread::Builder::new().name("segments".into()).spawn(run).map_err(Error::thread)?;
-        Ok(Self { bell, thread: Mutex::new(Some(thread)) })
+        Ok(Self { mailbox, thread: Mutex::new(Some(thread)) })
     }
 
-    /// Ships all that is committed by now, and says how far that is.
+    /// Ships everything that is committed by now. Returns the last shipped row.
     pub(crate) async fn now(&self, event: &mut Event) -> Result<Seq, Error> {
-        let (ask, answer) = oneshot::channel();
+        let (answer, answered) = oneshot::channel();
         let began = Tick::now();
         {
-            let mut wishes = lock(&self.bell.wishes);
-            if wishes.stop {
+            let mut requests = lock(&self.mailbox.requests);
+            if requests.stop {
                 return Err(Error::Closed);
             }
-            wishes.asked.push(ask);
+            requests.waiting.push(answer);
         }
-        self.bell.rung.notify_one();
-        let reached = answer.await.map_err(|_| Error::Closed)?;
+        self.mailbox.changed.notify_one();
+        let reached = answered.await.map_err(|_| Error::Closed)?;
         event.add(Op::SegmentShip, Tick::now().since(began));
         reached
     }
 
     /// Ships the rest and ends the thread.
     pub(crate) fn close(&self) {
-        lock(&self.bell.wishes).stop = true;
-        self.bell.rung.notify_one();
+        lock(&self.mailbox.requests).stop = true;
+        self.mailbox.changed.notify_one();
         if let Some(thread) = lock(&self.thread).take() {
             let _ = thread.join();
         }
     }
 }
 
-impl Bell {
-    fn wait(&self, every: Duration) -> Wishes {
-        let idle = |wishes: &mut Wishes| !wishes.stop && wishes.asked.is_empty();
-        let waited = self.rung.wait_timeout_while(lock(&self.wishes), every, idle);
-        let (mut wishes, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        Wishes { stop: wishes.stop, asked: std::mem::take(&mut wishes.asked) }
+impl Mailbox {
+    /// Waits for a request, at most for `interval`.
+    fn wait(&self, interval: Duration) -> Requests {
+        let idle = |requests: &mut Requests| !requests.stop && requests.waiting.is_empty();
+        let waited = self.changed.wait_timeout_while(lock(&self.requests), interval, idle);
+        let (mut requests, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        Requests { stop: requests.stop, waiting: std::mem::take(&mut requests.waiting) }
     }
 }
 
-impl Bench {
-    /// A row behind is a job with an event of its own; nothing to do is none.
-    fn work(&mut self) -> Result<Seq, Error> {
-        // For the figures only: segments are small, and what is committed may always be shipped.
+impl Shipment {
+    /// Ships what is committed by now. If there is something to ship, that is a job with an event of its own.
+    fn run(&mut self) -> Result<Seq, Error> {
+        // Only updates the figures: a segment is small, so it is shipped even on a nearly full disk.
         let _ = self.space.check();
         let until = self.last.load(Ordering::Acquire);
         if self.shipped.load(Ordering::Acquire) < until {
@@ -135,17 +141,17 @@ impl Bench {
     }
 
     fn ship(&mut self, until: Seq, bytes: &mut u64) -> Result<(), Error> {
-        while let Some((after, end)) = self.missing.first_mut() {
-            match segments::ship(&self.truth, &self.space, &self.layout, *after, *end)? {
-                Some((last, _)) => *after = last,
-                None => drop(self.missing.remove(0)),
+        while let Some(gap) = self.gaps.first_mut() {
+            match segments::ship(&mut *self.truth, &self.space, &self.layout, gap.after, gap.last)? {
+                Some(shipped) => gap.after = shipped.last,
+                None => drop(self.gaps.remove(0)),
             }
         }
-        self.shipped.fetch_max(self.reached.0, Ordering::AcqRel);
+        self.shipped.fetch_max(self.last_at_start.0, Ordering::AcqRel);
         let mut reached = Seq(self.shipped.load(Ordering::Acquire));
-        while let Some((last, size)) = segments::ship(&self.truth, &self.space, &self.layout, reached, until)? {
-            reached = last;
-            *bytes += size;
+        while let Some(shipped) = segments::ship(&mut *self.truth, &self.space, &self.layout, reached, until)? {
+            reached = shipped.last;
+            *bytes += shipped.size_bytes;
             self.shipped.store(reached.0, Ordering::Release);
         }
         Ok(())

@@ -1,7 +1,7 @@
-//! Whether anything may be written: free space above the floor, and no sync has ever failed.
+//! Decides whether anything may be written: the free space is above the floor, and no sync has ever failed.
 
-use crate::Error;
 use crate::disk::{Disk, RealDisk};
+use crate::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use telemetry::log::Incident;
 use telemetry::{Bound, BoundName, Log};
 
-/// Whether the file system of a folder has room above a floor, for what is no packages and can be lost: logs and events. Where nobody
-/// can say, it has.
+/// An error if the free space of a folder's file system is below a floor. For logs and events, which may be lost. No error if the
+/// free space is unknown.
 pub fn above_floor(folder: &Path, floor_bytes: u64) -> io::Result<()> {
     match RealDisk.space(folder) {
         Ok(space) if space.free < floor_bytes => {
@@ -20,8 +20,8 @@ pub fn above_floor(folder: &Path, floor_bytes: u64) -> io::Result<()> {
     }
 }
 
-/// Asked before every write. A failed sync says nothing about which bytes reached the disk, and the kernel may
-/// report it only once, so from then on nothing is written until a restart reads the disk anew.
+/// Every write asks this first. A failed sync says nothing about which bytes reached the disk, and the kernel may
+/// report it only once. So after one, nothing is written until a restart reads the disk again.
 #[derive(Debug)]
 pub(crate) struct Space {
     disk: Arc<dyn Disk>,
@@ -31,27 +31,28 @@ pub(crate) struct Space {
     poisoned: AtomicBool,
     /// Free space is below the floor.
     low: Incident,
-    /// The machine had no room for what was written.
+    /// The disk was full at the last write.
     full: Incident,
     log: Log,
 }
 
-/// Why nothing new is written, while what is there is read.
+/// Why nothing is written, while everything can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ReadOnly {
     /// A sync failed.
     #[error("a sync of the disk failed, and nothing is written until a restart")]
     Poisoned,
-    /// The machine had no room.
+    /// The disk was full.
     #[error("the disk is full")]
     Full,
-    /// Free space is below the floor, which is kept for small changes of settings and tokens.
+    /// Free space is below the floor. The rest is reserved for changes of settings and tokens.
     #[error("free space on the disk is below `store.free_space_floor_bytes`")]
     Low,
 }
 
-/// That there is room again is said once there are so many bytes above the floor: else each write might be news.
-const CLEARLY: u64 = 64 << 20;
+/// The log reports that there is space again once this many bytes above the floor are free. Otherwise it could report that at each
+/// write.
+const HYSTERESIS_BYTES: u64 = 64 << 20;
 
 impl Space {
     pub(crate) fn new(disk: Arc<dyn Disk>, folder: PathBuf, floor_bytes: u64, log: Log) -> Self {
@@ -72,9 +73,9 @@ impl Space {
         self.bound.clone()
     }
 
-    /// Measures; an error where new content must not be written.
+    /// Measures the free space. An error if no content may be written.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        self.sound()?;
+        self.check_sound()?;
         let space = self.disk.space(&self.folder).map_err(Error::io("look at", &self.folder))?;
         self.bound.set_capacity(space.total.saturating_sub(self.floor_bytes));
         self.bound.observe(space.total.saturating_sub(space.free));
@@ -86,13 +87,13 @@ impl Space {
             self.low.begin(|| self.log.error(text, &figures));
             return Err(Error::DiskNearlyFull { free_bytes: space.free, floor_bytes: self.floor_bytes });
         }
-        if space.free - self.floor_bytes >= CLEARLY.min(self.floor_bytes / 16) {
+        if space.free - self.floor_bytes >= HYSTERESIS_BYTES.min(self.floor_bytes / 16) {
             self.low.end(|| self.log.info("free space is above the floor again: everything is written", &figures));
         }
         Ok(())
     }
 
-    /// Notes what became of a write: where the machine has no room, the log says so, once.
+    /// Passes the result of a write on. If the disk is full, logs that once.
     pub(crate) fn wrote<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
         match &result {
             Ok(_) => self.full.end(|| self.log.info("the disk has room again", &[])),
@@ -105,22 +106,22 @@ impl Space {
         result
     }
 
-    /// Why nothing new is written, if so.
+    /// Why nothing is written, if that is so.
     pub(crate) fn read_only(&self) -> Option<ReadOnly> {
         let why = [
-            (self.sound().is_err(), ReadOnly::Poisoned),
+            (self.check_sound().is_err(), ReadOnly::Poisoned),
             (self.full.is_on(), ReadOnly::Full),
             (self.low.is_on(), ReadOnly::Low),
         ];
         why.into_iter().find(|(is, _)| *is).map(|(_, why)| why)
     }
 
-    /// An error where nothing at all may be written.
-    pub(crate) fn sound(&self) -> Result<(), Error> {
+    /// An error if a sync has failed: nothing at all may be written then.
+    pub(crate) fn check_sound(&self) -> Result<(), Error> {
         if self.poisoned.load(Ordering::Acquire) { Err(Error::Poisoned) } else { Ok(()) }
     }
 
-    /// Passes the result of a sync or a commit on; nothing is written after a failed one.
+    /// Passes the result of a sync or a commit on. Nothing is written after a failed one.
     pub(crate) fn synced<T, E: std::fmt::Display>(&self, result: Result<T, E>) -> Result<T, E> {
         if let Err(error) = &result {
             self.poisoned.store(true, Ordering::Release);
@@ -129,9 +130,9 @@ impl Space {
         result
     }
 
-    /// A whole file, durably: written as `temporary`, synced, renamed to `path` in the same folder, which is synced.
+    /// Writes a whole file durably: writes and syncs `temporary`, renames it to `path` in the same folder, and syncs the folder.
     pub(crate) fn put(&self, temporary: &Path, path: &Path, bytes: &[u8]) -> Result<(), Error> {
-        self.sound()?;
+        self.check_sound()?;
         if self.disk.size(temporary).map_err(Error::io("look at", temporary))?.is_some() {
             self.disk.unlink(temporary).map_err(Error::io("remove", temporary))?;
         }
@@ -141,7 +142,7 @@ impl Space {
         self.rename(temporary, path)
     }
 
-    /// Gives a file another name, which lasts.
+    /// Renames a file durably.
     pub(crate) fn rename(&self, from: &Path, to: &Path) -> Result<(), Error> {
         let folder = to.parent().unwrap_or(to);
         let open = self.disk.open_folder(folder).map_err(Error::io("open", folder))?;
@@ -149,13 +150,13 @@ impl Space {
         self.synced(open.sync()).map_err(Error::io("sync", folder))
     }
 
-    /// Makes names in a folder last. One that cannot be opened was not synced, and nothing is in doubt.
+    /// Makes the names in a folder durable. If it cannot be opened, nothing was synced and nothing is in doubt.
     pub(crate) fn sync_folder(&self, folder: &Path) -> Result<(), Error> {
         let open = self.disk.open_folder(folder).map_err(Error::io("open", folder))?;
         self.synced(open.sync()).map_err(Error::io("sync", folder))
     }
 
-    /// Makes a folder, and its name last.
+    /// Makes a folder durably.
     pub(crate) fn make_folder(&self, folder: &Path) -> Result<(), Error> {
         self.disk.make_folder(folder).map_err(Error::io("make", folder))?;
         self.sync_folder(folder.parent().unwrap_or(folder))

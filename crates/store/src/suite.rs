@@ -1,12 +1,15 @@
-//! What every catalog must do: sentences as functions, and a property that holds SQLite against the model.
+//! What every catalog must do: sentences as functions, and properties that compare SQLite with the model.
 
-mod any;
+mod strategies;
 
-pub(crate) use any::any_batch;
+pub(crate) use strategies::any_batch;
 
 use crate::tests::same::assert_same;
 use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, Expect, Holding, JournalRow, Model};
-use crate::{RepositoryId, RepositoryKind, RepositoryRecord, Seq, Sqlite, State, TokenRecord};
+use crate::{
+    EntryReads, RepositoryId, RepositoryKind, RepositoryRecord, Seq, SettingReads, Sqlite, State, TokenRecord,
+    Transactions as _,
+};
 use proptest::prelude::*;
 use serde_json::json;
 use telemetry::Millis;
@@ -20,12 +23,13 @@ pub(crate) fn run<C: Catalog>(make: impl Fn() -> C) {
     lines_and_names_come_in_pieces(make());
     entries_are_found_by_what_their_keys_begin_with(make());
     a_refused_batch_changes_nothing_and_uses_no_number(make());
+    a_rolled_back_transaction_leaves_no_trace(make(), make());
     batches_of_one_group_see_each_other(make());
     every_expectation_is_decided(make());
     what_differs_only_in_case_is_found(make());
     removed_and_revoked_ones_are_not_listed_and_their_names_are_free(make());
     crate::tests::facts::facts_of_a_unit_are_a_change_of_it(make());
-    crate::tests::first_seen::rows_of_a_unit_add_up_and_are_known_as_of_each(make());
+    crate::tests::first_seen::first_seen_rows_add_up_and_are_read_as_of_each_change(make());
     a_setting_of_null_is_back_to_its_default(make());
     blobs_are_known_for_ever(make());
     the_journal_replayed_makes_the_same(make(), make());
@@ -97,11 +101,11 @@ pub(crate) fn batch(expect: Vec<Expect>, changes: Vec<Change>) -> Batch {
 }
 
 pub(crate) fn made(catalog: &mut impl Catalog, changes: Vec<Change>) -> Seq {
-    catalog.commit(&[batch(vec![], changes)]).unwrap().remove(0).unwrap()
+    catalog.commit_batches(&[batch(vec![], changes)]).unwrap().remove(0).unwrap()
 }
 
 pub(crate) fn refused(catalog: &mut impl Catalog, expect: Expect) -> bool {
-    let answers = catalog.commit(&[batch(vec![expect.clone()], vec![setting("x", json!(1))])]).unwrap();
+    let answers = catalog.commit_batches(&[batch(vec![expect.clone()], vec![setting("x", json!(1))])]).unwrap();
     assert!(answers[0].is_ok() || answers[0] == Err(Conflict(expect)));
     answers[0].is_err()
 }
@@ -111,7 +115,7 @@ fn an_empty_catalog_has_nothing(mut catalog: impl Catalog) {
     assert_eq!(catalog.unit(R, "rack").unwrap(), crate::UnitRows::default());
     assert_eq!(catalog.entry(R, "rack-1").unwrap(), None);
     assert!(catalog.journal(Seq(0), 10).unwrap().is_empty() && catalog.blobs(None, 10).unwrap().is_empty());
-    assert_eq!(catalog.commit(&[]).unwrap(), []);
+    assert_eq!(catalog.commit_batches(&[]).unwrap(), []);
     assert_eq!(made(&mut catalog, vec![]), Seq(0), "a batch of nothing ends where it began");
 }
 
@@ -172,7 +176,7 @@ fn lines_and_names_come_in_pieces(mut catalog: impl Catalog) {
 fn entries_are_found_by_what_their_keys_begin_with(mut catalog: impl Catalog) {
     made(&mut catalog, vec![publish("a", 2), publish("a-1", 1), publish("a", 1), publish("b", 1), publish("é", 1)]);
     let keys = |catalog: &mut _, prefix, after, limit| -> Vec<String> {
-        let found = Catalog::entries_beginning(catalog, R, prefix, after, limit).unwrap();
+        let found = EntryReads::entries_beginning(catalog, R, prefix, after, limit).unwrap();
         found.into_iter().map(|entry| entry.key).collect()
     };
     assert_eq!(keys(&mut catalog, "a-1", "", 9), ["a-1", "a-1-1"]);
@@ -190,15 +194,30 @@ fn a_refused_batch_changes_nothing_and_uses_no_number(mut catalog: impl Catalog)
     let first = batch(vec![stale.clone()], vec![publish("rack", 1)]);
     let second = batch(vec![stale.clone()], vec![publish("rack", 2)]);
     let third = batch(vec![], vec![publish("rake", 1)]);
-    let answers = catalog.commit(&[first, second, third]).unwrap();
+    let answers = catalog.commit_batches(&[first, second, third]).unwrap();
     assert_eq!(answers, [Ok(Seq(1)), Err(Conflict(stale)), Ok(Seq(2))]);
     assert_eq!(catalog.last().unwrap(), Seq(2));
     assert_eq!(catalog.unit(R, "rack").unwrap().entries.len(), 1);
 }
 
+fn a_rolled_back_transaction_leaves_no_trace(mut catalog: impl Catalog, mut other: impl Catalog) {
+    let first = || batch(vec![], vec![repository(0, "gems", &[], false), publish("rack", 1)]);
+    for catalog in [&mut catalog as &mut dyn Catalog, &mut other] {
+        catalog.commit_batches(&[first()]).unwrap().remove(0).unwrap();
+    }
+    let second = || batch(vec![], vec![withdraw("rack", 1), publish("rake", 1), token(1, "ci", false)]);
+    assert_eq!(catalog.begin(&[second()]).unwrap(), [Ok(Seq(5))]);
+    catalog.rollback();
+    assert_same(&mut catalog, &mut other);
+    assert_eq!(catalog.begin(&[second()]).unwrap(), [Ok(Seq(5))], "the numbers are used again");
+    catalog.commit().unwrap();
+    catalog.rollback();
+    assert_eq!(catalog.last().unwrap(), Seq(5), "a committed transaction cannot be rolled back");
+}
+
 fn batches_of_one_group_see_each_other(mut catalog: impl Catalog) {
     let free = || vec![Expect::RepositoryNameFree("gems".into())];
-    let answers = catalog.commit(&[
+    let answers = catalog.commit_batches(&[
         batch(free(), vec![repository(0, "gems", &[], false)]),
         batch(free(), vec![repository(0, "gems", &[], false)]),
         batch(vec![Expect::RepositoryLives(RepositoryId(1))], vec![publish("rack", 1)]),
@@ -260,7 +279,7 @@ fn what_differs_only_in_case_is_found(mut catalog: impl Catalog) {
 fn removed_and_revoked_ones_are_not_listed_and_their_names_are_free(mut catalog: impl Catalog) {
     made(&mut catalog, vec![repository(0, "z", &[], false), repository(0, "a", &["z"], false), token(1, "ci", false)]);
     let names = |catalog: &mut _| -> Vec<String> {
-        Catalog::repositories(catalog).unwrap().into_iter().map(|(_, record)| record.name).collect()
+        SettingReads::repositories(catalog).unwrap().into_iter().map(|(_, record)| record.name).collect()
     };
     assert_eq!(names(&mut catalog), ["a", "z"]);
     made(&mut catalog, vec![repository(1, "z", &[], true), token(1, "ci", true)]);
@@ -340,12 +359,21 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn sqlite_says_what_the_model_says(groups in prop::collection::vec(prop::collection::vec(any_batch(), 0..4), 1..8)) {
+    fn sqlite_equals_the_model_whatever_is_committed_and_rolled_back(
+        groups in prop::collection::vec((prop::collection::vec(any_batch(), 0..4), prop::bool::weighted(0.8)), 1..8),
+    ) {
         let folder = tempfile::tempdir().unwrap();
         let mut sqlite = Sqlite::writer(&folder.path().join("truth.sqlite")).unwrap();
         let mut model = Model::default();
-        for group in groups {
-            prop_assert_eq!(sqlite.commit(&group).unwrap(), model.commit(&group).unwrap());
+        for (group, commit) in groups {
+            prop_assert_eq!(sqlite.begin(&group).unwrap(), model.begin(&group).unwrap());
+            for catalog in [&mut sqlite as &mut dyn Catalog, &mut model] {
+                if commit {
+                    catalog.commit().unwrap();
+                } else {
+                    catalog.rollback();
+                }
+            }
         }
         assert_same(&mut sqlite, &mut model);
     }

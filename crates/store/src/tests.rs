@@ -1,13 +1,13 @@
 //! The store as its callers see it.
 
+mod as_of;
 mod crash;
 mod facade;
 pub(crate) mod facts;
 pub(crate) mod first_seen;
-mod fresh;
+mod freshness;
 mod group;
 mod journal;
-mod past;
 pub(crate) mod same;
 
 use crate::{Change, Error, Hashes, Store, StoreOptions};

@@ -1,94 +1,96 @@
-//! The way to the one writer: it takes all that wait, makes them one transaction, and tells each how it went.
+//! The handle of the writer's thread, which commits all waiting batches in one transaction and answers each of them.
 
-use crate::desk::Desk;
+use crate::catalog::{Batch, Catalog, CommitError};
+use crate::committer::Committer;
+use crate::error::Error;
 use crate::pool::lock;
-use crate::{Batch, CommitError, Error, Seq, Sqlite};
+use crate::record::Seq;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use telemetry::{Bound, Event, Op, Slot, Tick, Waiting};
 use tokio::sync::{oneshot, watch};
 
-/// Most batches that share a transaction: what one sync costs is nothing beside that many.
+/// Most batches in one transaction. Shared by this many, the cost of a sync is negligible.
 const GROUP_MAX: usize = 256;
 
-struct Asked {
+/// A batch in the queue.
+struct PendingCommit {
     batch: Batch,
+    /// When it was queued.
     at: Tick,
-    answer: oneshot::Sender<Answer>,
-    /// Its place in the queue, until it is answered.
+    reply: oneshot::Sender<Reply>,
+    /// Its place in the bound, until it is answered.
     _slot: Slot,
-    /// Until its turn comes.
+    /// Counted as waiting until its turn.
     wait: Option<Waiting>,
 }
 
-struct Answer {
+struct Reply {
     result: Result<Seq, CommitError>,
     began: Tick,
     ended: Tick,
 }
 
-/// Where batches wait.
 struct Queue {
     /// `None`: it is closed.
-    to: Option<Sender<Asked>>,
-    /// How many batches came.
-    came: u64,
+    batches: Option<Sender<PendingCommit>>,
+    /// How many batches were ever queued.
+    queued: u64,
 }
 
-/// The way to the thread.
+/// The handle of the thread.
 pub(crate) struct Writer {
     bound: Arc<Bound>,
     queue: Mutex<Queue>,
-    /// How many batches were answered.
+    /// How many batches were ever answered.
     answered: watch::Receiver<u64>,
-    thread: Mutex<Option<JoinHandle<Sqlite>>>,
+    thread: Mutex<Option<JoinHandle<Box<dyn Catalog>>>>,
 }
 
 impl Writer {
-    pub(crate) fn start(bound: Arc<Bound>, mut desk: Desk) -> Result<Self, Error> {
-        let (queue, batches) = channel();
-        let (answered, seen) = watch::channel(0);
+    pub(crate) fn start(bound: Arc<Bound>, mut committer: Committer) -> Result<Self, Error> {
+        let (sender, batches) = channel();
+        let (count, answered) = watch::channel(0);
         let run = move || {
-            while let Some(group) = next(&batches) {
+            while let Some(group) = next_group(&batches) {
                 let many = group.len() as u64;
-                serve(&mut desk, group);
-                answered.send_modify(|answered| *answered += many);
+                commit_group(&mut committer, group);
+                count.send_modify(|answered| *answered += many);
             }
-            desk.leave()
+            committer.into_catalog()
         };
         let thread = std::thread::Builder::new().name("truth-writer".into()).spawn(run);
         let thread = thread.map_err(Error::thread)?;
-        let queue = Mutex::new(Queue { to: Some(queue), came: 0 });
-        Ok(Self { bound, queue, answered: seen, thread: Mutex::new(Some(thread)) })
+        let queue = Mutex::new(Queue { batches: Some(sender), queued: 0 });
+        Ok(Self { bound, queue, answered, thread: Mutex::new(Some(thread)) })
     }
 
-    /// Waits for its turn and for the disk. Dropping the future does not take the batch back.
+    /// Commits a batch: waits for its turn and for the disk. Dropping the future does not cancel the batch.
     pub(crate) async fn commit(&self, batch: Batch, event: &mut Event) -> Result<Seq, CommitError> {
         let slot = self.bound.enter().map_err(Error::from)?;
-        let (answer, answered) = oneshot::channel();
+        let (reply, replied) = oneshot::channel();
         let at = Tick::now();
-        let asked = Asked { batch, at, answer, _slot: slot, wait: Some(self.bound.wait()) };
-        self.send(asked)?;
-        let Answer { result, began, ended } = answered.await.map_err(|_| Error::Closed)?;
+        self.send(PendingCommit { batch, at, reply, _slot: slot, wait: Some(self.bound.wait()) })?;
+        let Reply { result, began, ended } = replied.await.map_err(|_| Error::Closed)?;
         event.add(Op::CommitWait, began.since(at));
         event.add(Op::Commit, ended.since(began));
         result
     }
 
-    fn send(&self, asked: Asked) -> Result<(), Error> {
+    fn send(&self, pending: PendingCommit) -> Result<(), Error> {
         let mut queue = lock(&self.queue);
-        queue.to.as_ref().ok_or(Error::Closed)?.send(asked).map_err(|_| Error::Closed)?;
-        queue.came += 1;
+        queue.batches.as_ref().ok_or(Error::Closed)?.send(pending).map_err(|_| Error::Closed)?;
+        queue.queued += 1;
         Ok(())
     }
 
-    /// Waits until all that came by now was answered. Where nothing is under way, that is at once.
+    /// Waits until every batch that was queued by now is answered. Returns at once if none is under way.
     pub(crate) async fn settled(&self, event: &mut Event) -> Result<(), Error> {
-        let (came, began) = (lock(&self.queue).came, Tick::now());
+        let (queued, began) = (lock(&self.queue).queued, Tick::now());
         let mut answered = self.answered.clone();
-        if *answered.borrow() < came {
-            answered.wait_for(|answered| *answered >= came).await.map_err(|_| Error::Closed)?;
+        if *answered.borrow() < queued {
+            answered.wait_for(|answered| *answered >= queued).await.map_err(|_| Error::Closed)?;
             event.add(Op::CommitWait, Tick::now().since(began));
         }
         Ok(())
@@ -99,51 +101,51 @@ impl Writer {
         self.bound.used()
     }
 
-    /// Commits what waits, ends the thread and gives its connection back; `None` the second time.
-    pub(crate) fn close(&self) -> Option<Sqlite> {
-        lock(&self.queue).to.take();
+    /// Commits what is queued, ends the thread and returns its connection; `None` the second time.
+    pub(crate) fn close(&self) -> Option<Box<dyn Catalog>> {
+        lock(&self.queue).batches.take();
         lock(&self.thread).take()?.join().ok()
     }
 }
 
-/// All that wait, once there is one; `None` when nobody will come any more.
-fn next(batches: &Receiver<Asked>) -> Option<Vec<Asked>> {
+/// All waiting batches, once there is one; `None` when the queue is closed.
+fn next_group(batches: &Receiver<PendingCommit>) -> Option<Vec<PendingCommit>> {
     let mut group = vec![batches.recv().ok()?];
     group.extend(batches.try_iter().take(GROUP_MAX - 1));
     Some(group)
 }
 
-fn serve(desk: &mut Desk, group: Vec<Asked>) {
+fn commit_group(committer: &mut Committer, group: Vec<PendingCommit>) {
     let began = Tick::now();
-    let admission = desk.admission();
+    let admission = committer.admission();
     let (mut batches, mut admitted) = (Vec::new(), Vec::new());
-    for mut one in group {
-        one.wait = None;
-        match admission(&one.batch) {
-            Err(error) => one.tell(Err(error.into()), began),
+    for mut pending in group {
+        pending.wait = None;
+        match admission(&pending.batch) {
+            Err(error) => pending.answer(Err(error.into()), began),
             Ok(()) => {
-                batches.push(std::mem::take(&mut one.batch));
-                admitted.push(one);
+                batches.push(std::mem::take(&mut pending.batch));
+                admitted.push(pending);
             }
         }
     }
     if batches.is_empty() {
         return;
     }
-    match desk.commit(&batches) {
-        Err(error) => admitted.into_iter().for_each(|one| one.tell(Err(error.clone().into()), began)),
+    match committer.commit(&batches) {
+        Err(error) => admitted.into_iter().for_each(|pending| pending.answer(Err(error.clone().into()), began)),
         Ok(answers) => {
-            for (one, answer) in admitted.into_iter().zip(answers) {
-                one.tell(answer.map_err(CommitError::from), began);
+            for (pending, answer) in admitted.into_iter().zip(answers) {
+                pending.answer(answer.map_err(CommitError::from), began);
             }
         }
     }
 }
 
-impl Asked {
-    fn tell(self, result: Result<Seq, CommitError>, began: Tick) {
-        // Nobody may wait any more; the change stands.
-        let _ = self.answer.send(Answer { result, began: began.max(self.at), ended: Tick::now() });
+impl PendingCommit {
+    fn answer(self, result: Result<Seq, CommitError>, began: Tick) {
+        // Perhaps nobody waits any more. The change is made all the same.
+        let _ = self.reply.send(Reply { result, began: began.max(self.at), ended: Tick::now() });
     }
 }
 

@@ -3,20 +3,20 @@
 use super::context::Context;
 use super::failure::plain;
 use serde_json::{Value, json};
-use store::Unnamed;
+use store::Orphans;
 
 /// Most files in the text. `--json` has more.
 const SHOWN_MAX: usize = 20;
 
 /// As JSON.
-pub(super) fn json(orphans: &Unnamed) -> Value {
+pub(super) fn json(orphans: &Orphans) -> Value {
     let files: Vec<String> = orphans.files.iter().map(|file| file.display().to_string()).collect();
     json!({ "blobs": orphans.blobs, "size_bytes": orphans.size_bytes, "files": files })
 }
 
 /// As text, which is empty where there is no such blob.
-pub(super) fn write(orphans: &Unnamed, context: &mut Context<'_>) -> std::io::Result<()> {
-    let Unnamed { blobs, size_bytes, files } = orphans;
+pub(super) fn write(orphans: &Orphans, context: &mut Context<'_>) -> std::io::Result<()> {
+    let Orphans { blobs, size_bytes, files } = orphans;
     if *blobs == 0 {
         return Ok(());
     }

@@ -30,10 +30,10 @@ impl Rebuild {
         let bar = Bar::new();
         let rebuilt = event.time(Op::Rebuild, || store::rebuild(data, &mut |progress| bar.show(progress)));
         drop(bar);
-        let Rebuilt { last, unnamed } = rebuilt?;
+        let Rebuilt { last, orphans } = rebuilt?;
         let (last, took) = (last.0, Duration::from_nanos(event.tally(Op::Rebuild).nanos));
         if self.json {
-            let unnamed = orphan_blobs::json(&unnamed);
+            let unnamed = orphan_blobs::json(&orphans);
             let all = serde_json::json!({"last": last, "unnamed": unnamed, "seconds": took.as_secs_f64()});
             writeln!(context.out, "{all:#}")?;
         } else {
@@ -41,7 +41,7 @@ impl Rebuild {
                 context.out,
                 "rebuilt the truth database up to change {last} in {took:.1?}; one that was there before is kept beside it"
             )?;
-            orphan_blobs::write(&unnamed, context)?;
+            orphan_blobs::write(&orphans, context)?;
             writeln!(context.out, "`daylight check --verify` tells whether each package that it names is there")?;
         }
         Ok(())

@@ -100,7 +100,7 @@ async fn tell(
         What::Own => {
             let (mut own, mut after) = (Vec::new(), String::new());
             while own.len() < OWN_MAX {
-                let known = store.known(repository.id, ("", &after), UNITS, event).await?;
+                let known = store.units_with_facts(repository.id, "", &after, UNITS, event).await?;
                 let Some((last, _)) = known.last() else { break };
                 after.clone_from(last);
                 for (name, facts) in known {

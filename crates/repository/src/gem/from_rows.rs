@@ -99,7 +99,7 @@ async fn render_specs(hosted: Hosted<'_>, file: specs::File, now: Millis, event:
         }
         packed(&chunks, file, modified)
     };
-    let file = hosted.context.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, pack).await??;
+    let file = hosted.context.workers.run(Lane::Index, Op::IndexRender, event, pack).await??;
     Ok((Found::Packed(file).into(), fresh_until))
 }
 
@@ -139,7 +139,7 @@ async fn each<T: Send + 'static>(
         let (say, repository) = (say.clone(), hosted.repository.clone());
         let read =
             move |name: &str, rows: Vec<Entry>| (turns(&rows, repository.view(now)), say(name, rows, &repository));
-        let (some, last) = hosted.repository.units(hosted.store, (&from, PAGE), read, event).await?;
+        let (some, last) = hosted.repository.units(hosted.store, &from, PAGE, read, event).await?;
         for (turns, one) in some {
             until = soonest(until, turns);
             said.extend(one?);

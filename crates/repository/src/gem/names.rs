@@ -72,7 +72,7 @@ async fn begin(hosted: Hosted<'_>, event: &mut Event) -> Result<NameList, Error>
         let Some(last) = names.last() else { return Ok(list) };
         after.clone_from(last);
         let append = move |(): &mut ()| list.append(&names).map(|()| list);
-        let ops = (Op::WorkWait, Op::IndexRender);
-        list = hosted.context.workers.run(Lane::Index, ops, event, append).await??;
+        let op = Op::IndexRender;
+        list = hosted.context.workers.run(Lane::Index, op, event, append).await??;
     }
 }

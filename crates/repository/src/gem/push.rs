@@ -134,7 +134,7 @@ async fn next(
 async fn read(hosted: Hosted<'_>, staged: &Staged, event: &mut Event) -> Result<Package, Error> {
     let file = staged.open()?;
     let read = move |(): &mut ()| gem::package::read(file, &gem::Limits::default());
-    Ok(hosted.context.workers.run(Lane::Change, (Op::WorkWait, Op::PackageRead), event, read).await??)
+    Ok(hosted.context.workers.run(Lane::Change, Op::PackageRead, event, read).await??)
 }
 
 /// Whether the version is there already: what to say then.

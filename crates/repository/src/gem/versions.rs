@@ -69,13 +69,13 @@ pub(crate) async fn begin(hosted: Hosted<'_>, base: Option<IndexBase>, event: &m
             lines.iter().filter(|(seq, _)| *seq <= base.through).for_each(|(_, line)| sum.add(line));
             sum
         };
-        sum = hosted.context.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, add).await?;
+        sum = hosted.context.workers.run(Lane::Index, Op::IndexRender, event, add).await?;
         if done {
             break;
         }
     }
     let make = move |(): &mut ()| VersionLog::beginning(base, sum);
-    hosted.context.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, make).await?
+    hosted.context.workers.run(Lane::Index, Op::IndexRender, event, make).await?
 }
 
 /// The gems that some changes in a row are about.

@@ -10,7 +10,7 @@ use crate::repository::Repository;
 use crate::tree::file::File;
 use format::tree;
 use std::sync::Arc;
-use store::Folder;
+use store::FolderPresence;
 use telemetry::Millis;
 
 /// What is known of members, by their places in order.
@@ -30,7 +30,7 @@ impl Candidates {
     /// What is known of `leaves`, all remote, about the file at `path`; who of them are `unlikely` to have it, where nothing is known.
     pub(crate) fn new(
         leaves: &[&Arc<Repository>],
-        folder: &Folder,
+        folder: &FolderPresence,
         mut unlikely: Vec<Option<Millis>>,
         file: &File<'_>,
         now: Millis,
@@ -38,7 +38,7 @@ impl Candidates {
         let steady = file.is_of_release();
         // A member that lacks a file has no checksum of it either.
         let names = [file.path, file.checksum().map_or(file.path, |(of, _)| of.path)].map(name);
-        let facts: Vec<_> = leaves.iter().map(|leaf| folder.fact(leaf.origin)).collect();
+        let facts: Vec<_> = leaves.iter().map(|leaf| folder.upstream(leaf.origin)).collect();
         let missing: Vec<Option<Millis>> = facts
             .iter()
             .map(|fact| names.iter().find_map(|name| fact.as_ref()?.missing_until(name).filter(|until| now < *until)))

@@ -12,7 +12,7 @@ use crate::repository::Repository;
 use crate::tree::file::File;
 use crate::upstream::{PATIENCE, WIDTH};
 use std::sync::Arc;
-use store::Folder;
+use store::FolderPresence;
 use telemetry::{Counter, Event, Millis};
 
 /// The file at `path`, of the first member that has it. Hosted members are first: they are asked in process, and what they hold
@@ -64,16 +64,16 @@ impl Group<'_> {
     }
 
     /// What is known of a folder; as of another moment, nothing.
-    async fn known(self, folder: &str, event: &mut Event) -> Result<Arc<Folder>, Error> {
+    async fn known(self, folder: &str, event: &mut Event) -> Result<Arc<FolderPresence>, Error> {
         if self.repository.as_of.is_some() {
             return Ok(Arc::default());
         }
-        match self.store.folder_in_memory(folder) {
+        match self.store.folder_presence_in_memory(folder) {
             Some(known) => {
                 self.count(Counter::FoldersKnown);
                 Ok(known)
             }
-            None => Ok(self.store.folder(folder, event).await?),
+            None => Ok(self.store.folder_presence(folder, event).await?),
         }
     }
 

@@ -116,7 +116,7 @@ impl Group<'_> {
         let above = format!("{folder}/");
         let (mut folders, mut after) = (HashSet::new(), String::new());
         while folders.len() < FOLDERS
-            && let Some(entry) = self.store.entries_beginning(leaf.id, (&above, &after), 1, event).await?.pop()
+            && let Some(entry) = self.store.entries_beginning(leaf.id, &above, &after, 1, event).await?.pop()
             && let Some(rest) = entry.unit.strip_prefix(&above)
         {
             if enough(rest) {

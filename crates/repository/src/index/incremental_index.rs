@@ -131,7 +131,7 @@ impl Context {
         turn.looked = true;
         let Some(bytes) = bytes else { return Ok(turn) };
         let read = move |(): &mut ()| T::read(bytes);
-        let read = self.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, read).await?;
+        let read = self.workers.run(Lane::Index, Op::IndexRender, event, read).await?;
         let Some((source, mark)) = read else { return Ok(turn) };
         if source.through() == mark.through && Mark::of(&self.store, mark.through, event).await? == Some(mark) {
             turn.source = Some(source);
@@ -150,7 +150,7 @@ impl Context {
             let done = change(turn.made_mut()?)?;
             Ok((turn, done))
         };
-        self.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, change).await?
+        self.workers.run(Lane::Index, Op::IndexRender, event, change).await?
     }
 
     /// Ends the turn with the index that came of it. Where much has come since the file was written, a job writes it again.
@@ -193,7 +193,7 @@ impl Context {
             *source.unwritten() = 0;
             source.write(mark)
         };
-        let parts = self.workers.run(Lane::Index, (Op::WorkWait, Op::IndexRender), event, write).await?;
+        let parts = self.workers.run(Lane::Index, Op::IndexRender, event, write).await?;
         let Some(parts) = parts else { return Ok(()) };
         Ok(self.store.keep_derived(id, T::FILE, parts, event).await?)
     }

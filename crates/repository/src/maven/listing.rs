@@ -150,7 +150,7 @@ pub(crate) async fn read<T: Item>(
     let (mut listed, mut after) = (Vec::new(), String::new());
     let list = format!("{folder}//{}/", T::LIST);
     loop {
-        let units = tree.repository.facts(tree.store, (&list, &after), PAGE, event).await?;
+        let units = tree.repository.facts(tree.store, &list, &after, PAGE, event).await?;
         let full = units.len() == PAGE;
         if let Some((last, _)) = units.last().filter(|_| full) {
             after.clone_from(last);

@@ -15,7 +15,7 @@ use format::maven::catalog;
 use format::maven::metadata::{self, Metadata, SnapshotFile};
 use format::maven::path::Kind;
 use format::maven::prefixes::Prefixes;
-use store::{Entry, Lane, Units};
+use store::{Entry, Lane, UnitFilter};
 use telemetry::{Event, Millis, Op};
 
 /// Most beginnings that are looked for. Where there are more there is no list: one that lacks any makes clients refuse what is
@@ -172,8 +172,10 @@ fn of_builds(folder: &str, rows: &[Entry], view: View<'_>) -> Option<(String, Mi
 
 /// The beginnings of all paths; `None` where there are too many, or none.
 async fn prefixes(tree: Tree<'_>, event: &mut Event) -> Result<Option<Prefixes>, Error> {
-    let found =
-        tree.store.first_units((tree.repository.id, Units::Live), prefix_index::behind, PREFIXES + 1, event).await?;
+    let found = tree
+        .store
+        .first_of_each_kind(tree.repository.id, UnitFilter::Live, prefix_index::behind, PREFIXES + 1, event)
+        .await?;
     let some = (1..=PREFIXES).contains(&found.len());
     Ok(some.then(|| Prefixes::of(found.iter().map(String::as_str))).flatten())
 }

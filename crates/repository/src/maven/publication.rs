@@ -34,7 +34,7 @@ impl<'a> Publication<'a> {
         }
         let bytes = staged.beginning(LONGEST as u64 + 1, event).await?;
         let read = move |(): &mut ()| Pom::read(&bytes).ok();
-        let pom = tree.context.workers.run(Lane::Change, (Op::WorkWait, Op::PackageRead), event, read).await?;
+        let pom = tree.context.workers.run(Lane::Change, Op::PackageRead, event, read).await?;
         // A POM that cannot be read lists nothing. It is published all the same.
         let lists = pom.map_or_else(PomListings::default, |pom| PomListings::of(artifact, pom));
         Ok(Some(Self { artifact, pom: Some(lists) }))

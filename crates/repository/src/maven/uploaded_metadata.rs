@@ -31,7 +31,7 @@ pub(crate) async fn take(
     let bytes = staged.beginning(maven::LONGEST as u64 + 1, event).await?;
     // What cannot be read is as good a hint as none.
     let read = move |(): &mut ()| Metadata::read(&bytes).unwrap_or_default();
-    let said = tree.context.workers.run(Lane::Change, (Op::WorkWait, Op::PackageRead), event, read).await?;
+    let said = tree.context.workers.run(Lane::Change, Op::PackageRead, event, read).await?;
     if at.artifact().is_some() && !said.versions.is_empty() {
         versions(tree, at.folder, &said.versions, (by, &now), event).await?;
     }

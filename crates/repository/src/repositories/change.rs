@@ -81,7 +81,7 @@ impl Repositories {
         }
         self.change(repository.id, record, by, event).await?;
         if former.is_some() {
-            self.store.turn(repository.id, Some(origin), event).await?;
+            self.store.set_upstream(repository.id, Some(origin), event).await?;
             if former_files == FormerFiles::KeepVerified {
                 self.take_over(&repository, origin, event).await?;
             }
@@ -106,7 +106,7 @@ impl Repositories {
         let Some(remote) = record.remote.clone() else { return Ok(()) };
         let remotes = self.remotes.clone();
         let read = move |_: &mut ()| remotes.check(&remote);
-        Ok(self.context.workers.run(Lane::Change, (Op::WorkWait, Op::ReferencesRead), event, read).await??)
+        Ok(self.context.workers.run(Lane::Change, Op::ReferencesRead, event, read).await??)
     }
 
     /// Has `/info` tell what `format` says. When this returns, every later answer is of that form.
@@ -146,7 +146,7 @@ impl Repositories {
 
     /// Has go what a former upstream gave. Nobody waits for all of it: it is seen no more as it is.
     pub(crate) async fn turn(&self, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<(), Error> {
-        self.store.turn(id, to, event).await?;
+        self.store.set_upstream(id, to, event).await?;
         self.drop_former(id);
         Ok(())
     }

@@ -72,8 +72,7 @@ impl Repositories {
         let repository = self.tree_repository(name, event).await?;
         let view = repository.view(self.clock.now());
         if repository.record.kind == RepositoryKind::Remote {
-            let (span, limit) = ((part.path, part.after), part.limit);
-            let rows = self.store.cached_files(repository.origin, span, limit, event).await?;
+            let rows = self.store.cached_files(repository.origin, part.path, part.after, part.limit, event).await?;
             let (remote, mut shown) = (self.remotes.remote(&repository, &Arc::default()), Vec::new());
             for (path, cached) in rows.iter().filter(|(path, _)| part.has(path)) {
                 let file = repository.file(path);
@@ -107,7 +106,7 @@ impl Repositories {
         part: PageRequest<'_>,
         event: &mut Event,
     ) -> Result<Vec<Entry>, Error> {
-        Ok(self.store.entries_beginning(repository.id, (part.path, part.after), part.limit, event).await?)
+        Ok(self.store.entries_beginning(repository.id, part.path, part.after, part.limit, event).await?)
     }
 
     /// Takes away the file at `path`, or all below it; says how many those were. What an upstream has is asked for anew.
@@ -165,7 +164,7 @@ impl Repositories {
         let part = PageRequest { path, after: "", limit: PAGE };
         let (mut forgotten, mut after) = (0, String::new());
         loop {
-            let rows = self.store.cached_files(repository.origin, (path, &after), PAGE, event).await?;
+            let rows = self.store.cached_files(repository.origin, path, &after, PAGE, event).await?;
             for (path, _) in rows.iter().filter(|(path, _)| part.has(path)) {
                 forgotten += self.forget(repository, path, event).await?;
             }
@@ -180,7 +179,7 @@ impl Repositories {
     /// Forgets one path, and voids what was answered from it.
     async fn forget(&self, repository: &Repository, path: &str, event: &mut Event) -> Result<u64, Error> {
         let was = self.store.forget_cached(repository.origin, path, event).await?;
-        self.store.refreshed(repository.id, tree::folder(path));
+        self.store.upstream_changed(repository.id, tree::folder(path));
         Ok(u64::from(was))
     }
 

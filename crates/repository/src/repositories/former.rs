@@ -61,7 +61,7 @@ impl Repositories {
         after: &str,
         event: &mut Event,
     ) -> Result<Option<Vec<(String, CachedFile)>>, Error> {
-        let part = self.store.cached_files(of, ("", after), PART, event).await?;
+        let part = self.store.cached_files(of, "", after, PART, event).await?;
         Ok(Some(part).filter(|part| !part.is_empty()))
     }
 }

@@ -31,7 +31,7 @@ impl Repository {
     ) -> Result<Option<Entry>, store::Error> {
         match self.as_of {
             None => store.entry(self.id, key, event).await,
-            Some(past) => store.then(past.through).entry(self.id, key, event).await,
+            Some(past) => store.as_of(past.through).entry(self.id, key, event).await,
         }
     }
 
@@ -39,21 +39,22 @@ impl Repository {
     pub(crate) async fn unit(&self, store: &Store, unit: &str, event: &mut Event) -> Result<Vec<Entry>, store::Error> {
         match self.as_of {
             None => Ok(store.unit(self.id, unit, Lane::Index, event).await?.entries),
-            Some(past) => store.then(past.through).unit(self.id, unit, event).await,
+            Some(past) => store.as_of(past.through).unit(self.id, unit, event).await,
         }
     }
 
-    /// What `read` makes of each of the next units after a name, so many at most, given its entries, withdrawn ones too; and the last
-    /// of them, unless there are no more.
+    /// Calls `read` with each of the next `limit` units after `after` and its entries, withdrawn ones too. Returns the results, and the
+    /// last unit unless there are no more.
     pub(crate) async fn units<T: Send + 'static>(
         &self,
         store: &Store,
-        next: (&str, usize),
+        after: &str,
+        limit: usize,
         read: impl FnMut(&str, Vec<Entry>) -> T + Send + 'static,
         event: &mut Event,
     ) -> Result<(Vec<T>, Option<String>), store::Error> {
         let through = self.as_of.map_or_else(|| store.last(), |past| past.through);
-        store.then(through).units(self.id, next, read, event).await
+        store.as_of(through).units(self.id, after, limit, read, event).await
     }
 
     /// Entries whose keys begin with `prefix`, `limit` at most.
@@ -65,22 +66,23 @@ impl Repository {
         event: &mut Event,
     ) -> Result<Vec<Entry>, store::Error> {
         match self.as_of {
-            None => store.entries_beginning(self.id, (prefix, ""), limit, event).await,
-            Some(past) => store.then(past.through).entries_beginning(self.id, prefix, limit, event).await,
+            None => store.entries_beginning(self.id, prefix, "", limit, event).await,
+            Some(past) => store.as_of(past.through).entries_beginning(self.id, prefix, limit, event).await,
         }
     }
 
-    /// Units whose names begin with the first text and come after the second, and what is known of them, `limit` at most.
+    /// Units whose names begin with `prefix` and come after `after`, with their facts, `limit` at most.
     pub(crate) async fn facts(
         &self,
         store: &Store,
-        within: (&str, &str),
+        prefix: &str,
+        after: &str,
         limit: usize,
         event: &mut Event,
     ) -> Result<Vec<(String, Value)>, store::Error> {
         match self.as_of {
-            None => store.known(self.id, within, limit, event).await,
-            Some(past) => store.then(past.through).known(self.id, within, limit, event).await,
+            None => store.units_with_facts(self.id, prefix, after, limit, event).await,
+            Some(past) => store.as_of(past.through).units_with_facts(self.id, prefix, after, limit, event).await,
         }
     }
 }

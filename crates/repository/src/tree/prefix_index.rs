@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::tree::inventory::Inventory;
 use crate::tree::inventory::NAMES;
 use std::collections::BTreeSet;
-use store::{RepositoryId, Store, Unit, Units};
+use store::{RepositoryId, Store, Unit, UnitFilter};
 use telemetry::{Event, Millis};
 
 /// What is known of a whole repository is kept with what is known of folders, under a name that no folder has.
@@ -42,7 +42,7 @@ pub(crate) async fn lacks(
         return Ok(!perhaps);
     }
     let Some(stamp) = revisions.stamp(&[Unit::All(id)], Millis(i64::MAX)) else { return Ok(false) }; // before the work
-    let found = store.first_units((id, Units::Ever), behind, NAMES + 1, event).await?;
+    let found = store.first_of_each_kind(id, UnitFilter::Ever, behind, NAMES + 1, event).await?;
     // Where there are too many, none of them is kept.
     let all: BTreeSet<&str> = match found.len() {
         ..=NAMES => found.iter().filter_map(|folder| beginning(folder)).collect(),

@@ -50,7 +50,7 @@ async fn last_removal(
     let mut found: Option<(Millis, BTreeSet<String>)> = None;
     let mut after = String::new();
     loop {
-        let rows = tree.store.entries_beginning(tree.repository.id, (path, &after), PAGE, event).await?;
+        let rows = tree.store.entries_beginning(tree.repository.id, path, &after, PAGE, event).await?;
         for entry in rows.iter().filter(|entry| is_removed(entry, path)) {
             match &mut found {
                 Some((last, folders)) if *last == entry.changed => drop(folders.insert(entry.unit.clone())),

@@ -14,8 +14,8 @@ use crate::workers::Workers;
 use bytes::Bytes;
 use std::sync::Arc;
 use store::{Batch, Change};
-use store::{RepositoryId, RepositoryKind, RepositoryRecord, Store, StoreOptions, Threads};
-use telemetry::{Bound, BoundName, Clock, Event, Millis, Recorder};
+use store::{PoolOptions, RepositoryId, RepositoryKind, RepositoryRecord, Store, StoreOptions, Threads};
+use telemetry::{Bound, BoundName, Clock, Event, Millis, Op, Recorder};
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 
@@ -55,8 +55,9 @@ impl Trial {
         let change = Change::Repository { id: RepositoryId(0), record: record.clone() };
         let batch = Batch { by: "test".into(), at: Millis(0), expect: vec![], changes: vec![change] };
         let id = RepositoryId(store.commit(batch, &mut event).await.unwrap().0);
-        let workers =
-            Workers::start(Threads::Working("work"), (BoundName::WorkThreads, 8), &recorder, vec![()]).unwrap();
+        let threads = Threads::Working("work");
+        let options = PoolOptions { threads, bound: BoundName::WorkThreads, capacity: 8, wait: Op::WorkWait };
+        let workers = Workers::start(options, &recorder, vec![()]).unwrap();
         let room = Bound::new(BoundName::Indexes, "indexes", 1);
         let shared = Arc::new(Shared::new(Format::Maven, id, &room));
         let repository = Arc::new(Repository::new(id, record, Format::Maven, shared));

@@ -40,8 +40,7 @@ impl Remote {
         let pinned = self.remotes.store.pins(repository.origin, event).await?;
         let pinned = pinned.into_iter().filter_map(|(host, zone)| Some((host, Zone::named(&zone)?))).collect();
         let make = move |_: &mut ()| remotes.upstreams.make(&of, pinned);
-        let upstream =
-            self.remotes.workers.run(Lane::Change, (Op::WorkWait, Op::ReferencesRead), event, make).await??;
+        let upstream = self.remotes.workers.run(Lane::Change, Op::ReferencesRead, event, make).await??;
         let upstream = Arc::new(upstream);
         *made = Some((record.clone(), upstream.clone()));
         Ok(upstream)

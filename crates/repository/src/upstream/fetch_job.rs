@@ -92,9 +92,9 @@ impl<'a> FetchJob<'a> {
         let now = self.remote.now();
         let until = self.ttl.missing_until(now);
         let (store, repository) = (&self.remote.remotes.store, &self.remote.repository);
-        store.miss(repository.origin, self.file.path, (now, until), event).await?;
+        store.record_missing(repository.origin, self.file.path, now, until, event).await?;
         if had.is_some() {
-            store.refreshed(repository.id, self.file.folder);
+            store.upstream_changed(repository.id, self.file.folder);
         }
         Ok(FetchResult::Missing(until))
     }
@@ -183,7 +183,7 @@ impl<'a> FetchJob<'a> {
             ..=SMALL => event.time(Op::PackageRead, look),
             _ => {
                 let look = |_: &mut ()| look();
-                self.remote.remotes.workers.run(Lane::Index, (Op::WorkWait, Op::PackageRead), event, look).await?
+                self.remote.remotes.workers.run(Lane::Index, Op::PackageRead, event, look).await?
             }
         };
         let unreadable = |why| Failure::new(Reason::UpstreamInvalid, format!("the upstream's metadata: {why}"));
@@ -202,11 +202,12 @@ impl<'a> FetchJob<'a> {
         let max_bytes = repository.record.remote.as_ref().and_then(|remote| remote.max_bytes);
         let folder = self.file.folder;
         // The first file of a folder that lacked others: groups may have answered with those of other members.
-        let lacked = remotes.store.folder_in_memory(folder);
-        let first = lacked.is_some_and(|lacked| lacked.fact(repository.origin).is_some_and(|fact| !fact.has));
+        let lacked = remotes.store.folder_presence_in_memory(folder);
+        let first =
+            lacked.is_some_and(|lacked| lacked.upstream(repository.origin).is_some_and(|upstream| !upstream.has));
         let Download { held, arrival, growth, .. } = download;
         let (path, cached) = (self.file.path, (*known).clone());
-        let written = remotes.store.keep_cached(repository.origin, path, (cached, arrival), max_bytes, event).await;
+        let written = remotes.store.keep_cached(repository.origin, path, cached, arrival, max_bytes, event).await;
         let kept = KeptFile { known, held };
         match written {
             Ok(true) => self.remote.leave_open(&self.file, &kept, self.stamp),
@@ -215,7 +216,7 @@ impl<'a> FetchJob<'a> {
         }
         let hashes = &kept.known.hashes;
         if first || had.is_some_and(|had| had.known.hashes.sha256 != hashes.sha256) {
-            remotes.store.refreshed(repository.id, folder);
+            remotes.store.upstream_changed(repository.id, folder);
         }
         if let Some(growth) = growth {
             growth.whole(hashes.size_bytes);

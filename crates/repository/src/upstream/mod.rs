@@ -45,7 +45,7 @@ use client::HostState;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use store::{Held, Origin, Recalled, RemoteRecord, Stamp, Store, Unit};
+use store::{CachedPath, Held, Origin, RemoteRecord, Stamp, Store, Unit};
 use telemetry::{Bound, Event, Millis, Recorder};
 use tokio::runtime::Handle;
 
@@ -180,15 +180,15 @@ impl Remote {
             return Ok(Some(Remembered::File(kept)));
         }
         let stamp = self.stamp(file); // before the work
-        let recalled = self.remotes.store.recall(self.repository.origin, file.path, self.now(), event).await?;
+        let recalled = self.remotes.store.lookup_cached(self.repository.origin, file.path, self.now(), event).await?;
         Ok(recalled.map(|recalled| match recalled {
-            Recalled::File(known, held) => {
+            CachedPath::File(known, held) => {
                 let kept = KeptFile { known, held };
                 self.leave_open(file, &kept, stamp);
                 self.verify_later(file.path, &kept.known);
                 Remembered::File(kept)
             }
-            Recalled::MissingUntil(until) => Remembered::MissingUntil(until),
+            CachedPath::MissingUntil(until) => Remembered::MissingUntil(until),
         }))
     }
 

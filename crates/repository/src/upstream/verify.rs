@@ -10,7 +10,7 @@ impl Remote {
     /// Has a file looked at that nobody looked at for long, one at a time. A damaged one is dropped, and what was answered from it holds no
     /// longer.
     pub(crate) fn verify_later(&self, path: &str, known: &Arc<CachedFile>) {
-        let Some(turn) = self.remotes.store.turn_to_verify(known, self.now()) else { return };
+        let Some(turn) = self.remotes.store.begin_verification(known, self.now()) else { return };
         let (remote, path, known) = (self.clone(), path.to_owned(), known.clone());
         self.remotes.back.spawn(async move {
             let recorder = &remote.remotes.recorder;
@@ -19,11 +19,11 @@ impl Remote {
             event.subject.repository = remote.repository.record.name.as_str().into();
             event.subject.package = path.as_str().into();
             let (store, repository) = (&remote.remotes.store, &remote.repository);
-            let looked = store.verify_cached(repository.origin, &path, (&known, remote.now()), &mut event).await;
+            let looked = store.verify_cached(repository.origin, &path, &known, remote.now(), &mut event).await;
             event.outcome = Some(if looked.is_ok() { Outcome::Done } else { Outcome::Failed });
             match looked {
                 Ok(true) => {}
-                Ok(false) => store.refreshed(repository.id, tree::folder(&path)),
+                Ok(false) => store.upstream_changed(repository.id, tree::folder(&path)),
                 Err(error) => {
                     (event.reason, event.detail) = (Some(crate::error::store_reason(&error)), error.to_string())
                 }

@@ -1,19 +1,16 @@
-//! Where the hosts of upstreams were when they were first looked up: for whoever calls them, and opaque here. It is per node, as
-//! which network an address is in depends on where it is asked from, so it is in the cache; and it outlives a restart, as otherwise who
-//! moves a name only has to wait for one.
+//! The network zone in which each host of an upstream was first found. The caller interprets the zones.
+//!
+//! The zone of an address depends on the machine that looks it up, so it is stored in the cache and not in the journal. It survives
+//! restarts: otherwise somebody who controls a name could move it to another zone by waiting for one.
 
-use super::{Cache, Origin};
-use crate::{Error, RepositoryId};
+use super::database::Cache;
+use super::origin::Origin;
+use crate::error::Error;
+use crate::record::RepositoryId;
 use rusqlite::params;
 
-/// Made where it is missing: a cache that was made before has no such table, and is good all the same.
-pub(super) const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS pin (
-    repository INTEGER NOT NULL, origin INTEGER NOT NULL, host TEXT NOT NULL, zone TEXT NOT NULL,
-    PRIMARY KEY (repository, host)
-) STRICT, WITHOUT ROWID;";
-
 impl Cache {
-    /// What was noted of the hosts of an upstream: a host, and the zone it was in.
+    /// The hosts of an upstream with the zones that were recorded for them.
     pub(crate) fn pins(&mut self, of: Origin) -> Result<Vec<(String, String)>, Error> {
         self.run(|database| {
             let sql = "SELECT host, zone FROM pin WHERE repository = ? AND origin = ?";
@@ -24,7 +21,7 @@ impl Cache {
         })
     }
 
-    /// Notes it of one host.
+    /// Records the zone of a host.
     pub(crate) fn pin(&mut self, of: Origin, host: &str, zone: &str) -> Result<(), Error> {
         if self.is_former(of) {
             return Ok(());
@@ -36,7 +33,7 @@ impl Cache {
         })
     }
 
-    /// Forgets it of all hosts of a repository's upstreams.
+    /// Forgets the zones of all hosts of a repository's upstreams.
     pub(crate) fn unpin(&mut self, repository: RepositoryId) -> Result<(), Error> {
         self.run(|database| {
             let sql = "DELETE FROM pin WHERE repository = ?";
@@ -51,7 +48,7 @@ mod tests {
     use crate::cache::files::tests::open;
 
     #[test]
-    fn where_hosts_were_is_known_after_a_restart_and_of_that_upstream_alone() {
+    fn zones_of_hosts_are_known_after_a_restart_and_for_that_upstream_alone() {
         let folder = tempfile::tempdir().unwrap();
         let at = |url: &str| Origin::new(RepositoryId(1), &[url.to_owned()]);
         let mut cache = open(folder.path(), u64::MAX, 1);
@@ -62,7 +59,7 @@ mod tests {
         let noted = [("a.test:80".to_owned(), "public".to_owned()), ("b.test:80".to_owned(), "private".to_owned())];
         assert_eq!(cache.pins(at("one")).unwrap(), noted);
         assert_eq!(cache.pins(at("other")).unwrap(), []);
-        cache.turn(RepositoryId(1), Some(at("other")));
+        cache.set_upstream(RepositoryId(1), Some(at("other")));
         cache.pin(at("one"), "a.test:80", "public").unwrap();
         cache.pin(at("other"), "a.test:80", "loopback").unwrap();
         assert_eq!(cache.pins(at("other")).unwrap(), [("a.test:80".to_owned(), "loopback".to_owned())]);

@@ -1,47 +1,47 @@
-//! Which changes an entry, or what is known of a unit, went through: the numbers of their rows in the journal.
+//! Reads of the journal, and of earlier states.
 
-use super::read::beginning;
-use super::{Sqlite, int};
-use crate::{Change, Error, JournalRow, RepositoryId, Seq, Subject};
-use rusqlite::{Connection, OptionalExtension, params};
+use super::connection::{PrefixRange, Sqlite, int, seq};
+use crate::catalog::{FirstSeen, JournalReads, JournalRow, Subject};
+use crate::change::Change;
+use crate::error::Error;
+use crate::record::{RepositoryId, Seq};
+use rusqlite::params;
+use telemetry::give_way;
 
-/// It came later than the rest of the schema. Triggers keep it, and so do versions that do not know it: it is no new form.
-/// Whoever writes puts the row into the journal first, so the change is the last there. A table that already is there is filled
-/// from the journal, with the same rows: that nothing is known of a unit is one only where something was.
-const SCHEMA: &str = "
-    CREATE TABLE history (
-        repository INTEGER NOT NULL, of_entry INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL,
-        PRIMARY KEY (repository, of_entry, name, seq)
-    ) STRICT, WITHOUT ROWID;
-    INSERT INTO history SELECT json_extract(body, '$.repository'), 1, json_extract(body, '$.entry.key'), seq
-        FROM journal WHERE json_extract(body, '$.change') = 'entry';
-    INSERT INTO history SELECT repository, 0, unit, seq FROM (
-        SELECT repository, unit, seq, known, lag(known, 1, 'null') OVER (PARTITION BY repository, unit ORDER BY seq) AS before
-            FROM (SELECT seq, json_extract(body, '$.repository') AS repository, json_extract(body, '$.unit') AS unit,
-                json_type(body, '$.facts') AS known FROM journal WHERE json_extract(body, '$.change') = 'unit')
-    ) WHERE known <> 'null' OR before <> 'null';
-    CREATE TRIGGER history_of_entry AFTER INSERT ON entry BEGIN
-        INSERT INTO history VALUES (new.repository, 1, new.key, (SELECT max(seq) FROM journal));
-    END;
-    CREATE TRIGGER history_of_unit AFTER INSERT ON unit_facts BEGIN
-        INSERT INTO history VALUES (new.repository, 0, new.unit, (SELECT max(seq) FROM journal));
-    END;
-    CREATE TRIGGER history_of_no_unit AFTER DELETE ON unit_facts BEGIN
-        INSERT INTO history VALUES (old.repository, 0, old.unit, (SELECT max(seq) FROM journal));
-    END;
-";
+/// The first-seen rows of a unit, the newest first.
+const FIRST_SEEN: &str = "SELECT body FROM first_seen JOIN journal USING (seq)
+    WHERE repository = ? AND unit = ? AND seq <= ? ORDER BY seq DESC";
 
-/// Makes the table where it is not there yet.
-pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
-    let there = "SELECT 1 FROM sqlite_schema WHERE name = 'history'";
-    if connection.query_row(there, [], |_| Ok(())).optional()?.is_none() {
-        connection.execute_batch(&format!("BEGIN IMMEDIATE; {SCHEMA} COMMIT;"))?;
+impl JournalReads for Sqlite {
+    fn last(&mut self) -> Result<Seq, Error> {
+        let failed = Error::sqlite("read the counter");
+        let mut statement = self.connection.prepare_cached("SELECT seq FROM counter").map_err(&failed)?;
+        statement.query_row([], |row| row.get(0)).map(seq).map_err(failed)
     }
-    Ok(())
-}
 
-impl Sqlite {
-    pub(super) fn read_state(&self, id: RepositoryId, of: Subject<'_>, through: Seq) -> Result<Option<Change>, Error> {
+    fn journal(&mut self, after: Seq, limit: usize) -> Result<Vec<JournalRow>, Error> {
+        let rows = self.journal_text(after, limit, usize::MAX)?;
+        rows.iter().map(|(seq, body)| serde_json::from_str(body).map_err(Error::row(*seq))).collect()
+    }
+
+    fn journal_text(&mut self, after: Seq, limit: usize, max_bytes: usize) -> Result<Vec<(Seq, String)>, Error> {
+        let failed = Error::sqlite("read the journal");
+        let sql = "SELECT seq, body FROM journal WHERE seq > ? ORDER BY seq LIMIT ?";
+        let mut statement = self.connection.prepare_cached(sql).map_err(&failed)?;
+        let mut found = statement.query(params![int(after.0), int(limit as u64)]).map_err(&failed)?;
+        let (mut rows, mut size) = (Vec::new(), 0_usize);
+        while let Some(row) = found.next().map_err(&failed)? {
+            let (number, body): (i64, String) = row.try_into().map_err(&failed)?;
+            size = size.saturating_add(body.len());
+            if size > max_bytes && !rows.is_empty() {
+                break;
+            }
+            rows.push((seq(number), body));
+        }
+        Ok(rows)
+    }
+
+    fn state_as_of(&mut self, id: RepositoryId, of: Subject<'_>, through: Seq) -> Result<Option<Change>, Error> {
         let (of_entry, name) = match of {
             Subject::Entry(key) => (true, key),
             Subject::Unit(unit) => (false, unit),
@@ -52,19 +52,20 @@ impl Sqlite {
         let found: Vec<i64> = self.rows(sql, values, |row| row.get(0))?;
         let Some(number) = found.first() else { return Ok(None) };
         let rows: Vec<JournalRow> = self.bodies("SELECT body FROM journal WHERE seq = ?", [number])?;
-        Ok(rows.into_iter().map(|row| row.change).find(Change::tells))
+        Ok(rows.into_iter().map(|row| row.change).find(Change::leaves_something))
     }
 
-    pub(super) fn read_known_then(
-        &self,
+    fn units_with_facts_as_of(
+        &mut self,
         id: RepositoryId,
-        (prefix, after): (&str, &str),
+        prefix: &str,
+        after: &str,
         limit: usize,
         through: Seq,
     ) -> Result<Vec<(String, serde_json::Value)>, Error> {
         let (mut known, mut after) = (Vec::new(), after.to_owned());
         loop {
-            let (from, least, end) = beginning(prefix, &after);
+            let PrefixRange { from, least, end } = PrefixRange::new(prefix, &after);
             let sql = format!(
                 "SELECT DISTINCT name FROM history WHERE repository = ? AND of_entry = 0 AND name {from} ? AND name < ?
                  ORDER BY name LIMIT ?"
@@ -74,7 +75,7 @@ impl Sqlite {
             let full = units.len() == limit;
             after = units.last().cloned().unwrap_or_default();
             for unit in units {
-                if let Some(Change::Unit { facts, .. }) = self.read_state(id, Subject::Unit(&unit), through)? {
+                if let Some(Change::Unit { facts, .. }) = self.state_as_of(id, Subject::Unit(&unit), through)? {
                     known.push((unit, facts));
                 }
             }
@@ -84,64 +85,57 @@ impl Sqlite {
             }
         }
     }
+
+    fn first_seen(&mut self, id: RepositoryId, unit: &str, through: Seq) -> Result<Vec<FirstSeen>, Error> {
+        let failed = Error::sqlite("read the truth");
+        let mut statement = self.connection.prepare_cached(FIRST_SEEN).map_err(&failed)?;
+        let mut found = statement.query(params![int(id.0), unit, int(through.0)]).map_err(&failed)?;
+        let mut rows: Vec<FirstSeen> = Vec::new();
+        while rows.last().is_none_or(|row| !row.whole)
+            && let Some(row) = found.next().map_err(&failed)?
+        {
+            give_way();
+            let body: String = row.get(0).map_err(&failed)?;
+            rows.push(serde_json::from_str(&body).map_err(Error::row(through))?);
+        }
+        rows.reverse();
+        Ok(rows)
+    }
+
+    fn first_seen_bytes(&mut self) -> Result<Vec<(RepositoryId, u64)>, Error> {
+        let read = |row: &rusqlite::Row<'_>| {
+            Ok((RepositoryId(row.get::<_, i64>(0)?.cast_unsigned()), row.get::<_, i64>(1)?.cast_unsigned()))
+        };
+        self.rows("SELECT repository, bytes FROM first_seen_bytes ORDER BY repository", [], read)
+    }
+
+    fn lines(&mut self, id: RepositoryId, after: Seq, limit: usize) -> Result<Vec<(Seq, String)>, Error> {
+        let sql = "SELECT seq, line FROM line WHERE repository = ? AND seq > ? ORDER BY seq LIMIT ?";
+        let values = params![int(id.0), int(after.0), int(limit as u64)];
+        self.rows(sql, values, |row| Ok((seq(row.get(0)?), row.get(1)?)))
+    }
+
+    fn last_line(&mut self, id: RepositoryId, through: Seq) -> Result<Seq, Error> {
+        let sql = "SELECT seq FROM line WHERE repository = ? AND seq <= ? ORDER BY seq DESC LIMIT 1";
+        let found: Vec<i64> = self.rows(sql, params![int(id.0), int(through.0)], |row| row.get(0))?;
+        Ok(seq(found.first().copied().unwrap_or_default()))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Catalog, suite};
-    use serde_json::json;
-
-    /// As a version left it that did not know the table.
-    const FORGET: &str = "DROP TRIGGER history_of_entry; DROP TRIGGER history_of_unit; DROP TRIGGER history_of_no_unit;
-        DROP TABLE history;";
+    use crate::suite;
 
     #[test]
-    fn a_history_from_the_journal_has_the_rows_of_one_that_was_there_from_the_beginning() {
+    fn first_seen_rows_are_read_by_their_index_and_never_by_scanning_the_journal() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("truth.sqlite");
-        let history = |truth: &Sqlite| -> Vec<(i64, bool, String, i64)> {
-            let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
-            truth.rows("SELECT * FROM history ORDER BY seq", [], read).unwrap()
-        };
-        let said = |unit: &str, facts| Change::Unit { repository: suite::R, unit: unit.into(), facts };
-        let mut truth = Sqlite::writer(&path).unwrap();
-        let none = || said("rack", json!(null));
-        let some = || said("rack", json!(["a"]));
-        suite::made(
-            &mut truth,
-            vec![none(), some(), some(), none(), none(), suite::publish("rack", 1), some(), none()],
-        );
-        suite::made(&mut truth, vec![said("rake", json!({})), none(), said("rake", json!(null))]);
-        let whole = history(&truth);
-        let changes: Vec<_> = whole.iter().map(|(.., seq)| *seq).collect();
-        assert_eq!(changes, [2, 3, 4, 6, 7, 8, 9, 11], "where nothing was known, nothing changed");
-        truth.connection.execute_batch(FORGET).unwrap();
-        truth.close().unwrap();
-        assert_eq!(history(&Sqlite::writer(&path).unwrap()), whole);
-    }
-
-    #[test]
-    fn a_truth_without_a_history_gets_it_from_its_journal_and_keeps_it_whoever_writes() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("truth.sqlite");
-        let mut truth = Sqlite::writer(&path).unwrap();
-        let owners = |facts| Change::Unit { repository: suite::R, unit: "rack".into(), facts };
-        suite::made(&mut truth, vec![suite::publish("rack", 1), owners(json!(["a"])), suite::withdraw("rack", 1)]);
-        truth.connection.execute_batch(FORGET).unwrap();
-        suite::made(&mut truth, vec![owners(json!(null))]);
-        truth.close().unwrap();
-        let mut truth = Sqlite::writer(&path).unwrap();
+        let mut truth = Sqlite::writer(&folder.path().join("truth.sqlite")).unwrap();
         suite::made(&mut truth, vec![suite::publish("rack", 1)]);
-        let mut state = |through| match truth.state(suite::R, Subject::Entry("rack-1"), Seq(through)).unwrap() {
-            Some(Change::Entry { entry, .. }) => Some(entry.state),
-            _ => None,
-        };
-        let (live, withdrawn) = (Some(crate::State::Live), Some(crate::State::Withdrawn));
-        assert_eq!([0, 1, 2, 3, 4, 5].map(&mut state), [None, live, live, withdrawn, withdrawn, live]);
-        let mut owners = |through| truth.known_then(suite::R, ("", ""), 9, Seq(through)).unwrap();
-        assert_eq!(owners(1), []);
-        assert_eq!(owners(3), [("rack".into(), json!(["a"]))]);
-        assert_eq!(owners(5), []);
+        let plan = format!("EXPLAIN QUERY PLAN {FIRST_SEEN}");
+        let plan: Vec<String> = truth.rows(&plan, params![1, "a", 5], |row| row.get(3)).unwrap();
+        assert!(plan[0].starts_with("SEARCH first_seen USING PRIMARY KEY"), "{plan:?}");
+        assert!(plan[1].starts_with("SEARCH journal USING INTEGER PRIMARY KEY"), "{plan:?}");
+        assert_eq!(plan.len(), 2, "{plan:?}");
     }
 }

@@ -1,82 +1,90 @@
-//! What is kept of upstreams: asked for and brought on the cache's thread.
+//! Cached files of upstreams and what is known of their paths, on the cache's thread.
 
 use super::Store;
-use crate::cache::{Arrived, Cache, CachedFile, Doubtful, Folder, Found, Held, Recalled, WAITED_FOR, sound, split};
-use crate::pool::lock;
-use crate::{Digest, Error, Hashes, Holding, Lane, Origin, RepositoryId, Staged, Unit};
+use crate::cache::{
+    Cache, CachedFile, CachedPath, FolderPresence, Held, Incoming, Lookup, Origin, Unverified, VERIFIED_FIRST_MAX,
+    has_digest, split,
+};
+use crate::catalog::Holding;
+use crate::digest::{Digest, Hashes};
+use crate::error::Error;
+use crate::lane::Lane;
+use crate::staged::Staged;
 use bytes::Bytes;
 use std::io::Seek;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use telemetry::{Event, Millis, Op};
 
-/// Ends when dropped.
-struct Turn(Arc<AtomicBool>);
+/// Permission to verify a large file after it was served. The next one may begin when it is dropped.
+struct VerificationTurn(Arc<AtomicBool>);
 
-impl Drop for Turn {
+impl Drop for VerificationTurn {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Release);
     }
 }
 
-/// Bytes of an upstream's file that have arrived and are to be kept.
+/// The bytes of a fetched file to be cached.
 #[derive(Debug)]
 pub enum Arrival {
-    /// In memory, as they are few.
+    /// In memory, for a small file.
     Bytes(Bytes),
     /// On the disk.
     Staged(Box<Staged>),
 }
 
 impl Store {
-    /// What is remembered of a path of an upstream, with the bytes. The caller holds its age against the time.
-    pub async fn recall(
+    /// What is cached for a path of an upstream. The caller decides whether it is still fresh.
+    pub async fn lookup_cached(
         &self,
         of: Origin,
         path: &str,
         now: Millis,
         event: &mut Event,
-    ) -> Result<Option<Recalled>, Error> {
+    ) -> Result<Option<CachedPath>, Error> {
         let asked = path.to_owned();
-        let recall = move |cache: &mut Cache| cache.recall(of, &asked, now);
-        match self.cached(Op::CacheRead, event, recall).await? {
+        match self.cached(Op::CacheRead, event, move |cache| cache.lookup(of, &asked, now)).await? {
             None => Ok(None),
-            Some(Found::Recalled(recalled)) => Ok(Some(recalled)),
-            Some(Found::Doubtful(doubtful)) => self.settle((of, path), doubtful, now, event).await,
-            Some(Found::Damaged(digest)) => {
-                self.tell_damage(path, digest, event);
+            Some(Lookup::Found(found)) => Ok(Some(found)),
+            Some(Lookup::Unverified(unverified)) => self.verify(of, path, unverified, now, event).await,
+            Some(Lookup::Damaged(digest)) => {
+                self.log_damage(path, digest, event);
                 Ok(None)
             }
         }
     }
 
-    /// The turn to look at the bytes of a large file after it was answered with, where nobody did for long: one at a time.
-    pub fn turn_to_verify(&self, known: &CachedFile, now: Millis) -> Option<impl Drop + Send + use<>> {
+    /// The permission to verify a large file after it was served. `None`: it was verified lately, or another one is being verified.
+    pub fn begin_verification(&self, known: &CachedFile, now: Millis) -> Option<impl Drop + Send + use<>> {
         let Hashes { sha256, size_bytes, .. } = &known.hashes;
-        if *size_bytes <= WAITED_FOR || !self.looked.is_due(sha256, now) || self.looking.swap(true, Ordering::AcqRel) {
+        if *size_bytes <= VERIFIED_FIRST_MAX
+            || !self.last_verified.is_due(sha256, now)
+            || self.verifying.swap(true, Ordering::AcqRel)
+        {
             return None;
         }
-        self.looked.note(sha256, now);
-        Some(Turn(self.looking.clone()))
+        self.last_verified.note(sha256, now);
+        Some(VerificationTurn(self.verifying.clone()))
     }
 
-    /// Looks at the bytes of a kept file. `false`: they were damaged, and are dropped.
+    /// Verifies the bytes of a cached file. `false`: they were damaged, and the file was dropped.
     pub async fn verify_cached(
         &self,
         of: Origin,
         path: &str,
-        (known, now): (&CachedFile, Millis),
+        known: &CachedFile,
+        now: Millis,
         event: &mut Event,
     ) -> Result<bool, Error> {
         let (known, hashes) = (known.clone(), known.hashes.clone());
         let Some(file) = self.cached(Op::CacheRead, event, move |cache| cache.open_file(&hashes)).await? else {
             return Ok(true);
         };
-        Ok(self.settle((of, path), Doubtful { known, file, aged: false }, now, event).await?.is_some())
+        Ok(self.verify(of, path, Unverified { known, file, earlier_boot: false }, now, event).await?.is_some())
     }
 
-    /// Says in the log that the bytes of a kept file are not what they were.
-    fn tell_damage(&self, path: &str, digest: Digest, event: &Event) {
+    fn log_damage(&self, path: &str, digest: Digest, event: &Event) {
         let repository = event.subject.repository.as_str();
         self.log.error(
             "a kept file of an upstream is damaged: it is dropped, and fetched again when it is asked for",
@@ -84,141 +92,100 @@ impl Store {
         );
     }
 
-    /// Looks at the bytes of a file that was written before the machine began anew, or was not looked at for long.
-    async fn settle(
+    /// Verifies the bytes of a file, and drops it if they are damaged.
+    async fn verify(
         &self,
-        (of, path): (Origin, &str),
-        Doubtful { known, mut file, aged }: Doubtful,
+        of: Origin,
+        path: &str,
+        unverified: Unverified,
         now: Millis,
         event: &mut Event,
-    ) -> Result<Option<Recalled>, Error> {
+    ) -> Result<Option<CachedPath>, Error> {
+        let Unverified { known, mut file, earlier_boot } = unverified;
         let digest = known.hashes.sha256;
-        let look = move |_: &mut _| (sound(&mut file, &digest) && file.rewind().is_ok()).then_some(file);
-        let file = self.blob_threads.run(Lane::Change, (Op::BlobWait, Op::BlobRead), event, look).await?;
+        let verify = move |_: &mut _| (has_digest(&mut file, &digest) && file.rewind().is_ok()).then_some(file);
+        let file = self.blob_threads.run(Lane::Change, Op::BlobRead, event, verify).await?;
         let (asked, good) = (path.to_owned(), file.is_some());
         match good {
-            true => self.looked.note(&digest, now),
-            false if !aged => self.tell_damage(path, digest, event),
+            true => self.last_verified.note(&digest, now),
+            false if !earlier_boot => self.log_damage(path, digest, event),
             false => {}
         }
         let note = move |cache: &mut Cache| match good {
-            true => cache.trust(of, &asked),
+            true => cache.mark_verified(of, &asked),
             false => cache.drop_damaged(of, &asked, &digest),
         };
         self.cached(Op::CacheWrite, event, note).await?;
-        Ok(file.map(|file| Recalled::File(Arc::new(known), Held::File(Arc::new(file)))))
+        Ok(file.map(|file| CachedPath::File(Arc::new(known), Held::File(Arc::new(file)))))
     }
 
-    /// Keeps a file of an upstream in place of what was remembered of its path. Not synced: a crash of the machine may
-    /// lose it. Of its repository at most `max_bytes` are kept. `false`: it was not.
+    /// Caches a file in place of what was cached for its path. It is not synced: a crash of the machine may lose it. Its repository may
+    /// have `max_bytes` of cached files. `false`: it was not cached.
     pub async fn keep_cached(
         &self,
         of: Origin,
         path: &str,
-        (file, arrival): (CachedFile, Arrival),
+        file: CachedFile,
+        arrival: Arrival,
         max_bytes: Option<u64>,
         event: &mut Event,
     ) -> Result<bool, Error> {
         self.space.check()?;
         let path = path.to_owned();
-        let arrived = match arrival {
-            Arrival::Bytes(bytes) => Arrived::Bytes(bytes),
-            Arrival::Staged(staged) => Arrived::File(Box::new(staged.hand_over()?)),
+        let incoming = match arrival {
+            Arrival::Bytes(bytes) => Incoming::Bytes(bytes),
+            Arrival::Staged(staged) => Incoming::File(Box::new(staged.into_temporary()?)),
         };
-        let keep = move |cache: &mut Cache| cache.keep((of, &path), &file, arrived, max_bytes);
+        let keep = move |cache: &mut Cache| cache.keep(of, &path, &file, incoming, max_bytes);
         self.cached(Op::CacheWrite, event, keep).await
     }
 
-    /// Notes that an upstream proved at `at` that a file is as it was.
+    /// Records that an upstream proved at `at` that a file is unchanged.
     pub async fn confirm_cached(&self, of: Origin, path: &str, at: Millis, event: &mut Event) -> Result<(), Error> {
         let path = path.to_owned();
         self.cached(Op::CacheWrite, event, move |cache| cache.confirm(of, &path, at)).await
     }
 
-    /// Notes at `now` that an upstream proved that it has no such path, which is believed until then. On a disk that is nearly
-    /// full it is only forgotten what was known of the path.
-    pub async fn miss(
+    /// Records at `now` that an upstream proved that it has no such path, which is believed until `until`. On a nearly full disk, only
+    /// forgets what was known of the path.
+    pub async fn record_missing(
         &self,
         of: Origin,
         path: &str,
-        (now, until): (Millis, Millis),
+        now: Millis,
+        until: Millis,
         event: &mut Event,
     ) -> Result<(), Error> {
-        let (path, room) = (path.to_owned(), self.space.check().is_ok());
-        self.cached(Op::CacheWrite, event, move |cache| cache.miss(of, &path, (now, until), room)).await
+        let (path, space) = (path.to_owned(), self.space.check().is_ok());
+        let record = move |cache: &mut Cache| cache.record_missing(of, &path, now, until, space);
+        self.cached(Op::CacheWrite, event, record).await
     }
 
-    /// From now on a repository is turned to another upstream, or to none. What it gave before is seen no more, and
-    /// [`Store::drop_former`] drops it; what flights bring from there is not kept.
-    pub async fn turn(&self, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<(), Error> {
-        let turn = move |cache: &mut Cache| {
-            cache.turn(id, to);
-            Ok(())
-        };
-        self.cached(Op::CacheWrite, event, turn).await?;
-        lock(&self.holders).of(id).into_iter().for_each(|holder| self.revisions.raise(Unit::All(holder)));
-        self.revisions.raise(Unit::Settings);
-        Ok(())
-    }
-
-    /// What was noted of the hosts of an upstream with [`Store::pin`].
-    pub async fn pins(&self, of: Origin, event: &mut Event) -> Result<Vec<(String, String)>, Error> {
-        self.cached(Op::CacheRead, event, move |cache| cache.pins(of)).await
-    }
-
-    /// Notes in which zone a host of an upstream was found first.
-    pub async fn pin(&self, of: Origin, host: String, zone: &'static str, event: &mut Event) -> Result<(), Error> {
-        self.cached(Op::CacheWrite, event, move |cache| cache.pin(of, &host, zone)).await
-    }
-
-    /// Forgets in which zones the hosts of a repository's upstreams were found.
-    pub async fn unpin(&self, id: RepositoryId, event: &mut Event) -> Result<(), Error> {
-        self.cached(Op::CacheWrite, event, move |cache| cache.unpin(id)).await
-    }
-
-    /// Makes files at these paths, of a former upstream, those of the one that the repository is turned to.
-    pub async fn take_over(
-        &self,
-        from: Origin,
-        to: Origin,
-        paths: Vec<String>,
-        event: &mut Event,
-    ) -> Result<(), Error> {
-        self.cached(Op::CacheWrite, event, move |cache| cache.take_over(from, to, &paths)).await
-    }
-
-    /// Drops what former upstreams gave, some at a time: others are let in between.
-    pub async fn drop_former(&self, id: RepositoryId, event: &mut Event) -> Result<(), Error> {
-        while self.cached(Op::CacheWrite, event, move |cache| cache.drop_former(id)).await? {}
-        Ok(())
-    }
-
-    /// Forgets what is remembered of a path of an upstream: it is asked for anew. `false`: nothing was.
+    /// Forgets what is cached for a path of an upstream: the next request asks the upstream again. `false`: there was nothing.
     pub async fn forget_cached(&self, of: Origin, path: &str, event: &mut Event) -> Result<bool, Error> {
-        let asked = path.to_owned();
-        let was = self.cached(Op::CacheWrite, event, move |cache| cache.lose(of, &asked)).await?;
-        Ok(was)
+        let path = path.to_owned();
+        self.cached(Op::CacheWrite, event, move |cache| cache.forget(of, &path)).await
     }
 
-    /// How much of an upstream is kept.
+    /// How many files of an upstream are cached, and their sizes.
     pub async fn cached_holding(&self, of: Origin, event: &mut Event) -> Result<Holding, Error> {
         self.cached(Op::CacheRead, event, move |cache| cache.holding(of)).await
     }
 
-    /// Files of an upstream whose paths begin with `prefix`, after `after`, in byte order, `limit` at most.
+    /// Cached files of an upstream whose paths begin with `prefix` and come after `after`, ordered by path, `limit` at most.
     pub async fn cached_files(
         &self,
         of: Origin,
-        (prefix, after): (&str, &str),
+        prefix: &str,
+        after: &str,
         limit: usize,
         event: &mut Event,
     ) -> Result<Vec<(String, CachedFile)>, Error> {
         let (prefix, after) = (prefix.to_owned(), after.to_owned());
-        self.cached(Op::CacheRead, event, move |cache| cache.files(of, (&prefix, &after), limit)).await
+        self.cached(Op::CacheRead, event, move |cache| cache.files(of, &prefix, &after, limit)).await
     }
 
-    /// Paths after `after` that an upstream was proven not to have, and until when that is believed: those that are at
-    /// `now`, folder by folder, each in byte order, `limit` at most.
+    /// Paths after `after` that are believed missing at `now`, and until when: folder by folder, each in byte order, `limit` at most.
     pub async fn missing(
         &self,
         of: Origin,
@@ -229,40 +196,35 @@ impl Store {
     ) -> Result<Vec<(String, Millis)>, Error> {
         let (mut paths, mut from) = (Vec::new(), split(after).0.to_owned());
         loop {
-            let (after, room) = (after.to_owned(), limit - paths.len());
-            let look = move |cache: &mut Cache| cache.missing(of, (&from, &after), now, room);
-            let listing = self.cached(Op::CacheRead, event, look).await?;
-            paths.extend(listing.paths);
-            match listing.next {
+            let (after, rest) = (after.to_owned(), limit - paths.len());
+            let list = move |cache: &mut Cache| cache.missing(of, &from, &after, now, rest);
+            let page = self.cached(Op::CacheRead, event, list).await?;
+            paths.extend(page.paths);
+            match page.next {
                 Some(next) if paths.len() < limit => from = next,
                 _ => return Ok(paths),
             }
         }
     }
 
-    /// What was proven of a folder, of every upstream, where that is in memory.
-    pub fn folder_in_memory(&self, folder: &str) -> Option<Arc<Folder>> {
-        self.folders.get(folder)
+    /// What is known of a folder, of every upstream, if that is in memory.
+    pub fn folder_presence_in_memory(&self, folder: &str) -> Option<Arc<FolderPresence>> {
+        self.presence.get(folder)
     }
 
-    /// What was proven of a folder, of every upstream, in one turn.
-    pub async fn folder(&self, folder: &str, event: &mut Event) -> Result<Arc<Folder>, Error> {
+    /// What is known of a folder, of every upstream.
+    pub async fn folder_presence(&self, folder: &str, event: &mut Event) -> Result<Arc<FolderPresence>, Error> {
         let folder = folder.to_owned();
         self.cached(Op::CacheRead, event, move |cache| cache.folder(&folder)).await
     }
 
-    /// Voids what was answered from a unit of an upstream, as it is another from now on: by its repository, and by every
-    /// group that holds it.
-    pub fn refreshed(&self, id: RepositoryId, unit: &str) {
-        lock(&self.holders).of(id).into_iter().for_each(|holder| self.revisions.raise(Unit::Of(holder, unit)));
-    }
-
-    async fn cached<T: Send + 'static>(
+    /// Runs an operation on the cache's thread.
+    pub(super) async fn cached<T: Send + 'static>(
         &self,
         op: Op,
         event: &mut Event,
         work: impl FnOnce(&mut Cache) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        self.cache.run(Lane::Single, (Op::CacheWait, op), event, work).await?
+        self.cache.run(Lane::Single, op, event, work).await?
     }
 }

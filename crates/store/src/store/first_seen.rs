@@ -1,16 +1,19 @@
-//! What was first seen of upstreams, as its callers read it and ask for room.
+//! First-seen rows: reading them, and the budget for more.
 
 use super::Store;
-use crate::first_seen::cost;
-use crate::{Catalog as _, Error, FirstSeen, Lane, RepositoryId, Seq, Sqlite};
+use crate::catalog::{Catalog, FirstSeen};
+use crate::error::Error;
+use crate::first_seen_budget::cost;
+use crate::lane::Lane;
+use crate::record::{RepositoryId, Seq};
 use telemetry::Event;
 
-/// Bytes of a journal row beside its unit and what it says: its numbers, names and punctuation.
+/// Bytes of a journal row besides its unit and what was seen: numbers, names and punctuation.
 const FRAME_BYTES: usize = 128;
 
 impl Store {
-    /// What `read` makes of what was first seen of a unit, oldest first, by the change `through` (`None`: until now). It runs on a
-    /// reader's thread, as there may be much.
+    /// Calls `read` with what was first seen of a unit up to the change `through` (`None`: until now), oldest first. It runs on a reader's
+    /// thread, because there may be many rows.
     pub async fn first_seen<T: Send + 'static>(
         &self,
         repository: RepositoryId,
@@ -20,13 +23,13 @@ impl Store {
         event: &mut Event,
     ) -> Result<T, Error> {
         let (unit, through) = (unit.to_owned(), through.unwrap_or(Seq(i64::MAX.cast_unsigned())));
-        let rows = move |truth: &mut Sqlite| truth.first_seen(repository, &unit, through).map(read);
+        let rows = move |truth: &mut dyn Catalog| truth.first_seen(repository, &unit, through).map(read);
         self.read(Lane::Single, event, rows).await
     }
 
-    /// Whether the budget of a repository has room for a row of a unit that says so many bytes of JSON; `had_none`: whether it was
-    /// used up before, so that only plenty of room counts. Counts a refusal.
-    pub fn has_room_for_first_seen(&self, id: RepositoryId, unit: &str, seen_bytes: usize, had_none: bool) -> bool {
-        self.first_seen.has_room(id, cost(FRAME_BYTES + unit.len() + seen_bytes, unit), had_none)
+    /// Whether the budget of a repository admits a row with so many bytes of JSON. A refusal is counted. `was_full`: the budget was used up
+    /// before, so it must have some more free space.
+    pub fn admits_first_seen(&self, id: RepositoryId, unit: &str, seen_bytes: usize, was_full: bool) -> bool {
+        self.first_seen.admits(id, cost(FRAME_BYTES + unit.len() + seen_bytes, unit), was_full)
     }
 }

@@ -1,27 +1,32 @@
-//! From a folder to a store: in the order in which each thing may rely on the one before.
+//! Opens a store. Each step relies on the ones before it.
 
 use super::Store;
 use crate::blobs::Blobs;
-use crate::cache::{Cache, Shelf, boot};
-use crate::desk::Desk;
+use crate::cache::{Cache, CacheBounds, FileCache, boot_id};
+use crate::catalog::Catalog;
+use crate::committer::Committer;
 use crate::disk::{Disk, RealDisk};
-use crate::first_seen::Budget;
+use crate::error::Error;
+use crate::first_seen_budget::FirstSeenBudget;
 use crate::layout::Layout;
-use crate::pool::{Pool, Threads};
+use crate::options::StoreOptions;
+use crate::pool::{Pool, PoolOptions, Threads};
+use crate::record::Seq;
+use crate::revision::Revisions;
 use crate::segments::{self, Segment};
-use crate::shipper::{Bench, Shipper};
+use crate::shipper::{Shipment, Shipper};
 use crate::space::Space;
+use crate::sqlite::Sqlite;
 use crate::writer::Writer;
-use crate::{Catalog, Error, Revisions, Seq, Sqlite, StoreOptions};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use telemetry::{Bound, BoundName, Recorder};
+use telemetry::{Bound, BoundName, Op, Recorder};
 
-/// Bytes of the disk for facts about upstreams: some 8 million folders of theirs.
-const FACTS_MAX_BYTES: u64 = 2 << 30;
+/// Bytes of the disk for facts about folders of upstreams: roughly 8 million folders.
+const PRESENCE_MAX_BYTES: u64 = 2 << 30;
 
 impl Store {
-    /// Takes the folder, sets right what the last process left, and starts the threads. Waits for the disk.
+    /// Locks the folder, repairs what the last process left, and starts the threads. Blocks on the disk.
     pub fn open(options: StoreOptions) -> Result<Arc<Self>, Error> {
         let StoreOptions { clock, recorder, log, disk, .. } = options;
         let layout = Layout::new(&options.data);
@@ -29,9 +34,10 @@ impl Store {
         let space = Arc::new(Space::new(disk.clone(), options.data, options.floor_bytes, log.clone()));
         layout.claim(&*disk, &space)?;
         let blobs = Arc::new(Blobs::open(disk.clone(), layout.clone(), space.clone())?);
-        let (truth, seq, segments) = open_truth(&*disk, &layout, &space)?;
-        let missing = segments::holes(&segments);
-        let whole_until = missing.first().map_or_else(|| segments::reached(&segments), |(after, _)| *after);
+        let Opened { truth, last: seq, segments } = open_truth(&*disk, &layout, &space)?;
+        let gaps = segments::gaps(&segments);
+        let last_at_start = segments::last_row(&segments);
+        let whole_until = gaps.first().map_or(last_at_start, |gap| gap.after);
         let [last, shipped, renewed] = [seq.0, whole_until.0, 0].map(|figure| Arc::new(AtomicU64::new(figure)));
         let revisions = Arc::new(Revisions::new(seq));
         let bound = |name, capacity| {
@@ -40,41 +46,42 @@ impl Store {
             bound
         };
         recorder.register(space.bound());
-        let first_seen = Arc::new(Budget::new(options.first_seen_max_bytes));
+        let first_seen = Arc::new(FirstSeenBudget::new(options.first_seen_max_bytes));
         recorder.register(first_seen.bound().clone());
-        let shelf = Shelf::new(disk.clone(), layout.cached(), boot());
-        let room = bound(BoundName::Cached, options.cached_max_bytes);
-        let rooms = (room, bound(BoundName::Facts, FACTS_MAX_BYTES));
-        let cache = Cache::open(&layout.cache(), shelf, rooms, renewed.clone(), log.clone())?;
-        let (folders, looked) = (cache.folders().clone(), cache.looked().clone());
-        recorder.register(folders.bound().clone());
+        let file_cache = FileCache::new(disk.clone(), layout.cached(), boot_id());
+        let files = bound(BoundName::Cached, options.cached_max_bytes);
+        let bounds = CacheBounds { files, presence: bound(BoundName::Facts, PRESENCE_MAX_BYTES) };
+        let cache = Cache::open(&layout.cache(), file_cache, bounds, renewed.clone(), log.clone())?;
+        let (presence, last_verified) = (cache.presence().clone(), cache.last_verified().clone());
+        recorder.register(presence.bound().clone());
         figure(&recorder, "journal.seq", "Number of the last change", &last);
         figure(&recorder, "journal.shipped_seq", "Number of the last change that is in a segment", &shipped);
         figure(&recorder, "cache.renewed", "Times the cache could not be read and was made anew", &renewed);
 
-        let reader = |_| Sqlite::reader(&layout.truth());
-        let connections = (0..options.readers.max(1)).map(reader).collect::<Result<_, _>>()?;
-        let readers = Pool::start(
-            Threads::Working("truth-reader"),
-            (BoundName::TruthReaders, options.reads_max),
-            &recorder,
-            connections,
-        )?;
-        let contexts = vec![blobs.clone(); options.blob_threads.max(1)];
-        let blob_threads = Pool::start(
-            Threads::Waiting("blobs"),
-            (BoundName::BlobThreads, options.blob_operations_max),
-            &recorder,
-            contexts,
-        )?;
-        let cache = Pool::start(
-            Threads::Waiting("cache"),
-            (BoundName::CacheThreads, options.cache_operations_max),
-            &recorder,
-            vec![cache],
-        )?;
-        let bench = Bench {
-            truth: reader(0)?,
+        let connections = (0..options.readers.max(1)).map(|_| reader(&layout)).collect::<Result<_, _>>()?;
+        let for_readers = PoolOptions {
+            threads: Threads::Working("truth-reader"),
+            bound: BoundName::TruthReaders,
+            capacity: options.reads_max,
+            wait: Op::TruthWait,
+        };
+        let readers = Pool::start(for_readers, &recorder, connections)?;
+        let for_blobs = PoolOptions {
+            threads: Threads::Waiting("blobs"),
+            bound: BoundName::BlobThreads,
+            capacity: options.blob_operations_max,
+            wait: Op::BlobWait,
+        };
+        let blob_threads = Pool::start(for_blobs, &recorder, vec![blobs.clone(); options.blob_threads.max(1)])?;
+        let for_cache = PoolOptions {
+            threads: Threads::Waiting("cache"),
+            bound: BoundName::CacheThreads,
+            capacity: options.cache_operations_max,
+            wait: Op::CacheWait,
+        };
+        let cache = Pool::start(for_cache, &recorder, vec![cache])?;
+        let shipment = Shipment {
+            truth: reader(&layout)?,
             space: space.clone(),
             layout: layout.clone(),
             clock,
@@ -82,14 +89,15 @@ impl Store {
             recorder: recorder.clone(),
             last: last.clone(),
             shipped: shipped.clone(),
-            reached: segments::reached(&segments),
-            missing,
+            last_at_start,
+            gaps,
             failing: false,
         };
-        let shipper = Shipper::start(bench, options.ship_every)?;
-        let desk = Desk::new(truth, disk.clone(), space.clone(), first_seen.clone(), revisions.clone(), last.clone())?;
-        let holders = desk.holders();
-        let writer = Writer::start(bound(BoundName::TruthWriter, options.commits_max), desk)?;
+        let shipper = Shipper::start(shipment, options.ship_every)?;
+        let committer =
+            Committer::new(truth, disk.clone(), space.clone(), first_seen.clone(), revisions.clone(), last.clone())?;
+        let membership = committer.membership();
+        let writer = Writer::start(bound(BoundName::TruthWriter, options.commits_max), committer)?;
         Ok(Arc::new(Self {
             layout,
             disk,
@@ -102,13 +110,13 @@ impl Store {
             blobs,
             blob_threads: Arc::new(blob_threads),
             cache,
-            folders,
-            looked,
-            looking: Arc::default(),
+            presence,
+            last_verified,
+            verifying: Arc::default(),
             log,
             space,
             first_seen,
-            holders,
+            membership,
             lock: Mutex::new(Some(lock)),
         }))
     }
@@ -119,23 +127,34 @@ fn figure(recorder: &Recorder, name: &'static str, doc: &'static str, of: &Arc<A
     recorder.gauge(name, doc, move || of.load(Ordering::Acquire));
 }
 
-/// The truth, which reaches as far as the segments or further; where it ends; and the segments.
-fn open_truth(disk: &dyn Disk, layout: &Layout, space: &Space) -> Result<(Sqlite, Seq, Vec<Segment>), Error> {
+fn reader(layout: &Layout) -> Result<Box<dyn Catalog>, Error> {
+    Ok(Box::new(Sqlite::reader(&layout.truth())?))
+}
+
+/// The truth, which has at least every change of the segments.
+struct Opened {
+    truth: Box<dyn Catalog>,
+    /// Its last change.
+    last: Seq,
+    segments: Vec<Segment>,
+}
+
+fn open_truth(disk: &dyn Disk, layout: &Layout, space: &Space) -> Result<Opened, Error> {
     space.make_folder(&layout.segments())?;
-    // The last process may have been killed between a segment's rename and the sync of the folder.
+    // The last process may have been killed between the rename of a segment and the sync of the folder.
     space.sync_folder(&layout.segments())?;
     let segments = segments::list(disk, layout)?;
-    let reached = segments::reached(&segments);
+    let reached = segments::last_row(&segments);
     if reached > Seq(0) && !layout.truth().exists() {
         return Err(Error::SegmentsAhead { segments: reached, truth: Seq(0) });
     }
-    let mut truth = Sqlite::writer(&layout.truth())?;
-    // SQLite syncs what is in its files; that the folder names them is for us to make last.
+    let mut truth: Box<dyn Catalog> = Box::new(Sqlite::writer(&layout.truth())?);
+    // SQLite syncs the contents of its files. Their names in the folder are synced here.
     let folder = RealDisk.open_folder(layout.data());
     folder.and_then(|folder| folder.sync()).map_err(Error::io("sync", layout.data()))?;
     let last = truth.last()?;
     if reached > last {
         return Err(Error::SegmentsAhead { segments: reached, truth: last });
     }
-    Ok((truth, last, segments))
+    Ok(Opened { truth, last, segments })
 }

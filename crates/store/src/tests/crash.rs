@@ -4,7 +4,7 @@ use super::{job, keep, options, publication};
 use crate::disk::{Disk, Failpoint};
 use crate::fault::{Loss, SimDisk};
 use crate::suite::{R, batch, repository, withdraw};
-use crate::{Catalog, Change, CommitError, Error, Layout, Seq, Sqlite, State, Store, StoreOptions};
+use crate::{Change, CommitError, Error, JournalReads as _, Layout, Seq, Sqlite, State, Store, StoreOptions};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
@@ -64,7 +64,7 @@ async fn assert_nothing_is_lost(data: &Path, disk: &SimDisk, told: &Told, when: 
     if told.shipped > Seq(0) {
         let segments = crate::segments::list(disk, &Layout::new(data)).unwrap();
         let reached = segments.last().map(|segment| segment.last);
-        assert!(reached >= Some(told.shipped) && crate::segments::holes(&segments).is_empty(), "{when}: {segments:?}");
+        assert!(reached >= Some(told.shipped) && crate::segments::gaps(&segments).is_empty(), "{when}: {segments:?}");
     }
     let store = open(data, disk).unwrap_or_else(|e| panic!("{when}: {e}"));
     let mut event = job();
@@ -229,7 +229,7 @@ async fn damaged_bytes_and_segments_are_found_by_check_and_healed_by_the_same_by
     run(&store, &mut Told::default()).await.unwrap();
     let layout = store.layout();
     let entry = store.entry(R, "rack-3", &mut job()).await.unwrap().unwrap();
-    let (_, _, blob) = layout.blob(&entry.hashes.sha256);
+    let blob = layout.blob(&entry.hashes.sha256).file;
     disk.damage(&blob, b"rack-4").unwrap();
     let segments = disk.list(&layout.segments()).unwrap();
     disk.damage(&layout.segments().join(&segments[0]), b"{}\n").unwrap();

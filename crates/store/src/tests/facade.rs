@@ -3,7 +3,7 @@
 use super::{job, keep, open, options, publication};
 use crate::disk::{Disk, RealDisk};
 use crate::suite::{R, batch, publish, repository};
-use crate::{Arrival, CachedFile, CommitError, Digest, Error, Expect, Hashes, Held, Recalled, RepositoryId, Seq};
+use crate::{Arrival, CachedFile, CachedPath, CommitError, Digest, Error, Expect, Hashes, Held, RepositoryId, Seq};
 use crate::{Origin, Store, StoreOptions, Unit};
 use bytes::Bytes;
 use std::io::Read;
@@ -38,7 +38,7 @@ async fn bytes_are_kept_under_their_digest_and_read_again() {
         assert_eq!(store.read_blob(hashes.sha256, &mut event).await.unwrap(), "hello world");
         assert_eq!(keep(&store, b"hello world").await.unwrap(), hashes);
     }
-    assert_eq!(files(&store.layout().arriving()), 0);
+    assert_eq!(files(&store.layout().temporary_blobs()), 0);
     let missing = store.open_blob(Digest([0; 32]), &mut event).await.unwrap_err();
     assert!(matches!(missing, Error::BlobMissing(_)));
     assert_eq!((event.tally(Op::BlobWrite).count, event.tally(Op::BlobSync).count), (3, 1));
@@ -49,13 +49,13 @@ async fn bytes_that_are_not_kept_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let staged = store.stage(&mut job()).await.unwrap();
-    assert_eq!(files(&store.layout().arriving()), 1);
+    assert_eq!(files(&store.layout().temporary_blobs()), 1);
     drop(staged);
     store.close();
-    assert_eq!(files(&store.layout().arriving()), 0);
-    std::fs::OpenOptions::new().create(true).append(true).open(store.layout().arriving().join("7")).unwrap();
+    assert_eq!(files(&store.layout().temporary_blobs()), 0);
+    std::fs::OpenOptions::new().create(true).append(true).open(store.layout().temporary_blobs().join("7")).unwrap();
     let store = open(folder.path());
-    assert_eq!(files(&store.layout().arriving()), 0, "what a killed process leaves goes at the next start");
+    assert_eq!(files(&store.layout().temporary_blobs()), 0, "what a killed process leaves goes at the next start");
 }
 
 #[tokio::test]
@@ -163,18 +163,21 @@ async fn facts_about_members_are_noted_and_forgotten_and_losing_them_harms_nothi
     let mut event = job();
     let store = open(folder.path());
     let of = Origin::new(R, &[]);
-    store.miss(of, "a/b", (Millis(1), Millis(7)), &mut event).await.unwrap();
-    assert!(store.folder_in_memory("a").is_none());
-    let folder_a = store.folder("a", &mut event).await.unwrap();
-    assert_eq!(folder_a.fact(of).unwrap().missing_until("b"), Some(Millis(7)));
-    assert!(store.folder_in_memory("a").is_some());
+    store.record_missing(of, "a/b", Millis(1), Millis(7), &mut event).await.unwrap();
+    assert!(store.folder_presence_in_memory("a").is_none());
+    let folder_a = store.folder_presence("a", &mut event).await.unwrap();
+    assert_eq!(folder_a.upstream(of).unwrap().missing_until("b"), Some(Millis(7)));
+    assert!(store.folder_presence_in_memory("a").is_some());
     assert!(store.forget_cached(of, "a/b", &mut event).await.unwrap());
-    assert!(store.folder_in_memory("a").is_none() && store.folder("a", &mut event).await.unwrap().fact(of).is_none());
+    assert!(
+        store.folder_presence_in_memory("a").is_none()
+            && store.folder_presence("a", &mut event).await.unwrap().upstream(of).is_none()
+    );
     assert_eq!((event.tally(Op::CacheWrite).count, event.tally(Op::CacheRead).count), (2, 2));
-    store.miss(of, "a/b", (Millis(1), Millis(7)), &mut event).await.unwrap();
+    store.record_missing(of, "a/b", Millis(1), Millis(7), &mut event).await.unwrap();
     drop(store);
     RealDisk.unlink(&folder.path().join("cache.sqlite")).unwrap();
-    assert!(open(folder.path()).folder("a", &mut event).await.unwrap().fact(of).is_none());
+    assert!(open(folder.path()).folder_presence("a", &mut event).await.unwrap().upstream(of).is_none());
 }
 
 #[tokio::test]
@@ -188,24 +191,25 @@ async fn files_of_upstreams_are_kept_without_a_sync_and_those_of_a_lost_cache_go
     assert_eq!(hashes, Hashes::of(&large));
     let file =
         CachedFile { hashes, etag: None, modified: None, first_seen: now, fetched: now, checked: now, verified: None };
-    let arrived = (file.clone(), Arrival::Staged(Box::new(staged)));
-    store.keep_cached(of, "a/b.jar", arrived, None, &mut event).await.unwrap();
-    assert_eq!((files(&store.layout().arriving()), event.tally(Op::BlobSync).count), (0, 0));
-    let Some(Recalled::File(known, Held::File(bytes))) = store.recall(of, "a/b.jar", now, &mut event).await.unwrap()
+    let arrival = Arrival::Staged(Box::new(staged));
+    store.keep_cached(of, "a/b.bin", file.clone(), arrival, None, &mut event).await.unwrap();
+    assert_eq!((files(&store.layout().temporary_blobs()), event.tally(Op::BlobSync).count), (0, 0));
+    let Some(CachedPath::File(known, Held::File(bytes))) =
+        store.lookup_cached(of, "a/b.bin", now, &mut event).await.unwrap()
     else {
         panic!("it is not there")
     };
     let mut read = Vec::new();
     (&*bytes).read_to_end(&mut read).unwrap();
     assert_eq!((read, &*known), (large.to_vec(), &file));
-    store.confirm_cached(of, "a/b.jar", Millis(9), &mut event).await.unwrap();
-    let listed = store.cached_files(of, ("a/", ""), 9, &mut event).await.unwrap();
+    store.confirm_cached(of, "a/b.bin", Millis(9), &mut event).await.unwrap();
+    let listed = store.cached_files(of, "a/", "", 9, &mut event).await.unwrap();
     assert_eq!((listed.len(), listed[0].1.checked, listed[0].1.fetched), (1, Millis(9), now));
     store.close();
     RealDisk.unlink(&store.layout().cache()).unwrap();
     drop(store);
     let store = open(folder.path());
-    assert!(store.recall(of, "a/b.jar", now, &mut event).await.unwrap().is_none());
+    assert!(store.lookup_cached(of, "a/b.bin", now, &mut event).await.unwrap().is_none());
     while files(&store.layout().cached()) > 1 {
         std::thread::yield_now();
     }
@@ -220,7 +224,7 @@ async fn a_unit_that_was_refreshed_voids_what_was_answered_from_it_by_groups_too
     }
     let stamp = |id, unit| store.revisions().stamp(&[Unit::Of(RepositoryId(id), unit)], Millis(i64::MAX)).unwrap();
     let (own, group, other) = (stamp(1, "a/b"), stamp(2, "a/b"), stamp(2, "a/c"));
-    store.refreshed(RepositoryId(1), "a/b");
+    store.upstream_changed(RepositoryId(1), "a/b");
     let holds = |stamp| store.revisions().holds(&stamp, Millis(1));
     assert_eq!((holds(own), holds(group), holds(other)), (false, false, true));
 }

@@ -1,4 +1,4 @@
-//! What was first seen of upstreams.
+//! First-seen rows of upstreams and their budget.
 
 use super::{job, options};
 use crate::suite::{R, batch, made, refused, repository};
@@ -9,7 +9,7 @@ fn seen(unit: &str, versions: &[String]) -> Change {
     Change::FirstSeen { repository: R, unit: unit.into(), whole: false, seen: json!({ "versions": versions }) }
 }
 
-pub(crate) fn rows_of_a_unit_add_up_and_are_known_as_of_each(mut catalog: impl Catalog) {
+pub(crate) fn first_seen_rows_add_up_and_are_read_as_of_each_change(mut catalog: impl Catalog) {
     let row = |unit: &str, version: &str| seen(unit, &[version.to_owned()]);
     made(&mut catalog, vec![repository(0, "far", &[], false), row("a", "1"), row("b", "1"), row("a", "2")]);
     let told = |catalog: &mut dyn Catalog, unit: &str, through: u64| -> Vec<(u64, String)> {
@@ -27,7 +27,7 @@ pub(crate) fn rows_of_a_unit_add_up_and_are_known_as_of_each(mut catalog: impl C
     let whole = Change::FirstSeen { repository: R, unit: "a".into(), whole: true, seen: everything };
     made(&mut catalog, vec![whole, row("a", "3")]);
     let (three, four) = ((6, r#"{"versions":["1","2"]}"#.to_owned()), (7, r#"{"versions":["3"]}"#.to_owned()));
-    assert_eq!(told(&mut catalog, "a", 99), [three, four], "no row before the one that says everything");
+    assert_eq!(told(&mut catalog, "a", 99), [three, four], "no row before the one that repeats everything");
     assert_eq!(told(&mut catalog, "a", 5).len(), 2);
     let bytes = catalog.first_seen_bytes().unwrap();
     assert!(matches!(bytes[..], [(R, 300..2000)]), "{bytes:?}");
@@ -57,7 +57,7 @@ async fn a_budget_is_what_the_rows_take_and_is_the_same_after_a_rebuild() {
     let (store, used) = open();
     let mut rows = 0;
     let versions = |row: u32| (0..row % 60).map(|number| format!("1.{row}.{number}")).collect::<Vec<_>>();
-    while store.has_room_for_first_seen(R, "org/example/lamp//seen/0", 500, false) {
+    while store.admits_first_seen(R, "org/example/lamp//seen/0", 500, false) {
         store
             .commit(batch(vec![], vec![seen(&format!("org/example/lamp{rows}//seen/0"), &versions(rows))]), &mut job())
             .await

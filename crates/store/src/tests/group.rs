@@ -102,7 +102,7 @@ async fn who_asks_as_of_a_moment_waits_for_what_is_being_written_and_is_told_the
     let disk = Arc::new(Gate { arrived, through: Mutex::new(through) });
     let store = Store::open(StoreOptions { disk, ..options(folder.path()) }).unwrap();
     let moment = batch(vec![], vec![]).at;
-    assert_eq!(store.through(moment, &mut job()).await.unwrap(), Seq(0), "nobody writes, and nobody waits");
+    assert_eq!(store.last_change_by(moment, &mut job()).await.unwrap(), Seq(0), "nobody writes, and nobody waits");
     let change = batch(vec![], vec![publish("rack", 1)]);
     let writing = {
         let store = store.clone();
@@ -112,7 +112,7 @@ async fn who_asks_as_of_a_moment_waits_for_what_is_being_written_and_is_told_the
     arrivals.recv().unwrap();
     let asking = {
         let store = store.clone();
-        tokio::spawn(async move { store.through(moment, &mut job()).await.unwrap() })
+        tokio::spawn(async move { store.last_change_by(moment, &mut job()).await.unwrap() })
     };
     for _ in 0..100 {
         tokio::task::yield_now().await;

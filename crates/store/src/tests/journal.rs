@@ -4,7 +4,7 @@ use super::same::assert_same;
 use super::{job, open, options};
 use crate::disk::{Disk, RealDisk};
 use crate::suite::{any_batch, batch, publish};
-use crate::{Catalog, Error, Problem, Seq, Sqlite, Store, StoreOptions, check, rebuild};
+use crate::{Error, Problem, Seq, Sqlite, Store, StoreOptions, Transactions as _, check, rebuild};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -80,7 +80,7 @@ async fn an_older_truth_is_refused_and_its_log_never_meets_the_new_one() {
     remove_truth(data);
     // Another truth, shorter, with a log of its own that is not in it yet.
     let mut other = Sqlite::writer(&data.join("truth.sqlite")).unwrap();
-    other.commit(&[batch(vec![], vec![publish("rake", 1)])]).unwrap()[0].clone().unwrap();
+    other.commit_batches(&[batch(vec![], vec![publish("rake", 1)])]).unwrap()[0].clone().unwrap();
     std::fs::copy(data.join("truth.sqlite-wal"), data.join("kept-wal")).unwrap();
     drop(other);
     RealDisk.rename(&data.join("kept-wal"), &data.join("truth.sqlite-wal")).unwrap();
@@ -100,7 +100,7 @@ async fn a_rebuild_without_need_loses_nothing_that_was_acknowledged() {
     drop(store);
     // As a killed process leaves it: committed, and not shipped.
     let mut truth = Sqlite::writer(&data.join("truth.sqlite")).unwrap();
-    truth.commit(&[batch(vec![], vec![publish("rack", 2)])]).unwrap()[0].clone().unwrap();
+    truth.commit_batches(&[batch(vec![], vec![publish("rack", 2)])]).unwrap()[0].clone().unwrap();
     drop(truth);
     assert_eq!(rebuild(data, &mut |_| ()).unwrap().last, Seq(2));
     assert_eq!(
@@ -152,23 +152,23 @@ async fn a_check_of_a_folder_names_what_is_wrong_and_mends_nothing() {
     store.commit(batch(vec![], vec![publish("rack", 1)]), &mut job()).await.unwrap();
     assert!(matches!(check(data, true, &mut |_| ()), Err(Error::Locked(_))));
     let staged = store.stage(&mut job()).await.unwrap();
-    std::fs::copy(data.join("version"), store.layout().arriving().join("77")).unwrap();
+    std::fs::copy(data.join("version"), store.layout().temporary_blobs().join("77")).unwrap();
     drop(staged);
     store.close();
     std::fs::copy(data.join("version"), store.layout().segments().join("arriving")).unwrap();
     std::fs::copy(data.join("version"), store.layout().segments().join("77")).unwrap();
     let digest = crate::Hashes::of(b"nobody's").sha256;
-    let (_, inner, unnamed) = store.layout().blob(&digest);
-    std::fs::create_dir_all(inner).unwrap();
-    std::fs::copy(data.join("version"), &unnamed).unwrap();
+    let orphan = store.layout().blob(&digest);
+    std::fs::create_dir_all(orphan.inner).unwrap();
+    std::fs::copy(data.join("version"), &orphan.file).unwrap();
     let missing = Problem::BlobMissing(crate::Hashes::of(b"rack-1").sha256);
     let stray = Problem::Stray(store.layout().segments().join("77"));
     for _ in 0..2 {
         let report = check(data, true, &mut |_| ()).unwrap();
         assert_eq!((report.rows, report.blobs, report.segments), (1, 1, 1));
         assert_eq!(report.problems, [missing.clone(), stray.clone()]);
-        assert_eq!(report.leftovers, [store.layout().arriving().join("77")]);
-        assert_eq!(report.unnamed, crate::Unnamed { blobs: 1, size_bytes: 2, files: vec![unnamed.clone()] });
+        assert_eq!(report.leftovers, [store.layout().temporary_blobs().join("77")]);
+        assert_eq!(report.orphans, crate::Orphans { blobs: 1, size_bytes: 2, files: vec![orphan.file.clone()] });
     }
 }
 

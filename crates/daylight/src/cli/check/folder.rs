@@ -22,21 +22,21 @@ pub(super) fn check(folder: &Folder, verify: bool, json: bool, context: &mut Con
         let problems: Vec<String> = report.problems.iter().map(Problem::to_string).collect();
         let all = serde_json::json!({
             "rows": report.rows, "blobs": report.blobs, "segments": report.segments,
-            "kept": report.kept, "kept_read": report.kept_read, "problems": problems,
+            "kept": report.cached_files, "kept_read": report.cached_files_read, "problems": problems,
             "leftovers": report.leftovers.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
-            "unnamed": orphan_blobs::json(&report.unnamed), "seconds": took.as_secs_f64(),
+            "unnamed": orphan_blobs::json(&report.orphans), "seconds": took.as_secs_f64(),
         });
         writeln!(context.out, "{all:#}")?;
     } else {
         for problem in &report.problems {
             writeln!(context.out, "{}", plain(&problem.to_string()))?;
         }
-        orphan_blobs::write(&report.unnamed, context)?;
+        orphan_blobs::write(&report.orphans, context)?;
         if !report.leftovers.is_empty() {
             let many = report.leftovers.len();
             writeln!(context.out, "{many} uploads were cut off: the next start of the server removes their files")?;
         }
-        let Report { rows, blobs, segments, kept, kept_read, .. } = report;
+        let Report { rows, blobs, segments, cached_files: kept, cached_files_read: kept_read, .. } = report;
         writeln!(context.out, "checked {rows} rows, {blobs} blobs and {segments} segments in {took:.1?}")?;
         if kept > 0 {
             writeln!(context.out, "read {kept_read} of {kept} files that are kept of upstreams")?;
@@ -61,9 +61,9 @@ fn advice(report: &Report) -> String {
         "restore these blobs from a copy of the folder: each file is named by its SHA-256".to_owned()
     } else if any(|problem| matches!(problem, Problem::Journal(_))) {
         "`daylight rebuild` makes the truth database again from the segments".to_owned()
-    } else if any(|problem| !matches!(problem, Problem::Stray(_) | Problem::KeptDamaged { .. })) {
+    } else if any(|problem| !matches!(problem, Problem::Stray(_) | Problem::CachedFileDamaged { .. })) {
         "packages are served as before; restore these segments from a copy of the folder before a rebuild".to_owned()
-    } else if any(|problem| matches!(problem, Problem::KeptDamaged { .. })) {
+    } else if any(|problem| matches!(problem, Problem::CachedFileDamaged { .. })) {
         "look at the disk; the server drops such a file when it reads it, and fetches it again".to_owned()
     } else {
         "nothing uses these files; move them away".to_owned()

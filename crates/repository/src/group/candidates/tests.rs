@@ -42,7 +42,7 @@ fn leads(leaves: &[Arc<Repository>], known: &[Known<'_>], path: &str) -> Candida
     let rows = known.iter().map(|(at, has, missing)| (leaves[*at].origin, *has, names(missing))).collect();
     Candidates::new(
         &leaves.iter().collect::<Vec<_>>(),
-        &Folder::new(rows),
+        &FolderPresence::new(rows),
         vec![None; leaves.len()],
         &leaves[0].file(path),
         NOW,
@@ -101,8 +101,13 @@ fn what_a_repository_had_at_another_upstream_is_not_known_of_this_one() {
     let kind = (Format::Maven, before.shared.clone());
     two[1] = turned(before.id, before.record.clone(), "http://other.example/", kind);
     let rows = vec![(two[0].origin, false, BTreeMap::new()), (before.origin, true, BTreeMap::new())];
-    let leads =
-        Candidates::new(&two.iter().collect::<Vec<_>>(), &Folder::new(rows), vec![None; 2], &two[0].file(JAR), NOW);
+    let leads = Candidates::new(
+        &two.iter().collect::<Vec<_>>(),
+        &FolderPresence::new(rows),
+        vec![None; 2],
+        &two[0].file(JAR),
+        NOW,
+    );
     assert_eq!(leads.pin, None);
 }
 
@@ -112,7 +117,7 @@ fn who_says_that_it_has_nothing_there_is_asked_last_unless_it_was_proven_to_have
     let leads = |known: &[Known<'_>], path: &str| {
         let rows = known.iter().map(|(at, has, _)| (two[*at].origin, *has, BTreeMap::new())).collect();
         let unlikely = vec![Some(Millis(200)), None];
-        Candidates::new(&two.iter().collect::<Vec<_>>(), &Folder::new(rows), unlikely, &two[0].file(path), NOW)
+        Candidates::new(&two.iter().collect::<Vec<_>>(), &FolderPresence::new(rows), unlikely, &two[0].file(path), NOW)
     };
     for path in [JAR, BUILD] {
         let nothing = leads(&[], path);

@@ -32,7 +32,7 @@ impl FirstSeenStore<'_> {
     ) -> Result<Option<T>, Error> {
         let facts = match self.through {
             None => self.store.facts(self.id, unit, event).await?.facts,
-            Some(through) => self.store.then(through).facts(self.id, unit, event).await?,
+            Some(through) => self.store.as_of(through).facts(self.id, unit, event).await?,
         };
         read(unit, facts)
     }
@@ -50,10 +50,11 @@ impl FirstSeenStore<'_> {
     async fn all<T: DeserializeOwned>(self, within: &str, event: &mut Event) -> Result<BTreeMap<String, T>, Error> {
         let (mut all, mut after) = (BTreeMap::new(), String::new());
         loop {
-            let part = (within, &*after);
             let units = match self.through {
-                None => self.store.known(self.id, part, PAGE, event).await?,
-                Some(through) => self.store.then(through).known(self.id, part, PAGE, event).await?,
+                None => self.store.units_with_facts(self.id, within, &after, PAGE, event).await?,
+                Some(through) => {
+                    self.store.as_of(through).units_with_facts(self.id, within, &after, PAGE, event).await?
+                }
             };
             let last = units.last().filter(|_| units.len() == PAGE).map(|(unit, _)| unit.clone());
             for (unit, facts) in units {

@@ -1,8 +1,9 @@
-//! A cache against a model of one, its bounds, and what becomes of it when files are lost.
+//! The cache against a model of one, its bounds, and what happens when files are lost.
 
 use super::*;
-use crate::cache::{Shelf, sound};
+use crate::cache::{CacheBounds, FileCache, has_digest};
 use crate::disk::RealDisk;
+use bytes::Bytes;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,10 +14,11 @@ const B: Origin = Origin { repository: RepositoryId(2), urls: 7 };
 /// What a small file weighs.
 const ONE: u64 = 4096 + 2048;
 
-pub(crate) fn open(folder: &Path, room: u64, boot: i64) -> Cache {
-    let shelf = Shelf::new(Arc::new(RealDisk), folder.join("cached"), boot);
-    let rooms = (Bound::new(BoundName::Cached, "", room), Bound::new(BoundName::Facts, "", 5 * 160));
-    Cache::open(&folder.join("cache.sqlite"), shelf, rooms, Arc::default(), Log::silent()).unwrap()
+pub(crate) fn open(folder: &Path, max_bytes: u64, boot: i64) -> Cache {
+    let file_cache = FileCache::new(Arc::new(RealDisk), folder.join("cached"), boot);
+    let files = Bound::new(BoundName::Cached, "", max_bytes);
+    let bounds = CacheBounds { files, presence: Bound::new(BoundName::Facts, "", 5 * 160) };
+    Cache::open(&folder.join("cache.sqlite"), file_cache, bounds, Arc::default(), Log::silent()).unwrap()
 }
 
 fn file(bytes: &[u8], at: i64) -> CachedFile {
@@ -33,12 +35,12 @@ fn file(bytes: &[u8], at: i64) -> CachedFile {
 }
 
 pub(crate) fn keep(cache: &mut Cache, id: Origin, path: &str, bytes: &[u8], at: i64) {
-    cache.keep((id, path), &file(bytes, at), Arrived::Bytes(Bytes::copy_from_slice(bytes)), None).unwrap();
+    cache.keep(id, path, &file(bytes, at), Incoming::Bytes(Bytes::copy_from_slice(bytes)), None).unwrap();
 }
 
 pub(crate) fn bytes(cache: &mut Cache, id: Origin, path: &str) -> Option<Vec<u8>> {
-    match cache.recall(id, path, Millis(0)).unwrap()? {
-        Found::Recalled(Recalled::File(known, Held::Bytes(bytes))) => {
+    match cache.lookup(id, path, Millis(0)).unwrap()? {
+        Lookup::Found(CachedPath::File(known, Held::Bytes(bytes))) => {
             assert_eq!(known.hashes, Hashes::of(&bytes));
             Some(bytes.to_vec())
         }
@@ -53,7 +55,7 @@ pub(crate) fn on_disk(folder: &Path) -> usize {
 }
 
 #[test]
-fn what_is_kept_is_recalled_after_a_restart_and_a_newer_one_takes_its_place() {
+fn a_kept_file_is_found_after_a_restart_and_a_newer_one_replaces_it() {
     let folder = tempfile::tempdir().unwrap();
     let mut cache = open(folder.path(), u64::MAX, 1);
     keep(&mut cache, A, "a/b", b"one", 1);
@@ -61,34 +63,34 @@ fn what_is_kept_is_recalled_after_a_restart_and_a_newer_one_takes_its_place() {
     drop(cache);
     let mut cache = open(folder.path(), u64::MAX, 1);
     assert_eq!(bytes(&mut cache, A, "a/b").unwrap(), b"one");
-    assert_eq!((on_disk(folder.path()), cache.room.used()), (1, 2 * ONE), "the same bytes are there once");
+    assert_eq!((on_disk(folder.path()), cache.bounds.files.used()), (1, 2 * ONE), "the same bytes are there once");
     keep(&mut cache, A, "a/b", b"other", 2);
     assert_eq!(bytes(&mut cache, A, "a/b").unwrap(), b"other");
     assert_eq!(bytes(&mut cache, B, "a/b").unwrap(), b"one");
     keep(&mut cache, B, "a/b", b"other", 2);
-    assert_eq!((on_disk(folder.path()), cache.room.used()), (1, 2 * ONE));
+    assert_eq!((on_disk(folder.path()), cache.bounds.files.used()), (1, 2 * ONE));
 }
 
 #[test]
-fn a_path_is_missing_until_its_time_or_until_it_comes() {
+fn a_path_is_missing_until_its_time_or_until_a_file_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let mut cache = open(folder.path(), u64::MAX, 1);
     keep(&mut cache, A, "a", b"one", 1);
-    cache.miss(A, "a", (Millis(1), Millis(9)), true).unwrap();
-    cache.miss(A, "b", (Millis(1), Millis(5)), true).unwrap();
-    let recalled = cache.recall(A, "a", Millis(1)).unwrap();
-    assert!(matches!(recalled, Some(Found::Recalled(Recalled::MissingUntil(Millis(9))))));
+    cache.record_missing(A, "a", Millis(1), Millis(9), true).unwrap();
+    cache.record_missing(A, "b", Millis(1), Millis(5), true).unwrap();
+    let recalled = cache.lookup(A, "a", Millis(1)).unwrap();
+    assert!(matches!(recalled, Some(Lookup::Found(CachedPath::MissingUntil(Millis(9))))));
     assert_eq!(on_disk(folder.path()), 0);
-    let listed = |cache: &mut Cache, now| cache.missing(A, ("", ""), Millis(now), 9).unwrap().paths;
+    let listed = |cache: &mut Cache, now| cache.missing(A, "", "", Millis(now), 9).unwrap().paths;
     assert_eq!(listed(&mut cache, 5), [("a".to_owned(), Millis(9))]);
     keep(&mut cache, A, "a", b"two", 1);
     assert_eq!(bytes(&mut cache, A, "a").unwrap(), b"two");
-    assert!(cache.lose(A, "b").unwrap() && !cache.lose(A, "b").unwrap());
+    assert!(cache.forget(A, "b").unwrap() && !cache.forget(A, "b").unwrap());
     assert!(listed(&mut cache, 0).is_empty());
 }
 
 #[test]
-fn what_was_used_longest_ago_goes_first_of_the_repository_that_is_over_and_of_all() {
+fn the_least_recently_used_file_is_evicted_first_of_a_repository_and_of_all() {
     let folder = tempfile::tempdir().unwrap();
     let mut cache = open(folder.path(), 4 * ONE, 1);
     let old = |cache: &mut Cache, id, path: &str, at| keep(cache, id, path, path.repeat(10).as_bytes(), at);
@@ -99,16 +101,16 @@ fn what_was_used_longest_ago_goes_first_of_the_repository_that_is_over_and_of_al
     old(&mut cache, A, "y", 3);
     assert_eq!(bytes(&mut cache, A, "a"), None, "four fit");
     assert!(bytes(&mut cache, B, "b").is_some() && bytes(&mut cache, A, "c").is_some());
-    let long_after = Millis(4 + USED_AGAIN);
+    let long_after = Millis(4 + TOUCH_INTERVAL);
     for (of, path) in [(B, "b"), (A, "x"), (A, "y")] {
-        cache.recall(of, path, long_after).unwrap();
+        cache.lookup(of, path, long_after).unwrap();
     }
     old(&mut cache, A, "d", 4);
-    assert_eq!((bytes(&mut cache, A, "c"), cache.room.used()), (None, 4 * ONE), "it was used longest ago");
+    assert_eq!((bytes(&mut cache, A, "c"), cache.bounds.files.used()), (None, 4 * ONE), "it was used longest ago");
     let tight = |cache: &mut Cache, path: &str| {
         let text = path.repeat(10);
-        let arrived = Arrived::Bytes(Bytes::copy_from_slice(text.as_bytes()));
-        cache.keep((A, path), &file(text.as_bytes(), 9), arrived, Some(4 * ONE)).unwrap();
+        let arrived = Incoming::Bytes(Bytes::copy_from_slice(text.as_bytes()));
+        cache.keep(A, path, &file(text.as_bytes(), 9), arrived, Some(4 * ONE)).unwrap();
     };
     tight(&mut cache, "e");
     assert!(bytes(&mut cache, A, "d").is_none() && bytes(&mut cache, B, "b").is_some());
@@ -116,72 +118,74 @@ fn what_was_used_longest_ago_goes_first_of_the_repository_that_is_over_and_of_al
 }
 
 #[test]
-fn what_is_kept_weighs_what_it_takes_of_the_disk() {
+fn a_file_weighs_the_blocks_that_it_takes_on_the_disk() {
     let folder = tempfile::tempdir().unwrap();
     let mut cache = open(folder.path(), u64::MAX, 1);
     for at in 0..100 {
         keep(&mut cache, A, &at.to_string(), &[at], 1);
     }
-    assert_eq!(cache.room.used(), 100 * ONE);
+    assert_eq!(cache.bounds.files.used(), 100 * ONE);
     keep(&mut cache, A, "0", &[7; 4097], 1);
-    assert_eq!(cache.room.used(), 101 * ONE - 2048);
+    assert_eq!(cache.bounds.files.used(), 101 * ONE - 2048);
 }
 
 #[test]
-fn one_large_file_does_not_have_the_others_go() {
+fn one_large_file_does_not_evict_the_others() {
     let folder = tempfile::tempdir().unwrap();
     let mut cache = open(folder.path(), 8 * ONE, 1);
     let large = vec![1; 3 * ONE as usize];
     keep(&mut cache, A, "large", &large, 1);
-    assert!(cache.recall(A, "large", Millis(1)).unwrap().is_some(), "there was room");
+    assert!(cache.lookup(A, "large", Millis(1)).unwrap().is_some(), "there was room");
     for path in ["a", "b", "c", "d"] {
         keep(&mut cache, A, path, path.as_bytes(), 2);
     }
     keep(&mut cache, A, "larger", &[2; 4 * ONE as usize], 3);
-    assert!(cache.recall(A, "larger", Millis(3)).unwrap().is_none());
+    assert!(cache.lookup(A, "larger", Millis(3)).unwrap().is_none());
     for path in ["a", "b", "c", "d"] {
         assert_eq!(bytes(&mut cache, A, path).unwrap(), path.as_bytes());
     }
-    assert_eq!((on_disk(folder.path()), cache.room.rejected()), (5, 1));
-    // What is no longer what the upstream has goes, though what it has now is not kept.
+    assert_eq!((on_disk(folder.path()), cache.bounds.files.rejected()), (5, 1));
+    // An outdated file is dropped even where the new one is not kept.
     keep(&mut cache, A, "a", &[3; 4 * ONE as usize], 4);
-    assert!(cache.recall(A, "a", Millis(4)).unwrap().is_none());
+    assert!(cache.lookup(A, "a", Millis(4)).unwrap().is_none());
 }
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "damage")]
-fn a_file_that_is_lost_or_cut_is_forgotten_and_one_of_another_life_of_the_machine_is_in_doubt() {
+fn a_lost_or_truncated_file_is_forgotten_and_one_of_an_earlier_boot_is_unverified() {
     let folder = tempfile::tempdir().unwrap();
     let mut cache = open(folder.path(), u64::MAX, 1);
     for (path, text) in [("lost", "a"), ("cut", "bb"), ("changed", "ccc")] {
         keep(&mut cache, A, path, text.as_bytes(), 1);
     }
-    let place = |cache: &Cache, text: &str| cache.shelf.path(&Hashes::of(text.as_bytes()).sha256);
+    let place = |cache: &Cache, text: &str| cache.file_cache.path(&Hashes::of(text.as_bytes()).sha256);
     std::fs::remove_file(place(&cache, "a")).unwrap();
     std::fs::write(place(&cache, "bb"), "b").unwrap();
     std::fs::write(place(&cache, "ccc"), "cdc").unwrap();
     assert_eq!((bytes(&mut cache, A, "lost"), bytes(&mut cache, A, "cut")), (None, None));
     keep(&mut cache, A, "good", b"dddd", 1);
-    assert_eq!((on_disk(folder.path()), cache.room.used()), (2, 2 * ONE));
+    assert_eq!((on_disk(folder.path()), cache.bounds.files.used()), (2, 2 * ONE));
     drop(cache);
     let mut cache = open(folder.path(), u64::MAX, 2);
     for (path, good) in [("changed", false), ("good", true)] {
-        let Some(Found::Doubtful(mut doubtful)) = cache.recall(A, path, Millis(1)).unwrap() else { panic!("{path}") };
-        assert_eq!(sound(&mut doubtful.file, &doubtful.known.hashes.sha256), good, "{path}");
+        let Some(Lookup::Unverified(mut unverified)) = cache.lookup(A, path, Millis(1)).unwrap() else {
+            panic!("{path}")
+        };
+        assert_eq!(has_digest(&mut unverified.file, &unverified.known.hashes.sha256), good, "{path}");
     }
-    cache.trust(A, "good").unwrap();
+    cache.mark_verified(A, "good").unwrap();
     assert_eq!(bytes(&mut cache, A, "good").unwrap(), b"dddd");
 }
 
 #[test]
-fn files_are_listed_by_what_their_paths_begin_with() {
+fn files_are_listed_by_prefix() {
     let folder = tempfile::tempdir().unwrap();
     let mut cache = open(folder.path(), u64::MAX, 1);
     for path in ["a/b", "a/c", "ab", "b"] {
         keep(&mut cache, A, path, path.as_bytes(), 1);
     }
     let mut list = |prefix, after, limit| {
-        let files = cache.files(A, (prefix, after), limit).unwrap();
+        let files = cache.files(A, prefix, after, limit).unwrap();
         files.into_iter().map(|(path, _)| path).collect::<Vec<_>>()
     };
     assert_eq!(list("", "", 9), ["a/b", "a/c", "ab", "b"]);
@@ -191,7 +195,7 @@ fn files_are_listed_by_what_their_paths_begin_with() {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
-    /// The model: each path's bytes, in the order of their use.
+    /// The model has the bytes of each path, in the order of their use.
     #[test]
     fn a_cache_holds_the_newest_that_fit_and_no_file_more(
         steps in proptest::collection::vec((0..2u64, 0..6u8, 1..30usize, any::<bool>()), 1..60), room in 2..16u64,
@@ -203,7 +207,7 @@ proptest! {
         for (at, (of, path, size, forget)) in steps.into_iter().enumerate() {
             let (id, name) = (Origin { repository: RepositoryId(of), urls: 7 }, path.to_string());
             if forget {
-                prop_assert_eq!(cache.lose(id, &name).unwrap(), model.remove(&(of, path)).is_some());
+                prop_assert_eq!(cache.forget(id, &name).unwrap(), model.remove(&(of, path)).is_some());
                 continue;
             }
             let text = vec![path + size as u8; size * 400];

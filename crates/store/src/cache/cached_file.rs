@@ -1,0 +1,74 @@
+//! A cached file of an upstream, and what a lookup of a path finds.
+
+use crate::blobs::TemporaryBlob;
+use crate::digest::{Digest, Hashes};
+use bytes::Bytes;
+use std::fs::File;
+use std::sync::Arc;
+use telemetry::Millis;
+
+/// What is known of a file of an upstream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CachedFile {
+    /// The digests of its bytes, as they arrived here.
+    pub hashes: Hashes,
+    /// The entity tag that the upstream gave it. Opaque: it is sent back unchanged.
+    pub etag: Option<String>,
+    /// Its last modification as the upstream wrote it. Opaque: it is sent back unchanged.
+    pub modified: Option<String>,
+    /// When the path was first seen to exist.
+    pub first_seen: Millis,
+    /// When these bytes were fetched.
+    pub fetched: Millis,
+    /// When the upstream last proved that the file is unchanged.
+    pub checked: Millis,
+    /// Whether the upstream's own checksums match the bytes. `None`: not checked, or not recorded.
+    pub verified: Option<bool>,
+}
+
+/// What the cache has for a path of an upstream.
+#[derive(Debug)]
+pub enum CachedPath {
+    /// A file, and its bytes.
+    File(Arc<CachedFile>, Held),
+    /// It was proven missing, which is believed until this moment.
+    MissingUntil(Millis),
+}
+
+/// The bytes of a cached file.
+#[derive(Debug, Clone)]
+pub enum Held {
+    /// In memory, for a small file.
+    Bytes(Bytes),
+    /// An open file. Others read it too, so it is never read through its cursor.
+    File(Arc<File>),
+}
+
+/// The result of a lookup on the cache's thread.
+pub(crate) enum Lookup {
+    /// The bytes may be used.
+    Found(CachedPath),
+    /// The bytes must be verified first: they were written in an earlier boot of the machine, or not verified for long.
+    Unverified(Unverified),
+    /// The bytes did not match the digest. The file was dropped.
+    Damaged(Digest),
+}
+
+/// A file whose bytes may not match its digest.
+pub(crate) struct Unverified {
+    pub(crate) known: CachedFile,
+    pub(crate) file: File,
+    /// It was written in an earlier boot of the machine. That it is lost then is expected and no damage.
+    pub(crate) earlier_boot: bool,
+}
+
+/// Files up to this size are verified before they are served, larger ones afterwards.
+pub(crate) const VERIFIED_FIRST_MAX: u64 = 16 << 20;
+
+/// The bytes of a file to be cached.
+pub(crate) enum Incoming {
+    /// In memory.
+    Bytes(Bytes),
+    /// In a temporary file.
+    File(Box<TemporaryBlob>),
+}

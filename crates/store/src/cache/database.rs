@@ -1,0 +1,172 @@
+//! The cache's connection to SQLite: opened, and replaced by an empty database where it is damaged.
+
+use super::file_cache::FileCache;
+use super::last_verified::LastVerified;
+use super::origin::Origin;
+use super::presence_cache::PresenceCache;
+use super::schema::{connect, folder_name};
+use crate::database_files::remove_database;
+use crate::error::{Error, is_corrupt};
+use crate::record::RepositoryId;
+use rusqlite::Connection;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use telemetry::{Bound, Log};
+
+/// The cache database and the files beside it.
+#[derive(Debug)]
+pub(crate) struct Cache {
+    path: PathBuf,
+    pub(super) connection: Connection,
+    pub(super) file_cache: FileCache,
+    pub(super) bounds: CacheBounds,
+    pub(super) presence: Arc<PresenceCache>,
+    pub(super) last_verified: Arc<LastVerified>,
+    /// The current upstream of each repository whose upstream was changed or removed since the start.
+    pub(super) changed_upstreams: HashMap<RepositoryId, Option<Origin>>,
+    /// How often the database was found damaged and replaced.
+    renewed: Arc<AtomicU64>,
+    log: Log,
+}
+
+/// How many bytes the cache may take on the disk.
+#[derive(Debug)]
+pub(crate) struct CacheBounds {
+    /// The files of all repositories.
+    pub(crate) files: Arc<Bound>,
+    /// The rows about folders of upstreams.
+    pub(crate) presence: Arc<Bound>,
+}
+
+impl Cache {
+    /// Opens the database. Creates one where there is none, and replaces one that cannot be read.
+    pub(crate) fn open(
+        path: &Path,
+        mut file_cache: FileCache,
+        bounds: CacheBounds,
+        renewed: Arc<AtomicU64>,
+        log: Log,
+    ) -> Result<Self, Error> {
+        let connection = match connect(path) {
+            Err(error) if is_corrupt(&error) => renew(path, &renewed, &log, &error)?,
+            connected => connected.map_err(Error::sqlite("open the cache"))?,
+        };
+        file_cache.use_folder(folder_name(&connection).map_err(Error::sqlite("open the cache"))?)?;
+        file_cache.remove_old_folders()?;
+        let mut cache = Self {
+            path: path.to_owned(),
+            connection,
+            file_cache,
+            bounds,
+            presence: PresenceCache::new(),
+            last_verified: Arc::default(),
+            changed_upstreams: HashMap::new(),
+            renewed,
+            log,
+        };
+        cache.measure_files()?;
+        cache.measure_presence()?;
+        Ok(cache)
+    }
+
+    /// The part of what is known of folders that is in memory. Other threads read it without waiting for this one.
+    pub(crate) fn presence(&self) -> &Arc<PresenceCache> {
+        &self.presence
+    }
+
+    /// When files were last compared with their digests.
+    pub(crate) fn last_verified(&self) -> &Arc<LastVerified> {
+        &self.last_verified
+    }
+
+    /// Runs an operation. If the database is damaged, replaces it and tries once more.
+    pub(super) fn run<T>(&mut self, operation: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
+        match operation(&self.connection) {
+            Err(error) if is_corrupt(&error) => {
+                // The old connection is closed first: SQLite removes the log of a closed database by name, and that must not be
+                // the log of the new one.
+                let nothing = Connection::open_in_memory().map_err(Error::sqlite("open the cache"))?;
+                drop(std::mem::replace(&mut self.connection, nothing));
+                self.connection = renew(&self.path, &self.renewed, &self.log, &error)?;
+                self.file_cache.use_folder(folder_name(&self.connection).map_err(Error::sqlite("open the cache"))?)?;
+                self.presence.clear();
+                operation(&self.connection)
+            }
+            done => done,
+        }
+        .map_err(Error::sqlite("use the cache"))
+    }
+}
+
+fn renew(path: &Path, renewed: &AtomicU64, log: &Log, why: &rusqlite::Error) -> Result<Connection, Error> {
+    renewed.fetch_add(1, Ordering::Relaxed);
+    log.warn("the cache cannot be read and is made anew", &[("path", &path.display()), ("error", why)]);
+    remove_database(path)?;
+    connect(path).map_err(Error::sqlite("open the cache"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::files::tests::{keep, open};
+    use telemetry::Millis;
+
+    const A: Origin = Origin { repository: RepositoryId(1), urls: 7 };
+
+    /// Whether a recorded fact can be read again.
+    fn works(cache: &mut Cache) -> bool {
+        cache.record_missing(A, "a/b", Millis(1), Millis(9), true).unwrap();
+        cache.missing_until(A, "a/b").unwrap() == Some(Millis(9))
+    }
+
+    #[test]
+    fn facts_stay_over_a_restart_and_a_deleted_cache_is_an_empty_one() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(works(&mut open(folder.path(), u64::MAX, 1)));
+        assert_eq!(open(folder.path(), u64::MAX, 1).missing_until(A, "a/b").unwrap(), Some(Millis(9)));
+        remove_database(&folder.path().join("cache.sqlite")).unwrap();
+        assert_eq!(open(folder.path(), u64::MAX, 1).missing_until(A, "a/b").unwrap(), None);
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "damage")]
+    fn a_damaged_cache_and_one_of_another_form_are_replaced_and_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cache.sqlite");
+        std::fs::write(&path, "this is no database, whatever its name says".repeat(99)).unwrap();
+        let mut cache = open(folder.path(), u64::MAX, 1);
+        assert_eq!(cache.renewed.load(Ordering::Relaxed), 1);
+        assert!(works(&mut cache));
+        cache.connection.execute_batch("PRAGMA user_version = 9").unwrap();
+        drop(cache);
+        assert_eq!(open(folder.path(), u64::MAX, 1).renewed.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_cache_without_the_table_of_verified_files_keeps_its_files_and_does_not_know_whether_they_were_verified() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut cache = open(folder.path(), u64::MAX, 1);
+        keep(&mut cache, A, "a/b", b"lamp", 1);
+        cache.connection.execute_batch("DROP TRIGGER verified_went; DROP TABLE verified").unwrap();
+        drop(cache);
+        let mut cache = open(folder.path(), u64::MAX, 1);
+        assert_eq!(cache.renewed.load(Ordering::Relaxed), 0);
+        let verified = |cache: &mut Cache| cache.files(A, "", "", 9).unwrap().pop().unwrap().1.verified;
+        assert_eq!(verified(&mut cache), None);
+        keep(&mut cache, A, "a/b", b"lamp", 1);
+        assert_eq!(verified(&mut cache), Some(true));
+        assert!(cache.forget(A, "a/b").unwrap());
+        let rows = "SELECT count(*) FROM verified";
+        assert_eq!(cache.connection.query_row(rows, [], |row| row.get::<_, i64>(0)), Ok(0));
+    }
+
+    #[test]
+    fn the_cache_is_synced_lazily() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = open(folder.path(), u64::MAX, 1);
+        let mode: i64 = cache.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
+        assert_eq!(mode, 1);
+    }
+}

@@ -1,0 +1,115 @@
+//! Keeps cached files within their bounds: the least recently used are evicted first.
+
+use super::database::Cache;
+use super::rows::digest;
+use super::weight::weight;
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::record::RepositoryId;
+use rusqlite::{Connection, params};
+
+/// Most files that are evicted in one turn of the thread. Other requests get their turns in between.
+const EVICT_MAX: usize = 64;
+
+/// A file to evict.
+struct Victim {
+    repository: RepositoryId,
+    path: String,
+    digest: Digest,
+}
+
+impl Cache {
+    /// Evicts files until those of `repository` fit into `max_bytes`, and the files of all repositories into their bound.
+    pub(super) fn evict(&mut self, repository: RepositoryId, max_bytes: Option<u64>) -> Result<(), Error> {
+        let mut evicted = 0;
+        while evicted < EVICT_MAX {
+            let used = self.used_bytes(repository)?;
+            let over_own = used.own.saturating_sub(max_bytes.unwrap_or(u64::MAX));
+            let over_all = used.all.saturating_sub(self.bounds.files.capacity());
+            let victims = match (over_own, over_all) {
+                (0, 0) => break,
+                (0, excess) => self.run(|database| least_recently_used(database, None, excess))?,
+                (excess, _) => self.run(|database| least_recently_used(database, Some(repository), excess))?,
+            };
+            if victims.is_empty() {
+                break;
+            }
+            for victim in &victims {
+                self.drop_row(victim.repository, &victim.path, &victim.digest)?;
+            }
+            evicted += victims.len();
+        }
+        self.measure_files()
+    }
+
+    /// Whether a file of that size may be kept. One that weighs more than a quarter of its bound evicts nothing: it must fit into the
+    /// free bytes and those of the file that it replaces.
+    pub(super) fn admits(
+        &mut self,
+        repository: RepositoryId,
+        max_bytes: Option<u64>,
+        size_bytes: u64,
+        replaced: u64,
+    ) -> Result<bool, Error> {
+        let (own_max, all_max) = (max_bytes.unwrap_or(u64::MAX), self.bounds.files.capacity());
+        let weight = weight(size_bytes);
+        if weight <= own_max.min(all_max) / 4 {
+            return Ok(true);
+        }
+        let used = self.used_bytes(repository)?;
+        let free = own_max.saturating_sub(used.own).min(all_max.saturating_sub(used.all));
+        let fits = weight <= free.saturating_add(replaced);
+        if !fits {
+            self.bounds.files.reject();
+        }
+        Ok(fits)
+    }
+
+    fn used_bytes(&mut self, repository: RepositoryId) -> Result<UsedBytes, Error> {
+        let sql = "SELECT coalesce(sum(bytes), 0), coalesce(sum(bytes) FILTER (WHERE repository = ?), 0) FROM held";
+        self.run(|database| {
+            database.prepare_cached(sql)?.query_row([repository.0.cast_signed()], |row| {
+                let [all, own] = [row.get::<_, i64>(0)?, row.get::<_, i64>(1)?].map(i64::cast_unsigned);
+                Ok(UsedBytes { all, own })
+            })
+        })
+    }
+
+    /// Reads how many bytes all files take, and tells the bound.
+    pub(super) fn measure_files(&mut self) -> Result<(), Error> {
+        let sum = |database: &Connection| {
+            database.query_row("SELECT coalesce(sum(bytes), 0) FROM held", [], |row| row.get(0))
+        };
+        let all: i64 = self.run(sum)?;
+        self.bounds.files.observe(all.cast_unsigned());
+        Ok(())
+    }
+}
+
+/// How many bytes files take.
+struct UsedBytes {
+    /// Those of all repositories.
+    all: u64,
+    /// Those of one.
+    own: u64,
+}
+
+/// The least recently used files that weigh `excess` bytes together, of one repository or of any.
+fn least_recently_used(database: &Connection, of: Option<RepositoryId>, excess: u64) -> rusqlite::Result<Vec<Victim>> {
+    let columns = "SELECT repository, path, sha256, weight FROM file";
+    let sql = match of {
+        Some(_) => format!("{columns} WHERE repository = ?1 ORDER BY used LIMIT ?2"),
+        None => format!("{columns} WHERE ?1 IS NULL ORDER BY used LIMIT ?2"),
+    };
+    let mut statement = database.prepare_cached(&sql)?;
+    let mut rows = statement.query(params![of.map(|of| of.0.cast_signed()), EVICT_MAX as i64])?;
+    let (mut victims, mut freed) = (Vec::new(), 0u64);
+    while freed < excess
+        && let Some(row) = rows.next()?
+    {
+        let repository = RepositoryId(row.get::<_, i64>(0)?.cast_unsigned());
+        victims.push(Victim { repository, path: row.get(1)?, digest: digest(row, 2)? });
+        freed += row.get::<_, i64>(3)?.cast_unsigned();
+    }
+    Ok(victims)
+}

@@ -1,0 +1,71 @@
+//! Drops what was cached from an upstream once the repository has another one.
+
+use super::database::Cache;
+use super::origin::Origin;
+use super::rows::digest;
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::record::RepositoryId;
+use rusqlite::params;
+
+/// Most files that are dropped in one turn of the thread. Other requests get their turns in between.
+const FILES_MAX: usize = 64;
+/// The same for rows about folders, which are cheaper.
+const FACTS_MAX: usize = 1024;
+
+impl Cache {
+    /// Sets the upstream of a repository; `None`: it has none. What fetches from the former upstream still bring is not kept.
+    pub(crate) fn set_upstream(&mut self, repository: RepositoryId, to: Option<Origin>) {
+        self.changed_upstreams.insert(repository, to);
+    }
+
+    /// Whether this is no longer the upstream of its repository.
+    pub(super) fn is_former(&self, of: Origin) -> bool {
+        self.changed_upstreams.get(&of.repository).is_some_and(|now| *now != Some(of))
+    }
+
+    /// Assigns files of a former upstream to another one. The caller knows that both have the same bytes at these paths.
+    pub(crate) fn take_over(&mut self, from: Origin, to: Origin, paths: &[String]) -> Result<(), Error> {
+        self.run(|database| {
+            let all = database.unchecked_transaction()?;
+            {
+                let sql = "UPDATE file SET origin = ? WHERE repository = ? AND path = ? AND origin = ?";
+                let mut statement = database.prepare_cached(sql)?;
+                for path in paths {
+                    statement.execute(params![to.urls, from.repository.0.cast_signed(), path, from.urls])?;
+                }
+            }
+            all.commit()
+        })
+    }
+
+    /// Drops some of what was cached from former upstreams of a repository. `true`: there may be more.
+    pub(crate) fn drop_former(&mut self, repository: RepositoryId) -> Result<bool, Error> {
+        let Some(now) = self.changed_upstreams.get(&repository).map(|now| now.map(|now| now.urls)) else {
+            return Ok(false);
+        };
+        let id = repository.0.cast_signed();
+        let files: Vec<(String, Digest)> = self.run(|database| {
+            let sql = "SELECT path, sha256 FROM file WHERE repository = ? AND origin IS NOT ? LIMIT ?";
+            let mut statement = database.prepare_cached(sql)?;
+            let rows =
+                statement.query_map(params![id, now, FILES_MAX as i64], |row| Ok((row.get(0)?, digest(row, 1)?)))?;
+            rows.collect()
+        })?;
+        for (path, digest) in &files {
+            self.drop_row(repository, path, digest)?;
+        }
+        let facts = self.run(|database| {
+            let sql = "DELETE FROM fact WHERE number IN
+                (SELECT number FROM fact WHERE member = ? AND origin IS NOT ? LIMIT ?)";
+            database.prepare_cached(sql)?.execute(params![id, now, FACTS_MAX as i64])
+        })?;
+        self.presence.clear();
+        self.measure_files()?;
+        self.measure_presence()?;
+        Ok(files.len() == FILES_MAX || facts == FACTS_MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! What is known of folders, in memory: a request for a file in a folder that was asked for before needs no database.
+//!
+//! Only the cache's thread inserts and removes here, in the turn in which it reads or changes the rows. So the entries always equal
+//! the rows.
+
+use super::origin::Origin;
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, Weighter};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use telemetry::{Bound, BoundName, Millis};
+
+/// Bytes of all entries. Beyond it the folders that are requested least are evicted.
+const MAX_BYTES: u64 = 16 << 20;
+/// Roughly how many folders are expected.
+const FOLDERS: usize = 16 << 10;
+
+/// What was proven of a folder, for every upstream that was asked for something in it.
+#[derive(Debug, Default)]
+pub struct FolderPresence {
+    /// Ordered by repository.
+    upstreams: Box<[Upstream]>,
+    /// Ordered by the upstream's index in `upstreams`, then by name.
+    missing: Box<[(usize, Arc<str>, Millis)]>,
+}
+
+#[derive(Debug)]
+struct Upstream {
+    origin: Origin,
+    has: bool,
+}
+
+/// What was proven of a folder of one upstream.
+#[derive(Debug, Clone, Copy)]
+pub struct UpstreamPresence<'a> {
+    folder: &'a FolderPresence,
+    at: usize,
+    /// Whether any file in the folder was ever proven to exist.
+    pub has: bool,
+}
+
+impl FolderPresence {
+    /// From rows ordered by repository, at most one for each: whether it has any file, and the missing names with the moments until
+    /// which that is believed.
+    pub fn new(rows: Vec<(Origin, bool, BTreeMap<String, i64>)>) -> Self {
+        let (mut upstreams, mut missing) = (Vec::new(), Vec::<(usize, Arc<str>, Millis)>::new());
+        for (at, (origin, has, names)) in rows.into_iter().enumerate() {
+            upstreams.push(Upstream { origin, has });
+            for (name, until) in names {
+                // Several upstreams often lack the same name: they share its text.
+                let same = missing.iter().find(|(_, other, _)| **other == *name).map(|(_, other, _)| other.clone());
+                missing.push((at, same.unwrap_or_else(|| name.into()), Millis(until)));
+            }
+        }
+        Self { upstreams: upstreams.into(), missing: missing.into() }
+    }
+
+    /// What was proven of one upstream, if anything.
+    pub fn upstream(&self, of: Origin) -> Option<UpstreamPresence<'_>> {
+        let at = self.upstreams.binary_search_by_key(&of.repository, |upstream| upstream.origin.repository).ok()?;
+        let upstream = self.upstreams.get(at).filter(|upstream| upstream.origin == of)?;
+        Some(UpstreamPresence { folder: self, at, has: upstream.has })
+    }
+}
+
+impl UpstreamPresence<'_> {
+    /// Until when the file of that name was believed missing, if it ever was. The moment may be past.
+    pub fn missing_until(&self, name: &str) -> Option<Millis> {
+        let missing = &self.folder.missing;
+        let found = missing.binary_search_by(|(at, other, _)| (*at, &**other).cmp(&(self.at, name)));
+        found.ok().and_then(|found| missing.get(found)).map(|(_, _, until)| *until)
+    }
+}
+
+/// The folders in memory.
+#[derive(Debug)]
+pub(crate) struct PresenceCache {
+    folders: Cache<Box<str>, Arc<FolderPresence>, Weight>,
+    bound: Arc<Bound>,
+}
+
+#[derive(Debug, Clone)]
+struct Weight;
+
+impl Weighter<Box<str>, Arc<FolderPresence>> for Weight {
+    fn weight(&self, name: &Box<str>, folder: &Arc<FolderPresence>) -> u64 {
+        const EACH: usize = 128;
+        let names: usize = folder.missing.iter().map(|(_, name, _)| name.len()).sum();
+        let rows = size_of_val(&*folder.upstreams) + size_of_val(&*folder.missing);
+        (EACH + name.len() + names + rows) as u64
+    }
+}
+
+impl PresenceCache {
+    /// An empty one.
+    pub(crate) fn new() -> Arc<Self> {
+        let hasher = DefaultHashBuilder::default();
+        let folders = Cache::with(FOLDERS, MAX_BYTES, Weight, hasher, DefaultLifecycle::default());
+        Arc::new(Self { folders, bound: Bound::new(BoundName::KnownFolders, "", MAX_BYTES) })
+    }
+
+    pub(crate) fn bound(&self) -> &Arc<Bound> {
+        &self.bound
+    }
+
+    pub(crate) fn get(&self, folder: &str) -> Option<Arc<FolderPresence>> {
+        self.folders.get(folder)
+    }
+
+    pub(super) fn keep(&self, folder: &str, known: Arc<FolderPresence>) {
+        self.folders.insert(folder.into(), known);
+        self.bound.observe(self.folders.weight());
+    }
+
+    pub(super) fn forget(&self, folder: &str) {
+        self.folders.remove(folder);
+        self.bound.observe(self.folders.weight());
+    }
+
+    pub(super) fn clear(&self) {
+        self.folders.clear();
+        self.bound.observe(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RepositoryId;
+
+    fn of(repository: u64, urls: i64) -> Origin {
+        Origin { repository: RepositoryId(repository), urls }
+    }
+
+    #[test]
+    fn a_folder_tells_of_each_upstream_what_was_proven_of_it() {
+        let names = |names: &[(&str, i64)]| names.iter().map(|(name, until)| ((*name).to_owned(), *until)).collect();
+        let folder = FolderPresence::new(vec![
+            (of(2, 7), false, names(&[("a.bin", 5), ("b.bin", 6)])),
+            (of(3, 7), true, names(&[])),
+            (of(9, 8), true, names(&[("a.bin", 4)])),
+        ]);
+        let until = |of, name| folder.upstream(of).and_then(|upstream| upstream.missing_until(name));
+        assert_eq!((until(of(2, 7), "a.bin"), until(of(2, 7), "b.bin")), (Some(Millis(5)), Some(Millis(6))));
+        assert_eq!((until(of(3, 7), "a.bin"), until(of(9, 8), "a.bin")), (None, Some(Millis(4))));
+        let has = [2, 3].map(|id| folder.upstream(of(id, 7)).map(|upstream| upstream.has));
+        assert_eq!(has, [Some(false), Some(true)]);
+        let unknown = [of(9, 7), of(4, 7)].map(|of| folder.upstream(of).is_none());
+        assert_eq!(unknown, [true, true], "another upstream, another repository");
+    }
+
+    #[test]
+    fn however_many_folders_are_asked_about_they_stay_within_their_bound() {
+        let presence = PresenceCache::new();
+        for number in 0..2_000 {
+            let rows = (0..200).map(|id| (of(id, 7), false, [("x".repeat(50), 1)].into())).collect();
+            presence.keep(&number.to_string(), Arc::new(FolderPresence::new(rows)));
+        }
+        assert!(presence.bound().highest() <= MAX_BYTES, "{}", presence.bound().highest());
+        assert!(presence.bound().used() > MAX_BYTES / 2);
+    }
+}

@@ -1,0 +1,82 @@
+//! The tables of the cache database, and how it is opened.
+
+use rusqlite::Connection;
+use std::path::Path;
+
+/// `user_version`. A cache of another form is replaced by an empty one.
+pub(super) const FORM: i64 = 4;
+
+/// Tables of later versions. Each start creates those that are missing. Programs of this form that do not know them read and write
+/// the other tables as before.
+const LATER: &str = "
+    CREATE TABLE IF NOT EXISTS pin (
+        repository INTEGER NOT NULL, origin INTEGER NOT NULL, host TEXT NOT NULL, zone TEXT NOT NULL,
+        PRIMARY KEY (repository, host)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS verified (
+        repository INTEGER NOT NULL, path TEXT NOT NULL, verified INTEGER NOT NULL, PRIMARY KEY (repository, path)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TRIGGER IF NOT EXISTS verified_went AFTER DELETE ON file BEGIN
+        DELETE FROM verified WHERE repository = old.repository AND path = old.path;
+    END;
+";
+
+/// `noted` and `held` are sums of weights, which triggers keep: of all rows of `fact`, and of the files of each repository.
+/// `shelf` names the folder with the files.
+const SCHEMA: &str = "
+    CREATE TABLE fact (
+        number INTEGER PRIMARY KEY, folder TEXT NOT NULL, member INTEGER NOT NULL, origin INTEGER NOT NULL,
+        has INTEGER NOT NULL, missing TEXT NOT NULL, weight INTEGER NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX fact_in ON fact (folder, member);
+    CREATE INDEX fact_of ON fact (member, folder);
+    CREATE TABLE noted (bytes INTEGER NOT NULL) STRICT;
+    INSERT INTO noted VALUES (0);
+    CREATE TRIGGER fact_came AFTER INSERT ON fact BEGIN UPDATE noted SET bytes = bytes + new.weight; END;
+    CREATE TRIGGER fact_went AFTER DELETE ON fact BEGIN UPDATE noted SET bytes = bytes - old.weight; END;
+    CREATE TABLE file (
+        repository INTEGER NOT NULL, path TEXT NOT NULL, origin INTEGER NOT NULL,
+        sha256 BLOB NOT NULL, sha512 BLOB NOT NULL, sha1 BLOB NOT NULL, md5 BLOB NOT NULL, size INTEGER NOT NULL,
+        etag TEXT, modified TEXT,
+        first_seen INTEGER NOT NULL, fetched INTEGER NOT NULL, checked INTEGER NOT NULL, used INTEGER NOT NULL,
+        boot INTEGER NOT NULL, weight INTEGER NOT NULL, PRIMARY KEY (repository, path)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX file_used ON file (used);
+    CREATE INDEX file_used_of ON file (repository, used);
+    CREATE INDEX file_digest ON file (sha256);
+    CREATE TABLE held (repository INTEGER PRIMARY KEY, bytes INTEGER NOT NULL) STRICT;
+    CREATE TRIGGER file_came AFTER INSERT ON file BEGIN
+        INSERT INTO held VALUES (new.repository, new.weight) ON CONFLICT DO UPDATE SET bytes = bytes + new.weight;
+    END;
+    CREATE TRIGGER file_went AFTER DELETE ON file BEGIN
+        UPDATE held SET bytes = bytes - old.weight WHERE repository = old.repository;
+    END;
+    CREATE TABLE shelf (name TEXT NOT NULL) STRICT;
+    INSERT INTO shelf VALUES (lower(hex(randomblob(8))));
+";
+
+/// Opens the database, and creates its tables where there are none.
+pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(path)?;
+    connection.execute_batch(
+        "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+         PRAGMA journal_size_limit = 16777216;",
+    )?;
+    let form: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    match (form, tables) {
+        (FORM, _) => {}
+        (0, 0) => connection.execute_batch(&format!("BEGIN; {SCHEMA} PRAGMA user_version = {FORM}; COMMIT;"))?,
+        _ => {
+            let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB);
+            return Err(rusqlite::Error::SqliteFailure(code, Some("the cache has another form".into())));
+        }
+    }
+    connection.execute_batch(LATER)?;
+    Ok(connection)
+}
+
+/// The name of the folder with the files. Each database has another, so that no file outlives the database with its row.
+pub(super) fn folder_name(connection: &Connection) -> rusqlite::Result<String> {
+    connection.query_row("SELECT name FROM shelf", [], |row| row.get(0))
+}

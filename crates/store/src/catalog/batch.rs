@@ -1,0 +1,97 @@
+//! Changes to be made together, and the conditions under which they may be made.
+
+use crate::change::Change;
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::record::{RepositoryId, RepositoryRecord, Seq};
+use telemetry::Millis;
+
+/// A condition that must hold when the transaction is decided. If it does not, nothing of the batch happens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expect {
+    /// The unit has not changed since it was read: its last change is `seq` (0: it has none).
+    UnitAt {
+        /// Where.
+        repository: RepositoryId,
+        /// Which unit.
+        unit: String,
+        /// Its last change as it was read.
+        seq: Seq,
+    },
+    /// Nothing more was first seen of the unit: its last row of that kind is `seq` (0: it has none).
+    FirstSeenAt {
+        /// Where.
+        repository: RepositoryId,
+        /// Which unit.
+        unit: String,
+        /// Its last row as it was read.
+        seq: Seq,
+    },
+    /// The repository has no entry with this key, in whichever unit.
+    KeyFree {
+        /// Where.
+        repository: RepositoryId,
+        /// Which key.
+        key: String,
+    },
+    /// The repository has no entry whose key equals this one when the case of ASCII letters is ignored, in whichever unit.
+    KeyFreeInAnyCase {
+        /// Where.
+        repository: RepositoryId,
+        /// Which key.
+        key: String,
+    },
+    /// The repository has no other unit with a live entry whose name equals this one when the case of ASCII letters is ignored.
+    UnitSpeltOneWay {
+        /// Where.
+        repository: RepositoryId,
+        /// Which unit.
+        unit: String,
+    },
+    /// The repository exists and has not been removed.
+    RepositoryLives(RepositoryId),
+    /// The settings of the repository are still these, from which the changes were made.
+    RepositoryIs {
+        /// Which.
+        id: RepositoryId,
+        /// Its settings as they were read.
+        record: Box<RepositoryRecord>,
+    },
+    /// Nothing at all was changed since: this is the number of the last change.
+    JournalAt(Seq),
+    /// No repository that is not removed has this name.
+    RepositoryNameFree(String),
+    /// No token that is not revoked has this name.
+    TokenNameFree(String),
+    /// The token with this hash exists and is not revoked.
+    TokenLives(Digest),
+}
+
+/// Changes that happen together or not at all.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    /// Who made them: the name of a token, or `daylight`.
+    pub by: String,
+    /// When.
+    pub at: Millis,
+    /// The conditions.
+    pub expect: Vec<Expect>,
+    /// The states after the changes.
+    pub changes: Vec<Change>,
+}
+
+/// The condition of a refused batch that did not hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("somebody else changed it first: {0:?} no longer holds")]
+pub struct Conflict(pub Expect);
+
+/// Why nothing was written.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum CommitError {
+    /// A condition of this batch did not hold.
+    #[error(transparent)]
+    Conflict(#[from] Conflict),
+    /// The store failed.
+    #[error(transparent)]
+    Error(#[from] Error),
+}

@@ -1,0 +1,48 @@
+//! Reading the journal, and the state as of an earlier change.
+
+use super::journal_row::JournalRow;
+use super::rows::{FirstSeen, Subject};
+use crate::change::Change;
+use crate::error::Error;
+use crate::record::{RepositoryId, Seq};
+use serde_json::Value;
+
+/// Reads of the journal and of what is derived from it.
+pub trait JournalReads {
+    /// The number of the last change.
+    fn last(&mut self) -> Result<Seq, Error>;
+
+    /// The rows after `after`.
+    fn journal(&mut self, after: Seq, limit: usize) -> Result<Vec<JournalRow>, Error>;
+
+    /// The rows after `after` as they are stored, each one line of JSON. Segments have these very bytes. Ends after `limit` rows, or
+    /// before the row that would make them more than `max_bytes`, but returns at least one.
+    fn journal_text(&mut self, after: Seq, limit: usize, max_bytes: usize) -> Result<Vec<(Seq, String)>, Error>;
+
+    /// The last change of an entry or of a unit's facts, when `through` was the last change of all. `None`: there was nothing.
+    fn state_as_of(&mut self, repository: RepositoryId, of: Subject<'_>, through: Seq)
+    -> Result<Option<Change>, Error>;
+
+    /// Units whose names begin with `prefix` and come after `after`, and which had facts of their own when `through` was the last
+    /// change. Ordered by name, `limit` at most.
+    fn units_with_facts_as_of(
+        &mut self,
+        repository: RepositoryId,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+        through: Seq,
+    ) -> Result<Vec<(String, Value)>, Error>;
+
+    /// What was first seen of a unit up to the change `through`, oldest first, beginning with the last row that repeats everything.
+    fn first_seen(&mut self, repository: RepositoryId, unit: &str, through: Seq) -> Result<Vec<FirstSeen>, Error>;
+
+    /// Roughly how many bytes of the disk the first-seen rows of each repository take.
+    fn first_seen_bytes(&mut self) -> Result<Vec<(RepositoryId, u64)>, Error>;
+
+    /// Index lines of a repository after `after`, in the order of their numbers, `limit` at most.
+    fn lines(&mut self, repository: RepositoryId, after: Seq, limit: usize) -> Result<Vec<(Seq, String)>, Error>;
+
+    /// The number of the last index line of a repository up to `through`; 0: there was none.
+    fn last_line(&mut self, repository: RepositoryId, through: Seq) -> Result<Seq, Error>;
+}

@@ -1,0 +1,50 @@
+//! One row of the journal.
+
+use super::batch::Batch;
+use crate::change::Change;
+use crate::error::Error;
+use crate::record::{RepositoryId, Seq};
+use serde::{Deserialize, Serialize};
+use telemetry::Millis;
+
+/// One row of the journal, as it is stored, shipped and replayed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JournalRow {
+    /// The version of the row's form; 1 so far.
+    pub v: u32,
+    /// Its number.
+    pub seq: Seq,
+    /// When the change was made.
+    pub at: Millis,
+    /// Who made it.
+    pub by: String,
+    /// The change.
+    #[serde(flatten)]
+    pub change: Change,
+}
+
+impl JournalRow {
+    /// The version that is written, and the newest that is read.
+    pub const VERSION: u32 = 1;
+
+    /// A change of a batch as number `seq`. A new repository takes this number as its id.
+    pub(crate) fn new(seq: Seq, batch: &Batch, change: &Change) -> Self {
+        let mut change = change.clone();
+        if let Change::Repository { id: id @ RepositoryId(0), .. } = &mut change {
+            *id = RepositoryId(seq.0);
+        }
+        Self { v: Self::VERSION, seq, at: batch.at, by: batch.by.clone(), change }
+    }
+
+    /// An error unless the row is the one after `last` and has a version that this program can replay.
+    pub(crate) fn follows(&self, last: Seq) -> Result<(), Error> {
+        if self.seq.0 != last.0 + 1 {
+            return Err(Error::Gap { after: last, found: self.seq });
+        }
+        if self.v > Self::VERSION {
+            let why = format!("its form is `{}`, and this version reads `{}`", self.v, Self::VERSION);
+            return Err(Error::Row { seq: self.seq, why });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,93 @@
+//! Reading the current state. Names and keys are ordered by their bytes, and `limit` is the most that is returned.
+
+use super::rows::{Holding, Outline, Span, UnitFacts, UnitRows};
+use crate::digest::Digest;
+use crate::entry::Entry;
+use crate::error::Error;
+use crate::record::{RepositoryId, RepositoryRecord};
+use crate::token::TokenRecord;
+use serde_json::Value;
+
+/// Reads of entries and the blobs that they refer to.
+pub trait EntryReads {
+    /// One entry.
+    fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error>;
+
+    /// The first entry whose key equals `key` when the case of ASCII letters is ignored.
+    fn entry_in_any_case(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error>;
+
+    /// The entries of the units after `after` up to `through`, withdrawn ones too: by unit, then as in a unit.
+    fn entries(&mut self, repository: RepositoryId, after: &str, through: &str) -> Result<Vec<Entry>, Error>;
+
+    /// Entries whose keys begin with `prefix` and come after `after`, ordered by key.
+    fn entries_beginning(
+        &mut self,
+        repository: RepositoryId,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<Entry>, Error>;
+
+    /// The live entries that were published in a period, newest first.
+    fn published(&mut self, repository: RepositoryId, span: Span) -> Result<Vec<Entry>, Error>;
+
+    /// The number and the sizes of the live entries of a repository. Reads all of them.
+    fn holding(&mut self, repository: RepositoryId) -> Result<Holding, Error>;
+
+    /// The blobs that entries refer to or ever did, after `after`, with their sizes.
+    fn blobs(&mut self, after: Option<Digest>, limit: usize) -> Result<Vec<(Digest, u64)>, Error>;
+
+    /// The number of those blobs.
+    fn blob_count(&mut self) -> Result<u64, Error>;
+
+    /// Whether an entry refers to this blob, or ever did.
+    fn refers_to_blob(&mut self, digest: &Digest) -> Result<bool, Error>;
+}
+
+/// Reads of units: groups of entries that change together.
+pub trait UnitReads {
+    /// One unit.
+    fn unit(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitRows, Error>;
+
+    /// The keys of a unit's entries, withdrawn ones too, in the order of [`UnitReads::unit`].
+    fn keys(&mut self, repository: RepositoryId, unit: &str, limit: usize) -> Result<Vec<String>, Error>;
+
+    /// The outlines of a unit's entries, withdrawn ones too, in the order of [`UnitReads::unit`].
+    fn outlines(&mut self, repository: RepositoryId, unit: &str) -> Result<Vec<Outline>, Error>;
+
+    /// The facts of the unit itself.
+    fn facts(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitFacts, Error>;
+
+    /// Units whose names begin with `prefix` and come after `after`, and which have facts of their own.
+    fn units_with_facts(
+        &mut self,
+        repository: RepositoryId,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, Value)>, Error>;
+
+    /// The first other unit with a live entry whose name equals `unit` when the case of ASCII letters is ignored.
+    fn unit_in_other_case(&mut self, repository: RepositoryId, unit: &str) -> Result<Option<String>, Error>;
+
+    /// Names of the units that have a live entry, after `after`.
+    fn units(&mut self, repository: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error>;
+
+    /// Names of all units that ever had a change, after `after`.
+    fn units_ever(&mut self, repository: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error>;
+}
+
+/// Reads of repositories, tokens and settings of the server.
+pub trait SettingReads {
+    /// Repositories that are not removed, ordered by name.
+    fn repositories(&mut self) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error>;
+
+    /// Repositories that had this name when they were removed, in the order in which they were made.
+    fn removed_repositories(&mut self, name: &str) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error>;
+
+    /// Tokens that are not revoked, ordered by name.
+    fn tokens(&mut self) -> Result<Vec<TokenRecord>, Error>;
+
+    /// A setting; `None`: it has its default.
+    fn setting(&mut self, key: &str) -> Result<Option<Value>, Error>;
+}

@@ -1,0 +1,71 @@
+//! Checks the bytes of cached files of upstreams. A damaged file is no loss, because the next request fetches it again.
+
+use super::problem::{Problem, Report};
+use super::sha256;
+use crate::digest::Digest;
+use crate::disk::Disk;
+use crate::error::Error;
+use crate::layout::{Layout, by_digest};
+use crate::progress::Progress;
+use rusqlite::{Connection, OpenFlags};
+
+/// A sample has roughly this many files, spread over all digests.
+const SAMPLE: usize = 256;
+/// A sample has no larger files than this.
+const SAMPLE_MAX_BYTES: u64 = 16 << 20;
+
+/// Reads all files, or a random sample. A cache that cannot be read is no problem: the next start replaces it.
+pub(super) fn check_cached_files(
+    disk: &dyn Disk,
+    layout: &Layout,
+    all: bool,
+    report: &mut Report,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(), Error> {
+    if !layout.cache().is_file() {
+        return Ok(());
+    }
+    let Ok((name, files)) = rows(layout) else { return Ok(()) };
+    let folder = layout.cached().join(name);
+    let step = if all { 1 } else { files.len().div_ceil(SAMPLE).max(1) };
+    let mut random = [0; 8];
+    // Without a random number the sample is always the same.
+    let _ = getrandom::fill(&mut random);
+    let first = usize::try_from(u64::from_le_bytes(random) % step as u64).unwrap_or_default();
+    report.cached_files = files.len() as u64;
+    for CachedRow { digest, size_bytes, path } in files.into_iter().skip(first).step_by(step) {
+        let file = by_digest(&folder, &digest).file;
+        // A file that is missing or truncated is no damage: it is fetched again.
+        let there = disk.size(&file).map_err(Error::io("look at", &file))? == Some(size_bytes);
+        if there && (all || size_bytes <= SAMPLE_MAX_BYTES) {
+            let found = disk.open(&file).and_then(sha256).map_err(Error::io("read", &file))?;
+            if found != digest.to_string() {
+                report.problems.push(Problem::CachedFileDamaged { path, digest, found });
+            }
+            report.cached_files_read += 1;
+        }
+        progress(Progress { done: report.cached_files_read, total: report.cached_files, of: "files of upstreams" });
+    }
+    Ok(())
+}
+
+struct CachedRow {
+    digest: Digest,
+    size_bytes: u64,
+    /// One of the paths for which the file is cached.
+    path: String,
+}
+
+/// The name of the folder, and the files in it.
+fn rows(layout: &Layout) -> rusqlite::Result<(String, Vec<CachedRow>)> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let cache = Connection::open_with_flags(layout.cache(), flags)?;
+    let name = cache.query_row("SELECT name FROM shelf", [], |row| row.get(0))?;
+    let mut statement = cache.prepare("SELECT sha256, size, min(path) FROM file GROUP BY sha256")?;
+    let row = |row: &rusqlite::Row<'_>| {
+        let size_bytes = row.get::<_, i64>(1)?.cast_unsigned();
+        Ok(CachedRow { digest: Digest(row.get(0)?), size_bytes, path: row.get(2)? })
+    };
+    let files = statement.query_map([], row)?.collect::<rusqlite::Result<_>>()?;
+    Ok((name, files))
+}

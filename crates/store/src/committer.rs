@@ -1,0 +1,145 @@
+//! Commits batches for the writer's thread: one transaction, then the revisions.
+//!
+//! The order is what makes it safe: blobs were synced before the batch arrived, then COMMIT, then the revisions, then the reply.
+
+use crate::catalog::{Batch, Catalog, Conflict};
+use crate::change::Change;
+use crate::disk::{Disk, Failpoint};
+use crate::error::Error;
+use crate::first_seen_budget::FirstSeenBudget;
+use crate::group_membership::GroupMembership;
+use crate::pool::lock;
+use crate::record::{RepositoryId, Seq};
+use crate::revision::{Revisions, Unit};
+use crate::space::Space;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// The only code that writes to the truth database.
+pub(crate) struct Committer {
+    truth: Box<dyn Catalog>,
+    membership: Arc<Mutex<GroupMembership>>,
+    disk: Arc<dyn Disk>,
+    space: Arc<Space>,
+    first_seen: Arc<FirstSeenBudget>,
+    revisions: Arc<Revisions>,
+    /// The number of the last committed change.
+    last: Arc<AtomicU64>,
+}
+
+impl Committer {
+    pub(crate) fn new(
+        mut truth: Box<dyn Catalog>,
+        disk: Arc<dyn Disk>,
+        space: Arc<Space>,
+        first_seen: Arc<FirstSeenBudget>,
+        revisions: Arc<Revisions>,
+        last: Arc<AtomicU64>,
+    ) -> Result<Self, Error> {
+        let membership = Arc::new(Mutex::new(GroupMembership::new(truth.repositories()?)));
+        let mut committer = Self { truth, membership, disk, space, first_seen, revisions, last };
+        committer.update_first_seen_budget()?;
+        Ok(committer)
+    }
+
+    /// Tells the budget how many bytes each repository uses.
+    fn update_first_seen_budget(&mut self) -> Result<(), Error> {
+        let bytes = self.truth.first_seen_bytes()?;
+        self.first_seen.update(bytes, &lock(&self.membership).repositories());
+        Ok(())
+    }
+
+    /// Which groups contain a repository. This committer keeps it up to date.
+    pub(crate) fn membership(&self) -> Arc<Mutex<GroupMembership>> {
+        self.membership.clone()
+    }
+
+    /// Gives the catalog back.
+    pub(crate) fn into_catalog(self) -> Box<dyn Catalog> {
+        self.truth
+    }
+
+    /// Measures the disk, and returns a check of whether a batch may be written. Settings and tokens may be changed on a
+    /// nearly full disk, because such a change may be what frees space.
+    pub(crate) fn admission(&self) -> impl Fn(&Batch) -> Result<(), Error> + use<> {
+        let space = self.space.check();
+        move |batch| match &space {
+            Err(Error::DiskNearlyFull { .. }) if !writes_content(batch) => Ok(()),
+            space => space.clone(),
+        }
+    }
+
+    /// Makes each batch or refuses it, all in one transaction, and voids the stamps that the changes touch.
+    pub(crate) fn commit(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
+        let answers = self.truth.begin(batches)?;
+        if let Err(error) = self.failpoint(Failpoint::BeforeCommit) {
+            self.truth.rollback();
+            return Err(error);
+        }
+        // After a failed COMMIT it is unknown whether the changes are durable. As after a failed sync, only a restart can tell.
+        match self.truth.commit() {
+            Err(error) if error.is_disk_full() => return self.space.wrote(Err(error)),
+            committed => self.space.wrote(self.space.synced(committed))?,
+        }
+        self.failpoint(Failpoint::AfterCommit)?;
+        let made = || batches.iter().zip(&answers).filter_map(|(batch, answer)| Some((batch, answer.as_ref().ok()?)));
+        for (batch, last) in made() {
+            self.last.fetch_max(last.0, Ordering::AcqRel);
+            self.raise(batch, *last);
+        }
+        if made().any(|(batch, _)| batch.changes.iter().any(|change| matches!(change, Change::Repository { .. }))) {
+            // The members of groups may have changed, so the revisions are raised for the groups before the change and after it.
+            // If the repositories cannot be read, later changes could not raise the right groups: nothing more is written.
+            *lock(&self.membership) = GroupMembership::new(self.space.synced(self.truth.repositories())?);
+            made().for_each(|(batch, last)| self.raise(batch, *last));
+        }
+        let counts = |change: &Change| matches!(change, Change::FirstSeen { .. } | Change::Repository { .. });
+        if made().any(|(batch, _)| batch.changes.iter().any(counts)) {
+            // If this read fails, the next change repeats it.
+            let _ = self.update_first_seen_budget();
+        }
+        self.failpoint(Failpoint::BeforeAcknowledgement)?;
+        Ok(answers)
+    }
+
+    /// Raises the revisions that the changes of a batch touch.
+    fn raise(&self, batch: &Batch, last: Seq) {
+        let first = last.0 + 1 - batch.changes.len() as u64;
+        let membership = lock(&self.membership);
+        for (number, change) in (first..).zip(&batch.changes) {
+            match change {
+                Change::Entry { repository, entry } => {
+                    for id in membership.with_groups(*repository) {
+                        self.revisions.raise(Unit::Of(id, &entry.unit));
+                        self.revisions.raise(Unit::All(id));
+                    }
+                }
+                Change::Unit { repository, unit, .. } | Change::FirstSeen { repository, unit, .. } => {
+                    for id in membership.with_groups(*repository) {
+                        self.revisions.raise(Unit::Of(id, unit));
+                    }
+                }
+                Change::Repository { id, .. } => {
+                    let id = if id.0 == 0 { RepositoryId(number) } else { *id };
+                    membership.with_groups(id).into_iter().for_each(|id| self.revisions.raise(Unit::All(id)));
+                    self.revisions.raise(Unit::Settings);
+                }
+                Change::Token { .. } => self.revisions.raise(Unit::Tokens),
+                Change::Setting { .. } => self.revisions.raise(Unit::Settings),
+            }
+        }
+    }
+
+    fn failpoint(&self, point: Failpoint) -> Result<(), Error> {
+        self.disk.point(point).map_err(Error::io("commit to", Path::new("truth.sqlite")))
+    }
+}
+
+/// Whether a batch writes more than settings and tokens. The last free space is reserved for those, so that a token can
+/// always be revoked.
+fn writes_content(batch: &Batch) -> bool {
+    let small =
+        |change: &Change| matches!(change, Change::Repository { .. } | Change::Token { .. } | Change::Setting { .. });
+    !batch.changes.iter().all(small)
+}

@@ -1,0 +1,46 @@
+//! Decides whether a condition of a batch holds.
+
+use super::state::Model;
+use crate::catalog::Expect;
+use crate::change::Change;
+use crate::entry::Entry;
+use crate::record::{RepositoryId, Seq};
+
+impl Model {
+    pub(super) fn holds(&self, expect: &Expect) -> bool {
+        match expect {
+            Expect::UnitAt { repository, unit, seq } => {
+                self.units.get(&(*repository, unit.clone())).copied().unwrap_or_default() == *seq
+            }
+            Expect::FirstSeenAt { repository, unit, seq } => {
+                let of = |change: &Change| matches!(change, Change::FirstSeen { repository: id, unit: name, .. } if id == repository && name == unit);
+                let last = self.journal.iter().rev().find(|row| of(&row.change));
+                last.map_or(Seq(0), |row| row.seq) == *seq
+            }
+            Expect::KeyFree { repository, key } => !self.entries.contains_key(&(*repository, key.clone())),
+            Expect::KeyFreeInAnyCase { repository, key } => self.ignoring_case(*repository, key).is_none(),
+            Expect::UnitSpeltOneWay { repository, unit } => self.other_case(*repository, unit).is_none(),
+            Expect::RepositoryLives(id) => self.repositories.get(id).is_some_and(|record| record.removed.is_none()),
+            Expect::RepositoryIs { id, record } => self.repositories.get(id) == Some(&**record),
+            Expect::JournalAt(seq) => self.seq() == *seq,
+            Expect::RepositoryNameFree(name) => {
+                !self.repositories.values().any(|record| record.removed.is_none() && record.name == *name)
+            }
+            Expect::TokenNameFree(name) => {
+                !self.tokens.values().any(|record| record.revoked.is_none() && record.name == *name)
+            }
+            Expect::TokenLives(hash) => self.tokens.get(hash).is_some_and(|record| record.revoked.is_none()),
+        }
+    }
+
+    /// The first entry whose key equals `key` when the case of ASCII letters is ignored.
+    pub(super) fn ignoring_case(&self, repository: RepositoryId, key: &str) -> Option<&Entry> {
+        self.entries_of(repository).find(|entry| entry.key.eq_ignore_ascii_case(key))
+    }
+
+    /// The first other unit with a live entry whose name equals `unit` when the case of ASCII letters is ignored.
+    pub(super) fn other_case(&self, repository: RepositoryId, unit: &str) -> Option<&String> {
+        let units = self.live_entries_of(repository).map(|entry| &entry.unit);
+        units.filter(|other| *other != unit && other.eq_ignore_ascii_case(unit)).min()
+    }
+}

@@ -1,0 +1,32 @@
+//! Reads of repositories, tokens and settings.
+
+use super::state::Model;
+use crate::catalog::SettingReads;
+use crate::error::Error;
+use crate::record::{RepositoryId, RepositoryRecord};
+use crate::token::TokenRecord;
+
+impl SettingReads for Model {
+    fn repositories(&mut self) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {
+        let there = self.repositories.iter().filter(|(_, record)| record.removed.is_none());
+        let mut there: Vec<_> = there.map(|(id, record)| (*id, record.clone())).collect();
+        there.sort_by(|(a, left), (b, right)| (&left.name, a).cmp(&(&right.name, b)));
+        Ok(there)
+    }
+
+    fn removed_repositories(&mut self, name: &str) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {
+        let removed = |record: &RepositoryRecord| record.removed.is_some() && record.name == name;
+        let found = self.repositories.iter().filter(|(_, record)| removed(record));
+        Ok(found.map(|(id, record)| (*id, record.clone())).collect())
+    }
+
+    fn tokens(&mut self) -> Result<Vec<TokenRecord>, Error> {
+        let mut valid: Vec<_> = self.tokens.values().filter(|record| record.revoked.is_none()).cloned().collect();
+        valid.sort_by(|a, b| (&a.name, a.hash).cmp(&(&b.name, b.hash)));
+        Ok(valid)
+    }
+
+    fn setting(&mut self, key: &str) -> Result<Option<serde_json::Value>, Error> {
+        Ok(self.settings.get(key).cloned())
+    }
+}

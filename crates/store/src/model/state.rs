@@ -1,0 +1,78 @@
+//! The state of the model, and what a change does to it.
+
+use crate::catalog::JournalRow;
+use crate::change::Change;
+use crate::digest::Digest;
+use crate::entry::{Entry, State};
+use crate::record::{RepositoryId, RepositoryRecord, Seq};
+use crate::token::TokenRecord;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A catalog in memory.
+#[derive(Debug, Clone, Default)]
+pub struct Model {
+    pub(super) journal: Vec<JournalRow>,
+    pub(super) entries: BTreeMap<(RepositoryId, String), Entry>,
+    pub(super) units: BTreeMap<(RepositoryId, String), Seq>,
+    pub(super) lines: BTreeMap<(RepositoryId, Seq), String>,
+    pub(super) facts: BTreeMap<(RepositoryId, String), Value>,
+    pub(super) repositories: BTreeMap<RepositoryId, RepositoryRecord>,
+    pub(super) tokens: BTreeMap<Digest, TokenRecord>,
+    pub(super) settings: BTreeMap<String, Value>,
+    pub(super) blobs: BTreeMap<Digest, u64>,
+    /// The state before the transaction that is under way.
+    pub(super) before: Option<Box<Model>>,
+}
+
+impl Model {
+    /// The number of the last change.
+    pub(super) fn seq(&self) -> Seq {
+        Seq(self.journal.len() as u64)
+    }
+
+    /// The entries of a repository, ordered by key.
+    pub(super) fn entries_of(&self, repository: RepositoryId) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(move |((id, _), _)| *id == repository).map(|(_, entry)| entry)
+    }
+
+    /// Its live entries.
+    pub(super) fn live_entries_of(&self, repository: RepositoryId) -> impl Iterator<Item = &Entry> {
+        self.entries_of(repository).filter(|entry| entry.state == State::Live)
+    }
+
+    pub(super) fn apply(&mut self, row: JournalRow) {
+        match row.change.clone() {
+            Change::Entry { repository, entry } => {
+                self.units.insert((repository, entry.unit.clone()), row.seq);
+                self.blobs.entry(entry.hashes.sha256).or_insert(entry.hashes.size_bytes);
+                if let Some(line) = &entry.line {
+                    self.lines.insert((repository, row.seq), line.clone());
+                }
+                self.entries.insert((repository, entry.key.clone()), entry);
+            }
+            Change::Unit { repository, unit, facts } => {
+                self.units.insert((repository, unit.clone()), row.seq);
+                match facts.is_null() {
+                    true => self.facts.remove(&(repository, unit)),
+                    false => self.facts.insert((repository, unit), facts),
+                };
+            }
+            // Read from the journal.
+            Change::FirstSeen { .. } => {}
+            Change::Repository { id, record } => {
+                self.repositories.insert(id, record);
+            }
+            Change::Token { record } => {
+                self.tokens.insert(record.hash, record);
+            }
+            Change::Setting { key, value } if value.is_null() => {
+                self.settings.remove(&key);
+            }
+            Change::Setting { key, value } => {
+                self.settings.insert(key, value);
+            }
+        }
+        self.journal.push(row);
+    }
+}

@@ -1,0 +1,47 @@
+//! Transactions of the model: a rollback restores a copy of the state.
+
+use super::state::Model;
+use crate::catalog::{Batch, Conflict, JournalRow, Transactions};
+use crate::error::Error;
+use crate::record::Seq;
+
+impl Transactions for Model {
+    fn begin(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
+        self.before = Some(Box::new(self.clone()));
+        let one = |batch: &Batch| {
+            if let Some(broken) = batch.expect.iter().find(|expect| !self.holds(expect)) {
+                return Err(Conflict(broken.clone()));
+            }
+            for change in &batch.changes {
+                self.apply(JournalRow::new(Seq(self.seq().0 + 1), batch, change));
+            }
+            Ok(self.seq())
+        };
+        Ok(batches.iter().map(one).collect())
+    }
+
+    fn commit(&mut self) -> Result<(), Error> {
+        self.before = None;
+        Ok(())
+    }
+
+    fn rollback(&mut self) {
+        if let Some(before) = self.before.take() {
+            *self = *before;
+        }
+    }
+
+    fn replay(&mut self, rows: &[JournalRow]) -> Result<(), Error> {
+        let mut last = self.seq();
+        for row in rows {
+            row.follows(last)?;
+            last = row.seq;
+        }
+        rows.iter().for_each(|row| self.apply(row.clone()));
+        Ok(())
+    }
+
+    fn close(self: Box<Self>) -> Result<(), Error> {
+        Ok(())
+    }
+}

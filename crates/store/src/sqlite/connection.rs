@@ -1,0 +1,106 @@
+//! Connections to the truth, and the queries that all reads and writes are made of.
+
+use super::schema;
+use crate::error::Error;
+use crate::record::Seq;
+use rusqlite::{Connection, OpenFlags, Params, Row};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::path::Path;
+use telemetry::give_way;
+
+/// A connection to the truth.
+#[derive(Debug)]
+pub struct Sqlite {
+    pub(super) connection: Connection,
+}
+
+impl Sqlite {
+    /// Opens the one connection that writes. Creates the database if it does not exist.
+    pub fn writer(path: &Path) -> Result<Self, Error> {
+        let connection = Connection::open(path).map_err(Error::sqlite("open the truth"))?;
+        schema::set_up(&connection, path)?;
+        Ok(Self::with(connection))
+    }
+
+    /// Opens a connection that only reads. The database exists.
+    pub fn reader(path: &Path) -> Result<Self, Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(Error::sqlite("open the truth"))?;
+        let pragmas = "PRAGMA busy_timeout = 5000; PRAGMA query_only = ON;";
+        connection.execute_batch(pragmas).map_err(Error::sqlite("set up a reader of the truth"))?;
+        Ok(Self::with(connection))
+    }
+
+    fn with(connection: Connection) -> Self {
+        connection.set_prepared_statement_cache_capacity(64);
+        Self { connection }
+    }
+
+    /// Reads rows with one column, which is JSON.
+    pub(super) fn bodies<T: DeserializeOwned>(&self, sql: &str, values: impl Params) -> Result<Vec<T>, Error> {
+        let bodies: Vec<String> = self.rows(sql, values, |row| row.get(0))?;
+        let read = |body: &String| {
+            give_way();
+            parse(body)
+        };
+        bodies.iter().map(read).collect()
+    }
+
+    pub(super) fn rows<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, Error> {
+        let failed = Error::sqlite("read the truth");
+        let mut statement = self.connection.prepare_cached(sql).map_err(&failed)?;
+        let read = |row: &Row<'_>| {
+            give_way();
+            read(row)
+        };
+        let rows = statement.query_map(values, read).and_then(Iterator::collect);
+        rows.map_err(failed)
+    }
+
+    /// Runs a statement that returns no rows.
+    pub(super) fn run(&self, sql: &str, values: impl Params) -> Result<(), Error> {
+        let failed = Error::sqlite("write the truth");
+        self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(values)).map_err(failed)?;
+        Ok(())
+    }
+}
+
+/// SQLite's integers are signed. Numbers above `i64::MAX` become negative and come back unchanged.
+pub(super) fn int(number: u64) -> i64 {
+    number.cast_signed()
+}
+
+pub(super) fn seq(number: i64) -> Seq {
+    Seq(number.cast_unsigned())
+}
+
+pub(super) fn json<T: Serialize>(body: &T) -> Result<String, Error> {
+    serde_json::to_string(body).map_err(Error::row(Seq(0)))
+}
+
+pub(super) fn parse<T: DeserializeOwned>(body: &str) -> Result<T, Error> {
+    serde_json::from_str(body).map_err(Error::row(Seq(0)))
+}
+
+/// The range of names that begin with a prefix and come after a name.
+pub(super) struct PrefixRange<'a> {
+    /// The comparison with `least`: `>` or `>=`. Two lower bounds would let SQLite begin at the wrong one.
+    pub(super) from: &'static str,
+    pub(super) least: &'a str,
+    /// All names in the range are less.
+    pub(super) end: String,
+}
+
+impl<'a> PrefixRange<'a> {
+    pub(super) fn new(prefix: &'a str, after: &'a str) -> Self {
+        let (from, least) = if after < prefix { (">=", prefix) } else { (">", after) };
+        // No name has the last character of Unicode, so this is greater than all names with the prefix.
+        Self { from, least, end: format!("{prefix}{}", char::MAX) }
+    }
+}

@@ -1,0 +1,79 @@
+//! Reads of entries and blobs.
+
+use super::connection::{PrefixRange, Sqlite, int};
+use super::expectations::KEY_IN_ANY_CASE;
+use crate::catalog::{EntryReads, Holding, Span};
+use crate::digest::Digest;
+use crate::entry::Entry;
+use crate::error::Error;
+use crate::record::RepositoryId;
+use rusqlite::params;
+
+/// Answered from an index, however large the repository is.
+pub(super) const PUBLISHED: &str =
+    "SELECT body FROM entry WHERE repository = ? AND live = 1 AND published BETWEEN ? AND ?
+    ORDER BY published DESC, key DESC LIMIT ? OFFSET ?";
+
+impl EntryReads for Sqlite {
+    fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
+        let sql = "SELECT body FROM entry WHERE repository = ? AND key = ?";
+        Ok(self.bodies(sql, params![int(repository.0), key])?.pop())
+    }
+
+    fn entry_in_any_case(&mut self, id: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
+        Ok(self.bodies(KEY_IN_ANY_CASE, params![int(id.0), key])?.pop())
+    }
+
+    fn entries(&mut self, id: RepositoryId, after: &str, through: &str) -> Result<Vec<Entry>, Error> {
+        let sql =
+            "SELECT body FROM entry WHERE repository = ? AND unit > ? AND unit <= ? ORDER BY unit, published, key";
+        self.bodies(sql, params![int(id.0), after, through])
+    }
+
+    fn entries_beginning(
+        &mut self,
+        id: RepositoryId,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<Entry>, Error> {
+        let PrefixRange { from, least, end } = PrefixRange::new(prefix, after);
+        let sql =
+            format!("SELECT body FROM entry WHERE repository = ? AND key {from} ? AND key < ? ORDER BY key LIMIT ?");
+        self.bodies(&sql, params![int(id.0), least, end, int(limit as u64)])
+    }
+
+    fn published(&mut self, id: RepositoryId, span: Span) -> Result<Vec<Entry>, Error> {
+        let (limit, skip) = (int(span.limit as u64), int(span.skip as u64));
+        self.bodies(PUBLISHED, params![int(id.0), span.from.0, span.until.0, limit, skip])
+    }
+
+    fn holding(&mut self, id: RepositoryId) -> Result<Holding, Error> {
+        let sql = "SELECT count(*), coalesce(sum(json_extract(body, '$.hashes.size_bytes')), 0) FROM entry
+            WHERE repository = ? AND live";
+        let sums = self.rows(sql, [int(id.0)], |row| {
+            let [files, size_bytes] = [row.get::<_, i64>(0)?, row.get::<_, i64>(1)?].map(i64::cast_unsigned);
+            Ok(Holding { files, size_bytes })
+        })?;
+        Ok(sums.first().copied().unwrap_or_default())
+    }
+
+    fn blobs(&mut self, after: Option<Digest>, limit: usize) -> Result<Vec<(Digest, u64)>, Error> {
+        // The empty byte string is less than every digest.
+        let after: &[u8] = after.as_ref().map_or(&[], |digest| &digest.0);
+        let sql = "SELECT sha256, size_bytes FROM blob WHERE sha256 > ? ORDER BY sha256 LIMIT ?";
+        self.rows(sql, params![after, int(limit as u64)], |row| {
+            Ok((Digest(row.get(0)?), row.get::<_, i64>(1)?.cast_unsigned()))
+        })
+    }
+
+    fn blob_count(&mut self) -> Result<u64, Error> {
+        let count = self.rows("SELECT count(*) FROM blob", [], |row| row.get::<_, i64>(0))?;
+        Ok(count.first().copied().unwrap_or_default().cast_unsigned())
+    }
+
+    fn refers_to_blob(&mut self, digest: &Digest) -> Result<bool, Error> {
+        let found: Vec<i64> = self.rows("SELECT 1 FROM blob WHERE sha256 = ?", [digest.0], |row| row.get(0))?;
+        Ok(!found.is_empty())
+    }
+}

@@ -1,0 +1,149 @@
+//! The tables of the truth, and how an older database gets those of later versions.
+
+use crate::error::Error;
+use rusqlite::{Connection, OptionalExtension};
+use std::path::Path;
+
+/// `application_id` of a truth database: `DayT`.
+const APPLICATION: i64 = 0x4461_7954;
+/// `user_version`: the version of the tables below.
+const FORM: i64 = 3;
+
+/// Every table but `counter` and `journal` is derived from the journal. Bodies are JSON.
+const SCHEMA: &str = "
+    CREATE TABLE counter (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL) STRICT;
+    INSERT INTO counter VALUES (1, 0);
+    CREATE TABLE journal (seq INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+    CREATE TABLE entry (
+        repository INTEGER NOT NULL, key TEXT NOT NULL, unit TEXT NOT NULL, live INTEGER NOT NULL,
+        published INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (repository, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX entry_unit ON entry (repository, unit, published, key);
+    CREATE TABLE unit (
+        repository INTEGER NOT NULL, unit TEXT NOT NULL, seq INTEGER NOT NULL, live INTEGER NOT NULL,
+        PRIMARY KEY (repository, unit)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX unit_live ON unit (repository, unit) WHERE live > 0;
+    CREATE TABLE line (
+        repository INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (repository, seq)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE repository (id INTEGER PRIMARY KEY, name TEXT NOT NULL, lives INTEGER NOT NULL, body TEXT NOT NULL)
+        STRICT;
+    CREATE INDEX repository_name ON repository (name, id) WHERE lives;
+    CREATE TABLE token (hash BLOB PRIMARY KEY, name TEXT NOT NULL, lives INTEGER NOT NULL, body TEXT NOT NULL)
+        STRICT, WITHOUT ROWID;
+    CREATE INDEX token_name ON token (name, hash) WHERE lives;
+    CREATE TABLE setting (key TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE blob (sha256 BLOB PRIMARY KEY, size_bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+";
+
+/// New in form 2. Programs of form 1 know no change that would have filled it.
+const SINCE_2: &str = "
+    CREATE TABLE unit_facts (
+        repository INTEGER NOT NULL, unit TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (repository, unit)
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// New in form 3. Programs of form 2 know no change that would have filled it. The rows stay in the journal alone: a copy would double
+/// the bytes of each.
+const SINCE_3: &str = "
+    CREATE TABLE first_seen (
+        repository INTEGER NOT NULL, unit TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (repository, unit, seq)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE first_seen_bytes (repository INTEGER PRIMARY KEY, bytes INTEGER NOT NULL) STRICT;
+";
+
+/// Indexes of later versions. Programs that do not know them maintain them too, so they need no new form. `lower` folds only ASCII
+/// letters, and unlike `COLLATE NOCASE` it compares what follows a NUL.
+const LATER_INDEXES: &str = "
+    CREATE INDEX IF NOT EXISTS entry_folded ON entry (repository, lower(key));
+    CREATE INDEX IF NOT EXISTS entry_published ON entry (repository, live, published, key);
+    CREATE INDEX IF NOT EXISTS unit_folded ON unit (repository, lower(unit)) WHERE live > 0;
+";
+
+/// Outlines: those of a unit are stored side by side, without what lists do not need. A later table, which a trigger maintains, also
+/// for programs that do not know it, so it needs no new form. `brief` is null where the format put no such text among the facts.
+const OUTLINE: &str = "
+    CREATE TABLE outline (
+        repository INTEGER NOT NULL, unit TEXT NOT NULL, key TEXT NOT NULL, live INTEGER NOT NULL,
+        published INTEGER NOT NULL, changed INTEGER NOT NULL, brief TEXT, PRIMARY KEY (repository, unit, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TRIGGER outline_of_entry AFTER INSERT ON entry BEGIN
+        INSERT OR REPLACE INTO outline VALUES (
+            new.repository, new.unit, new.key, new.live, new.published, json_extract(new.body, '$.changed'),
+            CASE json_type(new.body, '$.facts.brief') WHEN 'text' THEN json_extract(new.body, '$.facts.brief') END
+        );
+    END;
+    INSERT INTO outline SELECT repository, unit, key, live, published, json_extract(body, '$.changed'), NULL FROM entry;
+";
+
+/// The numbers of the changes that each entry, or the facts of each unit, went through. A later table, which triggers maintain, also for
+/// programs that do not know it, so it needs no new form. The journal row is written before the others, so a trigger finds the
+/// number of its change as the last one. An existing database gets the same rows from its journal: a change to null facts has a row
+/// only where there were facts before.
+const HISTORY: &str = "
+    CREATE TABLE history (
+        repository INTEGER NOT NULL, of_entry INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL,
+        PRIMARY KEY (repository, of_entry, name, seq)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO history SELECT json_extract(body, '$.repository'), 1, json_extract(body, '$.entry.key'), seq
+        FROM journal WHERE json_extract(body, '$.change') = 'entry';
+    INSERT INTO history SELECT repository, 0, unit, seq FROM (
+        SELECT repository, unit, seq, known, lag(known, 1, 'null') OVER (PARTITION BY repository, unit ORDER BY seq) AS before
+            FROM (SELECT seq, json_extract(body, '$.repository') AS repository, json_extract(body, '$.unit') AS unit,
+                json_type(body, '$.facts') AS known FROM journal WHERE json_extract(body, '$.change') = 'unit')
+    ) WHERE known <> 'null' OR before <> 'null';
+    CREATE TRIGGER history_of_entry AFTER INSERT ON entry BEGIN
+        INSERT INTO history VALUES (new.repository, 1, new.key, (SELECT max(seq) FROM journal));
+    END;
+    CREATE TRIGGER history_of_unit AFTER INSERT ON unit_facts BEGIN
+        INSERT INTO history VALUES (new.repository, 0, new.unit, (SELECT max(seq) FROM journal));
+    END;
+    CREATE TRIGGER history_of_no_unit AFTER DELETE ON unit_facts BEGIN
+        INSERT INTO history VALUES (old.repository, 0, old.unit, (SELECT max(seq) FROM journal));
+    END;
+";
+
+/// Sets the pragmas that durability rests on, creates the tables of a new database and adds the later ones to an old one.
+pub(super) fn set_up(connection: &Connection, path: &Path) -> Result<(), Error> {
+    let failed = Error::sqlite("set up the truth");
+    connection
+        .execute_batch(
+            "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+             PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 16777216;",
+        )
+        .map_err(&failed)?;
+    let application = pragma(connection, "application_id").map_err(&failed)?;
+    let form = pragma(connection, "user_version").map_err(&failed)?;
+    let tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(&failed)?;
+    let missing = match (application, form, tables) {
+        (0, 0, 0) => format!("{SCHEMA} {SINCE_2} {SINCE_3} PRAGMA application_id = {APPLICATION};"),
+        (APPLICATION, FORM, _) => String::new(),
+        (APPLICATION, 1, _) => format!("{SINCE_2} {SINCE_3}"),
+        (APPLICATION, 2, _) => SINCE_3.to_owned(),
+        (_, found, _) => {
+            let data = path.parent().unwrap_or(path).to_owned();
+            return Err(Error::TooNew { data, found: format!("truth {found}"), known: FORM as u32 });
+        }
+    };
+    if !missing.is_empty() {
+        let all = format!("BEGIN IMMEDIATE; {missing} PRAGMA user_version = {FORM}; COMMIT;");
+        connection.execute_batch(&all).map_err(&failed)?;
+    }
+    connection.execute_batch(&format!("BEGIN IMMEDIATE; {LATER_INDEXES} COMMIT;")).map_err(&failed)?;
+    for (table, schema) in [("outline", OUTLINE), ("history", HISTORY)] {
+        let found = connection.query_row("SELECT 1 FROM sqlite_schema WHERE name = ?", [table], |_| Ok(())).optional();
+        if found.map_err(&failed)?.is_none() {
+            connection.execute_batch(&format!("BEGIN IMMEDIATE; {schema} COMMIT;")).map_err(&failed)?;
+        }
+    }
+    Ok(())
+}
+
+fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, name, |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests;

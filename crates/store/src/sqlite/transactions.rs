@@ -1,0 +1,76 @@
+//! Transactions of the writer.
+
+use super::connection::Sqlite;
+use crate::catalog::{Batch, Conflict, JournalReads as _, JournalRow, Transactions};
+use crate::error::Error;
+use crate::record::Seq;
+
+impl Transactions for Sqlite {
+    fn begin(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
+        self.run("BEGIN IMMEDIATE", [])?;
+        let decided = self.decide(batches);
+        if decided.is_err() {
+            self.rollback();
+        }
+        decided
+    }
+
+    fn commit(&mut self) -> Result<(), Error> {
+        let committed = self.run("COMMIT", []);
+        if committed.is_err() {
+            self.rollback();
+        }
+        committed
+    }
+
+    fn rollback(&mut self) {
+        // After some errors SQLite has rolled back by itself. Then this fails, and there is nothing to do.
+        let _ = self.run("ROLLBACK", []);
+    }
+
+    fn replay(&mut self, rows: &[JournalRow]) -> Result<(), Error> {
+        self.run("BEGIN IMMEDIATE", [])?;
+        let written = self.last().and_then(|mut last| {
+            for row in rows {
+                row.follows(last)?;
+                self.apply(row)?;
+                last = row.seq;
+            }
+            self.set_last(last)
+        });
+        if written.is_err() {
+            self.rollback();
+            return written;
+        }
+        self.commit()
+    }
+
+    fn close(self: Box<Self>) -> Result<(), Error> {
+        let failed = Error::sqlite("close the truth");
+        // Moves the write-ahead log into the database.
+        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(&failed)?;
+        self.connection.close().map_err(|(_, e)| failed(e))
+    }
+}
+
+impl Sqlite {
+    /// Decides each batch and makes its changes. The conditions of a batch are checked before its first change, so a refused batch
+    /// leaves nothing to roll back.
+    fn decide(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
+        let mut last = self.last()?;
+        let mut answers = Vec::with_capacity(batches.len());
+        for batch in batches {
+            if let Some(broken) = self.broken(batch, last)? {
+                answers.push(Err(Conflict(broken)));
+                continue;
+            }
+            for change in &batch.changes {
+                last.0 += 1;
+                self.apply(&JournalRow::new(last, batch, change))?;
+            }
+            answers.push(Ok(last));
+        }
+        self.set_last(last)?;
+        Ok(answers)
+    }
+}

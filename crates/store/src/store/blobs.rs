@@ -1,0 +1,58 @@
+//! Blobs and derived files, on the blob threads.
+
+use super::Store;
+use crate::blobs::Blobs;
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::lane::Lane;
+use crate::record::RepositoryId;
+use crate::staged::Staged;
+use bytes::Bytes;
+use std::fs::File;
+use std::sync::Arc;
+use telemetry::{Event, Op};
+
+impl Store {
+    /// Begins an upload.
+    pub async fn stage(&self, event: &mut Event) -> Result<Staged, Error> {
+        let stage = |blobs: &mut Arc<Blobs>| blobs.stage();
+        let temporary = self.blob_threads.run(Lane::Change, Op::BlobWrite, event, stage).await??;
+        Ok(Staged::new(self.blob_threads.clone(), self.blobs.clone(), temporary))
+    }
+
+    /// Opens a blob. Returns its size too.
+    pub async fn open_blob(&self, digest: Digest, event: &mut Event) -> Result<(File, u64), Error> {
+        let open = move |blobs: &mut Arc<Blobs>| blobs.open_blob(&digest);
+        self.blob_threads.run(Lane::Single, Op::BlobOpen, event, open).await?
+    }
+
+    /// Reads a small blob into memory.
+    pub async fn read_blob(&self, digest: Digest, event: &mut Event) -> Result<Bytes, Error> {
+        let read = move |blobs: &mut Arc<Blobs>| blobs.read_blob(&digest);
+        self.blob_threads.run(Lane::Single, Op::BlobRead, event, read).await?
+    }
+
+    /// Writes a file that is derived from the truth, and replaces the one with the same name. It is not synced: a crash may lose it or
+    /// leave a part, which [`Store::derived`] notices.
+    pub async fn keep_derived(
+        &self,
+        repository: RepositoryId,
+        name: &'static str,
+        parts: Vec<Bytes>,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let keep = move |blobs: &mut Arc<Blobs>| blobs.keep_derived(repository, name, &parts);
+        self.blob_threads.run(Lane::Index, Op::IndexKeep, event, keep).await?
+    }
+
+    /// Reads what [`Store::keep_derived`] wrote. `None`: it is missing or damaged.
+    pub async fn derived(
+        &self,
+        repository: RepositoryId,
+        name: &'static str,
+        event: &mut Event,
+    ) -> Result<Option<Bytes>, Error> {
+        let read = move |blobs: &mut Arc<Blobs>| blobs.derived(repository, name);
+        self.blob_threads.run(Lane::Index, Op::IndexRead, event, read).await
+    }
+}

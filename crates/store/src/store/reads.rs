@@ -1,0 +1,198 @@
+//! Reads of the truth, on the readers' threads. Their results are described in [`crate::catalog`].
+
+use super::Store;
+use crate::catalog::{Catalog, Holding, JournalRow, Outline, Span, UnitFacts, UnitRows};
+use crate::entry::Entry;
+use crate::error::Error;
+use crate::lane::Lane;
+use crate::record::{RepositoryId, RepositoryRecord, Seq};
+use crate::token::TokenRecord;
+use serde_json::Value;
+use telemetry::{Event, Op};
+
+impl Store {
+    /// One unit. `lane`: whether it is for an index or for a change.
+    pub async fn unit(
+        &self,
+        repository: RepositoryId,
+        unit: &str,
+        lane: Lane,
+        event: &mut Event,
+    ) -> Result<UnitRows, Error> {
+        let unit = unit.to_owned();
+        self.read(lane, event, move |truth| truth.unit(repository, &unit)).await
+    }
+
+    /// The entries of the units after `after` up to `through`, withdrawn ones too: by unit, then as in a unit.
+    pub async fn entries(
+        &self,
+        repository: RepositoryId,
+        after: &str,
+        through: &str,
+        event: &mut Event,
+    ) -> Result<Vec<Entry>, Error> {
+        let (after, through) = (after.to_owned(), through.to_owned());
+        self.read(Lane::Index, event, move |truth| truth.entries(repository, &after, &through)).await
+    }
+
+    /// Calls `read` with each of several units and the outlines of its entries, all in one job.
+    pub async fn outlines<T: Send + 'static>(
+        &self,
+        id: RepositoryId,
+        units: Vec<String>,
+        read: impl Fn(&str, Vec<Outline>) -> T + Send + 'static,
+        event: &mut Event,
+    ) -> Result<Vec<T>, Error> {
+        let all = move |truth: &mut dyn Catalog| {
+            units.iter().map(|unit| Ok(read(unit, truth.outlines(id, unit)?))).collect::<Result<_, _>>()
+        };
+        self.read(Lane::Index, event, all).await
+    }
+
+    /// The keys of a unit's entries, withdrawn ones too, `limit` at most.
+    pub async fn keys(
+        &self,
+        id: RepositoryId,
+        unit: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Vec<String>, Error> {
+        let unit = unit.to_owned();
+        self.read(Lane::Single, event, move |truth| truth.keys(id, &unit, limit)).await
+    }
+
+    /// The facts of a unit itself.
+    pub async fn facts(&self, repository: RepositoryId, unit: &str, event: &mut Event) -> Result<UnitFacts, Error> {
+        let unit = unit.to_owned();
+        self.read(Lane::Single, event, move |truth| truth.facts(repository, &unit)).await
+    }
+
+    /// Units whose names begin with `prefix` and come after `after`, and which have facts of their own, ordered by name, `limit` at most.
+    pub async fn units_with_facts(
+        &self,
+        repository: RepositoryId,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Vec<(String, Value)>, Error> {
+        let (prefix, after) = (prefix.to_owned(), after.to_owned());
+        let read = move |truth: &mut dyn Catalog| truth.units_with_facts(repository, &prefix, &after, limit);
+        self.read(Lane::Index, event, read).await
+    }
+
+    /// The live entries that were published in a period, newest first.
+    pub async fn published(&self, id: RepositoryId, span: Span, event: &mut Event) -> Result<Vec<Entry>, Error> {
+        self.read(Lane::Index, event, move |truth| truth.published(id, span)).await
+    }
+
+    /// One entry.
+    pub async fn entry(&self, id: RepositoryId, key: &str, event: &mut Event) -> Result<Option<Entry>, Error> {
+        let key = key.to_owned();
+        self.read(Lane::Single, event, move |truth| truth.entry(id, &key)).await
+    }
+
+    /// Entries whose keys begin with `prefix` and come after `after`, ordered by key, `limit` at most.
+    pub async fn entries_beginning(
+        &self,
+        id: RepositoryId,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Vec<Entry>, Error> {
+        let (prefix, after) = (prefix.to_owned(), after.to_owned());
+        self.read(Lane::Single, event, move |truth| truth.entries_beginning(id, &prefix, &after, limit)).await
+    }
+
+    /// The entry whose key equals `key` when the case of ASCII letters is ignored.
+    pub async fn entry_in_any_case(
+        &self,
+        id: RepositoryId,
+        key: &str,
+        event: &mut Event,
+    ) -> Result<Option<Entry>, Error> {
+        let key = key.to_owned();
+        self.read(Lane::Change, event, move |truth| truth.entry_in_any_case(id, &key)).await
+    }
+
+    /// Another unit with a live entry whose name equals `unit` when the case of ASCII letters is ignored.
+    pub async fn unit_in_other_case(
+        &self,
+        id: RepositoryId,
+        unit: &str,
+        event: &mut Event,
+    ) -> Result<Option<String>, Error> {
+        let unit = unit.to_owned();
+        self.read(Lane::Change, event, move |truth| truth.unit_in_other_case(id, &unit)).await
+    }
+
+    /// Names of units with a live entry, after `after`, in byte order, `limit` at most.
+    pub async fn units(
+        &self,
+        repository: RepositoryId,
+        after: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Vec<String>, Error> {
+        let after = after.to_owned();
+        self.read(Lane::Index, event, move |truth| truth.units(repository, &after, limit)).await
+    }
+
+    /// Index lines of a repository after `after`, in the order of their numbers, `limit` at most.
+    pub async fn lines(
+        &self,
+        repository: RepositoryId,
+        after: Seq,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Vec<(Seq, String)>, Error> {
+        self.read(Lane::Index, event, move |truth| truth.lines(repository, after, limit)).await
+    }
+
+    /// Repositories that are not removed, ordered by name.
+    pub async fn repositories(&self, event: &mut Event) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {
+        self.read(Lane::Single, event, |truth| truth.repositories()).await
+    }
+
+    /// Repositories that had this name when they were removed, in the order in which they were made.
+    pub async fn removed_repositories(
+        &self,
+        name: &str,
+        event: &mut Event,
+    ) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {
+        let name = name.to_owned();
+        self.read(Lane::Single, event, move |truth| truth.removed_repositories(&name)).await
+    }
+
+    /// The number and the sizes of the live entries of a repository. Reads all of them.
+    pub async fn holding(&self, repository: RepositoryId, event: &mut Event) -> Result<Holding, Error> {
+        self.read(Lane::Index, event, move |truth| truth.holding(repository)).await
+    }
+
+    /// Tokens that are not revoked, ordered by name.
+    pub async fn tokens(&self, event: &mut Event) -> Result<Vec<TokenRecord>, Error> {
+        self.read(Lane::Single, event, |truth| truth.tokens()).await
+    }
+
+    /// A setting; `None`: it has its default.
+    pub async fn setting(&self, key: &str, event: &mut Event) -> Result<Option<Value>, Error> {
+        let key = key.to_owned();
+        self.read(Lane::Single, event, move |truth| truth.setting(&key)).await
+    }
+
+    /// The journal after `after`, `limit` rows at most.
+    pub async fn journal(&self, after: Seq, limit: usize, event: &mut Event) -> Result<Vec<JournalRow>, Error> {
+        self.read(Lane::Index, event, move |truth| truth.journal(after, limit)).await
+    }
+
+    /// Runs a read on one of the readers' threads.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        event: &mut Event,
+        read: impl FnOnce(&mut dyn Catalog) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.readers.run(lane, Op::TruthRead, event, |truth| read(&mut **truth)).await?
+    }
+}

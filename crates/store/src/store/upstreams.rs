@@ -1,0 +1,62 @@
+//! Changes of upstreams, and the zones of their hosts.
+
+use super::Store;
+use crate::cache::{Cache, Origin};
+use crate::error::Error;
+use crate::pool::lock;
+use crate::record::RepositoryId;
+use crate::revision::Unit;
+use telemetry::{Event, Op};
+
+impl Store {
+    /// Sets the upstream of a repository; `None`: it has none. What was cached from the former one is no longer visible, and
+    /// [`Store::drop_former`] drops it. What fetches from there still bring is not kept.
+    pub async fn set_upstream(&self, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<(), Error> {
+        let set = move |cache: &mut Cache| {
+            cache.set_upstream(id, to);
+            Ok(())
+        };
+        self.cached(Op::CacheWrite, event, set).await?;
+        lock(&self.membership).with_groups(id).into_iter().for_each(|id| self.revisions.raise(Unit::All(id)));
+        self.revisions.raise(Unit::Settings);
+        Ok(())
+    }
+
+    /// Assigns the files at these paths, of a former upstream, to the current one.
+    pub async fn take_over(
+        &self,
+        from: Origin,
+        to: Origin,
+        paths: Vec<String>,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        self.cached(Op::CacheWrite, event, move |cache| cache.take_over(from, to, &paths)).await
+    }
+
+    /// Drops what former upstreams gave, a page at a time, so that other operations get their turns in between.
+    pub async fn drop_former(&self, id: RepositoryId, event: &mut Event) -> Result<(), Error> {
+        while self.cached(Op::CacheWrite, event, move |cache| cache.drop_former(id)).await? {}
+        Ok(())
+    }
+
+    /// Voids the answers that were made from a unit of an upstream, because it changed: those of its repository, and of every group that
+    /// contains it.
+    pub fn upstream_changed(&self, id: RepositoryId, unit: &str) {
+        lock(&self.membership).with_groups(id).into_iter().for_each(|id| self.revisions.raise(Unit::Of(id, unit)));
+    }
+
+    /// The hosts of an upstream with their zones, as [`Store::pin`] recorded them.
+    pub async fn pins(&self, of: Origin, event: &mut Event) -> Result<Vec<(String, String)>, Error> {
+        self.cached(Op::CacheRead, event, move |cache| cache.pins(of)).await
+    }
+
+    /// Records the network zone in which a host of an upstream was first found.
+    pub async fn pin(&self, of: Origin, host: String, zone: &'static str, event: &mut Event) -> Result<(), Error> {
+        self.cached(Op::CacheWrite, event, move |cache| cache.pin(of, &host, zone)).await
+    }
+
+    /// Forgets the zones of all hosts of a repository's upstreams.
+    pub async fn unpin(&self, id: RepositoryId, event: &mut Event) -> Result<(), Error> {
+        self.cached(Op::CacheWrite, event, move |cache| cache.unpin(id)).await
+    }
+}
