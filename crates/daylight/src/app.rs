@@ -11,7 +11,7 @@ use repository::{Ask, Repositories};
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Stamp, Store};
-use telemetry::{Clock, Event, Log, Op, Recent, Recorder, Tick};
+use telemetry::{Clock, Event, Log, Op, RecentEvents, Recorder, Tick};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -31,8 +31,8 @@ pub struct App {
     pub store: Arc<Store>,
     /// Metrics and events.
     pub recorder: Arc<Recorder>,
-    /// Recent events, by their ids.
-    pub recent: Arc<Recent>,
+    /// RecentEvents events, by their ids.
+    pub recent: Arc<RecentEvents>,
     /// The paths that clients requested within the last day.
     pub recent_paths: Arc<RecentPaths>,
     /// The process log.

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Lane, PoolOptions, Stamp, Store, StoreOptions, Threads};
-use telemetry::{Bound, BoundName, Clock, Event, Log, Op, Outcome, Recent, Recorder, RecorderOptions, Sink};
+use telemetry::{Bound, BoundName, Clock, Event, Log, Op, Outcome, RecentEvents, Recorder, RecorderOptions, Sink};
 use tokio::runtime::Runtime;
 
 /// Threads of the back runtime, which handles signals, start and stop, and all work that no client waits for.
@@ -67,7 +67,7 @@ impl Instance {
             shards: settings.server.cores + BACK_THREADS,
             buffered_events: usize::try_from(settings.telemetry.events_buffered).unwrap_or(usize::MAX),
         };
-        let recent = Recent::new(settings.telemetry.events_recent_bytes);
+        let recent = RecentEvents::new(settings.telemetry.events_recent_bytes);
         if settings.telemetry.events_recent_bytes > 0 {
             sinks.push(recent.sink());
         }
@@ -77,7 +77,7 @@ impl Instance {
         recorder.register(recent_paths.bound().clone());
         recorder.register(recent.bound().clone());
         recorder.report_to(log.clone());
-        back.spawn(front::heartbeat(recorder.pulse("back")));
+        back.spawn(front::heartbeat(recorder.loop_monitor("back")));
         let classes = Classes::new(&settings.server, &recorder);
         // A request uses one queue at a time. So every request that has a place in its class, or waited for an upstream, finds a place in
         // the queues of the store.

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use telemetry::{Pulse, Tick, turn};
+use telemetry::{LoopMonitor, Tick, turn};
 use tokio::time::sleep;
 
 /// Runs the future that `make` makes, and times each of its turns. It is made in here because it is large: passed as
@@ -20,7 +20,7 @@ const EVERY: Duration = Duration::from_millis(100);
 const GRAIN: Duration = Duration::from_millis(1);
 
 /// Beats until it is dropped. Spawn it on the loop that it measures.
-pub async fn heartbeat(pulse: Arc<Pulse>) {
+pub async fn heartbeat(pulse: Arc<LoopMonitor>) {
     let due = u64::try_from((EVERY + GRAIN).as_nanos()).unwrap_or(u64::MAX);
     loop {
         let asked = Tick::now();

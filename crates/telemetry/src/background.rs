@@ -1,30 +1,30 @@
-//! Threads that work for long let those go first that clients wait for.
+//! Threads with long work let the threads that answer clients go first.
 //!
-//! Where both share a core, a thread that is woken to answer waits until the one at work has had its slice (3 ms, Linux 6.18), and
-//! for more of them once it has had its share of the core: what is answered from memory would be as slow as what is rendered.
+//! Where both share a core, a thread that is woken to answer waits until the working one has had its time slice (3 ms, Linux 6.18),
+//! and for several of them once it has had its share of the core. Then answers from memory would be as slow as rendering.
 
 use crate::Tick;
 use rustix::process::{getpriority_process, setpriority_process};
 use std::cell::Cell;
 
-/// How much nicer such a thread is: it gets a third of what another gets of a core that both want (`sched(7)`).
+/// The nice value that is added: the thread gets a third of the time that another gets on a core that both want (`sched(7)`).
 const NICE: i32 = 5;
-/// How long one of them works at least before it asks whether somebody waits, in nanoseconds.
+/// The shortest time between two yields, in nanoseconds.
 const TURN: u64 = 100_000;
 
 thread_local! {
-    /// When this thread asks next; `None`: it is none of them.
+    /// When this thread yields next; `None`: it is no background thread.
     static NEXT: Cell<Option<Tick>> = const { Cell::new(None) };
 }
 
-/// From now on the calling thread is one of them.
+/// Makes the calling thread a background thread.
 pub fn background() {
-    // Of this thread alone (`setpriority(2)`, "C library/kernel differences"). Where it is forbidden it works as others do.
+    // This affects this thread alone (`setpriority(2)`, "C library/kernel differences"). If it is forbidden, nothing changes.
     let _ = getpriority_process(None).and_then(|nice| setpriority_process(None, nice + NICE));
     NEXT.set(Some(Tick::now()));
 }
 
-/// To be called again and again within long work: lets go first who is ready, now and then. Nothing on other threads.
+/// Call this repeatedly within long work. From time to time it lets ready threads go first. It does nothing on other threads.
 pub fn give_way() {
     let Some(next) = NEXT.get() else { return };
     let asked = Tick::now();
@@ -35,8 +35,8 @@ pub fn give_way() {
     }
 }
 
-/// How long to work after others had `away`. Who yields forgoes the rest of its slice (Linux 6.18), and would get a thirtieth of a core
-/// that somebody else never leaves: so it works for half as long as it was kept from it.
+/// How long to work after a yield that took `away`. A thread that yields gives up the rest of its slice (Linux 6.18). On a core that
+/// another thread never leaves it would get a thirtieth of the time. So it works for half as long as it waited.
 fn turn(away: u64) -> u64 {
     TURN.max(away / 2)
 }
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_background_thread_gives_way_and_not_at_once() {
+    fn only_a_background_thread_yields_and_not_at_once() {
         give_way();
         assert_eq!(NEXT.get(), None);
         background();
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_away_for_long_works_for_long() {
+    fn a_thread_that_waited_for_long_works_for_long() {
         assert_eq!([0, TURN, 2 * TURN, 30 * TURN].map(turn), [TURN, TURN, TURN, 15 * TURN]);
     }
 }

@@ -1,4 +1,4 @@
-//! Everything that can fill up, in one list, with the six figures that tell whether it does.
+//! Everything that can fill up, in one list, with the six figures that show whether it does.
 
 use crate::{Histogram, Tick};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -77,11 +77,11 @@ bounds! {
     Disk "disk.free" "bytes" "Space of the data folder's file system, used up to the floor";
 }
 
-/// Capacity, used, waiting, turned away, highest, and how long was waited: one per thing that can fill up.
+/// The figures of one thing that can fill up: capacity, used, waiting, rejected, highest, and the times that were waited.
 #[derive(Debug)]
 pub struct Bound {
     name: BoundName,
-    /// Which one, where there are several of a name: a sink's name.
+    /// Distinguishes bounds of the same name: the name of a sink, for example.
     which: String,
     capacity: AtomicU64,
     used: AtomicU64,
@@ -91,13 +91,13 @@ pub struct Bound {
     waits: Mutex<Histogram>,
 }
 
-/// The bound is full: nothing was taken.
+/// The bound is full. Nothing was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is full", .0.as_str())]
 pub struct Full(pub BoundName);
 
 impl Bound {
-    /// A bound of `capacity` in its name's unit. Register it with [`crate::Recorder::register`].
+    /// A bound with a capacity in the unit of its name. Register it with [`crate::Recorder::register`].
     pub fn new(name: BoundName, which: &str, capacity: u64) -> Arc<Self> {
         Arc::new(Self {
             name,
@@ -111,27 +111,27 @@ impl Bound {
         })
     }
 
-    /// Its name in the list.
+    /// Its name in the list of bounds.
     pub fn name(&self) -> BoundName {
         self.name
     }
 
-    /// Which one, where there are several of a name.
+    /// Distinguishes bounds of the same name.
     pub fn which(&self) -> &str {
         &self.which
     }
 
-    /// What fits.
+    /// The most that may be taken.
     pub fn capacity(&self) -> u64 {
         self.capacity.load(Relaxed)
     }
 
-    /// Changes what fits, on the running server.
+    /// Changes the capacity on the running server.
     pub fn set_capacity(&self, capacity: u64) {
         self.capacity.store(capacity, Relaxed);
     }
 
-    /// What is taken now.
+    /// How much is taken now.
     pub fn used(&self) -> u64 {
         self.used.load(Relaxed)
     }
@@ -141,32 +141,32 @@ impl Bound {
         self.highest.load(Relaxed)
     }
 
-    /// How often something was turned away.
+    /// How often something was rejected.
     pub fn rejected(&self) -> u64 {
         self.rejected.load(Relaxed)
     }
 
-    /// How many wait now.
+    /// How many callers wait now.
     pub fn waiters(&self) -> u64 {
         self.waiters.load(Relaxed)
     }
 
-    /// How long was waited, in nanoseconds.
+    /// How long callers waited, in nanoseconds.
     pub fn waits(&self) -> Histogram {
         self.waits.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes one place, or counts a rejection.
+    /// Takes one unit, or counts a rejection.
     pub fn enter(self: &Arc<Self>) -> Result<Slot, Full> {
         self.hold(1)
     }
 
-    /// Takes `amount`, which is given back when the guard is dropped, or counts a rejection.
+    /// Takes `amount`, or counts a rejection. Dropping the guard gives it back.
     pub fn hold(self: &Arc<Self>, amount: u64) -> Result<Slot, Full> {
         self.take(amount).map(|()| Slot { bound: self.clone(), amount })
     }
 
-    /// Takes `amount`, to be given back with [`Bound::give`].
+    /// Takes `amount`, or counts a rejection. [`Bound::give`] gives it back.
     pub fn take(&self, amount: u64) -> Result<(), Full> {
         let capacity = self.capacity();
         let more = |used: u64| used.checked_add(amount).filter(|used| *used <= capacity);
@@ -187,35 +187,35 @@ impl Bound {
         self.used.fetch_sub(amount, Relaxed);
     }
 
-    /// For things that measure themselves (a cache's weight, free space): what is used now.
+    /// Sets how much is used, for things that measure themselves: the weight of a cache, the free space of a disk.
     pub fn observe(&self, used: u64) {
         self.used.store(used, Relaxed);
         self.highest.fetch_max(used, Relaxed);
     }
 
-    /// Notes that something was turned away without asking [`Bound::take`].
+    /// Counts a rejection that did not come from [`Bound::take`].
     pub fn reject(&self) {
         self.reject_many(1);
     }
 
-    /// The same for `count` at once.
+    /// Counts several such rejections.
     pub fn reject_many(&self, count: u64) {
         self.rejected.fetch_add(count, Relaxed);
     }
 
-    /// One begins to wait; the guard ends it and keeps how long it took.
+    /// A caller begins to wait. Dropping the guard ends that and records how long it took.
     pub fn wait(self: &Arc<Self>) -> Waiting {
         self.waiters.fetch_add(1, Relaxed);
         Waiting { bound: self.clone(), began: Tick::now() }
     }
 
-    /// Notes a wait that was measured elsewhere.
+    /// Records a wait that was measured elsewhere.
     pub fn waited(&self, nanos: u64) {
         self.waits.lock().unwrap_or_else(PoisonError::into_inner).record(nanos);
     }
 }
 
-/// A place in a bound, given back when dropped.
+/// An amount taken of a bound. Dropping it gives the amount back.
 #[derive(Debug)]
 pub struct Slot {
     bound: Arc<Bound>,
@@ -228,7 +228,7 @@ impl Drop for Slot {
     }
 }
 
-/// Somebody waiting. Ends when dropped, perhaps on another thread than it began.
+/// A waiting caller. Dropping it ends the wait, perhaps on another thread.
 #[derive(Debug)]
 pub struct Waiting {
     bound: Arc<Bound>,
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_never_turned_away_as_somebody_else_asked_for_too_much() {
+    fn a_large_request_never_causes_another_one_to_be_rejected() {
         let bound = Bound::new(BoundName::Pages, "", 10);
         std::thread::scope(|scope| {
             scope.spawn(|| (0..10_000).for_each(|_| assert!(bound.take(100).is_err())));
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_is_seen_while_it_lasts_and_kept_when_it_ends() {
+    fn a_wait_is_counted_while_it_lasts_and_recorded_when_it_ends() {
         let bound = Bound::new(BoundName::TruthReaders, "", 1);
         let waiting = bound.wait();
         assert_eq!((bound.waiters(), bound.waits().count()), (1, 0));

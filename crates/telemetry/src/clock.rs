@@ -1,4 +1,4 @@
-//! The only reader of the machine's clocks. Time of day is settable, so that tests need no sleep.
+//! The only code that reads the machine's clocks. The time of day can be set, so that tests need not sleep.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::cell::Cell;
@@ -17,7 +17,7 @@ impl Millis {
         self.0.div_euclid(1000)
     }
 
-    /// This moment and `by` more.
+    /// The moment that is `by` later.
     pub fn plus(self, by: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
     }
@@ -33,45 +33,45 @@ impl std::fmt::Display for Millis {
     }
 }
 
-/// A reading of the monotonic clock, in nanoseconds. Only differences mean anything.
+/// A reading of the monotonic clock, in nanoseconds. Only differences have a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Tick(pub u64);
 
 impl Tick {
     /// Now.
     pub fn now() -> Self {
-        // As `Instant`, but without the work that keeps seconds and nanoseconds apart: each request asks four times.
+        // Cheaper than `Instant`, which keeps seconds and nanoseconds apart. Each request reads the clock four times.
         let now = clock_gettime(ClockId::Monotonic);
         Self(now.tv_sec.cast_unsigned().wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec.cast_unsigned()))
     }
 
-    /// So much later.
+    /// The reading that is `by` later.
     pub fn plus(self, by: Duration) -> Self {
         Self(self.0.saturating_add(u64::try_from(by.as_nanos()).unwrap_or(u64::MAX)))
     }
 
-    /// Nanoseconds from `earlier` to this; 0 when it was not earlier.
+    /// Nanoseconds from `earlier` to this; 0 if it is not earlier.
     pub fn since(self, earlier: Tick) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 }
 
-/// Time of day: the machine's, or one that a test or conformance mode has set. Clones share the setting.
+/// The time of day: that of the machine, or one that a test or conformance mode has set. Clones share the setting.
 #[derive(Debug, Clone, Default)]
 pub struct Clock {
-    /// 0: the machine's time; else the set time in ms since the epoch.
+    /// 0: the time of the machine; otherwise the set time in milliseconds since the epoch.
     set: Arc<AtomicI64>,
 }
 
 impl Clock {
-    /// A clock that stands at `at` until it is set again.
+    /// A clock that stands still at `at` until it is set again.
     pub fn at(at: Millis) -> Self {
         let clock = Self::default();
         clock.set(Some(at));
         clock
     }
 
-    /// Stands still at `at`; `None` follows the machine again.
+    /// Makes the clock stand still at `at`; `None`: it follows the machine again.
     pub fn set(&self, at: Option<Millis>) {
         self.set.store(at.map_or(0, |at| at.0), Ordering::Relaxed);
     }
@@ -84,8 +84,8 @@ impl Clock {
         }
     }
 
-    /// The time of day at `tick`, which was just read: this thread looks at the machine's time every
-    /// [`Clock::LOOK_NANOS`] only, and counts on from there.
+    /// The time of day at `tick`, which was just read. This thread reads the time of day of the machine only every
+    /// [`Clock::LOOK_NANOS`], and counts on from there.
     pub fn at_tick(&self, tick: Tick) -> Millis {
         thread_local!(static SEEN: Cell<(Tick, u64)> = const { Cell::new((Tick(0), 0)) });
         match self.set.load(Ordering::Relaxed) {
@@ -103,12 +103,12 @@ impl Clock {
         }
     }
 
-    /// A clock that is set right is followed so soon.
+    /// After at most this long a correction of the machine's clock is noticed.
     const LOOK_NANOS: u64 = 50_000_000;
 }
 
-/// Since the epoch.
-#[expect(clippy::disallowed_methods, reason = "the one reader of the time of day")]
+/// The time since the epoch.
+#[expect(clippy::disallowed_methods, reason = "the only reader of the time of day")]
 fn of_day() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_day_at_a_tick_is_that_of_the_machine_and_a_set_clock_s() {
+    fn the_time_of_day_at_a_tick_is_that_of_the_machine_or_of_a_set_clock() {
         let clock = Clock::default();
         for _ in 0..3 {
             let (before, at, after) = (clock.now(), clock.at_tick(Tick::now()), clock.now());

@@ -1,20 +1,20 @@
-//! The wide event: one for every request and every background job, owned by whoever started it.
+//! The wide event: one for every request and every background job. The code that starts the work owns it.
 //!
-//! Ownership (decision 5 of the design): the exchange owns `Box<Event>`; `answer` borrows it; parallel
-//! branches *return* a [`MemberRecord`] that is absorbed in member order; the event is released at the
-//! first completed flush after the body's end.
+//! For a request the exchange owns `Box<Event>`, and `answer` borrows it. Parallel branches *return* a [`MemberRecord`],
+//! which the event absorbs in the order of the members. The event is released at the first completed flush after the end
+//! of the body.
 
 use crate::scrub::{scrub, scrub_into};
 use crate::{EventId, Millis, Op, Outcome, Reason, Text, Tick};
 use smallvec::SmallVec;
 use std::cell::Cell;
 
-/// What an event is about.
+/// The kind of work that an event is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A request that a client made.
+    /// A request of a client.
     Request,
-    /// Work of our own.
+    /// A background job.
     Job,
 }
 
@@ -28,15 +28,15 @@ impl Kind {
     }
 }
 
-/// Which part of the line gave the answer.
+/// The layer that gave the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Layer {
-    /// Nobody yet, or the connection itself.
+    /// None yet, or the connection itself.
     None,
-    /// A complete answer in memory.
+    /// The cache of complete answers in memory.
     Page,
-    /// A file that was still open.
+    /// The cache of open files.
     Open,
     /// A hosted repository.
     Hosted,
@@ -69,7 +69,7 @@ impl Layer {
     }
 }
 
-/// The thing asked for, in the words of the format. Empty strings where a request has none.
+/// What was requested, in the terms of its format. Parts that a request does not have are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Subject {
     /// The repository's name.
@@ -82,35 +82,35 @@ pub struct Subject {
     pub kind: &'static str,
 }
 
-/// How often an [`Op`] ran for an event, and how long in all.
+/// How often an [`Op`] ran for an event, and how long in total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Times.
+    /// The number of runs.
     pub count: u32,
-    /// Nanoseconds in all.
+    /// Their total time in nanoseconds.
     pub nanos: u64,
 }
 
-/// What one member of a group, or a repository asked alone, said.
+/// The result of asking one member of a group, or a single repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemberSaid {
-    /// It has it.
+    /// It has the file.
     Hit,
-    /// It proved that it has not.
+    /// It proved that it does not have the file.
     NotFound,
-    /// A policy hides it there.
+    /// A policy of the member hides the file.
     Blocked,
-    /// It gave its last known answer, as its upstream failed.
+    /// It gave its last known answer, because its upstream failed.
     Stale,
     /// It did not answer in time.
     Timeout,
     /// It failed.
     Failed,
-    /// The question was dropped before it answered.
+    /// It was cancelled before it answered.
     Cancelled,
-    /// Nothing is known of it there: to explain an answer nobody is asked.
+    /// It is unknown whether it has the file. Explaining an answer asks no upstream.
     Unknown,
-    /// It was not asked, as what is known says that it has not, or that another is to be asked.
+    /// It was not asked: it is known not to have the file, or another member is asked instead.
     NotAsked,
 }
 
@@ -131,87 +131,87 @@ impl MemberSaid {
     }
 }
 
-/// One member's part in an answer. A branch returns it; the event absorbs it in member order.
+/// The part of one member in an answer. A branch returns it, and the event absorbs it in the order of the members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemberRecord {
     /// The member's name.
     pub member: String,
-    /// What it said.
+    /// Its result.
     pub said: MemberSaid,
-    /// Why, where there is more to say.
+    /// Why, if there is a reason.
     pub reason: Option<Reason>,
-    /// More of that, for operators: the cause behind a failure, the rule that hides a version or lets it through.
+    /// Details for operators: the cause of a failure, or the rule that hides or admits a version.
     pub detail: String,
-    /// Until when that is known, where that is.
+    /// Until when the result is valid, if that is known.
     pub until: Option<Millis>,
-    /// Nanoseconds it took.
+    /// The time that it took, in nanoseconds.
     pub nanos: u64,
-    /// What it did: how often, how long.
+    /// The ops that it ran.
     pub ops: Vec<(Op, Tally)>,
-    /// The event of the fetch from its upstream that was waited for, or begun.
+    /// The event of the fetch from its upstream, if one was begun or waited for.
     pub flight: Option<EventId>,
 }
 
 impl MemberRecord {
-    /// One that has cost nothing so far.
+    /// A record without costs.
     pub fn new(member: impl Into<String>, said: MemberSaid, reason: Option<Reason>) -> Self {
         let (member, detail, ops) = (member.into(), String::new(), Vec::new());
         Self { member, said, reason, detail, until: None, nanos: 0, ops, flight: None }
     }
 }
 
-/// Everything worth knowing about one request or job.
+/// Everything that is recorded about one request or job.
 #[derive(Debug, Clone)]
 pub struct Event {
-    /// Identity, sent as `Daylight-Event`.
+    /// Its id, sent in the header `Daylight-Event`.
     pub id: EventId,
     /// Request or job.
     pub kind: Kind,
-    /// When it began, by the clock on the wall.
+    /// When it began, by the time of day.
     pub at: Millis,
-    /// When its first byte was there (a job: when it began).
+    /// When its first byte had arrived, or the job began.
     pub began: Tick,
-    /// `GET`; a job's name.
+    /// The method of a request, or the name of a job.
     pub method: &'static str,
-    /// `HTTP/1.1`, `HTTP/2`; empty for jobs, and where nothing was read.
+    /// `HTTP/1.1` or `HTTP/2`; empty for jobs, and if nothing was read.
     pub protocol: &'static str,
-    /// Path as asked, without the query, at most [`Event::TEXT_MAX`] bytes.
+    /// The requested path without the query, at most [`Event::TEXT_MAX`] bytes.
     pub path: String,
-    /// What was asked for.
+    /// What was requested.
     pub subject: Subject,
     /// The client's address; empty for jobs.
     pub client: Text,
-    /// User agent, scrubbed of credentials, at most [`Event::TEXT_MAX`] bytes.
+    /// The user agent without credentials, at most [`Event::TEXT_MAX`] bytes.
     pub agent: Text,
-    /// Name of the token that was used; never the token.
+    /// The name of the token that was used. Never the token itself.
     pub token: String,
-    /// Status sent; 0 when none was.
+    /// The status that was sent; 0 if none was.
     pub status: u16,
     /// How it ended. `None` until it has.
     pub outcome: Option<Outcome>,
     /// Why it ended so.
     pub reason: Option<Reason>,
-    /// What only operators may know: the cause behind a failure.
+    /// Details that only operators may see: the cause of a failure.
     pub detail: String,
-    /// Who gave the answer.
+    /// The layer that gave the answer.
     pub layer: Layer,
-    /// Bytes of body received.
+    /// Bytes of the body that were received.
     pub bytes_in: u64,
-    /// Bytes of body handed to the kernel.
+    /// Bytes of the body that were passed to the kernel.
     pub bytes_out: u64,
     /// Nanoseconds from `began` to the first byte of the reply.
     pub first_byte: u64,
-    /// Nanoseconds from `began` to the first completed flush after the body's end.
+    /// Nanoseconds from `began` to the first completed flush after the end of the body.
     pub duration: u64,
-    /// Members asked, in order.
+    /// The members that were asked, in order.
     pub members: Vec<MemberRecord>,
-    /// How many events this one stands for once stored.
+    /// How many events this one stands for when it is stored.
     pub weight: u32,
-    /// Few run for one event, and those of a page hit have room in it.
+    /// The ops that ran. Those of a page hit fit without an allocation.
     pub(crate) ops: SmallVec<[(Op, Tally); 3]>,
 }
 
-// The event whose memory waits for the next of this thread: most end before another begins.
+// The memory of an event that has ended, for the next one of this thread. Most events end before the next one begins.
 thread_local!(static SPARE: Cell<Option<Box<Event>>> = const { Cell::new(None) });
 
 impl Default for Event {
@@ -245,15 +245,15 @@ impl Default for Event {
 }
 
 impl Event {
-    /// Longest text taken over from a client, in bytes.
+    /// The longest text of a client that is recorded, in bytes.
     pub const TEXT_MAX: usize = 512;
 
-    /// A request whose first byte was there at `began`.
+    /// An event for a request whose first byte arrived at `began`.
     pub fn request(at: Millis, began: Tick) -> Box<Self> {
         Self::new(Kind::Request, "", at, began)
     }
 
-    /// A job of our own that begins now.
+    /// An event for a background job that begins now.
     pub fn job(name: &'static str, at: Millis) -> Box<Self> {
         Self::new(Kind::Job, name, at, Tick::now())
     }
@@ -266,24 +266,24 @@ impl Event {
         event
     }
 
-    /// Its memory is for the next event of this thread: making room for one costs as much as filling it.
+    /// Keeps the memory for the next event of this thread: an allocation costs as much as filling the event.
     pub(crate) fn spare(self: Box<Self>) {
-        // A thread that ends has no more.
+        // Fails on a thread that is ending.
         let _ = SPARE.try_with(|spare| spare.set(Some(self)));
     }
 
-    /// The path that was asked for, as [`Event::text`] leaves it.
+    /// Sets the requested path, cleaned like [`Event::text`].
     pub fn asked(&mut self, path: &str) {
         self.path.clear();
         scrub_into(path, Self::TEXT_MAX, &mut self.path);
     }
 
-    /// Notes that `op` ran once more and took `nanos`.
+    /// Adds one run of `op` that took `nanos`.
     pub fn add(&mut self, op: Op, nanos: u64) {
         self.add_all(op, Tally { count: 1, nanos });
     }
 
-    /// Notes several runs of `op` that were tallied elsewhere.
+    /// Adds several runs of `op`.
     pub fn add_all(&mut self, op: Op, tally: Tally) {
         match self.ops.iter_mut().find(|(ran, _)| *ran == op) {
             Some((_, mine)) => {
@@ -295,27 +295,27 @@ impl Event {
         }
     }
 
-    /// Runs `work` and notes how long it took: here, and for the loop that could do nothing else ([`crate::Pulse`]).
+    /// Runs `work` and adds its time as `op`, also to the monitor of the event loop that it blocked ([`crate::LoopMonitor`]).
     pub fn time<T>(&mut self, op: Op, work: impl FnOnce() -> T) -> T {
         let began = Tick::now();
         let done = work();
         let nanos = Tick::now().since(began);
         self.add(op, nanos);
-        crate::pulse::ran(op, nanos);
+        crate::loop_monitor::ran(op, nanos);
         done
     }
 
-    /// What `op` has cost so far.
+    /// The runs of `op` so far.
     pub fn tally(&self, op: Op) -> Tally {
         self.tallies().find(|(ran, _)| *ran == op).map(|(_, tally)| tally).unwrap_or_default()
     }
 
-    /// Every op that ran, in the order in which they first did.
+    /// All ops that ran, in the order of their first runs.
     pub fn tallies(&self) -> impl Iterator<Item = (Op, Tally)> + '_ {
         self.ops.iter().copied()
     }
 
-    /// Takes over a member's part: its record, and its costs into this event's.
+    /// Adds the record of a member, and its costs to those of this event.
     pub fn absorb(&mut self, record: MemberRecord) {
         for (op, tally) in &record.ops {
             self.add_all(*op, *tally);
@@ -323,15 +323,15 @@ impl Event {
         self.members.push(record);
     }
 
-    /// It as an object: what a line of the stored events says.
+    /// The event as a JSON object, as it is stored.
     pub fn json(&self) -> serde_json::Value {
         let mut line = Vec::new();
         let written = crate::json::write(self, &mut line).ok();
         written.and_then(|()| serde_json::from_slice(&line).ok()).unwrap_or_default()
     }
 
-    /// At most [`Event::TEXT_MAX`] bytes of `text`, cut at a character, control characters replaced, and secrets hidden:
-    /// what stands before an `@` in a URL, and tokens of ours.
+    /// At most [`Event::TEXT_MAX`] bytes of `text`, cut between characters. Control characters are replaced, and secrets are hidden:
+    /// credentials in URLs, and our own tokens.
     pub fn text(text: &str) -> String {
         scrub(text, Self::TEXT_MAX)
     }
@@ -342,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_member_s_costs_become_the_event_s() {
+    fn the_costs_of_a_member_are_added_to_the_event() {
         let mut event = Event::job("test", Millis(1));
         event.add(Op::TruthRead, 5);
         let ops = vec![(Op::TruthRead, Tally { count: 2, nanos: 7 })];

@@ -1,19 +1,20 @@
-//! What an event is found by.
+//! The id of an event.
 
 use crate::Millis;
 use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Identifies an event in headers, logs and pages. Unique in a process and, by its high bits, between restarts.
+/// Identifies an event in headers, logs and status pages. It is unique in a process and, by its high bits, across restarts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct EventId(pub u64);
 
 impl EventId {
-    /// A thread takes so many at once, so that threads do not wait for each other's.
+    /// Ids that a thread takes at once, so that threads rarely wait for each other.
     const BLOCK: u64 = 256;
 
-    /// The next id: 42 bits of milliseconds at the first call in this process, 22 bits counting on from there.
+    /// The next id. The first id of a process has 42 bits with the milliseconds of that moment, and 22 bits of 0. Ids count on from
+    /// there.
     pub fn next(now: Millis) -> Self {
         thread_local!(static MINE: Cell<(u64, u64)> = const { Cell::new((0, 0)) });
         let (mut next, mut end) = MINE.get();
@@ -36,20 +37,20 @@ impl EventId {
 }
 
 impl EventId {
-    /// The id that is written so.
+    /// Parses an id.
     pub fn read(text: &str) -> Option<Self> {
         let digits = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         digits.then(|| u64::from_str_radix(text, 16).ok())?.map(Self)
     }
 
-    /// 16 hexadecimal digits: what `Daylight-Event` carries.
+    /// 16 hexadecimal digits, as in the header `Daylight-Event`.
     pub fn digits(self) -> [u8; 16] {
         std::array::from_fn(|at| b"0123456789abcdef"[(self.0 >> (60 - 4 * at)) as usize & 15])
     }
 }
 
 impl fmt::Display for EventId {
-    /// As [`EventId::digits`].
+    /// The same as [`EventId::digits`].
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
     }

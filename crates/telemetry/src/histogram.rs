@@ -1,6 +1,6 @@
-//! Exponential histograms: base 2, scale 4, so a bucket is 4.4 % wide; merged by addition.
+//! Exponential histograms with base 2 and scale 4: a bucket is 4.4 % wide. They are merged by addition.
 
-/// `floor(2^(63 + j/16))`: where the sixteen buckets of an octave begin, for a value shifted until its top bit is set.
+/// `floor(2^(63 + j/16))`: the lower edges of the sixteen buckets of an octave, for a value shifted until its top bit is set.
 const EDGES: [u64; 16] = [
     0x8000_0000_0000_0000,
     0x85aa_c367_cc48_7b14,
@@ -23,24 +23,24 @@ const EDGES: [u64; 16] = [
 /// Buckets per octave.
 const PER_OCTAVE: usize = EDGES.len();
 
-/// Counts of values (nanoseconds, bytes) in exponential buckets. Maps without loss to OTLP and to Prometheus' native
-/// histograms (schema 4): bucket `i` holds what is above `2^(i/16)` and not above `2^((i+1)/16)`.
+/// Counts of values (nanoseconds, bytes) in exponential buckets. It converts without loss to histograms of OTLP and to native
+/// histograms of Prometheus (schema 4): bucket `i` counts values above `2^(i/16)` up to `2^((i+1)/16)`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
     count: u64,
     sum: u64,
-    /// Place 0 counts zeros, place `p` bucket `p - 2`. As long as the largest value needs, in whole octaves.
+    /// Place 0 counts zeros, and place `p` counts bucket `p - 2`. It grows in whole octaves with the largest value.
     places: Vec<u64>,
 }
 
-/// One bucket that is not empty.
+/// A bucket that is not empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bucket {
-    /// Every value in it is above this.
+    /// All its values are greater than this.
     pub lower: u64,
-    /// No value in it is above this. Zeros are a bucket of their own, with both at 0.
+    /// None of its values is greater than this. Zeros have a bucket of their own, where both edges are 0.
     pub upper: u64,
-    /// How many values.
+    /// The number of its values.
     pub count: u64,
 }
 
@@ -50,9 +50,9 @@ impl Histogram {
         self.record_sum(value, 1);
     }
 
-    /// Counts `count` values that are known by their `sum` only: each as their mean. Count and sum stay exact.
+    /// Counts `count` values of which only the sum is known, each as their mean. Count and sum stay exact.
     pub fn record_sum(&mut self, sum: u64, count: u64) {
-        // Nearly always one, and dividing takes as long as all the rest.
+        // The count is nearly always one, and a division takes as long as everything else here.
         let mean = if count == 1 { Some(sum) } else { sum.checked_div(count) };
         let Some(mean) = mean else { return };
         self.count = self.count.saturating_add(count);
@@ -64,7 +64,7 @@ impl Histogram {
         self.places[place] += count;
     }
 
-    /// Adds all that `other` counted.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         self.count = self.count.saturating_add(other.count);
         self.sum = self.sum.saturating_add(other.sum);
@@ -76,7 +76,7 @@ impl Histogram {
         }
     }
 
-    /// How many values.
+    /// The number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -86,7 +86,7 @@ impl Histogram {
         self.sum
     }
 
-    /// The value that a share of `quantile` (0 to 1) of all values does not pass, at most 2.3 % off. 0 when empty.
+    /// The value that a fraction of `quantile` (0 to 1) of all values does not exceed, with an error of at most 2.3 %. 0 if there are none.
     pub fn quantile(&self, quantile: f64) -> u64 {
         let rank = ((quantile.clamp(0.0, 1.0) * self.count as f64).ceil() as u64).max(1);
         let mut passed = 0;
@@ -100,12 +100,13 @@ impl Histogram {
         0
     }
 
-    /// How many values are not above `limit`: exact where `limit` is a power of two, else to the end of the bucket below.
+    /// The number of values up to `limit`. It is exact if `limit` is a power of two; otherwise it counts up to the end of the bucket
+    /// below.
     pub fn count_to(&self, limit: u64) -> u64 {
         self.buckets().take_while(|bucket| bucket.upper <= limit).map(|bucket| bucket.count).sum()
     }
 
-    /// The buckets that are not empty, rising.
+    /// The buckets that are not empty, in ascending order.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         let filled = self.places.iter().enumerate().filter(|(_, count)| **count > 0);
         filled.map(|(place, count)| Bucket {
@@ -116,7 +117,7 @@ impl Histogram {
     }
 }
 
-/// Where `value` is counted.
+/// The place at which `value` is counted.
 fn place(value: u64) -> usize {
     if value == 0 {
         return 0;
@@ -127,7 +128,7 @@ fn place(value: u64) -> usize {
     octave * PER_OCTAVE + EDGES.partition_point(|edge| *edge < shifted) + 1
 }
 
-/// `floor(2^(step/16))`; 0 for what is below the first step.
+/// `floor(2^(step/16))`; 0 below the first step.
 fn edge(step: Option<usize>) -> u64 {
     match step {
         None => 0,

@@ -1,14 +1,14 @@
-//! An event as a JSON object. The names are a promise to whoever reads the file.
+//! Writes an event as a JSON object. Programs that read the file rely on the names.
 //!
-//! Written by hand: each request ends here, and a general serializer took half the time of all that recording costs.
+//! It is written by hand because each request ends here: a general serializer took half the time of all recording.
 
 use crate::{Event, MemberRecord, Millis, Op, Reason, Tally};
 use std::cell::Cell;
 use std::io;
 
-/// Appends the event to `lines` as one line with its end. What is empty is left out, but for numbers and the outcome.
+/// Appends the event to `lines` as one line. Empty texts are left out.
 pub(crate) fn write(event: &Event, lines: &mut Vec<u8>) -> io::Result<()> {
-    // Room for all that most events say, so that it is looked for once.
+    // Enough for most events, so that memory is allocated once.
     lines.reserve(1024);
     let mut object = Object::begin(lines);
     object.key("id").quoted(&event.id.digits());
@@ -46,7 +46,7 @@ pub(crate) fn write(event: &Event, lines: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// `{"truth.read": {"count": 2, "ms": 0.13}}`, with the ops that ran.
+/// Writes the ops that ran: `{"truth.read": {"count": 2, "ms": 0.13}}`.
 fn ops(object: &mut Object<'_>, tallies: impl Iterator<Item = (Op, Tally)>) {
     let mut object = Object::begin(object.lines);
     for (op, tally) in tallies {
@@ -81,7 +81,7 @@ fn members(object: &mut Object<'_>, members: &[MemberRecord]) -> io::Result<()> 
     Ok(())
 }
 
-/// RFC 3339 in UTC with milliseconds. The part up to the second is made once for all events of that second.
+/// Writes a moment as RFC 3339 in UTC with milliseconds. The part up to the second is rendered once for all events of that second.
 fn moment(object: &mut Object<'_>, at: Millis) {
     thread_local!(static SECOND: Cell<(i64, [u8; 20])> = const { Cell::new((i64::MIN, [0; 20])) });
     let (mut second, mut text) = SECOND.get();
@@ -102,7 +102,7 @@ fn moment(object: &mut Object<'_>, at: Millis) {
     object.put(b"Z\"");
 }
 
-/// An object that is being written, after its `{`.
+/// An object that is being written.
 struct Object<'a> {
     lines: &'a mut Vec<u8>,
     empty: bool,
@@ -118,7 +118,7 @@ impl<'a> Object<'a> {
         self.lines.extend_from_slice(bytes);
     }
 
-    /// A key of ours, which needs no escaping. Its value comes next.
+    /// Writes a key of ours, which needs no escaping. Its value comes next.
     fn key(&mut self, key: &str) -> &mut Self {
         let first = std::mem::take(&mut self.empty);
         self.put(if first { b"\"" } else { b",\"" });
@@ -127,14 +127,14 @@ impl<'a> Object<'a> {
         self
     }
 
-    /// A key and its text, unless that is empty.
+    /// Writes a key and its text, unless the text is empty.
     fn text(&mut self, key: &str, text: &str) -> io::Result<()> {
         if text.is_empty() { Ok(()) } else { self.key(key).value(text) }
     }
 
-    /// A text as a value.
+    /// Writes a text as a value.
     fn value(&mut self, text: &str) -> io::Result<()> {
-        // Without branches, for the processor looks at 16 bytes at once then.
+        // Without branches, so that the compiler uses instructions for 16 bytes at once.
         let odd = |byte: u8| !matches!(byte, b' '..=b'~') | (byte == b'"') | (byte == b'\\');
         if text.bytes().fold(false, |any, byte| any | odd(byte)) {
             serde_json::to_writer(&mut *self.lines, text)?;
@@ -144,7 +144,7 @@ impl<'a> Object<'a> {
         Ok(())
     }
 
-    /// What needs no escaping.
+    /// Writes a text that needs no escaping.
     fn quoted(&mut self, bytes: &[u8]) {
         self.put(b"\"");
         self.put(bytes);
@@ -165,7 +165,7 @@ impl<'a> Object<'a> {
         self.put(&digits[at..]);
     }
 
-    /// Nanoseconds in milliseconds, to a microsecond.
+    /// Writes nanoseconds as milliseconds, rounded to a microsecond.
     fn millis(&mut self, nanos: u64) {
         let micros = nanos.saturating_add(500) / 1000;
         self.number(micros / 1000);

@@ -1,34 +1,34 @@
-//! What Daylight records about itself, and how, at a cost nobody notices.
+//! What Daylight records about itself: events, counters, bounds and logs.
 //!
-//! Every request and every background job makes one wide [`Event`]. Whoever does a piece of work
-//! notes it there ([`Event::add`]); the event is handed to [`Recorder::release`] after the last byte
-//! of the reply has left. Counting is exact and happens then, in one short critical section on a
-//! shard that only this thread uses; storing and logging happen on threads of their own.
+//! Every request and every background job has one wide [`Event`]. Code that does a piece of work adds it to the event
+//! ([`Event::add`]). The event is passed to [`Recorder::release`] after the last byte of the reply was sent. There it is
+//! counted exactly, in one short critical section on a shard that only this thread uses. Storing and logging happen on
+//! threads of their own.
 //!
-//! This crate imports nothing of ours, never blocks its caller and never fails.
+//! This crate imports no other crate of ours, never blocks its caller and never fails.
 
 mod background;
 mod bound;
 mod clock;
-mod desk;
 mod event;
 mod event_id;
 mod histogram;
 mod json;
-mod keyed;
+mod keyed_bound;
 mod lines;
 pub mod log;
+mod loop_monitor;
 mod op;
 mod outcome;
-mod packed;
+mod packed_events;
 mod prometheus;
-mod pulse;
-mod recent;
+mod recent_events;
 mod recorder;
 mod scrub;
 mod shard;
 mod sink;
-mod starved;
+mod sink_worker;
+mod starvation;
 mod text;
 mod totals;
 
@@ -38,14 +38,15 @@ pub use clock::{Clock, Millis, Tick};
 pub use event::{Event, Kind, Layer, MemberRecord, MemberSaid, Subject, Tally};
 pub use event_id::EventId;
 pub use histogram::{Bucket, Histogram};
-pub use keyed::{KeyedBound, KeyedSlot};
+pub use keyed_bound::{KeyedBound, KeyedSlot};
 pub use lines::{Lines, LinesOptions, Lost, Target};
 pub use log::Log;
+pub use loop_monitor::{Blocked, LoopMonitor, arrived, turn};
 pub use op::Op;
 pub use outcome::{Outcome, Reason};
-pub use pulse::{Blocked, Pulse, arrived, turn};
-pub use recent::Recent;
-pub use recorder::{Marker, Recorder, RecorderOptions};
+pub use recent_events::RecentEvents;
+pub use recorder::{Recorder, RecorderOptions};
 pub use sink::{JsonLines, Sink};
+pub use sink_worker::Marker;
 pub use text::Text;
 pub use totals::{Counter, SinkTotals, Totals};

@@ -1,7 +1,7 @@
-//! One thread that writes lines to one place (a rotated file, stderr), behind a bounded queue that never blocks the caller.
+//! A thread that writes lines to one target (a rotated file, stderr), behind a bounded queue that never blocks the caller.
 //!
-//! A log that must not harm what it reports on: while its target hangs the queue fills up and further lines are dropped
-//! and counted; while its target fails (a full disk) each line is tried once, dropped and counted.
+//! Logging must not harm the process. While the target hangs, the queue fills up and further lines are dropped and counted.
+//! While the target fails (a full disk), each line is tried once, dropped and counted.
 
 mod rotated;
 mod target;
@@ -13,14 +13,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How a [`Lines`] queues.
+/// The options of a [`Lines`].
 #[derive(Debug, Clone)]
 pub struct LinesOptions {
-    /// Which log it is, in metrics.
+    /// The name of the log in metrics.
     pub name: &'static str,
-    /// Lines that wait at most.
+    /// Most lines in the queue.
     pub lines: u64,
-    /// Bytes that wait at most. As many again may be on their way to the target.
+    /// Most bytes in the queue. As many again may be on their way to the target.
     pub bytes: usize,
 }
 
@@ -48,19 +48,19 @@ struct Queue {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Whole lines, each with its end.
+    /// Whole lines, each with its line end.
     waiting: Vec<u8>,
-    /// How many they are.
+    /// The number of those lines.
     lines: u64,
-    /// Lines ever accepted.
+    /// Lines that were ever accepted.
     accepted: u64,
-    /// Lines that were accepted and are now written or lost.
+    /// Accepted lines that are now written or lost.
     settled: u64,
     closed: bool,
 }
 
 impl Lines {
-    /// Starts the thread that writes to `target`. Without a thread (the machine refused one) every line is dropped and counted.
+    /// Starts the thread that writes to `target`. If the operating system refuses the thread, every line is dropped and counted.
     pub fn start(options: LinesOptions, target: Target) -> Self {
         let queue = Arc::new(Queue {
             bound: Bound::new(BoundName::LogLines, options.name, options.lines),
@@ -77,7 +77,7 @@ impl Lines {
         Self { _closer: Arc::new(Closer(queue.clone())), queue }
     }
 
-    /// Queues a line, given without its end, and never blocks. False when it was dropped, and counted, as the queue is full.
+    /// Queues a line, which is given without its line end. Never blocks. `false`: the queue is full, and the line was dropped and counted.
     pub fn push(&self, line: &str) -> bool {
         let queue = &self.queue;
         if queue.bound.take(1).is_err() {
@@ -101,21 +101,21 @@ impl Lines {
         true
     }
 
-    /// Lines dropped so far: the queue was full, or the target refused them.
+    /// Lines that were dropped so far, because the queue was full or the target failed.
     pub fn dropped(&self) -> u64 {
         self.queue.bound.rejected()
     }
 
-    /// The queue, to be registered. What it has rejected is what was dropped, for whichever reason.
+    /// The bound of the queue, to be registered. Its rejections are all dropped lines.
     pub fn bound(&self) -> &Arc<Bound> {
         &self.queue.bound
     }
 
-    /// Waits until what was queued before is written or lost, at most for `patience`. False when that was too short.
-    pub fn flush(&self, patience: Duration) -> bool {
+    /// Waits until the lines that were queued before are written or lost. `false`: they were not after `timeout`.
+    pub fn flush(&self, timeout: Duration) -> bool {
         let state = self.queue.lock();
         let until = state.accepted;
-        let wait = self.queue.emptied.wait_timeout_while(state, patience, |state| state.settled < until);
+        let wait = self.queue.emptied.wait_timeout_while(state, timeout, |state| state.settled < until);
         !wait.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 }
@@ -125,7 +125,7 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The thread: takes all that waits, writes it, until the queue is closed and empty.
+    /// The thread: takes all queued lines and writes them, until the queue is closed and empty.
     fn write_to(&self, mut target: Target) {
         let mut taken = Vec::new();
         loop {
@@ -150,7 +150,7 @@ impl Queue {
     }
 }
 
-/// Ends the thread when nobody can push any more.
+/// Ends the thread after the last clone of the queue.
 #[derive(Debug)]
 struct Closer(Arc<Queue>);
 

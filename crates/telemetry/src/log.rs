@@ -1,7 +1,7 @@
 //! The process log and the access log.
 //!
-//! Levels: error = a person must act; warn = somebody should look when there is time; info = what the process does;
-//! debug = what helps to find a defect. There is no global: whoever logs was given a [`Log`].
+//! Levels: error = somebody must act now; warn = somebody should look at it later; info = what the process does; debug = details
+//! that help to find a defect. There is no global log: code that logs gets a [`Log`].
 
 mod access;
 mod incident;
@@ -13,16 +13,16 @@ use crate::{Clock, Lines};
 use std::fmt::{Display, Write};
 use std::sync::Arc;
 
-/// How much a line matters, most first.
+/// The level of a line, the most important first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// A person must act.
+    /// Somebody must act now.
     Error,
-    /// Something is not as it should be, and the process goes on.
+    /// Something is wrong, and the process goes on.
     Warn,
     /// What the process does.
     Info,
-    /// What helps to find a defect.
+    /// Details that help to find a defect.
     Debug,
 }
 
@@ -41,7 +41,7 @@ impl Level {
     }
 }
 
-/// What a line of a log looks like.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LineFormat {
     /// For people: `2026-11-01T12:00:00.000Z info message key=value`; the access log in the Combined form.
@@ -79,38 +79,38 @@ impl Log {
     /// Longest value of a field, or message, in bytes. The rest is cut.
     pub const TEXT_MAX: usize = 2048;
 
-    /// A log of what is at least as important as `level`.
+    /// A log of lines that are at least as important as `level`.
     pub fn new(clock: Clock, level: Level, format: LineFormat, lines: Lines) -> Self {
         Self(Some(Arc::new(Inner { clock, level, format, lines })))
     }
 
-    /// A log that says nothing, for tests.
+    /// A log without output, for tests.
     pub fn silent() -> Self {
         Self(None)
     }
 
-    /// A person must act.
+    /// Logs something on which somebody must act now.
     pub fn error(&self, message: &str, fields: &[(&str, &dyn Display)]) {
         self.write(Level::Error, message, fields);
     }
 
-    /// Something is not as it should be, and the process goes on.
+    /// Logs that something is wrong, and the process goes on.
     pub fn warn(&self, message: &str, fields: &[(&str, &dyn Display)]) {
         self.write(Level::Warn, message, fields);
     }
 
-    /// What the process does.
+    /// Logs what the process does.
     pub fn info(&self, message: &str, fields: &[(&str, &dyn Display)]) {
         self.write(Level::Info, message, fields);
     }
 
-    /// What helps to find a defect.
+    /// Logs details that help to find a defect.
     pub fn debug(&self, message: &str, fields: &[(&str, &dyn Display)]) {
         self.write(Level::Debug, message, fields);
     }
 
-    /// From now on, the panics of the whole process are said here and no longer on stderr, where one would have to wait
-    /// while nobody reads it. For `main`.
+    /// Logs the panics of the whole process from now on, instead of writing them to stderr, which could block while nobody reads it.
+    /// For `main`.
     pub fn take_panics(&self) {
         let log = self.clone();
         std::panic::set_hook(Box::new(move |panic| {
@@ -158,7 +158,8 @@ fn json<'a>(at: &str, level: Level, message: &str, fields: impl Iterator<Item = 
     line
 }
 
-/// Cut at [`Log::TEXT_MAX`] bytes, control characters replaced: no value can end a line or move a terminal's cursor.
+/// Cuts a text at [`Log::TEXT_MAX`] bytes and replaces control characters, so that no value can end a line or move the cursor of a
+/// terminal.
 fn clean(text: &str) -> String {
     let mut end = text.len().min(Log::TEXT_MAX);
     while !text.is_char_boundary(end) {

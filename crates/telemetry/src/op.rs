@@ -1,8 +1,8 @@
-//! Every operation that can take time, in one list. What is not here cannot be timed, and a test walks the list.
+//! Every operation that can take time, in one list. Nothing else can be timed, and a test checks that each is recorded somewhere.
 
 macro_rules! ops {
     ($($name:ident $text:literal $doc:literal;)*) => {
-        /// One kind of work that takes time. The text is its name in events, metrics and pages.
+        /// An operation that takes time. The text is its name in events, metrics and status pages.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum Op { $(#[doc = $doc] $name,)* }

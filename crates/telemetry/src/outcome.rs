@@ -1,4 +1,4 @@
-//! How an attempt ended, and why. Closed lists: what is not named here cannot happen unseen.
+//! How an attempt ended, and why. The lists are closed: every attempt has one of these outcomes.
 
 macro_rules! closed {
     ($(#[$meta:meta])* $type:ident { $($name:ident $text:literal $doc:literal;)* }) => {
@@ -27,7 +27,7 @@ macro_rules! closed {
 }
 
 closed! {
-    /// How an attempt ended. Every attempt has exactly one; their counts sum to the attempts.
+    /// How an attempt ended. Every attempt has exactly one outcome, so their counts sum to the attempts.
     Outcome {
         Answered "answered" "A 2xx with everything that was asked";
         NotModified "not_modified" "304: the client has it already";
@@ -44,7 +44,7 @@ closed! {
 }
 
 closed! {
-    /// Why. Goes into the event, the page and, where a person reads it, the reply.
+    /// Why an attempt ended so. It is in the event, in status pages and, where a person reads it, in the reply.
     Reason {
         NoSuchRoute "no_such_route" "No URL of Daylight looks like that";
         NoSuchRepository "no_such_repository" "There is no repository of that name";

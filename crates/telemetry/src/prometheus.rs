@@ -1,13 +1,13 @@
-//! `/metrics`: the counters, histograms and bounds in Prometheus' text format.
+//! `/metrics`: the counters, histograms and bounds in the text format of Prometheus.
 
 use crate::totals::STATUS_CLASSES;
-use crate::{Bound, Counter, Histogram, Layer, Op, Outcome, Pulse, Reason, Recorder, SinkTotals, Totals};
+use crate::{Bound, Counter, Histogram, Layer, LoopMonitor, Op, Outcome, Reason, Recorder, SinkTotals, Totals};
 use std::fmt::{Display, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Exponents of the classic buckets in nanoseconds: from 1 us to 17 s by fours. Powers of two end a bucket of
-/// [`Histogram`], so their counts are exact.
+/// Exponents of the classic buckets in nanoseconds: from 1 us to 17 s in steps of a factor 4. A bucket of [`Histogram`] ends at each
+/// power of two, so their counts are exact.
 const BUCKETS: std::ops::RangeInclusive<u32> = 10..=34;
 
 pub(crate) fn render(recorder: &Recorder) -> String {
@@ -21,7 +21,7 @@ pub(crate) fn render(recorder: &Recorder) -> String {
     }
     about_sinks(&mut page, &totals);
     about_bounds(&mut page, &recorder.bounds());
-    about_loops(&mut page, &recorder.pulses());
+    about_loops(&mut page, &recorder.loop_monitors());
     page.0
 }
 
@@ -107,31 +107,31 @@ fn about_bounds(page: &mut Page, bounds: &[Arc<Bound>]) {
     }
 }
 
-fn about_loops(page: &mut Page, pulses: &[Arc<Pulse>]) {
+fn about_loops(page: &mut Page, monitors: &[Arc<LoopMonitor>]) {
     let name = "loop_blocked_longest_seconds";
     page.family(name, "gauge", "Longest turn of a task on a loop in the last minute or two, and the op that took most");
-    for pulse in pulses {
-        let longest = pulse.longest();
-        let labels = [("loop", pulse.name()), ("op", longest.op.map_or("none", Op::as_str))];
+    for monitor in monitors {
+        let longest = monitor.longest();
+        let labels = [("loop", monitor.name()), ("op", longest.op.map_or("none", Op::as_str))];
         page.sample(name, &labels, longest.nanos as f64 / 1e9);
     }
     let name = "loop_late_longest_seconds";
     page.family(name, "gauge", "Longest time of the last minute or two that whoever was ready waited for a loop");
-    for pulse in pulses {
-        page.sample(name, &[("loop", pulse.name())], pulse.latest() as f64 / 1e9);
+    for monitor in monitors {
+        page.sample(name, &[("loop", monitor.name())], monitor.latest() as f64 / 1e9);
     }
     page.family("loop_starved_seconds_total", "counter", "How long a loop was ready to work and had no processor");
-    for pulse in pulses {
-        page.sample("loop_starved_seconds_total", &[("loop", pulse.name())], pulse.starved() as f64 / 1e9);
+    for monitor in monitors {
+        page.sample("loop_starved_seconds_total", &[("loop", monitor.name())], monitor.starved() as f64 / 1e9);
     }
     page.family("loop_late_seconds", "histogram", "How late a loop's timer was");
-    for pulse in pulses {
-        page.histogram("loop_late_seconds", &[("loop", pulse.name())], &pulse.lateness());
+    for monitor in monitors {
+        page.histogram("loop_late_seconds", &[("loop", monitor.name())], &monitor.lateness());
     }
     page.family("loop_ops_total", "counter", "Work that kept a loop from everything else while it ran");
-    for pulse in pulses {
-        for op in Op::ALL.iter().filter(|op| pulse.runs(**op) > 0) {
-            page.sample("loop_ops_total", &[("loop", pulse.name()), ("op", op.as_str())], pulse.runs(*op));
+    for monitor in monitors {
+        for op in Op::ALL.iter().filter(|op| monitor.runs(**op) > 0) {
+            page.sample("loop_ops_total", &[("loop", monitor.name()), ("op", op.as_str())], monitor.runs(*op));
         }
     }
 }
@@ -140,7 +140,7 @@ fn borrowed<'a>(labels: &'a [(&'static str, String)]) -> Vec<(&'a str, &'a str)>
     labels.iter().map(|(key, value)| (*key, value.as_str())).collect()
 }
 
-/// The text as it grows. Writing to a string cannot fail.
+/// The text so far. Writing to a string cannot fail.
 #[derive(Default)]
 struct Page(String);
 

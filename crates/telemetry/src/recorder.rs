@@ -1,52 +1,47 @@
-//! Exact counting at release, and handing on to the sinks.
+//! Counts finished events exactly, and passes them on to the sinks.
 
-use crate::desk::{Desk, Record};
 use crate::log::Log;
-use crate::packed::Packed;
+use crate::packed_events::PackedEvents;
 use crate::shard::Shards;
+use crate::sink_worker::{Marker, SinkRecord, SinkWorker};
 use crate::totals::{Counter, Totals};
-use crate::{Bound, BoundName, Clock, Event, Millis, Outcome, Pulse, Sink};
-use std::any::Any;
+use crate::{Bound, BoundName, Clock, Event, LoopMonitor, Millis, Outcome, Sink};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// How a [`Recorder`] is made.
+/// The options of a [`Recorder`].
 #[derive(Debug, Clone)]
 pub struct RecorderOptions {
     /// The server's clock.
     pub clock: Clock,
-    /// Shards, one for each thread that releases events.
+    /// The number of shards: one for each thread that releases events.
     pub shards: usize,
-    /// Events kept at most while they wait for the sinks, over all shards; and as many again in the queue of each sink.
+    /// Most events that wait for the sinks in all shards together, and again in the queue of each sink.
     pub buffered_events: usize,
 }
 
-/// Counts every event exactly and hands it to the sinks. Shared by everything in the process.
+/// Counts every event exactly and passes it on to the sinks. The whole process shares one.
 pub struct Recorder {
     clock: Clock,
     started: Millis,
     shards: Arc<Shards>,
     collector: Sender<Signal>,
-    sinks: Vec<Arc<Record>>,
+    sinks: Vec<Arc<SinkRecord>>,
     bounds: Mutex<Vec<Arc<Bound>>>,
     gauges: Mutex<Vec<Arc<Gauge>>>,
-    pulses: Mutex<Vec<Arc<Pulse>>>,
+    loop_monitors: Mutex<Vec<Arc<LoopMonitor>>>,
     log: Arc<OnceLock<Log>>,
 }
 
-/// A figure that is read when somebody asks.
+/// A figure that is read on demand.
 pub(crate) struct Gauge {
     pub(crate) name: &'static str,
     pub(crate) doc: &'static str,
     pub(crate) read: Box<dyn Fn() -> u64 + Send + Sync>,
 }
 
-/// Held by whoever waits behind the events: whatever it is, all of it is dropped when what was released before has passed
-/// the sinks.
-pub type Marker = Arc<dyn Any + Send + Sync>;
-
-/// What the collector is told.
+/// A message to the collector.
 enum Signal {
     Collect,
     Flush(Marker),
@@ -54,26 +49,27 @@ enum Signal {
 }
 
 impl Recorder {
-    /// How long an event waits at most before it is handed on.
+    /// The longest that an event waits before it is passed on.
     const COLLECT_EVERY: Duration = Duration::from_millis(250);
 
-    /// Starts the collector and a thread for each sink; none of them where there is no sink.
+    /// Starts the collector and a thread for each sink. Without sinks no thread is started.
     pub fn start(options: RecorderOptions, sinks: Vec<Box<dyn Sink>>) -> Arc<Self> {
         let log = Arc::new(OnceLock::new());
-        let room = if sinks.is_empty() { 0 } else { options.buffered_events as u64 };
-        let desks: Vec<Desk> = sinks.into_iter().map(|sink| Desk::open(sink, room, log.clone())).collect();
-        let records: Vec<Arc<Record>> = desks.iter().map(|desk| desk.record().clone()).collect();
-        let buffers = Bound::new(BoundName::EventBuffers, "", room);
+        let capacity = if sinks.is_empty() { 0 } else { options.buffered_events as u64 };
+        let workers: Vec<SinkWorker> =
+            sinks.into_iter().map(|sink| SinkWorker::start(sink, capacity, log.clone())).collect();
+        let records: Vec<Arc<SinkRecord>> = workers.iter().map(|worker| worker.record().clone()).collect();
+        let buffers = Bound::new(BoundName::EventBuffers, "", capacity);
         let shards = Arc::new(Shards::new(options.shards, buffers.clone()));
         let bounds = std::iter::once(buffers).chain(records.iter().map(|record| record.bound().clone())).collect();
 
         let (collector, signals) = channel();
-        if !desks.is_empty() {
+        if !workers.is_empty() {
             let shards = shards.clone();
-            // Without this thread the buffers fill up, and what is dropped then is counted.
+            // Without this thread the buffers fill up, and dropped events are counted.
             let _ = std::thread::Builder::new()
                 .name("collector".to_owned())
-                .spawn(move || collect_until_stopped(&shards, &desks, &signals));
+                .spawn(move || collect_until_stopped(&shards, &workers, &signals));
         }
         Arc::new(Self {
             started: options.clock.now(),
@@ -83,12 +79,12 @@ impl Recorder {
             sinks: records,
             bounds: Mutex::new(bounds),
             gauges: Mutex::default(),
-            pulses: Mutex::default(),
+            loop_monitors: Mutex::default(),
             log,
         })
     }
 
-    /// A recorder that counts and has no sinks and no threads, for tests.
+    /// A recorder without sinks and threads, for tests.
     pub fn silent(clock: Clock) -> Arc<Self> {
         Self::start(RecorderOptions { clock, shards: 1, buffered_events: 0 }, Vec::new())
     }
@@ -103,7 +99,7 @@ impl Recorder {
         self.started
     }
 
-    /// An attempt begins: it will be released with an outcome, whatever happens.
+    /// An attempt begins. It will be released with an outcome in any case.
     pub fn attempt(&self) {
         self.count(Counter::Attempts);
     }
@@ -112,7 +108,7 @@ impl Recorder {
     pub fn release(&self, mut event: Box<Event>) {
         event.outcome.get_or_insert(Outcome::Failed);
         if self.shards.release(&mut event) {
-            // A collector that has ended collects no more; what is dropped then is counted.
+            // After the collector has ended, events are dropped and counted.
             let _ = self.collector.send(Signal::Collect);
         }
         event.spare();
@@ -123,7 +119,7 @@ impl Recorder {
         self.shards.count(counter);
     }
 
-    /// What was counted until now.
+    /// The counts so far.
     pub fn totals(&self) -> Totals {
         let mut totals = Totals::default();
         self.shards.sum(&mut totals);
@@ -131,40 +127,40 @@ impl Recorder {
         totals
     }
 
-    /// Makes a bound visible in metrics and pages. It replaces one of the same name and `which`.
+    /// Makes a bound visible in metrics and status pages. It replaces one of the same name and `which`.
     pub fn register(&self, bound: Arc<Bound>) {
         let mut bounds = lock(&self.bounds);
         bounds.retain(|other| (other.name(), other.which()) != (bound.name(), bound.which()));
         bounds.push(bound);
     }
 
-    /// Takes a bound out of metrics and pages: what it bounded is gone.
+    /// Removes a bound from metrics and status pages.
     pub fn unregister(&self, bound: &Arc<Bound>) {
         lock(&self.bounds).retain(|other| !Arc::ptr_eq(other, bound));
     }
 
-    /// Every registered bound, those of the recorder itself included.
+    /// All registered bounds, including those of the recorder itself.
     pub fn bounds(&self) -> Vec<Arc<Bound>> {
         self.shards.observe();
         lock(&self.bounds).clone()
     }
 
-    /// The record of the event loop of that name, visible in metrics from now on. It replaces one of the same name.
-    pub fn pulse(&self, name: &str) -> Arc<Pulse> {
-        let pulse = Arc::new(Pulse::new(name));
-        let mut pulses = lock(&self.pulses);
-        pulses.retain(|other| other.name() != name);
-        pulses.push(pulse.clone());
-        pulse
+    /// Makes a monitor for the event loop of that name, and makes it visible in metrics. It replaces one of the same name.
+    pub fn loop_monitor(&self, name: &str) -> Arc<LoopMonitor> {
+        let monitor = Arc::new(LoopMonitor::new(name));
+        let mut monitors = lock(&self.loop_monitors);
+        monitors.retain(|other| other.name() != name);
+        monitors.push(monitor.clone());
+        monitor
     }
 
-    /// The records of all event loops.
-    pub fn pulses(&self) -> Vec<Arc<Pulse>> {
-        lock(&self.pulses).clone()
+    /// The monitors of all event loops.
+    pub fn loop_monitors(&self) -> Vec<Arc<LoopMonitor>> {
+        lock(&self.loop_monitors).clone()
     }
 
-    /// A figure read when somebody asks: must be O(1). It replaces one of the same name. In metrics it is `daylight_` and
-    /// its name with dots as underscores. One that panics is left out. What `read` owns must not own this recorder, or
+    /// Registers a figure that is read on demand. `read` must be O(1). It replaces one of the same name. Its name in metrics is
+    /// `daylight_` and `name` with underscores for dots. A figure that panics is left out. `read` must not own this recorder, or
     /// neither is ever dropped.
     pub fn gauge(&self, name: &'static str, doc: &'static str, read: impl Fn() -> u64 + Send + Sync + 'static) {
         let mut gauges = lock(&self.gauges);
@@ -176,57 +172,57 @@ impl Recorder {
         lock(&self.gauges).clone()
     }
 
-    /// Where it is told that a sink loses events. The first call counts.
+    /// Sets the log for messages about sinks that lose events. Only the first call has an effect.
     pub fn report_to(&self, log: Log) {
         let _ = self.log.set(log);
     }
 
-    /// Where the process says what went wrong; nowhere until [`Recorder::report_to`].
+    /// The log of the process; a silent one before [`Recorder::report_to`].
     pub fn log(&self) -> Log {
         self.log.get().cloned().unwrap_or_else(Log::silent)
     }
 
-    /// Everything in Prometheus' text format.
+    /// All figures in the text format of Prometheus.
     pub fn prometheus(&self) -> String {
         crate::prometheus::render(self)
     }
 
-    /// Waits until the sinks are done with what was released before, at most for `patience`. False when a sink was not.
-    pub fn flush(&self, patience: Duration) -> bool {
-        self.signal(Signal::Flush, patience)
+    /// Waits until the sinks are done with the events that were released before. `false`: a sink was not done after `timeout`.
+    pub fn flush(&self, timeout: Duration) -> bool {
+        self.signal(Signal::Flush, timeout)
     }
 
-    /// Hands on what is buffered and ends the threads, waiting at most `patience`. Later events are counted only.
-    pub fn stop(&self, patience: Duration) {
-        self.signal(Signal::Stop, patience);
+    /// Passes the buffered events on and ends the threads. Waits at most for `timeout`. Later events are only counted.
+    pub fn stop(&self, timeout: Duration) {
+        self.signal(Signal::Stop, timeout);
     }
 
-    /// Hands on what is buffered, without waiting: `marker` is dropped when the sinks are done with it.
+    /// Passes the buffered events on without waiting. `marker` is dropped when the sinks are done with them.
     pub fn mark(&self, marker: Marker) {
         let _ = self.collector.send(Signal::Flush(marker));
     }
 
-    /// Sends a marker along the line and waits until every copy of it is gone.
-    fn signal(&self, signal: fn(Marker) -> Signal, patience: Duration) -> bool {
+    /// Sends a marker through all queues and waits until every copy of it is dropped.
+    fn signal(&self, signal: fn(Marker) -> Signal, timeout: Duration) -> bool {
         let (marker, gone) = channel::<()>();
         let _ = self.collector.send(signal(Arc::new(marker)));
-        gone.recv_timeout(patience) == Err(RecvTimeoutError::Disconnected)
+        gone.recv_timeout(timeout) == Err(RecvTimeoutError::Disconnected)
     }
 }
 
-/// The collector's thread. When it ends the desks are closed, and their threads end after it.
-fn collect_until_stopped(shards: &Shards, desks: &[Desk], signals: &Receiver<Signal>) {
-    let mut room = Packed::default();
+/// The collector's thread. When it ends, the workers' queues are closed and their threads end too.
+fn collect_until_stopped(shards: &Shards, workers: &[SinkWorker], signals: &Receiver<Signal>) {
+    let mut spare = PackedEvents::default();
     loop {
         let signal = signals.recv_timeout(Recorder::COLLECT_EVERY);
-        for batch in shards.collect(&mut room) {
+        for batch in shards.collect(&mut spare) {
             let batch = Arc::new(batch);
-            desks.iter().for_each(|desk| desk.hand(&batch));
+            workers.iter().for_each(|worker| worker.queue(&batch));
         }
         match signal {
             Ok(Signal::Collect) | Err(RecvTimeoutError::Timeout) => {}
-            Ok(Signal::Flush(marker)) => desks.iter().for_each(|desk| desk.mark(marker.clone())),
-            Ok(Signal::Stop(marker)) => return desks.iter().for_each(|desk| desk.mark(marker.clone())),
+            Ok(Signal::Flush(marker)) => workers.iter().for_each(|worker| worker.queue_marker(marker.clone())),
+            Ok(Signal::Stop(marker)) => return workers.iter().for_each(|worker| worker.queue_marker(marker.clone())),
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }

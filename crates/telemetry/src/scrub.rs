@@ -1,23 +1,24 @@
-//! Text taken over from clients: bounded, in one line, and without the secrets that people and clients put where none
-//! belong. Secrets go before the text is cut: the half of a secret that a cut would leave is one, too.
+//! Cleans texts of clients: bounded, in one line, and without secrets. People and clients send secrets where none belong.
+//!
+//! Secrets are removed before the text is cut, because the part of a secret that a cut would leave is secret too.
 
 use std::borrow::Cow;
 
-/// As much of a text as is looked at, in bytes.
+/// Only this many bytes of a text are looked at.
 const LOOK_MAX: usize = 4 << 10;
-/// What our own tokens begin with.
+/// The prefix of our own tokens.
 const TOKEN: &str = "daylight_";
-/// So many characters after [`TOKEN`] are no name that somebody chose, but a token or most of one.
+/// This many characters after [`TOKEN`] are a token or most of one. Fewer may be a name that somebody chose.
 const TOKEN_REST_MIN: usize = 20;
 
-/// The beginning of `text`, at most `max` bytes, as it may stand in an event.
+/// At most `max` bytes of `text`, as they may be in an event.
 pub(crate) fn scrub(text: &str, max: usize) -> String {
     let mut scrubbed = String::new();
     scrub_into(text, max, &mut scrubbed);
     scrubbed
 }
 
-/// The same, behind what `scrubbed` holds.
+/// Appends the same to `scrubbed`.
 pub(crate) fn scrub_into(text: &str, max: usize, scrubbed: &mut String) {
     if text.len() <= max && plain(text.as_bytes()) {
         scrubbed.push_str(text);
@@ -39,9 +40,9 @@ fn cleaned(text: &str, max: usize) -> String {
     start(&clean, max).to_owned()
 }
 
-/// Whether nothing is to be done to a text: it is printable, and holds neither what a URL's `://` nor what [`TOKEN`] ends
-/// with. So is nearly all of it, and each request has two of them. Without branches, for the processor looks at 16 bytes
-/// at once then.
+/// Whether a text needs no cleaning: it is printable, and has neither `:/`, as in a URL, nor `t_`, as at the end of [`TOKEN`]. Nearly all
+/// texts are plain, and each request has two of them. Written without branches, so that the compiler uses instructions for 16
+/// bytes at once.
 fn plain(text: &[u8]) -> bool {
     let odd = |byte: u8| !matches!(byte, b' '..=b'~');
     let pairs = text.iter().zip(text.get(1..).unwrap_or_default());
@@ -52,7 +53,7 @@ fn plain(text: &[u8]) -> bool {
     })
 }
 
-/// At most `max` bytes, cut at a character.
+/// At most `max` bytes, cut between characters.
 fn start(text: &str, max: usize) -> &str {
     let mut end = text.len().min(max);
     while !text.is_char_boundary(end) {
@@ -61,9 +62,9 @@ fn start(text: &str, max: usize) -> &str {
     &text[..end]
 }
 
-/// Hides what stands before an `@` in a URL: Bundler before 4.0 sends setting names that hold credentials. A password
-/// may hold anything but a space, so all up to the last `@` goes, over slashes and commas. Of a text that goes on, the
-/// last URL is hidden whole: its `@` may be yet to come.
+/// Hides the credentials before the `@` of a URL: Bundler before 4.0 sends names of settings that contain them. A password may have any
+/// character but a space, so everything up to the last `@` is hidden, including slashes and commas. If the text was cut, the last URL
+/// is hidden whole, because its `@` may be in the part that was cut off.
 fn hide_credentials(text: &str, whole: bool) -> String {
     let mut hidden = String::with_capacity(text.len());
     let mut rest = text;
@@ -81,7 +82,7 @@ fn hide_credentials(text: &str, whole: bool) -> String {
     hidden + rest
 }
 
-/// Hides tokens of ours; of a text that goes on, also one that has only begun.
+/// Hides our own tokens. If the text was cut, also hides one at its end that is incomplete.
 fn hide_tokens(text: &str, whole: bool) -> String {
     let mut hidden = String::with_capacity(text.len());
     let mut rest = text;
@@ -131,7 +132,7 @@ mod tests {
         fn no_secret_survives_wherever_the_text_is_cut(
             parts in prop::collection::vec((0usize..3, "[a-z /,.@:-]{0,40}", 0usize..1300, "[A-Z0-9/,:@_-]{8,60}"), 1..8),
         ) {
-            // What is not secret has only small letters: three others in a row can only be of a secret.
+            // Only secrets have capital letters and digits.
             let text: String = parts.iter().map(|(kind, around, fill, secret)| {
                 let token: String = secret.chars().filter(char::is_ascii_alphanumeric).collect();
                 let fill = "p".repeat(*fill);

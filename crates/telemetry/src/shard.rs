@@ -1,24 +1,25 @@
-//! Where threads count and leave their events: one shard for each, so that they rarely meet.
+//! Shards: each thread counts and buffers its events in one of its own, so that threads rarely wait for each other.
 
-use crate::packed::{Events, Packed};
+use crate::packed_events::{Events, PackedEvents};
 use crate::totals::{Counter, Counts, Figures, Totals};
 use crate::{Bound, Event};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// All shards, and the bound over what is buffered in them.
+/// All shards, with the bound of the events that are buffered in them.
 #[derive(Debug)]
 pub(crate) struct Shards {
     all: Box<[Shard]>,
-    /// Events that one shard buffers at most; 0 when nobody wants them.
-    room: usize,
+    /// Most events that one shard buffers; 0 if there are no sinks.
+    capacity: usize,
     bound: Arc<Bound>,
-    /// Of the events that were collected. Held while they are taken out of a shard: each event counts here or there.
+    /// The counts of collected events. The lock is held while events are taken out of a shard, so each event counts either here or
+    /// there.
     collected: Mutex<Counts>,
 }
 
-/// Aligned so that two threads never write to the same cache line (two lines, as they are prefetched in pairs).
+/// Aligned to two cache lines, which are prefetched together, so that two threads never write to the same ones.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Shard {
@@ -28,64 +29,64 @@ struct Shard {
 
 #[derive(Debug)]
 struct State {
-    /// Of the events that nobody collects.
+    /// The counts of events that were not buffered.
     counts: Counts,
-    /// Those that wait for the collector, who counts them too: it costs as much as packing them.
-    events: Packed,
+    /// The events that wait for the collector, which counts them. Counting costs as much as packing.
+    events: PackedEvents,
 }
 
 impl Shards {
-    /// So many are handed on at once: waking the collector costs little for each of them, and what the sinks read is still
-    /// in the processor's caches.
+    /// Events that are passed on at once. With this many, waking the collector costs little for each, and they are still in the
+    /// processor's caches when the sinks read them.
     const BATCH: usize = 512;
 
-    /// `count` shards that together buffer as many events as fit into `bound`.
+    /// `count` shards that together buffer as many events as the capacity of `bound`.
     pub(crate) fn new(count: usize, bound: Arc<Bound>) -> Self {
         let count = count.max(1).next_power_of_two();
-        let room = usize::try_from(bound.capacity()).unwrap_or(usize::MAX).div_ceil(count);
+        let capacity = usize::try_from(bound.capacity()).unwrap_or(usize::MAX).div_ceil(count);
         let shard = |_| Shard {
             counters: [const { AtomicU64::new(0) }; Counter::COUNT],
-            state: Mutex::new(State { counts: Counts::default(), events: Packed::default() }),
+            state: Mutex::new(State { counts: Counts::default(), events: PackedEvents::default() }),
         };
-        Self { all: (0..count).map(shard).collect(), room, bound, collected: Mutex::default() }
+        Self { all: (0..count).map(shard).collect(), capacity, bound, collected: Mutex::default() }
     }
 
     pub(crate) fn count(&self, counter: Counter) {
         self.all[self.mine()].counters[counter as usize].fetch_add(1, Relaxed);
     }
 
-    /// Keeps the event for the collector, or counts it where there is no room. True when it is time to collect.
+    /// Buffers the event for the collector, or only counts it if the buffer is full. `true`: it is time to collect.
     pub(crate) fn release(&self, event: &mut Event) -> bool {
         let mut state = self.lock();
-        if state.events.len() >= self.room {
+        if state.events.len() >= self.capacity {
             state.counts.add(&Figures::from(&*event));
-            if self.room > 0 {
+            if self.capacity > 0 {
                 self.bound.reject();
             }
             return false;
         }
         state.events.push(event);
-        state.events.len() == self.room.div_ceil(2).min(Self::BATCH)
+        state.events.len() == self.capacity.div_ceil(2).min(Self::BATCH)
     }
 
-    /// Takes what is buffered and counts it, a batch for each shard that has any. `room` is the collector's: it is given to a shard,
-    /// and another comes back.
-    pub(crate) fn collect(&self, room: &mut Packed) -> Vec<Events> {
+    /// Takes and counts the buffered events, a batch from each shard that has any. `spare` is an empty buffer of the collector: it is
+    /// swapped with that of a shard.
+    pub(crate) fn collect(&self, spare: &mut PackedEvents) -> Vec<Events> {
         self.observe();
         let mut batches = Vec::new();
         for shard in &self.all {
             if shard.lock().events.len() > 0 {
                 let mut counts = lock(&self.collected);
-                std::mem::swap(&mut shard.lock().events, room);
-                room.count(&mut counts);
+                std::mem::swap(&mut shard.lock().events, spare);
+                spare.count(&mut counts);
                 drop(counts);
-                batches.push(room.unpack());
+                batches.push(spare.unpack());
             }
         }
         batches
     }
 
-    /// Sums up. Outcomes are read before attempts: an attempt begins before it ends, so they never exceed them.
+    /// Sums the counts of all shards. Outcomes are read before attempts, so they never exceed them: an attempt begins before it ends.
     pub(crate) fn sum(&self, totals: &mut Totals) {
         let collected = lock(&self.collected);
         totals.counts.merge(&collected);
@@ -108,7 +109,7 @@ impl Shards {
         self.bound.observe(used as u64);
     }
 
-    /// This thread's shard, or another while somebody reads or empties this one.
+    /// Locks this thread's shard, or another one while this one is being read or emptied.
     fn lock(&self) -> MutexGuard<'_, State> {
         let (before, from) = self.all.split_at(self.mine());
         let free = from.iter().chain(before).find_map(|shard| shard.state.try_lock().ok());
@@ -116,7 +117,7 @@ impl Shards {
     }
 
     fn mine(&self) -> usize {
-        // Their number is a power of two.
+        // The number of shards is a power of two.
         thread_number() & (self.all.len() - 1)
     }
 }
@@ -131,7 +132,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Threads are numbered in the order in which they first count something.
+/// Threads get numbers in the order of their first count.
 fn thread_number() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local!(static NUMBER: Cell<Option<usize>> = const { Cell::new(None) });

@@ -1,4 +1,4 @@
-//! Where events go after they are counted. Each sink has its own queue and thread, and cannot harm another.
+//! Sinks: they take events after these were counted. Each has its own queue and thread, and cannot harm another.
 
 use crate::Event;
 use crate::json;
@@ -6,24 +6,24 @@ use crate::lines::Target;
 use std::io;
 use std::sync::Arc;
 
-/// Takes batches of finished events. May hang, fail or panic: the others, and every request, go on.
+/// Takes batches of finished events. It may hang, fail or panic without effect on other sinks or on requests.
 pub trait Sink: Send {
-    /// Its name in metrics, unlike that of any other sink of the recorder.
+    /// Its name in metrics. It is unique among the sinks of a recorder.
     fn name(&self) -> &'static str;
-    /// Takes a batch. An error is counted and logged; the batch is not offered again.
+    /// Takes a batch. An error is counted and logged, and the batch is not offered again.
     fn write(&mut self, events: &[Event]) -> io::Result<()>;
-    /// Takes a batch that it may keep, as all sinks share it.
+    /// Takes a batch that all sinks share, so it may keep it.
     fn share(&mut self, batch: &Arc<Vec<Event>>) -> io::Result<()> {
         self.write(batch)
     }
 }
 
-/// Events as JSON lines: in a bounded, rotated file, or wherever a [`Target`] leads.
+/// Writes events as JSON lines to a [`Target`]: a rotated file of bounded size, for example.
 #[derive(Debug)]
 pub struct JsonLines(Target);
 
 impl JsonLines {
-    /// All events, to `target`.
+    /// A sink that writes all events to `target`.
     pub fn new(target: Target) -> Self {
         Self(target)
     }

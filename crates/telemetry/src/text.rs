@@ -1,10 +1,10 @@
-//! Text that many events say alike: the client of a connection, the package of a page.
+//! Text that many events share: the client of a connection, the package of a page.
 
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// An unchangeable text. Clones share it; the empty one is nowhere.
+/// An immutable text. Clones share it, and the empty text takes no memory.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Text(Option<Arc<str>>);
 

@@ -1,20 +1,20 @@
-//! What was counted: exact numbers, by outcome, reason, layer, status class and op.
+//! Exact counts of events, by outcome, reason, layer, status class and op.
 
 use crate::{Event, Histogram, Kind, Layer, Op, Outcome, Reason, Tally};
 
-/// Things that are only counted.
+/// Things that are counted and have no event of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Counter {
-    /// Requests begun, connections turned away, jobs begun: what the outcomes sum to.
+    /// Requests and jobs that began, and rejected connections. The outcomes sum to this.
     Attempts,
     /// Connections accepted.
     Connections,
-    /// Files that groups were asked for beyond their hosted members.
+    /// Files for which groups had to look beyond their hosted members.
     GroupFiles,
-    /// Of those, for which what is known of the folder was in memory.
+    /// Those of them whose folder was known in memory.
     FoldersKnown,
-    /// Remote members that were asked for them.
+    /// Remote members that were asked for those files.
     MembersAsked,
 }
 
@@ -48,15 +48,15 @@ impl Counter {
     }
 }
 
-/// Names of the classes of a status, by its first digit; 0 is for no reply at all.
+/// The names of status classes, by the first digit of the status; 0 is for no reply.
 pub(crate) const STATUS_CLASSES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
 
-/// What finished events add up to. One in every shard, one summed over all.
+/// The counts of finished events: of one shard, or of all.
 #[derive(Debug, Clone)]
 pub(crate) struct Counts {
     pub(crate) outcomes: [u64; Outcome::COUNT],
     pub(crate) reasons: [u64; Reason::COUNT],
-    /// Requests by who answered and class of the status.
+    /// Requests by layer and status class.
     pub(crate) replies: [[u64; STATUS_CLASSES.len()]; Layer::COUNT],
     pub(crate) ops: Vec<Histogram>,
     pub(crate) durations: Vec<Histogram>,
@@ -76,7 +76,7 @@ impl Default for Counts {
     }
 }
 
-/// What is counted of a finished event.
+/// The part of a finished event that is counted.
 #[derive(Debug)]
 pub(crate) struct Figures<'a> {
     pub(crate) kind: Kind,
@@ -98,7 +98,7 @@ impl<'a> From<&'a Event> for Figures<'a> {
 }
 
 impl Counts {
-    /// Counts a finished event. An event that nobody gave an outcome was lost by a defect of ours: [`Outcome::Failed`].
+    /// Counts a finished event. One without an outcome was lost by a defect of ours and counts as [`Outcome::Failed`].
     pub(crate) fn add(&mut self, event: &Figures<'_>) {
         self.outcomes[event.outcome.unwrap_or(Outcome::Failed) as usize] += 1;
         if let Some(reason) = event.reason {
@@ -118,7 +118,7 @@ impl Counts {
         }
     }
 
-    /// Adds what another shard counted.
+    /// Adds the counts of another shard.
     pub(crate) fn merge(&mut self, other: &Counts) {
         add_each(&mut self.outcomes, &other.outcomes);
         add_each(&mut self.reasons, &other.reasons);
@@ -139,22 +139,22 @@ fn merge_each(mine: &mut [Histogram], theirs: &[Histogram]) {
     mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.merge(theirs));
 }
 
-/// How one sink has fared.
+/// The figures of one sink.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SinkTotals {
     /// The sink's name.
     pub name: &'static str,
-    /// Events it took.
+    /// Events that it took.
     pub taken: u64,
-    /// Events it never saw, as its queue was full.
+    /// Events that were dropped because its queue was full.
     pub dropped: u64,
-    /// Batches it answered with an error.
+    /// Batches for which it returned an error.
     pub errors: u64,
-    /// Batches it answered with a panic.
+    /// Batches for which it panicked.
     pub panics: u64,
 }
 
-/// What was counted, summed over the shards. Outcomes and [`Totals::in_flight`] sum to the attempts.
+/// The counts of all shards. The outcomes and [`Totals::in_flight`] sum to the attempts.
 #[derive(Debug, Clone, Default)]
 pub struct Totals {
     pub(crate) counts: Counts,
@@ -164,62 +164,62 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Attempts begun.
+    /// Attempts that began.
     pub fn attempts(&self) -> u64 {
         self.counter(Counter::Attempts)
     }
 
-    /// Attempts begun and not yet released.
+    /// Attempts that began and are not released yet.
     pub fn in_flight(&self) -> u64 {
         self.attempts().saturating_sub(self.counts.outcomes.iter().sum())
     }
 
-    /// What `counter` has counted.
+    /// The value of `counter`.
     pub fn counter(&self, counter: Counter) -> u64 {
         self.counters[counter as usize]
     }
 
-    /// Attempts that ended so.
+    /// Attempts with this outcome.
     pub fn outcome(&self, outcome: Outcome) -> u64 {
         self.counts.outcomes[outcome as usize]
     }
 
-    /// Attempts that ended for that reason.
+    /// Attempts with this reason.
     pub fn reason(&self, reason: Reason) -> u64 {
         self.counts.reasons[reason as usize]
     }
 
-    /// Requests that `layer` answered with a status of `class`: 2 for 2xx; 0 for those that got no reply.
+    /// Requests that `layer` answered with a status of `class`: 2 for 2xx; 0 for no reply.
     pub fn replies(&self, layer: Layer, class: u16) -> u64 {
         self.counts.replies[layer as usize].get(usize::from(class)).copied().unwrap_or(0)
     }
 
-    /// Nanoseconds of each run of `op`. An event that ran it several times counts each with their mean.
+    /// The times of `op`, in nanoseconds. If an event ran it several times, each run counts with their mean.
     pub fn op(&self, op: Op) -> &Histogram {
         &self.counts.ops[op as usize]
     }
 
-    /// Nanoseconds from a request's first byte to the end of its reply, where `layer` answered.
+    /// The times from the first byte of a request to the end of its reply, in nanoseconds, for requests that `layer` answered.
     pub fn duration(&self, layer: Layer) -> &Histogram {
         &self.counts.durations[layer as usize]
     }
 
-    /// Nanoseconds from a request's first byte to its reply's first, where `layer` answered.
+    /// The times from the first byte of a request to the first byte of its reply, in nanoseconds, for requests that `layer` answered.
     pub fn first_byte(&self, layer: Layer) -> &Histogram {
         &self.counts.first_bytes[layer as usize]
     }
 
-    /// How each sink has fared.
+    /// The figures of each sink.
     pub fn sinks(&self) -> &[SinkTotals] {
         &self.sinks
     }
 
-    /// How the sink of that name has fared.
+    /// The figures of the sink of that name.
     pub fn sink(&self, name: &str) -> Option<&SinkTotals> {
         self.sinks.iter().find(|sink| sink.name == name)
     }
 
-    /// Events that were counted and given to no sink, as the buffers were full.
+    /// Events that were counted but not passed to any sink, because the buffers were full.
     pub fn unbuffered(&self) -> u64 {
         self.unbuffered
     }

@@ -31,7 +31,7 @@ use std::task::Poll;
 use std::thread::{Builder as Thread, ScopedJoinHandle};
 use std::time::Duration;
 use stop::Stop;
-use telemetry::{Bound, BoundName, Counter, Pulse, Reason, Recorder, Slot};
+use telemetry::{Bound, BoundName, Counter, LoopMonitor, Reason, Recorder, Slot};
 use tls::Tls;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder as Runtime, LocalOptions};
@@ -107,7 +107,7 @@ pub fn run<H: Handler>(
                 emptied: Notify::new(),
             };
             let (stop, name) = (&stop, format!("core-{number}"));
-            let heart = recorder.pulse(&name);
+            let heart = recorder.loop_monitor(&name);
             let reserved = reserved.clone();
             let work = move || {
                 serve(core, socket, &reserved, heart, stop, options.shutdown_timeout).inspect_err(|_| stop.now())
@@ -126,7 +126,7 @@ fn serve<H: Handler>(
     core: CoreContext<H>,
     socket: std::net::TcpListener,
     reserved: &ReservedConnections,
-    heart: Arc<Pulse>,
+    heart: Arc<LoopMonitor>,
     stop: &Stop,
     shutdown_timeout: Duration,
 ) -> io::Result<()> {

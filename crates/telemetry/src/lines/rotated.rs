@@ -1,27 +1,27 @@
-//! A file of bounded size and a fixed number of older ones: `events.jsonl`, `events.jsonl.1`, `events.jsonl.2`.
+//! A log file of bounded size with a fixed number of older files: `events.jsonl`, `events.jsonl.1`, `events.jsonl.2`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-/// Takes whole lines: each write goes into one file entirely, or not at all.
+/// Takes whole lines. Each write goes entirely into one file, or not at all.
 #[derive(Debug)]
 pub(super) struct Rotated {
     path: PathBuf,
     max_bytes: u64,
-    /// How many older ones are kept.
+    /// How many older files are kept.
     keep: usize,
-    /// The file and its size. `None` until the first write, and after an error, so that the next write tries everything again.
+    /// The file and its size. `None` before the first write, and after an error, so that the next write starts over.
     open: Option<(File, u64)>,
 }
 
 impl Rotated {
-    /// `files` counts the one being written.
+    /// `files` includes the one that is being written.
     pub(super) fn new(path: PathBuf, max_bytes: u64, files: usize) -> Self {
         Self { path, max_bytes, keep: files.saturating_sub(1), open: None }
     }
 
-    /// The `age`th older file; 0 is the one being written.
+    /// The path of the `age`th older file; 0 is the one that is being written.
     fn aged(&self, age: usize) -> PathBuf {
         let mut path = self.path.clone().into_os_string();
         if age > 0 {
@@ -30,7 +30,7 @@ impl Rotated {
         path.into()
     }
 
-    /// Opens the file to go on at its end, in a new folder if need be; a line that a crash left torn gets its end.
+    /// Opens the file at its end. Makes its folder if necessary, and completes a line that a crash cut off.
     fn open(&self) -> io::Result<(File, u64)> {
         if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
             std::fs::create_dir(folder)?;
@@ -49,14 +49,14 @@ impl Rotated {
         Ok((file, size))
     }
 
-    /// Makes every file one older. Those that are more than are kept go first.
+    /// Renames every file to the next older name. Removes files beyond the number that is kept first.
     #[expect(clippy::disallowed_methods, reason = "logs may be lost, so nothing is synced")]
     fn rotate(&self) -> io::Result<()> {
         let mut age = self.keep;
         while present(std::fs::remove_file(self.aged(age)))? {
             age += 1;
         }
-        // The first gap ends the row, so that a great number to keep costs nothing until they are there.
+        // Stops at the first missing file, so that a large number of kept files costs nothing until they exist.
         let gap = (1..self.keep).find(|age| !self.aged(*age).exists()).unwrap_or(self.keep);
         for age in (0..gap).rev() {
             present(std::fs::rename(self.aged(age), self.aged(age + 1)))?;
@@ -65,7 +65,7 @@ impl Rotated {
     }
 }
 
-/// Whether there was a file to work on.
+/// Whether the file existed.
 fn present(done: io::Result<()>) -> io::Result<bool> {
     match done {
         Ok(()) => Ok(true),
@@ -85,7 +85,7 @@ impl Write for Rotated {
             (file, size) = self.open()?;
         }
         if let Err(error) = file.write_all(lines) {
-            // Half a line would spoil the next one.
+            // A part of a line would damage the next one.
             file.set_len(size)?;
             return Err(error);
         }
@@ -93,7 +93,7 @@ impl Write for Rotated {
         Ok(lines.len())
     }
 
-    /// Nothing is kept back.
+    /// Nothing is buffered.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

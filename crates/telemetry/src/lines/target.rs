@@ -1,29 +1,29 @@
-//! Where lines end up, and the promise that they arrive whole or are counted as lost.
+//! Targets of lines. Each line arrives whole, or is counted as lost.
 
 use super::rotated::Rotated;
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 
-/// Pieces in which lines are written, so that an error loses a piece and not a whole queue.
+/// Lines are written in pieces of this many bytes, so that an error loses a piece and not the whole queue.
 const PIECE: usize = 64 << 10;
 
-/// A file, stderr, stdout or any writer, for whole lines.
+/// A target for whole lines: a file, stderr, stdout or any writer.
 pub struct Target {
     out: Box<dyn Write + Send>,
-    /// The last write ended inside a line, so the next begins with an end of line.
+    /// The last write ended within a line, so the next one begins with a line end.
     torn: bool,
-    /// Refuses writes while it says so.
+    /// May refuse writes.
     gate: Option<Gate>,
 }
 
-/// Whether anything may be written now; if not, why.
+/// Returns an error while nothing may be written.
 type Gate = Box<dyn Fn() -> io::Result<()> + Send>;
 
 /// Lines that could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("{lines} lines were not written: {source}")]
 pub struct Lost {
-    /// How many.
+    /// The number of lines.
     pub lines: u64,
     /// Why.
     pub source: io::Error,
@@ -40,24 +40,23 @@ impl Target {
         Self::writer(Box::new(io::stdout()))
     }
 
-    /// `files` in all, of at most `max_bytes` each: the one at `path`, and older ones beside it (`path.1` is the youngest).
-    /// A line longer than that gets a file of its own. The folder is made when it is missing, but not the one around it: that may be a disk
-    /// that is not there yet.
+    /// `files` files of at most `max_bytes` each: the one at `path`, and older ones beside it (`path.1` is the youngest). A longer line
+    /// gets a file of its own. The folder is made if it is missing, but not its parent, which may be a disk that is not mounted yet.
     pub fn file(path: PathBuf, max_bytes: u64, files: usize) -> Self {
         Self::writer(Box::new(Rotated::new(path, max_bytes, files)))
     }
 
-    /// Anything else that takes bytes.
+    /// Any other writer.
     pub fn writer(out: Box<dyn Write + Send>) -> Self {
         Self { out, torn: false, gate: None }
     }
 
-    /// The same, written only while `gate` allows it. It is asked before each piece.
+    /// Writes only while `gate` returns no error. It is called before each piece.
     pub fn while_allowed(self, gate: impl Fn() -> io::Result<()> + Send + 'static) -> Self {
         Self { gate: Some(Box::new(gate)), ..self }
     }
 
-    /// Writes lines, each with its end. Tries every piece: after an error there may be room again.
+    /// Writes lines, each with its line end. Tries every piece, because there may be space again after an error.
     pub fn write_lines(&mut self, mut lines: &[u8]) -> Result<(), Lost> {
         let mut lost: Option<Lost> = None;
         while !lines.is_empty() {
@@ -71,13 +70,13 @@ impl Target {
         lost.map_or(Ok(()), Err)
     }
 
-    /// Renders and writes one line for each item. Each is tried, whatever happened to those before; the first error is told.
+    /// Renders and writes one line for each item. Tries all of them, and returns the first error.
     pub(crate) fn write_each<T>(
         &mut self,
         items: impl Iterator<Item = T>,
         render: impl Fn(T, &mut Vec<u8>) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut told = Ok(());
+        let mut result = Ok(());
         let mut lines = Vec::with_capacity(PIECE);
         let mut items = items.peekable();
         while let Some(item) = items.next() {
@@ -86,9 +85,9 @@ impl Target {
                 done = done.and_then(|()| self.write_lines(&lines).map_err(io::Error::other));
                 lines.clear();
             }
-            told = told.and(done);
+            result = result.and(done);
         }
-        told
+        result
     }
 
     fn write_piece(&mut self, piece: &[u8]) -> Result<(), Lost> {
@@ -127,7 +126,7 @@ impl std::fmt::Debug for Target {
     }
 }
 
-/// How much of `lines` to write at once: as many whole lines as fit into a piece, or one that does not.
+/// The number of bytes to write at once: as many whole lines as fit into a piece, or one longer line.
 fn piece(lines: &[u8]) -> usize {
     if lines.len() <= PIECE {
         return lines.len();

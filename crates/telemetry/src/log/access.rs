@@ -1,4 +1,4 @@
-//! The access log: a sink that writes one line for each request, in the form that log readers know or as JSON.
+//! The access log: a sink that writes one line for each request, in the Combined Log Format with additions, or as JSON.
 
 use super::{LineFormat, clean};
 use crate::json;
@@ -6,7 +6,7 @@ use crate::lines::Target;
 use crate::{Event, Kind, Sink};
 use std::io::{self, Write};
 
-/// Writes requests to a [`Target`]. Jobs are not in it.
+/// Writes a line for each request, and none for jobs.
 #[derive(Debug)]
 pub struct AccessLog {
     format: LineFormat,
@@ -34,8 +34,8 @@ impl Sink for AccessLog {
     }
 }
 
-/// Like the Combined form (client, user, time, request, status, bytes, referer, agent), then the event's id, what it
-/// took, and how it ended. The referer is never kept.
+/// The Combined Log Format (client, user, time, request, status, bytes, referer, agent), followed by the event's id, duration and
+/// outcome. The referer is never recorded.
 fn combined(event: &Event, lines: &mut Vec<u8>) -> io::Result<()> {
     let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { clean(text).replace(' ', "_") };
     writeln!(

@@ -1,27 +1,27 @@
-//! What goes wrong for a while: said once when it begins and once when it is over, however many requests meet it meanwhile.
+//! A problem that lasts for a while. The log reports its begin and its end once each, however many requests meet it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether something goes wrong now.
+/// A problem that lasts for a while.
 #[derive(Debug, Default)]
 pub struct Incident(AtomicBool);
 
 impl Incident {
-    /// Notes that it goes wrong, and has `say` write the one line where it did not before.
+    /// The problem exists. Calls `say` if it did not exist before.
     pub fn begin(&self, say: impl FnOnce()) {
         if !self.0.swap(true, Ordering::AcqRel) {
             say();
         }
     }
 
-    /// Notes that it goes well, and has `say` write the one line where it did not before.
+    /// The problem does not exist. Calls `say` if it existed before.
     pub fn end(&self, say: impl FnOnce()) {
         if self.is_on() && self.0.swap(false, Ordering::AcqRel) {
             say();
         }
     }
 
-    /// Whether it goes wrong now.
+    /// Whether the problem exists now.
     pub fn is_on(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }

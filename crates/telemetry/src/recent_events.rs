@@ -1,60 +1,59 @@
-//! The events of a while, in memory, for who has the id of one. Complete answers from memory are many and say little: they
-//! have room of their own, so that they push nothing else out, and so have those that somebody may have to explain.
+//! Recent events in memory, to be found by their ids.
 //!
-//! Nothing is copied but what is kept longer, and all of that behind the reply, on a sink's thread.
+//! Answers from memory are many and tell little. They have a ring of their own, so that they evict nothing else. So have events that
+//! somebody may have to explain. Only events that are kept longer are copied, on the sink's thread after the reply.
 
 use crate::{Bound, BoundName, Event, EventId, Layer, MemberSaid, Outcome, Sink};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Events as all sinks share them.
+/// A batch of events, shared by all sinks.
 type Batch = Arc<Vec<Event>>;
 
-/// Recent events, within a number of bytes.
+/// Recent events, within a bound of bytes.
 #[derive(Debug)]
-pub struct Recent {
+pub struct RecentEvents {
     rings: Mutex<[Ring; 3]>,
     bound: Arc<Bound>,
 }
 
-/// The sink that fills it.
-struct Filling(Arc<Recent>);
+/// The sink that fills the rings.
+struct RecentSink(Arc<RecentEvents>);
 
-/// Batches in the order in which they came, the oldest of which go for newer ones.
+/// Batches in the order of their arrival. New ones evict the oldest.
 #[derive(Debug, Default)]
 struct Ring {
     batches: VecDeque<(Batch, u64)>,
     bytes: u64,
-    room: u64,
+    max_bytes: u64,
 }
 
-impl Recent {
-    /// What took longer than this to its first byte is slow, in nanoseconds: a second.
+impl RecentEvents {
+    /// A request is slow if its first byte took longer than this, in nanoseconds: a second.
     const SLOW: u64 = 1_000_000_000;
 
-    /// Keeps so many bytes of them: a quarter for all, a half for those that took work, a quarter for those that failed or
-    /// were slow.
-    pub fn new(room: u64) -> Arc<Self> {
-        let ring = |room| Ring { room, ..Ring::default() };
-        let rings = Mutex::new([ring(room / 4), ring(room / 2), ring(room / 4)]);
-        Arc::new(Self { rings, bound: Bound::new(BoundName::RecentEvents, "", room) })
+    /// Keeps `max_bytes` of events: a quarter for all, a half for those that took work, a quarter for those that failed or were slow.
+    pub fn new(max_bytes: u64) -> Arc<Self> {
+        let ring = |max_bytes| Ring { max_bytes, ..Ring::default() };
+        let rings = Mutex::new([ring(max_bytes / 4), ring(max_bytes / 2), ring(max_bytes / 4)]);
+        Arc::new(Self { rings, bound: Bound::new(BoundName::RecentEvents, "", max_bytes) })
     }
 
-    /// What has them kept.
+    /// The sink that fills this.
     pub fn sink(self: &Arc<Self>) -> Box<dyn Sink> {
-        Box::new(Filling(self.clone()))
+        Box::new(RecentSink(self.clone()))
     }
 
-    /// What they take, to be registered.
+    /// The bound of the bytes, to be registered.
     pub fn bound(&self) -> &Arc<Bound> {
         &self.bound
     }
 
-    /// The event of that id, if it is still kept. It looks at all of them.
+    /// The event with this id, if it is still kept. Searches all events.
     pub fn find(&self, id: EventId) -> Option<Event> {
         let newest_first = |ring: &Ring| ring.batches.iter().rev().map(|(batch, _)| batch.clone()).collect::<Vec<_>>();
-        // Whoever fills them does not wait for who looks.
+        // Copies the list of batches, so that the sink does not wait for the search.
         let batches: Vec<Batch> = self.lock().iter().flat_map(newest_first).collect();
         batches.iter().flat_map(|batch| batch.iter()).find(|event| event.id == id).cloned()
     }
@@ -74,14 +73,14 @@ impl Recent {
 }
 
 impl Ring {
-    /// Returns how many bytes it has then.
+    /// Adds a batch and evicts old ones. Returns the bytes in the ring.
     fn push(&mut self, batch: Batch) -> u64 {
         if !batch.is_empty() {
             let bytes = batch.iter().map(weight).sum::<u64>();
             self.bytes += bytes;
             self.batches.push_back((batch, bytes));
         }
-        while self.bytes > self.room
+        while self.bytes > self.max_bytes
             && let Some((_, bytes)) = self.batches.pop_front()
         {
             self.bytes -= bytes;
@@ -90,20 +89,20 @@ impl Ring {
     }
 }
 
-/// Whether more was done than to look into memory.
+/// Whether the answer took more work than a lookup in memory.
 fn worked(event: &Event) -> bool {
     !matches!(event.layer, Layer::Page | Layer::Open)
 }
 
-/// Whether somebody may want it explained: it failed, was slow, or a member did not say what it has.
+/// Whether somebody may ask for an explanation: the event failed or was slow, or a member did not answer reliably.
 fn is_trouble(event: &Event) -> bool {
     let unsure = |said| matches!(said, MemberSaid::Failed | MemberSaid::Timeout | MemberSaid::Stale);
     matches!(event.outcome, Some(Outcome::Failed | Outcome::Shed))
-        || event.first_byte > Recent::SLOW
+        || event.first_byte > RecentEvents::SLOW
         || event.members.iter().any(|member| unsure(member.said))
 }
 
-/// What an event takes, in bytes. Texts that several share are counted for each.
+/// The bytes of an event. A shared text counts for each event.
 fn weight(event: &Event) -> u64 {
     let Event { subject, path, client, agent, token, detail, members, ops, .. } = event;
     let texts = [&*subject.repository, &subject.package, &subject.version, path, client, agent, token, detail];
@@ -115,7 +114,7 @@ fn weight(event: &Event) -> u64 {
     (size_of::<Event>() + texts + ops + members.sum::<usize>()) as u64
 }
 
-impl Sink for Filling {
+impl Sink for RecentSink {
     fn name(&self) -> &'static str {
         "recent"
     }
@@ -141,13 +140,13 @@ mod tests {
         event
     }
 
-    fn keep(recent: &Arc<Recent>, events: &[Event]) {
+    fn keep(recent: &Arc<RecentEvents>, events: &[Event]) {
         recent.sink().write(events).unwrap();
     }
 
     #[test]
-    fn an_event_is_found_by_its_id_and_told_as_it_was() {
-        let recent = Recent::new(1 << 20);
+    fn an_event_is_found_by_its_id_unchanged() {
+        let recent = RecentEvents::new(1 << 20);
         let events: Vec<Event> = (0..9).map(|_| event(Layer::Page)).collect();
         keep(&recent, &events);
         for event in &events {
@@ -158,12 +157,12 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_hits_pushes_out_neither_what_took_work_nor_what_failed_or_was_slow() {
-        let recent = Recent::new(256 << 10);
+    fn a_flood_of_hits_evicts_neither_events_that_took_work_nor_those_that_failed_or_were_slow() {
+        let recent = RecentEvents::new(256 << 10);
         let (plain, worked) = (event(Layer::Page), event(Layer::Group));
         let (mut failed, mut slow, mut unsure) = (event(Layer::Page), event(Layer::Page), event(Layer::Group));
         failed.outcome = Some(Outcome::Failed);
-        slow.first_byte = Recent::SLOW + 1;
+        slow.first_byte = RecentEvents::SLOW + 1;
         unsure.members = vec![MemberRecord::new("far", MemberSaid::Timeout, None)];
         let all = [plain, worked, failed, slow, unsure];
         keep(&recent, &all);

@@ -1,4 +1,4 @@
-//! A bound of each of many keys, as clients and repositories, so that no single one takes all there is.
+//! A bound for each of many keys, such as clients or repositories, so that no single one takes everything.
 
 use crate::{Bound, BoundName, Full};
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Counts by key. The bound's capacity is that of each key, and it shows the key that has most.
+/// Counts by key. The capacity holds for each key, and the figures are those of the key that uses most.
 #[derive(Debug)]
 pub struct KeyedBound<K> {
     bound: Arc<Bound>,
@@ -16,28 +16,28 @@ pub struct KeyedBound<K> {
 #[derive(Debug)]
 struct Counts<K> {
     by_key: HashMap<K, usize>,
-    /// At n: how many keys have n. Its last entry is never 0, so that its length tells the most.
+    /// At index n: the number of keys that have n. The last entry is never 0, so the length shows the most.
     having: Vec<usize>,
 }
 
 impl<K: Clone + Eq + Hash> KeyedBound<K> {
-    /// Every key may have `each`, in the name's unit. Register [`KeyedBound::bound`].
+    /// Each key may have `each`, in the unit of the name. Register [`KeyedBound::bound`].
     pub fn new(name: BoundName, each: u64) -> Arc<Self> {
         Self::of(name, "", each)
     }
 
-    /// The same, where there are several bounds of a name: `which` is this one.
+    /// The same for one of several bounds of a name, which `which` distinguishes.
     pub fn of(name: BoundName, which: &str, each: u64) -> Arc<Self> {
         let counts = Counts { by_key: HashMap::new(), having: Vec::new() };
         Arc::new(Self { bound: Bound::new(name, which, each), counts: Mutex::new(counts) })
     }
 
-    /// The figures of the key that has most.
+    /// The bound, with the figures of the key that uses most.
     pub fn bound(&self) -> &Arc<Bound> {
         &self.bound
     }
 
-    /// One more of `key`, until the slot is dropped; or a rejection is counted.
+    /// Takes one unit of `key`, or counts a rejection. Dropping the slot gives it back.
     pub fn enter(self: &Arc<Self>, key: K) -> Result<KeyedSlot<K>, Full> {
         let mut counts = self.lock();
         let before = counts.by_key.get(&key).copied().unwrap_or(0);
@@ -63,7 +63,7 @@ impl<K: Eq + Hash> Counts<K> {
         }
         self.having.resize(self.having.len().max(after + 1), 0);
         self.having[after] += 1;
-        // Nobody counts those that have none.
+        // Keys that have none are not counted.
         self.having[0] = 0;
         if before > 0 {
             self.having[before] -= 1;
@@ -78,7 +78,7 @@ impl<K: Eq + Hash> Counts<K> {
     }
 }
 
-/// One of a key, counted until it is dropped.
+/// One unit of a key. Dropping it gives the unit back.
 #[derive(Debug)]
 pub struct KeyedSlot<K: Clone + Eq + Hash> {
     of: Arc<KeyedBound<K>>,

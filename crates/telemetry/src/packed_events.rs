@@ -1,34 +1,35 @@
-//! Finished events on their way from the threads that made them to the collector: figures in rows, texts one behind the other.
+//! Finished events on their way to the collector, packed: figures in rows, and all texts in one buffer.
 //!
-//! An event never leaves its thread. Were it handed over whole and freed by another, the next to be made there would wait for
-//! each line of its memory, and each count of a text that many share, to come back from the other processor's caches. What
-//! it says is copied here instead, one write behind the other, and made an event again by the collector, whom nobody waits for.
+//! The memory of an event never leaves its thread. If another thread freed it, the next event of this thread would wait for its
+//! cache lines, and for the reference counts of shared texts, to return from another processor. So the event is copied
+//! here in sequential writes, and the collector, for which nobody waits, makes an event of it again.
 
 use crate::totals::{Counts, Figures};
 use crate::{Event, EventId, Kind, Layer, MemberRecord, Millis, Op, Outcome, Reason, Subject, Tally, Text, Tick};
 use std::ops::Range;
 
-/// Events that the collector has made again, as the sinks get them.
+/// Unpacked events, as the sinks get them.
 pub(crate) type Events = Vec<Event>;
 
-/// Texts of an event that events rarely share, and those that many say like the one before: who asks, with what, and where.
+/// The number of texts that differ between events: path, token, detail.
 const OWN: usize = 3;
-const ALIKE: usize = 5;
-/// The length of a text that is the same as that of the event before.
+/// The number of texts that are often equal to those of the event before: repository, package, version, client, agent.
+const SHARED: usize = 5;
+/// Stands for the length of a text that equals that of the event before.
 const AS_BEFORE: u32 = u32::MAX;
 
-/// Finished events in the order in which they came.
+/// Finished events, in the order of their release.
 #[derive(Debug, Default)]
-pub(crate) struct Packed {
+pub(crate) struct PackedEvents {
     rows: Vec<Row>,
     texts: String,
-    /// Where the last texts that were written out are.
-    last: [Range<usize>; ALIKE],
+    /// The positions of the last shared texts in `texts`.
+    last: [Range<usize>; SHARED],
     ops: Vec<(Op, Tally)>,
     members: Vec<MemberRecord>,
 }
 
-/// What is not of varying length, and how long the rest is.
+/// The fields of fixed size, and the lengths of the others.
 #[derive(Debug)]
 struct Row {
     id: EventId,
@@ -48,15 +49,15 @@ struct Row {
     first_byte: u64,
     duration: u64,
     own: [u32; OWN],
-    alike: [u32; ALIKE],
+    shared: [u32; SHARED],
     ops: u32,
     members: u32,
 }
 
-impl Packed {
-    /// Room for more rows than this, and for their texts, is given back.
+impl PackedEvents {
+    /// Memory for more rows than this, and for their texts, is given back.
     const KEPT: usize = 1024;
-    /// Bytes that the texts of an event take, about.
+    /// Roughly the bytes of the texts of an event.
     const TEXT: usize = 256;
 
     pub(crate) fn len(&self) -> usize {
@@ -67,8 +68,8 @@ impl Packed {
         let Event { id, kind, at, began, method, protocol, path, subject, client, agent, token, .. } = event;
         let own = [&*path, &*token, &*event.detail].map(|text| self.write(text));
         let Subject { repository, package, version, .. } = subject;
-        let alike = [&*repository, &*package, &*version, &*client, &*agent];
-        let alike = std::array::from_fn(|which| self.write_alike(which, alike[which]));
+        let shared = [&*repository, &*package, &*version, &*client, &*agent];
+        let shared = std::array::from_fn(|which| self.write_shared(which, shared[which]));
         self.ops.extend_from_slice(&event.ops);
         self.rows.push(Row {
             id: *id,
@@ -88,21 +89,21 @@ impl Packed {
             first_byte: event.first_byte,
             duration: event.duration,
             own,
-            alike,
+            shared,
             ops: event.ops.len() as u32,
             members: event.members.len() as u32,
         });
         self.members.append(&mut event.members);
     }
 
-    /// Adds a text. Returns its length.
+    /// Appends a text. Returns its length.
     fn write(&mut self, text: &str) -> u32 {
         self.texts.push_str(text);
         text.len() as u32
     }
 
-    /// Adds a text, unless it is that of the event before.
-    fn write_alike(&mut self, which: usize, text: &str) -> u32 {
+    /// Appends a text, unless it equals that of the event before.
+    fn write_shared(&mut self, which: usize, text: &str) -> u32 {
         if self.texts[self.last[which].clone()] == *text {
             return AS_BEFORE;
         }
@@ -111,7 +112,7 @@ impl Packed {
         self.write(text)
     }
 
-    /// Counts all of them.
+    /// Counts all events.
     pub(crate) fn count(&self, counts: &mut Counts) {
         let mut from = 0;
         for row in &self.rows {
@@ -122,14 +123,14 @@ impl Packed {
         }
     }
 
-    /// The events, and room for others.
+    /// Takes all events out.
     pub(crate) fn unpack(&mut self) -> Events {
         let mut texts = Texts { rest: &self.texts, before: Default::default() };
         let (mut ops, mut members) = (self.ops.drain(..), self.members.drain(..));
         let events = self.rows.drain(..).map(|row| {
             let [path, token, detail] = row.own.map(|len| texts.next(len).to_owned());
             let [repository, package, version, client, agent] =
-                std::array::from_fn(|which| texts.shared(which, row.alike[which]));
+                std::array::from_fn(|which| texts.shared(which, row.shared[which]));
             Event {
                 id: row.id,
                 kind: row.kind,
@@ -168,10 +169,10 @@ impl Packed {
     }
 }
 
-/// The texts of the events that are made again.
+/// The texts of the events that are being unpacked.
 struct Texts<'a> {
     rest: &'a str,
-    before: [Text; ALIKE],
+    before: [Text; SHARED],
 }
 
 impl<'a> Texts<'a> {
@@ -194,8 +195,8 @@ mod tests {
     use super::*;
     use crate::MemberSaid;
 
-    /// One that says something in every place, and now and then what the one before has said.
-    fn talkative(number: u64) -> Event {
+    /// An event with a value in every field. Some texts equal those of the event before.
+    fn full(number: u64) -> Event {
         let text = |what: &str| format!("{what} é {number}");
         let mut event = *Event::job("sweep", Millis(7));
         (event.kind, event.began, event.protocol) = (Kind::Request, Tick(number), "HTTP/2");
@@ -229,9 +230,9 @@ mod tests {
 
     #[test]
     fn events_come_out_as_they_went_in_and_in_their_order() {
-        let mut packed = Packed::default();
+        let mut packed = PackedEvents::default();
         for round in 0..3 {
-            let mut events: Vec<Event> = (0..20).map(|number| talkative(round * 7 + number)).collect();
+            let mut events: Vec<Event> = (0..20).map(|number| full(round * 7 + number)).collect();
             events.push(*Event::job("", Millis(-1)));
             let told: Vec<String> = events.iter().map(|event| format!("{event:?}")).collect();
             events.iter_mut().for_each(|event| packed.push(event));
@@ -243,14 +244,14 @@ mod tests {
     }
 
     #[test]
-    fn the_room_that_a_crowd_took_is_given_back() {
-        let mut packed = Packed::default();
-        let crowd = 9 * Packed::KEPT;
+    fn the_memory_of_a_crowd_is_given_back() {
+        let mut packed = PackedEvents::default();
+        let crowd = 9 * PackedEvents::KEPT;
         for number in 0..crowd as u64 {
-            packed.push(&mut talkative(number));
+            packed.push(&mut full(number));
         }
         assert_eq!(packed.unpack().len(), crowd);
-        assert_eq!(packed.rows.capacity(), Packed::KEPT);
-        assert_eq!(packed.texts.capacity(), Packed::KEPT * Packed::TEXT);
+        assert_eq!(packed.rows.capacity(), PackedEvents::KEPT);
+        assert_eq!(packed.texts.capacity(), PackedEvents::KEPT * PackedEvents::TEXT);
     }
 }

@@ -1,8 +1,7 @@
-//! A sink's desk: its queue, its thread and its record. What happens behind it stays there.
+//! The worker of a sink: its queue, its thread and its figures. A sink that hangs, fails or panics affects nothing else.
 
 use crate::log::{Incident, Log};
-use crate::packed::Events;
-use crate::recorder::Marker;
+use crate::packed_events::Events;
 use crate::totals::SinkTotals;
 use crate::{Bound, BoundName, Sink, Tick};
 use std::any::Any;
@@ -15,16 +14,19 @@ use std::sync::{Arc, OnceLock};
 /// A batch of events, shared by all sinks.
 pub(crate) type Batch = Arc<Events>;
 
-/// What a sink's thread is given.
+/// Something that is queued behind events. All copies of it are dropped once the sinks are done with the events before it.
+pub type Marker = Arc<dyn Any + Send + Sync>;
+
+/// An item of a sink's queue.
 enum Job {
     Batch(Batch),
     /// Dropped when its turn comes.
     Marker(Marker),
 }
 
-/// How a sink has fared, and how full its queue is.
+/// The figures of a sink and the bound of its queue.
 #[derive(Debug)]
-pub(crate) struct Record {
+pub(crate) struct SinkRecord {
     name: &'static str,
     bound: Arc<Bound>,
     taken: AtomicU64,
@@ -32,12 +34,12 @@ pub(crate) struct Record {
     panics: AtomicU64,
     log: Arc<OnceLock<Log>>,
     losing: Incident,
-    /// When it last lost any.
+    /// When it last lost events.
     lost: AtomicU64,
 }
 
-impl Record {
-    /// It loses no events any more once it has lost none for so long, in nanoseconds: else each batch might be news.
+impl SinkRecord {
+    /// The log reports a recovery once no events were lost for this long, in nanoseconds. Otherwise it could report one after each batch.
     const QUIET: u64 = 1_000_000_000;
 
     pub(crate) fn bound(&self) -> &Arc<Bound> {
@@ -54,20 +56,20 @@ impl Record {
         }
     }
 
-    /// Says in the log that the sink loses events, once until it does not any more.
-    fn complain(&self, why: &str) {
+    /// Logs that the sink loses events, once until it has recovered.
+    fn report_loss(&self, why: &str) {
         self.lost.store(Tick::now().0, Relaxed);
-        self.losing.begin(|| self.say(|log, fields| log.warn("a sink loses events", fields), why));
+        self.losing.begin(|| self.log(|log, fields| log.warn("a sink loses events", fields), why));
     }
 
-    /// Says that it loses none any more, where it did.
-    fn recover(&self) {
+    /// Logs that the sink has recovered, if it lost events before.
+    fn report_recovery(&self) {
         if self.losing.is_on() && Tick::now().0.saturating_sub(self.lost.load(Relaxed)) >= Self::QUIET {
-            self.losing.end(|| self.say(|log, fields| log.info("a sink takes all events again", fields), ""));
+            self.losing.end(|| self.log(|log, fields| log.info("a sink takes all events again", fields), ""));
         }
     }
 
-    fn say(&self, write: impl FnOnce(&Log, &[(&str, &dyn Display)]), why: &str) {
+    fn log(&self, write: impl FnOnce(&Log, &[(&str, &dyn Display)]), why: &str) {
         let Some(log) = self.log.get() else { return };
         let SinkTotals { name, errors, panics, dropped, .. } = self.totals();
         let fields: [(&str, &dyn Display); 5] =
@@ -76,20 +78,21 @@ impl Record {
     }
 }
 
-/// The collector's side. When it is dropped the thread works off its queue and ends.
-pub(crate) struct Desk {
+/// The collector's side of the queue. When it is dropped, the thread finishes the queue and ends.
+pub(crate) struct SinkWorker {
     queue: Sender<Job>,
-    record: Arc<Record>,
+    record: Arc<SinkRecord>,
 }
 
-impl Desk {
-    /// Starts the sink's thread, with a queue of `capacity` events. Without a thread (the machine refused one) all is dropped and counted.
-    pub(crate) fn open(sink: Box<dyn Sink>, capacity: u64, log: Arc<OnceLock<Log>>) -> Self {
+impl SinkWorker {
+    /// Starts the thread of a sink, with a queue of `capacity` events. If the operating system refuses the thread, all events are
+    /// dropped and counted.
+    pub(crate) fn start(sink: Box<dyn Sink>, capacity: u64, log: Arc<OnceLock<Log>>) -> Self {
         let (queue, jobs) = channel();
         let name = sink.name();
         let bound = Bound::new(BoundName::EventSink, name, capacity);
         let (taken, errors, panics) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        let record = Arc::new(Record {
+        let record = Arc::new(SinkRecord {
             name,
             bound,
             taken,
@@ -99,40 +102,40 @@ impl Desk {
             losing: Incident::default(),
             lost: AtomicU64::new(0),
         });
-        let mine = record.clone();
+        let of_thread = record.clone();
         let thread = std::thread::Builder::new().name(format!("sink {name}"));
-        if thread.spawn(move || work(sink, &jobs, &mine)).is_err() {
+        if thread.spawn(move || work(sink, &jobs, &of_thread)).is_err() {
             record.bound.set_capacity(0);
         }
         Self { queue, record }
     }
 
-    pub(crate) fn record(&self) -> &Arc<Record> {
+    pub(crate) fn record(&self) -> &Arc<SinkRecord> {
         &self.record
     }
 
     /// Queues a batch, or drops it and counts its events.
-    pub(crate) fn hand(&self, batch: &Batch) {
+    pub(crate) fn queue(&self, batch: &Batch) {
         let events = batch.len() as u64;
         if self.record.bound.take(events).is_err() {
-            // The bound has counted one.
+            // The bound has counted one of them.
             self.record.bound.reject_many(events - 1);
-            self.record.complain("its queue is full");
+            self.record.report_loss("its queue is full");
         } else if self.queue.send(Job::Batch(batch.clone())).is_err() {
             self.record.bound.give(events);
             self.record.bound.reject_many(events);
         }
     }
 
-    /// `marker` is dropped when the sink is done with what was handed to it before.
-    pub(crate) fn mark(&self, marker: Marker) {
-        // Without a thread there is nothing to wait for, and the marker is dropped here.
+    /// Queues a marker. It is dropped when the sink is done with the batches before it.
+    pub(crate) fn queue_marker(&self, marker: Marker) {
+        // Without a thread the marker is dropped here.
         let _ = self.queue.send(Job::Marker(marker));
     }
 }
 
-/// The thread. A sink that panicked is offered the next batch all the same: it may have been that one event.
-fn work(mut sink: Box<dyn Sink>, jobs: &Receiver<Job>, record: &Record) {
+/// The thread. A sink that panicked still gets the next batch, because a single event may have caused the panic.
+fn work(mut sink: Box<dyn Sink>, jobs: &Receiver<Job>, record: &SinkRecord) {
     for job in jobs {
         let batch = match job {
             Job::Batch(batch) => batch,
@@ -145,15 +148,15 @@ fn work(mut sink: Box<dyn Sink>, jobs: &Receiver<Job>, record: &Record) {
         match catch_unwind(AssertUnwindSafe(|| sink.share(&batch))) {
             Ok(Ok(())) => {
                 record.taken.fetch_add(events, Relaxed);
-                record.recover();
+                record.report_recovery();
             }
             Ok(Err(error)) => {
                 record.errors.fetch_add(1, Relaxed);
-                record.complain(&error.to_string());
+                record.report_loss(&error.to_string());
             }
             Err(panic) => {
                 record.panics.fetch_add(1, Relaxed);
-                record.complain(&format!("panic: {}", said(&*panic)));
+                record.report_loss(&format!("panic: {}", panic_message(&*panic)));
             }
         }
         drop(batch);
@@ -161,8 +164,7 @@ fn work(mut sink: Box<dyn Sink>, jobs: &Receiver<Job>, record: &Record) {
     }
 }
 
-/// What a panic said.
-fn said(panic: &(dyn Any + Send)) -> &str {
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
