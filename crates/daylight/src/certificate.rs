@@ -1,5 +1,4 @@
-//! The files of the certificate, read at the start and again when they change: certificates are renewed every few weeks,
-//! and nobody restarts a server for that.
+//! Reads the certificate at the start, and again when its files change: certificates are renewed every few weeks, without a restart.
 
 mod validity;
 
@@ -10,65 +9,66 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use telemetry::{Clock, Log, Millis};
+use validity::Validity;
 
-/// How often the files are looked at.
+/// How often the files are read.
 const EVERY: Duration = Duration::from_secs(10);
-/// Far above any chain of certificates.
+/// Far more than any chain of certificates.
 const FILE_MAX_BYTES: u64 = 1 << 20;
 
-/// A certificate is near its end when less than this is left of it, in milliseconds: two weeks...
-const NEAR: i64 = 14 * 86_400_000;
-/// ... or less than this part of its life, where that is shorter.
-const NEAR_PART: i64 = 3;
+/// A certificate expires soon when less than two weeks are left, in milliseconds...
+const SOON: i64 = 14 * 86_400_000;
+/// ... or less than this part of its lifetime, where that is shorter.
+const SOON_PART: i64 = 3;
 
-/// Two files and what was last read in them.
+/// The certificate that is in use, and its files.
 #[derive(Debug)]
 pub(crate) struct Certificate {
     certificate: PathBuf,
     key: PathBuf,
-    last: Mutex<Last>,
+    current: Mutex<Current>,
     tls: Arc<Tls>,
 }
 
-/// What was found at the last look.
+/// What was read last.
 #[derive(Debug)]
-struct Last {
-    contents: Contents,
-    /// It was not usable, which has been said.
-    complained: bool,
-    /// What has been said of its end.
-    ends: Ends,
+struct Current {
+    files: PemFiles,
+    /// Whether the log has a warning that the files cannot be used.
+    warned: bool,
+    /// The expiry that the log has.
+    expiry: Expiry,
 }
 
-/// How near a certificate is to its end.
+/// How soon a certificate expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ends {
+enum Expiry {
     Later,
     Soon,
-    Past,
+    Expired,
 }
 
-impl Ends {
-    fn at(now: Millis, (begins, ends): (Millis, Millis)) -> Self {
-        let left = ends.0.saturating_sub(now.0);
-        match NEAR.min(ends.0.saturating_sub(begins.0) / NEAR_PART) {
-            _ if left <= 0 => Self::Past,
-            near if left < near => Self::Soon,
+impl Expiry {
+    fn at(now: Millis, validity: Validity) -> Self {
+        let left = validity.ends.0.saturating_sub(now.0);
+        match SOON.min(validity.ends.0.saturating_sub(validity.begins.0) / SOON_PART) {
+            _ if left <= 0 => Self::Expired,
+            soon if left < soon => Self::Soon,
             _ => Self::Later,
         }
     }
 }
 
-/// The text of both files. The key is a secret, so this prints nothing.
+/// The contents of both files. The key is a secret, so `Debug` prints nothing.
 #[derive(PartialEq, Eq)]
-struct Contents {
+struct PemFiles {
     certificate: Vec<u8>,
     key: Vec<u8>,
 }
 
-impl std::fmt::Debug for Contents {
+impl std::fmt::Debug for PemFiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Contents")
+        f.write_str("PemFiles")
     }
 }
 
@@ -79,12 +79,12 @@ impl Certificate {
         if certificate.as_os_str().is_empty() {
             return Ok(None);
         }
-        let contents = Contents::read(&certificate, &key)?;
-        let tls = Tls::new(&contents.certificate, &contents.key)?;
+        let files = PemFiles::read(&certificate, &key)?;
+        let tls = Tls::new(&files.certificate, &files.key)?;
         Ok(Some(Arc::new(Self {
             certificate,
             key,
-            last: Mutex::new(Last { contents, complained: false, ends: Ends::Later }),
+            current: Mutex::new(Current { files, warned: false, expiry: Expiry::Later }),
             tls,
         })))
     }
@@ -93,48 +93,48 @@ impl Certificate {
         self.tls.clone()
     }
 
-    /// Looks at the files now and then, for as long as the runtime lives.
+    /// Reads the files regularly, as long as the runtime lives.
     pub(crate) async fn watch(self: Arc<Self>, log: Log, clock: Clock) {
         loop {
-            self.tell_end(&log, clock.now());
+            self.log_expiry(&log, clock.now());
             tokio::time::sleep(EVERY).await;
             self.refresh(&log);
         }
     }
 
-    /// Says in the log that the certificate ends soon, that it has ended, and that one is shown that does neither: each once.
-    fn tell_end(&self, log: &Log, now: Millis) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(validity) = validity::read(&last.contents.certificate) else { return };
-        let ends = Ends::at(now, validity);
-        if ends == std::mem::replace(&mut last.ends, ends) {
+    /// Logs each change of the expiry: that the certificate expires soon, has expired, or was renewed.
+    fn log_expiry(&self, log: &Log, now: Millis) {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(validity) = validity::read(&current.files.certificate) else { return };
+        let expiry = Expiry::at(now, validity);
+        if expiry == std::mem::replace(&mut current.expiry, expiry) {
             return;
         }
         let fields: [(&str, &dyn std::fmt::Display); 2] =
-            [("file", &self.certificate.display()), ("ends", &validity.1)];
-        match ends {
-            Ends::Past => log.error("the certificate has ended: clients refuse it", &fields),
-            Ends::Soon => log.warn("the certificate ends soon: renew it", &fields),
-            Ends::Later => log.info("the certificate is good again", &fields),
+            [("file", &self.certificate.display()), ("ends", &validity.ends)];
+        match expiry {
+            Expiry::Expired => log.error("the certificate has ended: clients refuse it", &fields),
+            Expiry::Soon => log.warn("the certificate ends soon: renew it", &fields),
+            Expiry::Later => log.info("the certificate is good again", &fields),
         }
     }
 
-    /// Shows the certificate that is in the files now. What cannot be used is said once, and the one before stays: the
-    /// files may be halfway through their renewal.
+    /// Uses the certificate that is in the files now. If it cannot be used, the log says so once, and the former certificate stays: the
+    /// renewal of the files may not be complete.
     pub(crate) fn refresh(&self, log: &Log) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let changed = match Contents::read(&self.certificate, &self.key) {
-            Ok(now) if now == last.contents => return,
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = match PemFiles::read(&self.certificate, &self.key) {
+            Ok(now) if now == current.files => return,
             Ok(now) => {
-                *last = Last { contents: now, complained: false, ends: last.ends };
-                self.tls.replace(&last.contents.certificate, &last.contents.key).map_err(anyhow::Error::from)
+                *current = Current { files: now, warned: false, expiry: current.expiry };
+                self.tls.replace(&current.files.certificate, &current.files.key).map_err(anyhow::Error::from)
             }
             Err(error) => Err(error),
         };
         match changed {
             Ok(()) => log.info("showing another certificate", &[("file", &self.certificate.display())]),
-            Err(error) if !last.complained => {
-                last.complained = true;
+            Err(error) if !current.warned => {
+                current.warned = true;
                 log.warn("keeping the certificate", &[("cause", &format!("{error:#}"))]);
             }
             Err(_) => {}
@@ -142,7 +142,7 @@ impl Certificate {
     }
 }
 
-impl Contents {
+impl PemFiles {
     fn read(certificate: &Path, key: &Path) -> anyhow::Result<Self> {
         Ok(Self { certificate: read(certificate)?, key: read(key)? })
     }
@@ -163,12 +163,14 @@ mod tests {
     const DAY: i64 = 86_400_000;
 
     #[test]
-    fn a_certificate_ends_soon_two_weeks_before_or_in_the_last_third_of_a_short_life() {
-        let at = |life: i64, day: i64| Ends::at(Millis(day * DAY), (Millis(0), Millis(life * DAY)));
+    fn a_certificate_expires_soon_in_its_last_two_weeks_or_the_last_third_of_a_short_lifetime() {
+        let at = |lifetime: i64, day: i64| {
+            Expiry::at(Millis(day * DAY), Validity { begins: Millis(0), ends: Millis(lifetime * DAY) })
+        };
         assert_eq!([0, 75, 76, 77, 89, 90, 500].map(|day| at(90, day)), {
-            use Ends::{Later, Past, Soon};
-            [Later, Later, Later, Soon, Soon, Past, Past]
+            use Expiry::{Expired, Later, Soon};
+            [Later, Later, Later, Soon, Soon, Expired, Expired]
         });
-        assert_eq!([3, 4, 5, 6].map(|day| at(6, day)), [Ends::Later, Ends::Later, Ends::Soon, Ends::Past]);
+        assert_eq!([3, 4, 5, 6].map(|day| at(6, day)), [Expiry::Later, Expiry::Later, Expiry::Soon, Expiry::Expired]);
     }
 }

@@ -1,10 +1,9 @@
-//! The listening socket from one process to the next, so that a restart refuses no connection: clients that come
-//! meanwhile wait in its backlog.
+//! Hands the listening socket over to the next program, so that a restart refuses no connection: new clients wait in the backlog of
+//! the socket meanwhile.
 //!
-//! A restart keeps the process and replaces the program in it (execve): supervisors see nothing, and the lock of the
-//! data folder, which is closed on the way, is free for the new program. The socket becomes its standard input,
-//! the one descriptor that may be passed and taken without trusting a number. A socket may come from
-//! elsewhere in the same way (systemd: `StandardInput=socket`), or as systemd's descriptor 3 (sd_listen_fds(3)).
+//! A restart keeps the process and replaces its program (execve). Supervisors do not notice it, and the lock of the data folder
+//! is free for the new program. The socket becomes the standard input of the new program, as this is the only descriptor with
+//! a fixed meaning. Others may pass a socket in the same way (systemd: `StandardInput=socket`), or as descriptor 3 (sd_listen_fds(3)).
 
 use crate::config::Environment;
 use anyhow::{Context, bail};
@@ -21,10 +20,10 @@ use telemetry::Log;
 /// The first descriptor that systemd passes.
 const FIRST_PASSED: i32 = 3;
 
-/// The socket that this process was given, if any.
+/// The socket that was passed to this process, if there is one.
 pub(crate) fn socket(environment: &Environment) -> anyhow::Result<Option<Listener>> {
     if let Some(listener) = Listener::inherited(std::io::stdin().as_fd())? {
-        // As standard input it would stay open, here and in every child.
+        // Otherwise it would stay open as standard input, in this process and its children.
         rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
         return Ok(Some(listener));
     }
@@ -32,7 +31,7 @@ pub(crate) fn socket(environment: &Environment) -> anyhow::Result<Option<Listene
         0 => Ok(None),
         1 => {
             let passed = pidfd_open(getpid(), PidfdFlags::empty())
-                // A copy, as nothing in this program owns the number 3.
+                // A copy, as no value in this program owns descriptor 3.
                 .and_then(|myself| pidfd_getfd(myself, FIRST_PASSED, PidfdGetfdFlags::empty()))
                 .context("cannot take the socket that `LISTEN_FDS` announces")?;
             let listener = Listener::inherited(passed.as_fd())?;
@@ -42,15 +41,14 @@ pub(crate) fn socket(environment: &Environment) -> anyhow::Result<Option<Listene
     }
 }
 
-/// Warns where the settings want another address `now` than they did when this process began: the socket stays through a reload
-/// and a restart in place.
+/// Warns if the address in the settings has changed since this process began: a reload and a restart keep the socket.
 pub(crate) fn warn_of_listen(
     serving: SocketAddr,
     began_with: SocketAddr,
     now: &dyn Fn() -> anyhow::Result<SocketAddr>,
     log: &Log,
 ) {
-    // Settings that cannot be read are told of by what reads them.
+    // A mistake in the settings is reported elsewhere.
     let Ok(now) = now() else { return };
     let same = now.ip() == serving.ip() && [0, serving.port()].contains(&now.port());
     if now != began_with && !same {
@@ -59,7 +57,7 @@ pub(crate) fn warn_of_listen(
     }
 }
 
-/// How this program was started, to be started so again.
+/// The command line of this program, to start it again.
 #[derive(Debug)]
 pub(crate) struct Program {
     name: OsString,
@@ -67,14 +65,13 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// This process's. The name is looked up again at the restart: there may be a newer file by then.
+    /// The command line of this process. The file is looked up again at the restart, as there may be a newer one.
     pub(crate) fn here() -> Self {
         let mut all = std::env::args_os();
         Self { name: all.next().unwrap_or_default(), arguments: all.collect() }
     }
 
-    /// Whether the program that is there now can be run and likes its settings: what cannot start must not end what
-    /// serves.
+    /// Checks that the current file of the program runs and accepts its settings, so that a restart does not end a working server.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let mut command = Command::new(&self.name);
         for argument in &self.arguments {
@@ -91,7 +88,7 @@ impl Program {
         Ok(())
     }
 
-    /// Becomes that program, with this socket. Returns only if that fails.
+    /// Replaces this process with the program, and passes the socket. Returns only on failure.
     pub(crate) fn replace(self, listener: Listener) -> anyhow::Error {
         let error = Command::new(&self.name).args(&self.arguments).stdin(OwnedFd::from(listener)).exec();
         anyhow::Error::new(error).context("the program cannot be run")

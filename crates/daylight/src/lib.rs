@@ -5,22 +5,23 @@ mod accounts;
 mod admin;
 mod answer;
 pub mod app;
+mod cache_headers;
 mod certificate;
+mod checksum_headers;
 pub mod class;
 pub mod cli;
 pub mod config;
 pub mod conformance;
 mod declared_repositories;
 mod descriptors;
-mod digests;
 pub mod error;
 mod first_start;
-mod freshness;
-mod growing;
+mod growing_body;
 mod handler;
 mod handover;
 pub mod init;
 pub mod instance;
+mod maintenance;
 pub mod multipart;
 pub mod recent_paths;
 mod reply;
@@ -30,9 +31,8 @@ pub mod settings_patch;
 mod signals;
 pub mod sinks;
 mod status;
-mod upkeep;
 mod upload;
 mod upstreams;
 
-/// What the front page says.
+/// The text of the front page.
 const WELCOME: &str = include_str!("welcome.txt");

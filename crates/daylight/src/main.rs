@@ -1,9 +1,9 @@
-//! The program. Everything it does is in the library beside it, where tests can reach it.
+//! The program. All of its code is in the library, where tests can reach it.
 
 use std::process::ExitCode;
 
-/// What is given back goes back to the kernel, so that a crowd that has left costs nothing: the C library's keeps it. And
-/// events, which are made on one thread and freed on another, cost each less.
+/// mimalloc returns freed memory to the kernel, which the allocator of the C library does not after many clients have left. It is also
+/// faster for events, which are allocated on one thread and freed on another.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

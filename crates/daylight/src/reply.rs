@@ -2,7 +2,7 @@
 
 use crate::access::{self, OtpError};
 use crate::error::Error;
-use crate::{digests, freshness, growing, status};
+use crate::{cache_headers, checksum_headers, growing_body, status};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -25,7 +25,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// RFC 9512.
 const YAML: HeaderValue = HeaderValue::from_static("application/yaml");
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
-/// The challenge that makes `gem`, `bundle` and browsers send what they have (RFC 7617 section 2).
+/// The challenge that makes `gem`, `bundle` and browsers send their credentials (RFC 7617 section 2).
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Daylight\", charset=\"UTF-8\"");
 
 /// How much later than the last change a client of the older index must have its file from, to hear that it is unchanged:
@@ -138,14 +138,14 @@ fn content(file: Content, private: bool) -> Reply {
     if file.media == "application/xml" {
         headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
     }
-    digests::tell(headers, &file);
+    checksum_headers::insert(headers, &file);
     if let Some(modified) = file.modified {
         let modified = UNIX_EPOCH + Duration::from_millis(modified.0.max(0).cast_unsigned());
         put(headers, header::LAST_MODIFIED, httpdate::fmt_http_date(modified));
     }
     headers.insert(header::CACHE_CONTROL, if file.lasting { kept(private) } else { asked_again(private) });
     if let Some(freshness) = file.freshness {
-        freshness::tell(headers, freshness);
+        cache_headers::insert(headers, freshness);
     }
     reply.ranges = Ranges::Bytes;
     let len = file.hashes.as_ref().map(|hashes| hashes.size_bytes);
@@ -153,7 +153,7 @@ fn content(file: Content, private: bool) -> Reply {
         (Source::Memory(bytes), _) => Body::Bytes(bytes),
         (Source::File(file), Some(len)) => Body::file(file, len),
         (Source::File(_), None) => Body::Empty,
-        (Source::Growing(growing), _) => growing::body(growing),
+        (Source::Growing(growing), _) => growing_body::body(growing),
     })
 }
 
@@ -242,13 +242,13 @@ fn no_content() -> Reply {
     Reply::new(StatusCode::NO_CONTENT)
 }
 
-/// Why not. `gem` and `bundle` print the body as it comes, so they get plain text. The API answers RFC 9457, and so do
-/// repositories that are trees of files: Gradle looks for it unasked, Maven's resolver asks for it (2.0.19 on).
+/// The reply with an error. `gem` and `bundle` print the body unchanged, so they get plain text. The API and the Maven and raw
+/// repositories answer with a problem (RFC 9457): Gradle reads it without asking, Maven's resolver asks for it (2.0.19 on).
 pub(crate) fn refusal(error: &Error, request: &Request, now: Millis) -> Reply {
     let status = status::of(error);
-    let wanted = is_of_a_file(error) || accepts_problems(request);
-    let asked = request.path().starts_with("/api/") || wanted && status != StatusCode::NOT_FOUND;
-    let mut reply = if asked { problem(status, error) } else { plain(status, error) };
+    let for_maven = (is_of_a_file(error) || accepts_problems(request)) && status != StatusCode::NOT_FOUND;
+    let mut reply =
+        if request.path().starts_with("/api/") || for_maven { problem(status, error) } else { plain(status, error) };
     reply.phrase = phrase(error);
     let headers = &mut reply.headers;
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -271,7 +271,7 @@ pub(crate) fn refusal(error: &Error, request: &Request, now: Millis) -> Reply {
     reply
 }
 
-/// Why a deploy is refused, in a line: of all that is answered, Maven before 4 shows its user the status and this.
+/// Why a deploy is refused, for the status line: of the whole reply, Maven before 4 shows only the status and this phrase.
 fn phrase(error: &Error) -> Option<&'static str> {
     use repository::{Error as E, VersionPolicy, Why};
     let Error::Repository(error) = error else { return None };
@@ -304,7 +304,7 @@ fn accepts_problems(request: &Request) -> bool {
 }
 
 fn plain(status: StatusCode, error: &Error) -> Reply {
-    let mut body = said(status, error);
+    let mut body = message(status, error);
     if let Some(hint) = error.hint() {
         body.push_str("\nhint: ");
         body.push_str(&hint);
@@ -320,7 +320,7 @@ fn problem(status: StatusCode, error: &Error) -> Reply {
         "type": format!("about:blank#{}", error.reason().as_str()),
         "title": status.canonical_reason().unwrap_or_default(),
         "status": status.as_u16(),
-        "detail": said(status, error),
+        "detail": message(status, error),
     });
     if let Some(hint) = error.hint() {
         value["hint"] = hint.into();
@@ -330,8 +330,8 @@ fn problem(status: StatusCode, error: &Error) -> Reply {
     reply
 }
 
-/// What the client is told. The cause of a failure of ours goes into the event, never to the client.
-fn said(status: StatusCode, error: &Error) -> String {
+/// The message for the client. The cause of a failure of ours goes into the event only.
+fn message(status: StatusCode, error: &Error) -> String {
     match status {
         StatusCode::INTERNAL_SERVER_ERROR if matches!(error, Error::Repository(repository::Error::Unsaved(_))) => {
             "There was a problem saving your gem. Please try again.\nThe server's log says why under this answer's \
@@ -345,7 +345,7 @@ fn said(status: StatusCode, error: &Error) -> String {
     }
 }
 
-/// Inserts a header whose text was made here. A text that no header can carry is a name with odd characters: left out.
+/// Inserts a header. A value with characters that a header cannot have, from the name of a file, is left out.
 fn put(headers: &mut HeaderMap, name: HeaderName, text: String) {
     if let Ok(value) = HeaderValue::try_from(text) {
         headers.insert(name, value);

@@ -5,7 +5,7 @@ use crate::config::{Loaded, Settings};
 use crate::handover::{Program, warn_of_listen};
 use crate::instance::{Instance, StartOptions};
 use crate::signals::{SignalAction, Signals};
-use crate::{conformance, descriptors, sinks, upkeep};
+use crate::{conformance, descriptors, maintenance, sinks};
 use front::{Listener, Proxies, Stop};
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -55,7 +55,7 @@ type Front = std::thread::JoinHandle<Result<(), front::Error>>;
 /// Binds the socket, opens the data folder, and starts to serve. A port that is in use is reported before anything else is done.
 pub fn start(settings: &Settings, log: Log, mut options: StartOptions) -> anyhow::Result<Running> {
     let listener = options.listener.take().map_or_else(|| Listener::bind(settings.server.listen), Ok)?;
-    descriptors::make_room(&listener, settings.server.max_connections.saturating_add(front::RESERVED as u64));
+    descriptors::reserve(&listener, settings.server.max_connections.saturating_add(front::RESERVED as u64));
     conformance::allow(settings, listener.local_addr()?)?;
     let certificate = Certificate::open(settings)?;
     let (address, accepting) = (listener.local_addr()?, listener.try_clone()?);
@@ -65,7 +65,7 @@ pub fn start(settings: &Settings, log: Log, mut options: StartOptions) -> anyhow
     if let Some(certificate) = &certificate {
         instance.back.spawn(certificate.clone().watch(log, instance.app.clock.clone()));
     }
-    instance.back.spawn(upkeep::run(instance.app.clone()));
+    instance.back.spawn(maintenance::run(instance.app.clone()));
     let stop = Stop::default();
     let front_options = front::Options {
         cores: settings.server.cores,

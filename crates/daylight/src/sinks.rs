@@ -1,16 +1,18 @@
-//! The process log, and where events go: each to its own file or stream, from the settings.
+//! The process log and the sinks of events, each with its file or stream, from the settings.
 
 use crate::config::{self, Settings};
 use std::path::Path;
 use telemetry::log::AccessLog;
 use telemetry::{Clock, JsonLines, Lines, LinesOptions, Log, Sink, Target};
 
-/// The folder of the stored events, below the data folder, and the file in it.
+/// The folder of events below the data folder, and the file in it.
 const EVENTS: [&str; 2] = ["events", "events.jsonl"];
-/// What the access log may grow to in a file before the next is begun, in bytes, and how many files there are in all.
-const ACCESS_FILE: (u64, usize) = (64 << 20, 4);
+/// Largest file of the access log, in bytes.
+const ACCESS_FILE_BYTES: u64 = 64 << 20;
+/// Most files of the access log.
+const ACCESS_FILES: usize = 4;
 
-/// The process log, to standard error, with the queue behind it.
+/// The process log on standard error, with its queue.
 pub fn log(settings: &Settings, clock: &Clock) -> (Log, Lines) {
     let lines = Lines::start(LinesOptions { name: "log", ..LinesOptions::default() }, Target::stderr());
     let telemetry = &settings.telemetry;
@@ -33,14 +35,14 @@ pub fn events(settings: &Settings) -> Vec<Box<dyn Sink>> {
         path if path == Path::new("-") => Target::stdout(),
         path => {
             let folder = path.parent().unwrap_or(data).to_owned();
-            above_floor(Target::file(path.to_owned(), ACCESS_FILE.0, ACCESS_FILE.1), &folder, settings)
+            above_floor(Target::file(path.to_owned(), ACCESS_FILE_BYTES, ACCESS_FILES), &folder, settings)
         }
     };
     sinks.push(Box::new(AccessLog::new(format, target)));
     sinks
 }
 
-/// A file that is not written while free space is below the floor: the last room on the disk is for changes of the truth.
+/// A file that is not written while free space is below the floor: the last space on the disk is for the truth database.
 fn above_floor(target: Target, folder: &Path, settings: &Settings) -> Target {
     let (folder, floor_bytes) = (folder.to_owned(), settings.store.free_space_floor_bytes);
     target.while_allowed(move || store::above_floor(&folder, floor_bytes))

@@ -1,10 +1,10 @@
-//! How the hosts of upstreams are called, as the settings say.
+//! The options of calls to upstreams, from the settings.
 
 use crate::config::Upstream;
 use client::{HostsOptions, Networks, Timeouts};
 use std::time::Duration;
 
-/// What is not set is as the client has it.
+/// The options; those without a setting have the defaults of the client.
 pub(crate) fn hosts(settings: &Upstream) -> HostsOptions {
     let timeouts = Timeouts {
         connect: Duration::from_secs(settings.connect_timeout_s),
@@ -13,7 +13,7 @@ pub(crate) fn hosts(settings: &Upstream) -> HostsOptions {
         slowest_within: Duration::from_secs(settings.slow_timeout_s),
         ..Timeouts::default()
     };
-    // As many as may be called are worth keeping half of.
+    // Half of the allowed connections are kept open.
     let calls = usize::try_from(settings.max_calls).unwrap_or(usize::MAX);
     let networks = Networks { private: settings.private_networks, link_local: settings.link_local_networks };
     HostsOptions { calls, kept: calls.div_ceil(2), timeouts, networks, ..HostsOptions::default() }

@@ -1,4 +1,4 @@
-//! From when until when a certificate is valid: its two moments, read out of the PEM text without looking at anything else.
+//! Reads the validity of a certificate from its PEM text, and nothing else.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,14 +8,21 @@ use telemetry::Millis;
 
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const END: &str = "-----END CERTIFICATE-----";
-/// Tags of DER (X.690 8.1.2): an ordered list, the version of a certificate, and the two forms of a moment.
+/// Tags of DER (X.690 8.1.2): a sequence, the version of a certificate, and the two forms of a time.
 const SEQUENCE: u8 = 0x30;
 const VERSION: u8 = 0xa0;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 
-/// The two moments of the first certificate in a text. `None`: they cannot be read, which whoever shows it will say.
-pub(super) fn read(pem: &[u8]) -> Option<(Millis, Millis)> {
+/// The first and the last moment at which a certificate is valid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Validity {
+    pub(super) begins: Millis,
+    pub(super) ends: Millis,
+}
+
+/// The validity of the first certificate in a text. `None`: it cannot be read; TLS reports the mistake.
+pub(super) fn read(pem: &[u8]) -> Option<Validity> {
     let text = std::str::from_utf8(pem).ok()?;
     let (_, rest) = text.split_once(BEGIN)?;
     let (body, _) = rest.split_once(END)?;
@@ -33,16 +40,16 @@ pub(super) fn read(pem: &[u8]) -> Option<(Millis, Millis)> {
     let (tag, begins, rest) = next(validity)?;
     let begins = moment(tag, begins)?;
     let (tag, ends, _) = next(rest)?;
-    Some((begins, moment(tag, ends)?))
+    Some(Validity { begins, ends: moment(tag, ends)? })
 }
 
-/// What is in the first value, and what comes after it, where the value has this tag.
+/// The content of the first value, and the bytes after it, if the value has this tag.
 fn of(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (found, inside, rest) = next(bytes)?;
     (found == tag).then_some((inside, rest))
 }
 
-/// The first value of some: its tag, what is in it, and what comes after it.
+/// The tag and the content of the first value, and the bytes after it.
 fn next(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (tag, rest) = bytes.split_first()?;
     let (length, rest) = rest.split_first()?;
@@ -57,7 +64,7 @@ fn next(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((*tag, inside, rest))
 }
 
-/// A moment: `yyMMddHHmmssZ`, of 1950 to 2049, or `yyyyMMddHHmmssZ` (RFC 5280 4.1.2.5).
+/// Reads a time: `yyMMddHHmmssZ`, of 1950 to 2049, or `yyyyMMddHHmmssZ` (RFC 5280 4.1.2.5).
 fn moment(tag: u8, text: &[u8]) -> Option<Millis> {
     let text = std::str::from_utf8(text).ok()?;
     let whole = match tag {
@@ -73,7 +80,7 @@ fn moment(tag: u8, text: &[u8]) -> Option<Millis> {
 pub(super) mod tests {
     use super::*;
 
-    /// Of 90 days.
+    /// A certificate of 90 days.
     pub(in crate::certificate) const PEM: &str = "\
 -----BEGIN CERTIFICATE-----
 MIIBezCCASGgAwIBAgIUfhWW63bNb3zEVlp1SonDH+MQPeowCgYIKoZIzj0EAwIw
@@ -87,8 +94,8 @@ OR3YtRyxC018pp0bAiEAkH4drrLMT7MI+RdmfpBP2GoLZpgf7ckw4qRPThVPIzw=
 -----END CERTIFICATE-----";
 
     #[test]
-    fn both_moments_are_read_and_what_is_none_is_refused() {
-        let (begins, ends) = read(PEM.as_bytes()).unwrap();
+    fn the_validity_is_read_and_broken_text_is_refused() {
+        let Validity { begins, ends } = read(PEM.as_bytes()).unwrap();
         assert_eq!(ends.0 - begins.0, 90 * 86_400_000);
         assert_eq!(begins.to_string(), "2026-11-22T15:18:30.000Z");
         for broken in ["", "x", &format!("{BEGIN}\n{END}"), &format!("{BEGIN}\nMIIB\n{END}"), &PEM[..200]] {
@@ -99,7 +106,7 @@ OR3YtRyxC018pp0bAiEAkH4drrLMT7MI+RdmfpBP2GoLZpgf7ckw4qRPThVPIzw=
     }
 
     #[test]
-    fn no_cut_certificate_is_read_beyond_its_end() {
+    fn no_truncated_certificate_is_read_beyond_its_end() {
         let body: String = PEM.lines().filter(|line| !line.starts_with('-')).collect();
         let der = STANDARD.decode(body).unwrap();
         for end in 0..der.len() {

@@ -1,21 +1,21 @@
-//! The calls of the admin API, one line for each. The reader of URLs and the OpenAPI document are both made from these
-//! lines, so neither knows a call that the other does not.
+//! The calls of the admin API, one line for each. The reader of URLs, the OpenAPI document and the statuses of replies come from this
+//! table, so that they cannot differ.
 
 use crate::error::Error;
 use http::{Method, StatusCode};
 use std::borrow::Cow;
 use telemetry::Event;
 
-/// What stands for a name in a path.
+/// The placeholder for a name in a path.
 pub(crate) const NAME: &str = "{name}";
-/// What stands for an id in a path.
+/// The placeholder for an id in a path.
 pub(crate) const ID: &str = "{id}";
-/// What stands for the rest of a path, with slashes in it.
+/// The placeholder for the rest of a path, with slashes.
 pub(crate) const PATH: &str = "{path}";
 
 macro_rules! calls {
     ($($verb:ident $id:literal $method:ident $path:literal $takes:literal => $status:ident $gives:literal $doc:literal;)*) => {
-        /// What can be asked of the admin API.
+        /// The verbs of the admin API.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum AdminVerb { $(#[doc = $doc] $verb,)* }
 
@@ -55,27 +55,27 @@ calls! {
     RevokeToken        "revokeToken"        DELETE "tokens/{name}"                     ""              => NO_CONTENT ""             "Revoke a token, and the keys that were made with it. Any token may revoke itself and its keys, without a one-time password";
 }
 
-/// A call: how it looks in a URL, and what comes and goes with it.
+/// A call of the API.
 #[derive(Debug)]
 pub(crate) struct AdminCall {
     pub(crate) verb: AdminVerb,
-    /// Its name in the document, and what it is called in events.
+    /// Its name in the document and in events.
     pub(crate) id: &'static str,
     pub(crate) method: Method,
     /// Below `/api/v1/`.
     pub(crate) path: &'static str,
-    /// The schema of the body that it takes; empty: none.
+    /// The schema of its body; empty: it has none.
     pub(crate) takes: &'static str,
     /// The status of its success.
     pub(crate) status: StatusCode,
-    /// The schema of what it gives then; empty: nothing that has one.
+    /// The schema of its answer; empty: the answer has none.
     pub(crate) gives: &'static str,
-    /// What it does.
+    /// Its summary.
     pub(crate) doc: &'static str,
 }
 
 impl AdminVerb {
-    /// The names that it reads in the query.
+    /// The parameters of its query.
     pub(crate) fn query(self) -> &'static [&'static str] {
         match self {
             AdminVerb::Contents | AdminVerb::ContentsBelow => &["after", "limit", "removed"],
@@ -87,18 +87,18 @@ impl AdminVerb {
     }
 }
 
-/// A call as it was made.
+/// A call that a request makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Admin {
-    /// What to do.
+    /// The verb.
     pub verb: AdminVerb,
     /// The call's name.
     pub id: &'static str,
     /// The status of its success.
     pub status: StatusCode,
-    /// What it is done to; empty where the call names nothing.
+    /// The name or the id in the path; empty: the call has none.
     pub name: String,
-    /// The path below that, without a slash before it; empty where the call has none.
+    /// The rest of the path, without a slash at the beginning; empty: the call has none.
     pub path: String,
 }
 
@@ -121,13 +121,13 @@ impl AdminCall {
     }
 }
 
-/// Reads what stands behind `/api/v1/`.
+/// Reads a path after `/api/v1/`.
 pub(super) fn read(method: &Method, segments: &[&str]) -> Result<Admin, Error> {
     let mut allow: Vec<&str> = Vec::new();
     for call in CALLS {
-        let Some(asked) = call.read(segments) else { continue };
+        let Some(admin) = call.read(segments) else { continue };
         if call.takes_method(method) {
-            return Ok(asked);
+            return Ok(admin);
         }
         allow.push(call.method.as_str());
         allow.extend((call.method == Method::GET).then_some("HEAD"));
@@ -144,13 +144,13 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn each_call_is_read_as_itself_and_as_no_other() {
+    fn each_call_is_read_as_itself_only() {
         for call in CALLS {
             let path = call.path.replace(NAME, "a.b").replace(ID, "a.b").replace(PATH, "org/x/1.0");
-            let asked = read(&call.method, &path.split('/').collect::<Vec<_>>()).unwrap();
-            assert_eq!((asked.verb, asked.id), (call.verb, call.id));
-            assert_eq!(asked.name, if call.path.contains(NAME) || call.path.contains(ID) { "a.b" } else { "" });
-            assert_eq!(asked.path, if call.path.contains(PATH) { "org/x/1.0" } else { "" });
+            let admin = read(&call.method, &path.split('/').collect::<Vec<_>>()).unwrap();
+            assert_eq!((admin.verb, admin.id), (call.verb, call.id));
+            assert_eq!(admin.name, if call.path.contains(NAME) || call.path.contains(ID) { "a.b" } else { "" });
+            assert_eq!(admin.path, if call.path.contains(PATH) { "org/x/1.0" } else { "" });
         }
         let ids: HashSet<_> = CALLS.iter().map(|call| call.id).collect();
         assert_eq!(ids.len(), CALLS.len());

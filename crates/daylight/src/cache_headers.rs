@@ -1,17 +1,16 @@
-//! What clients and people are told of how a file of an upstream came to be answered with.
+//! Headers that say whether a file of an upstream came from the cache.
 
 use http::HeaderMap;
 use http::header::{self, HeaderName, HeaderValue};
 use repository::{Freshness, How};
 
-/// RFC 9211.
+/// `Cache-Status` (RFC 9211).
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
-/// Why what is answered with is older than it should be.
+/// Why the file is older than it should be.
 const STALE: HeaderName = HeaderName::from_static("daylight-stale");
 
-/// Says it in the headers of a reply. The age only of what is old: other replies may be kept as pages, and those do not
-/// count on.
-pub(crate) fn tell(headers: &mut HeaderMap, freshness: Freshness) {
+/// Inserts the headers. Only a stale file has an `Age`: other replies may be cached as pages, in which the age would not grow.
+pub(crate) fn insert(headers: &mut HeaderMap, freshness: Freshness) {
     let status = match freshness.how {
         How::Kept => HeaderValue::from_static("daylight; hit"),
         How::Fetched => HeaderValue::from_static("daylight; fwd=uri-miss; stored"),

@@ -1,5 +1,5 @@
-//! What clients are told of the bytes of a file of a tree: every digest that one of them may look for. Maven from 3.9 on then
-//! asks for no `.sha1`, which halves its requests, and Gradle compares the ETag.
+//! Headers with the digests of a file of a Maven or raw repository, in all forms that clients look for. With them Maven (3.9 on) does
+//! not request the `.sha1`, which halves its requests. Gradle compares the ETag.
 
 use format::tree::Checksum;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -11,22 +11,22 @@ const MD5: HeaderName = HeaderName::from_static("x-checksum-md5");
 const SHA256: HeaderName = HeaderName::from_static("x-checksum-sha256");
 const SHA512: HeaderName = HeaderName::from_static("x-checksum-sha512");
 
-/// Says it in the headers of a reply: of what is there what it is, and of what still arrives what its upstream promised.
-/// That is held against the bytes before the last of them are sent.
-pub(crate) fn tell(headers: &mut HeaderMap, file: &Content) {
+/// Inserts the headers of a file. The digests of a file that is still being downloaded are those that its upstream promised; they are
+/// verified before the last bytes are sent.
+pub(crate) fn insert(headers: &mut HeaderMap, file: &Content) {
     if let Some(hashes) = &file.hashes {
-        tell_one(headers, Checksum::Sha1, &hashes.sha1);
-        tell_one(headers, Checksum::Md5, &hashes.md5);
-        tell_one(headers, Checksum::Sha256, &hashes.sha256.to_string());
-        tell_one(headers, Checksum::Sha512, &hashes.sha512);
+        insert_one(headers, Checksum::Sha1, &hashes.sha1);
+        insert_one(headers, Checksum::Md5, &hashes.md5);
+        insert_one(headers, Checksum::Sha256, &hashes.sha256.to_string());
+        insert_one(headers, Checksum::Sha512, &hashes.sha512);
     } else if let Source::Growing(growing) = &file.source {
-        growing.promised.iter().for_each(|(checksum, digest)| tell_one(headers, *checksum, digest));
+        growing.promised.iter().for_each(|(checksum, digest)| insert_one(headers, *checksum, digest));
     }
 }
 
-fn tell_one(headers: &mut HeaderMap, checksum: Checksum, digest: &str) {
+fn insert_one(headers: &mut HeaderMap, checksum: Checksum, digest: &str) {
     let mut put = |name: HeaderName, text: &str| {
-        // Hexadecimal digits are never refused.
+        // A header value of hexadecimal digits is always valid.
         if let Ok(value) = HeaderValue::from_str(text) {
             headers.insert(name, value);
         }

@@ -1,14 +1,14 @@
-//! What is done now and then, with nobody asking.
+//! Work that the server does regularly, without a request.
 
 use crate::app::App;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// How often: what ages does so by days.
+/// How often: retention counts in days.
 const EVERY: Duration = Duration::from_secs(3600);
 
-/// Does it at the start, and again and again as long as the runtime lives.
+/// Does the work at the start, and then regularly as long as the runtime lives.
 pub(crate) async fn run(app: Arc<App>) {
     let mut turns = interval(EVERY);
     turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
