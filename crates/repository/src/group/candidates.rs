@@ -1,7 +1,7 @@
-//! What is known of a file's folder before anybody is asked: who is asked first and alone, and who need not be.
+//! Which members of a group are asked for a file, and in which order, from what is known of its folder.
 //!
-//! Facts are about members, so the order of members, nesting and policy are applied here, each time anew (decision 3 of the
-//! design): when those change nothing of what is known is void.
+//! The facts are about single members. The order of members, nesting and policy are applied here for each request (decision 3 of the
+//! design), so that a change of them voids no fact.
 
 #[cfg(test)]
 mod tests;
@@ -13,21 +13,21 @@ use std::sync::Arc;
 use store::FolderPresence;
 use telemetry::Millis;
 
-/// What is known of members, by their places in order.
+/// What is known of the remote members of a group, each by its place in their order.
 #[derive(Debug)]
 pub(crate) struct Candidates {
-    /// Who is asked first and alone.
+    /// The member that is asked first and alone.
     pub(crate) pin: Option<usize>,
     /// Until when each counts as not having the file.
     pub(crate) missing: Vec<Option<Millis>>,
-    /// Until when each is asked last, as it says itself that it has nothing there. That proves nothing.
+    /// Until when each is asked last, because its own list says that it has nothing there. That proves nothing.
     pub(crate) unlikely: Vec<Option<Millis>>,
     /// Whether the folder is that of a release.
     pub(crate) steady: bool,
 }
 
 impl Candidates {
-    /// What is known of `leaves`, all remote, about the file at `path`; who of them are `unlikely` to have it, where nothing is known.
+    /// What is known of the remote members `leaves` about a file. `unlikely` are those whose own lists lack it.
     pub(crate) fn new(
         leaves: &[&Arc<Repository>],
         folder: &FolderPresence,
@@ -43,7 +43,7 @@ impl Candidates {
             .iter()
             .map(|fact| names.iter().find_map(|name| fact.as_ref()?.missing_until(name).filter(|until| now < *until)))
             .collect();
-        // What was proven says more than what is said.
+        // A proof counts more than a list.
         unlikely.iter_mut().zip(&facts).filter(|(_, fact)| fact.is_some()).for_each(|(unlikely, _)| *unlikely = None);
         let likely = |at: usize| unlikely[at].is_none();
         // The files of a release are of one member: the first that has some of them, of those before which all were asked

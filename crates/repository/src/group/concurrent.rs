@@ -1,26 +1,26 @@
-//! Many are asked at once, but so many at a time and no more; whoever answers first is heard first.
+//! Runs many futures, at most so many at a time, and gives their results in the order in which they come.
 
 use std::future::poll_fn;
 use std::iter::{Enumerate, Fuse};
 use std::pin::Pin;
 use std::task::Poll;
 
-/// Those who are asked, and those who will be. Dropping it drops what has not answered.
+/// The futures that run, and those that wait for their turn. Dropping it drops all that have not ended.
 pub(crate) struct Concurrent<I: Iterator<Item: Future>> {
     waiting: Enumerate<Fuse<I>>,
     asked: Vec<(usize, Pin<Box<I::Item>>)>,
     most: usize,
-    /// Whether those who wait are asked at all.
+    /// Whether more are started.
     on: bool,
 }
 
 impl<I: Iterator<Item: Future>> Concurrent<I> {
-    /// Asks `all`, at most so many at a time.
+    /// Runs `all`, at most so many at a time.
     pub(crate) fn new(all: I, most: usize) -> Self {
         Self { waiting: all.fuse().enumerate(), asked: Vec::with_capacity(most), most, on: true }
     }
 
-    /// The next answer, and which of all it is from; `None`: all have answered.
+    /// The next result, and the place of its future in `all`; `None`: all have ended.
     pub(crate) async fn next(&mut self) -> Option<(usize, <I::Item as Future>::Output)> {
         while self.on
             && self.asked.len() < self.most
@@ -43,16 +43,16 @@ impl<I: Iterator<Item: Future>> Concurrent<I> {
         Some((self.asked.remove(at).0, answer))
     }
 
-    /// Drops those behind this one that were asked, which are told, and asks no more of them.
+    /// Drops the running futures behind this one, and starts no more. Returns the places of those that it dropped.
     pub(crate) fn drop_behind(&mut self, number: usize) -> Vec<usize> {
-        // They are asked in order, so whoever waits is behind all who were asked.
+        // They are started in order, so all that wait are behind all that run.
         self.on = false;
         let (before, behind): (Vec<_>, Vec<_>) = self.asked.drain(..).partition(|(one, _)| *one < number);
         self.asked = before;
         behind.into_iter().map(|(one, _)| one).collect()
     }
 
-    /// Who was asked and has not answered.
+    /// The places of the futures that run.
     pub(crate) fn left(&self) -> impl Iterator<Item = usize> + '_ {
         self.asked.iter().map(|(one, _)| *one)
     }

@@ -15,9 +15,9 @@ use std::sync::Arc;
 use store::FolderPresence;
 use telemetry::{Counter, Event, Millis};
 
-/// The file at `path`, of the first member that has it. Hosted members are first: they are asked in process, and what they hold
-/// is nobody else's to answer. Then who is known to have its folder, then all others that are not known to lack it; and at last those
-/// that say themselves that they have nothing there.
+/// The file, from the first member that has it. Hosted members are asked first: that is done in process, and no other member answers
+/// for their files. Then comes the member that is known to have the folder, then all others that are not known to lack the file; at
+/// last those whose own lists say that they have nothing there.
 pub(crate) async fn fetch(group: Group<'_>, file: &File<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
     let mut outcome = Outcome::default();
     for leaf in group.hosted() {
@@ -44,7 +44,7 @@ pub(crate) async fn fetch(group: Group<'_>, file: &File<'_>, now: Millis, event:
 }
 
 impl Group<'_> {
-    /// Those of these remote members that may be asked for the file; the event is told of the others.
+    /// The remote members that may be asked for the file. The event records the others.
     async fn open<'a>(
         self,
         mut leaves: Vec<&'a Arc<Repository>>,
@@ -63,7 +63,7 @@ impl Group<'_> {
         Ok(leaves)
     }
 
-    /// What is known of a folder; as of another moment, nothing.
+    /// What is known of a folder. As of another moment nothing is.
     async fn known(self, folder: &str, event: &mut Event) -> Result<Arc<FolderPresence>, Error> {
         if self.repository.as_of.is_some() {
             return Ok(Arc::default());
@@ -77,7 +77,7 @@ impl Group<'_> {
         }
     }
 
-    /// Asks as few of these as it takes.
+    /// Asks as few of these members as it takes.
     async fn ask_remote(
         self,
         leaves: &[&Arc<Repository>],
@@ -93,7 +93,7 @@ impl Group<'_> {
         let mut came: Vec<RaceOutcome<MemberAnswer>> = leaves.iter().map(|_| RaceOutcome::NotAsked).collect();
         if let Some(pin) = candidates.pin {
             let said = Box::pin(ask(pin)).await;
-            // Nothing is explained by others where it is not known what this one would say.
+            // An explanation ends here where it is not known what this member would answer.
             let sure = has(&said) || matches!(said.content, Err(Error::Unasked));
             came[pin] = RaceOutcome::Answer(said);
             if sure {
@@ -103,7 +103,7 @@ impl Group<'_> {
         let others = (0..leaves.len()).filter(|at| candidates.pin != Some(*at) && candidates.missing[*at].is_none());
         let (likely, unlikely): (Vec<usize>, Vec<usize>) = others.partition(|at| candidates.unlikely[*at].is_none());
         for others in [likely, unlikely] {
-            // Whoever comes next may be told what those say who are late; and if they fail, they are left alone in time.
+            // Later requests may have the answers of members that are late. If those fail, their hosts are left alone in time.
             let late = |place: usize| self.upstream(leaves[others[place]]).see_through(file.path);
             let all = others.iter().map(|at| ask(*at));
             let raced = race(all, others.len(), WIDTH, PATIENCE, has, late).await;

@@ -1,4 +1,4 @@
-//! One member of a group is asked, and says what it has and what that cost.
+//! Asks one member of a group, and records its answer and the cost of that.
 
 use crate::content::Content;
 use crate::error::Error;
@@ -15,11 +15,11 @@ use std::time::Duration;
 use store::RepositoryKind;
 use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason, Tick};
 
-/// What a member said.
+/// The answer of a member.
 #[derive(Debug)]
 pub(crate) struct MemberAnswer {
     pub(crate) content: Result<Content, Error>,
-    /// For the event of whoever asked.
+    /// For the event of the request.
     pub(crate) record: MemberRecord,
     /// What only operators may know: the cause of a failure, the rule that hides it or lets it through.
     pub(crate) detail: String,
@@ -40,7 +40,7 @@ impl Group<'_> {
         if let Err(Error::Hidden(why)) = &content {
             event.detail = why.to_string();
         }
-        // A remote repository tells how it came to its answer.
+        // A remote repository records itself how it came to its answer.
         let told = event.members.pop().unwrap_or_else(|| record(leaf, &content));
         let (nanos, ops) = (Tick::now().since(began), event.tallies().collect());
         let record = MemberRecord { nanos, ops, detail: event.detail.clone(), ..told };
@@ -74,7 +74,7 @@ impl Group<'_> {
     }
 }
 
-/// What a hosted repository's answer is called.
+/// The record of a hosted repository's answer.
 fn record(leaf: &Repository, content: &Result<Content, Error>) -> MemberRecord {
     let (said, reason) = match content {
         Ok(_) => (MemberSaid::Hit, None),
@@ -85,7 +85,7 @@ fn record(leaf: &Repository, content: &Result<Content, Error>) -> MemberRecord {
     MemberRecord::new(&leaf.record.name, said, reason)
 }
 
-/// What is told of one that was waited for so long, and no longer.
+/// The record of a member that was waited for so long, and no longer.
 pub(crate) fn late(leaf: &Repository, waited: Duration) -> MemberRecord {
     let nanos = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
     let late = MemberRecord::new(&leaf.record.name, MemberSaid::Timeout, Some(Reason::UpstreamTimeout));

@@ -1,7 +1,7 @@
-//! A document that is made of those of all members.
+//! A document that is made of the documents of all members.
 //!
-//! A member that fails says what it said last. Where that is not known either, the answer is what the others say, tells that it may
-//! be too little, and is no page: whoever comes next may be told more.
+//! A member that fails gives its last document. Where there is none, the answer is made of the other members' documents, says that
+//! something may be missing, and is not kept as a page, because a later answer may have more.
 
 use crate::content::{Content, Source};
 use crate::content::{Freshness, How, rows_of};
@@ -134,13 +134,13 @@ async fn together(
                 let (source, hashes) = (Source::Memory(merged.bytes), Some(hashes));
                 (Content { source, hashes, ..first }, merged.lacks)
             }
-            // What cannot be read is the client's to read.
+            // A document that cannot be merged is answered as the first member has it.
             None => (first, true),
         }
     };
     let lacks = failed.or_else(|| lacks.then_some(Reason::TooLarge));
     Ok(Content {
-        // Of another member's the moment may be earlier, and a client would take it for unchanged.
+        // Another member's document may have an earlier date, and a client would take the answer for unchanged.
         modified: None,
         lasting: false,
         fresh_until: if lacks.is_some() { Some(now) } else { until },
@@ -149,7 +149,7 @@ async fn together(
     })
 }
 
-/// The most that was done for one part, and the age of the oldest.
+/// The most expensive way in which a part came, and the age of the oldest part.
 fn freshness(parts: &[Freshness], lacks: Option<Reason>) -> Option<Freshness> {
     let rank = |how: &How| match how {
         How::Kept => 0,

@@ -1,8 +1,8 @@
 //! A repository that joins others behind one URL.
 //!
-//! In reading order: [`fetch`] says which member answers for a file, [`leads`] who is asked first, [`race`] asks several at once,
-//! [`outcome`] is what their answers come to; [`merged`] has all of them answer for a [`document`], and [`hear`] listens to them;
-//! [`member`] asks one. [`ours`] says which names upstreams are not asked for.
+//! In reading order: [`fetch`] decides which member answers for a file, [`candidates`] which members are asked first, [`race`] asks
+//! several at once, [`outcome`] combines their answers; [`merged`] makes one document of those of all members, and [`gather`] waits
+//! for them; [`member`] asks one member. [`namespace_guard`] says which names upstreams are not asked for.
 
 pub(crate) mod candidates;
 pub(crate) mod concurrent;
@@ -34,7 +34,7 @@ pub(crate) struct Group<'a> {
     pub(crate) context: &'a Context,
     pub(crate) inventory: &'a Inventory,
     pub(crate) remotes: &'a Arc<Remotes>,
-    /// Bytes of documents that are made one of.
+    /// Bytes of documents that are merged.
     pub(crate) merging: &'a Arc<Bound>,
     pub(crate) repository: &'a Arc<Repository>,
     /// That of the request.
@@ -42,12 +42,12 @@ pub(crate) struct Group<'a> {
 }
 
 impl<'g> Group<'g> {
-    /// Its hosted members. They come first: they are asked in process, and what they hold is nobody else's to answer.
+    /// Its hosted members. They come first: they are asked in process, and no other member answers for their files.
     pub(crate) fn hosted(self) -> impl Iterator<Item = &'g Arc<Repository>> + Clone {
         self.repository.leaves.iter().filter(|leaf| is_hosted(leaf))
     }
 
-    /// Those that stand for upstreams.
+    /// Its members that stand for upstreams.
     pub(crate) fn remote(self) -> impl Iterator<Item = &'g Arc<Repository>> {
         self.repository.leaves.iter().filter(|leaf| !is_hosted(leaf))
     }
@@ -57,7 +57,7 @@ impl<'g> Group<'g> {
         self.remotes.remote(leaf, self.place)
     }
 
-    /// Counts what is done to answer; what is only explained is not.
+    /// Counts work that is done to answer a request. An explanation is not counted.
     pub(crate) fn count(&self, counter: Counter) {
         if self.repository.asks {
             self.context.recorder.count(counter);

@@ -4,7 +4,7 @@ use crate::content::soonest;
 use crate::error::Error;
 use telemetry::{Event, Millis};
 
-/// What those said that have it not.
+/// The answers of the members that do not have the file.
 #[derive(Debug, Default)]
 pub(crate) struct NotFound {
     /// The first that failed.
@@ -18,7 +18,7 @@ pub(crate) struct NotFound {
 }
 
 impl NotFound {
-    /// One more has it not; `detail` is what operators may know of that.
+    /// Adds the answer of a member; `detail` is what operators may know of it.
     pub(crate) fn add(&mut self, error: Error, detail: &str, event: &mut Event) {
         match error {
             Error::Missing { until, .. } => self.missing_until = soonest(self.missing_until, Some(until)),
@@ -36,7 +36,7 @@ impl NotFound {
         }
     }
 
-    /// What the client is told. Where one failed nobody knows whether there is something.
+    /// The error for the client. Where a member failed, nobody knows whether there is a file.
     pub(crate) fn error(self, path: &str) -> Error {
         let missing = || match self.missing_until {
             Some(until) => Error::Missing { path: path.to_owned(), until },

@@ -1,5 +1,4 @@
-//! What becomes of the members of a group who are asked for a file, and what that comes to: the file of the first that has it,
-//! or why there is none.
+//! Combines the answers of the members of a group: the file of the first member that has it, or why there is none.
 
 use crate::content::Content;
 use crate::content::soonest;
@@ -12,7 +11,7 @@ use crate::repository::Repository;
 use crate::upstream::failure::Failure;
 use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason};
 
-/// What the answers of members come to, so far; told in the order of members.
+/// The combined answers so far. They are added in the order of members.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     found: Option<Content>,
@@ -20,7 +19,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// What became of a member; `missing`: it was known not to have the file, until then. The event is told.
+    /// Adds what became of a member, also to the event; `missing`: until when it is known not to have the file.
     pub(crate) fn told(
         &mut self,
         leaf: &Repository,
@@ -36,7 +35,7 @@ impl Outcome {
                     Ok(content) => {
                         self.found.get_or_insert(content);
                     }
-                    // What those have not that come after whoever has it is nobody's concern, but that they failed.
+                    // Behind a member that has the file, others count only if they failed.
                     Err(error) if self.found.is_some() && error.fresh_until().is_some() => {}
                     Err(error) => self.nothing.add(error, &detail, event),
                 }
@@ -61,8 +60,9 @@ impl Outcome {
         self.found.is_some()
     }
 
-    /// What it comes to. What was found is so for no longer than it is sure who has it: the release in a `steady` folder is
-    /// whose it was first, where a member fails nobody knows, and an earlier one that hides it answers once it no longer does.
+    /// The result. It holds for no longer than it is sure which member has the file. The release in a `steady` folder stays with the
+    /// member that had it first; where a member failed, nothing is sure; and an earlier member that hides the file answers once it no
+    /// longer does.
     pub(crate) fn found(self, steady: bool, path: &str, now: Millis) -> Result<Found, Error> {
         let Self { found, nothing } = self;
         let Some(content) = found else { return Err(nothing.error(path)) };

@@ -1,26 +1,26 @@
-//! Several are asked at once, and it is waited no longer than it takes to know which of them is the first in order that has
-//! what was asked for.
+//! Asks several members at once, and waits no longer than it takes to know the first in their order that has the file.
 
 use crate::group::concurrent::Concurrent;
 use std::time::Duration;
 use telemetry::Tick;
 use tokio::time::timeout;
 
-/// What became of one of them.
+/// What became of one member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RaceOutcome<T> {
     /// It answered.
     Answer(T),
-    /// It had not answered long after a later one that has it; so many nanoseconds after the beginning.
+    /// It had not answered long after a later one that has the file: so many nanoseconds after the start.
     Late(u64),
-    /// It was dropped after so many nanoseconds, as an earlier one has it.
+    /// It was dropped after so many nanoseconds, because an earlier one has the file.
     Dropped(u64),
-    /// Nobody had to ask it.
+    /// There was no need to ask it.
     NotAsked,
 }
 
-/// Asks `all`, which are so many, `width` of them at a time, in order. Once one `has` it, later ones are dropped, and earlier
-/// ones have so much `patience` left; who is `late` then is told of while it is still asked.
+/// Asks `all`, which are `count`, in order, `width` of them at a time; `has` says whether an answer has the file. Then later members
+/// are dropped, and earlier ones have so much `patience` left. One that does not answer in it is given to `late` while it is still
+/// asked.
 pub(crate) async fn race<T, F: Future<Output = T>>(
     all: impl Iterator<Item = F>,
     count: usize,

@@ -1,10 +1,10 @@
 //! A repository that stands for an upstream: what is kept of it is answered while it is good, and the rest is fetched,
 //! once however many ask.
 //!
-//! In reading order: [`fetch`] decides, [`refused`] says what no upstream is asked for, [`ages`] says for how long what is kept is good, [`flights`] has one fetch of a
-//! path at a time, [`landing`] is what such a fetch does; [`note`] has the journal remember what it showed ([`sight`], [`sightings`]),
-//! [`verify`] looks at what is kept,
-//! [`age`] says how old something is, and [`past`] tells it as of a moment. [`prefixes`] says who is asked last in groups.
+//! In reading order: [`fetch`] decides, [`refused`] says which paths no upstream is asked for, [`ttl`] for how long a cached file is
+//! good; [`flights`] has one fetch of a path at a time ([`flight`]), [`fetch_job`] is such a fetch, and [`download`] takes its body.
+//! [`first_seen`] has the journal remember what fetches showed, [`release_age`] says how old a version is, and [`past`] answers as of a
+//! moment. [`verify`] checks cached files. No file here knows a package format: paths come as [`File`], which asks its format.
 
 pub(crate) mod abandoned;
 pub(crate) mod checksum_policy;
