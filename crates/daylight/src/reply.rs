@@ -12,7 +12,7 @@ use front::conditional::Checkpoints;
 use front::{Body, Ranges, Reply, Request, Rope, takes_gzip};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
-use repository::{Ask, Content, Found, GemFound, Index, Packed, Source};
+use repository::{Ask, Content, Found, GemFound, Index, Packed, Source, TreeFound};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 use telemetry::Millis;
@@ -39,9 +39,9 @@ pub(crate) fn found(found: Found, ask: &Ask<'_>, request: &Request) -> Reply {
     let private = ask.repository.record.private;
     match found {
         Found::Root => text("Daylight\n"),
-        Found::Content(file) => content(file, private),
-        Found::Removed(_) => no_content(),
-        Found::Kept(new) => Reply::new(if new { StatusCode::CREATED } else { StatusCode::OK }),
+        Found::Tree(TreeFound::Content(file)) => content(file, private),
+        Found::Tree(TreeFound::Removed(_)) => no_content(),
+        Found::Tree(TreeFound::Kept(new)) => Reply::new(if new { StatusCode::CREATED } else { StatusCode::OK }),
         Found::Gem(found) => of_gems(found, private, request),
     }
 }

@@ -66,6 +66,7 @@ pub use crate::repositories::{MemoryLimits, Repositories};
 pub use crate::repository::shared::Shared;
 pub use crate::repository::{Repository, RepositoryTable};
 pub use crate::scope::Scope;
+pub use crate::tree::Found as TreeFound;
 pub use crate::undo::UNDO_DAYS;
 pub use crate::upstream::checksum_policy::ChecksumPolicy;
 pub use crate::upstream::failure::Failure;

@@ -27,6 +27,7 @@ use crate::maven::{self, client_settings};
 use crate::question::{Ask, Question};
 use crate::references::References;
 use crate::repository::{Repository, RepositoryTable};
+use crate::tree;
 use crate::tree::inventory::Inventory;
 use crate::tree::remote::look_for_date;
 use crate::upstream::Remotes;
@@ -246,10 +247,11 @@ impl Repositories {
         match &ask.question {
             Question::Gem(question) => Box::pin(self.gems(question, ask, upload, by, event)).await,
             Question::Maven(maven::Question::ClientSettings) => {
-                Ok(Found::Content(client_settings::of(&ask.repository, &ask.parameters.base())))
+                let settings = client_settings::of(&ask.repository, &ask.parameters.base());
+                Ok(Found::Tree(tree::Found::Content(settings)))
             }
             Question::Maven(maven::Question::Tree(question)) | Question::Raw(question) => {
-                Box::pin(self.tree(question, ask, upload, by, event)).await
+                self.tree(question, ask, upload, by, event).await
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Which member of a group answers for a file.
 
+use crate::content::Content;
 use crate::error::Error;
-use crate::found::Found;
 use crate::group::Group;
 use crate::group::candidates::Candidates;
 use crate::group::member::MemberAnswer;
@@ -18,7 +18,7 @@ use telemetry::{Counter, Event, Millis};
 /// The file, from the first member that has it. Hosted members are asked first: that is done in process, and no other member answers
 /// for their files. Then comes the member that is known to have the folder, then all others that are not known to lack the file; at
 /// last those whose own lists say that they have nothing there.
-pub(crate) async fn fetch(group: Group<'_>, file: &File<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
+pub(crate) async fn fetch(group: Group<'_>, file: &File<'_>, now: Millis, event: &mut Event) -> Result<Content, Error> {
     let mut outcome = Outcome::default();
     for leaf in group.hosted() {
         outcome.told(leaf, RaceOutcome::Answer(Box::pin(group.ask(leaf, file, now)).await), None, event);

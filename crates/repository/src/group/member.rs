@@ -2,7 +2,6 @@
 
 use crate::content::Content;
 use crate::error::Error;
-use crate::found::Found;
 use crate::group::Group;
 use crate::repository::Repository;
 use crate::tree::Tree;
@@ -29,14 +28,10 @@ impl Group<'_> {
     /// Asks a leaf of the group for a file.
     pub(crate) async fn ask(self, leaf: &Arc<Repository>, file: &File<'_>, now: Millis) -> MemberAnswer {
         let (began, mut event) = (Tick::now(), Event::job("member", now));
-        let found = match leaf.record.kind {
+        let content = match leaf.record.kind {
             RepositoryKind::Remote => remote::fetch(&self.upstream(leaf), file, &mut event).await,
             RepositoryKind::Hosted | RepositoryKind::Group => self.published(leaf, file, now, &mut event).await,
         };
-        let content = found.and_then(|found| match found {
-            Found::Content(content) => Ok(content),
-            _ => Err(Error::GivenUp),
-        });
         if let Err(Error::Hidden(why)) = &content {
             event.detail = why.to_string();
         }
@@ -65,7 +60,7 @@ impl Group<'_> {
         file: &File<'_>,
         now: Millis,
         event: &mut Event,
-    ) -> Result<Found, Error> {
+    ) -> Result<Content, Error> {
         if self.lacks(leaf, file.folder, now, event).await? {
             return Err(Error::NoSuchFile(file.path.to_owned()));
         }

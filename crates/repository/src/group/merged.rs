@@ -6,7 +6,6 @@
 use crate::content::{Content, Source};
 use crate::content::{Freshness, How, rows_of};
 use crate::error::Error;
-use crate::found::Found;
 use crate::group::gather::{Wait, gather};
 use crate::group::member;
 use crate::group::member::MemberAnswer;
@@ -31,7 +30,7 @@ pub(crate) async fn fetch(
     document: &'static dyn Document,
     now: Millis,
     event: &mut Event,
-) -> Result<Found, Error> {
+) -> Result<Content, Error> {
     let leaves: Vec<_> = match document.sources() {
         Sources::AllHosted if group.remote().next().is_some() => return Err(Error::NoSuchFile(asked.path.to_owned())),
         Sources::Hosted | Sources::AllHosted => group.hosted().collect(),
@@ -49,7 +48,7 @@ pub(crate) async fn fetch(
     }
     let content = together(group, &file, document, gathered, now, event).await?;
     let sum = checksum.and_then(|checksum| content.sum(checksum));
-    Ok(Found::Content(sum.unwrap_or(content)))
+    Ok(sum.unwrap_or(content))
 }
 
 /// The answers of the members, in their order.

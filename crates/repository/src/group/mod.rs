@@ -15,9 +15,9 @@ pub(crate) mod not_found;
 pub(crate) mod outcome;
 pub(crate) mod race;
 
+use crate::content::Content;
 use crate::context::Context;
 use crate::error::Error;
-use crate::found::Found;
 use crate::repository::Repository;
 use crate::tree::file::File;
 use crate::tree::inventory::Inventory;
@@ -71,7 +71,12 @@ pub(crate) fn is_hosted(leaf: &Repository) -> bool {
 }
 
 /// The file of one of the members, or a document that is made of those of all.
-pub(crate) async fn answer(group: Group<'_>, file: &File<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
+pub(crate) async fn answer(
+    group: Group<'_>,
+    file: &File<'_>,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Content, Error> {
     event.layer = Layer::Group;
     match file.document() {
         Some(document) => merged::fetch(group, file, document, now, event).await,

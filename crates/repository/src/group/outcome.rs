@@ -3,7 +3,6 @@
 use crate::content::Content;
 use crate::content::soonest;
 use crate::error::Error;
-use crate::found::Found;
 use crate::group::member::MemberAnswer;
 use crate::group::not_found::NotFound;
 use crate::group::race::RaceOutcome;
@@ -63,11 +62,11 @@ impl Outcome {
     /// The result. It holds for no longer than it is sure which member has the file. The release in a `steady` folder stays with the
     /// member that had it first; where a member failed, nothing is sure; and an earlier member that hides the file answers once it no
     /// longer does.
-    pub(crate) fn found(self, steady: bool, path: &str, now: Millis) -> Result<Found, Error> {
+    pub(crate) fn found(self, steady: bool, path: &str, now: Millis) -> Result<Content, Error> {
         let Self { found, nothing } = self;
         let Some(content) = found else { return Err(nothing.error(path)) };
         let sure_until = if nothing.failed.is_some() { Some(now) } else { nothing.missing_until.filter(|_| !steady) };
         let fresh_until = soonest(soonest(content.fresh_until, sure_until), nothing.hidden_until);
-        Ok(Found::Content(Content { fresh_until, ..content }))
+        Ok(Content { fresh_until, ..content })
     }
 }

@@ -3,10 +3,12 @@
 use crate::error::Error;
 use crate::maven::version_policy::VersionPolicy;
 use crate::policy::named::{Named, Since};
+use crate::tree::question;
 use crate::upstream::first_seen::age_key::VersionPath;
 use format::maven::path::{self, Artifact, Kind, Metadata, Path};
 use format::tree::{self, Checksum};
 use store::RepositoryRecord;
+use telemetry::{Subject, Text};
 
 /// A path with what the layout reads in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +39,25 @@ impl<'a> MavenPath<'a> {
         let read = self.read?;
         let checksum = read.checksum?;
         Some((Self { path: read.file, read: Some(Path { checksum: None, ..read }) }, checksum))
+    }
+
+    /// The coded identity of the path: `G:A` and the version, where it is of one. `kind` says what is done with it.
+    pub(crate) fn subject(&self, kind: &'static str) -> Subject {
+        let subject = question::subject(kind, self.path);
+        match self.read.map(|read| (read.checksum, read.kind)) {
+            Some((checksum, Kind::Artifact(artifact))) => {
+                let kind = match (kind, checksum) {
+                    ("file", Some(_)) => "checksum",
+                    ("file", None) if artifact.extension == "pom" => "pom",
+                    ("file", None) => "artifact",
+                    (change, _) => change,
+                };
+                let package: Text = [&artifact.group_id(), ":", artifact.artifact].concat().into();
+                Subject { package, version: artifact.version.into(), kind, ..subject }
+            }
+            Some((_, Kind::Metadata(_))) if kind == "file" => Subject { kind: "metadata", ..subject },
+            _ => subject,
+        }
     }
 
     /// The artifact that the file belongs to; `None`: it is a checksum, or a document.

@@ -1,10 +1,11 @@
 //! A question to a repository of Maven, read from a method and a path.
 
+use crate::format::Format;
 use crate::reading::Reading;
 use crate::tree;
-use format::maven::path::{self, Kind, SETTINGS};
+use format::maven::path::SETTINGS;
 use store::RepositoryKind;
-use telemetry::{Subject, Text};
+use telemetry::Subject;
 
 /// A question to a repository of Maven. Borrows from the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub(crate) fn read<'a>(
     path: &'a str,
 ) -> Result<Reading<Question<'a>>, &'static str> {
     let settings = path == SETTINGS && matches!(method, "GET" | "HEAD");
-    let read = tree::question::read(kind, method, path)?;
+    let read = tree::question::read(Format::Maven, kind, method, path)?;
     Ok(read.map(|question| if settings { Question::ClientSettings } else { Question::Tree(question) }))
 }
 
@@ -35,27 +36,11 @@ impl Question<'_> {
         }
     }
 
-    /// The coded identity of the question, without its repository: `G:A` and the version, where the path is of one.
+    /// The coded identity of the question, without its repository.
     pub(crate) fn subject(&self) -> Subject {
-        let question = match self {
-            Question::ClientSettings => return tree::question::subject("settings", ""),
-            Question::Tree(question) => question,
-        };
-        let subject = question.subject();
-        let Some(path) = question.path() else { return subject };
-        match path::read(path).map(|read| (read.checksum, read.kind)) {
-            Some((checksum, Kind::Artifact(artifact))) => {
-                let kind = match (subject.kind, checksum) {
-                    ("file", Some(_)) => "checksum",
-                    ("file", None) if artifact.extension == "pom" => "pom",
-                    ("file", None) => "artifact",
-                    (change, _) => change,
-                };
-                let package: Text = [&artifact.group_id(), ":", artifact.artifact].concat().into();
-                Subject { package, version: artifact.version.into(), kind, ..subject }
-            }
-            Some((_, Kind::Metadata(_))) if subject.kind == "file" => Subject { kind: "metadata", ..subject },
-            _ => subject,
+        match self {
+            Question::ClientSettings => tree::question::subject("settings", ""),
+            Question::Tree(question) => question.subject(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A question to a raw repository: a tree of files and no more.
 
+use crate::format::Format;
 use crate::reading::Reading;
 use crate::tree;
 use store::RepositoryKind;
@@ -12,5 +13,5 @@ pub(crate) fn read<'a>(
     method: &str,
     path: &'a str,
 ) -> Result<Reading<Question<'a>>, &'static str> {
-    tree::question::read(kind, method, path)
+    tree::question::read(Format::Raw, kind, method, path)
 }

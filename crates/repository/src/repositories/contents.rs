@@ -3,7 +3,6 @@
 use crate::actor::Actor;
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
-use crate::found::Found;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
 use crate::tree::{remove, restore};
@@ -116,10 +115,7 @@ impl Repositories {
         if repository.record.kind == RepositoryKind::Remote {
             return self.forget_files(&repository, path, event).await;
         }
-        match remove::remove(self.files(&repository), &repository.file(path), by, self.clock.now(), event).await? {
-            Found::Removed(count) => Ok(count),
-            _ => Err(Error::GivenUp),
-        }
+        remove::remove(self.files(&repository), &repository.file(path), by, self.clock.now(), event).await
     }
 
     /// Puts back what the last deletion of `path`, or of anything below it, took away; says how many files that were.

@@ -54,12 +54,11 @@ impl Repositories {
 
     fn file_made_from(&self, question: &tree::Question<'_>, ask: &Ask<'_>) -> Option<Stamp> {
         let (id, kind) = (ask.repository.id, ask.repository.record.kind);
-        let path = match *question {
+        let file = match question {
             tree::Question::Root => return Some(ask.settings),
-            tree::Question::Fetch(path) => path,
+            tree::Question::Fetch(file) => file,
             tree::Question::Deploy(_) | tree::Question::Delete(_) => return None,
         };
-        let file = ask.repository.file(path);
         let unit = match kind {
             RepositoryKind::Remote => Unit::Of(id, file.folder),
             RepositoryKind::Hosted | RepositoryKind::Group => file.unit(id),

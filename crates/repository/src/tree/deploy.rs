@@ -3,7 +3,6 @@
 use crate::actor::Actor;
 use crate::content::digits;
 use crate::error::Error;
-use crate::found::Found;
 use crate::maven::listing_changes::ListingChanges;
 use crate::tree::TRIES;
 use crate::tree::Tree;
@@ -25,19 +24,19 @@ pub(crate) async fn deploy(
     by: Actor<'_>,
     now: impl Fn() -> Millis,
     event: &mut Event,
-) -> Result<Found, Error> {
+) -> Result<bool, Error> {
     match file.provenance() {
         None => Err(Error::NotInLayout(file.path.to_owned())),
         Some(Provenance::Generated) if file.is_metadata() => {
             file.take_metadata(tree, &staged, by, now, event).await?;
-            Ok(Found::Kept(true))
+            Ok(true)
         }
         Some(Provenance::Generated) => Err(Error::MadeHere(file.path.to_owned())),
         Some(Provenance::ChecksumOf(of, checksum)) => {
             let digest = uploaded_digest(checksum, &staged, event).await?;
             let digest = digest.ok_or_else(|| Error::ChecksumUnreadable { path: file.path.to_owned(), checksum })?;
             compare(tree, &of, checksum, digest, now(), event).await?;
-            Ok(Found::Kept(true))
+            Ok(true)
         }
         Some(Provenance::Uploaded) => {
             // Where checksums are kept as files, one that cannot be read may be another tool's.
@@ -59,20 +58,20 @@ async fn publish(
     by: Actor<'_>,
     now: impl Fn() -> Millis,
     event: &mut Event,
-) -> Result<Found, Error> {
+) -> Result<bool, Error> {
     let Tree { store, repository, .. } = tree;
     let (id, path, folder) = (repository.id, file.path, file.folder);
     let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;
     let mut there = look(tree, file, sha256, event).await?;
     if let There::Same = there {
-        return Ok(Found::Kept(false));
+        return Ok(false);
     }
     let publication = file.publication(tree, &staged, event).await?;
     let hashes = staged.keep(event).await?;
     for _ in 0..TRIES {
         let at = now();
         let expect = match there {
-            There::Same => return Ok(Found::Kept(false)),
+            There::Same => return Ok(false),
             There::Nothing { .. } => Expect::KeyFreeInAnyCase { repository: id, key: path.to_owned() },
             There::Other { seq, .. } => Expect::UnitAt { repository: id, unit: folder.to_owned(), seq },
         };
@@ -99,7 +98,7 @@ async fn publish(
                 if let Some(publication) = &publication {
                     publication.published(tree, folder);
                 }
-                return Ok(Found::Kept(!matches!(there, There::Other { live: true, .. })));
+                return Ok(!matches!(there, There::Other { live: true, .. }));
             }
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::RepositoryLives(_)) => {
                 return Err(Error::NoSuchRepository(repository.record.name.clone()));

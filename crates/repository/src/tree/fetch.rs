@@ -2,7 +2,6 @@
 
 use crate::content::{Content, Source};
 use crate::error::Error;
-use crate::found::Found;
 use crate::policy::hidden::Hidden;
 use crate::policy::rules::View;
 use crate::tree::Tree;
@@ -24,7 +23,7 @@ pub(crate) async fn fetch(
     file: &File<'_>,
     now: Millis,
     event: &mut Event,
-) -> Result<Found, Error> {
+) -> Result<Content, Error> {
     let missing = || Error::NoSuchFile(file.path.to_owned());
     let content = match file.provenance().ok_or_else(missing)? {
         Provenance::Uploaded => match published(tree, inventory, file, now, event).await {
@@ -50,7 +49,7 @@ pub(crate) async fn fetch(
         },
         Provenance::Generated => Box::pin(file.generate(tree, now, event)).await?.ok_or_else(missing)?,
     };
-    Ok(Found::Content(content))
+    Ok(content)
 }
 
 fn checksum_of(entry: &Entry, checksum: Checksum) -> Content {

@@ -17,15 +17,16 @@ use crate::raw::{self, layout::RawPath};
 use crate::repository::Repository;
 use crate::tree::Tree;
 use crate::tree::document::Document;
+use crate::tree::question;
 use crate::upstream::first_seen::age_key::{AgeKey, VersionPath};
 use crate::upstream::first_seen::observation::Observation;
 use format::tree::{self, Checksum};
 use store::{Entry, RepositoryId, RepositoryRecord, Unit};
-use telemetry::{Event, Millis};
+use telemetry::{Event, Millis, Subject};
 
 /// A path of a tree, read once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct File<'a> {
+pub struct File<'a> {
     pub(crate) path: &'a str,
     /// The folder that it is in: the unit of its revisions.
     pub(crate) folder: &'a str,
@@ -111,6 +112,14 @@ impl<'a> File<'a> {
             Layout::Raw(_) => false,
         };
         Some(if is_generated { Provenance::Generated } else { Provenance::Uploaded })
+    }
+
+    /// The coded identity of the path, without its repository. `kind` says what is done with it.
+    pub(crate) fn subject(&self, kind: &'static str) -> Subject {
+        match &self.layout {
+            Layout::Maven(path) => path.subject(kind),
+            Layout::Raw(path) => question::subject(kind, path.0),
+        }
     }
 
     /// Whether the path never has other bytes; `None`: the format has no rule about that.

@@ -6,6 +6,7 @@ pub(crate) mod document;
 pub(crate) mod fetch;
 pub(crate) mod file;
 pub(crate) mod folder;
+pub(crate) mod found;
 pub(crate) mod generate;
 pub(crate) mod inventory;
 pub(crate) mod prefix_index;
@@ -16,6 +17,7 @@ pub(crate) mod restore;
 #[cfg(test)]
 mod tests;
 
+pub use found::Found;
 pub(crate) use question::Question;
 
 use crate::context::Context;

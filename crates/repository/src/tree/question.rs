@@ -1,25 +1,28 @@
 //! A question to a repository that is a tree of files, read from a method and a path.
 
+use crate::format::Format;
 use crate::reading::{About, Brings, Cost, Reading, Unread};
 use crate::scope::Scope;
+use crate::tree::file::File;
 use store::RepositoryKind;
 use telemetry::Subject;
 
-/// A question to a repository that is a tree of files. Borrows from the path.
+/// A question to a repository that is a tree of files. The path is read; it is borrowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question<'a> {
     /// Is it there?
     Root,
     /// The file at this path.
-    Fetch(&'a str),
+    Fetch(File<'a>),
     /// Keep the upload as the file at this path.
-    Deploy(&'a str),
+    Deploy(File<'a>),
     /// Take away the file at this path, or all below it.
-    Delete(&'a str),
+    Delete(File<'a>),
 }
 
 /// Reads a method and a path. `Err` has the methods that every path takes.
 pub(crate) fn read<'a>(
+    format: Format,
     kind: RepositoryKind,
     method: &str,
     path: &'a str,
@@ -33,32 +36,27 @@ pub(crate) fn read<'a>(
         "DELETE" => (Scope::Delete, Cost::Upload),
         _ => return Err("GET, HEAD, POST, PUT, DELETE"),
     };
-    let checked = || format::tree::check(path).map_err(|_| Unread::NoSuchPath);
+    let file = || match format::tree::check(path) {
+        Ok(()) => Ok(File::read(format, path)),
+        Err(_) => Err(Unread::NoSuchPath),
+    };
     let allow = if hosted { "GET, HEAD, PUT, DELETE" } else { "GET, HEAD" };
     let question = match method {
         _ if got && path.is_empty() => Ok(Question::Root),
-        _ if got => checked().map(|()| Question::Fetch(path)),
-        "PUT" if hosted => checked().map(|()| Question::Deploy(path)),
-        "DELETE" if hosted => checked().map(|()| Question::Delete(path)),
+        _ if got => file().map(Question::Fetch),
+        "PUT" if hosted => file().map(Question::Deploy),
+        "DELETE" if hosted => file().map(Question::Delete),
         _ => Err(Unread::NotAllowed(allow)),
     };
     let brings = if matches!(question, Ok(Question::Deploy(_))) { Brings::File } else { Brings::Nothing };
     Ok(Reading { cost, brings, needs_token: false, about: About::Content(scope, question) })
 }
 
-impl<'a> Question<'a> {
-    /// The path that is asked about.
-    pub(crate) fn path(&self) -> Option<&'a str> {
-        match self {
-            Question::Root => None,
-            Question::Fetch(path) | Question::Deploy(path) | Question::Delete(path) => Some(path),
-        }
-    }
-
+impl Question<'_> {
     /// The path of the one published file that is asked for.
     pub(crate) fn file(&self) -> Option<&str> {
         match self {
-            Question::Fetch(path) => Some(path),
+            Question::Fetch(file) => Some(file.path),
             Question::Root | Question::Deploy(_) | Question::Delete(_) => None,
         }
     }
@@ -67,9 +65,9 @@ impl<'a> Question<'a> {
     pub(crate) fn subject(&self) -> Subject {
         match self {
             Question::Root => subject("root", ""),
-            Question::Fetch(path) => subject("file", path),
-            Question::Deploy(path) => subject("deploy", path),
-            Question::Delete(path) => subject("delete", path),
+            Question::Fetch(file) => file.subject("file"),
+            Question::Deploy(file) => file.subject("deploy"),
+            Question::Delete(file) => file.subject("delete"),
         }
     }
 }

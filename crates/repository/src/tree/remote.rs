@@ -5,7 +5,6 @@
 use crate::as_of::Past;
 use crate::content::Content;
 use crate::error::Error;
-use crate::found::Found;
 use crate::maven::upstream as maven;
 use crate::raw;
 use crate::tree::file::{File, Layout};
@@ -16,7 +15,7 @@ use std::pin::Pin;
 use telemetry::{Event, Layer, Millis, Tick};
 
 /// The file, or what is known of its bytes where it is a checksum.
-pub(crate) async fn fetch(remote: &Remote, file: &File<'_>, event: &mut Event) -> Result<Found, Error> {
+pub(crate) async fn fetch(remote: &Remote, file: &File<'_>, event: &mut Event) -> Result<Content, Error> {
     event.layer = Layer::Remote;
     let began = Tick::now();
     let mut trace = FetchTrace::default();
@@ -29,7 +28,7 @@ pub(crate) async fn fetch(remote: &Remote, file: &File<'_>, event: &mut Event) -
         (None, None) => present(remote, file, &mut trace, event).await,
     };
     trace.finish(remote, began, &found, event);
-    found.map(Found::Content)
+    found
 }
 
 impl File<'_> {

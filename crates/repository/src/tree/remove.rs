@@ -3,7 +3,6 @@
 
 use crate::actor::Actor;
 use crate::error::Error;
-use crate::found::Found;
 use crate::tree::Tree;
 use crate::tree::admit;
 use crate::tree::file::{File, Provenance};
@@ -22,7 +21,7 @@ pub(crate) async fn remove(
     by: Actor<'_>,
     at: Millis,
     event: &mut Event,
-) -> Result<Found, Error> {
+) -> Result<u64, Error> {
     admit::may_change(file, by)?;
     let path = file.path;
     let one = withdraw(tree, file.folder, |entry| entry.key == path, by, at, event).await?;
@@ -31,7 +30,7 @@ pub(crate) async fn remove(
             Some(Provenance::Generated | Provenance::ChecksumOf(..)) => Error::MadeHere(path.to_owned()),
             Some(Provenance::Uploaded) | None => Error::NoSuchFile(path.to_owned()),
         }),
-        removed => Ok(Found::Removed(removed)),
+        removed => Ok(removed),
     }
 }
 

@@ -5,7 +5,6 @@ use crate::content::Source;
 use crate::context::Context;
 use crate::error::Error;
 use crate::format::Format;
-use crate::found::Found;
 use crate::repository::Repository;
 use crate::repository::shared::Shared;
 use crate::tree::inventory::Inventory;
@@ -69,7 +68,7 @@ impl Trial {
         Tree { store: &self.context.store, context: &self.context, repository: &self.repository }
     }
 
-    async fn put(&self, path: &str, bytes: &'static [u8], day: i64) -> Result<Found, Error> {
+    async fn put(&self, path: &str, bytes: &'static [u8], day: i64) -> Result<bool, Error> {
         let event = &mut Event::job("test", Millis(0));
         let mut staged = self.context.store.stage(event).await?;
         staged.write(Bytes::from_static(bytes), event).await?;
@@ -77,7 +76,7 @@ impl Trial {
         deploy::deploy(self.tree(), &file, staged, somebody(None), || Millis(day * DAY), event).await
     }
 
-    async fn remove(&self, path: &str, day: i64) -> Result<Found, Error> {
+    async fn remove(&self, path: &str, day: i64) -> Result<u64, Error> {
         let (file, event) = (self.repository.file(path), &mut Event::job("test", Millis(0)));
         remove::remove(self.tree(), &file, somebody(None), Millis(day * DAY), event).await
     }
@@ -97,7 +96,7 @@ impl Trial {
         )
         .await
         {
-            Ok(Found::Content(content)) => match content.source {
+            Ok(content) => match content.source {
                 Source::Memory(bytes) => Some(bytes),
                 other => panic!("{other:?}"),
             },
@@ -124,7 +123,7 @@ async fn a_removal_can_be_taken_back_for_seven_days() {
     let told = trial.get("org/lamp/maven-metadata.xml").await.unwrap();
     assert!(matches!(trial.restore("org", Millis(2 * DAY)).await, Err(Error::NothingRemoved(_))));
 
-    assert!(matches!(trial.remove("org/lamp", 2).await, Ok(Found::Removed(2))));
+    assert!(matches!(trial.remove("org/lamp", 2).await, Ok(2)));
     assert!(!trial.lists("1.0").await && trial.get(JAR).await.is_none());
     assert!(matches!(trial.restore("org/lamp/1.1", Millis(3 * DAY)).await, Err(Error::NothingRemoved(_))));
     assert!(matches!(trial.restore("org/lamp", Millis(9 * DAY + 1)).await, Err(Error::RemovedForGood(_))));
@@ -215,7 +214,7 @@ async fn a_plugin_of_more_versions_than_are_changed_at_a_time_goes_and_comes_bac
     }
     let prefixes = async || trial.get("org/maven-metadata.xml").await.is_some();
     assert!(prefixes().await);
-    assert!(matches!(trial.remove("org", 2).await, Ok(Found::Removed(MANY))));
+    assert!(matches!(trial.remove("org", 2).await, Ok(MANY)));
     assert!(!prefixes().await && !trial.lists("0").await && !trial.lists("69").await);
     assert_eq!(trial.restore("org", Millis(3 * DAY)).await.unwrap(), MANY);
     assert!(prefixes().await && trial.lists("0").await && trial.lists("69").await);
