@@ -14,23 +14,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     ("telemetry", &["event.rs", "json.rs"], "an event is written as JSON by methods of its own"),
     (
-        "repository",
-        &[
-            "gem/from_rows.rs",
-            "gem/hosted.rs",
-            "gem/info.rs",
-            "gem/names.rs",
-            "gem/shared.rs",
-            "gem/versions.rs",
-            "gem/views.rs",
-            "index/incremental_index.rs",
-            "repository.rs",
-            "upstream/factory.rs",
-        ],
-        "the parts of a repository of gems share its indexes",
-    ),
-    ("repository", &["index/document.rs", "index/rope/sums.rs"], "a document is made from a rope and kept beside it"),
-    (
         "store",
         &["cache/files.rs", "cache/origin.rs", "cache/room.rs"],
         "files of the cache are kept, evicted and moved by one another",
