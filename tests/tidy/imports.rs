@@ -4,7 +4,7 @@
 //! name on. Declaring a module (`mod name;`) imports nothing, and neither does a part that uses the module that declares it: both are
 //! one module, and a type of it may have its methods in several files. Tests import what they like.
 
-use super::{Source, sources};
+use super::{Source, shipped, sources};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A crate's files by their place in `files`, and for each the files that it imports.
@@ -133,9 +133,8 @@ impl Tree {
 
 /// The code of a file, and what it brings in by `use`.
 fn read(source: &Source) -> (String, Vec<Use>) {
-    let text = source.text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-    let (mut code, mut uses, mut skip) = (String::new(), Vec::new(), false);
-    let mut lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+    let (mut code, mut uses) = (String::new(), Vec::new());
+    let mut lines = shipped(&source.text).into_iter();
     while let Some(line) = lines.next() {
         let trimmed = line.trim_start();
         let rest = trimmed.strip_prefix("pub").map_or(trimmed, |rest| rest.trim_start_matches(['(', ' ']));
@@ -146,16 +145,13 @@ fn read(source: &Source) -> (String, Vec<Use>) {
                 while !tree.contains(';') {
                     tree += lines.next().unwrap_or(";").trim();
                 }
-                if !skip {
-                    expand(Vec::new(), tree.split(';').next().unwrap_or_default(), &mut uses);
-                }
+                expand(Vec::new(), tree.split(';').next().unwrap_or_default(), &mut uses);
             }
             None => {
                 code += line;
                 code.push('\n');
             }
         }
-        skip = trimmed == "#[cfg(test)]";
     }
     (code, uses)
 }

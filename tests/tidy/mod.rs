@@ -55,3 +55,22 @@ fn rust() -> Vec<Source> {
 fn nothing_wrong(wrong: Vec<String>) {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
+
+/// The lines of a file without comments and without tests, which stand in a module at its end.
+fn shipped(text: &str) -> Vec<&str> {
+    let (mut kept, mut lines) = (Vec::new(), text.lines());
+    while let Some(line) = lines.next() {
+        if line.trim() != "#[cfg(test)]" {
+            kept.push(line.split("//").next().unwrap_or_default());
+        } else if lines.next().is_some_and(|tests| tests.starts_with("mod ") && tests.ends_with('{')) {
+            break;
+        }
+    }
+    kept
+}
+
+#[test]
+fn only_tests_and_comments_are_left_out() {
+    let text = "a // b\n#[cfg(test)]\nmod tests;\nc\n#[cfg(test)]\nmod more {\nd\n}\n";
+    assert_eq!(shipped(text), ["a ", "c"]);
+}

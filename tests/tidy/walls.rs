@@ -2,7 +2,7 @@
 //!
 //! The test searches the code for the words that such a thing takes. Compilers and clippy do not know most of these rules.
 
-use super::{nothing_wrong, sources};
+use super::{nothing_wrong, shipped, sources};
 
 /// One thing that only one module does.
 struct Wall {
@@ -110,12 +110,6 @@ const WALLS: &[Wall] = &[
     },
 ];
 
-/// The code of a file, without comments and tests.
-fn code(text: &str) -> impl Iterator<Item = &str> {
-    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-    text.lines().map(|line| line.split("//").next().unwrap_or_default())
-}
-
 /// What breaks the rule of a wall.
 fn breaches(wall: &Wall) -> Vec<String> {
     let folders: Vec<String> = wall.crates.iter().map(|name| format!("crates/{name}/src")).collect();
@@ -126,7 +120,7 @@ fn breaches(wall: &Wall) -> Vec<String> {
             continue;
         }
         let path = source.path.trim_start_matches("crates/");
-        for line in code(&source.text).filter(|line| wall.words.iter().any(|word| line.contains(word))) {
+        for line in shipped(&source.text).into_iter().filter(|line| wall.words.iter().any(|word| line.contains(word))) {
             match wall.allowed.iter().position(|(place, _)| path.starts_with(place)) {
                 Some(place) => used[place] = true,
                 None => wrong.push(format!("{}: `{}`, but {}", source.path, line.trim(), wall.rule)),
