@@ -248,14 +248,14 @@ mod tests {
         for secret in ["credentials", "certificate"] {
             let remote = json!({"urls": ["http://a"], secret: "env:A"});
             assert!(made(remote.clone(), None), "{secret}");
-            assert_eq!([false, true].map(|said| made(remote.clone(), Some(said))), [false, true]);
+            assert_eq!([false, true].map(|private| made(remote.clone(), Some(private))), [false, true]);
             let change = |private: Value| patch(json!({"remote": {secret: "env:A"}, "private": private}));
             let error = change(Value::Null).apply(&mut remote_public()).unwrap_err();
             assert!(error.to_string().contains(secret) && error.hint().unwrap().contains("`private`"), "{error}");
-            for said in [false, true] {
+            for private in [false, true] {
                 let mut record = remote_public();
-                change(said.into()).apply(&mut record).unwrap();
-                assert_eq!(record.private, said);
+                change(private.into()).apply(&mut record).unwrap();
+                assert_eq!(record.private, private);
                 // It stays decided for later changes.
                 patch(json!({"remote": {secret: "env:B"}})).apply(&mut record).unwrap();
             }
@@ -281,12 +281,12 @@ mod tests {
 
     #[test]
     fn unknown_settings_are_refused_by_name() {
-        let said = |value| patch(value).apply(&mut remote_public()).unwrap_err().to_string();
-        assert_eq!(said(json!({"remote": {"url": "http://a"}})), "`remote` has no setting `url`");
-        assert!(said(json!({"remote": {"fresh_s": "soon"}})).starts_with("`remote`: invalid type"));
-        assert!(said(json!({"retention": {"builds": -1}})).starts_with("`retention`: "));
-        assert_eq!(said(json!({"policy": {"denied": ["a"]}})), "`policy` has no setting `denied`");
-        assert!(said(json!({"policy": {"exceptions": []}})).contains("who made it"));
+        let refusal = |value| patch(value).apply(&mut remote_public()).unwrap_err().to_string();
+        assert_eq!(refusal(json!({"remote": {"url": "http://a"}})), "`remote` has no setting `url`");
+        assert!(refusal(json!({"remote": {"fresh_s": "soon"}})).starts_with("`remote`: invalid type"));
+        assert!(refusal(json!({"retention": {"builds": -1}})).starts_with("`retention`: "));
+        assert_eq!(refusal(json!({"policy": {"denied": ["a"]}})), "`policy` has no setting `denied`");
+        assert!(refusal(json!({"policy": {"exceptions": []}})).contains("who made it"));
         let odd = json!({"name": "m", "format": "maven", "colour": "red"});
         let odd: RepositoryDefinition = serde_json::from_value(odd).unwrap();
         assert!(odd.settings().unwrap_err().to_string().contains("`colour`"));

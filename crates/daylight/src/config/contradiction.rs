@@ -26,12 +26,12 @@ pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>
     }
     let kept = server.open_files.saturating_add(server.page_files);
     let fixed = Shares::fixed_descriptors(store.readers).saturating_add(kept);
-    let wanted = server.max_connections.saturating_mul(CONNECTION_DESCRIPTORS).saturating_add(fixed);
-    if wanted > machine.descriptors {
+    let needed = server.max_connections.saturating_mul(CONNECTION_DESCRIPTORS).saturating_add(fixed);
+    if needed > machine.descriptors {
         let (connections, descriptors) = (server.max_connections, machine.descriptors);
         return Err(Error::Contradiction {
             text: format!(
-                "`server.max_connections` is {connections}, for which {wanted} descriptors are needed (a socket and a \
+                "`server.max_connections` is {connections}, for which {needed} descriptors are needed (a socket and a \
                  file each, and {fixed} for the rest), and only {descriptors} may be open"
             ),
             hint: "raise the limit (`ulimit -n`, `LimitNOFILE=`) or leave the key out".to_owned(),

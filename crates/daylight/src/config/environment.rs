@@ -125,7 +125,7 @@ fn in_a_section(name: &str, keys: &[KeySpec]) -> bool {
     keys.iter().any(|key| {
         let prefix = format!("DAYLIGHT_{}_", key.section.to_uppercase());
         // Kubernetes sets `DAYLIGHT_SERVER_SERVICE_HOST` and `DAYLIGHT_SERVER_PORT_8080_TCP` in every pod beside a
-        // service named `daylight-server`. Nobody meant those.
+        // service named `daylight-server`. They are not meant for us.
         name.strip_prefix(&prefix)
             .is_some_and(|rest| rest != "PORT" && !rest.starts_with("PORT_") && !rest.starts_with("SERVICE_"))
     })

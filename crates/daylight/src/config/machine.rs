@@ -48,9 +48,9 @@ fn disk(folder: &Path) -> Option<u64> {
 fn raise_descriptors() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let now = limit.current.unwrap_or(Machine::DESCRIPTORS_MAX);
-    let wanted = limit.maximum.unwrap_or(u64::MAX).min(Machine::DESCRIPTORS_MAX);
-    if wanted > now && setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: limit.maximum }).is_ok() {
-        return wanted;
+    let target = limit.maximum.unwrap_or(u64::MAX).min(Machine::DESCRIPTORS_MAX);
+    if target > now && setrlimit(Resource::Nofile, Rlimit { current: Some(target), maximum: limit.maximum }).is_ok() {
+        return target;
     }
     now
 }

@@ -1,4 +1,4 @@
-//! What is set where wins over what; what is refused, and in which words.
+//! Which source of a setting wins, and which settings are refused with which message.
 
 use super::contradiction::bounds_bytes;
 use super::*;
@@ -41,7 +41,7 @@ fn defaults_of_a_small_machine_are_small() {
     );
     assert_eq!((settings.server.max_uploads, settings.store.readers), (24, 3));
     assert_eq!(settings.store.cached_bytes, 10 << 30);
-    // What is left of 1,024 descriptors; of memory there would be enough for 384.
+    // This follows from 1,024 descriptors; the memory would be enough for 384 connections.
     assert_eq!(settings.server.max_connections, (1024 - 128 - 9 - 64 - 24 - 64 - 16) / 2);
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     assert!(loaded.entries.iter().all(|entry| entry.origin == Origin::Default && !entry.reason.is_empty()));
@@ -103,7 +103,7 @@ fn an_unknown_name_is_refused_with_its_line_and_the_nearest_one() {
 }
 
 #[test]
-fn variables_that_are_no_settings_are_left_alone() {
+fn variables_that_are_no_settings_are_ignored() {
     let variables = [
         ("DAYLIGHT_SERVER", "http://127.0.0.1:1"),
         ("DAYLIGHT_SERVER_SERVICE_HOST", "10.0.0.1"),
@@ -128,14 +128,14 @@ fn a_key_of_a_former_version_is_ignored_with_a_warning() {
 }
 
 #[test]
-fn a_variable_that_is_nearly_ours_is_pointed_out() {
+fn a_misspelled_variable_is_reported() {
     let (_, loaded) = from_environment(&[("DAYLIGHT_ADMIN_TOKN", "hush"), ("DAYLIGHT_TORTURE", "1")]).unwrap();
-    let said = "the variable `DAYLIGHT_ADMIN_TOKN` means nothing: did you mean `DAYLIGHT_ADMIN_TOKEN`?";
-    assert_eq!(loaded.warnings, [said]);
+    let warning = "the variable `DAYLIGHT_ADMIN_TOKN` means nothing: did you mean `DAYLIGHT_ADMIN_TOKEN`?";
+    assert_eq!(loaded.warnings, [warning]);
 }
 
 #[test]
-fn a_value_of_the_wrong_form_is_refused_with_what_was_expected() {
+fn a_value_of_the_wrong_form_is_refused_with_the_expected_form() {
     let (text, _) = refusal(from_file("[server]\nlisten = \"8080\"\n"));
     let expected = "`server.listen` expects an address and a port, such as `127.0.0.1:8080` or `[::]:8080`";
     assert_eq!(text, format!(":2: {expected}, and `8080` is not that"));
@@ -155,7 +155,7 @@ fn a_value_of_the_wrong_form_is_refused_with_what_was_expected() {
 }
 
 #[test]
-fn what_cannot_work_is_refused_and_what_will_not_work_well_is_said() {
+fn contradictions_are_refused_or_reported() {
     let (text, hint) = refusal(from_environment(&[("DAYLIGHT_SERVER_PAGES_BYTES", "1073741824")]));
     assert_eq!(text, "`server.pages_bytes` is 1024 MiB, and there are 256 MiB of memory");
     assert!(hint.is_some());
@@ -174,8 +174,8 @@ fn what_cannot_work_is_refused_and_what_will_not_work_well_is_said() {
         from_environment(&[("DAYLIGHT_SERVER_PAGES_BYTES", "209715200"), ("DAYLIGHT_SERVER_CORES", "8")]).unwrap();
     assert_eq!(loaded.warnings.len(), 2, "{:?}", loaded.warnings);
     let (_, loaded) = from_file("[store]\ncached_bytes = 30_000_000_000\n").unwrap();
-    let said = "`store.cached_bytes` is 28610 MiB, and the file system of the data folder has 20480 MiB";
-    assert_eq!(loaded.warnings, [said]);
+    let warning = "`store.cached_bytes` is 28610 MiB, and the file system of the data folder has 20480 MiB";
+    assert_eq!(loaded.warnings, [warning]);
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn the_admin_token_is_read_and_never_printed() {
 }
 
 #[test]
-fn proxies_are_believed_only_with_a_list_of_them_and_a_way() {
+fn proxies_are_trusted_only_with_their_addresses_and_a_protocol() {
     let ways = ["connection", "proxy-protocol", "x-forwarded-for", "forwarded"];
     for way in ways {
         let text = format!("[server]\ntrusted_proxies = \"10.0.0.0/8, ::1\"\nclient_from = \"{way}\"\n");
@@ -233,7 +233,7 @@ fn repositories_are_declared_in_the_form_in_which_the_api_takes_them() {
 }
 
 #[test]
-fn what_cannot_be_a_repository_is_refused_with_its_line() {
+fn a_wrong_declaration_of_a_repository_is_refused_with_its_line() {
     let refused = |text: &str| refusal(from_file(text)).0;
     assert_eq!(refused("\n[repository]\nname = \"a\"\n"), ":2: write `[[repository]]`, once for each of them");
     assert!(refused("[[repository]]\nname = \"a\"\n").starts_with(":1: missing field `format`"));

@@ -76,12 +76,12 @@ pub(crate) fn check_hosts(
         .into_iter()
         .find(|(name, secret, upstream, proxy)| secret.is_some() && (*upstream || *proxy) && !named(name));
     let Some((name, _, upstream, _)) = sent else { return Ok(()) };
-    let said = match (upstream, proxy) {
+    let cause = match (upstream, proxy) {
         (true, _) => "`remote.urls` names a host",
         (_, true) => "`remote.proxy` names a host",
         _ => "`remote.no_proxy` leaves more to a host",
     };
-    let text = format!("`{}`: {said} that `remote.{name}` was not given for", after.name);
+    let text = format!("`{}`: {cause} that `remote.{name}` was not given for", after.name);
     Err(BadSetting::new(text, hint))
 }
 
