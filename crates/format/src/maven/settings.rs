@@ -36,26 +36,26 @@ pub fn render(name: &str, url: &str, how: Use) -> String {
                 });
             });
             // In place of what Maven's own model says of it, which wants no snapshots from there.
-            profile(&mut writer, name, ("central", url));
+            profile(&mut writer, name, "central", url);
         }
-        Use::Beside => profile(&mut writer, name, (name, url)),
+        Use::Beside => profile(&mut writer, name, name, url),
     }
     writer.finish()
 }
 
 /// A profile that is active, with one repository.
-fn profile(writer: &mut Writer, name: &str, (id, url): (&str, &str)) {
+fn profile(writer: &mut Writer, name: &str, id: &str, url: &str) {
     writer.element("profiles", |profiles| {
         profiles.element("profile", |profile| {
             profile.leaf("id", Some(name));
-            repository(profile, ("repositories", "repository"), id, url);
-            repository(profile, ("pluginRepositories", "pluginRepository"), id, url);
+            repository(profile, "repositories", "repository", id, url);
+            repository(profile, "pluginRepositories", "pluginRepository", id, url);
         });
     });
     writer.element("activeProfiles", |active| active.leaf("activeProfile", Some(name)));
 }
 
-fn repository(writer: &mut Writer, (list, item): (&'static str, &'static str), id: &str, url: &str) {
+fn repository(writer: &mut Writer, list: &'static str, item: &'static str, id: &str, url: &str) {
     writer.element(list, |list| {
         list.element(item, |repository| {
             repository.leaf("id", Some(id));

@@ -124,7 +124,7 @@ fn of_lists(
         artifact: plugin.artifact.clone(),
     });
     let seen = visible(versions, view).map(|seen| seen.entry().what.version.as_str());
-    let document = metadata::listing(folder, (seen, is_hidden), plugins, changed.0)?;
+    let document = metadata::listing(folder, seen, is_hidden, plugins, changed.0)?;
     Some((document.render(), changed))
 }
 
@@ -166,7 +166,7 @@ fn of_builds(folder: &str, rows: &[Entry], view: View<'_>) -> Option<(String, Mi
     }
     let rows = rows.iter().filter(|row| view.rules.is_open() || shown(*row, view).is_ok());
     let changed = rows.map(|entry| entry.changed).max()?;
-    let document = metadata::snapshot((&group, artifact, version), files);
+    let document = metadata::snapshot(&group, artifact, version, files);
     Some((document.render(), changed))
 }
 

@@ -22,7 +22,8 @@ pub struct SnapshotFile<'a> {
 
 /// Of an artifact: which versions it has. `changed` is when that changed last, in milliseconds since 1970.
 pub fn versions<'a>(
-    (group, artifact): (&str, &str),
+    group: &str,
+    artifact: &str,
     versions: impl IntoIterator<Item = &'a str>,
     changed: i64,
 ) -> Metadata {
@@ -41,7 +42,9 @@ pub fn versions<'a>(
 /// Of a snapshot: which builds it has, and of each file the newest. A file that is named after the snapshot itself is the one
 /// to be had only where no build has it.
 pub fn snapshot<'a>(
-    (group, artifact, version): (&str, &str, &str),
+    group: &str,
+    artifact: &str,
+    version: &str,
     files: impl IntoIterator<Item = SnapshotFile<'a>>,
 ) -> Metadata {
     let mut newest = BTreeMap::<(&str, &str), (Option<Build<'_>>, SnapshotFile<'_>)>::new();
@@ -89,7 +92,8 @@ pub fn plugins(plugins: impl IntoIterator<Item = Plugin>) -> Metadata {
 /// artifact is there, whether or not any of its versions is told. `None`: there is nothing to say.
 pub fn listing<'a>(
     folder: &str,
-    (listed, there): (impl IntoIterator<Item = &'a str>, bool),
+    listed: impl IntoIterator<Item = &'a str>,
+    there: bool,
     plugins: impl IntoIterator<Item = Plugin>,
     changed: i64,
 ) -> Option<Metadata> {
@@ -97,7 +101,7 @@ pub fn listing<'a>(
     let mut listed = listed.into_iter().peekable();
     match (listed.peek(), folder.rsplit_once('/')) {
         (Some(_), Some((group, artifact))) => {
-            let versions = versions((&group.replace('/', "."), artifact), listed, changed);
+            let versions = versions(&group.replace('/', "."), artifact, listed, changed);
             Some(Metadata { plugins: plugins.plugins, ..versions })
         }
         // Who deploys the first version reads this before.

@@ -53,7 +53,7 @@ const BUILDS: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 const THEN: i64 = 1_767_323_045_000;
 
 fn of_versions(names: &[&str]) -> Metadata {
-    versions(("org.example", "lamp"), names.iter().copied(), THEN)
+    versions("org.example", "lamp", names.iter().copied(), THEN)
 }
 
 fn file<'a>(file_version: &'a str, classifier: Option<&'a str>) -> SnapshotFile<'a> {
@@ -61,7 +61,7 @@ fn file<'a>(file_version: &'a str, classifier: Option<&'a str>) -> SnapshotFile<
 }
 
 fn of_builds(files: &[SnapshotFile<'_>]) -> Metadata {
-    snapshot(("org.example", "lamp", "1.0-SNAPSHOT"), files.iter().copied())
+    snapshot("org.example", "lamp", "1.0-SNAPSHOT", files.iter().copied())
 }
 
 #[test]
@@ -152,7 +152,7 @@ const VERSION: &str = "[0-9](\\.[0-9]{1,2}){0,2}(-(rc[0-9]|SNAPSHOT))?";
 proptest! {
     #[test]
     fn what_is_made_is_read_back(names in prop::collection::vec(VERSION, 0..8), then in 0..4_000_000_000_000i64) {
-        let made = versions(("g", "a"), names.iter().map(String::as_str), then);
+        let made = versions("g", "a", names.iter().map(String::as_str), then);
         prop_assert_eq!(Metadata::read(made.render().as_bytes()), Ok(made));
     }
 

@@ -7,7 +7,7 @@ fn part(hosted: bool, text: &str) -> MemberDocument {
 }
 
 fn versions(group: &str, artifact: &str, version: &str) -> String {
-    metadata::versions((group, artifact), [version], 0).render()
+    metadata::versions(group, artifact, [version], 0).render()
 }
 
 fn plugin(prefix: &str, artifact: &str) -> String {

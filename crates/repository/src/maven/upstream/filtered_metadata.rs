@@ -182,7 +182,7 @@ async fn listed(
     seen.versions.retain(|version| !hidden.contains(version.as_str()));
     hide_plugins(&mut seen.plugins, folder, view);
     if !hidden.is_empty() {
-        let made = metadata::versions(("", ""), seen.versions.iter().map(String::as_str), 0);
+        let made = metadata::versions("", "", seen.versions.iter().map(String::as_str), 0);
         (seen.latest, seen.release, seen.updated) = (made.latest, made.release, None);
     }
     Ok((seen, until))

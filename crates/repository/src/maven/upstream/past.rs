@@ -74,7 +74,7 @@ fn document(remote: &Remote, folder: &str, mut known: FolderHistory) -> Option<C
     let shown: Vec<_> = visible(&rows, view).map(|row| row.entry()).collect();
     let changed = shown.iter().map(|row| row.met.seen).max().unwrap_or(seen);
     let versions = shown.iter().filter_map(|row| row.named.as_ref()).map(|named| &*named.version);
-    let document = metadata::listing(folder, (versions, !rows.is_empty()), plugins, changed.0);
+    let document = metadata::listing(folder, versions, !rows.is_empty(), plugins, changed.0);
     let (modified, fresh_until) = (Some(changed), turns(&rows, view));
     let content = |text| Content { modified, fresh_until, ..Content::text(text, "application/xml") };
     document.map(|document| content(document.render()))
