@@ -1,8 +1,8 @@
-//! What package formats say, as pure functions: bytes and rows in, bytes out.
+//! The package formats as pure functions: bytes and rows in, bytes out.
 //!
-//! A format reads a path into a [question](gem::path::Question), takes the facts out of an upload, and renders what
-//! clients fetch. It does no I/O beyond reading the upload it is given, knows no clock (time is an argument), and
-//! never sees a socket or a repository. Everything that comes in was written by a stranger: every size has a limit.
+//! A format reads a path into a [question](gem::path::Question), extracts the facts from an upload, and renders the
+//! documents that clients fetch. It does no I/O beyond reading the upload it is given, has no clock (time is an
+//! argument), and never sees a socket or a repository. All input comes from strangers, so every size has a limit.
 
 pub mod gem;
 pub mod maven;

@@ -3,31 +3,31 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use std::borrow::Cow;
 
-/// What is escaped in a segment of a path, and a dot.
+/// The characters that are escaped in a segment of a path, including the dot.
 const SEGMENT_AND_DOT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'~').remove(b'@').remove(b':');
-/// What is escaped in a segment of a path.
+/// The characters that are escaped in a segment of a path.
 const SEGMENT: &AsciiSet = &SEGMENT_AND_DOT.remove(b'.');
 
-/// The bytes that `text` stands for. `None` where an escape is broken: the library would leave it as it stands.
+/// The decoded bytes of `text`. `None` for a broken escape, which the library would leave unchanged.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = |at: usize| text.as_bytes().get(at + 1..at + 3);
     let whole = |(at, _)| digits(at).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
     text.match_indices('%').all(whole).then(|| Cow::from(percent_decode_str(text)).into_owned())
 }
 
-/// `text` as one segment of a URL's path.
+/// Encodes `text` as one segment of a URL's path.
 pub fn segment(text: &str) -> String {
-    // A segment of dots alone would be taken for the folder itself or the one above it.
+    // A segment of dots alone would mean the folder itself or its parent.
     let dots = text.bytes().all(|byte| byte == b'.');
     utf8_percent_encode(text, if dots { SEGMENT_AND_DOT } else { SEGMENT }).to_string()
 }
 
-/// The pairs of an `application/x-www-form-urlencoded` text: what `gem` sends as a body, and a query.
+/// The pairs of an `application/x-www-form-urlencoded` text: a body that `gem` sends, or a query.
 #[derive(Debug, Clone, Copy)]
 pub struct Form<'a>(pub &'a str);
 
 impl Form<'_> {
-    /// The first value of `key`. `None`: there is none, or it cannot be read.
+    /// The first value of `key`. `None`: there is none, or it cannot be decoded.
     pub fn value(self, key: &str) -> Option<String> {
         self.0.split('&').find_map(|pair| {
             let (name, value) = pair.split_once('=')?;
@@ -36,8 +36,8 @@ impl Form<'_> {
     }
 }
 
-/// A name or a value of a form: a plus is a space there. The readers of forms in libraries replace broken escapes and bytes that
-/// are not UTF-8, so they cannot tell that a value is broken.
+/// Decodes a name or a value of a form, where a plus is a space. The form readers of libraries replace broken escapes
+/// and invalid UTF-8, so they cannot report a broken value.
 fn plain(text: &str) -> Option<String> {
     String::from_utf8(decode(&text.replace('+', " "))?).ok()
 }

@@ -1,5 +1,5 @@
-//! Paths of repositories that are trees of files: which of them any file may have (the one place that refuses names that
-//! would mean something else to a file system, a shell or another client), and what their endings say.
+//! Paths of repositories that are trees of files: which paths are allowed, and what their endings mean. This is the
+//! one place that refuses names with another meaning to a file system, a shell or another client.
 
 mod ambiguous;
 mod checksum;
@@ -9,26 +9,26 @@ pub use ambiguous::{is_ambiguous, may_leave_its_folder};
 pub use checksum::{Checksum, LONGEST as LONGEST_CHECKSUM, checksum_of};
 pub use media::media;
 
-/// Longest path, in bytes.
+/// The longest path, in bytes.
 pub const LONGEST: usize = 1024;
-/// Longest name of one file or folder, in bytes: what file systems of clients take.
+/// The longest name of one file or folder, in bytes: a limit of clients' file systems.
 pub const LONGEST_NAME: usize = 255;
 
-/// The path is one that no file may have.
+/// No file may have this path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Hurtful {
-    /// Nothing, or longer than [`LONGEST`] or one of its names than [`LONGEST_NAME`].
+    /// Empty, longer than [`LONGEST`], or with a name longer than [`LONGEST_NAME`].
     #[error("it is empty, or too long")]
     Length,
-    /// A name that is empty, `.` or `..`, or begins or ends with a space or ends with a dot.
+    /// A name is empty, `.` or `..`, begins or ends with a space, or ends with a dot.
     #[error("one of its names is empty, or dots, or has spaces around it")]
     Name,
-    /// A character that some system takes for another, or for none.
+    /// A character that some system reads as another one, or drops.
     #[error("it has a character that cannot stand in a file's name everywhere")]
     Character,
 }
 
-/// Whether a path, decoded and without a slash at either end, may be that of a file.
+/// Whether a file may have this path. The path is decoded and has no slash at either end.
 pub fn check(path: &str) -> Result<(), Hurtful> {
     if path.is_empty() || path.len() > LONGEST {
         return Err(Hurtful::Length);
@@ -44,25 +44,25 @@ pub fn check(path: &str) -> Result<(), Hurtful> {
     })
 }
 
-/// Whether a byte of a character that is ASCII is of one that cannot stand everywhere. Nearly every path has those alone: without
-/// branches, for the processor looks at 16 bytes at once then.
+/// Whether an ASCII byte is not allowed in names. Nearly every path has only ASCII bytes. Without branches the
+/// processor checks 16 of them at once.
 fn odd(byte: u8) -> bool {
     let between = matches!(byte, b'\\' | b':' | b'*' | b'?' | b'"' | b'<' | b'>' | b'|');
     between | byte.is_ascii_control()
 }
 
-/// The same of all other characters.
+/// The same for all other characters.
 fn far(c: char) -> bool {
     c.is_control() || c == '\u{feff}'
 }
 
-/// The folder of a path, without a slash at its end: empty for what is at the root.
+/// The folder of a path, without a slash at its end; empty at the root.
 pub fn folder(path: &str) -> &str {
     folder_end(path).map_or("", |end| &path[..end])
 }
 
-/// Where the last slash of a path is. Names are short: looked through byte by byte they are quicker found than by a search that is
-/// made for long texts.
+/// The position of the last slash. Names are short, so a byte-by-byte loop is faster than a search made for long
+/// texts.
 pub(crate) fn folder_end(path: &str) -> Option<usize> {
     path.bytes().rposition(|byte| byte == b'/')
 }

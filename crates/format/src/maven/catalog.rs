@@ -1,4 +1,4 @@
-//! `archetype-catalog.xml`: the archetypes of a repository, which projects can be made from.
+//! `archetype-catalog.xml`: the archetypes of a repository, from which projects are created.
 
 use super::metadata::{plain, sayable};
 use super::xml::{Element, Unreadable, Writer};
@@ -12,11 +12,11 @@ pub struct Archetype {
     pub artifact: String,
     /// Its version.
     pub version: String,
-    /// What it is.
+    /// Its description.
     pub description: Option<String>,
 }
 
-/// Reads a catalog, as long as [`super::LONGEST`] says. An entry without coordinates is left out.
+/// Reads a catalog of at most [`super::LONGEST`] bytes. An entry without coordinates is left out.
 pub fn read(bytes: &[u8]) -> Result<Vec<Archetype>, Unreadable> {
     let root = Element::read(bytes, "archetype-catalog")?;
     let archetypes = root.list("archetypes", "archetype").filter_map(|element| {
@@ -31,7 +31,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Archetype>, Unreadable> {
     Ok(archetypes.collect())
 }
 
-/// The catalog of these archetypes, each once, in their order.
+/// Renders these archetypes, sorted and without duplicates.
 pub fn render(mut archetypes: Vec<Archetype>) -> String {
     archetypes.sort();
     archetypes.dedup_by(|a, b| (&a.group, &a.artifact, &a.version) == (&b.group, &b.artifact, &b.version));

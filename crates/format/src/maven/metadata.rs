@@ -1,7 +1,7 @@
-//! `maven-metadata.xml`: which plugins a group has, which versions an artifact, and which builds a snapshot.
+//! `maven-metadata.xml`: the plugins of a group, the versions of an artifact, and the builds of a snapshot.
 //!
-//! One form for all three, as Maven has it (`metadata.mdo`, model 1.1.0). What is read is what others wrote: what is missing,
-//! odd or not known is left out, and a document is refused only when it is no metadata at all.
+//! All three have one form, as in Maven (`metadata.mdo`, model 1.1.0). Metadata from upstreams is read leniently:
+//! missing, odd and unknown parts are left out, and only a document that is not metadata at all is refused.
 
 mod facts;
 mod merge;
@@ -17,7 +17,7 @@ use crate::tree;
 /// Metadata of any level.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// The group's id, with dots. Of a group it is usually missing.
+    /// The id of the group, with dots. The metadata of a group usually lacks it.
     pub group: Option<String>,
     /// The artifact's id.
     pub artifact: Option<String>,
@@ -33,7 +33,7 @@ pub struct Metadata {
     pub updated: Option<String>,
     /// The newest build of the snapshot.
     pub snapshot: Option<Snapshot>,
-    /// For each file of the snapshot, in which build it is to be had.
+    /// For each file of the snapshot, the build that has it.
     pub files: Vec<File>,
     /// The plugins of the group.
     pub plugins: Vec<Plugin>,
@@ -46,14 +46,14 @@ pub struct Snapshot {
     pub timestamp: Option<String>,
     /// Its number.
     pub number: u32,
-    /// Whether it is of the machine that the document is on.
+    /// Whether the build was made on the machine that holds the document.
     pub local: bool,
 }
 
-/// A file of a snapshot, which its classifier and its extension tell from others.
+/// A file of a snapshot, identified by classifier and extension.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct File {
-    /// Its classifier; empty: none.
+    /// The classifier; empty for none.
     pub classifier: String,
     /// Its extension.
     pub extension: String,
@@ -66,16 +66,16 @@ pub struct File {
 /// A plugin of a group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plugin {
-    /// Its name for people.
+    /// The display name.
     pub name: Option<String>,
-    /// What a goal begins with: `lamp` in `mvn lamp:light`.
+    /// The prefix of its goals: `lamp` in `mvn lamp:light`.
     pub prefix: String,
     /// Its artifact's id.
     pub artifact: String,
 }
 
 impl Metadata {
-    /// Reads a document, as long as [`super::LONGEST`] says.
+    /// Reads a document of at most [`super::LONGEST`] bytes.
     pub fn read(bytes: &[u8]) -> Result<Self, Unreadable> {
         let root = Element::read(bytes, "metadata")?;
         let nothing = Element::default();
@@ -94,7 +94,7 @@ impl Metadata {
         })
     }
 
-    /// Whether it is about what its folder is: the group and the artifact that it names, if it does, are those.
+    /// Whether it belongs to its folder: the group and the artifact that it names, if any, are those of the folder.
     pub fn is_of(&self, folder: &str) -> bool {
         let folder = match folder.rsplit_once('/') {
             Some((above, version)) if is_snapshot(version) => above,
@@ -107,7 +107,7 @@ impl Metadata {
         }
     }
 
-    /// The document. The same metadata is always the same bytes.
+    /// Renders the document. The same metadata always gives the same bytes.
     pub fn render(&self) -> String {
         let mut writer = Writer::new("metadata", " modelVersion=\"1.1.0\"");
         writer.leaf("groupId", self.group.as_deref());
@@ -200,17 +200,17 @@ impl Plugin {
     }
 }
 
-/// A text that can be the name of a file, as every part of coordinates is.
+/// A text that can be a file name, as every part of coordinates is.
 pub(super) fn plain(text: Option<&str>) -> Option<String> {
     text.filter(|text| !text.contains('/') && tree::check(text).is_ok()).map(str::to_owned)
 }
 
-/// A text for people that is short, and that XML can say.
+/// Whether a text is short and can be written in XML.
 pub(super) fn sayable(text: &str) -> bool {
     text.len() <= tree::LONGEST && !text.chars().any(char::is_control)
 }
 
-/// A moment as metadata writes it. Others write `null`, or a dot in the middle.
+/// A timestamp of metadata. Other tools write `null`, or a dot in the middle.
 fn moment(text: Option<&str>) -> Option<String> {
     let digits: String = text?.chars().filter(|c| *c != '.').take(15).collect();
     (digits.len() == 14 && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(digits)

@@ -1,7 +1,7 @@
-//! Maven: where files are, in which order versions are, and the documents that say which there are.
+//! Maven: the layout of files, the order of versions, and the documents that list them.
 //!
-//! In reading order: [`path`] tells what a path is a file of, and [`snapshot`] which build of a snapshot that is.
-//! [`Version`] has the order of versions, [`metadata`] what there is at each level, and [`pom`] what an artifact says of itself.
+//! In reading order: [`path`] tells which file a path is, and [`snapshot`] which build of a snapshot. [`Version`] has
+//! the order of versions, [`metadata`] the listing of each level, and [`pom`] the description of an artifact.
 //! [`catalog`], [`prefixes`] and [`settings`] are the documents at the root of a repository.
 
 pub mod catalog;

@@ -1,7 +1,8 @@
-//! What a path below a Maven repository's root is: the layout, read.
+//! Reads paths below the root of a Maven repository.
 //!
-//! The layout is that of the resolver (`Maven2RepositoryLayoutFactory`): `G/A/V/A-V[-classifier][.extension]`, with the dots of
-//! the group as slashes. The folder is the anchor; a name alone cannot be told apart, as all of its parts may have dashes.
+//! The layout is that of the resolver (`Maven2RepositoryLayoutFactory`): `G/A/V/A-V[-classifier][.extension]`, with
+//! slashes for the dots of the group. The folder determines artifact and version. A file name alone is ambiguous,
+//! because all of its parts may contain dashes.
 
 use super::snapshot::{self, Build};
 use crate::tree::{self, Checksum};
@@ -9,35 +10,35 @@ use crate::tree::{self, Checksum};
 /// The name of metadata at every level.
 pub const METADATA: &str = "maven-metadata.xml";
 
-/// Where the beginnings of all paths are.
+/// The path of the list of path prefixes.
 pub const PREFIXES: &str = ".meta/prefixes.txt";
 
-/// The name of the settings of clients, at the root.
+/// The path of the client settings.
 pub const SETTINGS: &str = "settings.xml";
 
-/// A path, read.
+/// A parsed path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Path<'a> {
-    /// The path of the file that is asked for, or that a checksum is asked of.
+    /// The path of the requested file, or of the file whose checksum is requested.
     pub file: &'a str,
-    /// Which checksum of the file is asked for, if not the file.
+    /// The checksum that is requested, if the request is not for the file itself.
     pub checksum: Option<Checksum>,
-    /// What the file is.
+    /// The kind of the file.
     pub kind: Kind<'a>,
 }
 
-/// What a file of the layout is.
+/// The kind of a file of the layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind<'a> {
     /// A file of one version of an artifact: its package, its POM, their signatures.
     Artifact(Artifact<'a>),
-    /// A document that says what there is.
+    /// A listing.
     Metadata(Metadata<'a>),
-    /// `archetype-catalog.xml`: the templates that projects can be made from.
+    /// `archetype-catalog.xml`: the archetypes of the repository.
     Catalog,
-    /// `.meta/prefixes.txt`: which groups there can be.
+    /// `.meta/prefixes.txt`: the path prefixes of the repository.
     Prefixes,
-    /// `settings.xml`, which is ours: what a client has to be told to use the repository.
+    /// `settings.xml`: client settings for this repository. Only this server has this file.
     Settings,
     /// A file of the search index below `.index/`.
     Index,
@@ -46,42 +47,43 @@ pub enum Kind<'a> {
 /// A file of one version of an artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Artifact<'a> {
-    /// The group, as the folders that it is: [`Artifact::group_id`] has it with dots.
+    /// The group as folders: [`Artifact::group_id`] has it with dots.
     pub group: &'a str,
     /// The artifact's name.
     pub artifact: &'a str,
-    /// The version, as the folder says it: `1.0-SNAPSHOT` for every build of that.
+    /// The version in the folder's name: `1.0-SNAPSHOT` for all builds of that snapshot.
     pub version: &'a str,
-    /// The version in the file's name: of a snapshot its own, with a time and a number, where it has one.
+    /// The version in the file's name: for a snapshot with builds it has a time and a number.
     pub file_version: &'a str,
-    /// Which build of a snapshot it is, where the name says it.
+    /// The build of a snapshot, if the name tells it.
     pub build: Option<Build<'a>>,
-    /// What kind of by-product it is (`sources`, `javadoc`), if it is one.
+    /// The classifier (`sources`, `javadoc`), if there is one.
     pub classifier: Option<&'a str>,
-    /// The extension without its first dot: it may have dots, and be empty.
+    /// The extension without its first dot. It may contain dots, and may be empty.
     pub extension: &'a str,
 }
 
-/// Where metadata is. A group and an artifact cannot be told apart by their folders: only what is in the document does.
+/// The folder of metadata. The folders of a group and of an artifact look the same; only the content of the document
+/// tells them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Metadata<'a> {
     /// The folder, empty for the root.
     pub folder: &'a str,
 }
 
-/// Reads a path that [`tree::check`] lets through. `None`: the layout has no such file. No name in it has a character that makes a
-/// path [ambiguous](tree::is_ambiguous): an upstream might have another artifact there than is read here.
+/// Reads a path that [`tree::check`] allows. `None`: the layout has no such file. No name in it has a character that
+/// makes a path [ambiguous](tree::is_ambiguous): an upstream might have another artifact there.
 pub fn read(path: &str) -> Option<Path<'_>> {
     if tree::is_ambiguous(path) {
         return None;
     }
     let (file, checksum) = match tree::checksum_of(path) {
-        // Nobody has a checksum of a checksum.
+        // There are no checksums of checksums.
         Some((file, _)) if tree::checksum_of(file).is_some() => return None,
         Some((file, checksum)) => (file, Some(checksum)),
         None => (path, None),
     };
-    // What is left must be a name that a file can have.
+    // The rest must be a valid file name.
     if file.ends_with(['.', ' ']) {
         return None;
     }
@@ -96,8 +98,9 @@ pub fn read(path: &str) -> Option<Path<'_>> {
     Some(Path { file, checksum, kind })
 }
 
-/// The group, as folders, the artifact and the version that a file is of; `None`: it is a document, or of no version. What is no
-/// file of the layout, as upstreams have some all the same, is of the version whose folder it is in; an ambiguous path is of none.
+/// The group (as folders), the artifact and the version of a file; `None` for a document, or a file without a
+/// version. A file outside of the layout, as some upstreams have, belongs to the version of its folder. An ambiguous
+/// path belongs to none.
 pub fn version_of(path: &str) -> Option<(&str, &str, &str)> {
     match read(path).map(|read| read.kind) {
         Some(Kind::Artifact(Artifact { group, artifact, version, .. })) => Some((group, artifact, version)),
@@ -111,8 +114,8 @@ pub fn version_of(path: &str) -> Option<(&str, &str, &str)> {
     }
 }
 
-/// Whether this path will never have other bytes: files of releases and of single builds of snapshots, with what is beside them.
-/// All else changes, or may.
+/// Whether the content at this path never changes: files of releases and of single builds of snapshots, with their
+/// checksums and signatures. All other content may change.
 pub fn lasting(path: &str) -> bool {
     match read(path).map(|path| path.kind) {
         Some(Kind::Artifact(artifact)) => !artifact.snapshot() || artifact.build.is_some(),
@@ -120,20 +123,20 @@ pub fn lasting(path: &str) -> bool {
     }
 }
 
-/// What a path is part of: its folder, the unit of revisions.
+/// The folder of a path, which is its unit of revisions.
 pub fn unit(path: &str) -> &str {
     tree::folder(path)
 }
 
-/// The path of the file that this path is a signature of.
+/// The path of the file that this path is the signature of.
 pub fn signature_of(path: &str) -> Option<&str> {
     SIGNATURES.iter().find_map(|ending| path.strip_suffix(ending)).filter(|file| !name(file).is_empty())
 }
 
-/// Endings of signatures: of GnuPG, and of sigstore.
+/// The endings of signatures: GnuPG and sigstore.
 const SIGNATURES: [&str; 2] = [".asc", ".sigstore.json"];
 
-/// Whether this is the version of a snapshot, as the resolver tells it (`DefaultArtifact`).
+/// Whether a version is that of a snapshot, by the rule of the resolver (`DefaultArtifact`).
 pub fn is_snapshot(version: &str) -> bool {
     version.ends_with("SNAPSHOT")
 }
@@ -144,24 +147,25 @@ impl Artifact<'_> {
         self.group.replace('/', ".")
     }
 
-    /// Whether it is of a snapshot.
+    /// Whether it belongs to a snapshot.
     pub fn snapshot(&self) -> bool {
         is_snapshot(self.version)
     }
 }
 
 impl<'a> Metadata<'a> {
-    /// The group, as folders, if it is the metadata of a group: which plugins it has.
+    /// The group as folders, if this is the metadata of a group, which lists its plugins.
     pub fn group(self) -> &'a str {
         self.folder
     }
 
-    /// The group, as folders, and the artifact, if it is the metadata of an artifact: which versions it has.
+    /// The group as folders, and the artifact, if this is the metadata of an artifact, which lists its versions.
     pub fn artifact(self) -> Option<(&'a str, &'a str)> {
         self.folder.rsplit_once('/')
     }
 
-    /// The group, as folders, the artifact and the version, if it is the metadata of a snapshot: which builds it has.
+    /// The group as folders, the artifact and the version, if this is the metadata of a snapshot, which lists its
+    /// builds.
     pub fn snapshot(self) -> Option<(&'a str, &'a str, &'a str)> {
         let (folder, version) = self.folder.rsplit_once('/')?;
         let (group, artifact) = folder.rsplit_once('/')?;
@@ -193,12 +197,12 @@ fn artifact<'a>(folder: &'a str, name: &'a str) -> Option<Artifact<'a>> {
     Some(Artifact { group, artifact, version, file_version, build, classifier, extension })
 }
 
-/// Whether a version may end where this follows.
+/// Whether a version may end before this text.
 fn ends(after: &str) -> bool {
     after.is_empty() || after.starts_with(['.', '-']) && after.len() > 1
 }
 
-/// Plugins of sbt before 1.9 say in the folder for which Scala and sbt they are, and not in the names of files:
+/// sbt plugins before 1.9 name their Scala and sbt versions in the folder, but not in file names:
 /// `sbt-lamp_2.12_1.0/1.0/sbt-lamp-1.0.jar`.
 fn without_scala(artifact: &str) -> Option<&str> {
     let number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
@@ -207,8 +211,8 @@ fn without_scala(artifact: &str) -> Option<&str> {
     (number(sbt) && number(scala)).then_some(name)
 }
 
-/// A classifier and the extension behind it. Both may have dots (`jdk1.5.jar`, `bin.tar.gz`): the extension begins at the last
-/// dot, but for what is packed after `tar`, and for signatures.
+/// Splits a classifier from the extension behind it. Both may contain dots (`jdk1.5.jar`, `bin.tar.gz`). The
+/// extension begins at the last dot, except for compressed `tar` files and for signatures.
 fn split_extension(text: &str) -> (&str, &str) {
     let signed = SIGNATURES.iter().find_map(|ending| text.strip_suffix(ending)).unwrap_or(text);
     let dot = match signed.rsplit_once('.') {

@@ -1,9 +1,9 @@
-//! What a POM says of its artifact: as much as a repository needs to list it.
+//! Reads a POM, as far as a repository needs it for its listings.
 
 use super::metadata::{Plugin, plain, sayable};
 use super::xml::{Element, Unreadable};
 
-/// What is in a POM. Nothing is inherited but what it says of its parent, and no property is resolved.
+/// The content of a POM. Only the coordinates are inherited from its parent, and no property is resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pom {
     /// Its group, or its parent's.
@@ -16,15 +16,15 @@ pub struct Pom {
     pub packaging: String,
     /// Its parent.
     pub parent: Option<Coordinates>,
-    /// Its name for people, where that is short and needs no property.
+    /// The display name, if it is short and needs no property.
     pub name: Option<String>,
-    /// What it is, where that is short and needs no property.
+    /// The description, if it is short and needs no property.
     pub description: Option<String>,
-    /// What the goals of this plugin begin with, where it says so.
+    /// The goal prefix of this plugin, if the POM sets it.
     goal_prefix: Option<String>,
 }
 
-/// Which version of which artifact.
+/// The coordinates of one version of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coordinates {
     /// The group, with dots.
@@ -36,7 +36,7 @@ pub struct Coordinates {
 }
 
 impl Pom {
-    /// Reads a POM, as long as [`super::LONGEST`] says.
+    /// Reads a POM of at most [`super::LONGEST`] bytes.
     pub fn read(bytes: &[u8]) -> Result<Self, Unreadable> {
         let root = Element::read(bytes, "project")?;
         let parent = root.child("parent");
@@ -55,14 +55,14 @@ impl Pom {
         })
     }
 
-    /// The plugin that this is the POM of, if it is one.
+    /// The plugin that this POM describes, if any.
     pub fn plugin(&self) -> Option<Plugin> {
         let artifact = self.artifact.clone().filter(|_| self.packaging == "maven-plugin")?;
         let prefix = self.goal_prefix.clone().unwrap_or_else(|| default_prefix(&artifact));
         Some(Plugin { name: self.name.clone(), prefix, artifact })
     }
 
-    /// Whether projects can be made from it: it belongs into the catalog.
+    /// Whether it describes an archetype, which belongs into the catalog.
     pub fn is_archetype(&self) -> bool {
         self.packaging == "maven-archetype"
     }
@@ -75,13 +75,13 @@ impl Coordinates {
     }
 }
 
-/// A text for people, on one line, if it is short and needs no property.
+/// A text on one line, if it is short and needs no property.
 fn words(text: &str) -> Option<String> {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     (sayable(&line) && !line.contains("${")).then_some(line)
 }
 
-/// What the plugin that makes descriptors of plugins is told.
+/// The goal prefix in the configuration of the plugin that writes plugin descriptors.
 fn goal_prefix(root: &Element) -> Option<String> {
     let plugins = root.child("build")?.list("plugins", "plugin");
     let said = plugins
@@ -90,13 +90,14 @@ fn goal_prefix(root: &Element) -> Option<String> {
     said.filter(|prefix| !prefix.contains("${"))
 }
 
-/// The prefix of a plugin that says none (`PluginDescriptor.getGoalPrefixFromArtifactId`): its name without `maven` and `plugin`.
+/// The prefix of a plugin that sets none (`PluginDescriptor.getGoalPrefixFromArtifactId`): its name without `maven`
+/// and `plugin`.
 pub fn default_prefix(artifact: &str) -> String {
     if artifact == "maven-plugin-plugin" {
         return "plugin".to_owned();
     }
     let without = |text: &str, word: &str| {
-        // A dash before and after goes with it, as in the pattern `-?maven-?`.
+        // The dashes around the word go with it, as in the pattern `-?maven-?`.
         let parts: Vec<_> = text.split(word).collect();
         let last = parts.len() - 1;
         let trimmed = parts.iter().enumerate().map(|(at, part)| {

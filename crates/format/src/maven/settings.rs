@@ -1,20 +1,20 @@
-//! `settings.xml`: what a client has to be told to use a repository, ready to be saved.
+//! `settings.xml`: the client settings for a repository, ready to be saved.
 
 use super::xml::Writer;
 
-/// The variable of the environment that the settings take the token from.
+/// The environment variable with the token in the settings.
 pub const TOKEN: &str = "DAYLIGHT_TOKEN";
 
-/// How a repository is to be used.
+/// How a client uses the repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
-    /// Instead of every other: it has, or fetches, whatever there is, snapshots too.
+    /// As the mirror of all others: it has or fetches every file, including snapshots.
     Instead,
-    /// Beside others: it has what was deployed to it.
+    /// In addition to others: it has only deployed files.
     Beside,
 }
 
-/// The settings for the repository of this name at this URL.
+/// Renders the settings for the repository `name` at this URL.
 pub fn render(name: &str, url: &str, how: Use) -> String {
     let mut writer = Writer::new("settings", " xmlns=\"http://maven.apache.org/SETTINGS/1.0.0\"");
     writer.comment("Save this as ~/.m2/settings.xml, or say `mvn -s FILE`.");
@@ -35,7 +35,7 @@ pub fn render(name: &str, url: &str, how: Use) -> String {
                     mirror.leaf("mirrorOf", Some("*"));
                 });
             });
-            // In place of what Maven's own model says of it, which wants no snapshots from there.
+            // Replaces the definition in Maven's own model, which disables snapshots.
             profile(&mut writer, name, "central", url);
         }
         Use::Beside => profile(&mut writer, name, name, url),
@@ -43,7 +43,7 @@ pub fn render(name: &str, url: &str, how: Use) -> String {
     writer.finish()
 }
 
-/// A profile that is active, with one repository.
+/// An active profile with one repository.
 fn profile(writer: &mut Writer, name: &str, id: &str, url: &str) {
     writer.element("profiles", |profiles| {
         profiles.element("profile", |profile| {

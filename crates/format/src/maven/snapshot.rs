@@ -1,13 +1,13 @@
-//! Builds of snapshots: the time and the number that stand for `SNAPSHOT` in the names of their files.
+//! Builds of snapshots: the time and the number that replace `SNAPSHOT` in the names of their files.
 
 use std::fmt;
 
-/// Which build of a snapshot: `20260101.120000-1`. Ordered by time, and then by number.
+/// A build of a snapshot: `20260101.120000-1`. Ordered by time, then by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Build<'a> {
     /// When it was made, in UTC: `yyyyMMdd.HHmmss`.
     pub timestamp: &'a str,
-    /// Its number: one more than that of the build before it.
+    /// Its number: one more than that of the previous build.
     pub number: u32,
 }
 
@@ -15,18 +15,18 @@ impl<'a> Build<'a> {
     /// Length of a timestamp.
     const TIMESTAMP: usize = 15;
 
-    /// Reads a build and nothing else.
+    /// Reads a build that is the whole text.
     pub fn read(text: &'a str) -> Option<Self> {
         Self::leading(text).filter(|(_, rest)| rest.is_empty()).map(|(build, _)| build)
     }
 
-    /// Reads a build at the beginning of a text; with what follows it.
+    /// Reads a build at the beginning of a text, and returns the rest.
     pub fn leading(text: &'a str) -> Option<(Self, &'a str)> {
         let (timestamp, rest) = text.split_at_checked(Self::TIMESTAMP)?;
         let rest = rest.strip_prefix('-').filter(|_| Self::is_timestamp(timestamp))?;
         let end = rest.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
         let (number, rest) = rest.split_at(end);
-        // Nobody writes `007`; if it were read, two names would be of one build.
+        // No tool writes `007`. If it were accepted, two names would mean one build.
         let number = Some(number).filter(|number| !number.starts_with('0') || number.len() == 1)?.parse().ok()?;
         Some((Self { timestamp, number }, rest))
     }
@@ -37,13 +37,13 @@ impl<'a> Build<'a> {
         Self::read(expanded.get(before.rfind('-').map_or(0, |dash| dash + 1)..)?)
     }
 
-    /// Whether this is a time as it stands in names: `yyyyMMdd.HHmmss`.
+    /// Whether a text is a time as in file names: `yyyyMMdd.HHmmss`.
     pub fn is_timestamp(text: &str) -> bool {
         let digits = |(at, byte): (usize, u8)| if at == 8 { byte == b'.' } else { byte.is_ascii_digit() };
         text.len() == Self::TIMESTAMP && text.bytes().enumerate().all(digits)
     }
 
-    /// When it was made as metadata writes it, `yyyyMMddHHmmss`.
+    /// Its time as metadata writes it, `yyyyMMddHHmmss`.
     pub fn updated(&self) -> String {
         self.timestamp.replace('.', "")
     }
@@ -55,13 +55,13 @@ impl fmt::Display for Build<'_> {
     }
 }
 
-/// What stands before `SNAPSHOT` in the version of a snapshot that can have builds.
+/// The text before `SNAPSHOT`, for a version that can have builds.
 pub(super) fn number(version: &str) -> Option<&str> {
     version.strip_suffix("SNAPSHOT").filter(|number| number.is_empty() || number.ends_with('-'))
 }
 
-/// The version in the names of the files of one build of a snapshot: `1.0-SNAPSHOT` and its build make
-/// `1.0-20260101.120000-1`. `None`: the version is not one that has builds.
+/// The version in the file names of a build: `1.0-SNAPSHOT` with its build gives `1.0-20260101.120000-1`. `None`: the
+/// version has no builds.
 pub fn expanded(version: &str, build: Build<'_>) -> Option<String> {
     number(version).map(|number| format!("{number}{build}"))
 }
@@ -71,7 +71,8 @@ pub fn build_of<'a>(version: &str, expanded: &'a str) -> Option<Build<'a>> {
     Build::read(expanded.strip_prefix(number(version)?)?)
 }
 
-/// The folder's version of what a file's name says: `1.0-20260101.120000-1` and `1.0-SNAPSHOT` are both of `1.0-SNAPSHOT`.
+/// The folder's version for the version in a file name: `1.0-20260101.120000-1` and `1.0-SNAPSHOT` both give
+/// `1.0-SNAPSHOT`.
 pub fn base(version: &str) -> String {
     match Build::trailing(version) {
         Some(build) => format!("{}SNAPSHOT", &version[..version.len() - build.to_string().len()]),

@@ -1,15 +1,16 @@
-//! XML as far as Maven's documents need it: elements and their text, read within limits, and written the same every time.
+//! Reads and writes XML as far as Maven's documents need it: elements and text, within limits, and always written in
+//! the same form.
 
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesRef, Event};
 use std::borrow::Cow;
 
-/// Longest document that is read, in bytes.
+/// The longest document, in bytes.
 pub const LONGEST: usize = 8 << 20;
-/// Most elements in one. The metadata of ten thousand versions has a fifth of them.
+/// The most elements in a document. The metadata of ten thousand versions has a fifth of that.
 const ELEMENTS: usize = 100_000;
-/// Deepest element. A POM has some twenty levels, with the settings of plugins.
+/// The deepest element. A POM has some twenty levels, including the settings of plugins.
 const DEPTH: usize = 100;
 
 /// A document cannot be read.
@@ -18,13 +19,13 @@ pub enum Unreadable {
     /// It is longer than [`LONGEST`].
     #[error("it is longer than {} MiB", LONGEST >> 20)]
     Long,
-    /// It has too many elements, or too many in each other.
+    /// It has too many elements, or they are nested too deeply.
     #[error("it has more than {ELEMENTS} elements, or more than {DEPTH} in each other")]
     Large,
     /// It is not XML.
     #[error("it is not XML: {0}")]
     Broken(String),
-    /// It is XML of something else.
+    /// It is another XML document.
     #[error("it is not a `{0}`")]
     Other(&'static str),
 }
@@ -34,13 +35,13 @@ pub enum Unreadable {
 pub(super) struct Element {
     name: String,
     text: String,
-    /// Whether an entity stands in its text that the document cannot explain.
+    /// Whether the text contains an entity that the document does not declare.
     undeclared: bool,
     children: Vec<Element>,
 }
 
 impl Element {
-    /// Reads a document whose outermost element has this name.
+    /// Reads a document with this root element.
     pub(super) fn read(bytes: &[u8], name: &'static str) -> Result<Self, Unreadable> {
         if bytes.len() > LONGEST {
             return Err(Unreadable::Long);
@@ -50,29 +51,30 @@ impl Element {
         root.children.into_iter().find(|element| element.name == name).ok_or(Unreadable::Other(name))
     }
 
-    /// The first child of this name.
+    /// The first child with this name.
     pub(super) fn child(&self, name: &str) -> Option<&Element> {
         self.children.iter().find(|child| child.name == name)
     }
 
-    /// All children of this name below the first child `of`: `versions/version`.
+    /// All children with this name below the first child `of`: `versions/version`.
     pub(super) fn list<'a>(&'a self, of: &str, name: &'a str) -> impl Iterator<Item = &'a Element> {
         let children = self.child(of).map(|of| of.children.as_slice()).unwrap_or_default();
         children.iter().filter(move |child| child.name == name)
     }
 
-    /// Its text, without the space around it, if it has one. None where an undeclared entity stands in it: nobody knows the
-    /// text then, and a coordinate must not be a guess.
+    /// The trimmed text, if there is any. `None` if it contains an undeclared entity: the text is then unknown, and
+    /// coordinates must not be guessed.
     pub(super) fn text(&self) -> Option<&str> {
         self.prose().filter(|_| !self.undeclared)
     }
 
-    /// The text of the first child of this name.
+    /// The text of the first child with this name.
     pub(super) fn text_of(&self, name: &str) -> Option<&str> {
         self.child(name)?.text()
     }
 
-    /// The text of the first child of this name, for people: an undeclared entity (`&oslash;` in old POMs) stays as it is written.
+    /// The text of the first child with this name, for display: an undeclared entity (`&oslash;` in old POMs) stays
+    /// as written.
     pub(super) fn prose_of(&self, name: &str) -> Option<&str> {
         self.child(name)?.prose()
     }
@@ -82,7 +84,7 @@ impl Element {
     }
 }
 
-/// The text of a document: UTF-8, UTF-16 with its mark, or else Latin-1, which POMs of long ago are in.
+/// Decodes a document: UTF-8, UTF-16 with a byte order mark, or else Latin-1, as in very old POMs.
 fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     let wide = |pair: fn([u8; 2]) -> u16| {
         let units = bytes.chunks_exact(2).map(|two| pair([two[0], two[1]]));
@@ -98,7 +100,7 @@ fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Everything in a text, as the children of an element of no name.
+/// Parses a text into the children of a nameless element.
 fn tree(text: &str) -> Result<Element, Unreadable> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().allow_dangling_amp = true;
@@ -150,7 +152,7 @@ fn say(open: &mut [Element], text: &str) {
     }
 }
 
-/// What a reference stands for; `None`: only a DTD could tell, and none is read.
+/// The text of a reference; `None`: only a DTD could tell, and DTDs are not read.
 fn resolved(reference: &BytesRef<'_>) -> Option<String> {
     match reference.resolve_char_ref() {
         Ok(Some(character)) => Some(character.to_string()),
@@ -158,20 +160,20 @@ fn resolved(reference: &BytesRef<'_>) -> Option<String> {
     }
 }
 
-/// A document that is written, two spaces for each level.
+/// A document that is being written, indented by two spaces.
 pub(super) struct Writer {
     text: String,
     open: Vec<&'static str>,
 }
 
 impl Writer {
-    /// Begins a document with an element; `attributes` are written as they are.
+    /// Begins a document with its root element. `attributes` are written unchanged.
     pub(super) fn new(name: &'static str, attributes: &str) -> Self {
         let text = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{name}{attributes}>\n");
         Self { text, open: vec![name] }
     }
 
-    /// An element, and what is in it.
+    /// An element with children.
     pub(super) fn element(&mut self, name: &'static str, inside: impl FnOnce(&mut Self)) {
         self.line(&format!("<{name}>"));
         self.open.push(name);
@@ -187,7 +189,7 @@ impl Writer {
         }
     }
 
-    /// A remark for people.
+    /// A comment.
     pub(super) fn comment(&mut self, text: &str) {
         self.line(&format!("<!-- {} -->", text.replace("--", "- -")));
     }
@@ -214,7 +216,7 @@ fn escaped(text: &str) -> String {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
-            // XML has no way to say these.
+            // XML cannot represent these characters.
             _ if character.is_control() && !matches!(character, '\n' | '\t') => {
                 escaped.push(char::REPLACEMENT_CHARACTER);
             }
