@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use store::{Arrival, CachedFile, Hashes, Origin, Store, StoreOptions};
+use store::{Arrival, CachedFile, Hashes, Origin, RepositoryRecord, Store, StoreOptions};
 use telemetry::{Clock, Event, Millis, Recorder, RecorderOptions};
 
 pub(super) const HOSTED: usize = 12;
@@ -104,17 +104,30 @@ pub(super) fn filling<T>(data: &Path, fill: impl AsyncFnOnce(&Arc<Store>, Millis
     filled
 }
 
+/// The URLs of a remote repository's upstream, which the store has among the settings that it does not interpret.
+pub(super) fn urls(record: &RepositoryRecord) -> Option<Vec<String>> {
+    let record = serde_json::to_value(record).ok()?;
+    serde_json::from_value(record.pointer("/remote/urls")?.clone()).ok()
+}
+
 /// Notes what is known of all folders, some at a time.
 async fn note_all(store: &Arc<Store>, folders: usize, now: Millis) -> Result<()> {
     let all = store.repositories(&mut Event::job("fill", now)).await?;
     let origin = |number: usize| {
         let (id, record) = all.iter().find(|(_, record)| record.name == format!("far-{number}"))?;
-        Some(Origin::new(*id, &record.remote.as_ref()?.urls))
+        Some(Origin::new(*id, &urls(record)?))
     };
     let origins: Arc<[Origin]> = (0..REMOTES).map(origin).collect::<Option<_>>().context("a member is not there")?;
     let hashes = Hashes::of(&BYTES);
-    let file =
-        CachedFile { hashes, etag: None, modified: None, first_seen: now, fetched: now, checked: now, verified: None };
+    let file = CachedFile {
+        hashes,
+        validator: None,
+        modified: None,
+        first_seen: now,
+        fetched: now,
+        checked: now,
+        verified: None,
+    };
     let mut under_way = Vec::new();
     for part in 0..WIDE {
         let (store, origins, file) = (store.clone(), origins.clone(), file.clone());

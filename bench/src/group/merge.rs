@@ -1,6 +1,6 @@
 //! Metadata of many members with many versions each, in one: what that takes in memory, and how long.
 
-use super::fill::{filling, repositories};
+use super::fill::{filling, repositories, urls};
 use crate::http::Connection;
 use crate::process::Server;
 use crate::spread::Spread;
@@ -31,13 +31,13 @@ pub(super) fn row() -> Result<()> {
     let bytes = filling(&data, async |store, now| {
         let (mut event, mut bytes) = (Event::job("fill", now), 0);
         for (id, record) in store.repositories(&mut event).await? {
-            let Some((number, remote)) = record.name.strip_prefix("far-").zip(record.remote.as_ref()) else { continue };
+            let Some((number, urls)) = record.name.strip_prefix("far-").zip(urls(&record)) else { continue };
             let text = metadata(number).into_bytes();
             bytes += text.len();
             let hashes = Hashes::of(&text);
             let file = CachedFile {
                 hashes,
-                etag: None,
+                validator: None,
                 modified: None,
                 first_seen: now,
                 fetched: now,
@@ -46,7 +46,7 @@ pub(super) fn row() -> Result<()> {
             };
             let arrival = Arrival::Bytes(text.into());
             ensure!(
-                store.keep_cached(Origin::new(id, &remote.urls), PATH, file, arrival, None, &mut event).await?,
+                store.keep_cached(Origin::new(id, &urls), PATH, file, arrival, None, &mut event).await?,
                 "not kept"
             );
         }

@@ -4,8 +4,8 @@ use crate::config::{DeclaredRepository, Upstream, UpstreamUrl};
 use crate::first_start::{BY, MAVEN_CENTRAL};
 use crate::settings_patch::credential_guard;
 use format::gem::info::FormatVersion;
+use repository::RepositoryRecord;
 use repository::{BadSetting, Error, FormerFiles, Repositories};
-use store::RepositoryRecord;
 use telemetry::{Event, Log};
 
 /// A repository cannot be as the file declares it.
@@ -127,7 +127,8 @@ async fn apply_one(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::{RemoteRecord, RepositoryKind};
+    use repository::RemoteRecord;
+    use store::RepositoryKind;
     use telemetry::Millis;
 
     #[test]

@@ -5,8 +5,9 @@ use crate::config::{Secret, Upstream};
 use anyhow::Context;
 use format::gem::info::FormatVersion;
 use repository::Scope;
+use repository::{RemoteRecord, RepositoryRecord};
 use repository::{Repositories, VersionPolicy};
-use store::{RemoteRecord, RepositoryKind, RepositoryRecord, Seq, Store};
+use store::{RepositoryKind, Seq, Store};
 use telemetry::{Event, Millis};
 
 /// The name of the first remote repository.

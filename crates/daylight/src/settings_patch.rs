@@ -3,12 +3,13 @@
 
 use crate::config::references::References;
 use format::gem::info::FormatVersion;
+use repository::RepositoryRecord;
 use repository::{BadSetting, Error, Format, FormerFiles, Ownership, Protocol};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use store::{RepositoryKind, RepositoryRecord};
+use store::RepositoryKind;
 use telemetry::{Event, Millis};
 
 pub(crate) mod credential_guard;

@@ -1,7 +1,7 @@
 //! A setting that cannot be, in words for whoever set it.
 
+use crate::record::RepositoryRecord;
 use std::ops::RangeInclusive;
-use store::RepositoryRecord;
 
 /// What is wrong with a setting, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -6,8 +6,8 @@ use crate::format::rules::FormatRules;
 use crate::gem::rules::GemRules;
 use crate::maven::rules::MavenRules;
 use crate::raw::rules::RawRules;
+use crate::record::RepositoryRecord;
 use serde_json::Value;
-use store::RepositoryRecord;
 
 /// A package format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

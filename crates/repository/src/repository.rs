@@ -7,10 +7,11 @@ use crate::as_of::Past;
 use crate::format::Format;
 use crate::policy::rules::OPEN;
 use crate::policy::rules::{Rules, View};
+use crate::record::RepositoryRecord;
 use crate::repository::shared::Shared;
 use std::collections::HashMap;
 use std::sync::Arc;
-use store::{Origin, RepositoryId, RepositoryRecord, Stamp};
+use store::{Origin, RepositoryId, Stamp};
 use telemetry::Millis;
 
 /// One repository as it is set now.
@@ -20,6 +21,8 @@ pub struct Repository {
     pub id: RepositoryId,
     /// Its settings.
     pub record: RepositoryRecord,
+    /// Its settings as the store has them. A change that relies on them expects exactly these.
+    pub(crate) stored: Arc<store::RepositoryRecord>,
     /// Its format.
     pub format: Format,
     /// Its policy; where it is seen through a group, with that of the group.
@@ -38,9 +41,15 @@ pub struct Repository {
 
 impl Repository {
     /// One that is looked at as it is, by its own rules; a group of nothing yet.
-    pub(crate) fn new(id: RepositoryId, record: RepositoryRecord, format: Format, shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(
+        id: RepositoryId,
+        record: RepositoryRecord,
+        stored: Arc<store::RepositoryRecord>,
+        format: Format,
+        shared: Arc<Shared>,
+    ) -> Self {
         let (origin, rules) = (Self::origin_of(id, &record), Rules::of(&record, format));
-        Self { id, record, format, rules, as_of: None, origin, shared, asks: true, leaves: Arc::default() }
+        Self { id, record, stored, format, rules, as_of: None, origin, shared, asks: true, leaves: Arc::default() }
     }
 
     /// The repository seen at `now`.
@@ -62,9 +71,9 @@ impl Repository {
 
     /// The same, looked at with these rules and as of this moment.
     pub(crate) fn seen(&self, rules: Rules, as_of: Option<Past>) -> Self {
-        let Self { id, record, format, origin, shared, asks, leaves, .. } = self;
-        let (record, shared, leaves) = (record.clone(), shared.clone(), leaves.clone());
-        Self { id: *id, record, format: *format, rules, as_of, origin: *origin, shared, asks: *asks, leaves }
+        let Self { id, record, stored, format, origin, shared, asks, leaves, .. } = self;
+        let (record, stored, shared, leaves) = (record.clone(), stored.clone(), shared.clone(), leaves.clone());
+        Self { id: *id, record, stored, format: *format, rules, as_of, origin: *origin, shared, asks: *asks, leaves }
     }
 
     /// The same, with upstreams that are not asked, so that it answers with what is known.

@@ -9,8 +9,9 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::name::RepositoryName;
 use crate::policy::settle;
+use crate::record::{RemoteRecord, RepositoryRecord};
 use crate::upstream::checksum_policy::ChecksumPolicy;
-use store::{RemoteRecord, RepositoryKind, RepositoryRecord};
+use store::RepositoryKind;
 use telemetry::Event;
 
 /// Most URLs of one remote repository: the upstream and its mirrors.

@@ -124,7 +124,8 @@ pub(crate) fn removed(rows: &[Entry]) -> impl Iterator<Item = &Entry> {
 mod tests {
     use super::*;
     use crate::policy::rules::Rules;
-    use store::{Digest, Hashes, PolicyRecord, RepositoryKind, RepositoryRecord};
+    use crate::record::{PolicyRecord, RepositoryRecord};
+    use store::{Digest, Hashes, RepositoryKind};
 
     fn entry(key: &str, state: State, published: i64, changed: i64) -> Entry {
         let hashes = Hashes {

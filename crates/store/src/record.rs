@@ -1,7 +1,10 @@
-//! Repositories and their settings, as the journal has them.
+//! Repositories, as the journal has them.
 
-use crate::PolicyRecord;
-use serde::{Deserialize, Serialize};
+use crate::opaque_settings::OpaqueSettings;
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
 use telemetry::Millis;
 
 /// The number of a change. The first is 1; 0 means that there is none yet.
@@ -18,84 +21,12 @@ pub struct RepositoryId(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RepositoryKind {
-    /// Holds packages of its own.
+    /// Has entries of its own.
     Hosted,
     /// Stands for one upstream.
     Remote,
-    /// Joins others behind one URL.
+    /// Combines other repositories.
     Group,
-}
-
-/// A repository's settings, after a change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RepositoryRecord {
-    /// Its name in URLs.
-    pub name: String,
-    /// `gem`, `maven`: names a format; opaque here.
-    pub format: String,
-    /// Hosted, remote or group.
-    pub kind: RepositoryKind,
-    /// Whether reading needs a token.
-    pub private: bool,
-    /// Names of a group's members, in order.
-    #[serde(default)]
-    pub members: Vec<String>,
-    /// Names of index protocols that are switched off; opaque here.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub protocols_off: Vec<String>,
-    /// Whether only the owners of a package may change it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub owners_enforced: bool,
-    /// Where its index of lines was last begun anew.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub index_base: Option<IndexBase>,
-    /// Name of the form its index lines have, where that is not the usual one; opaque here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub info_format: Option<String>,
-    /// What a remote repository stands for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub remote: Option<Box<RemoteRecord>>,
-    /// Names which versions a hosted repository takes, where that is not all of them; opaque here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub versions: Option<String>,
-    /// Whether what is published may be published again with other bytes.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub replaceable: bool,
-    /// How much of what is published again and again is kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retention: Option<Retention>,
-    /// What of it may be seen, where that is not everything.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub policy: Option<Box<PolicyRecord>>,
-    /// When it was made.
-    pub created: Millis,
-    /// Set when it was removed: the name is free again, the content stays until the horizon.
-    #[serde(default)]
-    pub removed: Option<Millis>,
-}
-
-impl RepositoryRecord {
-    /// One in which nothing is set yet.
-    pub fn new(name: &str, format: &str, kind: RepositoryKind, created: Millis) -> Self {
-        Self {
-            name: name.to_owned(),
-            format: format.to_owned(),
-            kind,
-            private: false,
-            members: Vec::new(),
-            protocols_off: Vec::new(),
-            owners_enforced: false,
-            index_base: None,
-            info_format: None,
-            remote: None,
-            versions: None,
-            replaceable: false,
-            retention: None,
-            policy: None,
-            created,
-            removed: None,
-        }
-    }
 }
 
 impl RepositoryKind {
@@ -112,66 +43,102 @@ impl RepositoryKind {
     }
 }
 
-/// The upstream that a remote repository stands for, and how it is asked.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct RemoteRecord {
-    /// Its base URLs: the upstream, then its mirrors in the order in which they are asked. At least one.
-    pub urls: Vec<String>,
-    /// Where the credentials for it are, never they themselves: `env:NAME` or `file:PATH` of `user:password` or a token.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub credentials: Option<String>,
-    /// URL of the HTTP proxy on the way to it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proxy: Option<String>,
-    /// Where the credentials for the proxy are, like those of the upstream.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proxy_credentials: Option<String>,
-    /// Hosts that are reached without the proxy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub no_proxy: Option<Vec<String>>,
-    /// Path of a PEM file with certificates that are trusted besides the machine's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trust: Option<String>,
-    /// Path of a PEM file with the certificate shown to it, and its key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub certificate: Option<String>,
-    /// Names what becomes of a file whose bytes are not those that it promises, where that is not the usual; opaque here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checksums: Option<String>,
-    /// How long what may change is good before it is asked for again, in seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fresh_s: Option<u64>,
-    /// How long what is proven missing counts as missing, in seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missing_s: Option<u64>,
-    /// How many bytes of it are kept; those used least go first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_bytes: Option<u64>,
-    /// Whether what it says of the beginnings of all its paths tells groups whom to ask first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prefixes: Option<bool>,
-}
-
-/// What of a version that is published again and again, as snapshots are, is kept: what satisfies the first or the second, and
-/// always the newest. The third takes away whatever these keep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Retention {
-    /// The newest so many.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub builds: Option<u64>,
-    /// Those younger than so many days.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub days: Option<u64>,
-    /// Nothing that was published before what it became has been out for so many days.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub released_days: Option<u64>,
-}
-
-/// An index of lines that was begun anew: with what its lines up to a change come to, which they tell for ever.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IndexBase {
-    /// The last change whose line is in what it begins with; those after it follow as they are.
-    pub through: Seq,
-    /// The moment that the index says it was begun.
+/// A repository after a change, with the settings that the store uses and those that are opaque to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepositoryRecord {
+    /// Its name, unique among the repositories that are not removed.
+    pub name: String,
+    /// The name of its format. Opaque.
+    pub format: String,
+    /// Hosted, remote or group.
+    pub kind: RepositoryKind,
+    /// Whether reading needs a token.
+    pub private: bool,
+    /// The names of a group's members, in order.
+    pub members: Vec<String>,
+    /// All other settings.
+    pub settings: OpaqueSettings,
+    /// When it was made.
     pub created: Millis,
+    /// When it was removed. Then its name is free again, and its content stays for a while.
+    pub removed: Option<Millis>,
 }
+
+impl RepositoryRecord {
+    /// A repository without further settings.
+    pub fn new(name: &str, format: &str, kind: RepositoryKind, created: Millis) -> Self {
+        Self {
+            name: name.to_owned(),
+            format: format.to_owned(),
+            kind,
+            private: false,
+            members: Vec::new(),
+            settings: OpaqueSettings::default(),
+            created,
+            removed: None,
+        }
+    }
+}
+
+/// On disk the opaque settings are fields like the others, between `members` and `created`.
+impl Serialize for RepositoryRecord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &self.name)?;
+        map.serialize_entry("format", &self.format)?;
+        map.serialize_entry("kind", &self.kind)?;
+        map.serialize_entry("private", &self.private)?;
+        map.serialize_entry("members", &self.members)?;
+        self.settings.fields().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
+        map.serialize_entry("created", &self.created)?;
+        map.serialize_entry("removed", &self.removed)?;
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for RepositoryRecord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+struct Fields;
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = RepositoryRecord;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the settings of a repository")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RepositoryRecord, A::Error> {
+        let (mut name, mut format, mut kind, mut private, mut created) = (None, None, None, None, None);
+        let (mut members, mut settings, mut removed) = (Vec::new(), OpaqueSettings::default(), None);
+        while let Some(field) = map.next_key::<String>()? {
+            match field.as_str() {
+                "name" => name = Some(map.next_value()?),
+                "format" => format = Some(map.next_value()?),
+                "kind" => kind = Some(map.next_value()?),
+                "private" => private = Some(map.next_value()?),
+                "members" => members = map.next_value()?,
+                "created" => created = Some(map.next_value()?),
+                "removed" => removed = map.next_value()?,
+                _ => settings.push(field, &mut map)?,
+            }
+        }
+        let missing = A::Error::missing_field;
+        Ok(RepositoryRecord {
+            name: name.ok_or_else(|| missing("name"))?,
+            format: format.ok_or_else(|| missing("format"))?,
+            kind: kind.ok_or_else(|| missing("kind"))?,
+            private: private.ok_or_else(|| missing("private"))?,
+            members,
+            settings,
+            created: created.ok_or_else(|| missing("created"))?,
+            removed,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,9 +4,9 @@ use crate::app::App;
 use crate::error::Error;
 use repository::BadSetting;
 use repository::moment;
+use repository::{ExceptionRecord, PolicyRecord};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{ExceptionRecord, PolicyRecord};
 use telemetry::Event;
 
 /// The body of a POST.
@@ -54,7 +54,7 @@ pub(super) async fn add(
     }
     let mut exception = ExceptionRecord { package, why, who: by.to_owned(), made: now, since: None, until };
     let value = to_json(&exception);
-    let add = move |record: &mut store::RepositoryRecord| {
+    let add = move |record: &mut repository::RepositoryRecord| {
         let exceptions = &mut record.policy.get_or_insert_default().exceptions;
         // Answers as of earlier moments do not change: the new exception begins with the one that it replaces.
         let holds = |one: &&ExceptionRecord| one.until.is_none_or(|until| until > now);
@@ -70,7 +70,7 @@ pub(super) async fn add(
 
 /// Removes the exception for `package`.
 pub(super) async fn end(app: &App, name: &str, package: &str, by: &str, event: &mut Event) -> Result<Value, Error> {
-    let end = |record: &mut store::RepositoryRecord| {
+    let end = |record: &mut repository::RepositoryRecord| {
         let exceptions = &mut record.policy.get_or_insert_default().exceptions;
         let before = exceptions.len();
         exceptions.retain(|one| one.package != package);

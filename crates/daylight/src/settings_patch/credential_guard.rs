@@ -4,8 +4,8 @@
 use crate::config::references::References;
 use http::Uri;
 use repository::BadSetting;
+use repository::{RemoteRecord, RepositoryRecord};
 use serde_json::{Map, Value};
-use store::{RemoteRecord, RepositoryRecord};
 
 /// Whether the upstream needs credentials. Its content is then private, unless somebody says otherwise.
 pub(super) fn needs_credentials(record: &RepositoryRecord) -> bool {

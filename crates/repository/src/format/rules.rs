@@ -4,9 +4,10 @@
 //! nobody thought of it.
 
 use crate::bad_setting::BadSetting;
+use crate::record::RepositoryRecord;
 use serde_json::Value;
 use std::borrow::Cow;
-use store::{Entry, RepositoryKind, RepositoryRecord};
+use store::{Entry, RepositoryKind};
 
 /// A package, and a version of it, by the names that the format gives them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::gem::hosted::Hosted;
 use crate::gem::versions;
-use store::IndexBase;
+use crate::record::IndexBase;
 use telemetry::Event;
 
 /// Makes the file as it will begin, commits that it does, and puts it in place: whoever asks from then on gets it.

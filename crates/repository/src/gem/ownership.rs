@@ -1,7 +1,7 @@
 //! Whether the owners of a gem decide who may change it.
 
 use crate::bad_setting::BadSetting;
-use store::RepositoryRecord;
+use crate::record::RepositoryRecord;
 use telemetry::Event;
 
 /// What the owners of a gem are for. A closed list.

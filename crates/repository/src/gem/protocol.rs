@@ -1,7 +1,7 @@
 //! The index protocols of a repository, each of which can be switched off while the server runs: clients then fall back
 //! to what they knew before it, or go without.
 
-use store::RepositoryRecord;
+use crate::record::RepositoryRecord;
 
 /// A way in which clients read what a repository has. A closed list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

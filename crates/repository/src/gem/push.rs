@@ -63,7 +63,7 @@ pub(crate) async fn push(
             at: entry.published,
             expect: vec![
                 // The line holds the MD5 of an `/info` in the form that was set.
-                Expect::RepositoryIs { id: repository.id, record: Box::new(repository.record.clone()) },
+                Expect::RepositoryIs { id: repository.id, record: Box::new((*repository.stored).clone()) },
                 Expect::UnitAt { repository: repository.id, unit: package.name.clone(), seq },
                 // Looked at before; but others push, too.
                 Expect::KeyFreeInAnyCase { repository: repository.id, key: full_name.clone() },

@@ -5,11 +5,12 @@ use crate::error::Error;
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::{facts, render_info};
 use crate::gem::rules::kept_info_format;
+use crate::record::{IndexBase, RepositoryRecord};
 use crate::repository::Repository;
 use crate::visible;
 use crate::workers::aside;
 use format::gem::{self, info::FormatVersion};
-use store::{Batch, Change, CommitError, Entry, Expect, IndexBase, Lane, RepositoryRecord, Seq};
+use store::{Batch, Change, CommitError, Entry, Expect, Lane, Seq};
 use telemetry::{Event, Millis, Op};
 
 /// Names asked of the store at once.
@@ -35,8 +36,9 @@ pub(crate) async fn reform(
         let base = IndexBase { through: Seq(seq.0 + changes.len() as u64), created: at };
         let record =
             RepositoryRecord { info_format: kept_info_format(format), index_base: Some(base), ..before.clone() };
-        changes.push(Change::Repository { id, record });
-        let expect = vec![Expect::RepositoryIs { id, record: Box::new(before.clone()) }, Expect::JournalAt(seq)];
+        changes.push(Change::Repository { id, record: record.stored()? });
+        let unchanged = Expect::RepositoryIs { id, record: Box::new((*repository.stored).clone()) };
+        let expect = vec![unchanged, Expect::JournalAt(seq)];
         match store.commit(Batch { by: by.to_owned(), at, expect, changes }, event).await {
             Ok(_) => return Ok(()),
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::JournalAt(_)) => {}

@@ -4,11 +4,12 @@ use crate::bad_setting::BadSetting;
 use crate::format::rules::{AMBIGUOUS_PATH, Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
 use crate::gem::ownership::Ownership;
 use crate::gem::protocol::Protocol;
+use crate::record::RepositoryRecord;
 use format::gem::info::FormatVersion;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use store::{Entry, RepositoryKind, RepositoryRecord};
+use store::{Entry, RepositoryKind};
 use telemetry::Event;
 
 /// The rules of gems.

@@ -7,9 +7,10 @@ use crate::gem::from_rows;
 use crate::gem::hosted::Hosted;
 use crate::gem::indexes::versions::VersionLog;
 use crate::index::incremental_index::IndexSource;
+use crate::record::IndexBase;
 use format::gem;
 use std::collections::BTreeMap;
-use store::{IndexBase, Lane, Seq};
+use store::{Lane, Seq};
 use telemetry::{Event, Millis, Op};
 
 /// Lines asked of the store at once.

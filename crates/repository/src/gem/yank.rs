@@ -39,7 +39,7 @@ pub(crate) async fn yank(
             by: by.name.to_owned(),
             at: entry.changed,
             expect: vec![
-                Expect::RepositoryIs { id, record: Box::new(repository.record.clone()) },
+                Expect::RepositoryIs { id, record: Box::new((*repository.stored).clone()) },
                 Expect::UnitAt { repository: id, unit: name.to_owned(), seq },
             ],
             changes: vec![Change::Entry { repository: id, entry }],

@@ -3,11 +3,11 @@
 use crate::error::Error;
 use crate::maven::version_policy::VersionPolicy;
 use crate::policy::named::{Named, Since};
+use crate::record::RepositoryRecord;
 use crate::tree::question;
 use crate::upstream::first_seen::age_key::VersionPath;
 use format::maven::path::{self, Artifact, Kind, Metadata, Path};
 use format::tree::{self, Checksum};
-use store::RepositoryRecord;
 use telemetry::{Subject, Text};
 
 /// A path with what the layout reads in it.

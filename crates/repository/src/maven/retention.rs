@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::maven::layout::MavenPath;
 use crate::maven::listing::{self, ListingRow, Version};
+use crate::record::Retention;
 use crate::repository::Repository;
 use crate::tree::{Tree, folder};
 use crate::visible;
@@ -13,7 +14,7 @@ use format::maven::path::Artifact;
 use format::maven::snapshot::Build;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use store::{Entry, Retention, State};
+use store::{Entry, State};
 use telemetry::{Event, Millis, Outcome, Tick};
 
 /// A day, in milliseconds.

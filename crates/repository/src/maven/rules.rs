@@ -3,10 +3,11 @@
 use crate::bad_setting::BadSetting;
 use crate::format::rules::{Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
 use crate::maven::version_policy::VersionPolicy;
+use crate::record::{RepositoryRecord, Retention};
 use format::maven::path;
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use store::{Entry, RepositoryKind, RepositoryRecord, Retention};
+use store::{Entry, RepositoryKind};
 
 /// The rules of Maven.
 pub(crate) struct MavenRules;

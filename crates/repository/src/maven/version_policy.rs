@@ -1,7 +1,7 @@
 //! Which versions a hosted repository of Maven takes.
 
 use crate::bad_setting::BadSetting;
-use store::RepositoryRecord;
+use crate::record::RepositoryRecord;
 use telemetry::Event;
 
 /// Releases, which are for ever, and snapshots, which are published again and again. A closed list.

@@ -8,8 +8,8 @@ use crate::policy::hidden::{Hidden, Why};
 use crate::policy::named::{Named, Since};
 use crate::policy::pattern::Pattern;
 use crate::policy::prefix::Prefix;
+use crate::record::{ExceptionRecord, PolicyRecord, RepositoryRecord};
 use std::sync::Arc;
-use store::{ExceptionRecord, PolicyRecord, RepositoryRecord};
 use telemetry::Millis;
 
 /// What may be seen. What any layer hides is hidden. Clones share them.

@@ -4,7 +4,8 @@ use crate::bad_setting::BadSetting;
 use crate::format::Format;
 use crate::policy::pattern::Pattern;
 use crate::policy::prefix::Prefix;
-use store::{PolicyRecord, RepositoryKind};
+use crate::record::PolicyRecord;
+use store::RepositoryKind;
 
 /// Most patterns, prefixes or exceptions of each kind.
 const LIST_MAX: usize = 1_000;
@@ -65,7 +66,7 @@ fn few(name: &str, count: usize) -> Result<(), BadSetting> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::ExceptionRecord;
+    use crate::record::ExceptionRecord;
     use telemetry::Millis;
 
     fn settle(policy: PolicyRecord, kind: RepositoryKind) -> Result<Option<PolicyRecord>, BadSetting> {

@@ -2,10 +2,11 @@
 
 use crate::bad_setting::BadSetting;
 use crate::format::rules::{AMBIGUOUS_PATH, Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
+use crate::record::RepositoryRecord;
 use format::tree;
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use store::{Entry, RepositoryKind, RepositoryRecord};
+use store::{Entry, RepositoryKind};
 
 /// The rules of raw files.
 pub(crate) struct RawRules;

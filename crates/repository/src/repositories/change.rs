@@ -3,13 +3,14 @@
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
 use crate::gem::{compact, reformat};
+use crate::record::{IndexBase, RepositoryRecord};
 use crate::repositories::cached::{Cached, FormerFiles};
 use crate::repositories::{Repositories, members};
 use crate::repository::Repository;
 use crate::settings;
 use format::gem::info::FormatVersion;
 use std::sync::Arc;
-use store::{Batch, Change, CommitError, Conflict, Expect, IndexBase, Lane, Origin, RepositoryId, RepositoryRecord};
+use store::{Batch, Change, CommitError, Conflict, Expect, Lane, Origin, RepositoryId};
 use telemetry::{Event, Millis, Op, Outcome, Tick};
 
 impl Repositories {
@@ -30,7 +31,7 @@ impl Repositories {
             self.check(&mut record, event).await?;
             members::check(&record, &known, &records)?;
             batch.expect.push(Expect::RepositoryNameFree(record.name.clone()));
-            batch.changes.push(Change::Repository { id: RepositoryId(0), record });
+            batch.changes.push(Change::Repository { id: RepositoryId(0), record: record.stored()? });
         }
         match self.store.commit(batch, event).await {
             Err(CommitError::Conflict(Conflict(Expect::RepositoryNameFree(name)))) => Err(Error::NameTaken(name)),
@@ -176,7 +177,7 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<(), Error> {
         let name = record.name.clone();
-        let change = Change::Repository { id, record };
+        let change = Change::Repository { id, record: record.stored()? };
         let (expect, changes) = (vec![Expect::RepositoryLives(id)], vec![change]);
         let batch = Batch { by: by.to_owned(), at: self.clock.now(), expect, changes };
         match self.store.commit(batch, event).await {

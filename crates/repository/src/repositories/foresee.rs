@@ -4,10 +4,11 @@ use crate::actor::Actor;
 use crate::error::Error;
 use crate::found::Found;
 use crate::question::Ask;
-use crate::repositories::{Repositories, list, members};
-use crate::repository::RepositoryTable;
+use crate::record::RepositoryRecord;
+use crate::repositories::list::{self, ReadRecord};
+use crate::repositories::{Repositories, members};
+use crate::repository::{Repository, RepositoryTable};
 use std::sync::Arc;
-use store::RepositoryRecord;
 use telemetry::{Event, MemberRecord, MemberSaid};
 
 /// What would come of a question.
@@ -51,8 +52,9 @@ impl Repositories {
         self.check(&mut record, event).await?;
         members::check(&record, &known, &[])?;
         let others = known.by_name.values().filter(|one| one.id != repository.id);
-        let mut records: Vec<_> = others.map(|one| (one.id, one.record.clone())).collect();
-        records.push((repository.id, record));
+        let read = |one: &Repository, record| ReadRecord { id: one.id, record, stored: one.stored.clone() };
+        let mut records: Vec<_> = others.map(|one| read(one, one.record.clone())).collect();
+        records.push(read(&repository, record));
         list::known(records, Some(&known), &self.room, known.stamp)
     }
 }

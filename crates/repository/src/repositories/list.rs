@@ -3,11 +3,12 @@
 use crate::error::Error;
 use crate::format::Format;
 use crate::policy::rules::Rules;
+use crate::record::RepositoryRecord;
 use crate::repository::shared::Shared;
 use crate::repository::{Repository, RepositoryTable};
 use std::collections::HashMap;
 use std::sync::Arc;
-use store::{RepositoryId, RepositoryKind, RepositoryRecord, Stamp, Store, Unit};
+use store::{RepositoryId, RepositoryKind, Stamp, Store, Unit};
 use telemetry::{Bound, Event, Millis};
 
 /// The list as the truth has it. The stamp comes first: see [`RepositoryTable::stamp`].
@@ -19,18 +20,29 @@ pub(crate) async fn read(
     event: &mut Event,
 ) -> Result<RepositoryTable, Error> {
     let stamp = store.revisions().stamp(&[Unit::Settings], Millis(i64::MAX)).ok_or(Error::GivenUp)?;
-    known(store.repositories(event).await?, before, room, stamp)
+    let read = |(id, stored): (RepositoryId, store::RepositoryRecord)| {
+        Ok(ReadRecord { id, record: RepositoryRecord::read(&stored)?, stored: Arc::new(stored) })
+    };
+    let records = store.repositories(event).await?.into_iter().map(read).collect::<Result<_, store::Error>>()?;
+    known(records, before, room, stamp)
+}
+
+/// The settings of a repository, as they were read.
+pub(crate) struct ReadRecord {
+    pub(crate) id: RepositoryId,
+    pub(crate) record: RepositoryRecord,
+    pub(crate) stored: Arc<store::RepositoryRecord>,
 }
 
 /// What these records come to.
 pub(crate) fn known(
-    records: Vec<(RepositoryId, RepositoryRecord)>,
+    records: Vec<ReadRecord>,
     before: Option<&RepositoryTable>,
     room: &Arc<Bound>,
     stamp: Stamp,
 ) -> Result<RepositoryTable, Error> {
     let mut by_name = HashMap::new();
-    for (id, record) in records {
+    for ReadRecord { id, record, stored } in records {
         let format = Format::named(&record.format).ok_or_else(|| {
             Error::Unsupported(format!(
                 "repository `{}` has a format that is unknown here: `{}`",
@@ -39,7 +51,7 @@ pub(crate) fn known(
         })?;
         let before = before.and_then(|known| known.by_name.get(&record.name)).filter(|before| before.id == id);
         let shared = before.map_or_else(|| Arc::new(Shared::new(format, id, room)), |before| before.shared.clone());
-        by_name.insert(record.name.clone(), Repository::new(id, record, format, shared));
+        by_name.insert(record.name.clone(), Repository::new(id, record, stored, format, shared));
     }
     let groups: Vec<(String, Arc<[Arc<Repository>]>)> = by_name
         .values()

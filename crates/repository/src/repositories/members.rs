@@ -3,9 +3,10 @@
 
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
+use crate::record::RepositoryRecord;
 use crate::repository::RepositoryTable;
 use std::collections::HashMap;
-use store::{RepositoryKind, RepositoryRecord};
+use store::RepositoryKind;
 
 /// Most hosted and remote repositories that a group comes to.
 const LEAVES_MAX: usize = 100;

@@ -5,11 +5,12 @@
 
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
+use crate::record::RepositoryRecord;
 use crate::repositories::{Repositories, members};
 use crate::repository::Repository;
 use crate::undo::UNDO_MS;
 use std::sync::Arc;
-use store::{Batch, Change, CommitError, Conflict, Expect, Holding, RepositoryId, RepositoryKind, RepositoryRecord};
+use store::{Batch, Change, CommitError, Conflict, Expect, Holding, RepositoryId, RepositoryKind};
 use telemetry::{Event, Millis};
 
 /// A repository that was removed.
@@ -77,7 +78,8 @@ impl Repositories {
         if known.by_name.contains_key(new_name) {
             return Err(Error::NameTaken(new_name.to_owned()));
         }
-        let mut record = RepositoryRecord { name: new_name.to_owned(), removed: None, ..removed.clone() };
+        let before = RepositoryRecord::read(&removed)?;
+        let mut record = RepositoryRecord { name: new_name.to_owned(), removed: None, ..before };
         self.check(&mut record, event).await?;
         members::check(&record, &known, &[])?;
         let expect = vec![
@@ -85,7 +87,7 @@ impl Repositories {
             Expect::RepositoryNameFree(new_name.to_owned()),
         ];
         let origin = (record.kind == RepositoryKind::Remote).then(|| Repository::origin_of(id, &record));
-        let changes = vec![Change::Repository { id, record }];
+        let changes = vec![Change::Repository { id, record: record.stored()? }];
         match self.store.commit(Batch { by: by.to_owned(), at: self.clock.now(), expect, changes }, event).await {
             Err(CommitError::Conflict(Conflict(Expect::RepositoryNameFree(name)))) => {
                 return Err(Error::NameTaken(name));
@@ -101,7 +103,11 @@ impl Repositories {
     }
 
     /// The repository that was removed last under a name, if that can still be undone.
-    async fn last_removed(&self, name: &str, event: &mut Event) -> Result<(RepositoryId, RepositoryRecord), Error> {
+    async fn last_removed(
+        &self,
+        name: &str,
+        event: &mut Event,
+    ) -> Result<(RepositoryId, store::RepositoryRecord), Error> {
         let oldest = self.clock.now().0 - UNDO_MS;
         let all = self.store.removed_repositories(name, event).await?;
         let recent = all.into_iter().filter(|(_, record)| record.removed.is_some_and(|at| at.0 >= oldest));

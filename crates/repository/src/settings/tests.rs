@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::maven::version_policy::VersionPolicy;
-use store::{RemoteRecord, Retention};
+use crate::record::{RemoteRecord, Retention};
 use telemetry::Millis;
 
 fn hosted(format: &str) -> RepositoryRecord {

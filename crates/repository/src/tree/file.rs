@@ -14,6 +14,7 @@ use crate::policy::hidden::Hidden;
 use crate::policy::named::{Named, Since};
 use crate::policy::rules::Rules;
 use crate::raw::{self, layout::RawPath};
+use crate::record::RepositoryRecord;
 use crate::repository::Repository;
 use crate::tree::Tree;
 use crate::tree::document::Document;
@@ -21,7 +22,7 @@ use crate::tree::question;
 use crate::upstream::first_seen::age_key::{AgeKey, VersionPath};
 use crate::upstream::first_seen::observation::Observation;
 use format::tree::{self, Checksum};
-use store::{Entry, RepositoryId, RepositoryRecord, Unit};
+use store::{Entry, RepositoryId, Unit};
 use telemetry::{Event, Millis, Subject};
 
 /// A path of a tree, read once.

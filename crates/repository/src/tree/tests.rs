@@ -5,6 +5,7 @@ use crate::content::Source;
 use crate::context::Context;
 use crate::error::Error;
 use crate::format::Format;
+use crate::record::RepositoryRecord;
 use crate::repository::Repository;
 use crate::repository::shared::Shared;
 use crate::tree::inventory::Inventory;
@@ -13,7 +14,7 @@ use crate::workers::Workers;
 use bytes::Bytes;
 use std::sync::Arc;
 use store::{Batch, Change};
-use store::{PoolOptions, RepositoryId, RepositoryKind, RepositoryRecord, Store, StoreOptions, Threads};
+use store::{PoolOptions, RepositoryId, RepositoryKind, Store, StoreOptions, Threads};
 use telemetry::{Bound, BoundName, Clock, Event, Millis, Op, Recorder};
 use tempfile::TempDir;
 use tokio::runtime::Handle;
@@ -51,7 +52,7 @@ impl Trial {
             Store::open(StoreOptions { floor_bytes: 0, ..StoreOptions::new(folder.path(), clock, recorder.clone()) });
         let store = store.unwrap();
         let record = RepositoryRecord::new("maven", "maven", RepositoryKind::Hosted, Millis(0));
-        let change = Change::Repository { id: RepositoryId(0), record: record.clone() };
+        let change = Change::Repository { id: RepositoryId(0), record: record.stored().unwrap() };
         let batch = Batch { by: "test".into(), at: Millis(0), expect: vec![], changes: vec![change] };
         let id = RepositoryId(store.commit(batch, &mut event).await.unwrap().0);
         let threads = Threads::Working("work");
@@ -59,7 +60,8 @@ impl Trial {
         let workers = Workers::start(options, &recorder, vec![()]).unwrap();
         let room = Bound::new(BoundName::Indexes, "indexes", 1);
         let shared = Arc::new(Shared::new(Format::Maven, id, &room));
-        let repository = Arc::new(Repository::new(id, record, Format::Maven, shared));
+        let stored = Arc::new(record.stored().unwrap());
+        let repository = Arc::new(Repository::new(id, record, stored, Format::Maven, shared));
         let context = Context { store, workers: Arc::new(workers), recorder, back: Handle::current() };
         Self { context, repository, inventory: Inventory::new(), _folder: folder }
     }

@@ -1,7 +1,7 @@
 //! What becomes of a file whose bytes are not those that its upstream promises.
 
 use crate::bad_setting::BadSetting;
-use store::RemoteRecord;
+use crate::record::RemoteRecord;
 use telemetry::Event;
 
 /// How much an upstream's checksums count. A closed list.

@@ -1,6 +1,7 @@
 //! The upstream of each remote repository, made when it is first needed and again when its settings are others.
 
 use crate::bad_setting::BadSetting;
+use crate::record::RemoteRecord;
 use crate::references::References;
 use crate::repository::Repository;
 use crate::upstream::failure::Failure;
@@ -8,7 +9,7 @@ use crate::upstream::trouble::Trouble;
 use crate::upstream::{Remote, Remotes};
 use client::{HostState, Hosts, Pem, ProxyOptions, Upstream, UpstreamOptions, Zone};
 use std::sync::Arc;
-use store::{Lane, RemoteRecord};
+use store::Lane;
 use telemetry::{Event, Op};
 
 /// Makes upstreams.

@@ -54,7 +54,7 @@ impl<'a> FetchJob<'a> {
         let upstream = self.remote.upstream(event).await?;
         let known = had.as_ref().map(|had| &had.known);
         let conditions = Conditions {
-            etag: known.and_then(|known| known.etag.clone()),
+            etag: known.and_then(|known| known.validator.clone()),
             modified: known.and_then(|known| known.modified.clone()),
         };
         let call = upstream.get(self.file.path, &conditions, event);
@@ -166,7 +166,15 @@ impl<'a> FetchJob<'a> {
         // Other bytes are as old as they are, whatever was at their path before.
         let same = had.as_ref().filter(|had| had.known.hashes.sha256 == hashes.sha256);
         let first_seen = same.map_or(now, |had| had.known.first_seen);
-        let known = Arc::new(CachedFile { hashes, etag, modified, first_seen, fetched: now, checked: now, verified });
+        let known = Arc::new(CachedFile {
+            hashes,
+            validator: etag,
+            modified,
+            first_seen,
+            fetched: now,
+            checked: now,
+            verified,
+        });
         self.keep(had, known, download, event).await
     }
 

@@ -34,6 +34,7 @@ pub(crate) mod verify;
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
 use crate::index::open_files::OpenFiles;
+use crate::record::RemoteRecord;
 use crate::repository::Repository;
 use crate::tree::file::File;
 use crate::upstream::factory::UpstreamFactory;
@@ -45,7 +46,7 @@ use client::HostState;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use store::{CachedPath, Held, Origin, RemoteRecord, Stamp, Store, Unit};
+use store::{CachedPath, Held, Origin, Stamp, Store, Unit};
 use telemetry::{Bound, Event, Millis, Recorder};
 use tokio::runtime::Handle;
 

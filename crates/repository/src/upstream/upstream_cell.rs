@@ -1,8 +1,8 @@
 //! The upstream of one repository, once it was called, with the settings that it was made of.
 
+use crate::record::RemoteRecord;
 use client::Upstream;
 use std::sync::Arc;
-use store::RemoteRecord;
 use tokio::sync::Mutex;
 
 /// The upstream of one repository. It goes with the repository.

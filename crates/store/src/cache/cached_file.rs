@@ -12,9 +12,9 @@ use telemetry::Millis;
 pub struct CachedFile {
     /// The digests of its bytes, as they arrived here.
     pub hashes: Hashes,
-    /// The entity tag that the upstream gave it. Opaque: it is sent back unchanged.
-    pub etag: Option<String>,
-    /// Its last modification as the upstream wrote it. Opaque: it is sent back unchanged.
+    /// The text by which the upstream recognizes this version of the file. Opaque: it is sent back unchanged.
+    pub validator: Option<String>,
+    /// The moment of its last change as the upstream wrote it. Opaque: it is sent back unchanged.
     pub modified: Option<String>,
     /// When the path was first seen to exist.
     pub first_seen: Millis,

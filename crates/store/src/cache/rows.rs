@@ -42,7 +42,7 @@ pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
     let at = |column| row.get(column).map(Millis);
     let known = CachedFile {
         hashes,
-        etag: row.get(5)?,
+        validator: row.get(5)?,
         modified: row.get(6)?,
         first_seen: at(7)?,
         fetched: at(8)?,
@@ -92,7 +92,7 @@ pub(super) fn replace(
         raw::<20>(&hashes.sha1)?,
         raw::<16>(&hashes.md5)?,
         hashes.size_bytes.cast_signed(),
-        file.etag,
+        file.validator,
         file.modified,
         file.first_seen.0,
         file.fetched.0,

@@ -3,8 +3,8 @@
 use super::*;
 use crate::settings_patch::SettingsPatch;
 use repository::Scope;
+use repository::{ExceptionRecord, PolicyRecord, RemoteRecord, Retention};
 use std::collections::BTreeSet;
-use store::{ExceptionRecord, PolicyRecord, RemoteRecord, Retention};
 use telemetry::Millis;
 
 fn schemas() -> Map<String, Value> {

@@ -6,10 +6,11 @@ use crate::index::incremental_index::IndexSource;
 use crate::index::rope::PIECE;
 use crate::index::rope::form::{self, Mark};
 use crate::index::rope::log::Log;
+use crate::record::IndexBase;
 use bytes::Bytes;
 use format::gem;
 use serde::{Deserialize, Serialize};
-use store::{IndexBase, Seq};
+use store::Seq;
 use telemetry::Millis;
 
 /// The lines up to a change.

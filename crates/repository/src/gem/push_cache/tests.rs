@@ -3,10 +3,11 @@
 use super::*;
 use crate::format::Format;
 use crate::gem::info_lines::{info_line, render_info};
+use crate::record::RepositoryRecord;
 use crate::repository::shared::Shared;
 use proptest::prelude::*;
 use serde_json::json;
-use store::{Digest, Entry, Hashes, RepositoryKind, RepositoryRecord, State};
+use store::{Digest, Entry, Hashes, RepositoryKind, State};
 
 const ID: RepositoryId = RepositoryId(1);
 
@@ -15,7 +16,8 @@ fn repository(info_format: Option<&str>) -> Repository {
     let record =
         RepositoryRecord { info_format, ..RepositoryRecord::new("gems", "gem", RepositoryKind::Hosted, Millis(0)) };
     let shared = Arc::new(Shared::new(Format::Gem, ID, &Bound::new(BoundName::Indexes, "", 0)));
-    Repository::new(ID, record, Format::Gem, shared)
+    let stored = Arc::new(record.stored().unwrap());
+    Repository::new(ID, record, stored, Format::Gem, shared)
 }
 
 fn package(number: &str, platform: &str) -> Package {

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::format::Format;
+use crate::record::{RemoteRecord, RepositoryRecord};
 use crate::repository::shared::Shared;
 use std::collections::BTreeMap;
-use store::{RemoteRecord, RepositoryId, RepositoryKind, RepositoryRecord};
+use store::{RepositoryId, RepositoryKind};
 use telemetry::{Bound, BoundName};
 
 const JAR: &str = "org/example/lamp/1.0/lamp-1.0.jar";
@@ -29,7 +30,8 @@ fn turned(
     (format, shared): (Format, Arc<Shared>),
 ) -> Arc<Repository> {
     record.remote = Some(Box::new(RemoteRecord { urls: vec![url.to_owned()], ..RemoteRecord::default() }));
-    Arc::new(Repository::new(id, record, format, shared))
+    let stored = Arc::new(record.stored().unwrap());
+    Arc::new(Repository::new(id, record, stored, format, shared))
 }
 
 /// What is known of the folder of one of them: whether it has any of it, and which names it lacks until when.

@@ -25,7 +25,7 @@ fn file(bytes: &[u8], at: i64) -> CachedFile {
     let at = Millis(at);
     CachedFile {
         hashes: Hashes::of(bytes),
-        etag: Some("\"x\"".into()),
+        validator: Some("\"x\"".into()),
         modified: None,
         first_seen: at,
         fetched: at,

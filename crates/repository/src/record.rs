@@ -1,0 +1,116 @@
+//! The settings of a repository, as they are stored.
+//!
+//! The store keeps most of them as they are written here, byte for byte. So fields are only ever added, in their place, and one that has
+//! its default is not written.
+
+mod policy;
+mod retention;
+mod upstream;
+
+pub use policy::{ExceptionRecord, PolicyRecord};
+pub use retention::Retention;
+pub use upstream::RemoteRecord;
+
+use serde::{Deserialize, Serialize};
+use store::{RepositoryKind, Seq};
+use telemetry::Millis;
+
+/// The settings of a repository, after a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepositoryRecord {
+    /// Its name in URLs.
+    pub name: String,
+    /// The name of its format: `gem`, `maven`, `raw`.
+    pub format: String,
+    /// Hosted, remote or group.
+    pub kind: RepositoryKind,
+    /// Whether reading needs a token.
+    pub private: bool,
+    /// The names of a group's members, in order.
+    #[serde(default)]
+    pub members: Vec<String>,
+    /// The names of index protocols that are switched off.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub protocols_off: Vec<String>,
+    /// Whether only the owners of a package may change it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub owners_enforced: bool,
+    /// The last compaction of its index of lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index_base: Option<IndexBase>,
+    /// The format version of its index lines, if it is not the usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub info_format: Option<String>,
+    /// The upstream of a remote repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<Box<RemoteRecord>>,
+    /// The name of the policy that says which versions a hosted repository accepts, if it does not accept all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versions: Option<String>,
+    /// Whether a published file may be replaced by one with other bytes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replaceable: bool,
+    /// Which builds of a repeatedly published version are kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retention: Option<Retention>,
+    /// Its policy, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Box<PolicyRecord>>,
+    /// When it was made.
+    pub created: Millis,
+    /// When it was removed. Then its name is free again, and its content stays for a while.
+    #[serde(default)]
+    pub removed: Option<Millis>,
+}
+
+/// A compaction of an index of lines. The index begins with a summary of the lines up to a change, and keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexBase {
+    /// The last change whose line is in the summary. Later lines follow unchanged.
+    pub through: Seq,
+    /// When the index was compacted, as the index itself says.
+    pub created: Millis,
+}
+
+impl RepositoryRecord {
+    /// A repository without further settings.
+    pub fn new(name: &str, format: &str, kind: RepositoryKind, created: Millis) -> Self {
+        Self {
+            name: name.to_owned(),
+            format: format.to_owned(),
+            kind,
+            private: false,
+            members: Vec::new(),
+            protocols_off: Vec::new(),
+            owners_enforced: false,
+            index_base: None,
+            info_format: None,
+            remote: None,
+            versions: None,
+            replaceable: false,
+            retention: None,
+            policy: None,
+            created,
+            removed: None,
+        }
+    }
+
+    /// Reads a stored record.
+    pub fn read(stored: &store::RepositoryRecord) -> Result<Self, store::Error> {
+        let text = serde_json::to_string(stored).map_err(unreadable)?;
+        serde_json::from_str(&text).map_err(unreadable)
+    }
+
+    /// The record as it is stored.
+    pub fn stored(&self) -> Result<store::RepositoryRecord, store::Error> {
+        let text = serde_json::to_string(self).map_err(unreadable)?;
+        serde_json::from_str(&text).map_err(unreadable)
+    }
+}
+
+fn unreadable(why: serde_json::Error) -> store::Error {
+    store::Error::Row { seq: Seq(0), why: why.to_string() }
+}
+
+#[cfg(test)]
+mod tests;
