@@ -98,11 +98,15 @@ pub fn read(path: &str) -> Option<Path<'_>> {
     Some(Path { file, checksum, kind })
 }
 
-/// The group (as folders), the artifact and the version of a file; `None` for a document, or a file without a
-/// version. A file outside of the layout, as some upstreams have, belongs to the version of its folder. An ambiguous
-/// path belongs to none.
+/// The group (as folders), the artifact and the version of a file; `None` for a document, or a file without a version.
 pub fn version_of(path: &str) -> Option<(&str, &str, &str)> {
-    match read(path).map(|read| read.kind) {
+    version(path, read(path).map(|read| read.kind))
+}
+
+/// The same of a path that was read. A file outside of the layout (`kind` is `None`), as some upstreams have, belongs to
+/// the version of its folder. An ambiguous path belongs to none.
+pub fn version<'a>(path: &'a str, kind: Option<Kind<'a>>) -> Option<(&'a str, &'a str, &'a str)> {
+    match kind {
         Some(Kind::Artifact(Artifact { group, artifact, version, .. })) => Some((group, artifact, version)),
         Some(_) => None,
         None if tree::is_ambiguous(path) => None,

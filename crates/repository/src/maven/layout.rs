@@ -132,25 +132,15 @@ impl<'a> MavenPath<'a> {
         }
     }
 
-    /// The group, as folders, the artifact and the version of the file. What is no file of the layout belongs to the version in
-    /// whose folder it is; an ambiguous path belongs to none.
+    /// The group, as folders, the artifact and the version of the file.
     pub(crate) fn version(&self) -> Option<(&'a str, &'a str, &'a str)> {
-        match self.kind() {
-            Some(Kind::Artifact(Artifact { group, artifact, version, .. })) => Some((group, artifact, version)),
-            Some(_) => None,
-            None if tree::is_ambiguous(self.path) => None,
-            None => {
-                let (above, version) = tree::folder(self.path).rsplit_once('/')?;
-                let (group, artifact) = above.rsplit_once('/')?;
-                Some((group, artifact, version))
-            }
-        }
+        path::version(self.path, self.kind())
     }
 
     /// The version as policy names it.
     pub(crate) fn named(&self, since: Since) -> Option<Named<'a>> {
         let (group, artifact, version) = self.version()?;
-        Some(Named::maven((group, artifact), version, since))
+        Some(Named::maven(group, artifact, version, since))
     }
 
     /// Which folder of the journal has the age of the file, and under which name.
