@@ -14,7 +14,8 @@ pub type Workers = Pool<()>;
 /// Does `work` on `rows` rows: here where they are few, else on a worker.
 pub(crate) async fn aside<T: Send + 'static>(
     workers: &Workers,
-    (lane, op): (Lane, Op),
+    lane: Lane,
+    op: Op,
     rows: usize,
     event: &mut Event,
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,

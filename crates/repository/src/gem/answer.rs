@@ -46,7 +46,7 @@ impl Repositories {
             Question::Download(full_name) => Ok(Found::Elsewhere(format!("../gems/{full_name}.gem"))),
             Question::Dependencies(form) => {
                 let names = parameters::names(&ask.parameters)?;
-                dependencies::dependencies(hosted, &self.pieces, (names.as_deref(), form), now(), event).await
+                dependencies::dependencies(hosted, &self.pieces, names.as_deref(), form, now(), event).await
             }
             Question::Call(call, form) => {
                 let ask = parameters::describe(call, form, &ask.parameters, now())?;
@@ -58,13 +58,13 @@ impl Repositories {
             }
             Question::Own(name, verb) => {
                 let (person, change) = parameters::owner(verb, &ask.parameters)?;
-                owners::change(hosted, (name, &person, change), by, now, event).await
+                owners::change(hosted, name, &person, change, by, now, event).await
             }
             Question::Push => {
                 let staged = upload.ok_or(Error::GivenUp)?;
                 let _place = hosted.indexes.changing.read().await;
                 let now_set = async |event: &mut Event| self.again(&ask.repository, event).await;
-                push::push(hosted, staged, (by, now), now_set, event).await
+                push::push(hosted, staged, by, now, now_set, event).await
             }
             Question::Yank => self.yank(hosted, ask, by, event).await,
         };
@@ -77,7 +77,6 @@ impl Repositories {
         event.subject.version = yanked.number.as_str().into();
         let _place = hosted.indexes.changing.read().await;
         let now_set = async |event: &mut Event| self.again(&ask.repository, event).await;
-        yank::yank(hosted, (&yanked.name, &yanked.number, &yanked.platform), (by, || self.clock.now()), now_set, event)
-            .await
+        yank::yank(hosted, &yanked, by, || self.clock.now(), now_set, event).await
     }
 }

@@ -48,13 +48,14 @@ impl Pieces {
 pub(crate) async fn dependencies(
     hosted: Hosted<'_>,
     pieces: &Pieces,
-    (names, form): (Option<&[String]>, Form),
+    names: Option<&[String]>,
+    form: Form,
     now: Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
     let Some(names) = names else { return Ok(Found::Dependencies([Bytes::new()].into(), form)) };
     if hosted.by_rows() {
-        return from_rows::dependencies(hosted, (names, form), now, event).await;
+        return from_rows::dependencies(hosted, names, form, now, event).await;
     }
     let (id, revisions) = (hosted.repository.id, hosted.store.revisions());
     let holds = |stamp: &Stamp| revisions.holds(stamp, now);

@@ -15,10 +15,11 @@ use crate::policy::rules::View;
 use crate::visible;
 use crate::visible::all_hidden;
 use crate::visible::turns;
+use crate::workers::aside;
 use format::gem::{document, json};
 use serde_json::{Value, json};
 use store::{Entry, Lane, Span};
-use telemetry::{Event, Millis};
+use telemetry::{Event, Millis, Op};
 
 /// Gems on a page of what was found.
 const PAGE: usize = 30;
@@ -93,8 +94,7 @@ async fn tell(
             let names = names_of(hosted, now, event).await?;
             let rows = names.pieces.len() * crate::gem::versions::PAGE;
             let find = move || Ok(search::containing(&names.pieces, &words, (page - 1) * PAGE, PAGE));
-            let ops = (Lane::Index, telemetry::Op::IndexRender);
-            let found = crate::workers::aside(&hosted.context.workers, ops, rows, event, find).await?;
+            let found = aside(&hosted.context.workers, Lane::Index, Op::IndexRender, rows, event, find).await?;
             gems(hosted, found, base, now, event).await?
         }
         What::Own => {

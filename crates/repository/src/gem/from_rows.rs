@@ -106,20 +106,21 @@ async fn render_specs(hosted: Hosted<'_>, file: specs::File, now: Millis, event:
 /// What the versions of these gems need that are to be seen.
 pub(crate) async fn dependencies(
     hosted: Hosted<'_>,
-    (names, form): (&[String], Form),
+    names: &[String],
+    form: Form,
     now: Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
     let mut pieces = Vec::with_capacity(names.len());
     for name in names {
         let part = ViewPart::Needs(form, name.clone());
-        let made = hosted.once(part, now, event, async |event| piece(hosted, (name, form), now, event).await).await?;
+        let made = hosted.once(part, now, event, async |event| piece(hosted, name, form, now, event).await).await?;
         pieces.push(made.needs()?);
     }
     Ok(Found::Dependencies(dependencies::list(form, pieces.iter().map(|piece| &**piece)).into(), form))
 }
 
-async fn piece(hosted: Hosted<'_>, (name, form): (&str, Form), now: Millis, event: &mut Event) -> Rendered {
+async fn piece(hosted: Hosted<'_>, name: &str, form: Form, now: Millis, event: &mut Event) -> Rendered {
     let (view, rows) = (hosted.repository.view(now), hosted.repository.unit(hosted.store, name, event).await?);
     let briefs = visible(&rows, view).map(|seen| Ok(dependencies::brief(&facts(seen.entry())?)));
     let briefs = briefs.collect::<Result<Vec<_>, Error>>()?;

@@ -54,5 +54,5 @@ pub(crate) async fn make(
     event: &mut Event,
     render: impl FnOnce() -> Result<Vec<u8>, Error> + Send + 'static,
 ) -> Result<Index, Error> {
-    aside(&hosted.context.workers, (Lane::Index, Op::IndexRender), rows, event, move || render().map(Index::of)).await
+    aside(&hosted.context.workers, Lane::Index, Op::IndexRender, rows, event, move || render().map(Index::of)).await
 }

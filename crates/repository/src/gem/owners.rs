@@ -88,7 +88,8 @@ impl Owners {
 /// Whether `by` may push the gem; and where it is new, the change that makes them its owner.
 pub(crate) async fn claim(
     hosted: Hosted<'_>,
-    (name, new): (&str, bool),
+    name: &str,
+    new: bool,
     by: Actor<'_>,
     event: &mut Event,
 ) -> Result<Option<Change>, Error> {
@@ -127,7 +128,9 @@ pub(crate) async fn may_withdraw(
 /// Changes who owns a gem. `person` is somebody who has a token.
 pub(crate) async fn change(
     hosted: Hosted<'_>,
-    (name, person, change): (&str, &str, OwnerChange),
+    name: &str,
+    person: &str,
+    change: OwnerChange,
     by: Actor<'_>,
     now: impl Fn() -> Millis,
     event: &mut Event,

@@ -25,7 +25,8 @@ const TRIES: usize = 100;
 pub(crate) async fn push(
     hosted: Hosted<'_>,
     staged: Staged,
-    (by, now): (Actor<'_>, impl Fn() -> Millis),
+    by: Actor<'_>,
+    now: impl Fn() -> Millis,
     now_set: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     event: &mut Event,
 ) -> Result<Found, Error> {
@@ -56,7 +57,7 @@ pub(crate) async fn push(
     let mut repository = repository.clone();
     for _ in 0..TRIES {
         let set = Hosted { repository: &repository, ..hosted };
-        let claim = claim(set, (&package.name, from.is_new()), by, event).await?;
+        let claim = claim(set, &package.name, from.is_new(), by, event).await?;
         let (entry, seq, head) = enter(set, from, &package, &hashes, at, event).await?;
         let batch = Batch {
             by: by.name.to_owned(),
@@ -146,8 +147,9 @@ async fn look(
     event: &mut Event,
 ) -> Result<Option<Found>, Error> {
     let (unit, package) = (unit.clone(), package.clone());
-    let look = (Lane::Change, Op::FactsRead);
-    aside(&hosted.context.workers, look, unit.entries.len(), event, move || taken(&unit, &package, sha256)).await
+    let (workers, rows) = (&hosted.context.workers, unit.entries.len());
+    let look = move || taken(&unit, &package, sha256);
+    aside(workers, Lane::Change, Op::FactsRead, rows, event, look).await
 }
 
 /// The entry as it will be, the change of its gem that it expects to be the last, and what the gem is then.
@@ -172,7 +174,7 @@ async fn enter(
         }
         Ok((inserted(&unit, &repository, &package, &hashes, at)?, unit.seq, None))
     };
-    aside(&hosted.context.workers, (Lane::Change, Op::IndexRender), rows, event, enter).await
+    aside(&hosted.context.workers, Lane::Change, Op::IndexRender, rows, event, enter).await
 }
 
 /// Published versions are immutable: identical bytes again succeed, anything else is refused. `1.0` and `1.0.0` are

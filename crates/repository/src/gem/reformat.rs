@@ -64,7 +64,7 @@ async fn said_anew(
         let entries = store.entries(repository.id, &after, last, event).await?;
         let (rows, seen_by) = (entries.len(), repository.clone());
         let render = move || lines(&entries, &seen_by, format, at);
-        let more = aside(&hosted.context.workers, (Lane::Index, Op::IndexRender), rows, event, render).await?;
+        let more = aside(&hosted.context.workers, Lane::Index, Op::IndexRender, rows, event, render).await?;
         changes.extend(more);
         after.clone_from(last);
     }

@@ -6,6 +6,7 @@ use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::{facts, render_info};
 use crate::gem::owners::may_withdraw;
+use crate::gem::parameters::Yanked;
 use crate::repository::Repository;
 use crate::visible;
 use crate::workers::aside;
@@ -17,24 +18,26 @@ use telemetry::{Event, Millis, Op};
 /// How often a yank that lost a race tries again.
 const TRIES: usize = 100;
 
-/// Withdraws `name` in `number` for `platform`. `now_set` finds the repository as it is set by now.
+/// Withdraws a version. `now_set` finds the repository as it is set by now.
 pub(crate) async fn yank(
     hosted: Hosted<'_>,
-    (name, number, platform): (&str, &str, &str),
-    (by, now): (Actor<'_>, impl Fn() -> Millis),
+    what: &Yanked,
+    by: Actor<'_>,
+    now: impl Fn() -> Millis,
     now_set: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     event: &mut Event,
 ) -> Result<Found, Error> {
     let Hosted { store, context, heads, repository, .. } = hosted;
+    let Yanked { name, number, platform } = what;
     by.may_change(name)?;
     may_withdraw(hosted, name, by, event).await?;
     let (id, mut repository) = (repository.id, repository.clone());
     for _ in 0..TRIES {
         let unit = store.unit(repository.id, name, Lane::Change, event).await?;
         let (rows, seq, at) = (unit.entries.len(), unit.seq, now());
-        let (seen_by, what) = (repository.clone(), [name, number, platform].map(str::to_owned));
+        let (seen_by, what) = (repository.clone(), what.clone());
         let withdraw = move || withdrawn(unit, &seen_by, &what, at);
-        let entry = aside(&context.workers, (Lane::Change, Op::IndexRender), rows, event, withdraw).await?;
+        let entry = aside(&context.workers, Lane::Change, Op::IndexRender, rows, event, withdraw).await?;
         let batch = Batch {
             by: by.name.to_owned(),
             at: entry.changed,
@@ -47,7 +50,7 @@ pub(crate) async fn yank(
         match store.commit(batch, event).await {
             Ok(_) => {
                 heads.forget(id, name);
-                let version = if platform == "ruby" { number.to_owned() } else { format!("{number}-{platform}") };
+                let version = if platform == "ruby" { number.clone() } else { format!("{number}-{platform}") };
                 return Ok(Found::Said(format!("Successfully deleted gem: {name} ({version})")));
             }
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::UnitAt { .. }) => {}
@@ -59,12 +62,8 @@ pub(crate) async fn yank(
 }
 
 /// The entry as it will be, with the line that announces it.
-fn withdrawn(
-    unit: UnitRows,
-    repository: &Repository,
-    [name, number, platform]: &[String; 3],
-    now: Millis,
-) -> Result<Entry, Error> {
+fn withdrawn(unit: UnitRows, repository: &Repository, what: &Yanked, now: Millis) -> Result<Entry, Error> {
+    let Yanked { name, number, platform } = what;
     if unit.entries.is_empty() {
         return Err(Error::NoSuchGem);
     }

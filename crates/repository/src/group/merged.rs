@@ -128,7 +128,7 @@ async fn together(
             let merged = document.merge(&folder, &parts, &guarded);
             Ok(merged.map(|merged| (Hashes::of(&merged.bytes), merged)))
         };
-        match aside(&group.context.workers, (Lane::Index, Op::Merge), rows_of(bytes), event, merge).await? {
+        match aside(&group.context.workers, Lane::Index, Op::Merge, rows_of(bytes), event, merge).await? {
             Some((hashes, merged)) => {
                 let (source, hashes) = (Source::Memory(merged.bytes), Some(hashes));
                 (Content { source, hashes, ..first }, merged.lacks)

@@ -77,7 +77,7 @@ impl Document for MavenDocument {
     }
 
     fn package<'a>(&self, folder: &'a str, below: &'a str) -> Named<'a> {
-        Named::maven((folder, below), "", Since::Always)
+        Named::maven(folder, below, "", Since::Always)
     }
 
     fn merge(&self, folder: &str, parts: &[MemberDocument], guarded: &HashSet<String>) -> Option<MergedDocument> {

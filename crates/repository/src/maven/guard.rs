@@ -28,7 +28,8 @@ pub(crate) fn artifact_folders<'a>(path: &MavenPath<'a>) -> impl Iterator<Item =
 
 /// The artifact in a folder as policy names it. A folder at the root is no artifact's.
 pub(crate) fn named(folder: &str) -> Option<Named<'_>> {
-    Some(Named::maven(folder.rsplit_once('/')?, "", Since::Always))
+    let (group, artifact) = folder.rsplit_once('/')?;
+    Some(Named::maven(group, artifact, "", Since::Always))
 }
 
 fn name(path: &str) -> &str {

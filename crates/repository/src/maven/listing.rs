@@ -63,7 +63,8 @@ impl Item for Version {
     }
 
     fn named<'a>(&'a self, folder: &'a str, published: Millis) -> Option<Named<'a>> {
-        Some(Named::maven(folder.rsplit_once('/')?, &self.version, Since::Moment(published)))
+        let (group, artifact) = folder.rsplit_once('/')?;
+        Some(Named::maven(group, artifact, &self.version, Since::Moment(published)))
     }
 }
 
@@ -75,7 +76,7 @@ impl Item for Plugin {
     }
 
     fn named<'a>(&'a self, folder: &'a str, _: Millis) -> Option<Named<'a>> {
-        Some(Named::maven((folder, &self.artifact), "", Since::Always))
+        Some(Named::maven(folder, &self.artifact, "", Since::Always))
     }
 }
 
@@ -87,7 +88,7 @@ impl Item for Archetype {
     }
 
     fn named<'a>(&'a self, _: &'a str, published: Millis) -> Option<Named<'a>> {
-        Some(Named::maven((&self.group, &self.artifact), &self.version, Since::Moment(published)))
+        Some(Named::maven(&self.group, &self.artifact, &self.version, Since::Moment(published)))
     }
 }
 

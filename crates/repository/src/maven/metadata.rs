@@ -90,7 +90,7 @@ async fn rendered(
     render: impl FnOnce() -> Option<Content> + Send + 'static,
     event: &mut Event,
 ) -> Result<Option<Content>, Error> {
-    aside(&tree.context.workers, (Lane::Index, Op::IndexRender), rows, event, move || Ok(render())).await
+    aside(&tree.context.workers, Lane::Index, Op::IndexRender, rows, event, move || Ok(render())).await
 }
 
 impl RenderedDocument {

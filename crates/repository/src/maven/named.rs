@@ -6,7 +6,7 @@ use crate::policy::named::{Named, Since};
 
 impl<'a> Named<'a> {
     /// A version of an artifact, whose group is given as folders; with an empty version, the artifact.
-    pub(crate) fn maven((group, artifact): (&str, &str), version: &'a str, since: Since) -> Self {
+    pub(crate) fn maven(group: &str, artifact: &str, version: &'a str, since: Since) -> Self {
         Self::new(Format::Maven, coordinates(group, artifact, version), since)
     }
 }
@@ -14,11 +14,12 @@ impl<'a> Named<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::maven::layout::MavenPath;
     use crate::policy::prefix::Prefix;
 
     #[test]
     fn files_are_told_by_their_paths_and_documents_are_no_versions() {
-        let file = |path: &'static str| Named::file(Format::Maven, path, Since::Always);
+        let file = |path: &'static str| MavenPath::read(path).named(Since::Always);
         let jar = file("org/example/lamp/1.0/lamp-1.0.jar.sha1").unwrap();
         assert_eq!((jar.to_string().as_str(), jar.upstream), ("org.example:lamp:1.0", false));
         assert_eq!(jar.fields().collect::<Vec<_>>(), ["org.example", "lamp", "1.0"]);
@@ -28,11 +29,11 @@ mod tests {
 
     #[test]
     fn a_group_stands_for_those_below_it_and_not_for_those_that_are_spelt_alike() {
-        let begins = |text: &str, package: (&str, &str)| {
-            Prefix::read(text, Format::Maven).unwrap().begins(&Named::maven(package, "", Since::Always))
+        let begins = |text: &str, group: &str, artifact: &str| {
+            Prefix::read(text, Format::Maven).unwrap().begins(&Named::maven(group, artifact, "", Since::Always))
         };
-        assert!(begins("com.example", ("com/example", "lamp")) && begins("com.example.", ("com/example/core", "lamp")));
-        assert!(begins("com.example", ("com", "example")));
-        assert!(!begins("com.example", ("com/examples", "lamp")) && !begins("com.example", ("com", "exam")));
+        assert!(begins("com.example", "com/example", "lamp") && begins("com.example.", "com/example/core", "lamp"));
+        assert!(begins("com.example", "com", "example"));
+        assert!(!begins("com.example", "com/examples", "lamp") && !begins("com.example", "com", "exam"));
     }
 }

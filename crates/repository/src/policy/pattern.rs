@@ -97,7 +97,8 @@ mod tests {
     use crate::policy::named::Since;
 
     fn what<'a>(package: &'a str, version: &'a str) -> Named<'a> {
-        Named::maven(package.split_once(':').unwrap(), version, Since::Always)
+        let (group, artifact) = package.split_once(':').unwrap();
+        Named::maven(group, artifact, version, Since::Always)
     }
 
     fn read(pattern: &str) -> Result<Pattern, BadSetting> {

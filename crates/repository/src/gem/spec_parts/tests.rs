@@ -6,7 +6,7 @@ use store::State;
 use telemetry::Millis;
 
 /// One in short, and one as it was kept before there was such a thing.
-fn row((number, platform, state): (&str, &str, State)) -> Outline {
+fn row(number: &str, platform: &str, state: State) -> Outline {
     let facts = if platform == "ruby" {
         Facts::Brief(format!("{number} oil:>= 0"))
     } else {
@@ -34,7 +34,8 @@ fn each_file_has_its_versions_newest_first_and_none_that_was_withdrawn() {
         ("2.0.rc1", "ruby", State::Live),
         ("3.0", "ruby", State::Withdrawn),
     ];
-    let rows: Vec<Outline> = versions.into_iter().map(row).collect();
+    let rows: Vec<Outline> =
+        versions.into_iter().map(|(number, platform, state)| row(number, platform, state)).collect();
     let view = View { as_of: None, exceptions_by: None, now: Millis(1), rules: &Rules::default() };
     let [released, latest, young] = parts("lamp", &rows, view).unwrap();
     assert_eq!(released, said(&[("1.10", "ruby"), ("1.10", "java"), ("1.9", "ruby")]));

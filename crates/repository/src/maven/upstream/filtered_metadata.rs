@@ -67,7 +67,7 @@ pub(crate) async fn read(remote: &Remote, content: &Content, event: &mut Event) 
     let content = content.clone();
     // It was read when it came.
     let read = move || content.bytes().and_then(|bytes| Metadata::read(&bytes).ok()).ok_or(Error::GivenUp);
-    aside(&remote.remotes.workers, (Lane::Index, Op::PackageRead), rows, event, read).await
+    aside(&remote.remotes.workers, Lane::Index, Op::PackageRead, rows, event, read).await
 }
 
 /// What is known of the age of what a document lists.
@@ -127,7 +127,7 @@ async fn built(
     let mut until = None::<Millis>;
     let mut hides = |build: Option<String>| {
         let since = build.map_or(Since::Always, |build| ages.since(&build));
-        let (named, rules) = (Named::maven((group, artifact), version, since).upstream(), view.rules);
+        let (named, rules) = (Named::maven(group, artifact, version, since).upstream(), view.rules);
         until = soonest(until, rules.turns(&named, view));
         rules.hides(&named, view).is_some()
     };
@@ -158,8 +158,9 @@ async fn listed(
     modified: Option<Millis>,
     event: &mut Event,
 ) -> Result<(Metadata, Option<Millis>), Error> {
-    let (of, view) = (folder.rsplit_once('/').unwrap_or(("", folder)), remote.repository.view(remote.now()));
-    let named = |version, since| Named::maven(of, version, since).upstream();
+    let (group, artifact) = folder.rsplit_once('/').unwrap_or(("", folder));
+    let view = remote.repository.view(remote.now());
+    let named = |version, since| Named::maven(group, artifact, version, since).upstream();
     let hides = |version, since| view.rules.hides(&named(version, since), view).is_some();
     let told = [&document.latest, &document.release].into_iter().flatten();
     let all: Vec<&str> = document.versions.iter().chain(told).map(String::as_str).collect();
@@ -190,7 +191,7 @@ async fn listed(
 
 /// Leaves out plugins of a group that policy hides.
 pub(crate) fn hide_plugins(plugins: &mut Vec<Plugin>, folder: &str, view: View<'_>) {
-    let named = |artifact: &str| Named::maven((folder, artifact), "", Since::Always).upstream();
+    let named = |artifact: &str| Named::maven(folder, artifact, "", Since::Always).upstream();
     plugins.retain(|plugin| view.rules.hides(&named(&plugin.artifact), view).is_none());
 }
 
@@ -205,10 +206,10 @@ async fn looked(
     event: &mut Event,
 ) -> Result<(VersionAges, Option<Millis>), Error> {
     let view = remote.repository.view(remote.now());
-    let of = folder.rsplit_once('/').unwrap_or(("", folder));
+    let (group, artifact) = folder.rsplit_once('/').unwrap_or(("", folder));
     let open = |ages: &VersionAges| -> Vec<&str> {
         let hides = |version: &str| {
-            let named = Named::maven(of, version, ages.since(version)).upstream();
+            let named = Named::maven(group, artifact, version, ages.since(version)).upstream();
             view.rules.hides(&named, view).is_some()
         };
         let told = |version: &str| path::is_snapshot(version) || ages.met.get(version).is_none_or(|met| !met.open);

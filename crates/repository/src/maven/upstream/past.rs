@@ -40,7 +40,7 @@ pub(crate) async fn file(
             let Some(met) = folder.and_then(|folder| folder.versions.get(version).copied()) else {
                 return Err(early(remote, then, file.path, event).await?);
             };
-            let named = Named::maven((group, artifact), version, met.age());
+            let named = Named::maven(group, artifact, version, met.age());
             let today = today(remote, file, Some(named), met, trace)?;
             present(&today, file, trace, event).await
         }
@@ -68,8 +68,8 @@ fn document(remote: &Remote, folder: &str, mut known: FolderHistory) -> Option<C
     let mut plugins: Vec<_> = known.plugins.into_iter().map(plugin).collect();
     let view = remote.repository.view(remote.now());
     hide_plugins(&mut plugins, folder, view);
-    let of = folder.rsplit_once('/').unwrap_or(("", folder));
-    let named = |version, met: AgeRecord| Some(Named::maven(of, version, met.age()).upstream());
+    let (group, artifact) = folder.rsplit_once('/').unwrap_or(("", folder));
+    let named = |version, met: AgeRecord| Some(Named::maven(group, artifact, version, met.age()).upstream());
     let rows: Vec<_> = versions.iter().map(|(version, met)| Seen { named: named(version, *met), met: *met }).collect();
     let shown: Vec<_> = visible(&rows, view).map(|row| row.entry()).collect();
     let changed = shown.iter().map(|row| row.met.seen).max().unwrap_or(seen);

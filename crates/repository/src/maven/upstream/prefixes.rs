@@ -71,6 +71,6 @@ async fn list(remote: &Remote, event: &mut Event) -> Result<PathList, Error> {
         let bytes = (len <= LONGEST).then(|| content.bytes()).flatten();
         Ok(bytes.and_then(|bytes| Prefixes::read(&bytes)))
     };
-    let prefixes = aside(&remote.remotes.workers, (Lane::Index, Op::PackageRead), rows_of(len), event, read).await?;
+    let prefixes = aside(&remote.remotes.workers, Lane::Index, Op::PackageRead, rows_of(len), event, read).await?;
     Ok(PathList { paths: prefixes.map(|prefixes| Box::new(prefixes) as Box<dyn ListedPaths>), until })
 }

@@ -17,7 +17,7 @@ fn view(rules: &Rules, now: i64) -> View<'_> {
 
 /// `org.example:lamp:1.0`, of day 10.
 fn lamp() -> Named<'static> {
-    Named::maven(("org/example", "lamp"), "1.0", Since::Moment(Millis(10 * DAY)))
+    Named::maven("org/example", "lamp", "1.0", Since::Moment(Millis(10 * DAY)))
 }
 
 fn texts(texts: &[&str]) -> Vec<String> {

@@ -35,7 +35,7 @@ pub(crate) async fn file(remote: &Remote, file: &File<'_>, kept: &KeptFile, even
     let read = document_bytes::read(&kept.held, size_bytes, document.longest());
     let observe = move || Ok(read().map_or_else(|_| Vec::new(), |bytes| document.observe(&folder, &bytes, modified)));
     let workers = &remote.remotes.workers;
-    let seen = aside(workers, (Lane::Index, Op::PackageRead), rows_of(size_bytes), event, observe).await?;
+    let seen = aside(workers, Lane::Index, Op::PackageRead, rows_of(size_bytes), event, observe).await?;
     sights(remote, seen, event).await
 }
 
