@@ -45,7 +45,7 @@ impl Format {
 
     /// Whether its repositories are trees of files that are read and written by their paths.
     pub fn is_tree(self) -> bool {
-        matches!(self, Format::Maven | Format::Raw)
+        self.rules().is_tree()
     }
 
     /// The settings that hosted repositories of this format have and no others, as the API shows them.

@@ -8,7 +8,7 @@ use telemetry::Event;
 
 pub(super) async fn list(app: &App, name: &str, query: &str, event: &mut Event) -> Result<Value, Error> {
     let PageQuery { after, limit } = pagination::read(query)?;
-    let page = app.repositories.missing(name, (&after, limit), event).await?;
+    let page = app.repositories.missing(name, &after, limit, event).await?;
     let to_json = |(path, until): &(String, telemetry::Millis)| json!({ "path": path, "until": until.to_string() });
     let rows: Vec<Value> = page.rows.iter().map(to_json).collect();
     Ok(json!({ "missing": rows, "next": page.next }))

@@ -61,8 +61,11 @@ pub(crate) trait FormatRules: Sync {
     /// Whether its repositories have an `/info`, so that `info_format` is a setting of theirs.
     fn has_info(&self) -> bool;
 
-    /// The file at a path. `None`: it is a document that tells of versions, and belongs to none.
-    fn file<'a>(&self, path: &'a str) -> Option<Coordinates<'a>>;
+    /// Whether its repositories are trees of files that are read and written by their paths.
+    fn is_tree(&self) -> bool;
+
+    /// The refusal to list or to change a repository of this name file by file. `None`: that can be done.
+    fn refuses_files(&self, name: &str) -> Option<BadSetting>;
 
     /// A row of a hosted repository. `None`: no policy is about it.
     fn entry<'a>(&self, entry: &'a Entry) -> Option<Coordinates<'a>>;

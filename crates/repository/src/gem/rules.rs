@@ -74,8 +74,13 @@ impl FormatRules for GemRules {
         true
     }
 
-    fn file<'a>(&self, _: &'a str) -> Option<Coordinates<'a>> {
-        None
+    fn is_tree(&self) -> bool {
+        false
+    }
+
+    fn refuses_files(&self, name: &str) -> Option<BadSetting> {
+        let text = format!("`{name}` holds gems, which are listed and withdrawn as gems");
+        Some(BadSetting::new(text, "`gem list --remote` and `gem yank`"))
     }
 
     fn entry<'a>(&self, entry: &'a Entry) -> Option<Coordinates<'a>> {

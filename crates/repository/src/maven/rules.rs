@@ -79,13 +79,17 @@ impl FormatRules for MavenRules {
         false
     }
 
-    fn file<'a>(&self, path: &'a str) -> Option<Coordinates<'a>> {
-        let (group, artifact, version) = path::version_of(path)?;
-        Some(coordinates(group, artifact, version))
+    fn is_tree(&self) -> bool {
+        true
+    }
+
+    fn refuses_files(&self, _: &str) -> Option<BadSetting> {
+        None
     }
 
     fn entry<'a>(&self, entry: &'a Entry) -> Option<Coordinates<'a>> {
-        self.file(&entry.key)
+        let (group, artifact, version) = path::version_of(&entry.key)?;
+        Some(coordinates(group, artifact, version))
     }
 
     fn checksum_of<'a>(&self, _: &'a str) -> Option<&'a str> {

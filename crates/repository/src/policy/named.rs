@@ -41,11 +41,6 @@ impl<'a> Named<'a> {
         Self { format, package, version, since, upstream: false }
     }
 
-    /// The file at a path of a tree. `None`: it is a document that tells of versions, and belongs to none.
-    pub fn file(format: Format, path: &'a str, since: Since) -> Option<Self> {
-        Some(Self::new(format, format.rules().file(path)?, since))
-    }
-
     /// The same, of an upstream.
     pub fn upstream(self) -> Self {
         Self { upstream: true, ..self }

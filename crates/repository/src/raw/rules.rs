@@ -39,12 +39,16 @@ impl FormatRules for RawRules {
         false
     }
 
-    fn file<'a>(&self, path: &'a str) -> Option<Coordinates<'a>> {
-        Some(Coordinates { package: Cow::Borrowed(path), version: Cow::Borrowed("") })
+    fn is_tree(&self) -> bool {
+        true
+    }
+
+    fn refuses_files(&self, _: &str) -> Option<BadSetting> {
+        None
     }
 
     fn entry<'a>(&self, entry: &'a Entry) -> Option<Coordinates<'a>> {
-        self.file(&entry.key)
+        Some(Coordinates { package: Cow::Borrowed(&entry.key), version: Cow::Borrowed("") })
     }
 
     /// A checksum is a file of its own here. Whoever may not see a file is not told of it by its checksum.
@@ -79,9 +83,10 @@ mod tests {
     use crate::policy::named::{Named, Since};
     use crate::policy::pattern::Pattern;
     use crate::policy::prefix::Prefix;
+    use crate::raw::layout::RawPath;
 
     fn file(path: &str) -> Named<'_> {
-        Named::file(Format::Raw, path, Since::Always).unwrap()
+        RawPath(path).named(Since::Always)
     }
 
     #[test]

@@ -129,7 +129,8 @@ impl Repositories {
     pub async fn missing(
         &self,
         name: &str,
-        (after, limit): (&str, usize),
+        after: &str,
+        limit: usize,
         event: &mut Event,
     ) -> Result<Page<(String, Millis)>, Error> {
         let repository = self.remote_tree(name, event).await?;
@@ -181,11 +182,7 @@ impl Repositories {
 
     async fn tree_repository(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
         let (repository, _) = self.find(name, event).await?;
-        if repository.format.is_tree() {
-            return Ok(repository);
-        }
-        let text = format!("`{name}` holds gems, which are listed and withdrawn as gems");
-        Err(BadSetting::new(text, "`gem list --remote` and `gem yank`").into())
+        repository.format.rules().refuses_files(name).map_or(Ok(repository), |refused| Err(refused.into()))
     }
 
     async fn hosted_tree(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
