@@ -16,12 +16,12 @@ use telemetry::{Event, Op};
 /// Answers one request that no page answers. The caller turns an error into a reply, once.
 pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
     let route = event.time(Op::Route, || route::read(&request.method, request.path()))?;
-    // Before any work: too many of a kind wait for nobody. Below a repository its format, in memory, tells the kind.
+    // Before any work. Below a repository the class is known once the repository's format has read the path.
     let _place = match Class::of(&route) {
         Some(class) => Some(Box::pin(app.enter(class, request, event)).await?),
         None => None,
     };
-    // Boxed where there is much to do: else each hit, too, would be moved about with all the room that takes.
+    // Large futures are boxed: hyper moves the request's future, and a small one costs less.
     match route {
         Route::Content(url) => Box::pin(below(app, request, url, event)).await,
         Route::Admin(ask) => Box::pin(admin::answer(app, ask, request, event)).await,
@@ -40,10 +40,10 @@ async fn below(app: &App, request: &mut Request, url: Content, event: &mut Event
     let reading = event.time(Op::Route, || url.read(repository.format, repository.record.kind))?;
     if reading.brings == Brings::Form {
         let _place = app.enter(Class::Forms, request, event).await?;
-        request.upload.hold(FORM_BYTES, app.form_time, event).await?; // its client may take its time: not in a place for work
+        request.upload.hold(FORM_BYTES, app.form_time, event).await?; // a slow client holds no place for work
     }
     let place = app.enter(Class::from(reading.cost), request, event).await?;
-    let place = Place::new(client(request.client), place); // it goes to others while this request waits for an upstream
+    let place = Place::new(client(request.client), place); // given to others while this request waits for an upstream
     match reading.about {
         About::Account(account) => accounts::answer(app, account, &repository, request, event).await,
         About::Content(scope, question) => {
@@ -104,9 +104,9 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
     let stamp = stamp.map(|stamp| until.map_or(stamp, |until| stamp.until(until)));
     let reply = match answer {
         Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask, request)),
-        Err(error) => app.missing(error, &ask, event)?, // proven, that is an answer like another
+        Err(error) => app.missing(error, &ask, event)?, // a proven absence is an answer, and may be a page
     };
-    app.keep(request, &reply, &ask, &who, stamp, event); // only what may be a page
+    app.keep(request, &reply, &ask, &who, stamp, event); // as a page, where it may be one
     Ok(reply)
 }
 

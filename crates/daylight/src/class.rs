@@ -1,8 +1,8 @@
-//! Cost classes: how many requests of a kind may be under way. Too many of one kind are that kind's trouble: they are
-//! refused at once, before any work, and the others have their places. Of each class one client, and one token, may take a
-//! part only.
+//! Cost classes: how many requests of a kind may be under way. Where there are too many of one kind, further ones are refused with
+//! 503 before any work, and requests of other kinds still have their places. One client, and one token, gets only a share of each
+//! class.
 //!
-//! An answer that is complete in memory is given before this is asked: it is done when it is begun, so nobody waits.
+//! A page needs no place: the front answers it at once, so it never waits.
 
 use crate::config;
 use crate::error::Error;
@@ -13,15 +13,15 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, KeyedBound, KeyedSlot, Recorder, Slot};
 
-/// Questions whether the server is ready, under way at once: they wait only while settings are read again.
+/// Most readiness probes at once. They wait only while settings are read again.
 const PROBES_MAX: u64 = 64;
 
 /// What a request costs, as far as its URL tells. A closed list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// What is said from memory: roots, readiness; and what there is not.
+    /// A small answer from memory, and paths that the format does not have.
     Pages,
-    /// A file, or what is said of one: one entry is read, one blob opened.
+    /// A file or a checksum: one entry is read, one blob opened.
     Downloads,
     /// A change of a repository: bytes come in, are hashed and synced.
     Uploads,
@@ -31,9 +31,9 @@ pub enum Class {
     Admin,
     /// Keys that clients make, and who owns a gem.
     Accounts,
-    /// A form that arrives, before its request takes a place elsewhere: its client may take its time for it.
+    /// A form that still arrives. Its request takes a place in another class afterwards, so a slow client holds none there.
     Forms,
-    /// Whether the server is ready.
+    /// Readiness probes.
     Health,
 }
 
@@ -49,7 +49,7 @@ impl Class {
         Class::Forms,
         Class::Health,
     ];
-    /// How many there are.
+    /// The number of classes.
     pub const COUNT: usize = Self::ALL.len();
 
     /// The name used in metrics.
@@ -66,7 +66,7 @@ impl Class {
         }
     }
 
-    /// What its requests are called when there are too many.
+    /// The name of its requests in the error that there are too many.
     pub fn doc(self) -> &'static str {
         match self {
             Class::Pages => "requests",

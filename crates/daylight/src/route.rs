@@ -17,7 +17,7 @@ pub use admin::{Admin, AdminVerb};
 /// What a URL asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Route {
-    /// Something of a repository, or of an account there: see [`Content::read`].
+    /// Content of a repository, or an account there: see [`Content::read`].
     Content(Content),
     /// The admin API.
     Admin(Admin),
@@ -27,7 +27,7 @@ pub enum Route {
     Live,
     /// Can it answer?
     Ready,
-    /// What it has counted.
+    /// Its metrics.
     Metrics,
     /// The front page.
     Welcome,
@@ -38,9 +38,9 @@ pub enum Route {
 pub struct Content {
     /// The repository's name, not looked up yet.
     pub repository: String,
-    /// As of when it is to be seen; `None`: as it is.
+    /// The moment as of which it is seen; `None`: now.
     pub as_of: Option<AsOf>,
-    /// The name as it stands in the URL, with what says as of when.
+    /// The name as the URL has it, with the moment.
     pub segment: String,
     /// The path below it.
     pub path: String,
@@ -76,7 +76,7 @@ impl Content {
 /// As many names as most paths have, at most.
 const SEGMENTS: usize = 16;
 
-/// Whether it is a probe or asks for metrics, which are answered also where no other connection is taken.
+/// Whether it is a probe or asks for metrics: these are answered on reserved connections when all others are taken.
 pub fn is_vital(method: &Method, raw: &str) -> bool {
     matches!(read(method, raw), Ok(Route::Live | Route::Ready | Route::Metrics))
 }
@@ -105,8 +105,8 @@ pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
     }
 }
 
-/// The page that a path and a query stand for. What repositories serve below their name depends on no query, but for
-/// the calls under `api`: one that is made up changes nothing, so it makes no page of its own.
+/// The key of a page. Below a repository only calls under `api` depend on a query; elsewhere it is left out, so that made-up
+/// queries make no pages.
 pub(crate) fn canon<'a>(path: &'a str, query: Option<&'a str>) -> PageUrl<'a> {
     // An escape may hide an `api`.
     let content = path.starts_with("/repository/") && !path.contains("/api/") && !path.contains('%');
@@ -129,7 +129,7 @@ fn not_allowed(method: &Method, allow: &'static str) -> Error {
     Error::MethodNotAllowed { method: Event::text(method.as_str()), allow: allow.into() }
 }
 
-/// The path with its percent-escapes read. `None` for what could be understood in two ways further on: broken escapes,
+/// The path with its percent-escapes decoded. `None` for paths that later code could understand in two ways: broken escapes,
 /// an escaped slash, a control character, a `.` or `..` segment, bytes that are not UTF-8.
 fn decode(raw: &str) -> Option<Cow<'_, str>> {
     let path = match raw.contains('%') {

@@ -16,6 +16,7 @@ pub(crate) mod credential_guard;
 
 /// A repository with all its settings, as somebody creates or declares it.
 #[derive(Debug, Clone, Deserialize)]
+#[serde(expecting = "an object")]
 pub struct RepositoryDefinition {
     /// Its name.
     pub name: String,
@@ -31,7 +32,7 @@ pub struct RepositoryDefinition {
 
 /// Settings to change. A setting that is not named keeps its value.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "an object")]
 pub struct SettingsPatch {
     /// Whether reading needs a token. By default a new repository is private where its upstream needs credentials.
     private: Option<bool>,

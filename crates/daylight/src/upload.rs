@@ -1,4 +1,4 @@
-//! Packages on their way in: into a temporary blob as they arrive, never whole in memory.
+//! Receives uploads: each goes into a temporary blob as it arrives, and is never whole in memory.
 
 use crate::app::App;
 use crate::error::Error;
@@ -9,17 +9,16 @@ use repository::{Ask, Question};
 use store::Staged;
 use telemetry::Event;
 
-/// What `gem push --attestation` is told: who built a gem is attested by the service that built it, and no token of ours
-/// is such a service's.
+/// The answer to `gem push --attestation`. The service that built a gem attests to it, and no token here belongs to such a service.
 const UNTRUSTED: &str = "Pushing with an attestation requires trusted publishing";
 /// The list of no attestations.
 const NONE: [&[u8]; 2] = [b"", b"[]"];
 
-/// Bytes that are written at once. The kernel keeps a file in memory in as large units as it was written in, where they are
-/// aligned, and sending one that came in odd pieces costs a quarter more each time. It is also fewer turns of a thread.
+/// Bytes of one write. The page cache holds a file in units as large as its aligned writes; sending a file that was written in odd
+/// pieces costs a quarter more each time. Larger writes also need fewer turns of a thread.
 const AT_ONCE: usize = 256 << 10;
 
-/// The upload of a question that brings one, on disk but not kept yet. Asked for only after access was granted, so a
+/// Receives the upload onto disk, where it is not published yet. It is called only after access was granted, so a
 /// stranger's bytes are never written.
 pub(crate) async fn receive(
     app: &App,
@@ -32,7 +31,7 @@ pub(crate) async fn receive(
     if gem && let Some(form) = Form::announced(&request.headers) {
         return from_form(app, form?, request, event).await;
     }
-    // The first piece first: what is refused by its announced length leaves no file to put away.
+    // The first piece comes before the file: an upload that is refused for its announced length leaves no file behind.
     let first = request.upload.next(event).await.transpose()?;
     let mut arriving = Arriving::new(app, gem, event).await?;
     if let Some(first) = first {
@@ -44,12 +43,12 @@ pub(crate) async fn receive(
     arriving.end(event).await
 }
 
-/// A package of which more may come.
+/// A package that still arrives.
 struct Arriving {
     staged: Staged,
-    /// What it is called where it cannot be written: to `gem` it is told in the words of gems.
+    /// Makes the error when it cannot be written: `gem` gets words that its users know.
     unsaved: fn(store::Error) -> repository::Error,
-    /// Less than is written at once.
+    /// Less than one write.
     waiting: BytesMut,
 }
 

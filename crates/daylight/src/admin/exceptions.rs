@@ -11,7 +11,7 @@ use telemetry::Event;
 
 /// The body of a POST.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct NewException {
     package: String,
     why: String,

@@ -10,7 +10,7 @@ use telemetry::Event;
 
 /// The body of a POST that restores a repository.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct RestoreBody {
     /// The new name, if it is not the old one.
     #[serde(rename = "as")]

@@ -12,7 +12,7 @@ use telemetry::{Event, Millis};
 
 /// The body of a POST.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct TokenBody {
     name: String,
     #[serde(default)]
