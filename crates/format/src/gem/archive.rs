@@ -1,7 +1,7 @@
-//! The tar archive that a gem is, read strictly: plain ustar headers and regular files, nothing else.
+//! Reads the tar archive of a gem strictly: plain ustar headers and regular files, nothing else.
 //!
-//! Two readers that understand an odd archive differently see different gems, so whatever RubyGems does not write is
-//! refused: GNU and PAX extensions, links, prefixes, sizes that are not octal, bytes after the end.
+//! If two readers understand an odd archive differently, they see different gems. So everything that RubyGems does
+//! not write is refused: GNU and PAX extensions, links, prefixes, sizes that are not octal, bytes after the end.
 
 use super::Invalid;
 use super::invalid::quoted;
@@ -9,14 +9,14 @@ use std::io::{self, Read};
 
 const BLOCK: usize = 512;
 
-/// An archive that is read from its front to its end.
+/// An archive that is read from its beginning to its end.
 pub(crate) struct Archive<R> {
     reader: R,
-    /// Bytes of the current member not read yet, without padding.
+    /// Unread bytes of the current member, without padding.
     left: u64,
-    /// Bytes that fill the current member's last block.
+    /// Padding of the current member's last block.
     padding: usize,
-    /// What the reader is in, for messages.
+    /// The current position, for messages.
     within: String,
     first: bool,
 }
@@ -26,8 +26,8 @@ impl<R: Read> Archive<R> {
         Self { reader, left: 0, padding: 0, within: String::new(), first: true }
     }
 
-    /// The next member's name and size in bytes; `None` at the end, of which every byte has been read then.
-    /// What is left of the member before is skipped.
+    /// The name and size of the next member; `None` at the end, when every byte has been read. The unread rest of the
+    /// previous member is skipped.
     pub(crate) fn next(&mut self) -> Result<Option<(String, u64)>, Invalid> {
         let mut skipped = [0; 8 * 1024];
         while self.read(&mut skipped)? > 0 {}
@@ -53,7 +53,7 @@ impl<R: Read> Archive<R> {
         Ok(Some((name, size)))
     }
 
-    /// Reads on in the current member; 0 at its end.
+    /// Reads from the current member; 0 at its end.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Invalid> {
         let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
         let read = if wanted == 0 { 0 } else { self.some(&mut buffer[..wanted])? };
@@ -64,7 +64,7 @@ impl<R: Read> Archive<R> {
         Ok(read)
     }
 
-    /// A second empty block, and then only zeros: some writers fill up a record of 20 blocks.
+    /// A second empty block, and then only zeros: some writers pad the archive to 20 blocks.
     fn end(&mut self) -> Result<(), Invalid> {
         "its end".clone_into(&mut self.within);
         let mut block = [0; BLOCK];
@@ -99,7 +99,7 @@ impl<R: Read> Archive<R> {
     }
 }
 
-/// Name and size of a regular file in plain ustar.
+/// The name and size of a regular file in plain ustar.
 fn header(block: &[u8; BLOCK]) -> Result<(String, u64), Invalid> {
     let sum: u64 =
         block.iter().enumerate().map(|(at, byte)| u64::from(if (148..156).contains(&at) { b' ' } else { *byte })).sum();

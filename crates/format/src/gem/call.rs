@@ -1,11 +1,11 @@
-//! What a path below `api/` asks for: accounts, owners, and what is known of gems, for programs.
+//! Paths below `api/`: calls about accounts, owners and gems, for programs.
 
 use super::name::{MAX, plain};
 
-/// How an answer is written. Clients say so by the ending of the path.
+/// The form of an answer, chosen by the ending of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// No ending: a text for people, or for clients that want one value.
+    /// No ending: plain text.
     Text,
     /// `.json`.
     Json,
@@ -18,15 +18,15 @@ pub enum Form {
 pub enum Call<'a> {
     /// The keys of an account: `gem signin`.
     Key,
-    /// Whose account it is.
+    /// The profile of an account.
     Profile,
-    /// A security device instead of a code.
+    /// A security device in place of a one-time password.
     Device,
-    /// Calls to others when something is pushed.
+    /// Webhooks.
     Hooks,
     /// The owners of a gem: `gem owner`.
     Owners(&'a str),
-    /// The gems that whoever asks owns.
+    /// The gems that the caller owns.
     OwnGems,
     /// A gem, with its newest version.
     Gem(&'a str),
@@ -36,24 +36,24 @@ pub enum Call<'a> {
     Latest(&'a str),
     /// A gem with one of its versions.
     Version(&'a str, &'a str),
-    /// The gems that need a gem.
+    /// The gems that depend on a gem.
     Dependents(&'a str),
-    /// Gems by words of their names.
+    /// Search for gems by words of their names.
     Search,
-    /// Names by their beginning.
+    /// Names with a prefix.
     Complete,
     /// The newest gems.
     Newest,
     /// The newest versions.
     Updated,
-    /// The versions of a time.
+    /// The versions published in a period.
     Between,
-    /// How often things were downloaded.
+    /// Counts of downloads.
     Downloads,
 }
 
 impl<'a> Call<'a> {
-    /// The gem that the call is about alone.
+    /// The gem of a call about a single gem.
     pub fn gem(&self) -> Option<&'a str> {
         match *self {
             Call::Gem(name) | Call::Versions(name) | Call::Latest(name) | Call::Version(name, _) => Some(name),
@@ -63,7 +63,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Which forms of an answer a call has.
+/// The forms that a call has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Forms {
     /// All of them.
@@ -74,11 +74,11 @@ enum Forms {
     Text,
 }
 
-/// The names in a path: the first, and the second where there are two.
+/// The names in a path: the first, and the second if there are two.
 type Make = for<'a> fn(&'a str, &'a str) -> Call<'a>;
 
-/// One line for each call: its path below `api/`, its forms, and what it is. `{name}` stands for the name of a gem,
-/// `{number}` for a version's, `{any}` for any segment, `{rest}` for all that follow.
+/// One line for each call: its path below `api/`, its forms, and the call. `{name}` stands for the name of a gem,
+/// `{number}` for a version number, `{any}` for any segment, `{rest}` for all remaining segments.
 const TABLE: &[(&str, Forms, Make)] = &[
     ("v1/api_key", Forms::All, |_, _| Call::Key),
     ("v1/web_hooks", Forms::All, |_, _| Call::Hooks),
@@ -118,7 +118,7 @@ pub fn read(path: &str) -> Option<(Call<'_>, Form)> {
     })
 }
 
-/// The path of every call in every form, below a repository, about this gem and number: for who looks through all of them.
+/// The path of every call in every form, about this gem and number, for callers that go through all of them.
 pub fn paths(name: &str, number: &str) -> Vec<String> {
     let ending = |form| match form {
         Form::Text => "",
@@ -148,7 +148,7 @@ impl Forms {
     }
 }
 
-/// The names that stand in a path of this pattern; `None`: it is not of it.
+/// The names in a path of this pattern; `None` if the path does not match.
 fn captures<'a>(pattern: &str, path: &'a str) -> Option<(&'a str, &'a str)> {
     let (mut names, mut segments) = (["", ""], path.split('/'));
     let mut next = 0;
@@ -212,7 +212,7 @@ mod tests {
     fn all_paths_are_read_as_calls_and_none_is_forgotten() {
         let all = paths("lamp", "1.0.0").leak();
         assert!(all.iter().all(|path| read(path).is_some()), "{all:?}");
-        // A new call does not compile here: it has a line in the table, and makes the number below one more.
+        // A new call does not compile here: add its line to the table, and increase the number below.
         let kind = |call: Call<'static>| match call {
             Call::Key
             | Call::Profile

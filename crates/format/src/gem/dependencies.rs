@@ -1,18 +1,18 @@
-//! The dependency API, `/api/v1/dependencies?gems=a,b`: every version of the gems asked for, with what it needs. Bundler
-//! before 1.12 and RubyGems before 3.2.3 resolve with it, and whoever cannot read the compact index.
+//! The dependency API, `/api/v1/dependencies?gems=a,b`: every version of the requested gems with its dependencies.
+//! Bundler before 1.12, RubyGems before 3.2.3 and clients that cannot read the compact index resolve with it.
 //!
-//! What it says of a gem is a piece, the same bytes in whichever list; lists are made by joining pieces.
+//! The part about one gem has the same bytes in every list, so lists are joined from these parts.
 
 use super::marshal::{self, Writer};
 use super::{Identity, Invalid, Kind, Package, Version};
 use bytes::Bytes;
 use std::fmt::Write as _;
 
-/// A piece of at least this many bytes is sent as it is. Smaller ones are copied into one buffer, which costs less than a
-/// write of the socket for each.
+/// A part of at least this many bytes is sent as it is. Smaller parts are copied into one buffer, which costs less
+/// than a separate write to the socket.
 const SENT_AS_IT_IS: usize = 16 << 10;
 
-/// How a list is written.
+/// The form of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
     /// Ruby's Marshal, with symbols as keys.
@@ -21,11 +21,11 @@ pub enum Form {
     Json,
 }
 
-/// The symbols of a version, in the order in which the first of a list defines them.
+/// The symbols of a version, in the order in which the first version of a list defines them.
 const SYMBOLS: &[&str] = &["name", "E", "number", "platform", "dependencies"];
 
-/// A version in short, for those who read many: `1.0.0-java rack:>= 2.0.5&~> 2.0,zeta:>= 0`. Neither names nor versions
-/// nor requirements have any of the signs between them.
+/// A version in short, for lists of many: `1.0.0-java rack:>= 2.0.5&~> 2.0,zeta:>= 0`. Names, versions and
+/// requirements contain none of these separators.
 pub fn brief(package: &Package) -> String {
     let mut brief = super::facts::slug(package.number.as_str(), &package.platform);
     let runtime = package.dependencies.iter().filter(|dependency| dependency.kind == Kind::Runtime);
@@ -38,7 +38,7 @@ pub fn brief(package: &Package) -> String {
     brief
 }
 
-/// What of a version in short tells it from the gem's others.
+/// The number and platform of a version in short.
 pub fn identity(brief: &str) -> Result<Identity, Invalid> {
     let (number, platform, _) = read(brief);
     Ok(Identity { number: Version::parse(number)?, platform: platform.to_owned() })
@@ -49,7 +49,7 @@ pub fn number(brief: &str) -> &str {
     read(brief).0
 }
 
-/// Number, platform, and what is needed: names and requirements.
+/// Number, platform, and dependencies: names and requirements.
 fn read(brief: &str) -> (&str, &str, impl Iterator<Item = (&str, String)> + Clone) {
     let (slug, needed) = brief.split_once(' ').unwrap_or((brief, ""));
     let (number, platform) = slug.split_once('-').unwrap_or((slug, "ruby"));
@@ -57,19 +57,19 @@ fn read(brief: &str) -> (&str, &str, impl Iterator<Item = (&str, String)> + Clon
     (number, platform, needed.map(|(name, requirement)| (name, requirement.replace('&', ", "))))
 }
 
-/// What is said of one gem.
+/// The part of a list about one gem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     versions: usize,
-    /// How the first version is written at the beginning of a list: as it is in `all`, but for this.
+    /// The first version as written at the beginning of a list. It differs from its form in `all`.
     opening: Box<[u8]>,
-    /// How many bytes of `all` that stands for.
+    /// The length of that version in `all`.
     opened: usize,
     all: Bytes,
 }
 
 impl Piece {
-    /// The piece about the gem `name` that has these versions, in short.
+    /// The part about the gem `name` with these versions in short.
     pub fn new<'a>(form: Form, name: &str, briefs: impl IntoIterator<Item = &'a str>) -> Self {
         let (mut opening, mut opened, mut all, mut versions) = (Vec::new(), 0, Vec::new(), 0);
         for brief in briefs {
@@ -86,7 +86,7 @@ impl Piece {
         Self { versions, opening: opening.into(), opened, all: all.into() }
     }
 
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub fn size(&self) -> usize {
         self.opening.len() + self.all.len()
     }
@@ -106,7 +106,7 @@ fn marshal(to: &mut Writer<'_>, name: &str, brief: &str) {
     }
 }
 
-/// Every version with a comma behind it. Nothing in it has to be escaped.
+/// Every version, followed by a comma. Nothing in it needs escaping.
 fn json(out: &mut Vec<u8>, name: &str, brief: &str) {
     let (number, platform, needed) = read(brief);
     let mut text = format!(r#"{{"name":"{name}","number":"{number}","platform":"{platform}","dependencies":["#);
@@ -117,8 +117,8 @@ fn json(out: &mut Vec<u8>, name: &str, brief: &str) {
     out.extend_from_slice(b"]},");
 }
 
-/// The list that is made of these pieces, as buffers that are sent one after the other. Large pieces are shared with all
-/// lists that have them, so that a list of megabytes is not copied for each client.
+/// Joins these parts into a list, as buffers to be sent in order. Large parts are shared by all lists, so a list of
+/// megabytes is not copied for each client.
 pub fn list<'a>(form: Form, pieces: impl Iterator<Item = &'a Piece> + Clone) -> Vec<Bytes> {
     let mut list = List::default();
     match form {
@@ -152,7 +152,7 @@ pub fn list<'a>(form: Form, pieces: impl Iterator<Item = &'a Piece> + Clone) -> 
 #[derive(Default)]
 struct List {
     buffers: Vec<Bytes>,
-    /// The buffer that small pieces are copied into.
+    /// The buffer for small parts.
     copied: Vec<u8>,
 }
 
@@ -250,7 +250,7 @@ mod tests {
             for pieces in [[&large, &small], [&small, &large]] {
                 let sent = list(form, pieces.into_iter());
                 assert_eq!(shared(&sent), 1, "{form:?}");
-                // The same versions in small pieces, which are copied into one buffer.
+                // The same versions in small parts, which are copied into one buffer.
                 let apart: Vec<Piece> = pieces
                     .iter()
                     .flat_map(|piece| match piece.versions {

@@ -1,10 +1,10 @@
-//! Answers for programs, written as JSON or as the YAML that `gem` reads.
+//! Renders answers of the API, as JSON or as YAML that `gem` reads.
 
 use super::Form;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// The document in this form. Without one it is JSON.
+/// Renders the document in this form; without a form as JSON.
 pub fn render(value: &Value, form: Form) -> Vec<u8> {
     match form {
         Form::Text | Form::Json => value.to_string(),
@@ -39,14 +39,14 @@ fn block(value: &Value, depth: usize, text: &mut String) {
             text.push(' ');
             quoted(scalar, text);
         }
-        // A number, true, false, null, [] or {}: the same in both.
+        // A number, true, false, null, [] or {}: the same in both forms.
         other => {
             let _ = write!(text, " {other}");
         }
     }
 }
 
-/// A double-quoted scalar: whatever is in it, it stays one, and stays a text.
+/// A double-quoted scalar. Whatever its content, it stays one scalar and stays text.
 fn quoted(scalar: &str, text: &mut String) {
     text.push('"');
     for letter in scalar.chars() {

@@ -1,13 +1,13 @@
-//! The facts about one package: what the journal keeps, for ever, and what every index is rendered from.
+//! The facts about one package. The journal keeps them permanently, and every index is rendered from them.
 //!
-//! Fields are only ever added (with a default), so that the oldest row can still be read. All that the legacy index
-//! (`Gem::Specification` in Marshal, without its lists of files) and the JSON answers need is here.
+//! Fields are only ever added, with a default, so that the oldest row can still be read. They cover the legacy index
+//! (`Gem::Specification` in Marshal, without its lists of files) and the JSON answers.
 
 use super::{Requirement, Version};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A gem, as its gemspec describes it.
+/// A gem, as described by its gemspec.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Package {
     /// Version of this form; 1 so far.
@@ -16,49 +16,49 @@ pub struct Package {
     pub name: String,
     /// Its version.
     pub number: Version,
-    /// Its platform as it was pushed; `ruby` where it runs anywhere.
+    /// Its platform as pushed; `ruby` for all platforms.
     pub platform: String,
-    /// Who wrote it.
+    /// The authors.
     pub authors: Vec<String>,
-    /// Where they can be written to.
+    /// Their addresses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub email: Vec<String>,
-    /// One line about it.
+    /// A summary in one line.
     pub summary: String,
-    /// More about it.
+    /// The description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Its page.
+    /// Its home page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub homepage: Option<String>,
     /// Names of licences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub licenses: Vec<String>,
-    /// More facts, among them links.
+    /// Metadata, including links.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, String>,
     /// What it depends on, in the order of the gemspec.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<Dependency>,
-    /// Which Ruby it needs.
+    /// The required version of Ruby.
     #[serde(default)]
     pub required_ruby: Requirement,
-    /// Which RubyGems it needs.
+    /// The required version of RubyGems.
     #[serde(default)]
     pub required_rubygems: Requirement,
-    /// What else it needs, in words.
+    /// Other requirements, as text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<String>,
-    /// Programs it installs.
+    /// Executables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub executables: Vec<String>,
-    /// Whether installing it builds something native.
+    /// Whether its installation builds native extensions.
     #[serde(default)]
     pub extensions: bool,
     /// The day it was built, `YYYY-MM-DD`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// Which RubyGems built it.
+    /// The version of RubyGems that built it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rubygems_version: Option<String>,
     /// The form of its gemspec; 4 since RubyGems 1.3.
@@ -68,7 +68,7 @@ pub struct Package {
     pub signed: bool,
 }
 
-/// What of the facts tells a version from the gem's others: the rest is not read.
+/// The facts that identify a version of a gem. Nothing else is read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Identity {
     /// Its version.
@@ -87,19 +87,19 @@ pub enum Kind {
     Development,
 }
 
-/// Another gem that is needed.
+/// A dependency on another gem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dependency {
     /// Its name.
     pub name: String,
     /// When it is needed.
     pub kind: Kind,
-    /// Which versions of it.
+    /// The accepted versions.
     pub requirement: Requirement,
 }
 
 impl Package {
-    /// The version of this form that is written now.
+    /// The form version that is written now.
     pub const V: u32 = 1;
 
     /// `name-number`, and `-platform` unless that is `ruby`: unique in a repository, and the name of its file.
@@ -108,12 +108,12 @@ impl Package {
     }
 }
 
-/// The full name of a gem of which only these are known, as for a yank. An empty platform means `ruby`.
+/// The full name from its parts, as for a yank. An empty platform means `ruby`.
 pub fn full_name(name: &str, number: &str, platform: &str) -> String {
     format!("{name}-{}", slug(number, platform))
 }
 
-/// `number[-platform]`, as index lines have it.
+/// `number[-platform]`, as in index lines.
 pub(crate) fn slug(number: &str, platform: &str) -> String {
     if platform.is_empty() || platform == "ruby" { number.to_owned() } else { format!("{number}-{platform}") }
 }

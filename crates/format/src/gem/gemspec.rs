@@ -1,5 +1,5 @@
-//! From the YAML of a gemspec to the facts: tolerant of what three decades of RubyGems wrote, strict about what ends
-//! up in an index.
+//! Reads the facts from the YAML of a gemspec: tolerant of the output of three decades of RubyGems, strict about
+//! everything that ends up in an index.
 
 use super::invalid::quoted;
 use super::limits::Limits;
@@ -7,15 +7,15 @@ use super::yaml::{Node, Tag, Value};
 use super::{Dependency, Invalid, Kind, Op, Package, Requirement, Version, name};
 use std::collections::BTreeMap;
 
-/// Longest text: description, summary, all authors.
+/// The longest text: description, summary, all authors together.
 const TEXT_MAX: usize = 64_000;
-/// Longest other field: an address, a program's name.
+/// The longest other field: an address, or the name of an executable.
 const FIELD_MAX: usize = 255;
 const LICENSE_MAX: usize = 64;
 const METADATA_KEY_MAX: usize = 128;
 const METADATA_VALUE_MAX: usize = 1024;
 
-/// Metadata that must be links, as clients open them.
+/// Metadata that must be links, because clients open them.
 const LINKS: [&str; 9] = [
     "bug_tracker_uri",
     "changelog_uri",
@@ -89,7 +89,7 @@ fn short(field: &'static str, text: &str, limit: usize) -> Result<(), Invalid> {
     if text.chars().count() > limit { Err(Invalid::TextTooLong { field, limit }) } else { printable(field, text) }
 }
 
-/// Clients print texts on a terminal, which obeys control characters; newer ones take them out (`clean_text`).
+/// Clients print texts on a terminal, which interprets control characters; newer clients remove them (`clean_text`).
 fn printable(field: &'static str, text: &str) -> Result<(), Invalid> {
     let drives = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}');
     if text.contains(drives) { Err(Invalid::ControlCharacters(field)) } else { Ok(()) }
@@ -106,7 +106,8 @@ fn text(spec: &Node, field: &'static str, limit: usize) -> Result<Option<String>
     Ok(Some(text.clone()))
 }
 
-/// A text, or a list of texts; older gemspecs have lists in lists and nulls among them. `limit` is for all together.
+/// A text, or a list of texts. Older gemspecs have nested lists, and nulls in them. `limit` is for all texts
+/// together.
 fn texts(spec: &Node, field: &'static str, limit: usize, items: usize) -> Result<Vec<String>, Invalid> {
     fn gather(node: &Node, into: &mut Vec<String>) -> bool {
         match &node.value {
@@ -131,8 +132,8 @@ fn texts(spec: &Node, field: &'static str, limit: usize, items: usize) -> Result
     Ok(all)
 }
 
-/// The text of a version: a `Gem::Version`, or its text alone. Empty means `0` to RubyGems, and white space around it
-/// nothing; but some clients would see it.
+/// The text of a version: a `Gem::Version`, or only its text. RubyGems reads an empty one as `0` and ignores white
+/// space around it, but some clients would see it.
 fn version<'a>(node: &'a Node, field: &'static str) -> Result<&'a str, Invalid> {
     let bad = |expected| Invalid::BadField { field, expected };
     let inner = if node.tag == Tag::Version { node.get("version") } else { Some(node) };
@@ -149,7 +150,7 @@ fn requirement(node: Option<&Node>, field: &'static str, limits: &Limits) -> Res
     if node.tag != Tag::Requirement {
         return Err(bad());
     }
-    // RubyGems before 0.9.5 wrote `version` or `none` instead, which no client reads any more.
+    // RubyGems before 0.9.5 wrote `version` or `none` instead, which no current client reads.
     let Some(Value::List(items)) = node.get("requirements").map(|list| &list.value) else { return Err(bad()) };
     few(field, items.len(), limits.list_items)?;
     let constraints = items.iter().map(|item| {
@@ -186,8 +187,8 @@ fn dependencies(spec: &Node, limits: &Limits) -> Result<Vec<Dependency>, Invalid
     items.iter().map(dependency).collect()
 }
 
-/// As it is pushed: clients ask for the file under this name, too. RubyGems reads `platform` alone, so a gemspec that
-/// says something else under the older keys is two gems.
+/// The platform as pushed, because clients also request the file under this name. RubyGems reads only `platform`, so
+/// a gemspec with another value under the older keys would be two different gems.
 fn platform(spec: &Node) -> Result<String, Invalid> {
     let read = |key| match spec.get(key) {
         None => Ok(None),
@@ -205,7 +206,8 @@ fn platform(spec: &Node) -> Result<String, Invalid> {
             return Err(Invalid::UnclearPlatform("the gemspec names more than one platform"));
         }
     }
-    // `current` is whatever machine reads it, and any other spelling of `ruby` a processor of that name.
+    // `current` means the platform of the machine that reads it, and any other spelling of `ruby` is read as a
+    // processor of that name.
     match platform.to_ascii_lowercase().as_str() {
         "current" => Err(Invalid::UnclearPlatform("`current` is another platform on each machine")),
         "ruby" if platform != "ruby" => Err(Invalid::UnclearPlatform("`ruby` is written in small letters")),

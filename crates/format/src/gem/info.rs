@@ -1,6 +1,6 @@
 //! `/info/NAME` of the compact index: one line for each version of a gem.
 //!
-//! Clients compare the MD5 of the whole file with the one in `/versions`, so lines are the same bytes for ever.
+//! Clients compare the MD5 of the whole file with the one in `/versions`, so the bytes of a line never change.
 
 use super::facts::slug;
 use super::package::hex;
@@ -8,12 +8,12 @@ use super::{Dependency, Kind, Package};
 use md5::Digest as _;
 use std::fmt::Write as _;
 
-/// What a line tells. A setting of a repository.
+/// The content of a line. A setting of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FormatVersion {
-    /// As it was until June 2026, and as the conformance suite expects it.
+    /// The form until June 2026, which the conformance suite expects.
     V1,
-    /// With `created_at`, on which Bundler's cooldown (since 4.0.13) rests.
+    /// With `created_at`, which the cooldown of Bundler (since 4.0.13) needs.
     #[default]
     V2,
 }
@@ -22,7 +22,7 @@ impl FormatVersion {
     /// All of them.
     pub const ALL: &'static [FormatVersion] = &[FormatVersion::V1, FormatVersion::V2];
 
-    /// Its name in settings, journal rows and the API.
+    /// The name in settings, journal rows and the API.
     pub fn as_str(self) -> &'static str {
         match self {
             FormatVersion::V1 => "v1",
@@ -30,18 +30,18 @@ impl FormatVersion {
         }
     }
 
-    /// The form of that name.
+    /// The form with that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|format| format.as_str() == name)
     }
 }
 
-/// The line of one version, without a newline. `sha256` is that of the package in hexadecimal; `created_at` is when
-/// it was published, in seconds since the epoch.
+/// The line of one version, without a newline. `sha256` is that of the package in hexadecimal; `created_at` is the
+/// time of publication, in seconds since the epoch.
 pub fn line(package: &Package, sha256: &str, created_at: i64, format: FormatVersion) -> String {
     let mut runtime: Vec<&Dependency> =
         package.dependencies.iter().filter(|dependency| dependency.kind == Kind::Runtime).collect();
-    // Stable: the same gem asked for twice stays in the order of the gemspec.
+    // A stable sort: two dependencies on the same gem keep the order of the gemspec.
     runtime.sort_by(|a, b| a.name.cmp(&b.name));
     let dependencies: Vec<String> =
         runtime.iter().map(|dependency| format!("{}:{}", dependency.name, dependency.requirement.indexed())).collect();
@@ -58,12 +58,12 @@ pub fn line(package: &Package, sha256: &str, created_at: i64, format: FormatVers
     line
 }
 
-/// What lines are ordered by: when the version was published, its number and its platform as text.
+/// The order of lines: time of publication, then number and platform as text.
 pub fn order(package: &Package, created_at: i64) -> (i64, &str, &str) {
     (created_at, package.number.as_str(), &package.platform)
 }
 
-/// The file. Without a line it is what remains of a gem whose versions were all yanked: clients still ask for it.
+/// The file. Without a line it is the file of a gem whose versions were all yanked: clients still request it.
 pub fn render<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> Vec<u8> {
     lines.into_iter().fold(b"---\n".to_vec(), |mut body, line| {
         body.extend_from_slice(line.as_ref().as_bytes());
@@ -72,7 +72,7 @@ pub fn render<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> Vec<u8> {
     })
 }
 
-/// The MD5 of a file that goes on: a line more costs that line.
+/// The MD5 of a growing file. Each new line costs only that line.
 #[derive(Debug, Clone)]
 pub struct Sum(md5::Md5);
 
@@ -83,19 +83,19 @@ impl Default for Sum {
 }
 
 impl Sum {
-    /// A line more.
+    /// Adds a line.
     pub fn add(&mut self, line: &str) {
         self.0.update(line);
         self.0.update("\n");
     }
 
-    /// In hexadecimal, of the lines so far.
+    /// The digest of the lines so far, in hexadecimal.
     pub fn hex(&self) -> String {
         hex(&self.0.clone().finalize())
     }
 }
 
-/// The MD5 of a file in hexadecimal: its `ETag`, and what `/versions` says about it.
+/// The MD5 of a file in hexadecimal: its `ETag`, and its value in `/versions`.
 pub fn md5_hex(body: &[u8]) -> String {
     hex(&md5::Md5::digest(body))
 }

@@ -1,21 +1,21 @@
-//! Why a package is refused. The text is what `gem push` prints, so it speaks to whoever built the gem.
+//! Why a package is refused. `gem push` prints the text, so it addresses the author of the gem.
 
-/// What is wrong with an upload, or with a name, version or requirement given by a client.
+/// Why an upload, or a name, version or requirement given by a client, is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum Invalid {
-    /// Reading failed underneath: says nothing about the package.
+    /// Reading failed, which says nothing about the package.
     #[error("the package could not be read to its end")]
     Unreadable(#[source] std::io::Error),
     /// The first block is not a ustar header.
     #[error("this is not a gem: it does not begin with a ustar header")]
     NotAnArchive,
-    /// A later header is broken, or uses an extension of tar.
+    /// A later header is invalid, or uses an extension of tar.
     #[error("the package has a damaged or unsupported tar header: {0}")]
     BadHeader(&'static str),
     /// The bytes end too early.
     #[error("the package is cut short: it ends within {0}")]
     Truncated(String),
-    /// Something follows the end of the archive.
+    /// There are bytes after the end of the archive.
     #[error("the package has bytes after its end")]
     TrailingBytes,
     /// A member is a link, a folder or a device.
@@ -27,16 +27,16 @@ pub enum Invalid {
     /// Two readers could see different gems.
     #[error("the package has the member `{0}` twice")]
     DuplicateMember(&'static str),
-    /// A member that gems must have.
+    /// A member that every gem has is missing.
     #[error("the package has no `{0}`")]
     MissingMember(&'static str),
-    /// Built before `metadata.gz` existed.
+    /// The gem was built before `metadata.gz` existed.
     #[error("the package has an uncompressed `metadata`, as RubyGems before 1.0 wrote it; this is not supported")]
     OldLayout,
-    /// A member that is read in memory passes the limit, packed or unpacked.
+    /// A member that is read into memory exceeds the limit, packed or unpacked.
     #[error("`{member}` is larger than {limit_bytes} bytes")]
     MemberTooLarge {
-        /// Which.
+        /// The member.
         member: &'static str,
         /// The limit.
         limit_bytes: u64,
@@ -47,62 +47,62 @@ pub enum Invalid {
     /// The member's text is not UTF-8.
     #[error("`{0}` is not UTF-8 text")]
     NotUtf8(&'static str),
-    /// `checksums.yaml.gz` does not have the form it must.
+    /// `checksums.yaml.gz` does not have the right form.
     #[error("`checksums.yaml.gz` does not map algorithms to checksums of members")]
     BadChecksums,
     /// No SHA-256 or SHA-512 is given for the member.
     #[error("`checksums.yaml.gz` has no SHA256 or SHA512 checksum for `{0}`")]
     MissingChecksum(&'static str),
-    /// The member is not what was checksummed.
+    /// The content of the member does not match its checksum.
     #[error("the {algorithm} checksum of `{member}` does not match `checksums.yaml.gz`")]
     WrongChecksum {
         /// Which member.
         member: &'static str,
-        /// Which checksum.
+        /// The algorithm.
         algorithm: &'static str,
     },
-    /// A checksum of nothing: the client stops at it.
+    /// A checksum of a member that does not exist: clients fail on it.
     #[error("`checksums.yaml.gz` has a checksum for {0}, which is no checksummed member of the package")]
     UnknownChecksum(String),
-    /// Signed means: a certificate chain, and a signature of each member.
+    /// A signed gem has a certificate chain and a signature of each member.
     #[error("the package is signed only in part: a signed gem has a certificate chain and a signature of each member")]
     SignedInPart,
-    /// A certificate chain, and nothing that was signed with it.
+    /// There is a certificate chain, but no signature.
     #[error("the gemspec has a `cert_chain`, and the package has no signatures")]
     Unsigned,
     /// Not YAML.
     #[error("line {line} of `{member}` is not valid YAML: {why}")]
     BadYaml {
-        /// Where.
+        /// The member.
         member: &'static str,
         /// Counted from 1.
         line: usize,
-        /// The parser's words.
+        /// The message of the parser.
         why: String,
     },
-    /// An alias: a few bytes of them can stand for gigabytes.
+    /// An alias: a few bytes of aliases can expand to gigabytes.
     #[error("`{0}` has YAML aliases")]
     Aliases(&'static str),
-    /// A directive that gives tags other names. No gem has one.
+    /// A directive that renames tags. Gems have none.
     #[error("`{0}` has a `%TAG` directive, which is not allowed in a gem")]
     TagDirective(&'static str),
-    /// An object that no gemspec needs. Never instantiated, but clients might.
+    /// An object that no gemspec needs. This server never instantiates it, but clients might.
     #[error("the YAML tag {0} is not allowed in a gem")]
     ForbiddenTag(String),
-    /// Nesting, number of values or length of a value passes the limit.
+    /// Nesting, number of values or length of a value exceeds the limit.
     #[error("`{member}` has {what}")]
     YamlTooLarge {
-        /// Where.
+        /// The member.
         member: &'static str,
-        /// What there is too much of.
+        /// What exceeds it.
         what: &'static str,
     },
     /// Two readers could see different values.
     #[error("`{member}` has the key {key} twice")]
     DuplicateKey {
-        /// Where.
+        /// The member.
         member: &'static str,
-        /// Which, quoted.
+        /// The key, quoted.
         key: String,
     },
     /// The gemspec lacks a field.
@@ -111,31 +111,31 @@ pub enum Invalid {
     /// A field of the gemspec has a value of the wrong kind.
     #[error("`{field}` of the gemspec must be {expected}")]
     BadField {
-        /// Which.
+        /// The field.
         field: &'static str,
-        /// What it must be.
+        /// The expected value.
         expected: &'static str,
     },
-    /// A text of the gemspec passes its limit.
+    /// A text of the gemspec exceeds its limit.
     #[error("`{field}` of the gemspec is longer than {limit} characters")]
     TextTooLong {
-        /// Which.
+        /// The field.
         field: &'static str,
         /// The limit, in characters.
         limit: usize,
     },
-    /// A text of the gemspec could drive the terminal of who reads it.
+    /// A text of the gemspec holds characters that control a terminal.
     #[error("`{0}` of the gemspec has control characters")]
     ControlCharacters(&'static str),
-    /// A list or a mapping of the gemspec passes its limit.
+    /// A list or a mapping of the gemspec exceeds its limit.
     #[error("the gemspec has more than {limit} `{field}`")]
     TooMany {
-        /// Which.
+        /// The field.
         field: &'static str,
         /// The limit.
         limit: usize,
     },
-    /// Each part is within its limit, and all together are not.
+    /// Each part is within its limit, but not all of them together.
     #[error("what the gemspec says, but for its lists of files, is larger than {limit_bytes} bytes")]
     FactsTooLarge {
         /// The limit.
@@ -155,32 +155,32 @@ pub enum Invalid {
     /// Not a platform.
     #[error("{0} is not a valid platform")]
     BadPlatform(String),
-    /// A platform that clients would take for another one.
+    /// A platform that clients would mistake for another one.
     #[error("malformed platform attributes: {0}")]
     UnclearPlatform(&'static str),
     /// Not a requirement.
     #[error("{0} is not a valid requirement")]
     BadRequirement(String),
-    /// One of the links in the metadata is none.
+    /// A link in the metadata is not a link.
     #[error("metadata `{0}` must be an http or https link")]
     BadLink(&'static str),
 }
 
-/// What an upload fails at, which decides how it is answered.
+/// The kind of fault, which decides the status of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The file is not a gem, is damaged, or cannot be read in one way only.
+    /// The file is not a gem, is damaged, or can be read in more than one way.
     Package,
-    /// Its gemspec has YAML aliases, which RubyGems wrote for years: a fault with words of its own.
+    /// The gemspec has YAML aliases, which RubyGems wrote for years. The answer has its own text.
     Aliases,
-    /// It is a gem, and what its gemspec says breaks a rule.
+    /// It is a gem, but its gemspec breaks a rule.
     Rule,
-    /// It is a gem, and clients would disagree about its platform.
+    /// It is a gem, but clients would disagree about its platform.
     Platform,
 }
 
 impl Invalid {
-    /// What the upload fails at.
+    /// The kind of fault.
     pub fn fault(&self) -> Fault {
         match self {
             Invalid::Aliases(_) => Fault::Aliases,
@@ -199,7 +199,7 @@ impl Invalid {
         }
     }
 
-    /// What to do about it, where there is something to do.
+    /// What the author can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Invalid::NotAnArchive => "push the file that `gem build` wrote, not the gemspec",
@@ -228,7 +228,7 @@ impl Invalid {
         })
     }
 
-    /// Whether the package is not to blame: reading it failed underneath.
+    /// Whether reading failed, and the package may be valid.
     pub fn is_ours(&self) -> bool {
         matches!(self, Invalid::Unreadable(_))
     }

@@ -1,6 +1,6 @@
-//! What is known of gems and their versions, under the keys that the API of gem servers has for them.
+//! Gems and their versions as JSON, with the keys of the API of gem servers.
 //!
-//! What is not known here is null, never made up: how often a gem was downloaded, the digest of its gemspec, its page.
+//! Unknown values are null and never invented: the number of downloads, the digest of the gemspec, the page.
 
 use super::{Kind, Package, Requirement};
 use serde_json::{Map, Value, json};
@@ -8,15 +8,15 @@ use serde_json::{Map, Value, json};
 /// A version that was published.
 #[derive(Debug)]
 pub struct Published {
-    /// What its gemspec says.
+    /// The facts of its gemspec.
     pub package: Package,
     /// SHA-256 of the gem, hexadecimal.
     pub sha256: String,
-    /// When, in RFC 3339.
+    /// The time of publication, in RFC 3339.
     pub at: String,
 }
 
-/// The version that stands for the gem: the highest, a released one where there is one, and `ruby` before other platforms.
+/// The version that represents the gem: the highest, preferring released versions, and `ruby` before other platforms.
 pub fn latest(versions: &[Published]) -> Option<&Published> {
     versions.iter().max_by(|a, b| {
         let rank = |of: &Published| (!of.package.number.prerelease(), of.package.platform == "ruby");
@@ -26,12 +26,12 @@ pub fn latest(versions: &[Published]) -> Option<&Published> {
     })
 }
 
-/// Puts the versions into the order in which they are listed: the highest first.
+/// Sorts versions for a listing: the highest first.
 pub fn sort(versions: &mut [Published]) {
     versions.sort_by(|a, b| b.package.number.cmp(&a.package.number).then(a.package.platform.cmp(&b.package.platform)));
 }
 
-/// A gem by one of its versions. `base` is the URL of its repository, without a slash at the end.
+/// A gem, represented by one of its versions. `base` is the URL of its repository, without a slash at the end.
 pub fn gem(version: &Published, base: &str) -> Value {
     let package = &version.package;
     let link = |key: &str| package.metadata.get(key).filter(|uri| !uri.is_empty());
@@ -91,7 +91,7 @@ pub fn version(version: &Published) -> Value {
     })
 }
 
-/// A gem and one of its versions in one.
+/// A gem and one of its versions combined.
 pub fn gem_with_version(one: &Published, base: &str) -> Value {
     let mut all = Map::new();
     for part in [gem(one, base), version(one)] {

@@ -1,27 +1,27 @@
-//! Reading a compact index that somebody else renders: which versions `/versions` offers and which MD5 it gives each
-//! `/info`, and which bytes an `/info` promises.
+//! Reads a compact index that another server renders: the versions in `/versions` with the MD5 of each `/info`, and
+//! the digests that an `/info` promises.
 
 use super::name::{check_platform, plain};
 use super::versions::NOTHING;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What `/versions` says.
+/// The content of `/versions`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
     /// By the gem's name.
     pub gems: BTreeMap<String, Listed>,
 }
 
-/// What `/versions` says of one gem.
+/// The entry of one gem in `/versions`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listed {
-    /// `NUMBER[-PLATFORM]` of each version that is offered.
+    /// `NUMBER[-PLATFORM]` of each available version.
     pub offered: BTreeSet<String>,
-    /// The MD5 of its `/info`, hexadecimal: what the last of its lines says.
+    /// The MD5 of its `/info` in hexadecimal, from the last line about the gem.
     pub md5: String,
 }
 
-/// A line that is none.
+/// An invalid line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}, line {line}: {why}")]
 pub struct Malformed {
@@ -29,12 +29,12 @@ pub struct Malformed {
     pub file: &'static str,
     /// Its number, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// What is wrong with the line.
     pub why: &'static str,
 }
 
 impl Listing {
-    /// Reads the file. The last line of a name wins; `-NUMBER` takes a version away.
+    /// Reads the file. The last line about a gem wins; `-NUMBER` removes a version.
     pub fn read(text: &str) -> Result<Self, Malformed> {
         let wrong = |line, why| Malformed { file: "/versions", line, why };
         let mut lines = text.split_inclusive('\n').enumerate().map(|(at, line)| (at + 1, line));
@@ -66,7 +66,7 @@ impl Listing {
                 let changed = if gone { gem.offered.remove(version) } else { gem.offered.insert(version.to_owned()) };
                 match (changed, gone) {
                     (true, _) => {}
-                    // It says that nothing is left.
+                    // The gem has no version left.
                     (false, true) if version == NOTHING => {}
                     (false, true) => return Err(wrong(at, "it takes a version away that was not offered")),
                     (false, false) => return Err(wrong(at, "it offers a version that was offered already")),
@@ -77,7 +77,7 @@ impl Listing {
     }
 }
 
-/// The versions of an `/info`, and the SHA-256 that it promises for the bytes of each, hexadecimal.
+/// The versions of an `/info`, each with the SHA-256 that it promises, in hexadecimal.
 pub fn checksums(info: &str) -> Result<BTreeMap<String, String>, Malformed> {
     let wrong = |line, why| Malformed { file: "/info", line, why };
     let body = info.strip_prefix("---\n").ok_or_else(|| wrong(1, "it does not begin with `---`"))?;

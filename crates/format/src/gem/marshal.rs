@@ -1,19 +1,19 @@
-//! Ruby's Marshal 4.8, as far as RubyGems and Bundler read it: a writer, and no reader.
+//! Writes Ruby's Marshal 4.8, as far as RubyGems and Bundler read it.
 //!
-//! Values are written one after the other, an array as its length and then its items. A symbol is written whole once
-//! and as a link to the first afterwards, as Ruby does. Objects are never linked: each stands for itself, which
-//! `Marshal.load` and the stricter reader of RubyGems 3.5 (`Gem::SafeMarshal`) take as well.
+//! Values are written one after the other, an array as its length and then its items. A symbol is written in full
+//! once and as a link to that afterwards, as Ruby does. Objects are never linked: each is written in full, which
+//! `Marshal.load` and the stricter reader of RubyGems 3.5 (`Gem::SafeMarshal`) accept.
 
-/// What every stream begins with: the version of the format.
+/// The beginning of every stream: the version of the format.
 pub const OPENING: [u8; 2] = [4, 8];
 
 /// Writes values to the end of a stream.
 #[derive(Debug)]
 pub struct Writer<'a> {
     out: &'a mut Vec<u8>,
-    /// Symbols that stand in the stream before what is written here, in the order of their numbers.
+    /// Symbols that the stream contains already, in the order of their numbers.
     before: &'static [&'static str],
-    /// Those that were written whole here; they are numbered on.
+    /// Symbols that were written here. Their numbers continue those before.
     defined: Vec<&'static str>,
 }
 
@@ -23,7 +23,7 @@ impl<'a> Writer<'a> {
         Self::after(&[], out)
     }
 
-    /// Writes values of a stream that holds these symbols already, and no others.
+    /// Writes values of a stream that contains these symbols already, and no others.
     pub fn after(before: &'static [&'static str], out: &'a mut Vec<u8>) -> Self {
         Self { out, before, defined: Vec::new() }
     }
@@ -104,13 +104,13 @@ impl<'a> Writer<'a> {
         number(self.out, variables);
     }
 
-    /// Begins an object that `marshal_load` makes of the value that follows.
+    /// Begins an object that `marshal_load` creates from the next value.
     pub fn loaded(&mut self, class: &'static str) {
         self.out.push(b'U');
         self.symbol(class);
     }
 
-    /// An object that `_load` makes of bytes.
+    /// An object that `_load` creates from bytes.
     pub fn dumped(&mut self, class: &'static str, body: &[u8]) {
         self.out.push(b'u');
         self.symbol(class);
@@ -139,8 +139,8 @@ fn bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// A number without its type: a length, or the place of a symbol. At most four bytes, least first; small ones are one
-/// byte, five more than they are.
+/// A number without its type: a length, or the index of a symbol. At most four bytes, least significant first; a
+/// small number is one byte, increased by five.
 fn number(out: &mut Vec<u8>, value: usize) {
     let value = u32::try_from(value).unwrap_or(u32::MAX);
     match value {

@@ -1,18 +1,18 @@
-//! What a gem and a platform may be called. These names stand in index lines and in URLs, so a newline, a space, a
-//! comma or a slash in one would forge a line or reach another file.
+//! Rules for the names of gems and platforms. These names stand in index lines and in URLs, so a newline, a space, a
+//! comma or a slash in one could forge a line or reach another file.
 
 use super::Invalid;
 use super::invalid::quoted;
 
-/// Longest name, version or platform, in bytes.
+/// The longest name, version or platform, in bytes.
 pub const MAX: usize = 255;
 
-/// Whether `text` is made of ASCII letters, digits, `.`, `_` and `-` only, and not empty.
+/// Whether `text` is not empty and has only ASCII letters, digits, `.`, `_` and `-`.
 pub fn plain(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
 }
 
-/// The rules for the name of a gem that is published.
+/// The rules for the name of a published gem.
 pub fn check(name: &str) -> Result<(), Invalid> {
     let lower = name.to_ascii_lowercase();
     let why = if name.is_empty() {
@@ -35,7 +35,7 @@ pub fn check(name: &str) -> Result<(), Invalid> {
     Err(Invalid::BadName { name: quoted(name), why })
 }
 
-/// The rule for the name of a gem that another depends on: it need not be published here.
+/// The rule for the name of a dependency, which need not be published here.
 pub(crate) fn check_dependency(name: &str) -> Result<(), Invalid> {
     let why = "can only include letters, numbers, dashes, periods, and underscores";
     if plain(name) && name.len() <= MAX { Ok(()) } else { Err(Invalid::BadName { name: quoted(name), why }) }

@@ -1,12 +1,12 @@
-//! `/names` of the compact index: the names of all gems, in byte order. No official client asks for it, but mirrors do.
-//! Without a name it ends in an empty line, as clients know it.
+//! `/names` of the compact index: the names of all gems, in byte order. Mirrors request it; official clients do not.
+//! Without any name it ends in an empty line, as clients expect.
 
-/// What the file begins with.
+/// The beginning of the file.
 pub fn opening(names: usize) -> &'static str {
     if names == 0 { "---\n\n" } else { "---\n" }
 }
 
-/// What a name adds to it.
+/// The line of a name.
 pub fn line(name: &str) -> String {
     format!("{name}\n")
 }

@@ -1,6 +1,6 @@
-//! The file that `gem build` writes: a tar archive of the gemspec, the content and their checksums.
+//! Reads the file that `gem build` writes: a tar archive of the gemspec, the content and their checksums.
 //!
-//! The content (`data.tar.gz`) only flows through the checksums and is never unpacked; everything else is small.
+//! The content (`data.tar.gz`) is only hashed and never unpacked. All other members are small.
 
 use super::archive::Archive;
 use super::invalid::quoted;
@@ -17,7 +17,7 @@ const DATA: &str = "data.tar.gz";
 const CHECKSUMS: &str = "checksums.yaml.gz";
 const SIGNATURES: [&str; 3] = ["metadata.gz.sig", "data.tar.gz.sig", "checksums.yaml.gz.sig"];
 
-/// Reads a package to its last byte and takes the facts out of it.
+/// Reads a package to its last byte, and returns its facts.
 pub fn read(reader: impl Read, limits: &Limits) -> Result<Package, Invalid> {
     let mut archive = Archive::new(reader);
     let mut seen: Vec<Member> = Vec::new();
@@ -50,7 +50,7 @@ pub fn read(reader: impl Read, limits: &Limits) -> Result<Package, Invalid> {
         return Err(Invalid::MissingMember(CHECKSUMS));
     }
     let signatures = SIGNATURES.into_iter().filter(|name| find(name).is_some()).count();
-    // A gem of RubyGems before 2.0 has no checksums that could be signed.
+    // Gems of RubyGems before 2.0 have no checksums, so there is one signature less.
     let complete = if checksums.is_some() { SIGNATURES.len() } else { SIGNATURES.len() - 1 };
     match (certified, signatures) {
         (false, 0) => {}
@@ -71,7 +71,7 @@ fn may_lack_checksums(package: &Package) -> bool {
     built_by.zip(Version::parse("2.0.0.a").ok()).is_some_and(|(built_by, since)| built_by < since)
 }
 
-/// Nothing but the two members may be checksummed: RubyGems looks for whatever is named.
+/// Only the two members may have checksums, because RubyGems looks for every member that is named.
 fn of_members(given: &Node) -> Result<(), Invalid> {
     let Value::Map(algorithms) = &given.value else { return Err(Invalid::BadChecksums) };
     for (_, sums) in algorithms {
@@ -83,10 +83,10 @@ fn of_members(given: &Node) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// A member that was read to its end.
+/// A member that has been read completely.
 struct Member {
     name: &'static str,
-    /// Its bytes, where they are needed again.
+    /// Its bytes, if they are needed again.
     bytes: Vec<u8>,
     sha256: String,
     sha512: String,
@@ -94,7 +94,7 @@ struct Member {
 
 fn member(archive: &mut Archive<impl Read>, name: &'static str, keep: bool) -> Result<Member, Invalid> {
     let (mut sha256, mut sha512) = (Sha256::new(), Sha512::new());
-    // Grows with the bytes that are really there, not with the size that the header claims.
+    // Grows with the bytes that arrive, and not with the size that the header claims.
     let mut bytes = Vec::new();
     let mut buffer = vec![0; 64 << 10];
     loop {
@@ -112,8 +112,8 @@ fn member(archive: &mut Archive<impl Read>, name: &'static str, keep: bool) -> R
 }
 
 impl Member {
-    /// Checks the member against each checksum that is given for it; one must be. RubyGems 2.0 gave SHA1, which
-    /// proves nothing, beside SHA512.
+    /// Checks the member against each of its checksums; there must be one. RubyGems 2.0 gave SHA1, which proves
+    /// nothing, besides SHA512.
     fn verify(&self, given: &Node) -> Result<(), Invalid> {
         let mut verified = false;
         for (algorithm, computed) in [("SHA256", &self.sha256), ("SHA512", &self.sha512)] {
@@ -135,7 +135,7 @@ impl Member {
         if unpacked.len() as u64 > limits.member_bytes {
             return Err(Invalid::MemberTooLarge { member: self.name, limit_bytes: limits.member_bytes });
         }
-        // Bytes after the first gzip stream would be read by some and ignored by others.
+        // Some readers would read bytes after the first gzip stream, and others would ignore them.
         if unpacking.is_err() || !gzip.into_inner().is_empty() {
             return Err(Invalid::BadGzip(self.name));
         }
@@ -144,7 +144,7 @@ impl Member {
     }
 }
 
-/// Hexadecimal digits, lower case.
+/// Hexadecimal digits in lower case.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");

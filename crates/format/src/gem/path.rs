@@ -1,10 +1,10 @@
-//! What a path below a gem repository's root asks for.
+//! Reads paths below the root of a gem repository.
 
 use super::dependencies::Form;
 use super::name::{MAX, plain};
 use super::specs;
 
-/// What a client asks for. Which methods make sense is not decided here.
+/// What a client requests. Which methods are allowed is decided elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question<'a> {
     /// The root, which RubyGems 3.2.3 to 3.5.18 probe with HEAD and which must not redirect.
@@ -21,9 +21,9 @@ pub enum Question<'a> {
     Gem(&'a str),
     /// The gemspec of the package with this full name, for `gem install`.
     Gemspec(&'a str),
-    /// The package, where it was before 2010: it is under `gems` now.
+    /// The package at its path before 2010; it is below `gems` now.
     Download(&'a str),
-    /// What the versions of the gems in the query need.
+    /// The dependencies of the gems in the query.
     Dependencies(Form),
     /// Where packages are pushed to.
     Push,
@@ -31,10 +31,11 @@ pub enum Question<'a> {
     Yank,
 }
 
-/// Longest full name: name, number and platform with two dashes.
+/// The longest full name: name, number and platform with two dashes.
 const FULL_NAME_MAX: usize = 3 * MAX + 2;
 
-/// Reads a path without its leading slash, percent-decoded, duplicate slashes collapsed. `None`: nothing is there.
+/// Reads a path without its leading slash, percent-decoded, with duplicate slashes collapsed. `None`: nothing is
+/// there.
 pub fn read(path: &str) -> Option<Question<'_>> {
     match path {
         "" => Some(Question::Root),
@@ -50,7 +51,7 @@ pub fn read(path: &str) -> Option<Question<'_>> {
             ("gems", file) => full_name(file, ".gem").map(Question::Gem),
             ("downloads", file) => full_name(file, ".gem").map(Question::Download),
             ("quick", file) => file.strip_prefix("Marshal.4.8/").and_then(gemspec),
-            // Bundler before 1.12 knows both by this name.
+            // Bundler before 1.12 uses this name for both.
             ("fetch", file) => {
                 let file = file.strip_prefix("actual/gem/")?;
                 gemspec(file).or_else(|| full_name(file, ".gem").map(Question::Gem))

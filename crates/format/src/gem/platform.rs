@@ -1,18 +1,18 @@
-//! Platforms as RubyGems reads them (`Gem::Platform`): a processor, a system and a version of it.
+//! Reads platforms as RubyGems does (`Gem::Platform`): a processor, a system and its version.
 //!
-//! A gem keeps the platform that it was pushed for as it was written, in the name of its file too. Clients also ask for
-//! the name that they make of it, and versions of RubyGems disagree on that.
+//! A gem keeps the platform for which it was pushed as it was written, also in the name of its file. Clients also
+//! request the name that they derive from it, and versions of RubyGems disagree about that name.
 
 use std::fmt;
 
-/// What a platform's name means.
+/// A parsed platform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Platform {
-    /// The processor, where the name has one.
+    /// The processor, if the name has one.
     pub cpu: Option<String>,
     /// The system.
     pub os: String,
-    /// Its version, or for Linux the C library.
+    /// Its version; for Linux the C library.
     pub version: Option<String>,
 }
 
@@ -37,7 +37,7 @@ enum Follows {
     Word,
 }
 
-/// Systems, in the order in which they are looked for.
+/// Systems, in the order in which they are tried.
 const SYSTEMS: &[(&str, Stands, Follows)] = &[
     ("aix", Stands::Anywhere, Follows::Digits),
     ("cygwin", Stands::Anywhere, Follows::Nothing),
@@ -74,8 +74,8 @@ impl Platform {
         Some(Self { cpu, os, version })
     }
 
-    /// The names under which clients may ask for what was pushed for the platform `name`, other than that: the present
-    /// one, and that of RubyGems before 3.4, to which Linux with the GNU library was Linux and no more.
+    /// The other names under which clients may request a gem that was pushed for the platform `name`: today's name,
+    /// and that of RubyGems before 3.4, which read Linux with the GNU library as plain Linux.
     pub fn spellings(name: &str) -> Vec<String> {
         let Some(platform) = Self::read(name) else { return Vec::new() };
         let gnu = platform.os == "linux" && platform.version.as_deref().is_some_and(|word| word.starts_with("gnu"));

@@ -1,5 +1,5 @@
-//! `quick/Marshal.4.8/FULL.gemspec.rz`: the gemspec of one version. `gem install` reads it before it fetches the gem, up
-//! to the newest RubyGems, whichever index it chose the version from.
+//! `quick/Marshal.4.8/FULL.gemspec.rz`: the gemspec of one version. Every version of `gem install` reads it before it
+//! fetches the gem, whichever index it chose the version from.
 //!
 //! It is a `Gem::Specification` without its lists of files, in Marshal, as a zlib stream.
 
@@ -8,8 +8,8 @@ use super::specs::version;
 use super::{Dependency, Kind, Package, Platform, Requirement};
 use std::io::Write as _;
 
-/// The file. `published` is when the version was, in seconds since the epoch: where a gemspec has no day RubyGems would
-/// say that it was built today, each day again.
+/// The file. `published` is the time of publication, in seconds since the epoch. Without a date in the gemspec
+/// RubyGems would otherwise show the current day.
 pub fn render(package: &Package, published: i64) -> Vec<u8> {
     let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
     // Writing into memory does not fail.
@@ -17,20 +17,20 @@ pub fn render(package: &Package, published: i64) -> Vec<u8> {
     zlib.finish().unwrap_or_default()
 }
 
-/// What is in it.
+/// The content of the file.
 fn marshal(package: &Package, published: i64) -> Vec<u8> {
     let mut out = marshal::OPENING.to_vec();
     Writer::new(&mut out).dumped("Gem::Specification", &specification(package, published));
     out
 }
 
-/// What `Gem::Specification._load` reads: a stream of its own, of an array of the fields in their order.
+/// The input of `Gem::Specification._load`: a stream of its own with an array of the fields in their order.
 fn specification(package: &Package, published: i64) -> Vec<u8> {
     let mut out = marshal::OPENING.to_vec();
     let to = &mut Writer::new(&mut out);
     to.array(19);
     to.string_or_nil(package.rubygems_version.as_deref());
-    // RubyGems knows how many fields the forms 1 to 4 have, and takes later ones for the last.
+    // RubyGems knows the number of fields of the forms 1 to 4, and treats later forms as the last.
     to.int(package.specification_version.max(1));
     to.string(&package.name);
     version(to, package.number.as_str());
@@ -92,7 +92,7 @@ fn dependency(to: &mut Writer<'_>, dependency: &Dependency) {
     });
     to.symbol("@prerelease");
     to.bool(false);
-    // RubyGems before 1.3 reads this one.
+    // RubyGems before 1.3 reads this field.
     to.symbol("@version_requirements");
     requirement(to, &dependency.requirement);
 }

@@ -1,4 +1,4 @@
-//! What versions a gem asks of another, of Ruby or of RubyGems (`Gem::Requirement`).
+//! The versions that a gem requires of another gem, of Ruby or of RubyGems (`Gem::Requirement`).
 
 use super::invalid::quoted;
 use super::{Invalid, Version};
@@ -20,7 +20,7 @@ pub enum Op {
     AtLeast,
     /// `<=`
     AtMost,
-    /// `~>`: at least it, and the same but for the last number.
+    /// `~>`: at least this version, and equal except for the last number.
     About,
 }
 
@@ -46,7 +46,7 @@ impl Op {
     }
 }
 
-/// Constraints that hold together, in the order in which the gemspec has them. Never empty.
+/// Constraints that must all hold, in the order of the gemspec. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Vec<String>", try_from = "Vec<String>")]
 pub struct Requirement(Vec<(Op, Version)>);
@@ -59,7 +59,7 @@ impl Default for Requirement {
 }
 
 impl Requirement {
-    /// These constraints; none of them means any version.
+    /// These constraints; an empty list allows any version.
     pub fn new(constraints: Vec<(Op, Version)>) -> Self {
         if constraints.is_empty() { Self::default() } else { Self(constraints) }
     }
@@ -79,7 +79,7 @@ impl Requirement {
         matches!(self.0.as_slice(), [(Op::AtLeast, version)] if version.as_str() == "0")
     }
 
-    /// As a line of the index has it: sorted as text, joined by `&`.
+    /// As in a line of the index: sorted as text, joined by `&`.
     pub fn indexed(&self) -> String {
         let mut constraints = self.texts();
         constraints.sort();

@@ -1,20 +1,20 @@
 //! `specs.4.8`, `latest_specs.4.8` and `prerelease_specs.4.8`: every version as `[name, Gem::Version, platform]`, in
-//! Marshal. `gem list -r`, `gem fetch` and `gem sources --add` read them, and Bundler where it knows nothing better.
+//! Marshal. `gem list -r`, `gem fetch` and `gem sources --add` read them, and Bundler reads them as a last resort.
 //!
-//! Only the first element of a file defines the symbols, and all others link to them; so an element is the same bytes
-//! wherever it stands behind the first, and a file may be put together from pieces.
+//! Only the first element of a file defines the symbols; all others link to them. So an element has the same bytes at
+//! every place but the first, and a file can be joined from parts.
 
 use super::Version;
 use super::marshal::{self, Writer};
 use std::collections::HashMap;
 
-/// The symbols of an element, in the order in which the first one defines them.
+/// The symbols of an element, in the order in which the first element defines them.
 const SYMBOLS: &[&str] = &["E", "Gem::Version"];
 
 /// One of the three files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum File {
-    /// Every version that is no prerelease.
+    /// All released versions.
     Released,
     /// Of those the highest of each gem and platform.
     Latest,
@@ -26,7 +26,7 @@ impl File {
     /// All of them, in the order of declaration.
     pub const ALL: &'static [File] = &[File::Released, File::Latest, File::Prerelease];
 
-    /// Its name, without what says that it is Marshal and packed.
+    /// Its name, without the ending for Marshal and gzip.
     pub fn name(self) -> &'static str {
         match self {
             File::Released => "specs",
@@ -42,15 +42,15 @@ impl File {
     }
 }
 
-/// What a file of `count` elements begins with.
+/// The beginning of a file with `count` elements.
 pub fn opening(count: usize) -> Vec<u8> {
     let mut out = marshal::OPENING.to_vec();
     Writer::new(&mut out).array(count);
     out
 }
 
-/// Appends one element; `first` says that nothing stands before it but the opening. The platform is the one that was
-/// pushed: clients ask for the gem's file under it.
+/// Appends one element. `first`: it is the first element. The platform is the one for which the gem was pushed,
+/// because clients request its file under that name.
 pub fn tuple(out: &mut Vec<u8>, name: &str, number: &str, platform: &str, first: bool) {
     let mut to = if first { Writer::new(out) } else { Writer::after(SYMBOLS, out) };
     to.array(3);
@@ -66,8 +66,8 @@ pub(super) fn version(to: &mut Writer<'_>, number: &str) {
     to.string(number);
 }
 
-/// Which of one gem's versions, given with their platforms, are in `latest_specs.4.8`: of each platform the highest that
-/// is no prerelease. Their places, in order.
+/// The versions of one gem, given with their platforms, that are in `latest_specs.4.8`: for each platform the highest
+/// released one. Returns their indexes, in order.
 pub fn latest<'a>(versions: impl IntoIterator<Item = (&'a Version, &'a str)>) -> Vec<usize> {
     let mut highest: HashMap<&str, (usize, &Version)> = HashMap::new();
     for (at, (number, platform)) in versions.into_iter().enumerate().filter(|(_, (number, _))| !number.prerelease()) {

@@ -1,8 +1,8 @@
-//! Full names read backwards: `a-1.0-x86-linux` may be version 1.0 of `a`, and other things.
+//! Splits full names: `a-1.0-x86-linux` may be version 1.0 of `a`, or something else.
 
 use super::Platform;
 
-/// One way to read a full name.
+/// One way to split a full name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading<'a> {
     /// The gem's name.
@@ -13,10 +13,10 @@ pub struct Reading<'a> {
     pub platform: Option<&'a str>,
 }
 
-/// How many readings are looked at. Few gems have a name of which a part looks like a version.
+/// The most ways that are tried. Few gems have a name of which a part looks like a version.
 pub const READINGS: usize = 3;
 
-/// The ways to read a full name: a version follows a dash, begins with a digit and has no dash in it.
+/// All ways to split a full name. A version follows a dash, begins with a digit and contains no dash.
 pub fn readings(full_name: &str) -> impl Iterator<Item = Reading<'_>> {
     full_name.match_indices('-').filter_map(|(dash, _)| {
         let (name, rest) = (&full_name[..dash], &full_name[dash + 1..]);
@@ -28,12 +28,12 @@ pub fn readings(full_name: &str) -> impl Iterator<Item = Reading<'_>> {
 }
 
 impl Reading<'_> {
-    /// What the keys of this version's builds begin with, where it is for a platform.
+    /// The prefix of the keys of this version's builds for platforms.
     pub fn prefix(&self) -> Option<String> {
         self.platform.map(|_| format!("{}-{}-", self.name, self.number))
     }
 
-    /// Whether a client makes this reading of a gem that was pushed for `platform`.
+    /// Whether a client may use this name for a gem that was pushed for `platform`.
     pub fn is_of(&self, platform: &str) -> bool {
         self.platform.is_some_and(|asked| Platform::spellings(platform).iter().any(|spelling| spelling == asked))
     }

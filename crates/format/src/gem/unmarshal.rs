@@ -1,14 +1,14 @@
-//! Reading a `specs.4.8` that somebody else renders: an array of `[name, Gem::Version, platform]` in Ruby's Marshal, and
-//! nothing else. What is anything else, or links to objects, is refused.
+//! Reads a `specs.4.8` of another server: an array of `[name, Gem::Version, platform]` in Ruby's Marshal. Anything
+//! else, including links to objects, is refused.
 
 use super::listing::Malformed;
 use flate2::bufread::GzDecoder;
 use std::io::Read;
 
-/// What an element says: the name, the number and the platform.
+/// An element: the name, the number and the platform.
 pub type Tuple = (String, String, String);
 
-/// Reads the file as it is served, compressed. `limit_bytes` is for what it decompresses to.
+/// Reads the compressed file. `limit_bytes` limits the decompressed size.
 pub fn specs(compressed: &[u8], limit_bytes: u64) -> Result<Vec<Tuple>, Malformed> {
     let wrong = |why| Malformed { file: "the older index", line: 1, why };
     let mut stream = Vec::new();
@@ -30,7 +30,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn tuples(mut self) -> Option<Vec<Tuple>> {
         self.expect(b"\x04\x08[")?;
-        // Never reserved by what the stream says: each element must be there first.
+        // Not reserved by the length in the stream: each element must arrive first.
         let (count, mut all) = (self.number()?, Vec::new());
         for _ in 0..count {
             self.expect(b"[")?;
@@ -64,7 +64,7 @@ impl<'a> Reader<'a> {
         String::from_utf8(text.to_vec()).ok()
     }
 
-    /// Whole, or as a link to one that was.
+    /// In full, or as a link to an earlier one.
     fn symbol(&mut self) -> Option<&'a [u8]> {
         match self.byte()? {
             b':' => {

@@ -1,4 +1,4 @@
-//! Versions as RubyGems reads and orders them (`Gem::Version`), with numbers of any length.
+//! Reads and orders versions as RubyGems does (`Gem::Version`), with numbers of any length.
 
 use super::Invalid;
 use super::invalid::quoted;
@@ -17,7 +17,7 @@ pub struct Version(String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Segment<'a> {
     Letters(&'a [u8]),
-    /// How many digits, and the digits: without leading zeros, so that the longer number is the larger.
+    /// The number of digits, and the digits without leading zeros. So the longer number is larger.
     Number(usize, &'a [u8]),
 }
 
@@ -62,7 +62,7 @@ impl Version {
         self.0.bytes().any(|byte| byte.is_ascii_alphabetic() || byte == b'-')
     }
 
-    /// Segments without the zeros that say nothing: at the end, and just before the first letters.
+    /// The segments without zeros that do not count: at the end, and just before the first letters.
     fn canonical(&self) -> Vec<Segment<'_>> {
         let mut segments = Vec::new();
         let mut released = true;
@@ -138,7 +138,7 @@ impl PartialEq for Version {
 impl Eq for Version {}
 
 impl Hash for Version {
-    /// Equal for those that are equal, however they are written.
+    /// Equal versions are equal however they are written.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.canonical().hash(state);
     }

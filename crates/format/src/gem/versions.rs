@@ -1,10 +1,10 @@
-//! `/versions` of the compact index: a header, then a line for each change, in the order in which they happened.
+//! `/versions` of the compact index: a header, then a line for each change, in order.
 
 use super::facts::slug;
 use super::info::seconds;
 use std::collections::BTreeMap;
 
-/// What happened to a version.
+/// A change of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
     /// It was published.
@@ -13,30 +13,32 @@ pub enum Op {
     Yank,
 }
 
-/// Everything before the first line: when the file was begun, in seconds since the epoch. Ends in a newline.
+/// Everything before the first line, with the time at which the file was started, in seconds since the epoch. Ends in
+/// a newline.
 pub fn header(created_at: i64) -> String {
     format!("created_at: {}\n---\n", seconds(created_at))
 }
 
-/// The line that a change appends, without a newline. `md5` is that of `/info/NAME` after the change, in hexadecimal.
+/// The line that a change appends, without a newline. `md5` is the hexadecimal digest of `/info/NAME` after the
+/// change.
 pub fn line(name: &str, op: Op, number: &str, platform: &str, md5: &str) -> String {
     let sign = if op == Op::Yank { "-" } else { "" };
     format!("{name} {sign}{} {md5}", slug(number, platform))
 }
 
-/// The line of a gem with all that it offers, as a file that is begun anew has it. `info` are the lines of its `/info`, and `md5` is
-/// that of all of it.
+/// The line of a gem with all its versions, for a file that is started again. `info` has the lines of its `/info`,
+/// and `md5` is the digest of that file.
 pub fn summary<T: AsRef<str>>(name: &str, info: &[T], md5: &str) -> String {
     let versions: Vec<&str> = info.iter().filter_map(|line| line.as_ref().split(' ').next()).collect();
     format!("{name} {} {md5}", versions.join(","))
 }
 
-/// The version that is taken away of a gem that offers none: nothing, if it has no version `0`. Some version has to stand there: clients
-/// split the line at blanks, and would take the MD5 for one.
+/// The removed version in the line of a gem without versions. It removes nothing if the gem has no version `0`. Some
+/// version must stand there, because clients split the line at blanks and would take the MD5 for a version.
 pub const NOTHING: &str = "0";
 
-/// The line of a gem that no longer offers anything; `md5` is that of its `/info`. Bundler keeps an `/info` until `/versions` says another
-/// MD5 for it, so a name that is left out keeps its versions for whoever knew them.
+/// The line of a gem without any version left; `md5` is the digest of its `/info`. Bundler keeps an `/info` until
+/// `/versions` has another MD5 for it. So if the gem were left out, clients that know its versions would keep them.
 pub fn tombstone(name: &str, md5: &str) -> String {
     format!("{name} -{NOTHING} {md5}")
 }
@@ -46,7 +48,7 @@ pub fn render<T: AsRef<str>>(created_at: i64, lines: impl IntoIterator<Item = T>
     append(header(created_at).into_bytes(), lines)
 }
 
-/// What lines add to it.
+/// The lines that are added to it.
 pub fn lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> Vec<u8> {
     append(Vec::new(), lines)
 }
@@ -59,7 +61,7 @@ fn append<T: AsRef<str>>(body: Vec<u8>, lines: impl IntoIterator<Item = T>) -> V
     })
 }
 
-/// The gem that a line is about, and what happened to it last.
+/// The gem and the change in a line.
 pub fn subject(line: &str) -> Option<(&str, Op)> {
     let (name, versions, _) = split(line)?;
     let last = versions.rsplit(',').next()?;
@@ -73,8 +75,8 @@ fn split(line: &str) -> Option<(&str, &str, &str)> {
     Some((name, versions, md5))
 }
 
-/// What lines come to: a line for each gem that has a version to offer, in byte order, with these in the order in which
-/// they came and the MD5 that was said last. A file is begun anew with it.
+/// Merges lines into one line for each gem that has versions, in byte order, with the versions in order of their
+/// changes and the last MD5. A file is started again with the result.
 #[derive(Debug, Default)]
 pub struct Sum(BTreeMap<String, Gem>);
 
@@ -86,7 +88,7 @@ struct Gem {
 }
 
 impl Sum {
-    /// A line more. What is none is left out: clients make nothing of it either.
+    /// Adds a line. An invalid line is ignored, as clients ignore it.
     pub fn add(&mut self, line: &str) {
         let Some((name, versions, md5)) = split(line) else { return };
         if !self.0.contains_key(name) {
@@ -96,7 +98,7 @@ impl Sum {
         md5.clone_into(&mut gem.md5);
         for version in versions.split(',') {
             match version.strip_prefix('-') {
-                // Said once more, with another MD5, it keeps its place.
+                // A version that is listed again, with another MD5, keeps its place.
                 None if gem.holds(version) => {}
                 None => gem.versions.extend([",", version]),
                 Some(gone) => gem.remove(gone),
@@ -158,7 +160,7 @@ mod tests {
         assert_eq!(sum.lines().collect::<Vec<_>>(), ["B 2 m8", "a 1.0 m2", "b 1,1.1-java m6"]);
         sum.add("b 1 m9");
         assert_eq!(sum.lines().last().unwrap(), "b 1,1.1-java m9", "a version said again");
-        // Said of what it comes to, it comes to the same.
+        // Merging the result again changes nothing.
         let mut again = Sum::default();
         sum.lines().for_each(|line| again.add(&line));
         assert!(again.lines().eq(sum.lines()));

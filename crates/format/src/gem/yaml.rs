@@ -1,4 +1,5 @@
-//! YAML as a small tree of plain values, within limits. Tags are understood from a closed list, and aliases refused.
+//! Reads YAML into a small tree of plain values, within limits. Only a closed list of tags is understood, and aliases
+//! are refused.
 
 use super::Invalid;
 use super::invalid::quoted;
@@ -7,11 +8,11 @@ use base64::Engine as _;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use std::cell::Cell;
 
-/// What a value says it is.
+/// The tag of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tag {
     None,
-    /// A value that is no text to Ruby: a date, a number.
+    /// A value that Ruby does not read as text: a date, a number.
     Typed,
     Specification,
     Version,
@@ -33,7 +34,7 @@ pub(crate) enum Value {
 pub(crate) struct Node {
     pub(crate) tag: Tag,
     pub(crate) value: Value,
-    /// A text that stands without quotes, so that a client may take it for a number.
+    /// A text without quotes, which a client may read as a number.
     plain: bool,
 }
 
@@ -45,7 +46,7 @@ impl Node {
         if matches!(node.value, Value::Null) { None } else { Some(node) }
     }
 
-    /// The text, where it is one to Ruby, too: it stands in quotes, or looks like nothing else.
+    /// The text, if Ruby also reads it as text: it is quoted, or looks like nothing else.
     pub(crate) fn text(&self, field: &'static str) -> Result<&str, Invalid> {
         let Node { tag: Tag::None | Tag::Binary, value: Value::Text(text), plain } = self else {
             return Err(Invalid::BadField { field, expected: "a text" });
@@ -56,14 +57,14 @@ impl Node {
         Ok(text)
     }
 
-    /// Whether Ruby reads it as this symbol. In quotes it would be a text.
+    /// Whether Ruby reads it as this symbol. In quotes it would be text.
     pub(crate) fn is_symbol(&self, symbol: &str) -> bool {
         matches!(self, Node { tag: Tag::None, value: Value::Text(text), plain: true } if text == symbol)
     }
 }
 
-/// Whether Psych's `ScalarScanner` makes something else than a text of what could be a name, a version or a platform. May
-/// say so of a text; not of one that RubyGems writes without quotes.
+/// Whether Psych's `ScalarScanner` reads a name, a version or a platform as something other than text. It may be
+/// wrong for a text, but never for one that RubyGems writes without quotes.
 fn is_other(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let number = lower.strip_prefix('-').unwrap_or(&lower);
@@ -89,10 +90,10 @@ fn is_other(text: &str) -> bool {
 
 /// The one document in `text`.
 pub(crate) fn read(member: &'static str, text: &str, limits: &Limits) -> Result<Node, Invalid> {
-    // The scanner keeps tokens without bound while it does not know whether a `[` begins a key. So it is given only
-    // so many characters between two events, and sees the end of the text after them.
+    // The scanner keeps tokens without a bound while it does not know whether a `[` begins a key. So it gets only so
+    // many characters between two events, and then sees the end of the text.
     let budget = Cell::new(limits.yaml_scalar_chars);
-    // With it a tag could be written that is not seen as what it is.
+    // With a directive a tag could be written that is not recognized.
     if text.split(|c| line_break(c) == '\n' || c == '\r').any(|line| line.starts_with("%TAG")) {
         return Err(Invalid::TagDirective(member));
     }
@@ -131,7 +132,7 @@ pub(crate) fn read(member: &'static str, text: &str, limits: &Limits) -> Result<
     }
 }
 
-/// YAML 1.1, which Ruby's parser reads, has three more line breaks. Taken for text, they could hide a key from us.
+/// YAML 1.1, which Ruby's parser reads, has three more line breaks. Read as text, they could hide a key.
 fn line_break(c: char) -> char {
     if matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}') { '\n' } else { c }
 }
@@ -140,7 +141,7 @@ fn line_break(c: char) -> char {
 struct Tree<'a> {
     member: &'static str,
     limits: &'a Limits,
-    /// Lists and mappings that have not ended, with the key whose value comes next.
+    /// Open lists and mappings, each with the key whose value comes next.
     open: Vec<(Node, Option<String>)>,
     root: Option<Node>,
     nodes: usize,
@@ -183,7 +184,7 @@ impl Tree<'_> {
         match (&mut parent.value, next.take(), node.value) {
             (Value::Map(pairs), Some(key), value) => pairs.push((key, Node { value, ..node })),
             (Value::List(items), _, value) => items.push(Node { value, ..node }),
-            // A plain `<<` would merge what follows into the mapping.
+            // A plain `<<` would merge the value into the mapping.
             (_, _, Value::Text(key)) if key != "<<" => *next = Some(key),
             _ => return Err(self.bad(line, "a key that is not a text")),
         }
@@ -199,7 +200,7 @@ impl Tree<'_> {
     }
 }
 
-/// Clients let the last of equal keys win, others the first.
+/// Of equal keys the last wins in some clients, and the first in others.
 fn unique(member: &'static str, pairs: &[(String, Node)]) -> Result<(), Invalid> {
     let mut keys: Vec<&str> = pairs.iter().map(|(key, _)| key.as_str()).collect();
     keys.sort_unstable();
@@ -226,7 +227,7 @@ fn full(tag: Option<&saphyr_parser::Tag>) -> String {
     tag.map_or_else(String::new, |tag| format!("{}{}", tag.handle, tag.suffix))
 }
 
-/// What a scalar says it is, and whether that makes it a text however it stands there.
+/// The tag of a scalar, and whether the tag makes it text in any notation.
 fn scalar_tag(tag: Option<&saphyr_parser::Tag>) -> Result<(Tag, bool), Invalid> {
     let full = full(tag);
     match full.strip_prefix("tag:yaml.org,2002:").or_else(|| full.strip_prefix('!')).unwrap_or(&full) {

@@ -1,11 +1,13 @@
-//! Versions as Maven orders them (`ComparableVersion` of Maven 3.8 and 3.9).
+//! Orders versions as Maven does (`ComparableVersion` of Maven 3.8 and 3.9).
 //!
-//! Maven reads a version as lists in lists: a dash, and each place where letters and digits meet, begins one inside the one
-//! before, always as its last element. So a version is a row of lists here, and two are compared list by list.
+//! Maven reads a version as nested lists: a dash, and each change between letters and digits, begins a list inside
+//! the one before, always as its last element. So a version is stored as a row of lists, and two versions are
+//! compared list by list.
 //!
-//! Maven's own order has circles (`1-0.alpha` < `1` < `1-sp` < `1-0.alpha`), which no sorting survives. Two rules more make it
-//! an order: a word begins a list wherever it stands, not only at the end of a version; and a list that has nothing but a list
-//! that begins with a word is that list. Maven 4 differs from Maven 3 in that it takes a word and its number for one thing.
+//! Maven's own order has circles (`1-0.alpha` < `1` < `1-sp` < `1-0.alpha`), which cannot be sorted. Two more rules
+//! make it an order: a word begins a list everywhere, not only at the end of a version; and a list whose only element
+//! is a list that begins with a word is equal to that list. Unlike Maven 3, Maven 4 treats a word and its number as
+//! one element.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -15,26 +17,26 @@ use std::fmt;
 #[derive(Debug, Clone)]
 pub struct Version {
     text: String,
-    /// The outermost list first, which has numbers only. Says nothing twice: see [`Version::without_nothing`].
+    /// The outermost list first, which has only numbers. Empty parts are removed: see [`Version::without_nothing`].
     lists: Vec<List>,
 }
 
-/// The elements of one list, without the list inside it. Both may be missing.
+/// The elements of one list, without the nested list. Both may be missing.
 #[derive(Debug, Clone, Default)]
 struct List {
     word: Option<Word>,
     numbers: Vec<Number>,
 }
 
-/// A word: its place among those that are known, then the word if it is not.
+/// A word: its rank among the known words, then the word if it is not known.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Word(usize, String);
 
-/// How many digits, and the digits: without leading zeros, so that the longer number is the larger.
+/// The number of digits, and the digits without leading zeros. So the longer number is larger.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Number(usize, String);
 
-/// Words that are known, from the earliest. The empty one is the release.
+/// The known words, from the earliest. The empty word is the release.
 const KNOWN: [&str; 7] = ["alpha", "beta", "milestone", "rc", "snapshot", "", "sp"];
 const RELEASE: usize = 5;
 
@@ -63,7 +65,7 @@ impl Number {
 }
 
 impl Version {
-    /// Reads a version. Anything is one.
+    /// Reads a version. Any text is one.
     pub fn new(text: &str) -> Self {
         let lower = text.to_lowercase();
         let (mut lists, mut list) = (Vec::new(), List::default());
@@ -71,7 +73,7 @@ impl Version {
             if part.is_empty() || part.starts_with(|c: char| c.is_ascii_digit()) {
                 list.numbers.push(Number::new(part));
             } else {
-                // The outermost list has numbers only: a version that begins with a word is one of `0` before that.
+                // The outermost list has only numbers: a version that begins with a word comes after a `0`.
                 if lists.is_empty() || list.begun() {
                     lists.push(std::mem::take(&mut list));
                 }
@@ -90,7 +92,7 @@ impl Version {
         &self.text
     }
 
-    /// Leaves out what says nothing: zeros and words for a release at the end of lists, and lists of nothing.
+    /// Removes the parts without a meaning: zeros and words for a release at the end of lists, and empty lists.
     fn without_nothing(mut lists: Vec<List>) -> Vec<List> {
         for list in &mut lists {
             while list.numbers.last().is_some_and(|number| number.0 == 0) {
@@ -119,7 +121,7 @@ impl List {
     }
 }
 
-/// What a list begins with. A word is before a list, and a list before a number.
+/// The first element of a list. A word is before a list, and a list before a number.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum First<'a> {
     Word(usize, &'a str),
@@ -128,7 +130,7 @@ enum First<'a> {
 }
 
 impl<'a> First<'a> {
-    /// Of the first of these lists. Where there is none, it is a release.
+    /// Of the first of these lists. Without any list it is a release.
     fn of(lists: &'a [List]) -> Self {
         match lists.first() {
             None => First::Word(RELEASE, ""),
@@ -147,7 +149,7 @@ impl Ord for Version {
             let order = if outermost { Ordering::Equal } else { First::of(mine).cmp(&First::of(theirs)) };
             outermost = false;
             let (a, b) = (mine.first().unwrap_or(List::NOTHING), theirs.first().unwrap_or(List::NOTHING));
-            // Where the numbers of one end, it goes on with a list, or with nothing: both are before any number.
+            // Where the numbers of one version end, a list or nothing follows. Both are before any number.
             let order = order.then_with(|| a.numbers.cmp(&b.numbers));
             if order.is_ne() {
                 return order;
@@ -178,7 +180,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// What ends a part of a version.
+/// The end of a part of a version.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Dot,
@@ -188,7 +190,7 @@ enum End {
     Text,
 }
 
-/// The parts of a version, each of letters or of digits, and what ends it. Between two dots there is an empty one.
+/// The parts of a version, each of letters or of digits, and what ends it. Between two dots there is an empty part.
 fn parts(text: &str) -> Vec<(&str, End)> {
     let mut parts = Vec::new();
     let mut rest = text;

@@ -1,5 +1,5 @@
-//! Metadata made from what is known to be there, which is how a hosted repository has it: deployers who come at once lose
-//! nothing.
+//! Renders metadata from the versions and files that exist. Hosted repositories do this, so deploys at the same time
+//! lose nothing.
 
 use super::{File, Metadata, Plugin, Snapshot};
 use crate::maven::path::is_snapshot;
@@ -7,7 +7,7 @@ use crate::maven::snapshot::{Build, build_of};
 use crate::maven::version::Version;
 use std::collections::BTreeMap;
 
-/// A file of a snapshot that is there. Not a checksum: those have no line of their own; signatures have.
+/// An existing file of a snapshot. Signatures have entries of their own, checksums have none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnapshotFile<'a> {
     /// The version in its name.
@@ -16,11 +16,11 @@ pub struct SnapshotFile<'a> {
     pub classifier: Option<&'a str>,
     /// Its extension.
     pub extension: &'a str,
-    /// When it came, in milliseconds since 1970.
+    /// When it arrived, in milliseconds since 1970.
     pub came: i64,
 }
 
-/// Of an artifact: which versions it has. `changed` is when that changed last, in milliseconds since 1970.
+/// The metadata of an artifact: its versions. `changed` is the time of the last change, in milliseconds since 1970.
 pub fn versions<'a>(
     group: &str,
     artifact: &str,
@@ -39,8 +39,8 @@ pub fn versions<'a>(
     }
 }
 
-/// Of a snapshot: which builds it has, and of each file the newest. A file that is named after the snapshot itself is the one
-/// to be had only where no build has it.
+/// The metadata of a snapshot: its builds, and each file in its newest build. A file named after the snapshot itself
+/// is listed only if no build has it.
 pub fn snapshot<'a>(
     group: &str,
     artifact: &str,
@@ -80,7 +80,7 @@ pub fn snapshot<'a>(
     }
 }
 
-/// Of a group: which plugins it has.
+/// The metadata of a group: its plugins.
 pub fn plugins(plugins: impl IntoIterator<Item = Plugin>) -> Metadata {
     let mut plugins: Vec<_> = plugins.into_iter().collect();
     plugins.sort_by(|a, b| (&a.artifact, &a.prefix).cmp(&(&b.artifact, &b.prefix)));
@@ -88,8 +88,8 @@ pub fn plugins(plugins: impl IntoIterator<Item = Plugin>) -> Metadata {
     Metadata { plugins, ..Metadata::default() }
 }
 
-/// Of a folder, which may be that of an artifact and that of a group: its versions and its plugins, in one document. `there`: the
-/// artifact is there, whether or not any of its versions is told. `None`: there is nothing to say.
+/// The metadata of a folder, which may belong to an artifact and to a group: its versions and its plugins in one
+/// document. `there`: the artifact exists, even if all its versions are hidden. `None`: there is nothing to list.
 pub fn listing<'a>(
     folder: &str,
     listed: impl IntoIterator<Item = &'a str>,
@@ -104,7 +104,7 @@ pub fn listing<'a>(
             let versions = versions(&group.replace('/', "."), artifact, listed, changed);
             Some(Metadata { plugins: plugins.plugins, ..versions })
         }
-        // Who deploys the first version reads this before.
+        // A client reads this before it deploys the first version.
         (None, Some((group, artifact))) if there => {
             Some(Metadata { group: Some(group.replace('/', ".")), artifact: Some(artifact.to_owned()), ..plugins })
         }
@@ -112,7 +112,7 @@ pub fn listing<'a>(
     }
 }
 
-/// Versions in their order, each once. Equal ones (`1.0`, `1.0.0`) in that of their spelling.
+/// Versions in order, each once. Equal versions (`1.0`, `1.0.0`) are ordered by their spelling.
 pub(super) fn sorted(versions: Vec<String>) -> Vec<String> {
     let mut versions: Vec<_> = versions.iter().map(|version| Version::new(version)).collect();
     versions.sort_by(|a, b| a.cmp(b).then_with(|| a.as_str().cmp(b.as_str())));
@@ -120,13 +120,13 @@ pub(super) fn sorted(versions: Vec<String>) -> Vec<String> {
     versions.iter().map(|version| version.as_str().to_owned()).collect()
 }
 
-/// The moment that metadata writes so (`yyyyMMddHHmmss`, UTC), in milliseconds since 1970.
+/// Parses a time of metadata (`yyyyMMddHHmmss`, UTC) into milliseconds since 1970.
 pub fn moment_of(written: &str) -> Option<i64> {
     let moment = jiff::civil::DateTime::strptime("%Y%m%d%H%M%S", written).ok()?;
     Some(moment.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_millisecond())
 }
 
-/// A moment as metadata writes it: `yyyyMMddHHmmss`, UTC.
+/// Writes a time as metadata does: `yyyyMMddHHmmss`, UTC.
 fn written(millis: i64) -> String {
     let moment = jiff::Timestamp::from_millisecond(millis).unwrap_or_default();
     moment.strftime("%Y%m%d%H%M%S").to_string()
