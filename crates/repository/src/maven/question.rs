@@ -9,6 +9,7 @@ use telemetry::Subject;
 
 /// A question to a repository of Maven. Borrows from the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "it is copied while a request is read, and never kept")]
 pub enum Question<'a> {
     /// The settings that a client needs to use the repository.
     ClientSettings,
