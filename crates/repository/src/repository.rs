@@ -25,22 +25,22 @@ pub struct Repository {
     pub(crate) stored: Arc<store::RepositoryRecord>,
     /// Its format.
     pub format: Format,
-    /// Its policy; where it is seen through a group, with that of the group.
+    /// Its policy, and those of the groups through which it is seen.
     pub rules: Rules,
-    /// The moment as of which it is looked at; `None`: as it is.
+    /// The moment as of which it is looked at; `None`: now.
     pub as_of: Option<Past>,
-    /// Whose what is kept of its upstream is.
+    /// The key of its files in the cache. Another upstream has another key.
     pub(crate) origin: Origin,
-    /// What it has beside its settings; the same while it lives, whatever those become.
+    /// Its state beside the settings. It stays the same when the settings change.
     pub shared: Arc<Shared>,
-    /// Whether its upstream is asked for what is not known of it.
+    /// Whether its upstream may be called.
     pub asks: bool,
-    /// Of a group: the hosted and remote repositories that it comes to, in order, seen through it.
+    /// The hosted and remote members of a group and of the groups in it, in order, as they are seen through it.
     pub leaves: Arc<[Arc<Repository>]>,
 }
 
 impl Repository {
-    /// One that is looked at as it is, by its own rules; a group of nothing yet.
+    /// A repository as it is now, with its own policy. A group has no members yet.
     pub(crate) fn new(
         id: RepositoryId,
         record: RepositoryRecord,
@@ -52,47 +52,47 @@ impl Repository {
         Self { id, record, stored, format, rules, as_of: None, origin, shared, asks: true, leaves: Arc::default() }
     }
 
-    /// The repository seen at `now`.
+    /// The view of clients at `now`.
     pub fn view(&self, now: Millis) -> View<'_> {
         let exceptions_by = self.as_of.map(|past| past.exceptions_by);
         View { as_of: self.as_of.map(|past| past.until), exceptions_by, now, rules: &self.rules }
     }
 
-    /// All that it holds at `now`, whatever its policy hides: for those who change it.
+    /// The view of a change at `now`: policy hides nothing.
     pub(crate) fn whole(&self, now: Millis) -> View<'static> {
         View { as_of: None, exceptions_by: None, now, rules: &OPEN }
     }
 
-    /// The next moment at which an exception ends that lets something of it be seen.
+    /// The next moment at which an exception of a policy ends.
     pub(crate) fn ends(&self, now: Millis) -> Option<Millis> {
         let all = self.leaves.iter().map(|leaf| &leaf.rules).chain([&self.rules]);
         all.filter_map(|rules| rules.ends(now)).min()
     }
 
-    /// The same, looked at with these rules and as of this moment.
+    /// The same repository with other rules, as of another moment.
     pub(crate) fn seen(&self, rules: Rules, as_of: Option<Past>) -> Self {
         let Self { id, record, stored, format, origin, shared, asks, leaves, .. } = self;
         let (record, stored, shared, leaves) = (record.clone(), stored.clone(), shared.clone(), leaves.clone());
         Self { id: *id, record, stored, format: *format, rules, as_of, origin: *origin, shared, asks: *asks, leaves }
     }
 
-    /// The same, with upstreams that are not asked, so that it answers with what is known.
+    /// The same repository without calls to upstreams: it answers from the cache.
     pub(crate) fn unasked(&self) -> Self {
         let leaves = self.leaves.iter().map(|leaf| Arc::new(leaf.unasked())).collect();
         Self { asks: false, leaves, ..self.seen(self.rules.clone(), self.as_of) }
     }
 
-    /// Whose what is kept of the upstream is of a repository that is set so.
+    /// The key of the cached files of a repository with these settings.
     pub(crate) fn origin_of(id: RepositoryId, record: &RepositoryRecord) -> Origin {
         Origin::new(id, record.remote.as_ref().map_or(&[], |remote| &remote.urls))
     }
 }
 
-/// All repositories by name, and the revision of the settings they were read at.
+/// All repositories, as of a revision of the settings.
 #[derive(Debug)]
 pub struct RepositoryTable {
     /// By name. A `HashMap` is enough: there are hundreds at most.
     pub by_name: HashMap<String, Arc<Repository>>,
-    /// Taken before they were read. While it holds the list is current; a page that was made from it carries it too.
+    /// Taken before the settings were read. The table is current while the stamp holds; pages made from it carry the stamp too.
     pub stamp: Stamp,
 }

@@ -1,5 +1,5 @@
-//! What the settings of a repository may be: which belong to its kind and format, and what each may say. Every change
-//! of them passes here, whether it came through the API, the command line or the configuration file.
+//! Which settings a repository may have, by its kind and format, and which values. Every change of settings passes here, whether it comes
+//! from the API, the command line or the configuration file.
 
 #[cfg(test)]
 mod tests;
@@ -22,14 +22,14 @@ const MEMBERS_MAX: usize = 100;
 const TEXT_MAX: usize = 2_048;
 /// Longest name of a host, in bytes (RFC 1035 2.3.4).
 const NAME_MAX: usize = 253;
-/// Most hosts that are reached without a proxy.
+/// Most hosts that are called without the proxy.
 const NO_PROXY_MAX: usize = 64;
 /// Longest age, in seconds: a year.
 const AGE_MAX_S: u64 = 366 * 86_400;
-/// Least room for what is kept of an upstream, in bytes: a few files of a usual size.
+/// Smallest cache of an upstream, in bytes: a few files of a usual size.
 const ROOM_MIN_BYTES: u64 = 16 << 20;
 
-/// Refuses settings that cannot be, and brings the others into the form in which they are kept.
+/// Refuses invalid settings, and brings the others into the form in which they are stored.
 pub(crate) fn settle(record: &mut RepositoryRecord) -> Result<(), Error> {
     record.name.parse::<RepositoryName>()?;
     let format = Format::named(&record.format).ok_or_else(|| Error::NoSuchFormat(Event::text(&record.format)))?;
@@ -60,7 +60,7 @@ pub(crate) fn settle(record: &mut RepositoryRecord) -> Result<(), Error> {
     Ok(())
 }
 
-/// What only groups have. Whether the members are there is looked at beside the other repositories.
+/// Checks the members of a group. `repositories::members` checks that they exist.
 fn members(record: &RepositoryRecord) -> Result<(), Error> {
     let members = &record.members;
     if record.kind != RepositoryKind::Group {
@@ -129,8 +129,7 @@ fn upstream(remote: &mut RemoteRecord) -> Result<(), BadSetting> {
     BadSetting::check_range("remote.max_bytes", remote.max_bytes, ROOM_MIN_BYTES..=u64::MAX)
 }
 
-/// A URL of which paths are asked, without a slash at its end. Credentials have a place of their own: what stands in a
-/// URL stands in messages, too, so one that may hold them is not repeated.
+/// A base URL, without a slash at its end. Credentials are another setting. A URL that may hold some is not repeated in a message.
 fn base(name: &str, text: &str, schemes: &[&str]) -> Result<String, BadSetting> {
     let shown = text.rsplit_once('@').map_or(text, |(_, rest)| rest);
     let hint = format!("such as `{}://host:port/path`", schemes[0]);
@@ -164,7 +163,7 @@ fn base(name: &str, text: &str, schemes: &[&str]) -> Result<String, BadSetting> 
     Ok(text.trim_end_matches('/').to_owned())
 }
 
-/// A host that is reached without the proxy. `.example` and `*.example`, as others write it, are `example`.
+/// A host that is called without the proxy. `.example` and `*.example`, as other programs write it, become `example`.
 fn unproxied(text: &str) -> Result<String, BadSetting> {
     let host = text.strip_prefix('*').unwrap_or(text);
     let host = host.strip_prefix('.').unwrap_or(host).to_ascii_lowercase();
@@ -177,7 +176,7 @@ fn unproxied(text: &str) -> Result<String, BadSetting> {
     Err(BadSetting::new(text, "such as `inside.example`, which stands for all names below it, too; without a port"))
 }
 
-/// `env:NAME` or `file:PATH`. What is neither may be the secret itself, so it is not repeated.
+/// A reference, `env:NAME` or `file:PATH`. Any other text may be the secret itself, so it is not repeated in a message.
 fn refers(name: &str, text: &str) -> Result<(), BadSetting> {
     match text.split_once(':') {
         Some(("env", variable)) if !variable.is_empty() && !variable.contains(['=', '\0']) => Ok(()),

@@ -1,5 +1,5 @@
-//! What `/info` tells, changed while the repository serves. Each `/info` gets other bytes and another MD5, so in the one
-//! moment in which the settings name the new form `/versions` begins anew, with the MD5s of that form.
+//! A change of the form of `/info` while the repository serves. Each `/info` gets other bytes and another MD5, so one commit both
+//! changes the setting and begins `/versions` again, with the MD5s of the new form.
 
 use crate::error::Error;
 use crate::gem::hosted::Hosted;
@@ -13,12 +13,12 @@ use format::gem::{self, info::FormatVersion};
 use store::{Batch, Change, CommitError, Entry, Expect, Lane, Seq};
 use telemetry::{Event, Millis, Op};
 
-/// Names asked of the store at once.
+/// Gems read from the store at once.
 const PAGE: usize = 1_000;
-/// How often it is tried while other repositories change meanwhile.
+/// How often it is tried again after a change of another repository.
 const TRIES: usize = 100;
 
-/// Has `/info` tell what `format` says. `by` is the token's name.
+/// Changes the form of `/info` to `format`. `by` is the name of the token.
 pub(crate) async fn reform(
     hosted: Hosted<'_>,
     format: FormatVersion,
@@ -30,7 +30,7 @@ pub(crate) async fn reform(
     let (id, before) = (repository.id, &repository.record);
     let _alone = hosted.indexes.changing.write().await;
     for _ in 0..TRIES {
-        // Before the first read: whatever happens from here on is noticed.
+        // Taken before the first read, so that every later change is noticed.
         let seq = store.last();
         let mut changes = said_anew(hosted, format, at, event).await?;
         let base = IndexBase { through: Seq(seq.0 + changes.len() as u64), created: at };
@@ -49,7 +49,7 @@ pub(crate) async fn reform(
     Err(Error::Contended(before.name.clone()))
 }
 
-/// For each gem that is offered its newest entry once more, as it is, with the line that `/versions` has from now on.
+/// The newest entry of each gem that has a version to offer, unchanged, with a new line for `/versions`.
 async fn said_anew(
     hosted: Hosted<'_>,
     format: FormatVersion,

@@ -1,4 +1,4 @@
-//! Repositories are made, and set otherwise.
+//! Creating repositories, and changing their settings.
 
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
@@ -14,14 +14,14 @@ use store::{Batch, Change, CommitError, Conflict, Expect, Lane, Origin, Reposito
 use telemetry::{Event, Millis, Op, Outcome, Tick};
 
 impl Repositories {
-    /// Makes a repository with these settings. The moment at which it is made is noted here.
+    /// Creates a repository with these settings, at this moment.
     pub async fn add(&self, record: RepositoryRecord, by: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
         let name = record.name.clone();
         self.add_all(vec![record], by, event).await?;
         Ok(self.find(&name, event).await?.0)
     }
 
-    /// Makes several, all or none.
+    /// Creates several repositories, or none of them.
     pub async fn add_all(&self, records: Vec<RepositoryRecord>, by: &str, event: &mut Event) -> Result<(), Error> {
         let _turn = self.changing.lock().await;
         let known = self.known(event).await?;
@@ -41,8 +41,8 @@ impl Repositories {
         }
     }
 
-    /// Changes settings that nothing is derived from: `change` makes the new ones from those that are. When this returns,
-    /// every later question is answered accordingly.
+    /// Changes settings from which nothing is derived. `change` is given the present settings. When this returns, every later question is
+    /// answered by the new ones.
     pub async fn set(
         &self,
         name: &str,
@@ -53,8 +53,8 @@ impl Repositories {
         Ok(self.set_deciding(name, change, FormerFiles::Undecided, by, event).await?.0)
     }
 
-    /// The same, for who has decided what becomes of the files that are kept of an upstream, where its URL becomes another. What was
-    /// kept of it is told then.
+    /// The same, with a decision about the cached files of the former upstream, should its URL change. Returns how many files were
+    /// cached then.
     pub async fn set_deciding(
         &self,
         name: &str,
@@ -95,13 +95,13 @@ impl Repositories {
         Ok((set, former))
     }
 
-    /// Has the hosts of a repository's upstream be called where they are found next, wherever they were found before.
+    /// Forgets the pinned networks of the hosts of a repository's upstream. They are pinned again when they are next called.
     pub async fn pin_anew(&self, name: &str, event: &mut Event) -> Result<(), Error> {
         let (repository, _) = self.find(name, event).await?;
         Ok(self.remotes.pin_anew(&repository, event).await?)
     }
 
-    /// Refuses settings that cannot be, and references in them that lead nowhere.
+    /// Refuses invalid settings, and references in them that cannot be read.
     pub(crate) async fn check(&self, record: &mut RepositoryRecord, event: &mut Event) -> Result<(), Error> {
         settings::settle(record)?;
         let Some(remote) = record.remote.clone() else { return Ok(()) };
@@ -110,7 +110,7 @@ impl Repositories {
         Ok(self.context.workers.run(Lane::Change, Op::ReferencesRead, event, read).await??)
     }
 
-    /// Has `/info` tell what `format` says. When this returns, every later answer is of that form.
+    /// Changes the form of `/info` to `format`. When this returns, every later answer has that form.
     pub async fn reform(
         &self,
         name: &str,
@@ -127,7 +127,7 @@ impl Repositories {
         Ok(self.find(name, event).await?.0)
     }
 
-    /// Begins `/versions` anew with what it comes to, as of `created_at`. When this returns, that is what is answered.
+    /// Begins `/versions` again with one line for each gem, as of `created_at`. When this returns, that is the answer.
     pub async fn rebuild_versions(
         &self,
         name: &str,
@@ -145,14 +145,14 @@ impl Repositories {
         Ok(self.find(name, event).await?.0)
     }
 
-    /// Has go what a former upstream gave. Nobody waits for all of it: it is seen no more as it is.
+    /// Turns the cache to another upstream. The files of the former one are no longer seen, and are deleted in the background.
     pub(crate) async fn turn(&self, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<(), Error> {
         self.store.set_upstream(id, to, event).await?;
         self.drop_former(id);
         Ok(())
     }
 
-    /// Drops it, with nobody waiting.
+    /// Deletes the files of former upstreams, in the background.
     fn drop_former(&self, id: RepositoryId) {
         let (store, recorder) = (self.store.clone(), self.context.recorder.clone());
         let mut job = Event::job("forget", self.clock.now());
@@ -168,7 +168,7 @@ impl Repositories {
         });
     }
 
-    /// Makes `record` the settings of a repository that lives.
+    /// Changes the settings of a repository, unless it was removed.
     pub(crate) async fn change(
         &self,
         id: RepositoryId,
@@ -188,7 +188,7 @@ impl Repositories {
     }
 }
 
-/// The refusal to change the index of lines of a repository that has none.
+/// The refusal to change the index of lines where there is none.
 fn has_no_lines(repository: &Repository) -> BadSetting {
     let (name, format) = (&repository.record.name, repository.format.as_str());
     let text = format!("`{name}` has format {format}, which has no index of lines");

@@ -1,5 +1,5 @@
-//! What becomes of the files that are kept of an upstream when its repository is turned to another. The bytes of a release that had the
-//! checksums of the former upstream are those that clients ask for, wherever they came from; all else is asked of the new one.
+//! The cached files of a former upstream. A release with verified checksums has the same bytes in every upstream, so it may be kept for
+//! the new one. Everything else is fetched again.
 
 use crate::error::Error;
 use crate::repositories::Repositories;
@@ -9,11 +9,11 @@ use std::sync::Arc;
 use store::{CachedFile, Origin};
 use telemetry::Event;
 
-/// Files that are looked at in one turn of the cache: others are let in between.
+/// Files read in one turn of the cache database, so that other tasks have theirs in between.
 const PART: usize = 1_000;
 
 impl Repositories {
-    /// What is kept of the upstream of a repository.
+    /// Counts the cached files of a repository's upstream.
     pub async fn cached(&self, repository: &Repository, event: &mut Event) -> Result<Cached, Error> {
         let (mut cached, mut after) = (Cached::default(), String::new());
         while let Some(part) = self.part(repository.origin, &after, event).await? {
@@ -30,7 +30,7 @@ impl Repositories {
         Ok(cached)
     }
 
-    /// What is kept of the upstream that a repository would be turned away from; `None`: it stays where it is.
+    /// The same, if the settings of `then` name another upstream than those of `now`.
     pub async fn former(
         &self,
         now: &Arc<Repository>,
@@ -43,7 +43,7 @@ impl Repositories {
         }
     }
 
-    /// Makes what may stay of a former upstream the new one's.
+    /// Keeps verified releases of the former upstream for the new one.
     pub(crate) async fn take_over(&self, former: &Repository, to: Origin, event: &mut Event) -> Result<(), Error> {
         let mut after = String::new();
         while let Some(part) = self.part(former.origin, &after, event).await? {
@@ -54,7 +54,7 @@ impl Repositories {
         Ok(())
     }
 
-    /// Some files after this path; `None`: there are no more.
+    /// The next files after a path; `None`: there are no more.
     async fn part(
         &self,
         of: Origin,

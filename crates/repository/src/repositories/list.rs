@@ -1,4 +1,4 @@
-//! Which repositories there are, read whole, and what groups come to.
+//! Reads the table of all repositories, and resolves the members of groups.
 
 use crate::error::Error;
 use crate::format::Format;
@@ -11,8 +11,7 @@ use std::sync::Arc;
 use store::{RepositoryId, RepositoryKind, Stamp, Store, Unit};
 use telemetry::{Bound, Event, Millis};
 
-/// The list as the truth has it. The stamp comes first: see [`RepositoryTable::stamp`].
-/// A repository that was there in `before` keeps its indexes.
+/// Reads the table. Its stamp is taken first: see [`RepositoryTable::stamp`]. A repository that is in `before` keeps its shared state.
 pub(crate) async fn read(
     store: &Store,
     before: Option<&RepositoryTable>,
@@ -34,7 +33,7 @@ pub(crate) struct ReadRecord {
     pub(crate) stored: Arc<store::RepositoryRecord>,
 }
 
-/// What these records come to.
+/// The table of these records.
 pub(crate) fn known(
     records: Vec<ReadRecord>,
     before: Option<&RepositoryTable>,
@@ -64,14 +63,14 @@ pub(crate) fn known(
     Ok(RepositoryTable { by_name: by_name.into_iter().map(|(name, one)| (name, Arc::new(one))).collect(), stamp })
 }
 
-/// The members of a group that are no groups, in order, each in its first place, as they are seen through it.
+/// The hosted and remote members of a group, in order, each at its first place, as they are seen through it.
 fn leaves(all: &HashMap<String, Repository>, group: &Repository) -> Arc<[Arc<Repository>]> {
     let (mut found, mut seen) = (Vec::new(), vec![group.id]);
     gather(all, group, &group.rules, &mut seen, &mut found);
     found.into()
 }
 
-/// `seen`: what was met so far, groups too, so that a cycle ends, should a record ever say one.
+/// Adds the members of `group` to `found`. `seen` has all members so far, groups too, so that a circle in the records would end.
 fn gather(
     all: &HashMap<String, Repository>,
     group: &Repository,

@@ -1,5 +1,5 @@
-//! Which repositories may be members of a group: those that are there, of its format, in no circle, and none that fewer may
-//! read than the group.
+//! Which repositories may be members of a group. They must exist and have its format. Groups must not form a circle, and a public group
+//! must not have a private member.
 
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
@@ -8,11 +8,11 @@ use crate::repository::RepositoryTable;
 use std::collections::HashMap;
 use store::RepositoryKind;
 
-/// Most hosted and remote repositories that a group comes to.
+/// Most hosted and remote members of a group, with those of the groups in it.
 const LEAVES_MAX: usize = 100;
 
-/// Refuses settings that make a group one that cannot be: of `record`, which is new or changed, beside those that are `known` and
-/// those that are made `with` it.
+/// Refuses `record`, which is new or changed, if it makes a group invalid. `known` are the other repositories, and `with` are those that
+/// are created in the same call.
 pub(crate) fn check(
     record: &RepositoryRecord,
     known: &RepositoryTable,
@@ -33,7 +33,7 @@ pub(crate) fn check(
             return Err(BadSetting::new(text, "the members of a group are of its format").into());
         }
     }
-    // Also the groups that hold it: it may have become another under them.
+    // The groups that hold it too: this change may make them invalid.
     let others = all.values().copied().filter(|one| one.name != record.name);
     for group in [record].into_iter().chain(others).filter(|one| one.kind == RepositoryKind::Group) {
         let mut leaves = Vec::new();
@@ -52,7 +52,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Gathers what a group comes to, and finds circles.
+/// Collects the hosted and remote members of a group, and finds circles.
 fn walk<'a>(
     all: &HashMap<&str, &'a RepositoryRecord>,
     group: &'a RepositoryRecord,
@@ -75,7 +75,7 @@ fn walk<'a>(
     Ok(())
 }
 
-/// Refuses to take away what a group names.
+/// Refuses to remove a member of a group.
 pub(crate) fn free(name: &str, known: &RepositoryTable) -> Result<(), Error> {
     let names = |record: &RepositoryRecord| record.members.iter().any(|member| member == name);
     let mut groups: Vec<&str> =

@@ -1,7 +1,7 @@
-//! Repositories are removed, and for some days that can be undone.
+//! Removing repositories, and undoing that within some days.
 //!
-//! A removal is one change: the record says when. Entries, index lines and blobs stay as they are, and so do the tokens that
-//! are for the repository, which name it by its id. So undoing it is one change, too.
+//! A removal is one change: the record has its time. Entries, index lines and blobs stay, and so do the tokens for the repository, which
+//! name it by its id. Undoing it is therefore one change, too.
 
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
@@ -16,14 +16,14 @@ use telemetry::{Event, Millis};
 /// A repository that was removed.
 #[derive(Debug)]
 pub struct RemovedRepository {
-    /// What it held.
+    /// What it holds.
     pub holding: Holding,
-    /// Until then that can be undone.
+    /// The moment until which the removal can be undone.
     pub restorable_until: Millis,
 }
 
 impl Repositories {
-    /// How much a repository holds itself: a group holds nothing, a remote repository what is kept of its upstream.
+    /// What a repository holds itself: a group nothing, a remote repository the cached files of its upstream.
     pub async fn holding(&self, name: &str, event: &mut Event) -> Result<Holding, Error> {
         let (repository, _) = self.find(name, event).await?;
         self.holding_of(&repository, event).await
@@ -37,7 +37,7 @@ impl Repositories {
         })
     }
 
-    /// Removes a repository: its name is free again. Nothing happens unless `confirmed` is its name.
+    /// Removes a repository, which frees its name. It is refused unless `confirmed` is the name.
     pub async fn remove(
         &self,
         name: &str,
@@ -64,7 +64,7 @@ impl Repositories {
         Ok(RemovedRepository { holding, restorable_until: Millis(at.0 + UNDO_MS) })
     }
 
-    /// Brings back the repository that was removed last under a name, as `new_name` where that is another.
+    /// Restores the repository that was removed last under `name`, as `new_name`.
     pub async fn restore_repository(
         &self,
         name: &str,
@@ -102,7 +102,7 @@ impl Repositories {
         Ok(self.find(new_name, event).await?.0)
     }
 
-    /// The repository that was removed last under a name, if that can still be undone.
+    /// The repository that was removed last under a name, if the removal can still be undone.
     async fn last_removed(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! What repositories need done now and then, with nobody asking.
+//! Regular work of repositories, in the background.
 
 use crate::format::Format;
 use crate::maven::retention;
@@ -8,15 +8,14 @@ use std::sync::Arc;
 use store::RepositoryKind;
 
 impl Repositories {
-    /// Takes away what hosted repositories of Maven no longer keep of their snapshots. Ages are days, so it is enough to do this
-    /// now and then.
+    /// Removes the snapshots that hosted repositories of Maven no longer keep. Ages are days, so it is enough to do this now and then.
     pub async fn prune_snapshots(&self) {
         for repository in self.of_maven() {
             retention::sweep(self.context.clone(), repository, self.of_maven()).await;
         }
     }
 
-    /// The same for one whose settings have become others. Nobody waits for it.
+    /// The same for one repository whose settings have changed, in the background.
     pub(crate) fn prune_later(&self, repository: Arc<Repository>) {
         self.context.back.spawn(retention::sweep(self.context.clone(), repository, self.of_maven()));
     }
