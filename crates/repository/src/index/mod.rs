@@ -1,4 +1,4 @@
-//! Large indexes of any format: kept in memory as ropes and brought up to date by what changed, and caches that hold while a stamp does.
+//! Large indexes of any format, in memory as ropes, and caches with bounds and stamps.
 
 pub(crate) mod bounded_cache;
 pub(crate) mod document;

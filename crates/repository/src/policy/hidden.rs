@@ -1,4 +1,4 @@
-//! Why something is not seen, in words that clients print.
+//! Why a policy hides something, in words that clients print.
 
 use crate::format::Format;
 use crate::policy::named::Since;
@@ -14,7 +14,7 @@ pub struct Hidden {
     pub what: String,
     /// Why.
     pub why: Why,
-    /// The repository whose policy says so.
+    /// The repository that has the policy.
     pub repository: String,
 }
 
@@ -23,7 +23,7 @@ pub struct Hidden {
 pub enum Why {
     /// This pattern denies it.
     Denied(String),
-    /// Some things are allowed, and it is none of them.
+    /// There is a list of what is allowed, and it is not on it.
     NotAllowed,
     /// It is too young.
     Young {
@@ -34,16 +34,16 @@ pub enum Why {
         /// When it will be that old, where its age is known.
         until: Option<Millis>,
     },
-    /// Its name begins like this, and no upstream may say what has such a name.
+    /// Its name has this private prefix, so no upstream may serve it.
     Private(String),
-    /// Nobody can tell which package it is of, as its path is in no version's folder, or might be another to its upstream.
+    /// Its path does not tell which package it belongs to, or the upstream may read the path as another.
     Unclassified,
-    /// It is a list of what is there, of which nobody here knows what may be seen.
+    /// It is a list of versions, some of which may be hidden.
     List,
 }
 
 impl Hidden {
-    /// From when on it is seen, where that comes by itself.
+    /// The moment at which it stops being hidden by itself.
     pub fn until(&self) -> Option<Millis> {
         match self.why {
             Why::Young { until, .. } => until,

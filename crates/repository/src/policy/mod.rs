@@ -1,7 +1,7 @@
-//! What of a repository may be seen, whose names are whose, and why something is hidden.
+//! Policies: which versions of a repository may be seen, which names are private, and why something is hidden.
 //!
-//! In reading order: [`named`] says what something is, [`pattern`] and [`prefix`] which names a setting means, [`rules`] what they come
-//! to, [`hidden`] how that is told; [`settle`] is what such settings may be.
+//! In reading order: [`named`] is what a policy is asked about, [`pattern`] and [`prefix`] are the names in a setting, [`rules`] decides,
+//! [`hidden`] is the reason in words, and [`settle`] checks the settings.
 
 pub(crate) mod hidden;
 pub(crate) mod named;

@@ -1,4 +1,4 @@
-//! What something in a repository is, as far as policy cares: a version of a package, since when it exists, and whose it is.
+//! A version as a policy sees it: its package, its age, and whether it is an upstream's.
 
 use crate::format::Format;
 use crate::format::rules::Coordinates;
@@ -6,14 +6,14 @@ use std::borrow::Cow;
 use std::fmt;
 use telemetry::Millis;
 
-/// What something is.
+/// A version, or a whole package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named<'a> {
     /// The format that names it.
     pub format: Format,
     /// The package: Maven's `G:A`, a gem's name, the path of a raw file.
     pub package: Cow<'a, str>,
-    /// The version; empty: it is about the package, whatever versions that has.
+    /// The version; empty: the whole package.
     pub version: Cow<'a, str>,
     /// Since when it exists.
     pub since: Since,
@@ -24,13 +24,13 @@ pub struct Named<'a> {
 /// Since when something exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Since {
-    /// It has no age of its own: it is no version.
+    /// It is no version, and has no age.
     Always,
     /// This moment.
     Moment(Millis),
-    /// Nobody knows how much longer than from this moment on, when it was first seen: it counts from then.
+    /// Its age is unknown. It was first seen at this moment, and counts from then.
     FirstSeen(Millis),
-    /// Nobody knows, so it counts as young.
+    /// Its age is unknown, so it counts as too young.
     Unknown,
 }
 

@@ -1,7 +1,7 @@
 //! Patterns of packages and versions, as settings write them: `org.example.*`, `org.example:lamp:1.*`, `rack:3.0.0`.
 //!
 //! A pattern has as many fields as a format has names for a version (Maven: group, artifact, version; gems: name, version; raw
-//! files: the path), with colons between them. What it leaves out at its end may be anything, and so may what a `*` stands for.
+//! files: the path), with colons between them. A field that is left out at the end matches anything, and `*` matches any text.
 
 use crate::bad_setting::BadSetting;
 use crate::format::Format;
@@ -18,7 +18,7 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Reads one of a setting.
+    /// Reads a pattern of this setting.
     pub(crate) fn read(setting: &str, format: Format, text: &str) -> Result<Self, BadSetting> {
         let syntax = format.rules().patterns();
         let refused = |why: &str| {
@@ -38,7 +38,7 @@ impl Pattern {
         Ok(Self { text: text.to_owned() })
     }
 
-    /// One that was read before.
+    /// A pattern that was read before.
     pub(crate) fn known(text: &str) -> Self {
         Self { text: text.to_owned() }
     }
@@ -48,13 +48,13 @@ impl Pattern {
         &self.text
     }
 
-    /// Whether it is about this version, or about the file that this is a checksum of. Of a whole package, whether it is about all
-    /// its versions.
+    /// Whether it matches this version, or the file that this is a checksum of. For a whole package, whether it matches all
+    /// versions.
     pub(crate) fn is_about(&self, what: &Named<'_>) -> bool {
         self.is_of(what) || what.summed().is_some_and(|file| self.is_of(&file))
     }
 
-    /// Whether it may be about a version of this package, or about the file that this is a checksum of.
+    /// Whether it may match a version of this package, or the file that this is a checksum of.
     pub(crate) fn may_be_about(&self, what: &Named<'_>) -> bool {
         self.may_be_of(what) || what.summed().is_some_and(|file| self.may_be_of(&file))
     }

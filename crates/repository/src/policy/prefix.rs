@@ -1,15 +1,15 @@
-//! Beginnings of names that are private: no upstream is asked for them, as the question alone would tell strangers of them.
+//! Private prefixes of names. No upstream is asked for such a name: the request alone would disclose it.
 
 use crate::bad_setting::BadSetting;
 use crate::format::Format;
 use crate::policy::named::Named;
 use telemetry::Event;
 
-/// Longest beginning, in bytes.
+/// Longest prefix, in bytes.
 const TEXT_MAX: usize = 256;
 
-/// A beginning of names. Maven's are groups, with all groups below them; paths of raw files are folders; names of gems have no
-/// parts, so any that begins so is meant.
+/// A prefix. For Maven it is a group, with all groups below it; for raw files it is a folder; names of gems have no parts, so it matches
+/// any name that begins with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Prefix {
     text: String,
@@ -17,7 +17,7 @@ pub(crate) struct Prefix {
 }
 
 impl Prefix {
-    /// Reads one of a setting, without a separator at its end.
+    /// Reads a prefix of a setting, and removes a separator at its end.
     pub(crate) fn read(text: &str, format: Format) -> Result<Self, BadSetting> {
         let syntax = format.rules().prefixes();
         let ends = |c: char| Some(c) == syntax.separator;
@@ -30,17 +30,17 @@ impl Prefix {
         Ok(Self::known(known, format))
     }
 
-    /// One that was read before.
+    /// A prefix that was read before.
     pub(crate) fn known(text: &str, format: Format) -> Self {
         Self { text: text.to_owned(), format }
     }
 
-    /// As it is kept.
+    /// As it is stored.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether the name of the package begins so, or that of the file that it is a checksum of.
+    /// Whether the name of the package has this prefix, or the name of the file that it is a checksum of.
     pub(crate) fn begins(&self, what: &Named<'_>) -> bool {
         self.is_of(what) || what.summed().is_some_and(|file| self.is_of(&file))
     }

@@ -1,4 +1,4 @@
-//! What may be seen of a repository: its own policy, and that of each group on the way to it. Pure: times are arguments.
+//! The policy of a repository, and those of the groups through which it is seen. Pure: times are arguments.
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +12,7 @@ use crate::record::{ExceptionRecord, PolicyRecord, RepositoryRecord};
 use std::sync::Arc;
 use telemetry::Millis;
 
-/// What may be seen. What any layer hides is hidden. Clones share them.
+/// Policies in layers. What any layer hides is hidden. Clones share the layers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
     layers: Vec<Arc<Policy>>,
@@ -45,57 +45,57 @@ struct Policy {
     shared: Vec<Pattern>,
 }
 
-/// Those that hide nothing.
+/// Rules that hide nothing.
 pub(crate) static OPEN: Rules = Rules { layers: Vec::new() };
 
 impl Rules {
-    /// Those of a repository that is set so.
+    /// The rules of a repository with these settings.
     pub(crate) fn of(record: &RepositoryRecord, format: Format) -> Self {
         let Some(policy) = record.policy.as_ref() else { return Self::default() };
         Self { layers: vec![Arc::new(Policy::of(&record.name, format, policy))] }
     }
 
-    /// Those of a member, seen through a group that has `outer`: what either hides is hidden.
+    /// The rules of a member that is seen through a group with the rules `outer`.
     pub(crate) fn within(&self, outer: &Rules) -> Rules {
         Rules { layers: self.layers.iter().chain(&outer.layers).cloned().collect() }
     }
 
-    /// The format of what they are about; `None` where they hide nothing.
+    /// The format of the repository; `None` where the rules hide nothing.
     pub(crate) fn format(&self) -> Option<Format> {
         Some(self.layers.first()?.format)
     }
 
-    /// Whether they hide nothing at all.
+    /// Whether they hide nothing.
     pub fn is_open(&self) -> bool {
         self.layers.is_empty()
     }
 
-    /// Whether what they show depends on how old it is.
+    /// Whether they have a cooldown, so that the age of a version counts.
     pub(crate) fn count_ages(&self) -> bool {
         self.layers.iter().any(|policy| policy.cooldown.is_some())
     }
 
-    /// Why this is not seen.
+    /// Why this is hidden.
     pub fn hides(&self, what: &Named<'_>, view: View<'_>) -> Option<Hidden> {
         self.layers.iter().find_map(|policy| policy.hides(what, view))
     }
 
-    /// Whether this is younger than any of them wants it, let through or not.
+    /// Whether this is younger than a cooldown, whatever exceptions there are.
     pub(crate) fn finds_young(&self, what: &Named<'_>, view: View<'_>) -> bool {
         self.layers.iter().any(|policy| policy.young(what, view).is_some())
     }
 
-    /// Why this may not be seen, whatever its age.
+    /// Why this is hidden, whatever its age.
     pub(crate) fn forbids(&self, what: &Named<'_>) -> Option<Hidden> {
         self.layers.iter().find_map(|policy| policy.forbids(what))
     }
 
-    /// Why this is denied, whatever else is known of it.
+    /// Why this is denied.
     pub(crate) fn denies(&self, what: &Named<'_>) -> Option<Hidden> {
         self.layers.iter().find_map(|policy| policy.denies(what))
     }
 
-    /// The next moment at which this may be seen otherwise, without any change.
+    /// The next moment at which this may become visible or hidden without any change.
     pub(crate) fn turns(&self, what: &Named<'_>, view: View<'_>) -> Option<Millis> {
         self.layers.iter().filter_map(|policy| policy.turns(what, view)).min()
     }
@@ -106,7 +106,7 @@ impl Rules {
         exceptions.filter_map(|(_, exception)| exception.until).filter(|until| *until > now).min()
     }
 
-    /// What lets this be seen though it is young, each with the repository whose policy that is.
+    /// The exceptions that make this visible though it is young, each with the repository that has the policy.
     pub fn exceptions(&self, what: &Named<'_>, view: View<'_>) -> impl Iterator<Item = (&str, &ExceptionRecord)> {
         self.layers.iter().filter_map(move |policy| Some((&*policy.repository, policy.young(what, view)?.1?)))
     }
@@ -122,27 +122,27 @@ impl Rules {
         Some(said.collect::<Vec<_>>().join("; ")).filter(|said| !said.is_empty())
     }
 
-    /// Why no upstream is asked for this name, where it begins like what is private.
+    /// Why no upstream is asked for this name, where it has a private prefix.
     pub(crate) fn private(&self, what: &Named<'_>) -> Option<Hidden> {
         self.layers.iter().find_map(|policy| policy.private(what))
     }
 
-    /// Whether upstreams are asked for this package though a hosted repository has some of the name.
+    /// Whether upstreams are asked for this package though a hosted repository has one of the name.
     pub(crate) fn shares(&self, what: &Named<'_>) -> bool {
         self.layers.iter().any(|policy| policy.shares(what))
     }
 
-    /// Why an upstream's list at this path is not seen: it tells of versions, and nobody here knows which may be.
+    /// Why an upstream's list of versions at this path is hidden.
     pub(crate) fn withholds(&self, path: &str) -> Option<Hidden> {
         self.because(path, Why::List)
     }
 
-    /// Why what is at this path of an upstream is not seen: nobody can tell what it is.
+    /// Why the file at this path of an upstream is hidden: its package cannot be told.
     pub(crate) fn cannot_classify(&self, path: &str) -> Option<Hidden> {
         self.because(path, Why::Unclassified)
     }
 
-    /// The first policy says so of a path; `None`: there is none.
+    /// The reason of the first policy; `None`: there is no policy.
     fn because(&self, path: &str, why: Why) -> Option<Hidden> {
         let policy = self.layers.first()?;
         Some(Hidden { format: policy.format, what: path.to_owned(), why, repository: policy.repository.clone() })
@@ -200,9 +200,9 @@ impl Policy {
         self.shared.iter().any(|pattern| pattern.may_be_about(what))
     }
 
-    /// Until when it is younger than it must be, where that is known, and what lets it be seen all the same. An exception holds as
-    /// of moments since it was made, so that a later one changes no earlier answer. When it has ended, what it let through is hidden
-    /// as of all moments.
+    /// `None` unless this is too young. Else the moment at which it is old enough, where that is known, and the exception that makes it
+    /// visible. An exception holds as of moments since it was made, so that a later one changes no earlier answer. Once it has ended, it
+    /// holds as of no moment.
     fn young(&self, what: &Named<'_>, view: View<'_>) -> Option<(Option<Millis>, Option<&ExceptionRecord>)> {
         let until = match what.since {
             Since::Always => return None,

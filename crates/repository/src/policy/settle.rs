@@ -1,4 +1,4 @@
-//! What the settings of a policy may be.
+//! Checks the settings of a policy.
 
 use crate::bad_setting::BadSetting;
 use crate::format::Format;
@@ -14,7 +14,7 @@ const COOLDOWN_MAX_S: u64 = 10 * 366 * 86_400;
 /// Longest reason, in bytes.
 const WHY_MAX: usize = 1_000;
 
-/// Refuses what cannot be, and brings the rest into the form in which it is kept. `None`: it says nothing.
+/// Refuses invalid settings, and brings the others into the form in which they are stored. `None`: they hide nothing.
 pub(crate) fn settle(
     policy: PolicyRecord,
     kind: RepositoryKind,
