@@ -4,7 +4,9 @@ mod circles;
 mod edges;
 mod formats;
 mod imports;
+mod jobs;
 mod locks;
+mod parameters;
 mod registry;
 mod sources;
 mod walls;
@@ -67,6 +69,13 @@ fn shipped(text: &str) -> Vec<&str> {
         }
     }
     kept
+}
+
+/// The Rust files of our crates as they are shipped: without files of tests, comments and modules of tests.
+fn code() -> Vec<Source> {
+    let all = sources(&["crates"], "rs").into_iter();
+    let ours = all.filter(|source| !source.path.contains("/tests") && !source.path.contains("/src/suite"));
+    ours.map(|source| Source { text: shipped(&source.text).join("\n"), path: source.path }).collect()
 }
 
 #[test]

@@ -53,7 +53,7 @@ mod tests {
     fn record(name: &str, members: &[&str]) -> RepositoryRecord {
         let kind = if members.is_empty() { RepositoryKind::Hosted } else { RepositoryKind::Group };
         let members = members.iter().map(|member| (*member).into()).collect();
-        RepositoryRecord { members, ..RepositoryRecord::new(name, "gem", kind, Millis(0)) }
+        RepositoryRecord { members, ..RepositoryRecord::new(name, "any", kind, Millis(0)) }
     }
 
     #[test]

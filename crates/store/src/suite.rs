@@ -69,7 +69,7 @@ pub(crate) fn repository(id: u64, name: &str, members: &[&str], removed: bool) -
     let record = RepositoryRecord {
         members: members.iter().map(|member| (*member).into()).collect(),
         removed: removed.then_some(Millis(2)),
-        ..RepositoryRecord::new(name, "gem", kind, Millis(1))
+        ..RepositoryRecord::new(name, "any", kind, Millis(1))
     };
     Change::Repository { id: RepositoryId(id), record }
 }
@@ -120,7 +120,7 @@ fn an_empty_catalog_has_nothing(mut catalog: impl Catalog) {
 }
 
 fn numbers_follow_each_other_and_a_new_repository_takes_its_own(mut catalog: impl Catalog) {
-    assert_eq!(made(&mut catalog, vec![setting("a", json!(1)), repository(0, "gems", &[], false)]), Seq(2));
+    assert_eq!(made(&mut catalog, vec![setting("a", json!(1)), repository(0, "first", &[], false)]), Seq(2));
     assert_eq!(made(&mut catalog, vec![publish("rack", 1)]), Seq(3));
     assert_eq!(catalog.repositories().unwrap()[0].0, RepositoryId(2));
     let journal = catalog.journal(Seq(1), 1).unwrap();
@@ -201,7 +201,7 @@ fn a_refused_batch_changes_nothing_and_uses_no_number(mut catalog: impl Catalog)
 }
 
 fn a_rolled_back_transaction_leaves_no_trace(mut catalog: impl Catalog, mut other: impl Catalog) {
-    let first = || batch(vec![], vec![repository(0, "gems", &[], false), publish("rack", 1)]);
+    let first = || batch(vec![], vec![repository(0, "first", &[], false), publish("rack", 1)]);
     for catalog in [&mut catalog as &mut dyn Catalog, &mut other] {
         catalog.commit_batches(&[first()]).unwrap().remove(0).unwrap();
     }
@@ -216,17 +216,17 @@ fn a_rolled_back_transaction_leaves_no_trace(mut catalog: impl Catalog, mut othe
 }
 
 fn batches_of_one_group_see_each_other(mut catalog: impl Catalog) {
-    let free = || vec![Expect::RepositoryNameFree("gems".into())];
+    let free = || vec![Expect::RepositoryNameFree("first".into())];
     let answers = catalog.commit_batches(&[
-        batch(free(), vec![repository(0, "gems", &[], false)]),
-        batch(free(), vec![repository(0, "gems", &[], false)]),
+        batch(free(), vec![repository(0, "first", &[], false)]),
+        batch(free(), vec![repository(0, "first", &[], false)]),
         batch(vec![Expect::RepositoryLives(RepositoryId(1))], vec![publish("rack", 1)]),
     ]);
     assert!(matches!(answers.unwrap()[..], [Ok(Seq(1)), Err(_), Ok(Seq(2))]));
 }
 
 fn every_expectation_is_decided(mut catalog: impl Catalog) {
-    made(&mut catalog, vec![repository(0, "gems", &[], false), token(1, "ci", false), publish("rack", 1)]);
+    made(&mut catalog, vec![repository(0, "first", &[], false), token(1, "ci", false), publish("rack", 1)]);
     let unit = |seq| Expect::UnitAt { repository: R, unit: "rack".into(), seq: Seq(seq) };
     assert!(!refused(&mut catalog, unit(3)));
     assert!(refused(&mut catalog, unit(2)));
@@ -238,7 +238,7 @@ fn every_expectation_is_decided(mut catalog: impl Catalog) {
     assert!(!refused(&mut catalog, Expect::RepositoryLives(RepositoryId(1))));
     assert!(refused(&mut catalog, Expect::RepositoryLives(RepositoryId(2))));
     let is = |private| {
-        let Change::Repository { record, .. } = repository(1, "gems", &[], false) else { unreachable!() };
+        let Change::Repository { record, .. } = repository(1, "first", &[], false) else { unreachable!() };
         Expect::RepositoryIs { id: RepositoryId(1), record: Box::new(RepositoryRecord { private, ..record }) }
     };
     assert!(!refused(&mut catalog, is(false)));
@@ -246,8 +246,8 @@ fn every_expectation_is_decided(mut catalog: impl Catalog) {
     let last = catalog.last().unwrap();
     assert!(!refused(&mut catalog, Expect::JournalAt(last)));
     assert!(refused(&mut catalog, Expect::JournalAt(last)), "that it held was a change too");
-    assert!(refused(&mut catalog, Expect::RepositoryNameFree("gems".into())));
-    assert!(!refused(&mut catalog, Expect::RepositoryNameFree("Gems".into())));
+    assert!(refused(&mut catalog, Expect::RepositoryNameFree("first".into())));
+    assert!(!refused(&mut catalog, Expect::RepositoryNameFree("First".into())));
     assert!(refused(&mut catalog, Expect::TokenNameFree("ci".into())));
     assert!(!refused(&mut catalog, Expect::TokenNameFree("dev".into())));
     assert!(!refused(&mut catalog, Expect::TokenLives(Digest([1; 32]))));
@@ -311,7 +311,7 @@ fn blobs_are_known_for_ever(mut catalog: impl Catalog) {
 }
 
 fn the_journal_replayed_makes_the_same(mut catalog: impl Catalog, mut other: impl Catalog) {
-    made(&mut catalog, vec![repository(0, "gems", &[], false), token(1, "ci", false), publish("rack", 1)]);
+    made(&mut catalog, vec![repository(0, "first", &[], false), token(1, "ci", false), publish("rack", 1)]);
     made(&mut catalog, vec![setting("a", json!(1)), withdraw("rack", 1)]);
     let rows = catalog.journal(Seq(0), 99).unwrap();
     other.replay(&rows[..2]).unwrap();

@@ -32,7 +32,7 @@ async fn change(store: &Store, told: &mut Told, change: Change) -> Result<(), Co
 }
 
 async fn run(store: &Store, told: &mut Told) -> Result<(), CommitError> {
-    change(store, told, repository(0, "gems", &[], false)).await?;
+    change(store, told, repository(0, "first", &[], false)).await?;
     for number in 1..4 {
         let (bytes, publish) = publication("rack", number);
         keep(store, &bytes).await?;

@@ -64,7 +64,7 @@ async fn what_is_committed_is_read_and_is_there_after_a_restart() {
     let mut event = job();
     {
         let store = open(folder.path());
-        let made = store.commit(batch(vec![], vec![repository(0, "gems", &[], false)]), &mut event).await;
+        let made = store.commit(batch(vec![], vec![repository(0, "first", &[], false)]), &mut event).await;
         assert_eq!(made.unwrap(), Seq(1));
         let (bytes, publish) = publication("rack", 1);
         keep(&store, &bytes).await.unwrap();
@@ -105,8 +105,8 @@ async fn an_acknowledged_change_has_voided_every_stamp_it_touches_groups_too() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let mut event = job();
-    let make = ["gems-private", "gems", "all"];
-    let members: [&[&str]; 3] = [&[], &["gems-private"], &["gems"]];
+    let make = ["inner", "first", "all"];
+    let members: [&[&str]; 3] = [&[], &["inner"], &["first"]];
     for (name, members) in make.iter().zip(members) {
         store.commit(batch(vec![], vec![repository(0, name, members, false)]), &mut event).await.unwrap();
     }
@@ -143,7 +143,7 @@ async fn below_the_floor_nothing_is_written_and_reads_go_on() {
     assert!(matches!(store.stage(&mut job()).await, Err(Error::DiskNearlyFull { .. })));
     let commit = store.commit(batch(vec![], vec![publish("rack", 1)]), &mut job()).await;
     assert!(matches!(commit, Err(CommitError::Error(Error::DiskNearlyFull { .. }))));
-    let settings = vec![repository(0, "gems", &[], false)];
+    let settings = vec![repository(0, "first", &[], false)];
     store.commit(batch(vec![], settings), &mut job()).await.unwrap();
     assert_eq!(store.repositories(&mut job()).await.unwrap().len(), 1);
 }

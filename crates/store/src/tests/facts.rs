@@ -6,7 +6,7 @@ use serde_json::json;
 
 pub(crate) fn facts_of_a_unit_are_a_change_of_it(mut catalog: impl Catalog) {
     let facts = |facts| Change::Unit { repository: R, unit: "rack".into(), facts };
-    made(&mut catalog, vec![repository(0, "gems", &[], false), publish("rack", 1), facts(json!({"owners": []}))]);
+    made(&mut catalog, vec![repository(0, "first", &[], false), publish("rack", 1), facts(json!({"owners": []}))]);
     let told = catalog.facts(R, "rack").unwrap();
     assert_eq!((told.seq, told.facts), (Seq(3), json!({"owners": []})));
     assert!(refused(&mut catalog, Expect::UnitAt { repository: R, unit: "rack".into(), seq: Seq(2) }));

@@ -1,0 +1,124 @@
+//! Invariants 6 and 8: what may wait is bounded, and caches are never invalidated but carry stamps.
+
+use super::{Source, code, nothing_wrong};
+use telemetry::BoundName;
+
+/// What limits the tasks or threads that a file starts.
+enum Limit {
+    /// A bound: each takes a place in it.
+    Bound(BoundName),
+    /// A fixed number for each process, core or call, and why no bound is needed.
+    Fixed(&'static str),
+}
+
+use Limit::{Bound, Fixed};
+
+/// Every file that starts tasks or threads, how often it does so, and what limits them.
+const SPAWNS: &[(&str, usize, Limit)] = &[
+    ("client/src/dial.rs", 1, Bound(BoundName::UpstreamCalls)),
+    ("client/src/pool.rs", 1, Fixed("one for each host: `watched` is set until it has ended")),
+    ("daylight/src/cli/parallel.rs", 1, Fixed("the command line: a number of threads that the caller gives")),
+    ("daylight/src/instance.rs", 1, Fixed("the heartbeat of the back runtime")),
+    ("daylight/src/serve.rs", 3, Fixed("one watch of the certificate, one maintenance task, the thread of the front")),
+    ("front/src/body/file_reader.rs", 1, Bound(BoundName::FileThreads)),
+    ("front/src/body/sendfile.rs", 1, Bound(BoundName::FileThreads)),
+    ("front/src/exchange/drain.rs", 2, Bound(BoundName::Connections)),
+    ("front/src/http2/mod.rs", 2, Bound(BoundName::Connections)),
+    ("front/src/listen/mod.rs", 3, Bound(BoundName::Connections)),
+    ("front/src/listen/reserved_connections.rs", 1, Bound(BoundName::ReservedConnections)),
+    ("front/src/pages/compressor.rs", 1, Bound(BoundName::PageCompression)),
+    ("repository/src/index/incremental_index.rs", 1, Fixed("one for each index: `writing` is set until it has ended")),
+    (
+        "repository/src/maven/retention.rs",
+        1,
+        Fixed("one for each accepted snapshot build; its reads and writes are bounded"),
+    ),
+    (
+        "repository/src/maven/upstream/prefixes.rs",
+        1,
+        Fixed("one for each upstream: its list counts as known meanwhile"),
+    ),
+    (
+        "repository/src/repositories/change.rs",
+        1,
+        Fixed("one for each change of an upstream, which only administrators make"),
+    ),
+    (
+        "repository/src/repositories/upkeep.rs",
+        1,
+        Fixed("one for each change of retention, which only administrators make"),
+    ),
+    ("repository/src/upstream/expected_digests.rs", 1, Bound(BoundName::Flights)),
+    ("repository/src/upstream/flights.rs", 2, Bound(BoundName::Flights)),
+    ("repository/src/upstream/verify.rs", 1, Fixed("one at a time, by `Store::begin_verification`")),
+    ("store/src/cache/file_cache.rs", 1, Fixed("one at the start of the process")),
+    ("store/src/pool.rs", 1, Fixed("one for each context; jobs are bounded by lane")),
+    ("store/src/shipper.rs", 1, Fixed("one for each store")),
+    ("store/src/writer.rs", 1, Fixed("one for each store; batches are bounded by `TruthWriter`")),
+    ("telemetry/src/lines.rs", 1, Fixed("one for each log; lines are bounded by `LogLines`")),
+    ("telemetry/src/recorder.rs", 1, Fixed("one for each recorder; events are bounded by `EventBuffers`")),
+    ("telemetry/src/sink_worker.rs", 1, Fixed("one for each sink; events are bounded by `EventSink`")),
+];
+
+/// How often a text starts a task or a thread.
+fn spawns(source: &Source) -> usize {
+    let calls = ["spawn(", "spawn_local(", "spawn_blocking(", "spawn_scoped("];
+    let begins = |at: usize| !source.text[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_');
+    calls.iter().map(|call| source.text.match_indices(call).filter(|(at, _)| begins(*at)).count()).sum()
+}
+
+#[test]
+fn every_task_and_every_thread_has_a_limit() {
+    let mut wrong = Vec::new();
+    let sources = code();
+    for source in &sources {
+        let (path, found) = (source.path.trim_start_matches("crates/"), spawns(source));
+        let allowed = SPAWNS.iter().find(|(file, ..)| *file == path).map_or(0, |(_, count, _)| *count);
+        if found != allowed {
+            wrong.push(format!(
+                "{path} starts tasks or threads at {found} places, and {allowed} have a limit in the list"
+            ));
+        }
+    }
+    for (file, _, limit) in SPAWNS {
+        if !sources.iter().any(|source| source.path.trim_start_matches("crates/") == *file) {
+            wrong.push(format!("{file} is in the list and does not exist"));
+        }
+        match limit {
+            Bound(name) if !BoundName::ALL.contains(name) => wrong.push(format!("{file}: {name:?} is no bound")),
+            Fixed("") => wrong.push(format!("{file} gives no reason")),
+            Bound(_) | Fixed(_) => {}
+        }
+    }
+    nothing_wrong(wrong);
+}
+
+/// Files with a cache, and how its entries stay right without invalidation.
+const CACHES: &[(&str, &str)] = &[
+    ("front/src/pages/page_cache.rs", "each page has a stamp"),
+    ("repository/src/index/bounded_cache.rs", "the cache below the one with stamps"),
+    ("repository/src/index/name_key.rs", "only compares keys"),
+    ("repository/src/index/stamped_cache.rs", "each entry has a stamp"),
+    ("store/src/cache/presence_cache.rs", "one thread changes it together with the rows that it mirrors"),
+];
+
+#[test]
+fn nothing_is_invalidated_and_every_cache_says_how_it_stays_right() {
+    let mut wrong = Vec::new();
+    for source in &code() {
+        let path = source.path.trim_start_matches("crates/");
+        let functions = source.text.match_indices("fn ").map(|(at, _)| &source.text[at + 3..]);
+        let name =
+            |rest: &str| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default().to_owned();
+        wrong.extend(
+            functions
+                .map(name)
+                .filter(|name| name.contains("invalidat"))
+                .map(|name| format!("{path}: `fn {name}`: use a stamp")),
+        );
+        if source.text.contains("quick_cache::") && !CACHES.iter().any(|(file, _)| *file == path) {
+            wrong.push(format!("{path} has a cache that is not in the list of those that stay right"));
+        }
+    }
+    nothing_wrong(wrong);
+}
