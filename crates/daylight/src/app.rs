@@ -31,7 +31,7 @@ pub struct App {
     pub store: Arc<Store>,
     /// Metrics and events.
     pub recorder: Arc<Recorder>,
-    /// RecentEvents events, by their ids.
+    /// Recent events, by their ids.
     pub recent: Arc<RecentEvents>,
     /// The paths that clients requested within the last day.
     pub recent_paths: Arc<RecentPaths>,

@@ -20,7 +20,7 @@ const PROBES_MAX: u64 = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// A small answer from memory, and paths that the format does not have.
-    Pages,
+    Small,
     /// A file or a checksum: one entry is read, one blob opened.
     Downloads,
     /// A change of a repository: bytes come in, are hashed and synced.
@@ -40,7 +40,7 @@ pub enum Class {
 impl Class {
     /// All of them, in the order of declaration.
     pub const ALL: &'static [Class] = &[
-        Class::Pages,
+        Class::Small,
         Class::Downloads,
         Class::Uploads,
         Class::DynamicIndex,
@@ -55,7 +55,7 @@ impl Class {
     /// The name used in metrics.
     pub fn as_str(self) -> &'static str {
         match self {
-            Class::Pages => "pages",
+            Class::Small => "pages",
             Class::Downloads => "downloads",
             Class::Uploads => "uploads",
             Class::DynamicIndex => "dynamic_index",
@@ -69,7 +69,7 @@ impl Class {
     /// The name of its requests in the error that there are too many.
     pub fn doc(self) -> &'static str {
         match self {
-            Class::Pages => "requests",
+            Class::Small => "requests",
             Class::Downloads => "downloads",
             Class::Uploads => "uploads",
             Class::DynamicIndex => "requests for indexes",
@@ -95,7 +95,7 @@ impl Class {
 impl From<Cost> for Class {
     fn from(cost: Cost) -> Self {
         match cost {
-            Cost::Page => Class::Pages,
+            Cost::Page => Class::Small,
             Cost::Download => Class::Downloads,
             Cost::Upload => Class::Uploads,
             Cost::Index => Class::DynamicIndex,
@@ -133,7 +133,7 @@ impl Classes {
     /// As many places as the settings say.
     pub fn new(server: &config::Server, recorder: &Recorder) -> Self {
         let places = |class| match class {
-            Class::Pages => server.max_pages,
+            Class::Small => server.max_pages,
             Class::Downloads => server.max_downloads,
             Class::Uploads => server.max_uploads,
             Class::DynamicIndex => server.max_indexes,
@@ -162,9 +162,9 @@ impl Classes {
         // First, so that one who asks for more than that takes nothing of it from others, not even for a moment.
         let (client, token) = (Holder::Client(front::client(client)), token.map(Holder::Token));
         let held = |holder| each.enter(holder).map_err(|_| Error::BusyForOne(class.doc()));
-        let parts = each.bound().capacity() < all.capacity();
-        let _client = parts.then(|| held(client)).transpose()?;
-        let _token = token.filter(|_| parts).map(held).transpose()?;
+        let has_share_limit = each.bound().capacity() < all.capacity();
+        let _client = has_share_limit.then(|| held(client)).transpose()?;
+        let _token = token.filter(|_| has_share_limit).map(held).transpose()?;
         let _class = all.enter().map_err(|_| Error::Busy(class.doc()))?;
         Ok(Place { _class, _client, _token })
     }

@@ -52,7 +52,7 @@ pub(crate) async fn prepare(
         access.revoke(KEY, BY, event).await.context("cannot revoke the key of the conformance mode before")?;
     }
     if settings.conformance {
-        let known = repositories.known(event).await?;
+        let known = repositories.table(event).await?;
         for name in known.by_name.values().filter(|one| one.format.has_info()).map(|one| &one.record.name) {
             repositories.reform(name, FormatVersion::V1, BY, event).await?;
         }

@@ -62,10 +62,10 @@ pub struct MemoryLimits {
 pub struct Repositories {
     store: Arc<Store>,
     context: Context,
-    heads: PushCache,
+    push_cache: PushCache,
     pub(crate) clock: Clock,
     known: ArcSwap<RepositoryTable>,
-    /// MemoryLimits for the indexes that all their readers share, in bytes.
+    /// Room for the indexes that all their readers share, in bytes.
     room: Arc<Bound>,
     /// What the dependency API says of gems.
     pub(crate) pieces: Pieces,
@@ -103,8 +103,8 @@ impl Repositories {
         let (pieces, views) = (Pieces::new(room.dependencies_bytes), Views::new(room.views_bytes));
         let (waiters, room) = (Waiters::new(room.waiters, &recorder), room.indexes);
         let known = ArcSwap::from_pointee(list::read(&store, None, &room, event).await?);
-        let (clock, heads) = (recorder.clock().clone(), PushCache::new());
-        recorder.register(heads.bound().clone());
+        let (clock, push_cache) = (recorder.clock().clone(), PushCache::new());
+        recorder.register(push_cache.bound().clone());
         recorder.register(pieces.bound().clone());
         views.bounds().into_iter().for_each(|bound| recorder.register(bound.clone()));
         recorder.register(opened.bound().clone());
@@ -128,7 +128,7 @@ impl Repositories {
         Ok(Self {
             store,
             context,
-            heads,
+            push_cache,
             clock,
             known,
             room,
@@ -155,20 +155,20 @@ impl Repositories {
 
     /// A repository of gems, with what answers its questions; `None`: it is of another format.
     pub(crate) fn hosted<'a>(&'a self, repository: &'a Arc<Repository>, settings: &'a Stamp) -> Option<Hosted<'a>> {
-        let Self { store, context, heads, views, .. } = self;
+        let Self { store, context, push_cache, views, .. } = self;
         let indexes = repository.shared.gem.as_ref()?;
-        Some(Hosted { store, context, heads, views, repository, indexes, settings })
+        Some(Hosted { store, context, push_cache, views, repository, indexes, settings })
     }
 
     /// How the hosts of upstreams stand that were called so far, and the names of the repositories that have theirs there.
     pub async fn upstreams(&self, event: &mut Event) -> Result<Vec<(HostState, Vec<String>)>, Error> {
-        let known = self.known(event).await?;
+        let known = self.table(event).await?;
         Ok(self.remotes.states(known.by_name.values()))
     }
 
     /// The repositories as they are set now: the list in memory while its stamp holds, else read anew. Nobody has to
     /// tell this list of a change, so none can be forgotten, also when the one who made it is cut off half-way.
-    pub async fn known(&self, event: &mut Event) -> Result<Arc<RepositoryTable>, Error> {
+    pub async fn table(&self, event: &mut Event) -> Result<Arc<RepositoryTable>, Error> {
         let holds = |known: &RepositoryTable| self.store.revisions().holds(&known.stamp, self.clock.now());
         let known = self.known.load_full();
         if holds(&known) {
@@ -186,7 +186,7 @@ impl Repositories {
 
     /// The repository of that name with the revision of its settings.
     pub async fn find(&self, name: &str, event: &mut Event) -> Result<(Arc<Repository>, Stamp), Error> {
-        let known = self.known(event).await?;
+        let known = self.table(event).await?;
         let found = known.by_name.get(name).ok_or_else(|| Error::NoSuchRepository(name.to_owned()))?;
         Ok((found.clone(), known.stamp))
     }
@@ -221,14 +221,14 @@ impl Repositories {
         let Repository { as_of, record, .. } = &*ask.repository;
         let here = as_of.is_none() && record.kind != RepositoryKind::Remote;
         let Some(name) = ask.question.file().filter(|_| here) else {
-            return self.look(ask, upload, by, event).await;
+            return self.dispatch(ask, upload, by, event).await;
         };
         let (id, holds) = (ask.repository.id, |stamp: &Stamp| self.store.revisions().holds(stamp, self.clock.now()));
         if let Some((found, package)) = self.opened.find(id, name, holds) {
             (event.layer, event.subject.package) = (Layer::Open, package);
             return Ok(found);
         }
-        let found = self.look(ask, upload, by, event).await?;
+        let found = self.dispatch(ask, upload, by, event).await?;
         if let (Some(again), Some(stamp)) = (found.again(), stamp) {
             let stamp = found.fresh_until().map_or(stamp, |until| stamp.until(until));
             self.opened.keep(id, name, (again, event.subject.package.clone()), stamp);
@@ -237,7 +237,7 @@ impl Repositories {
     }
 
     /// Answers what nothing that is open or in memory answers whole: the one dispatch by format.
-    async fn look(
+    async fn dispatch(
         &self,
         ask: &Ask<'_>,
         upload: Option<Staged>,

@@ -5,7 +5,7 @@
 
 use crate::format::Format;
 use crate::policy::hidden::Hidden;
-use crate::policy::named::{Named, Since};
+use crate::policy::package_version::{PackageVersion, Since};
 use crate::policy::rules::View;
 use store::{Entry, State};
 use telemetry::{Millis, give_way};
@@ -13,41 +13,41 @@ use telemetry::{Millis, give_way};
 /// What is looked at, whole or in outline.
 pub trait Row {
     /// Whether it is offered, when it was published, and when it last changed.
-    fn standing(&self) -> (State, Millis, Millis);
+    fn lifecycle(&self) -> (State, Millis, Millis);
 
     /// What it is in a repository of this format; `None`: nothing that a policy is about.
-    fn what(&self, format: Format) -> Option<Named<'_>>;
+    fn coordinates(&self, format: Format) -> Option<PackageVersion<'_>>;
 }
 
 impl Row for Entry {
-    fn standing(&self) -> (State, Millis, Millis) {
+    fn lifecycle(&self) -> (State, Millis, Millis) {
         (self.state, self.published, self.changed)
     }
 
-    fn what(&self, format: Format) -> Option<Named<'_>> {
-        Some(Named::new(format, format.rules().entry(self)?, Since::Moment(self.published)))
+    fn coordinates(&self, format: Format) -> Option<PackageVersion<'_>> {
+        Some(PackageVersion::new(format, format.rules().entry(self)?, Since::Moment(self.published)))
     }
 }
 
 impl View<'_> {
     /// Why it does not show a row that is offered.
     fn hides(&self, row: &impl Row) -> Option<Hidden> {
-        self.rules.hides(&row.what(self.rules.format()?)?, *self)
+        self.rules.hides(&row.coordinates(self.rules.format()?)?, *self)
     }
 
     /// Whether the row is younger than what it shows by itself.
     pub(crate) fn finds_young(self, row: &impl Row) -> bool {
-        let what = self.rules.format().and_then(|format| row.what(format));
+        let what = self.rules.format().and_then(|format| row.coordinates(format));
         what.is_some_and(|what| self.rules.finds_young(&what, self))
     }
 
     /// What lets a row be seen that it would not show for its age.
-    fn lets(&self, row: &impl Row) -> Option<String> {
-        self.rules.lets(&row.what(self.rules.format()?)?, *self)
+    fn describe_exceptions(&self, row: &impl Row) -> Option<String> {
+        self.rules.describe_exceptions(&row.coordinates(self.rules.format()?)?, *self)
     }
 
     fn offers(&self, row: &impl Row) -> bool {
-        let (state, published, changed) = row.standing();
+        let (state, published, changed) = row.lifecycle();
         let as_of = self.as_of.unwrap_or(Millis(i64::MAX));
         published <= as_of && !(state == State::Withdrawn && changed <= as_of)
     }
@@ -86,7 +86,7 @@ pub fn visible<'a, R: Row>(rows: &'a [R], view: View<'_>) -> impl Iterator<Item 
 /// where it is not offered anyway.
 pub fn shown<R: Row>(row: &R, view: View<'_>) -> Result<Option<String>, Option<Hidden>> {
     match view.offers(row) {
-        true => view.hides(row).map_or_else(|| Ok(view.lets(row)), |why| Err(Some(why))),
+        true => view.hides(row).map_or_else(|| Ok(view.describe_exceptions(row)), |why| Err(Some(why))),
         false => Err(None),
     }
 }
@@ -100,7 +100,7 @@ pub fn hidden<'a, R: Row>(rows: &'a [R], view: View<'_>) -> impl Iterator<Item =
 /// and who knew of them has to be told.
 pub(crate) fn gone<R: Row>(rows: &[R], view: View<'_>) -> bool {
     let by = view.as_of.unwrap_or(Millis(i64::MAX));
-    visible(rows, view).next().is_none() && rows.iter().any(|row| row.standing().1 <= by)
+    visible(rows, view).next().is_none() && rows.iter().any(|row| row.lifecycle().1 <= by)
 }
 
 /// Whether policy hides all that is offered of `rows`, and there is something.
@@ -109,10 +109,10 @@ pub(crate) fn all_hidden<R: Row>(rows: &[R], view: View<'_>) -> bool {
 }
 
 /// The next moment at which the view shows others of `rows`, without any change of them.
-pub fn turns<R: Row>(rows: &[R], view: View<'_>) -> Option<Millis> {
+pub fn next_change<R: Row>(rows: &[R], view: View<'_>) -> Option<Millis> {
     let format = view.rules.format()?;
     let rows = rows.iter().filter(|row| view.offers(*row));
-    rows.filter_map(|row| view.rules.turns(&row.what(format)?, view)).min()
+    rows.filter_map(|row| view.rules.next_change(&row.coordinates(format)?, view)).min()
 }
 
 /// Those of `rows` that somebody took away, for operators who may bring them back. Nothing else is made from them.
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!((seen(1009), seen(1010), seen(1050)), (vec![], vec!["a"], vec!["a", "c"]));
         let unseen: Vec<_> = hidden(&rows, at(1010)).map(|(row, why)| (row.key.as_str(), why.repository)).collect();
         assert_eq!(unseen, [("c", "gems".to_owned())], "what was withdrawn is not offered anyway");
-        assert_eq!((turns(&rows, at(0)), turns(&rows, at(1010))), (Some(Millis(1010)), Some(Millis(1050))));
-        assert_eq!(turns(&rows, at(1050)), None);
+        assert_eq!((next_change(&rows, at(0)), next_change(&rows, at(1010))), (Some(Millis(1010)), Some(Millis(1050))));
+        assert_eq!(next_change(&rows, at(1050)), None);
     }
 }

@@ -34,7 +34,7 @@ impl Access {
         headers: &HeaderMap,
         event: &mut Event,
     ) -> Result<(Arc<Repository>, Stamp), Error> {
-        let known = repositories.known(event).await?;
+        let known = repositories.table(event).await?;
         let found = known.by_name.get(name);
         let missing = || repository::Error::NoSuchRepository(name.to_owned());
         let private = match found {

@@ -33,7 +33,7 @@ pub(super) async fn show(
     event: &mut Event,
 ) -> Result<Value, Error> {
     let former_files = body.former_files();
-    let before = app.repositories.known(event).await?;
+    let before = app.repositories.table(event).await?;
     let after = app.repositories.with_settings(name, |record| body.apply(record), event).await?;
     let id = app.repositories.find(name, event).await?.0.id;
     app.flush_sinks(event).await;

@@ -36,7 +36,7 @@ pub(super) fn to_json(app: &App, repository: &Repository) -> Value {
 }
 
 pub(super) async fn list(app: &App, event: &mut Event) -> Result<Value, Error> {
-    let known = app.repositories.known(event).await?;
+    let known = app.repositories.table(event).await?;
     let mut all: Vec<_> = known.by_name.values().collect();
     all.sort_by(|a, b| a.record.name.cmp(&b.record.name));
     let all: Vec<Value> = all.into_iter().map(|repository| to_json(app, repository)).collect();

@@ -49,7 +49,7 @@ fn to_json(record: &TokenRecord, known: &RepositoryTable, now: Millis) -> Value 
 }
 
 pub(super) async fn list(app: &App, event: &mut Event) -> Result<Value, Error> {
-    let (table, known) = (app.access.table(event).await?, app.repositories.known(event).await?);
+    let (table, known) = (app.access.table(event).await?, app.repositories.table(event).await?);
     let all: Vec<Value> = table.tokens().iter().map(|token| to_json(&token.record, &known, app.clock.now())).collect();
     Ok(json!({ "tokens": all }))
 }
@@ -67,7 +67,7 @@ pub(super) async fn add(app: &App, body: TokenBody, by: &str, event: &mut Event)
     access::name::check_free("owner", &owner)?;
     let new = NewToken { name, owner, scopes, repositories, unit: None, expires, otp };
     let made = app.access.create(new, None, by, event).await?;
-    let known = app.repositories.known(event).await?;
+    let known = app.repositories.table(event).await?;
     let mut value = to_json(&made.record, &known, app.clock.now());
     value["secret"] = made.secret.expose().into();
     if let Some(uri) = made.otp {

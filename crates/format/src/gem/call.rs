@@ -41,13 +41,13 @@ pub enum Call<'a> {
     /// Search for gems by words of their names.
     Search,
     /// Names with a prefix.
-    Complete,
+    Autocomplete,
     /// The newest gems.
     Newest,
     /// The newest versions.
-    Updated,
+    JustUpdated,
     /// The versions published in a period.
-    Between,
+    TimeframeVersions,
     /// Counts of downloads.
     Downloads,
 }
@@ -87,7 +87,7 @@ const TABLE: &[(&str, Forms, Make)] = &[
     ("v1/webauthn_verification/{rest}", Forms::Text, |_, _| Call::Device),
     ("v1/webauthn_verification/{any}/status", Forms::Data, |_, _| Call::Device),
     ("v1/gems/{name}/owners", Forms::All, |name, _| Call::Owners(name)),
-    ("v1/search/autocomplete", Forms::All, |_, _| Call::Complete),
+    ("v1/search/autocomplete", Forms::All, |_, _| Call::Autocomplete),
     ("v1/profile/me", Forms::Data, |_, _| Call::Profile),
     ("v1/gems", Forms::Data, |_, _| Call::OwnGems),
     ("v1/gems/{name}", Forms::Data, |name, _| Call::Gem(name)),
@@ -97,8 +97,8 @@ const TABLE: &[(&str, Forms, Make)] = &[
     ("v2/rubygems/{name}/versions/{number}", Forms::Data, |name, number| Call::Version(name, number)),
     ("v1/search", Forms::Data, |_, _| Call::Search),
     ("v1/activity/latest", Forms::Data, |_, _| Call::Newest),
-    ("v1/activity/just_updated", Forms::Data, |_, _| Call::Updated),
-    ("v1/timeframe_versions", Forms::Data, |_, _| Call::Between),
+    ("v1/activity/just_updated", Forms::Data, |_, _| Call::JustUpdated),
+    ("v1/timeframe_versions", Forms::Data, |_, _| Call::TimeframeVersions),
     ("v1/downloads", Forms::Data, |_, _| Call::Downloads),
     ("v1/downloads/{any}", Forms::Data, |_, _| Call::Downloads),
 ];
@@ -197,11 +197,11 @@ mod tests {
             ("api/v2/rubygems/rack/versions/3.0.0.json", Call::Version("rack", "3.0.0"), Form::Json),
             ("api/v1/gems/rack/reverse_dependencies.json", Call::Dependents("rack"), Form::Json),
             ("api/v1/search.json", Call::Search, Form::Json),
-            ("api/v1/search/autocomplete.json", Call::Complete, Form::Json),
-            ("api/v1/search/autocomplete", Call::Complete, Form::Text),
+            ("api/v1/search/autocomplete.json", Call::Autocomplete, Form::Json),
+            ("api/v1/search/autocomplete", Call::Autocomplete, Form::Text),
             ("api/v1/activity/latest.json", Call::Newest, Form::Json),
-            ("api/v1/activity/just_updated.json", Call::Updated, Form::Json),
-            ("api/v1/timeframe_versions.json", Call::Between, Form::Json),
+            ("api/v1/activity/just_updated.json", Call::JustUpdated, Form::Json),
+            ("api/v1/timeframe_versions.json", Call::TimeframeVersions, Form::Json),
             ("api/v1/downloads/rack-1.0.json", Call::Downloads, Form::Json),
         ] {
             assert_eq!(read(path), Some((call, form)), "{path}");
@@ -226,10 +226,10 @@ mod tests {
             | Call::Version(..)
             | Call::Dependents(_)
             | Call::Search
-            | Call::Complete
+            | Call::Autocomplete
             | Call::Newest
-            | Call::Updated
-            | Call::Between
+            | Call::JustUpdated
+            | Call::TimeframeVersions
             | Call::Downloads => std::mem::discriminant(&call),
         };
         let found = all.iter().filter_map(|path| read(path)).map(|(call, _)| kind(call));

@@ -63,8 +63,8 @@ impl Repositories {
             Question::Push => {
                 let staged = upload.ok_or(Error::GivenUp)?;
                 let _place = hosted.indexes.changing.read().await;
-                let now_set = async |event: &mut Event| self.again(&ask.repository, event).await;
-                push::push(hosted, staged, by, now, now_set, event).await
+                let reload = async |event: &mut Event| self.again(&ask.repository, event).await;
+                push::push(hosted, staged, by, now, reload, event).await
             }
             Question::Yank => self.yank(hosted, ask, by, event).await,
         };
@@ -76,7 +76,7 @@ impl Repositories {
         event.subject.package = yanked.name.as_str().into();
         event.subject.version = yanked.number.as_str().into();
         let _place = hosted.indexes.changing.read().await;
-        let now_set = async |event: &mut Event| self.again(&ask.repository, event).await;
-        yank::yank(hosted, &yanked, by, || self.clock.now(), now_set, event).await
+        let reload = async |event: &mut Event| self.again(&ask.repository, event).await;
+        yank::yank(hosted, &yanked, by, || self.clock.now(), reload, event).await
     }
 }

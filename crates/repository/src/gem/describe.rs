@@ -14,7 +14,7 @@ use crate::index::document::Index;
 use crate::policy::rules::View;
 use crate::visible;
 use crate::visible::all_hidden;
-use crate::visible::turns;
+use crate::visible::next_change;
 use crate::workers::aside;
 use format::gem::{document, json};
 use serde_json::{Value, json};
@@ -76,13 +76,13 @@ async fn tell(
             if known.seq == store::Seq(0) || all_hidden(&rows, repository.view(now)) {
                 return Err(Error::NoSuchGem);
             }
-            fresh_until = turns(&rows, repository.view(now));
+            fresh_until = next_change(&rows, repository.view(now));
             (1, Box::new(move || Ok(Owners::read(&name, known.facts)?.shown())))
         }
         What::Gem(_) | What::Versions(_) | What::Latest(_) | What::Version(..) => {
             let name = what.gem().unwrap_or_default();
             let entries = repository.unit(store, name, event).await?;
-            fresh_until = turns(&entries, repository.view(now));
+            fresh_until = next_change(&entries, repository.view(now));
             (entries.len(), Box::new(move || one(&what, published(&entries, repository.view(now))?, &base)))
         }
         What::Complete(beginning) => {

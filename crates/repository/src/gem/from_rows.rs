@@ -16,7 +16,7 @@ use crate::index::rope::chunks::UNITS;
 use crate::repository::Repository;
 use crate::visible;
 use crate::visible::gone;
-use crate::visible::turns;
+use crate::visible::next_change;
 use format::gem::dependencies::{self, Form, Piece};
 use format::gem::{self, Identity, Package, specs};
 use std::sync::Arc;
@@ -125,7 +125,7 @@ async fn piece(hosted: Hosted<'_>, name: &str, form: Form, now: Millis, event: &
     let briefs = visible(&rows, view).map(|seen| Ok(dependencies::brief(&facts(seen.entry())?)));
     let briefs = briefs.collect::<Result<Vec<_>, Error>>()?;
     let piece = event.time(Op::IndexRender, || Piece::new(form, name, briefs.iter().map(String::as_str)));
-    Ok((ViewAnswer::Needs(Arc::new(piece)), turns(&rows, view)))
+    Ok((ViewAnswer::Needs(Arc::new(piece)), next_change(&rows, view)))
 }
 
 /// What `say` has to say of each gem, in the order of their names; and from when on policy shows others of their versions.
@@ -138,8 +138,9 @@ async fn each<T: Send + 'static>(
     let (mut said, mut until, mut after) = (Vec::new(), None::<Millis>, Some(String::new()));
     while let Some(from) = after {
         let (say, repository) = (say.clone(), hosted.repository.clone());
-        let read =
-            move |name: &str, rows: Vec<Entry>| (turns(&rows, repository.view(now)), say(name, rows, &repository));
+        let read = move |name: &str, rows: Vec<Entry>| {
+            (next_change(&rows, repository.view(now)), say(name, rows, &repository))
+        };
         let (some, last) = hosted.repository.units(hosted.store, &from, PAGE, read, event).await?;
         for (turns, one) in some {
             until = soonest(until, turns);

@@ -16,7 +16,7 @@ use telemetry::Millis;
 pub(crate) struct Hosted<'a> {
     pub(crate) store: &'a Store,
     pub(crate) context: &'a Context,
-    pub(crate) heads: &'a PushCache,
+    pub(crate) push_cache: &'a PushCache,
     pub(crate) views: &'a Views,
     pub(crate) repository: &'a Arc<Repository>,
     pub(crate) indexes: &'a GemIndexes,

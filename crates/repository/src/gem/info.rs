@@ -9,7 +9,7 @@ use crate::gem::views::ViewPart;
 use crate::index::document::Index;
 use crate::repository::Repository;
 use crate::visible;
-use crate::visible::turns;
+use crate::visible::next_change;
 use crate::workers::aside;
 use format::gem::info::FormatVersion;
 use store::Lane;
@@ -42,7 +42,7 @@ async fn info_of(hosted: Hosted<'_>, name: &str, now: Millis, event: &mut Event)
         return Err(Error::NoSuchPackage);
     }
     let (rows, repository) = (entries.len(), hosted.repository.clone());
-    let fresh_until = turns(&entries, repository.view(now));
+    let fresh_until = next_change(&entries, repository.view(now));
     let render = move || render_info(visible(&entries, repository.view(now)), repository.info_format());
     Ok(Index { fresh_until, ..make(hosted, rows, event, render).await? })
 }

@@ -47,10 +47,10 @@ pub(crate) fn describe(
         Call::Version(name, number) => What::Version(text(name), text(number), query.value("platform")),
         Call::OwnGems => What::Own,
         Call::Search => What::Search(words(query)?, page(query)?),
-        Call::Complete => What::Complete(asked_for(query)?),
+        Call::Autocomplete => What::Complete(asked_for(query)?),
         Call::Newest => What::Newest,
-        Call::Updated => What::Updated,
-        Call::Between => {
+        Call::JustUpdated => What::Updated,
+        Call::TimeframeVersions => {
             let (from, until) = span(query, now)?;
             What::Between(from, until, page(query)?)
         }

@@ -8,7 +8,7 @@ use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::{facts, info_line, render_info};
 use crate::gem::owners::claim;
 use crate::gem::push_cache::GemState;
-use crate::policy::named::{Named, Since};
+use crate::policy::package_version::{PackageVersion, Since};
 use crate::repository::Repository;
 use crate::visible;
 use crate::workers::aside;
@@ -21,13 +21,13 @@ use telemetry::{Event, Millis, Op};
 /// same gem won, so only a crowd pushing one gem at once can come near it.
 const TRIES: usize = 100;
 
-/// Publishes what was uploaded. `now_set` finds the repository as it is set by now.
+/// Publishes what was uploaded. `reload` finds the repository as it is set by now.
 pub(crate) async fn push(
     hosted: Hosted<'_>,
     staged: Staged,
     by: Actor<'_>,
     now: impl Fn() -> Millis,
-    now_set: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
+    reload: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     event: &mut Event,
 ) -> Result<Found, Error> {
     let Hosted { store, repository, .. } = hosted;
@@ -36,13 +36,15 @@ pub(crate) async fn push(
     event.subject.package = package.name.as_str().into();
     event.subject.version = full_name.as_str().into();
     by.may_change(&package.name)?;
-    if let Some(why) = repository.rules.forbids(&Named::gem(&package.name, package.number.as_str(), Since::Always)) {
+    if let Some(why) =
+        repository.rules.forbids(&PackageVersion::gem(&package.name, package.number.as_str(), Since::Always))
+    {
         return Err(why.into());
     }
 
     let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;
     let mut at = now();
-    let mut from = match next(hosted, &package, sha256, at, event).await? {
+    let mut from = match load_state(hosted, &package, sha256, at, event).await? {
         Ok(from) => from,
         Err(said) => return Ok(said),
     };
@@ -58,7 +60,7 @@ pub(crate) async fn push(
     for _ in 0..TRIES {
         let set = Hosted { repository: &repository, ..hosted };
         let claim = claim(set, &package.name, from.is_new(), by, event).await?;
-        let (entry, seq, head) = enter(set, from, &package, &hashes, at, event).await?;
+        let (entry, seq, state) = build_entry(set, from, &package, &hashes, at, event).await?;
         let batch = Batch {
             by: by.name.to_owned(),
             at: entry.published,
@@ -74,24 +76,24 @@ pub(crate) async fn push(
         };
         match store.commit(batch, event).await {
             Ok(seq) => {
-                if let Some(head) = head {
-                    hosted.heads.put(repository.id, &package.name, head.made_by(seq));
+                if let Some(state) = state {
+                    hosted.push_cache.put(repository.id, &package.name, state.made_by(seq));
                 }
                 return Ok(Found::Said(format!("Successfully registered gem: {}", spoken(&package))));
             }
             Err(CommitError::Conflict(conflict)) => match conflict.0 {
-                Expect::UnitAt { .. } => hosted.heads.forget(repository.id, &package.name),
+                Expect::UnitAt { .. } => hosted.push_cache.forget(repository.id, &package.name),
                 Expect::KeyFreeInAnyCase { .. } => return Err(Error::Taken(full_name)),
                 Expect::UnitSpeltOneWay { unit, .. } => {
                     let there = store.unit_in_other_case(repository.id, &unit, event).await?;
                     return Err(Error::OtherCase { name: unit.clone(), there: there.unwrap_or(unit) });
                 }
-                _ => repository = now_set(event).await?,
+                _ => repository = reload(event).await?,
             },
             Err(CommitError::Error(error)) => return Err(Error::Unsaved(error)),
         }
         at = now();
-        from = match next(Hosted { repository: &repository, ..hosted }, &package, sha256, at, event).await? {
+        from = match load_state(Hosted { repository: &repository, ..hosted }, &package, sha256, at, event).await? {
             Ok(from) => from,
             Err(said) => return Ok(said),
         };
@@ -113,7 +115,7 @@ impl Next {
 }
 
 /// From where the version can be published at `at`; or what to say where it is there already.
-async fn next(
+async fn load_state(
     hosted: Hosted<'_>,
     package: &Arc<Package>,
     sha256: Digest,
@@ -121,11 +123,11 @@ async fn next(
     event: &mut Event,
 ) -> Result<Result<Next, Found>, Error> {
     let id = hosted.repository.id;
-    if let Some(head) = hosted.heads.for_push(hosted.repository, package, at) {
-        return Ok(Ok(Next::State(head)));
+    if let Some(state) = hosted.push_cache.for_push(hosted.repository, package, at) {
+        return Ok(Ok(Next::State(state)));
     }
     let unit = Arc::new(hosted.store.unit(id, &package.name, Lane::Change, event).await?);
-    Ok(match look(hosted, &unit, package, sha256, event).await? {
+    Ok(match find_duplicate(hosted, &unit, package, sha256, event).await? {
         Some(said) => Err(said),
         None => Ok(Next::Unit(unit)),
     })
@@ -139,7 +141,7 @@ async fn read(hosted: Hosted<'_>, staged: &Staged, event: &mut Event) -> Result<
 }
 
 /// Whether the version is there already: what to say then.
-async fn look(
+async fn find_duplicate(
     hosted: Hosted<'_>,
     unit: &Arc<UnitRows>,
     package: &Arc<Package>,
@@ -153,7 +155,7 @@ async fn look(
 }
 
 /// The entry as it will be, the change of its gem that it expects to be the last, and what the gem is then.
-async fn enter(
+async fn build_entry(
     hosted: Hosted<'_>,
     next: Next,
     package: &Arc<Package>,
@@ -162,15 +164,15 @@ async fn enter(
     event: &mut Event,
 ) -> Result<(Entry, Seq, Option<GemState>), Error> {
     let unit = match next {
-        Next::State(head) => return event.time(Op::IndexExtend, || published(&head, package, hashes, at)),
+        Next::State(state) => return event.time(Op::IndexExtend, || published(&state, package, hashes, at)),
         Next::Unit(unit) => unit,
     };
     let (rows, repository) = (unit.entries.len(), hosted.repository.clone());
     let (package, hashes) = (package.clone(), hashes.clone());
     let enter = move || {
-        let head = GemState::of(&unit, &repository, at)?;
-        if head.ends_before(&package, at) {
-            return published(&head, &package, &hashes, at);
+        let state = GemState::of(&unit, &repository, at)?;
+        if state.ends_before(&package, at) {
+            return published(&state, &package, &hashes, at);
         }
         Ok((inserted(&unit, &repository, &package, &hashes, at)?, unit.seq, None))
     };
@@ -202,14 +204,14 @@ fn stays_taken(entry: &Entry) -> Error {
 
 /// The entry as it will be, where its line in `/info` comes after all others.
 fn published(
-    head: &GemState,
+    state: &GemState,
     package: &Package,
     hashes: &Hashes,
     at: Millis,
 ) -> Result<(Entry, Seq, Option<GemState>), Error> {
-    let after = head.after(package, at, &info_line(package, hashes, at, head.format));
+    let after = state.after(package, at, &info_line(package, hashes, at, state.format));
     let entry = announced(entry(package, hashes, at)?, package, &after.md5());
-    Ok((entry, head.seq, Some(after)))
+    Ok((entry, state.seq, Some(after)))
 }
 
 /// The entry as it will be, where its line in `/info` comes between others: the clock was put back, or two came at once.

@@ -1,6 +1,6 @@
 //! What a push needs to know of a gem's other versions, so that it costs the same however many there are.
 //!
-//! A head says what the gem is as of a change; a push expects that to be its last, inside the transaction. So a head
+//! A state says what the gem is as of a change; a push expects that to be its last, inside the transaction. So a state
 //! that is out of date costs another try, and can do no harm.
 
 #[cfg(test)]
@@ -19,12 +19,12 @@ use std::sync::Arc;
 use store::{RepositoryId, Seq, UnitRows};
 use telemetry::{Bound, BoundName, Millis};
 
-/// Bytes of heads that are kept; those of the gems that are pushed least go first.
+/// Bytes of the cache. The gems that are pushed least are evicted first.
 const ROOM: u64 = 4 << 20;
 /// Gems that are expected, roughly.
 const GEMS: usize = 8 << 10;
 
-/// PushCache of gems that were pushed of late.
+/// The state of gems that were pushed of late.
 #[derive(Debug)]
 pub(crate) struct PushCache(BoundedCache<GemKey, GemState>);
 
@@ -60,19 +60,19 @@ impl PushCache {
         self.0.bound()
     }
 
-    /// The head of a gem, if it says all that pushing `package` at `at` needs: that there is no such version, and that its
+    /// The state of a gem, if it says all that pushing `package` at `at` needs: that there is no such version, and that its
     /// line will be the last.
     pub(crate) fn for_push(&self, repository: &Repository, package: &Package, at: Millis) -> Option<Arc<GemState>> {
-        let head = self.0.get(&NameKeyRef { within: repository.id, name: &package.name })?;
-        let is_new = head.held.binary_search(&hash(package)).is_err();
-        (is_new && head.format == repository.info_format() && head.ends_before(package, at)).then_some(head)
+        let state = self.0.get(&NameKeyRef { within: repository.id, name: &package.name })?;
+        let is_new = state.held.binary_search(&hash(package)).is_err();
+        (is_new && state.format == repository.info_format() && state.ends_before(package, at)).then_some(state)
     }
 
     /// Keeps what a gem is now, unless more is known.
-    pub(crate) fn put(&self, id: RepositoryId, name: &str, head: GemState) {
+    pub(crate) fn put(&self, id: RepositoryId, name: &str, state: GemState) {
         let known = self.0.get(&NameKeyRef { within: id, name });
-        if known.is_none_or(|known| known.seq < head.seq) {
-            self.0.insert(NameKey::new(id, name), Arc::new(head));
+        if known.is_none_or(|known| known.seq < state.seq) {
+            self.0.insert(NameKey::new(id, name), Arc::new(state));
         }
     }
 
@@ -103,7 +103,7 @@ impl GemState {
         self.last.as_ref().is_none_or(|(at, number, platform)| (*at, number.as_str(), platform.as_str()) < order)
     }
 
-    /// The head after `package` was published, but for the number of that change. Its line is `line`, and comes last.
+    /// The state after `package` was published, but for the number of that change. Its line is `line`, and comes last.
     pub(crate) fn after(&self, package: &Package, at: Millis, line: &str) -> Self {
         let mut after = self.clone();
         after.sum.add(line);

@@ -18,16 +18,16 @@ use telemetry::{Event, Millis, Op};
 /// How often a yank that lost a race tries again.
 const TRIES: usize = 100;
 
-/// Withdraws a version. `now_set` finds the repository as it is set by now.
+/// Withdraws a version. `reload` finds the repository as it is set by now.
 pub(crate) async fn yank(
     hosted: Hosted<'_>,
     what: &Yanked,
     by: Actor<'_>,
     now: impl Fn() -> Millis,
-    now_set: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
+    reload: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     event: &mut Event,
 ) -> Result<Found, Error> {
-    let Hosted { store, context, heads, repository, .. } = hosted;
+    let Hosted { store, context, push_cache, repository, .. } = hosted;
     let Yanked { name, number, platform } = what;
     by.may_change(name)?;
     may_withdraw(hosted, name, by, event).await?;
@@ -49,12 +49,12 @@ pub(crate) async fn yank(
         };
         match store.commit(batch, event).await {
             Ok(_) => {
-                heads.forget(id, name);
+                push_cache.forget(id, name);
                 let version = if platform == "ruby" { number.clone() } else { format!("{number}-{platform}") };
                 return Ok(Found::Said(format!("Successfully deleted gem: {name} ({version})")));
             }
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::UnitAt { .. }) => {}
-            Err(CommitError::Conflict(_)) => repository = now_set(event).await?,
+            Err(CommitError::Conflict(_)) => repository = reload(event).await?,
             Err(CommitError::Error(error)) => return Err(error.into()),
         }
     }

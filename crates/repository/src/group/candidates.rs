@@ -1,7 +1,7 @@
 //! Which members of a group are asked for a file, and in which order, from what is known of its folder.
 //!
-//! The facts are about single members. The order of members, nesting and policy are applied here for each request (decision 3 of the
-//! design), so that a change of them voids no fact.
+//! The facts are about single members. The order of members, nesting and policy are applied here for each request, so that a change
+//! of them voids no fact.
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +23,7 @@ pub(crate) struct Candidates {
     /// Until when each is asked last, because its own list says that it has nothing there. That proves nothing.
     pub(crate) unlikely: Vec<Option<Millis>>,
     /// Whether the folder is that of a release.
-    pub(crate) steady: bool,
+    pub(crate) is_release: bool,
 }
 
 impl Candidates {
@@ -35,7 +35,7 @@ impl Candidates {
         file: &File<'_>,
         now: Millis,
     ) -> Self {
-        let steady = file.is_of_release();
+        let is_release = file.is_of_release();
         // A member that lacks a file has no checksum of it either.
         let names = [file.path, file.checksum().map_or(file.path, |(of, _)| of.path)].map(name);
         let facts: Vec<_> = leaves.iter().map(|leaf| folder.upstream(leaf.origin)).collect();
@@ -48,13 +48,13 @@ impl Candidates {
         let likely = |at: usize| unlikely[at].is_none();
         // The files of a release are of one member: the first that has some of them, of those before which all were asked
         // about it; however long ago, as a release does not wander. All else is of the first that was not proven to lack it.
-        let open = if steady {
+        let open = if is_release {
             (0..leaves.len()).find(|at| facts[*at].map_or_else(|| likely(*at), |fact| fact.has))
         } else {
             (0..leaves.len()).find(|at| missing[*at].is_none() && likely(*at))
         };
         let pin = open.filter(|at| missing[*at].is_none() && facts[*at].is_some_and(|fact| fact.has));
-        Self { pin, missing, unlikely, steady }
+        Self { pin, missing, unlikely, is_release }
     }
 }
 

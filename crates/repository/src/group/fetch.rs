@@ -21,14 +21,14 @@ use telemetry::{Counter, Event, Millis};
 pub(crate) async fn fetch(group: Group<'_>, file: &File<'_>, now: Millis, event: &mut Event) -> Result<Content, Error> {
     let mut outcome = Outcome::default();
     for leaf in group.hosted() {
-        outcome.told(leaf, RaceOutcome::Answer(Box::pin(group.ask(leaf, file, now)).await), None, event);
-        if outcome.is_sure() {
-            return outcome.found(true, file.path, now);
+        outcome.add_answer(leaf, RaceOutcome::Answer(Box::pin(group.ask(leaf, file, now)).await), None, event);
+        if outcome.is_found() {
+            return outcome.into_result(true, file.path, now);
         }
     }
     let remote = group.open(group.remote().collect(), file, now, event).await?;
     if remote.is_empty() {
-        return outcome.found(true, file.path, now);
+        return outcome.into_result(true, file.path, now);
     }
     group.count(Counter::GroupFiles);
     let unlikely = remote.iter().map(|leaf| file.excluded_by(&group.upstream(leaf))).collect();
@@ -38,9 +38,9 @@ pub(crate) async fn fetch(group: Group<'_>, file: &File<'_>, now: Millis, event:
     for (((leaf, came), missing), unlikely) in
         remote.into_iter().zip(came).zip(candidates.missing).zip(candidates.unlikely)
     {
-        outcome.told(leaf, came, missing.or(unlikely), event);
+        outcome.add_answer(leaf, came, missing.or(unlikely), event);
     }
-    outcome.found(candidates.steady, file.path, now)
+    outcome.into_result(candidates.is_release, file.path, now)
 }
 
 impl Group<'_> {
@@ -56,9 +56,9 @@ impl Group<'_> {
             let guard = self.guard(file, now, event).await?;
             leaves
                 .iter()
-                .filter(|leaf| guard.kept_from(leaf))
-                .for_each(|leaf| event.absorb(namespace_guard::kept(leaf)));
-            leaves.retain(|leaf| !guard.kept_from(leaf));
+                .filter(|leaf| guard.blocks(leaf))
+                .for_each(|leaf| event.absorb(namespace_guard::blocked_record(leaf)));
+            leaves.retain(|leaf| !guard.blocks(leaf));
         }
         Ok(leaves)
     }

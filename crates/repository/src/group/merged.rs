@@ -67,7 +67,7 @@ async fn ask_members(
     now: Millis,
     event: &mut Event,
 ) -> Gathered {
-    let asked: Vec<_> = leaves.iter().copied().filter(|leaf| !guard.kept_from(leaf)).collect();
+    let asked: Vec<_> = leaves.iter().copied().filter(|leaf| !guard.blocks(leaf)).collect();
     let hosted = asked.iter().filter(|leaf| is_hosted(leaf)).count();
     let all = asked.iter().map(|leaf| group.ask(leaf, file, now));
     let has = |answer: &MemberAnswer| answer.content.is_ok();
@@ -77,8 +77,8 @@ async fn ask_members(
     let mut answers = gather(all, asked.len(), wait, has, late).await.into_iter();
     let mut gathered = Gathered { parts: Vec::new(), nothing: NotFound::default(), late: false };
     for leaf in leaves {
-        if guard.kept_from(leaf) {
-            event.absorb(namespace_guard::kept(leaf));
+        if guard.blocks(leaf) {
+            event.absorb(namespace_guard::blocked_record(leaf));
             continue;
         }
         let Some(answer) = answers.next().flatten() else {

@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::group::{Group, is_hosted};
-use crate::policy::named::Named;
+use crate::policy::package_version::PackageVersion;
 use crate::repository::Repository;
 use crate::tree::document::Document;
 use crate::tree::file::{File, Guarded};
@@ -19,17 +19,17 @@ const FOLDERS: usize = 1_000;
 
 /// The name that keeps a path from upstreams, if one does.
 #[derive(Debug)]
-pub(crate) struct GuardedName<'a>(Option<Named<'a>>);
+pub(crate) struct GuardedName<'a>(Option<PackageVersion<'a>>);
 
 impl GuardedName<'_> {
     /// Whether this member is not asked for it.
-    pub(crate) fn kept_from(&self, leaf: &Repository) -> bool {
+    pub(crate) fn blocks(&self, leaf: &Repository) -> bool {
         !is_hosted(leaf) && self.0.as_ref().is_some_and(|name| !leaf.rules.shares(name))
     }
 }
 
 /// The record of a member that is not asked because a name is guarded.
-pub(crate) fn kept(leaf: &Repository) -> MemberRecord {
+pub(crate) fn blocked_record(leaf: &Repository) -> MemberRecord {
     MemberRecord::new(&leaf.record.name, MemberSaid::Blocked, Some(Reason::HiddenByPolicy))
 }
 
@@ -44,8 +44,8 @@ impl Group<'_> {
         for leaf in self.hosted() {
             for name in file.guarded() {
                 let has = match name {
-                    Guarded::Folder(folder) => self.holds(leaf, folder, now, event).await?,
-                    Guarded::Path(path) => self.held(leaf, path, now, event).await?,
+                    Guarded::Folder(folder) => self.ever_had_versions_below(leaf, folder, now, event).await?,
+                    Guarded::Path(path) => self.ever_had_file(leaf, path, now, event).await?,
                 };
                 if has {
                     return Ok(GuardedName(file.guarded_name(name)));
@@ -56,7 +56,7 @@ impl Group<'_> {
     }
 
     /// Whether a hosted member has a file at a path, or ever had.
-    async fn held(self, leaf: &Repository, path: &str, now: Millis, event: &mut Event) -> Result<bool, Error> {
+    async fn ever_had_file(self, leaf: &Repository, path: &str, now: Millis, event: &mut Event) -> Result<bool, Error> {
         if self.lacks(leaf, tree::folder(path), now, event).await? {
             return Ok(false);
         }
@@ -81,7 +81,13 @@ impl Group<'_> {
     }
 
     /// Whether a hosted member has folders with files in this one, or ever had.
-    async fn holds(self, leaf: &Repository, folder: &str, now: Millis, event: &mut Event) -> Result<bool, Error> {
+    async fn ever_had_versions_below(
+        self,
+        leaf: &Repository,
+        folder: &str,
+        now: Millis,
+        event: &mut Event,
+    ) -> Result<bool, Error> {
         if self.lacks(leaf, folder, now, event).await? {
             return Ok(false);
         }

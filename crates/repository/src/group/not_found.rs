@@ -13,7 +13,7 @@ pub(crate) struct NotFound {
     pub(crate) hidden: Option<Error>,
     /// When the first proof ends that there is nothing.
     pub(crate) missing_until: Option<Millis>,
-    /// From when on the first of what is hidden is so no longer.
+    /// When the first hidden file becomes visible.
     pub(crate) hidden_until: Option<Millis>,
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     /// Adds what became of a member, also to the event; `missing`: until when it is known not to have the file.
-    pub(crate) fn told(
+    pub(crate) fn add_answer(
         &mut self,
         leaf: &Repository,
         came: RaceOutcome<MemberAnswer>,
@@ -54,18 +54,19 @@ impl Outcome {
         }
     }
 
-    /// Whether it is found.
-    pub(crate) fn is_sure(&self) -> bool {
+    /// Whether a member has the file.
+    pub(crate) fn is_found(&self) -> bool {
         self.found.is_some()
     }
 
-    /// The result. It holds for no longer than it is sure which member has the file. The release in a `steady` folder stays with the
+    /// The result. It holds for no longer than it is sure which member has the file. A release stays with the
     /// member that had it first; where a member failed, nothing is sure; and an earlier member that hides the file answers once it no
     /// longer does.
-    pub(crate) fn found(self, steady: bool, path: &str, now: Millis) -> Result<Content, Error> {
+    pub(crate) fn into_result(self, is_release: bool, path: &str, now: Millis) -> Result<Content, Error> {
         let Self { found, nothing } = self;
         let Some(content) = found else { return Err(nothing.error(path)) };
-        let sure_until = if nothing.failed.is_some() { Some(now) } else { nothing.missing_until.filter(|_| !steady) };
+        let sure_until =
+            if nothing.failed.is_some() { Some(now) } else { nothing.missing_until.filter(|_| !is_release) };
         let fresh_until = soonest(soonest(content.fresh_until, sure_until), nothing.hidden_until);
         Ok(Content { fresh_until, ..content })
     }

@@ -6,7 +6,7 @@ mod tests;
 use crate::content::Content;
 use crate::maven::layout::MavenPath;
 use crate::maven::upstream::observed;
-use crate::policy::named::{Named, Since};
+use crate::policy::package_version::{PackageVersion, Since};
 use crate::tree::document::{Document, MemberDocument, MergedDocument, Sources};
 use crate::upstream::first_seen::observation::Observation;
 use bytes::Bytes;
@@ -76,8 +76,8 @@ impl Document for MavenDocument {
         }
     }
 
-    fn package<'a>(&self, folder: &'a str, below: &'a str) -> Named<'a> {
-        Named::maven(folder, below, "", Since::Always)
+    fn package<'a>(&self, folder: &'a str, below: &'a str) -> PackageVersion<'a> {
+        PackageVersion::maven(folder, below, "", Since::Always)
     }
 
     fn merge(&self, folder: &str, parts: &[MemberDocument], guarded: &HashSet<String>) -> Option<MergedDocument> {

@@ -1,7 +1,7 @@
 //! Which names of Maven's keep a path from upstreams: the artifacts (`G:A`) that it may be about, whatever version it is of.
 
 use crate::maven::layout::MavenPath;
-use crate::policy::named::{Named, Since};
+use crate::policy::package_version::{PackageVersion, Since};
 use format::maven::path::Kind;
 use format::tree;
 
@@ -27,9 +27,9 @@ pub(crate) fn artifact_folders<'a>(path: &MavenPath<'a>) -> impl Iterator<Item =
 }
 
 /// The artifact in a folder as policy names it. A folder at the root is no artifact's.
-pub(crate) fn named(folder: &str) -> Option<Named<'_>> {
+pub(crate) fn named(folder: &str) -> Option<PackageVersion<'_>> {
     let (group, artifact) = folder.rsplit_once('/')?;
-    Some(Named::maven(group, artifact, "", Since::Always))
+    Some(PackageVersion::maven(group, artifact, "", Since::Always))
 }
 
 fn name(path: &str) -> &str {

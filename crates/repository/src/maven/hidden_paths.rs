@@ -2,7 +2,7 @@
 
 use crate::maven::layout::MavenPath;
 use crate::policy::hidden::Hidden;
-use crate::policy::named::{Named, Since};
+use crate::policy::package_version::{PackageVersion, Since};
 use crate::policy::rules::Rules;
 use format::maven::path::Kind;
 use format::tree;
@@ -13,7 +13,7 @@ pub(crate) fn hidden(file: &MavenPath<'_>, rules: &Rules) -> Option<Hidden> {
     let named = |folder: &str| {
         // A folder of one word is a group's, and no artifact's.
         let (group, artifact) = folder.rsplit_once('/').unwrap_or((folder, ""));
-        rules.private(&Named::maven(group, artifact, "", Since::Always))
+        rules.private(&PackageVersion::maven(group, artifact, "", Since::Always))
     };
     if !path.is_ascii() {
         // Maven's own names are ASCII, and some file systems take other characters for one another.
@@ -39,12 +39,14 @@ fn outside_the_layout(file: &MavenPath<'_>, rules: &Rules) -> Option<Hidden> {
         let (above, name) = folder.rsplit_once('/')?;
         let version = || {
             let (group, artifact) = above.rsplit_once('/')?;
-            rules.denies(&Named::maven(group, artifact, name, Since::Always))
+            rules.denies(&PackageVersion::maven(group, artifact, name, Since::Always))
         };
-        rules.denies(&Named::maven(above, name, "", Since::Always)).or_else(version)
+        rules.denies(&PackageVersion::maven(above, name, "", Since::Always)).or_else(version)
     });
     denied.or_else(|| match file.named(Since::Always) {
         Some(named) => rules.forbids(&named.upstream()),
-        None => rules.private(&Named::maven(path, "", "", Since::Always)).or_else(|| rules.cannot_classify(path)),
+        None => {
+            rules.private(&PackageVersion::maven(path, "", "", Since::Always)).or_else(|| rules.cannot_classify(path))
+        }
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::maven::version_policy::VersionPolicy;
-use crate::policy::named::{Named, Since};
+use crate::policy::package_version::{PackageVersion, Since};
 use crate::record::RepositoryRecord;
 use crate::tree::question;
 use crate::upstream::first_seen::age_key::VersionPath;
@@ -138,9 +138,9 @@ impl<'a> MavenPath<'a> {
     }
 
     /// The version as policy names it.
-    pub(crate) fn named(&self, since: Since) -> Option<Named<'a>> {
+    pub(crate) fn named(&self, since: Since) -> Option<PackageVersion<'a>> {
         let (group, artifact, version) = self.version()?;
-        Some(Named::maven(group, artifact, version, since))
+        Some(PackageVersion::maven(group, artifact, version, since))
     }
 
     /// Which folder of the journal has the age of the file, and under which name.

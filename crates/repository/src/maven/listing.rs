@@ -6,7 +6,7 @@
 
 use crate::error::Error;
 use crate::format::Format;
-use crate::policy::named::{Named, Since};
+use crate::policy::package_version::{PackageVersion, Since};
 use crate::tree::Tree;
 use crate::visible::Row;
 use serde::de::DeserializeOwned;
@@ -27,7 +27,7 @@ pub(crate) trait Item: Serialize + DeserializeOwned + Clone + PartialEq {
     fn name(&self) -> String;
 
     /// What it is, listed by `folder` since it was `published`.
-    fn named<'a>(&'a self, folder: &'a str, published: Millis) -> Option<Named<'a>>;
+    fn named<'a>(&'a self, folder: &'a str, published: Millis) -> Option<PackageVersion<'a>>;
 }
 
 /// A version; of a snapshot that of all its builds.
@@ -62,9 +62,9 @@ impl Item for Version {
         self.version.clone()
     }
 
-    fn named<'a>(&'a self, folder: &'a str, published: Millis) -> Option<Named<'a>> {
+    fn named<'a>(&'a self, folder: &'a str, published: Millis) -> Option<PackageVersion<'a>> {
         let (group, artifact) = folder.rsplit_once('/')?;
-        Some(Named::maven(group, artifact, &self.version, Since::Moment(published)))
+        Some(PackageVersion::maven(group, artifact, &self.version, Since::Moment(published)))
     }
 }
 
@@ -75,8 +75,8 @@ impl Item for Plugin {
         self.artifact.clone()
     }
 
-    fn named<'a>(&'a self, folder: &'a str, _: Millis) -> Option<Named<'a>> {
-        Some(Named::maven(folder, &self.artifact, "", Since::Always))
+    fn named<'a>(&'a self, folder: &'a str, _: Millis) -> Option<PackageVersion<'a>> {
+        Some(PackageVersion::maven(folder, &self.artifact, "", Since::Always))
     }
 }
 
@@ -87,8 +87,8 @@ impl Item for Archetype {
         format!("{}:{}:{}", self.group, self.artifact, self.version)
     }
 
-    fn named<'a>(&'a self, _: &'a str, published: Millis) -> Option<Named<'a>> {
-        Some(Named::maven(&self.group, &self.artifact, &self.version, Since::Moment(published)))
+    fn named<'a>(&'a self, _: &'a str, published: Millis) -> Option<PackageVersion<'a>> {
+        Some(PackageVersion::maven(&self.group, &self.artifact, &self.version, Since::Moment(published)))
     }
 }
 
@@ -106,11 +106,11 @@ pub(crate) struct ListingRow<T> {
 }
 
 impl<T: Item> Row for ListingRow<T> {
-    fn standing(&self) -> (State, Millis, Millis) {
+    fn lifecycle(&self) -> (State, Millis, Millis) {
         (self.state, self.published, self.changed)
     }
 
-    fn what(&self, _: Format) -> Option<Named<'_>> {
+    fn coordinates(&self, _: Format) -> Option<PackageVersion<'_>> {
         self.what.named(&self.folder, self.published)
     }
 }
@@ -180,16 +180,16 @@ mod tests {
         };
         assert_eq!(ListingRow::after(None, &plugin("light"), State::Withdrawn, Millis(1)), None);
         let first = ListingRow::after(None, &plugin("light"), State::Live, Millis(2)).unwrap();
-        assert_eq!(first.standing(), (State::Live, Millis(2), Millis(2)));
+        assert_eq!(first.lifecycle(), (State::Live, Millis(2), Millis(2)));
         assert_eq!(after(&first, "light", State::Live, 3), None);
         let other = after(&first, "shine", State::Live, 4).unwrap();
-        assert_eq!((other.what.prefix.as_str(), other.standing()), ("shine", (State::Live, Millis(2), Millis(4))));
+        assert_eq!((other.what.prefix.as_str(), other.lifecycle()), ("shine", (State::Live, Millis(2), Millis(4))));
         let gone = after(&other, "light", State::Withdrawn, 5).unwrap();
-        assert_eq!((gone.what.prefix.as_str(), gone.standing()), ("shine", (State::Withdrawn, Millis(2), Millis(5))));
+        assert_eq!((gone.what.prefix.as_str(), gone.lifecycle()), ("shine", (State::Withdrawn, Millis(2), Millis(5))));
         assert_eq!(after(&gone, "shine", State::Withdrawn, 6), None);
-        assert_eq!(after(&gone, "shine", State::Live, 7).unwrap().standing(), (State::Live, Millis(2), Millis(7)));
+        assert_eq!(after(&gone, "shine", State::Live, 7).unwrap().lifecycle(), (State::Live, Millis(2), Millis(7)));
         let again = ListingRow::read("org//plugins/lamp", serde_json::to_value(&gone).unwrap()).unwrap().unwrap();
-        assert_eq!(again.what(Format::Maven).unwrap().to_string(), "org:lamp");
+        assert_eq!(again.coordinates(Format::Maven).unwrap().to_string(), "org:lamp");
         assert_eq!(ListingRow { folder: String::new(), ..again }, gone);
         assert_eq!(ListingRow::<Plugin>::read("unit", Value::Null).unwrap(), None);
     }

@@ -66,7 +66,7 @@ impl PomListings {
 }
 
 impl ListingChanges {
-    /// PomListings what comes with the POM of `artifact`.
+    /// Adds what comes with the POM of `artifact`.
     pub(crate) async fn publishing(
         tree: Tree<'_>,
         artifact: Artifact<'_>,

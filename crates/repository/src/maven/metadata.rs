@@ -9,7 +9,7 @@ use crate::policy::rules::View;
 use crate::tree::Tree;
 use crate::tree::prefix_index;
 use crate::visible;
-use crate::visible::{hidden, shown, turns};
+use crate::visible::{hidden, next_change, shown};
 use crate::workers::aside;
 use format::maven::catalog;
 use format::maven::metadata::{self, Metadata, SnapshotFile};
@@ -46,7 +46,7 @@ pub(crate) async fn make(
             let rows = entries.len();
             let render = move || {
                 let view = repository.view(now);
-                RenderedDocument { document: of_builds(&folder, &entries, view), until: turns(&entries, view) }
+                RenderedDocument { document: of_builds(&folder, &entries, view), until: next_change(&entries, view) }
                     .made(view)
             };
             rendered(tree, rows, render, event).await
@@ -59,7 +59,7 @@ pub(crate) async fn make(
             let render = move || {
                 let view = repository.view(now);
                 let document = of_lists(&folder, &versions, &plugins, view);
-                RenderedDocument { document, until: turns(&versions, view) }.made(view)
+                RenderedDocument { document, until: next_change(&versions, view) }.made(view)
             };
             rendered(tree, rows, render, event).await
         }
@@ -68,7 +68,8 @@ pub(crate) async fn make(
             let rows = listed.len();
             let render = move || {
                 let view = repository.view(now);
-                RenderedDocument { document: of_archetypes(&listed, view), until: turns(&listed, view) }.made(view)
+                RenderedDocument { document: of_archetypes(&listed, view), until: next_change(&listed, view) }
+                    .made(view)
             };
             rendered(tree, rows, render, event).await
         }

@@ -8,7 +8,7 @@ pub(crate) mod layout;
 pub(crate) mod listing;
 pub(crate) mod listing_changes;
 pub(crate) mod metadata;
-pub(crate) mod named;
+pub(crate) mod package_version;
 pub(crate) mod publication;
 pub(crate) mod question;
 pub(crate) mod retention;

@@ -112,7 +112,7 @@ async fn released(
     for repository in releases {
         let known = tree.store.facts(repository.id, &unit, event).await?;
         let listed: Vec<ListingRow<Version>> = ListingRow::read(&unit, known.facts)?.into_iter().collect();
-        let seen = visible(&listed, repository.whole(now(tree))).map(|seen| seen.entry().standing().1);
+        let seen = visible(&listed, repository.whole(now(tree))).map(|seen| seen.entry().lifecycle().1);
         first = seen.chain(first).min();
     }
     Ok(first)

@@ -1,7 +1,7 @@
 //! Why a policy hides something, in words that clients print.
 
 use crate::format::Format;
-use crate::policy::named::Since;
+use crate::policy::package_version::Since;
 use std::fmt;
 use telemetry::Millis;
 

@@ -4,7 +4,7 @@
 //! [`hidden`] is the reason in words, and [`settle`] checks the settings.
 
 pub(crate) mod hidden;
-pub(crate) mod named;
+pub(crate) mod package_version;
 pub(crate) mod pattern;
 pub(crate) mod prefix;
 pub(crate) mod rules;

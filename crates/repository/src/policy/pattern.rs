@@ -5,7 +5,7 @@
 
 use crate::bad_setting::BadSetting;
 use crate::format::Format;
-use crate::policy::named::Named;
+use crate::policy::package_version::PackageVersion;
 use telemetry::Event;
 
 /// Longest pattern, in bytes.
@@ -50,16 +50,16 @@ impl Pattern {
 
     /// Whether it matches this version, or the file that this is a checksum of. For a whole package, whether it matches all
     /// versions.
-    pub(crate) fn is_about(&self, what: &Named<'_>) -> bool {
+    pub(crate) fn is_about(&self, what: &PackageVersion<'_>) -> bool {
         self.is_of(what) || what.summed().is_some_and(|file| self.is_of(&file))
     }
 
     /// Whether it may match a version of this package, or the file that this is a checksum of.
-    pub(crate) fn may_be_about(&self, what: &Named<'_>) -> bool {
+    pub(crate) fn may_be_about(&self, what: &PackageVersion<'_>) -> bool {
         self.may_be_of(what) || what.summed().is_some_and(|file| self.may_be_of(&file))
     }
 
-    fn is_of(&self, what: &Named<'_>) -> bool {
+    fn is_of(&self, what: &PackageVersion<'_>) -> bool {
         let mut patterns = self.patterns(what.format);
         what.fields().all(|field| match patterns.next() {
             None => true,
@@ -67,7 +67,7 @@ impl Pattern {
         })
     }
 
-    fn may_be_of(&self, what: &Named<'_>) -> bool {
+    fn may_be_of(&self, what: &PackageVersion<'_>) -> bool {
         what.fields()
             .zip(self.patterns(what.format))
             .all(|(field, pattern)| field.is_empty() || is_like(field, pattern))
@@ -94,11 +94,11 @@ fn is_like(text: &str, pattern: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::named::Since;
+    use crate::policy::package_version::Since;
 
-    fn what<'a>(package: &'a str, version: &'a str) -> Named<'a> {
+    fn what<'a>(package: &'a str, version: &'a str) -> PackageVersion<'a> {
         let (group, artifact) = package.split_once(':').unwrap();
-        Named::maven(group, artifact, version, Since::Always)
+        PackageVersion::maven(group, artifact, version, Since::Always)
     }
 
     fn read(pattern: &str) -> Result<Pattern, BadSetting> {

@@ -2,7 +2,7 @@
 
 use crate::bad_setting::BadSetting;
 use crate::format::Format;
-use crate::policy::named::Named;
+use crate::policy::package_version::PackageVersion;
 use telemetry::Event;
 
 /// Longest prefix, in bytes.
@@ -41,11 +41,11 @@ impl Prefix {
     }
 
     /// Whether the name of the package has this prefix, or the name of the file that it is a checksum of.
-    pub(crate) fn begins(&self, what: &Named<'_>) -> bool {
+    pub(crate) fn begins(&self, what: &PackageVersion<'_>) -> bool {
         self.is_of(what) || what.summed().is_some_and(|file| self.is_of(&file))
     }
 
-    fn is_of(&self, what: &Named<'_>) -> bool {
+    fn is_of(&self, what: &PackageVersion<'_>) -> bool {
         let rules = self.format.rules();
         let name = rules.prefixed(&what.package);
         let Some(rest) = name.strip_prefix(&self.text) else { return false };

@@ -5,7 +5,7 @@ mod tests;
 
 use crate::format::Format;
 use crate::policy::hidden::{Hidden, Why};
-use crate::policy::named::{Named, Since};
+use crate::policy::package_version::{PackageVersion, Since};
 use crate::policy::pattern::Pattern;
 use crate::policy::prefix::Prefix;
 use crate::record::{ExceptionRecord, PolicyRecord, RepositoryRecord};
@@ -76,28 +76,28 @@ impl Rules {
     }
 
     /// Why this is hidden.
-    pub fn hides(&self, what: &Named<'_>, view: View<'_>) -> Option<Hidden> {
+    pub fn hides(&self, what: &PackageVersion<'_>, view: View<'_>) -> Option<Hidden> {
         self.layers.iter().find_map(|policy| policy.hides(what, view))
     }
 
     /// Whether this is younger than a cooldown, whatever exceptions there are.
-    pub(crate) fn finds_young(&self, what: &Named<'_>, view: View<'_>) -> bool {
+    pub(crate) fn finds_young(&self, what: &PackageVersion<'_>, view: View<'_>) -> bool {
         self.layers.iter().any(|policy| policy.young(what, view).is_some())
     }
 
     /// Why this is hidden, whatever its age.
-    pub(crate) fn forbids(&self, what: &Named<'_>) -> Option<Hidden> {
+    pub(crate) fn forbids(&self, what: &PackageVersion<'_>) -> Option<Hidden> {
         self.layers.iter().find_map(|policy| policy.forbids(what))
     }
 
     /// Why this is denied.
-    pub(crate) fn denies(&self, what: &Named<'_>) -> Option<Hidden> {
+    pub(crate) fn denies(&self, what: &PackageVersion<'_>) -> Option<Hidden> {
         self.layers.iter().find_map(|policy| policy.denies(what))
     }
 
     /// The next moment at which this may become visible or hidden without any change.
-    pub(crate) fn turns(&self, what: &Named<'_>, view: View<'_>) -> Option<Millis> {
-        self.layers.iter().filter_map(|policy| policy.turns(what, view)).min()
+    pub(crate) fn next_change(&self, what: &PackageVersion<'_>, view: View<'_>) -> Option<Millis> {
+        self.layers.iter().filter_map(|policy| policy.next_change(what, view)).min()
     }
 
     /// The next moment at which an exception ends.
@@ -107,12 +107,16 @@ impl Rules {
     }
 
     /// The exceptions that make this visible though it is young, each with the repository that has the policy.
-    pub fn exceptions(&self, what: &Named<'_>, view: View<'_>) -> impl Iterator<Item = (&str, &ExceptionRecord)> {
+    pub fn exceptions(
+        &self,
+        what: &PackageVersion<'_>,
+        view: View<'_>,
+    ) -> impl Iterator<Item = (&str, &ExceptionRecord)> {
         self.layers.iter().filter_map(move |policy| Some((&*policy.repository, policy.young(what, view)?.1?)))
     }
 
     /// The same in words, for operators.
-    pub(crate) fn lets(&self, what: &Named<'_>, view: View<'_>) -> Option<String> {
+    pub(crate) fn describe_exceptions(&self, what: &PackageVersion<'_>, view: View<'_>) -> Option<String> {
         let said = self.exceptions(what, view).map(|(repository, ExceptionRecord { why, who, made, until, .. })| {
             let ends = until.map(|until| format!(", until {until}")).unwrap_or_default();
             format!(
@@ -123,12 +127,12 @@ impl Rules {
     }
 
     /// Why no upstream is asked for this name, where it has a private prefix.
-    pub(crate) fn private(&self, what: &Named<'_>) -> Option<Hidden> {
+    pub(crate) fn private(&self, what: &PackageVersion<'_>) -> Option<Hidden> {
         self.layers.iter().find_map(|policy| policy.private(what))
     }
 
     /// Whether upstreams are asked for this package though a hosted repository has one of the name.
-    pub(crate) fn shares(&self, what: &Named<'_>) -> bool {
+    pub(crate) fn shares(&self, what: &PackageVersion<'_>) -> bool {
         self.layers.iter().any(|policy| policy.shares(what))
     }
 
@@ -166,7 +170,7 @@ impl Policy {
         }
     }
 
-    fn hides(&self, what: &Named<'_>, view: View<'_>) -> Option<Hidden> {
+    fn hides(&self, what: &PackageVersion<'_>, view: View<'_>) -> Option<Hidden> {
         self.forbids(what).or_else(|| match self.young(what, view)? {
             (_, Some(_)) => None,
             (until, None) => {
@@ -176,12 +180,12 @@ impl Policy {
         })
     }
 
-    fn denies(&self, what: &Named<'_>) -> Option<Hidden> {
+    fn denies(&self, what: &PackageVersion<'_>) -> Option<Hidden> {
         let pattern = self.deny.iter().find(|pattern| pattern.is_about(what))?;
         Some(self.because(what, Why::Denied(pattern.text().to_owned())))
     }
 
-    fn forbids(&self, what: &Named<'_>) -> Option<Hidden> {
+    fn forbids(&self, what: &PackageVersion<'_>) -> Option<Hidden> {
         if let Some(denied) = self.denies(what) {
             return Some(denied);
         }
@@ -191,19 +195,19 @@ impl Policy {
         self.private(what).filter(|_| what.upstream)
     }
 
-    fn private(&self, what: &Named<'_>) -> Option<Hidden> {
+    fn private(&self, what: &PackageVersion<'_>) -> Option<Hidden> {
         let prefix = self.private.iter().find(|prefix| prefix.begins(what))?;
         (!self.shares(what)).then(|| self.because(what, Why::Private(prefix.text().to_owned())))
     }
 
-    fn shares(&self, what: &Named<'_>) -> bool {
+    fn shares(&self, what: &PackageVersion<'_>) -> bool {
         self.shared.iter().any(|pattern| pattern.may_be_about(what))
     }
 
     /// `None` unless this is too young. Else the moment at which it is old enough, where that is known, and the exception that makes it
     /// visible. An exception holds as of moments since it was made, so that a later one changes no earlier answer. Once it has ended, it
     /// holds as of no moment.
-    fn young(&self, what: &Named<'_>, view: View<'_>) -> Option<(Option<Millis>, Option<&ExceptionRecord>)> {
+    fn young(&self, what: &PackageVersion<'_>, view: View<'_>) -> Option<(Option<Millis>, Option<&ExceptionRecord>)> {
         let until = match what.since {
             Since::Always => return None,
             Since::Unknown => self.cooldown.map(|_| None)?,
@@ -220,7 +224,7 @@ impl Policy {
         Some((until, exception.map(|(_, one)| one)))
     }
 
-    fn turns(&self, what: &Named<'_>, view: View<'_>) -> Option<Millis> {
+    fn next_change(&self, what: &PackageVersion<'_>, view: View<'_>) -> Option<Millis> {
         let (until, exception) = self.young(what, view)?;
         // Of an earlier moment, what was young then stays so.
         let until = until.filter(|_| view.as_of.is_none_or(|as_of| view.now < as_of));
@@ -231,7 +235,7 @@ impl Policy {
         }
     }
 
-    fn because(&self, what: &Named<'_>, why: Why) -> Hidden {
+    fn because(&self, what: &PackageVersion<'_>, why: Why) -> Hidden {
         Hidden { format: self.format, what: what.to_string(), why, repository: self.repository.clone() }
     }
 }

@@ -1,7 +1,7 @@
 //! Paths of upstreams that policy hides whatever their age.
 
 use crate::policy::hidden::Hidden;
-use crate::policy::named::Since;
+use crate::policy::package_version::Since;
 use crate::policy::rules::Rules;
 use crate::raw::layout::RawPath;
 use format::tree;

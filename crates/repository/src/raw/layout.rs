@@ -1,7 +1,7 @@
 //! A path of a raw repository: its name, and what that name says.
 
 use crate::format::Format;
-use crate::policy::named::{Named, Since};
+use crate::policy::package_version::{PackageVersion, Since};
 use format::tree::{self, Checksum};
 
 /// A path, which is all that a raw file is known by.
@@ -15,8 +15,8 @@ impl<'a> RawPath<'a> {
     }
 
     /// The file as policy names it.
-    pub(crate) fn named(self, since: Since) -> Named<'a> {
+    pub(crate) fn named(self, since: Since) -> PackageVersion<'a> {
         let package = self.0.into();
-        Named { format: Format::Raw, package, version: "".into(), since, upstream: false }
+        PackageVersion { format: Format::Raw, package, version: "".into(), since, upstream: false }
     }
 }

@@ -80,12 +80,12 @@ impl FormatRules for RawRules {
 #[cfg(test)]
 mod tests {
     use crate::format::Format;
-    use crate::policy::named::{Named, Since};
+    use crate::policy::package_version::{PackageVersion, Since};
     use crate::policy::pattern::Pattern;
     use crate::policy::prefix::Prefix;
     use crate::raw::layout::RawPath;
 
-    fn file(path: &str) -> Named<'_> {
+    fn file(path: &str) -> PackageVersion<'_> {
         RawPath(path).named(Since::Always)
     }
 

@@ -24,7 +24,7 @@ impl Repositories {
     /// Creates several repositories, or none of them.
     pub async fn add_all(&self, records: Vec<RepositoryRecord>, by: &str, event: &mut Event) -> Result<(), Error> {
         let _turn = self.changing.lock().await;
-        let known = self.known(event).await?;
+        let known = self.table(event).await?;
         let mut batch = Batch { by: by.to_owned(), at: self.clock.now(), ..Batch::default() };
         for mut record in records.clone() {
             record.created = batch.at;
@@ -71,7 +71,7 @@ impl Repositories {
             return Ok((repository, None));
         }
         self.check(&mut record, event).await?;
-        members::check(&record, &*self.known(event).await?, &[])?;
+        members::check(&record, &*self.table(event).await?, &[])?;
         let origin = Repository::origin_of(repository.id, &record);
         let former = match origin == repository.origin {
             true => None,

@@ -25,7 +25,7 @@ impl Repositories {
     pub async fn foresee(&self, ask: &Ask<'_>, by: Actor<'_>, event: &mut Event) -> Foreseen {
         let ask = Ask { repository: Arc::new(ask.repository.unasked()), ..ask.clone() };
         // Not what is open: that would not tell who has it.
-        let answer = self.look(&ask, None, by, event).await;
+        let answer = self.dispatch(&ask, None, by, event).await;
         let unknown = |record: &&MemberRecord| record.said == MemberSaid::Unknown;
         let decides =
             |record: &&MemberRecord| unknown(record) || matches!(record.said, MemberSaid::Hit | MemberSaid::Stale);
@@ -45,7 +45,7 @@ impl Repositories {
         change: impl FnOnce(&mut RepositoryRecord) -> Result<(), Error> + Send,
         event: &mut Event,
     ) -> Result<RepositoryTable, Error> {
-        let known = self.known(event).await?;
+        let known = self.table(event).await?;
         let (repository, _) = self.find(name, event).await?;
         let mut record = repository.record.clone();
         change(&mut record)?;
@@ -55,6 +55,6 @@ impl Repositories {
         let read = |one: &Repository, record| ReadRecord { id: one.id, record, stored: one.stored.clone() };
         let mut records: Vec<_> = others.map(|one| read(one, one.record.clone())).collect();
         records.push(read(&repository, record));
-        list::known(records, Some(&known), &self.room, known.stamp)
+        list::build_table(records, Some(&known), &self.room, known.stamp)
     }
 }

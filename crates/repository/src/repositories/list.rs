@@ -23,7 +23,7 @@ pub(crate) async fn read(
         Ok(ReadRecord { id, record: RepositoryRecord::read(&stored)?, stored: Arc::new(stored) })
     };
     let records = store.repositories(event).await?.into_iter().map(read).collect::<Result<_, store::Error>>()?;
-    known(records, before, room, stamp)
+    build_table(records, before, room, stamp)
 }
 
 /// The settings of a repository, as they were read.
@@ -34,7 +34,7 @@ pub(crate) struct ReadRecord {
 }
 
 /// The table of these records.
-pub(crate) fn known(
+pub(crate) fn build_table(
     records: Vec<ReadRecord>,
     before: Option<&RepositoryTable>,
     room: &Arc<Bound>,

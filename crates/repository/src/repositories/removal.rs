@@ -47,7 +47,7 @@ impl Repositories {
     ) -> Result<RemovedRepository, Error> {
         let _turn = self.changing.lock().await;
         let (repository, _) = self.find(name, event).await?;
-        members::free(name, &*self.known(event).await?)?;
+        members::free(name, &*self.table(event).await?)?;
         let holding = self.holding_of(&repository, event).await?;
         if confirmed != Some(name) {
             let Holding { files, size_bytes } = holding;
@@ -74,7 +74,7 @@ impl Repositories {
     ) -> Result<Arc<Repository>, Error> {
         let _turn = self.changing.lock().await;
         let (id, removed) = self.last_removed(name, event).await?;
-        let known = self.known(event).await?;
+        let known = self.table(event).await?;
         if known.by_name.contains_key(new_name) {
             return Err(Error::NameTaken(new_name.to_owned()));
         }

@@ -4,7 +4,7 @@ use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
 use crate::tree;
 use crate::tree::file::Guarded;
-use crate::upstream::COUNTS_AS_USED;
+use crate::upstream::TOUCH_INTERVAL_MS;
 use crate::{gem, maven};
 use format::gem::spelling;
 use store::{RepositoryId, RepositoryKind, Stamp, Unit};
@@ -80,7 +80,7 @@ impl Repositories {
     /// The latest moment until which an answer may count as proven by somebody else.
     fn until(&self, ask: &Ask<'_>) -> Millis {
         match ask.repository.record.kind {
-            RepositoryKind::Remote | RepositoryKind::Group => Millis(self.clock.now().0 + COUNTS_AS_USED),
+            RepositoryKind::Remote | RepositoryKind::Group => Millis(self.clock.now().0 + TOUCH_INTERVAL_MS),
             RepositoryKind::Hosted => Millis(i64::MAX),
         }
     }

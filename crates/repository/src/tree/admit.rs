@@ -2,7 +2,7 @@
 
 use crate::actor::Actor;
 use crate::error::Error;
-use crate::policy::named::Since;
+use crate::policy::package_version::Since;
 use crate::repository::Repository;
 use crate::tree::file::{File, Provenance};
 

@@ -1,7 +1,7 @@
 //! Documents of a tree that say what it has: hosted trees generate them, and a group makes one of those of its members.
 
 use crate::content::Content;
-use crate::policy::named::Named;
+use crate::policy::package_version::PackageVersion;
 use crate::upstream::first_seen::observation::Observation;
 use bytes::Bytes;
 use std::collections::HashSet;
@@ -26,7 +26,7 @@ pub(crate) trait Document: Debug + Send + Sync {
     fn observe(&self, folder: &str, bytes: &[u8], modified: Option<Millis>) -> Vec<Observation>;
 
     /// What a folder below that of the document is called as a package.
-    fn package<'a>(&self, folder: &'a str, below: &'a str) -> Named<'a>;
+    fn package<'a>(&self, folder: &'a str, below: &'a str) -> PackageVersion<'a>;
 
     /// One document of those of several members, which are in the members' order with hosted ones first. What the members that are
     /// hosted have alone is in `guarded`, by the names of folders below that of the document: nothing of it is taken from others.

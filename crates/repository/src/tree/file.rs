@@ -11,7 +11,7 @@ use crate::format::Format;
 use crate::maven::listing_changes::ListingChanges;
 use crate::maven::{self, layout::MavenPath};
 use crate::policy::hidden::Hidden;
-use crate::policy::named::{Named, Since};
+use crate::policy::package_version::{PackageVersion, Since};
 use crate::policy::rules::Rules;
 use crate::raw::{self, layout::RawPath};
 use crate::record::RepositoryRecord;
@@ -246,7 +246,7 @@ impl<'a> File<'a> {
     }
 
     /// A guarded name as policy names it; `None`: it is no name of a package.
-    pub(crate) fn guarded_name(&self, name: Guarded<'a>) -> Option<Named<'a>> {
+    pub(crate) fn guarded_name(&self, name: Guarded<'a>) -> Option<PackageVersion<'a>> {
         match (&self.layout, name) {
             (Layout::Maven(_), Guarded::Folder(name) | Guarded::Path(name)) => maven::guard::named(name),
             (Layout::Raw(_), Guarded::Folder(name) | Guarded::Path(name)) => Some(RawPath(name).named(Since::Always)),
@@ -254,7 +254,7 @@ impl<'a> File<'a> {
     }
 
     /// The version, or the file, that policy names it; `None`: it is a document that lists versions.
-    pub(crate) fn named(&self, since: Since) -> Option<Named<'a>> {
+    pub(crate) fn named(&self, since: Since) -> Option<PackageVersion<'a>> {
         match &self.layout {
             Layout::Maven(path) => path.named(since),
             Layout::Raw(path) => Some(path.named(since)),

@@ -41,13 +41,13 @@ pub(crate) enum Presence {
     /// There is one, or the folder holds too many to say.
     Perhaps,
     /// The folder's names have not been read.
-    Nothing,
+    Unknown,
 }
 
 impl Presence {
     /// Whether there may be something; `None`: it has not been read.
     pub(crate) fn known(self) -> Option<bool> {
-        (self != Self::Nothing).then_some(self == Self::Perhaps)
+        (self != Self::Unknown).then_some(self == Self::Perhaps)
     }
 }
 
@@ -70,7 +70,7 @@ impl Inventory {
         holds: impl FnOnce(&Stamp) -> bool,
     ) -> Presence {
         let key = NameKeyRef { within: repository, name: folder };
-        let Some(held) = self.folders.find(&key, holds) else { return Presence::Nothing };
+        let Some(held) = self.folders.find(&key, holds) else { return Presence::Unknown };
         match &held.value {
             Some(paths) if paths.binary_search_by(|there| (**there).cmp(path)).is_err() => Presence::Missing,
             _ => Presence::Perhaps,
@@ -106,13 +106,13 @@ mod tests {
         let (inventory, revisions) = (Inventory::new(), Revisions::new(Seq(0)));
         let stamp = revisions.stamp(&[Unit::Of(HERE, "a")], Millis(i64::MAX)).unwrap();
         let says = |id, path| inventory.ask(id, "a", path, |stamp| revisions.holds(stamp, Millis(0)));
-        assert_eq!(says(HERE, "a/x"), Presence::Nothing);
+        assert_eq!(says(HERE, "a/x"), Presence::Unknown);
         inventory.keep(HERE, "a", ["a/z", "a/y"].into_iter(), stamp);
         assert_eq!(says(HERE, "a/x"), Presence::Missing);
         assert_eq!((says(HERE, "a/y"), says(HERE, "a/z")), (Presence::Perhaps, Presence::Perhaps));
-        assert_eq!(says(RepositoryId(2), "a/x"), Presence::Nothing);
+        assert_eq!(says(RepositoryId(2), "a/x"), Presence::Unknown);
         revisions.raise(Unit::Of(HERE, "a"));
-        assert_eq!(says(HERE, "a/x"), Presence::Nothing);
+        assert_eq!(says(HERE, "a/x"), Presence::Unknown);
     }
 
     #[test]

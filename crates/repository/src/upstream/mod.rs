@@ -52,7 +52,7 @@ use tokio::runtime::Handle;
 
 /// What is kept of an upstream is looked for again after so many milliseconds, though it cannot have changed: what is asked for all
 /// the time must not seem to be what was used longest ago, which goes first.
-pub(crate) const COUNTS_AS_USED: i64 = 3_600_000;
+pub(crate) const TOUCH_INTERVAL_MS: i64 = 3_600_000;
 /// Most upstreams, or files of one, that are asked for at once to make one answer.
 pub(crate) const WIDTH: usize = 8;
 /// Whoever has something else to answer with waits for an upstream no longer than this. What it says later is there for who asks next.
@@ -196,7 +196,7 @@ impl Remote {
     /// What a file that is left open holds with: its folder, and where repositories are turned. Rules are asked each time.
     pub(crate) fn stamp(&self, file: &File<'_>) -> Option<Stamp> {
         let units = [Unit::Of(self.repository.id, file.folder), Unit::Settings];
-        self.remotes.store.revisions().stamp(&units, Millis(self.now().0 + COUNTS_AS_USED))
+        self.remotes.store.revisions().stamp(&units, Millis(self.now().0 + TOUCH_INTERVAL_MS))
     }
 
     /// Leaves a large file open, for whoever asks for it next: `stamp` is of before it was looked for.

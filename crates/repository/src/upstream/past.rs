@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::format::Format;
-use crate::policy::named::Named;
+use crate::policy::package_version::PackageVersion;
 use crate::policy::rules::OPEN;
 use crate::repository::Repository;
 use crate::tree::file::File;
@@ -19,12 +19,12 @@ use telemetry::{Event, Millis};
 pub(crate) fn today(
     remote: &Remote,
     file: &File<'_>,
-    named: Option<Named<'_>>,
+    named: Option<PackageVersion<'_>>,
     met: AgeRecord,
     trace: &mut FetchTrace,
 ) -> Result<Remote, Error> {
     let Remote { remotes, repository, place } = remote;
-    let row = Seen { named: named.map(Named::upstream), met };
+    let row = Seen { named: named.map(PackageVersion::upstream), met };
     let missing = || Error::NoSuchFile(file.path.to_owned());
     let shown = shown(&row, repository.view(remote.now()));
     trace.let_through = shown.map_err(|why| why.map_or_else(missing, Error::from))?;
@@ -59,16 +59,16 @@ pub(crate) fn over_budget(remote: &Remote) -> Error {
 /// What an upstream was seen to have.
 #[derive(Debug)]
 pub(crate) struct Seen<'a> {
-    pub(crate) named: Option<Named<'a>>,
+    pub(crate) named: Option<PackageVersion<'a>>,
     pub(crate) met: AgeRecord,
 }
 
 impl Row for Seen<'_> {
-    fn standing(&self) -> (State, Millis, Millis) {
+    fn lifecycle(&self) -> (State, Millis, Millis) {
         (State::Live, self.met.seen, self.met.seen)
     }
 
-    fn what(&self, _: Format) -> Option<Named<'_>> {
+    fn coordinates(&self, _: Format) -> Option<PackageVersion<'_>> {
         self.named.clone()
     }
 }

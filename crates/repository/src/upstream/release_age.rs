@@ -4,7 +4,7 @@
 //! say what they like, and who wants to pass a cooldown says that it is old. So a date is believed of what was there when we first
 //! looked, as nobody here knows better. What turns up where we had looked before is as old as we have known it, whatever its date.
 
-use crate::policy::named::Since;
+use crate::policy::package_version::Since;
 use serde::{Deserialize, Serialize};
 use telemetry::Millis;
 

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::format::Format;
-use crate::policy::named::{Named, Since};
+use crate::policy::package_version::{PackageVersion, Since};
 use crate::tree::file::File;
 use crate::upstream::Remote;
 use crate::upstream::first_seen::store::FirstSeenStore;
@@ -84,11 +84,11 @@ impl<'a> OfUpstream<'a> {
 }
 
 impl Row for OfUpstream<'_> {
-    fn standing(&self) -> (State, Millis, Millis) {
+    fn lifecycle(&self) -> (State, Millis, Millis) {
         (State::Live, self.first_seen, self.first_seen)
     }
 
-    fn what(&self, _: Format) -> Option<Named<'_>> {
+    fn coordinates(&self, _: Format) -> Option<PackageVersion<'_>> {
         Some(self.file.named(self.since)?.upstream())
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct NameList {
     unwritten: u64,
 }
 
-/// The head of the file in the data folder.
+/// The state of the file in the data folder.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     mark: Mark,

@@ -38,7 +38,7 @@ pub struct Packed {
     pub modified: Millis,
 }
 
-/// The head of the file in the data folder.
+/// The state of the file in the data folder.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     mark: Mark,

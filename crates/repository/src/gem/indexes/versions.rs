@@ -24,7 +24,7 @@ pub(crate) struct VersionLog {
     unwritten: u64,
 }
 
-/// The head of the file in the data folder.
+/// The state of the file in the data folder.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     mark: Mark,

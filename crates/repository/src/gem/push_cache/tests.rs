@@ -1,4 +1,4 @@
-//! A head is what the gem's versions come to, and says nothing where somebody has to look.
+//! A state is what the gem's versions come to, and says nothing where somebody has to look.
 
 use super::*;
 use crate::format::Format;
@@ -45,7 +45,7 @@ fn entry(package: &Package, at: i64, state: State) -> Entry {
     }
 }
 
-fn head(repository: &Repository, entries: Vec<Entry>) -> GemState {
+fn gem_state(repository: &Repository, entries: Vec<Entry>) -> GemState {
     GemState::of(&UnitRows { seq: Seq(9), entries }, repository, Millis(i64::MAX)).unwrap()
 }
 
@@ -54,11 +54,12 @@ fn a_head_is_only_for_a_version_that_is_new_and_comes_last_in_the_form_that_is_s
     let (usual, other) = (repository(None), repository(Some("v1")));
     let entries = [("1.0.0", "ruby", State::Live), ("1.2", "java", State::Withdrawn)];
     let entries = entries.map(|(number, platform, state)| entry(&package(number, platform), 10, state));
-    let heads = PushCache::new();
-    let known =
-        |repository, number, platform, at| heads.for_push(repository, &package(number, platform), Millis(at)).is_some();
+    let push_cache = PushCache::new();
+    let known = |repository, number, platform, at| {
+        push_cache.for_push(repository, &package(number, platform), Millis(at)).is_some()
+    };
     assert!(!known(&usual, "2.0", "ruby", 20), "nothing is known yet");
-    heads.put(ID, "lamp", head(&usual, entries.into()));
+    push_cache.put(ID, "lamp", gem_state(&usual, entries.into()));
     assert!(known(&usual, "2.0", "ruby", 20) && known(&usual, "1.0", "java", 20) && known(&usual, "1.2", "ruby", 20));
     // The same version, however it is written, and whether or not it is offered.
     assert!(
@@ -66,19 +67,19 @@ fn a_head_is_only_for_a_version_that_is_new_and_comes_last_in_the_form_that_is_s
     );
     assert!(!known(&usual, "2.0", "ruby", 9) && !known(&usual, "0.9", "ruby", 10) && known(&usual, "2.0", "ruby", 10));
     assert!(!known(&other, "2.0", "ruby", 20), "in another form");
-    heads.forget(ID, "lamp");
+    push_cache.forget(ID, "lamp");
     assert!(!known(&usual, "2.0", "ruby", 20));
 }
 
 #[test]
 fn an_older_head_never_replaces_a_newer_one() {
-    let (usual, heads) = (repository(None), PushCache::new());
-    let at = |seq| head(&usual, Vec::new()).made_by(Seq(seq));
+    let (usual, push_cache) = (repository(None), PushCache::new());
+    let at = |seq| gem_state(&usual, Vec::new()).made_by(Seq(seq));
     for seq in [5, 7, 6] {
-        heads.put(ID, "lamp", at(seq));
+        push_cache.put(ID, "lamp", at(seq));
     }
-    assert_eq!(heads.for_push(&usual, &package("1.0", "ruby"), Millis(0)).unwrap().seq, Seq(7));
-    assert!(heads.bound().used() > 0);
+    assert_eq!(push_cache.for_push(&usual, &package("1.0", "ruby"), Millis(0)).unwrap().seq, Seq(7));
+    assert!(push_cache.bound().used() > 0);
 }
 
 proptest! {
@@ -90,7 +91,7 @@ proptest! {
     ) {
         let repository = repository(form);
         let mut entries: Vec<Entry> = Vec::new();
-        let mut kept = head(&repository, Vec::new());
+        let mut kept = gem_state(&repository, Vec::new());
         for (at, (number, java, live)) in versions.into_iter().enumerate() {
             let package = package(&format!("1.{number}"), if java { "java" } else { "ruby" });
             let moment = Millis(at as i64);
@@ -98,13 +99,13 @@ proptest! {
                 // What was withdrawn is only known from reading.
                 let state = if live { State::Live } else { State::Withdrawn };
                 entries.push(entry(&package, moment.0, state));
-                kept = head(&repository, entries.clone());
+                kept = gem_state(&repository, entries.clone());
                 continue;
             }
             let line = info_line(&package, &hashes(), moment, repository.info_format());
             kept = kept.after(&package, moment, &line);
             entries.push(entry(&package, moment.0, State::Live));
-            let read = head(&repository, entries.clone());
+            let read = gem_state(&repository, entries.clone());
             let seen = visible(&entries, repository.view(moment));
             let body = render_info(seen, repository.info_format()).unwrap();
             prop_assert_eq!(kept.md5(), info::md5_hex(&body));

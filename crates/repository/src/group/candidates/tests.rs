@@ -54,7 +54,7 @@ fn leads(leaves: &[Arc<Repository>], known: &[Known<'_>], path: &str) -> Candida
 #[test]
 fn where_nothing_is_known_nobody_is_first_and_nobody_is_left_out() {
     let leads = leads(&leaves(3, Format::Maven), &[], JAR);
-    assert_eq!((leads.pin, leads.missing, leads.steady), (None, vec![None; 3], true));
+    assert_eq!((leads.pin, leads.missing, leads.is_release), (None, vec![None; 3], true));
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn all_else_is_of_the_first_that_was_not_just_proven_to_lack_it() {
     let two = leaves(2, Format::Maven);
     let known = |missing: &[(&str, i64)]| leads(&two, &[(0, false, missing), (1, true, &[])], BUILD);
     let name = BUILD.rsplit('/').next().unwrap();
-    assert!(!known(&[]).steady);
+    assert!(!known(&[]).is_release);
     assert_eq!(known(&[(name, 101)]).pin, Some(1));
     assert_eq!(known(&[(name, 100)]).pin, None, "the first may have it by now");
     assert_eq!(known(&[("lamp-1.0-20260101.120000-1.pom", 101)]).pin, None, "another file is another question");

@@ -5,7 +5,7 @@ use crate::content::{rows_of, soonest};
 use crate::error::Error;
 use crate::maven::layout::MavenPath;
 use crate::maven::upstream::{observed, pom_dates};
-use crate::policy::named::{Named, Since};
+use crate::policy::package_version::{PackageVersion, Since};
 use crate::policy::rules::View;
 use crate::tree::file::File;
 use crate::upstream::Remote;
@@ -127,8 +127,8 @@ async fn built(
     let mut until = None::<Millis>;
     let mut hides = |build: Option<String>| {
         let since = build.map_or(Since::Always, |build| ages.since(&build));
-        let (named, rules) = (Named::maven(group, artifact, version, since).upstream(), view.rules);
-        until = soonest(until, rules.turns(&named, view));
+        let (named, rules) = (PackageVersion::maven(group, artifact, version, since).upstream(), view.rules);
+        until = soonest(until, rules.next_change(&named, view));
         rules.hides(&named, view).is_some()
     };
     let mut seen = document.clone();
@@ -160,7 +160,7 @@ async fn listed(
 ) -> Result<(Metadata, Option<Millis>), Error> {
     let (group, artifact) = folder.rsplit_once('/').unwrap_or(("", folder));
     let view = remote.repository.view(remote.now());
-    let named = |version, since| Named::maven(group, artifact, version, since).upstream();
+    let named = |version, since| PackageVersion::maven(group, artifact, version, since).upstream();
     let hides = |version, since| view.rules.hides(&named(version, since), view).is_some();
     let told = [&document.latest, &document.release].into_iter().flatten();
     let all: Vec<&str> = document.versions.iter().chain(told).map(String::as_str).collect();
@@ -175,7 +175,7 @@ async fn listed(
     };
     // Where age decides nothing there is none.
     let since = |version: &str| ages.as_ref().map_or(Since::Always, |ages| ages.since(version));
-    let turns = all.iter().filter_map(|version| view.rules.turns(&named(version, since(version)), view)).min();
+    let turns = all.iter().filter_map(|version| view.rules.next_change(&named(version, since(version)), view)).min();
     let until = soonest(turns, again);
 
     let hidden: HashSet<&str> = all.iter().copied().filter(|version| hides(version, since(version))).collect();
@@ -191,7 +191,7 @@ async fn listed(
 
 /// Leaves out plugins of a group that policy hides.
 pub(crate) fn hide_plugins(plugins: &mut Vec<Plugin>, folder: &str, view: View<'_>) {
-    let named = |artifact: &str| Named::maven(folder, artifact, "", Since::Always).upstream();
+    let named = |artifact: &str| PackageVersion::maven(folder, artifact, "", Since::Always).upstream();
     plugins.retain(|plugin| view.rules.hides(&named(&plugin.artifact), view).is_none());
 }
 
@@ -209,7 +209,7 @@ async fn looked(
     let (group, artifact) = folder.rsplit_once('/').unwrap_or(("", folder));
     let open = |ages: &VersionAges| -> Vec<&str> {
         let hides = |version: &str| {
-            let named = Named::maven(group, artifact, version, ages.since(version)).upstream();
+            let named = PackageVersion::maven(group, artifact, version, ages.since(version)).upstream();
             view.rules.hides(&named, view).is_some()
         };
         let told = |version: &str| path::is_snapshot(version) || ages.met.get(version).is_none_or(|met| !met.open);

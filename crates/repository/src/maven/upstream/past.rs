@@ -8,7 +8,7 @@ use crate::content::Content;
 use crate::error::Error;
 use crate::maven::layout::MavenPath;
 use crate::maven::upstream::filtered_metadata::hide_plugins;
-use crate::policy::named::Named;
+use crate::policy::package_version::PackageVersion;
 use crate::tree::file::File;
 use crate::upstream::Remote;
 use crate::upstream::fetch::present;
@@ -18,7 +18,7 @@ use crate::upstream::past::{Seen, early, over_budget, today};
 use crate::upstream::release_age::AgeRecord;
 use crate::upstream::trace::FetchTrace;
 use crate::visible;
-use crate::visible::turns;
+use crate::visible::next_change;
 use format::maven::metadata;
 use format::maven::path::{self as layout, Artifact, Kind};
 use telemetry::Event;
@@ -40,7 +40,7 @@ pub(crate) async fn file(
             let Some(met) = folder.and_then(|folder| folder.versions.get(version).copied()) else {
                 return Err(early(remote, then, file.path, event).await?);
             };
-            let named = Named::maven(group, artifact, version, met.age());
+            let named = PackageVersion::maven(group, artifact, version, met.age());
             let today = today(remote, file, Some(named), met, trace)?;
             present(&today, file, trace, event).await
         }
@@ -69,13 +69,13 @@ fn document(remote: &Remote, folder: &str, mut known: FolderHistory) -> Option<C
     let view = remote.repository.view(remote.now());
     hide_plugins(&mut plugins, folder, view);
     let (group, artifact) = folder.rsplit_once('/').unwrap_or(("", folder));
-    let named = |version, met: AgeRecord| Some(Named::maven(group, artifact, version, met.age()).upstream());
+    let named = |version, met: AgeRecord| Some(PackageVersion::maven(group, artifact, version, met.age()).upstream());
     let rows: Vec<_> = versions.iter().map(|(version, met)| Seen { named: named(version, *met), met: *met }).collect();
     let shown: Vec<_> = visible(&rows, view).map(|row| row.entry()).collect();
     let changed = shown.iter().map(|row| row.met.seen).max().unwrap_or(seen);
     let versions = shown.iter().filter_map(|row| row.named.as_ref()).map(|named| &*named.version);
     let document = metadata::listing(folder, versions, !rows.is_empty(), plugins, changed.0);
-    let (modified, fresh_until) = (Some(changed), turns(&rows, view));
+    let (modified, fresh_until) = (Some(changed), next_change(&rows, view));
     let content = |text| Content { modified, fresh_until, ..Content::text(text, "application/xml") };
     document.map(|document| content(document.render()))
 }

@@ -16,8 +16,8 @@ fn view(rules: &Rules, now: i64) -> View<'_> {
 }
 
 /// `org.example:lamp:1.0`, of day 10.
-fn lamp() -> Named<'static> {
-    Named::maven("org/example", "lamp", "1.0", Since::Moment(Millis(10 * DAY)))
+fn lamp() -> PackageVersion<'static> {
+    PackageVersion::maven("org/example", "lamp", "1.0", Since::Moment(Millis(10 * DAY)))
 }
 
 fn texts(texts: &[&str]) -> Vec<String> {
@@ -45,8 +45,9 @@ fn what_is_denied_is_hidden_whatever_allows_it_and_so_is_what_is_not_allowed() {
 #[test]
 fn what_is_young_is_hidden_until_it_is_old_enough() {
     let rules = rules("maven", PolicyRecord { cooldown_s: Some(7 * 86_400), ..PolicyRecord::default() });
-    let at =
-        |what: Named<'_>, now| (rules.hides(&what, view(&rules, now)).is_some(), rules.turns(&what, view(&rules, now)));
+    let at = |what: PackageVersion<'_>, now| {
+        (rules.hides(&what, view(&rules, now)).is_some(), rules.next_change(&what, view(&rules, now)))
+    };
     assert_eq!(at(lamp(), 10 * DAY), (true, Some(Millis(17 * DAY))));
     assert_eq!(at(lamp(), 17 * DAY - 1), (true, Some(Millis(17 * DAY))));
     assert_eq!(at(lamp(), 17 * DAY), (false, None));
@@ -54,10 +55,10 @@ fn what_is_young_is_hidden_until_it_is_old_enough() {
     assert_eq!(at(lamp().since(Since::Always), 0), (false, None));
     let then = View { as_of: Some(Millis(12 * DAY)), ..view(&rules, 100 * DAY) };
     assert!(rules.hides(&lamp(), then).is_some(), "it was hidden then");
-    assert_eq!(rules.turns(&lamp(), then), None);
+    assert_eq!(rules.next_change(&lamp(), then), None);
     let change = View { as_of: Some(Millis(i64::MAX)), ..view(&rules, 12 * DAY) };
     assert!(rules.hides(&lamp(), change).is_some(), "a change names no moment");
-    assert_eq!(rules.turns(&lamp(), change), Some(Millis(17 * DAY)));
+    assert_eq!(rules.next_change(&lamp(), change), Some(Millis(17 * DAY)));
 }
 
 #[test]
@@ -70,21 +71,24 @@ fn an_exception_lets_one_version_through_until_it_ends_and_never_what_is_denied(
         )
     };
     let open = with(None, &[]);
-    assert_eq!((open.hides(&lamp(), view(&open, 11 * DAY)), open.turns(&lamp(), view(&open, 11 * DAY))), (None, None));
+    assert_eq!(
+        (open.hides(&lamp(), view(&open, 11 * DAY)), open.next_change(&lamp(), view(&open, 11 * DAY))),
+        (None, None)
+    );
     let said: Vec<_> = open.exceptions(&lamp(), view(&open, 11 * DAY)).collect();
     assert_eq!(said, [("maven", &exception(None))]);
     let words =
         "`org.example:lamp:1.0` is let through by the policy of `maven`: ops said so at 1970-01-01T00:00:00.000Z";
-    assert_eq!(open.lets(&lamp(), view(&open, 11 * DAY)).unwrap(), format!("{words}, because: urgent"));
+    assert_eq!(open.describe_exceptions(&lamp(), view(&open, 11 * DAY)).unwrap(), format!("{words}, because: urgent"));
     let ends = with(Some(12 * DAY), &[]);
     let until = ", until 1970-01-13T00:00:00.000Z, because: urgent";
-    assert_eq!(ends.lets(&lamp(), view(&ends, 11 * DAY)).unwrap(), format!("{words}{until}"));
+    assert_eq!(ends.describe_exceptions(&lamp(), view(&ends, 11 * DAY)).unwrap(), format!("{words}{until}"));
     assert_eq!(open.exceptions(&lamp(), view(&open, 20 * DAY)).count(), 0, "it is old enough by itself");
-    assert_eq!(open.lets(&lamp(), view(&open, 20 * DAY)), None);
-    let other = Named { version: "1.1".into(), ..lamp() };
+    assert_eq!(open.describe_exceptions(&lamp(), view(&open, 20 * DAY)), None);
+    let other = PackageVersion { version: "1.1".into(), ..lamp() };
     assert!(open.hides(&other, view(&open, 11 * DAY)).is_some());
     let short = with(Some(12 * DAY), &[]);
-    assert_eq!(short.turns(&lamp(), view(&short, 11 * DAY)), Some(Millis(12 * DAY)));
+    assert_eq!(short.next_change(&lamp(), view(&short, 11 * DAY)), Some(Millis(12 * DAY)));
     assert!(short.hides(&lamp(), view(&short, 12 * DAY)).is_some());
     let then = View { as_of: Some(Millis(11 * DAY)), ..view(&short, 12 * DAY) };
     assert!(short.hides(&lamp(), then).is_some(), "it has ended, also for who looks back");
@@ -124,7 +128,7 @@ fn what_either_a_member_or_its_group_hides_is_hidden_and_says_by_whom() {
     );
     let both = member.within(&group);
     let by = |version: &'static str| {
-        let what = Named { version: version.into(), ..lamp() };
+        let what = PackageVersion { version: version.into(), ..lamp() };
         both.hides(&what, view(&both, 10 * DAY)).map(|hidden| hidden.repository)
     };
     assert_eq!((by("1.0"), by("1.1"), by("2.0")), (None, Some("all".to_owned()), Some("central".to_owned())));
@@ -179,7 +183,7 @@ fn nothing_is_seen_otherwise_before_the_moment_that_is_told() {
         let seen = |day: i64| rules.hides(&what, view(&rules, day * DAY)).is_none();
         for day in 0..45 {
             let now = Millis(day * DAY);
-            let told = [rules.turns(&what, view(&rules, now.0)), rules.ends(now)].into_iter().flatten().min();
+            let told = [rules.next_change(&what, view(&rules, now.0)), rules.ends(now)].into_iter().flatten().min();
             let until = told.map_or(45, |told| told.0 / DAY);
             assert!(until > day, "a moment to come");
             assert!(

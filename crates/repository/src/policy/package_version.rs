@@ -8,7 +8,7 @@ use telemetry::Millis;
 
 /// A version, or a whole package.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named<'a> {
+pub struct PackageVersion<'a> {
     /// The format that names it.
     pub format: Format,
     /// The package: Maven's `G:A`, a gem's name, the path of a raw file.
@@ -34,7 +34,7 @@ pub enum Since {
     Unknown,
 }
 
-impl<'a> Named<'a> {
+impl<'a> PackageVersion<'a> {
     /// What has these coordinates in a repository of this format.
     pub(crate) fn new(format: Format, coordinates: Coordinates<'a>, since: Since) -> Self {
         let Coordinates { package, version } = coordinates;
@@ -52,10 +52,10 @@ impl<'a> Named<'a> {
     }
 
     /// The file that this is a checksum of, by its name, where checksums are files of their own.
-    pub(crate) fn summed(&self) -> Option<Named<'_>> {
+    pub(crate) fn summed(&self) -> Option<PackageVersion<'_>> {
         let file = self.format.rules().checksum_of(&self.package)?;
         let Self { format, since, upstream, .. } = *self;
-        Some(Named { format, package: file.into(), version: "".into(), since, upstream })
+        Some(PackageVersion { format, package: file.into(), version: "".into(), since, upstream })
     }
 
     /// The names that tell it from others, in the order in which patterns have them.
@@ -64,7 +64,7 @@ impl<'a> Named<'a> {
     }
 }
 
-impl fmt::Display for Named<'_> {
+impl fmt::Display for PackageVersion<'_> {
     /// As patterns write it: `org.example:lamp:1.2`, `rack:3.0.0`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.package)?;

@@ -2,9 +2,9 @@
 
 use crate::format::Format;
 use crate::maven::rules::coordinates;
-use crate::policy::named::{Named, Since};
+use crate::policy::package_version::{PackageVersion, Since};
 
-impl<'a> Named<'a> {
+impl<'a> PackageVersion<'a> {
     /// A version of an artifact, whose group is given as folders; with an empty version, the artifact.
     pub(crate) fn maven(group: &str, artifact: &str, version: &'a str, since: Since) -> Self {
         Self::new(Format::Maven, coordinates(group, artifact, version), since)
@@ -30,7 +30,12 @@ mod tests {
     #[test]
     fn a_group_stands_for_those_below_it_and_not_for_those_that_are_spelt_alike() {
         let begins = |text: &str, group: &str, artifact: &str| {
-            Prefix::read(text, Format::Maven).unwrap().begins(&Named::maven(group, artifact, "", Since::Always))
+            Prefix::read(text, Format::Maven).unwrap().begins(&PackageVersion::maven(
+                group,
+                artifact,
+                "",
+                Since::Always,
+            ))
         };
         assert!(begins("com.example", "com/example", "lamp") && begins("com.example.", "com/example/core", "lamp"));
         assert!(begins("com.example", "com", "example"));

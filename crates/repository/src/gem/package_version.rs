@@ -2,14 +2,14 @@
 
 use crate::format::Format;
 use crate::format::rules::Coordinates;
-use crate::policy::named::{Named, Since};
+use crate::policy::package_version::{PackageVersion, Since};
 use crate::visible::Row;
 use format::gem::dependencies;
 use std::borrow::Cow;
 use store::{Facts, Outline, State};
 use telemetry::Millis;
 
-impl<'a> Named<'a> {
+impl<'a> PackageVersion<'a> {
     /// A version of a gem; with an empty number, the gem.
     pub(crate) fn gem(name: &'a str, number: impl Into<Cow<'a, str>>, since: Since) -> Self {
         Self::new(Format::Gem, Coordinates { package: name.into(), version: number.into() }, since)
@@ -18,11 +18,11 @@ impl<'a> Named<'a> {
 
 /// Only gems are read in outline.
 impl Row for Outline {
-    fn standing(&self) -> (State, Millis, Millis) {
+    fn lifecycle(&self) -> (State, Millis, Millis) {
         (self.state, self.published, self.changed)
     }
 
-    fn what(&self, _: Format) -> Option<Named<'_>> {
+    fn coordinates(&self, _: Format) -> Option<PackageVersion<'_>> {
         let number = match &self.facts {
             Facts::Brief(brief) => Cow::Borrowed(dependencies::number(brief)),
             Facts::Whole(facts) => {
@@ -30,7 +30,7 @@ impl Row for Outline {
                 Cow::Owned(facts.and_then(|facts| facts["number"].as_str().map(str::to_owned)).unwrap_or_default())
             }
         };
-        Some(Named::gem(&self.unit, number, Since::Moment(self.published)))
+        Some(PackageVersion::gem(&self.unit, number, Since::Moment(self.published)))
     }
 }
 
@@ -42,13 +42,14 @@ mod tests {
 
     #[test]
     fn a_gem_has_a_name_and_a_number() {
-        assert_eq!(Named::gem("rack", "3.0", Since::Always).fields().collect::<Vec<_>>(), ["rack", "3.0"]);
+        assert_eq!(PackageVersion::gem("rack", "3.0", Since::Always).fields().collect::<Vec<_>>(), ["rack", "3.0"]);
         assert!(Pattern::read("deny", Format::Gem, "a:b:c").unwrap_err().hint().contains("rack"));
     }
 
     #[test]
     fn names_of_gems_begin_as_text_does() {
-        let gem = |name| Prefix::read("acme-", Format::Gem).unwrap().begins(&Named::gem(name, "", Since::Always));
+        let gem =
+            |name| Prefix::read("acme-", Format::Gem).unwrap().begins(&PackageVersion::gem(name, "", Since::Always));
         assert!(gem("acme-lamp") && !gem("acme"));
     }
 }
