@@ -218,6 +218,24 @@ fn a_missing_name_is_a_page_until_it_is_published() {
 }
 
 #[test]
+fn a_page_of_a_private_repository_holds_until_any_token_changes() {
+    let mut world = World::start();
+    world.repository("vault", true);
+    world.admin().push("vault", &Gem::new("lamp", "1.0.0")).expect(200);
+    let reader = world.person("reader", &["read"], &["vault"]);
+    let path = "/repository/vault/info/lamp";
+    reader.get(path).expect(200);
+    let hit = reader.get(path).expect(200);
+    // Another client has the table of tokens read again, so that this one's credentials are known to the front.
+    world.person("other", &["read"], &["vault"]).get(path).expect(200);
+    let made_again = reader.get(path).expect(200);
+    world.stop();
+    let events = events(&world);
+    let layers = [&hit, &made_again].map(|answer| event(&events, answer)["layer"].as_str().unwrap());
+    assert_eq!(layers, ["page", "hosted"]);
+}
+
+#[test]
 fn a_query_that_means_nothing_finds_the_page_without_it() {
     let mut world = World::start();
     world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
