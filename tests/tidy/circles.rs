@@ -11,18 +11,8 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ("telemetry", &["prometheus.rs", "recorder.rs"], "the recorder renders its own metrics, in a file of their own"),
     (
         "repository",
-        &[
-            "maven/group_document.rs",
-            "maven/guard.rs",
-            "maven/hidden_paths.rs",
-            "maven/layout.rs",
-            "maven/listing.rs",
-            "maven/listing_changes.rs",
-            "tree/file.rs",
-            "tree/mod.rs",
-            "tree/question.rs",
-        ],
-        "a file of a tree asks the layout of Maven what it is, and the layout is read from the path of a tree",
+        &["maven/listing.rs", "maven/listing_changes.rs", "tree/file.rs", "tree/mod.rs", "tree/question.rs"],
+        "a file of a tree asks Maven what its publication lists, and the listing works on the tree",
     ),
     ("store", &["error.rs", "layout.rs", "space.rs"], "an error of a data folder tells what its layout expects there"),
 ];

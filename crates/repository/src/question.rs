@@ -4,9 +4,9 @@ use crate::format::Format;
 use crate::gem;
 use crate::maven;
 use crate::parameters::Parameters;
-use crate::raw;
 use crate::reading::Reading;
 use crate::repository::Repository;
+use crate::tree;
 use crate::waiters::Place;
 use std::sync::Arc;
 use store::{RepositoryKind, Stamp};
@@ -32,10 +32,10 @@ pub struct Ask<'a> {
 pub enum Question<'a> {
     /// To a repository of gems.
     Gem(gem::Question<'a>),
-    /// To a repository of Maven.
-    Maven(maven::Question<'a>),
-    /// To a raw repository.
-    Raw(raw::Question<'a>),
+    /// To a repository that is a tree of files.
+    Tree(tree::Question<'a>),
+    /// The settings that a client needs to use the repository.
+    ClientSettings,
 }
 
 impl Format {
@@ -49,8 +49,14 @@ impl Format {
     ) -> Result<Reading<Question<'a>>, &'static str> {
         match self {
             Format::Gem => gem::question::read(method, path).map(|reading| reading.map(Question::Gem)),
-            Format::Maven => maven::question::read(kind, method, path).map(|reading| reading.map(Question::Maven)),
-            Format::Raw => raw::question::read(kind, method, path).map(|reading| reading.map(Question::Raw)),
+            Format::Maven => {
+                let read = maven::question::read(kind, method, path)?;
+                Ok(read.map(|question| match question {
+                    maven::Question::ClientSettings => Question::ClientSettings,
+                    maven::Question::Tree(question) => Question::Tree(question),
+                }))
+            }
+            Format::Raw => Ok(tree::question::read(self, kind, method, path)?.map(Question::Tree)),
         }
     }
 }
@@ -60,7 +66,7 @@ impl Question<'_> {
     pub fn has_parameters(&self) -> bool {
         match self {
             Question::Gem(question) => question.has_parameters(),
-            Question::Maven(_) | Question::Raw(_) => false,
+            Question::Tree(_) | Question::ClientSettings => false,
         }
     }
 
@@ -68,8 +74,8 @@ impl Question<'_> {
     pub(crate) fn file(&self) -> Option<&str> {
         match self {
             Question::Gem(question) => question.file(),
-            Question::Maven(question) => question.file(),
-            Question::Raw(question) => question.file(),
+            Question::Tree(question) => question.file(),
+            Question::ClientSettings => None,
         }
     }
 }
@@ -79,8 +85,8 @@ impl Ask<'_> {
     pub fn subject(&self) -> Subject {
         let subject = match &self.question {
             Question::Gem(question) => question.subject(),
-            Question::Maven(question) => question.subject(),
-            Question::Raw(question) => question.subject(),
+            Question::Tree(question) => question.subject(),
+            Question::ClientSettings => tree::subject::subject("settings", ""),
         };
         Subject { repository: self.repository.record.name.as_str().into(), ..subject }
     }

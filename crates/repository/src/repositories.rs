@@ -22,14 +22,14 @@ use crate::gem::hosted::Hosted;
 use crate::gem::push_cache::PushCache;
 use crate::gem::views::Views;
 use crate::index::open_files::OpenFiles;
+use crate::maven::client_settings;
 use crate::maven::group_document;
-use crate::maven::{self, client_settings};
 use crate::question::{Ask, Question};
 use crate::references::References;
 use crate::repository::{Repository, RepositoryTable};
 use crate::tree;
+use crate::tree::by_format::look_for_date;
 use crate::tree::inventory::Inventory;
-use crate::tree::remote::look_for_date;
 use crate::upstream::Remotes;
 use crate::upstream::factory::UpstreamFactory;
 use crate::waiters::{Waiters, WaitersLimits};
@@ -246,13 +246,11 @@ impl Repositories {
     ) -> Result<Found, Error> {
         match &ask.question {
             Question::Gem(question) => Box::pin(self.gems(question, ask, upload, by, event)).await,
-            Question::Maven(maven::Question::ClientSettings) => {
+            Question::ClientSettings => {
                 let settings = client_settings::of(&ask.repository, &ask.parameters.base());
                 Ok(Found::Tree(tree::Found::Content(settings)))
             }
-            Question::Maven(maven::Question::Tree(question)) | Question::Raw(question) => {
-                self.tree(question, ask, upload, by, event).await
-            }
+            Question::Tree(question) => self.tree(question, ask, upload, by, event).await,
         }
     }
 }

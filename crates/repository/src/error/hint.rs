@@ -1,6 +1,7 @@
 //! What to do about an error, for whoever reads it.
 
 use crate::error::Error;
+use crate::format::Format;
 
 impl Error {
     /// What to do about it.
@@ -35,7 +36,10 @@ impl Error {
             Error::WouldLoseCached { .. } => Some(
                 "`keep_cached` true keeps those, false drops everything (`daylight repo set`: `--keep-cached`, `--yes`)".into(),
             ),
-            Error::NoSuchFormat(_) => Some("there are: gem, maven, raw".into()),
+            Error::NoSuchFormat(_) => {
+                let names: Vec<_> = Format::ALL.iter().map(|format| format.as_str()).collect();
+                Some(format!("there are: {}", names.join(", ")))
+            }
             Error::NoSuchProtocol(_) => {
                 let names: Vec<_> = crate::gem::protocol::Protocol::ALL.iter().map(|protocol| protocol.as_str()).collect();
                 Some(format!("there are: {}", names.join(", ")))

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::maven::version_policy::VersionPolicy;
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::record::RepositoryRecord;
-use crate::tree::question;
+use crate::tree::subject;
 use crate::upstream::first_seen::age_key::VersionPath;
 use format::maven::path::{self, Artifact, Kind, Metadata, Path};
 use format::tree::{self, Checksum};
@@ -43,7 +43,7 @@ impl<'a> MavenPath<'a> {
 
     /// The coded identity of the path: `G:A` and the version, where it is of one. `kind` says what is done with it.
     pub(crate) fn subject(&self, kind: &'static str) -> Subject {
-        let subject = question::subject(kind, self.path);
+        let subject = subject::subject(kind, self.path);
         match self.read.map(|read| (read.checksum, read.kind)) {
             Some((checksum, Kind::Artifact(artifact))) => {
                 let kind = match (kind, checksum) {

@@ -5,12 +5,11 @@ use crate::reading::Reading;
 use crate::tree;
 use format::maven::path::SETTINGS;
 use store::RepositoryKind;
-use telemetry::Subject;
 
 /// A question to a repository of Maven. Borrows from the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "it is copied while a request is read, and never kept")]
-pub enum Question<'a> {
+pub(crate) enum Question<'a> {
     /// The settings that a client needs to use the repository.
     ClientSettings,
     /// A file of its tree, or a change of one.
@@ -26,22 +25,4 @@ pub(crate) fn read<'a>(
     let settings = path == SETTINGS && matches!(method, "GET" | "HEAD");
     let read = tree::question::read(Format::Maven, kind, method, path)?;
     Ok(read.map(|question| if settings { Question::ClientSettings } else { Question::Tree(question) }))
-}
-
-impl Question<'_> {
-    /// The path of the one published file that is asked for.
-    pub(crate) fn file(&self) -> Option<&str> {
-        match self {
-            Question::ClientSettings => None,
-            Question::Tree(question) => question.file(),
-        }
-    }
-
-    /// The coded identity of the question, without its repository.
-    pub(crate) fn subject(&self) -> Subject {
-        match self {
-            Question::ClientSettings => tree::question::subject("settings", ""),
-            Question::Tree(question) => question.subject(),
-        }
-    }
 }

@@ -4,7 +4,4 @@ pub(crate) mod guard;
 pub(crate) mod hidden_paths;
 pub(crate) mod layout;
 pub(crate) mod past;
-pub(crate) mod question;
 pub(crate) mod rules;
-
-pub(crate) use question::Question;

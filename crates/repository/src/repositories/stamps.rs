@@ -1,11 +1,11 @@
 //! What an answer is made from: the revisions that it holds with, and for how long.
 
+use crate::gem;
 use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
 use crate::tree;
 use crate::tree::file::Guarded;
 use crate::upstream::TOUCH_INTERVAL_MS;
-use crate::{gem, maven};
 use format::gem::spelling;
 use store::{RepositoryId, RepositoryKind, Stamp, Unit};
 use telemetry::Millis;
@@ -29,10 +29,8 @@ impl Repositories {
     fn made_from(&self, ask: &Ask<'_>) -> Option<Stamp> {
         match &ask.question {
             Question::Gem(question) => self.gem_made_from(question, ask),
-            Question::Maven(maven::Question::ClientSettings) => Some(ask.settings),
-            Question::Maven(maven::Question::Tree(question)) | Question::Raw(question) => {
-                self.file_made_from(question, ask)
-            }
+            Question::ClientSettings => Some(ask.settings),
+            Question::Tree(question) => self.file_made_from(question, ask),
         }
     }
 

@@ -5,7 +5,6 @@ use crate::content::Content;
 use crate::error::Error;
 use crate::found::Found;
 use crate::group::{self, Group};
-use crate::maven;
 use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
 use crate::repository::Repository;
@@ -73,9 +72,8 @@ impl Repositories {
     /// Refuses an upload that can never be taken, before a byte of it is asked for.
     pub fn admit(&self, ask: &Ask<'_>, by: Actor<'_>) -> Result<(), Error> {
         match &ask.question {
-            Question::Maven(maven::Question::Tree(tree::Question::Deploy(file)))
-            | Question::Raw(tree::Question::Deploy(file)) => tree::admit::admit(&ask.repository, file, by),
-            _ => Ok(()),
+            Question::Tree(tree::Question::Deploy(file)) => tree::admit::admit(&ask.repository, file, by),
+            Question::Gem(_) | Question::Tree(_) | Question::ClientSettings => Ok(()),
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::record::RepositoryRecord;
 use crate::repository::Repository;
 use crate::tree::Tree;
 use crate::tree::document::Document;
-use crate::tree::question;
+use crate::tree::subject;
 use crate::upstream::first_seen::age_key::{AgeKey, VersionPath};
 use crate::upstream::first_seen::observation::Observation;
 use format::tree::{self, Checksum};
@@ -119,7 +119,7 @@ impl<'a> File<'a> {
     pub(crate) fn subject(&self, kind: &'static str) -> Subject {
         match &self.layout {
             Layout::Maven(path) => path.subject(kind),
-            Layout::Raw(path) => question::subject(kind, path.0),
+            Layout::Raw(path) => subject::subject(kind, path.0),
         }
     }
 

@@ -1,19 +1,21 @@
 //! A hosted repository that is a tree of files: the key of an entry is its path, and its unit the folder that it is in.
 
 pub(crate) mod admit;
+pub(crate) mod by_format;
 pub(crate) mod deploy;
 pub(crate) mod document;
 pub(crate) mod fetch;
 pub(crate) mod file;
 pub(crate) mod folder;
 pub(crate) mod found;
-pub(crate) mod generate;
+
 pub(crate) mod inventory;
 pub(crate) mod prefix_index;
 pub(crate) mod question;
 pub(crate) mod remote;
 pub(crate) mod remove;
 pub(crate) mod restore;
+pub(crate) mod subject;
 #[cfg(test)]
 mod tests;
 

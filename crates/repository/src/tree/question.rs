@@ -4,6 +4,7 @@ use crate::format::Format;
 use crate::reading::{About, Brings, Cost, Reading, Unread};
 use crate::scope::Scope;
 use crate::tree::file::File;
+use crate::tree::subject::subject;
 use store::RepositoryKind;
 use telemetry::Subject;
 
@@ -70,9 +71,4 @@ impl Question<'_> {
             Question::Delete(file) => file.subject("delete"),
         }
     }
-}
-
-/// The subject of a path, without its repository.
-pub(crate) fn subject(kind: &'static str, path: &str) -> Subject {
-    Subject { repository: "".into(), package: path.into(), version: "".into(), kind }
 }

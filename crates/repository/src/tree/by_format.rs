@@ -1,0 +1,110 @@
+//! The work that a format does for the files of its trees: what it generates and publishes along with a file, and how it answers a
+//! file of an upstream. `file.rs` has what a format says of a path without any work.
+
+use crate::actor::Actor;
+use crate::as_of::Past;
+use crate::content::Content;
+use crate::error::Error;
+use crate::maven::publication::Publication;
+use crate::maven::{metadata, uploaded_metadata, upstream as maven};
+use crate::raw;
+use crate::tree::Tree;
+use crate::tree::file::{File, Layout};
+use crate::upstream::Remote;
+use crate::upstream::fetch::present;
+use crate::upstream::trace::FetchTrace;
+use std::pin::Pin;
+use store::Staged;
+use telemetry::{Event, Millis};
+
+impl<'a> File<'a> {
+    /// The document that is generated at this path; `None`: it would be empty.
+    pub(crate) async fn generate(
+        &self,
+        tree: Tree<'_>,
+        now: Millis,
+        event: &mut Event,
+    ) -> Result<Option<Content>, Error> {
+        match &self.layout {
+            Layout::Maven(path) => metadata::make(tree, path, now, event).await,
+            Layout::Raw(_) => Ok(None),
+        }
+    }
+
+    /// Lists what uploaded metadata says and nothing else does. The metadata itself is not kept.
+    pub(crate) async fn take_metadata(
+        &self,
+        tree: Tree<'_>,
+        staged: &Staged,
+        by: Actor<'_>,
+        now: impl Fn() -> Millis,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        match &self.layout {
+            Layout::Maven(path) => uploaded_metadata::take(tree, path, staged, (by, now), event).await,
+            Layout::Raw(_) => Ok(()),
+        }
+    }
+
+    /// What is published along with the uploaded file; `None`: nothing but its bytes.
+    pub(crate) async fn publication(
+        &self,
+        tree: Tree<'_>,
+        staged: &Staged,
+        event: &mut Event,
+    ) -> Result<Option<Publication<'a>>, Error> {
+        match &self.layout {
+            Layout::Maven(path) => Publication::read(tree, path, staged, event).await,
+            Layout::Raw(_) => Ok(None),
+        }
+    }
+}
+
+impl File<'_> {
+    /// The file as of a moment.
+    pub(crate) async fn past(
+        &self,
+        remote: &Remote,
+        past: Past,
+        trace: &mut FetchTrace,
+        event: &mut Event,
+    ) -> Result<Content, Error> {
+        match &self.layout {
+            Layout::Maven(path) => maven::past::file(remote, past, self, path, trace, event).await,
+            Layout::Raw(_) => raw::past::file(remote, past, self, trace, event).await,
+        }
+    }
+
+    /// The metadata, or its checksum, without what policy hides.
+    pub(crate) async fn filtered(
+        &self,
+        remote: &Remote,
+        trace: &mut FetchTrace,
+        event: &mut Event,
+    ) -> Result<Content, Error> {
+        match &self.layout {
+            Layout::Maven(path) => maven::filtered_metadata::metadata(remote, self, path, trace, event).await,
+            Layout::Raw(_) => present(remote, self, trace, event).await,
+        }
+    }
+
+    /// Until when the upstream itself says that it has nothing in the folder of the file. `None`: there may be something.
+    pub(crate) fn excluded_by(&self, remote: &Remote) -> Option<Millis> {
+        match &self.layout {
+            Layout::Maven(_) => maven::prefixes::excludes(remote, self.folder),
+            Layout::Raw(_) => None,
+        }
+    }
+}
+
+/// Has a list of versions read that may tell since when the file exists. Says whether it may be of another age now.
+pub(crate) fn look_for_date<'a>(
+    remote: &'a Remote,
+    file: &'a File<'a>,
+    event: &'a mut Event,
+) -> Pin<Box<dyn Future<Output = Result<bool, Error>> + Send + 'a>> {
+    match &file.layout {
+        Layout::Maven(path) => Box::pin(maven::artifact_date::look(remote, *path, event)),
+        Layout::Raw(_) => Box::pin(async { Ok(false) }),
+    }
+}
