@@ -28,11 +28,7 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("front/src/listen/reserved_connections.rs", 1, Bound(BoundName::ReservedConnections)),
     ("front/src/pages/compressor.rs", 1, Bound(BoundName::PageCompression)),
     ("repository/src/index/incremental_index.rs", 1, Fixed("one for each index: `writing` is set until it has ended")),
-    (
-        "repository/src/maven/retention.rs",
-        1,
-        Fixed("one for each accepted snapshot build; its reads and writes are bounded"),
-    ),
+    ("repository/src/maven/retention.rs", 1, Bound(BoundName::SnapshotPrunes)),
     (
         "repository/src/maven/upstream/prefixes.rs",
         1,

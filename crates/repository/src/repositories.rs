@@ -39,7 +39,6 @@ use client::{HostState, Hosts};
 use std::sync::Arc;
 use store::{RepositoryId, RepositoryKind, Staged, Stamp, Store};
 use telemetry::{Bound, BoundName, Clock, Event, Layer, Recorder, Text};
-use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
 /// How much repositories may keep in memory, and open.
@@ -123,7 +122,7 @@ impl Repositories {
             waiters,
             look_for_date,
         );
-        let context = Context { store: store.clone(), workers, recorder, back: Handle::current() };
+        let context = Context::new(store.clone(), workers, recorder);
         let (reading, changing) = (Mutex::new(()), Mutex::new(()));
         Ok(Self {
             store,

@@ -62,6 +62,7 @@ bounds! {
     FileThreads "file.threads" "reads" "Reads of files on their way to clients; waits are for a thread";
     FileBuffers "file.buffers" "buffers" "Buffers with parts of files on their way to clients, 64 KiB each";
     Flights "flights" "fetches" "Files being fetched from upstreams, each once however many wait for it";
+    SnapshotPrunes "snapshots.prune" "jobs" "Snapshots whose old builds are taken away after a new one; what is turned away is done by the hourly job";
     AbandonedFetches "flights.abandoned" "bytes" "What is left to fetch of files that nobody waits for any more; what is turned away is not fetched";
     RepositoryFlights "repository.flights" "fetches" "The same of the one repository that has most";
     UpstreamWaiters "upstream.waiters" "requests" "Requests that have waited for an upstream and are not answered yet; they take no place of a cost class";

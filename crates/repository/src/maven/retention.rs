@@ -29,14 +29,19 @@ const PAGE: usize = 1_000;
 /// Whoever does it: nobody asked for it.
 const DAYLIGHT: Actor<'static> = Actor { name: "daylight", owner: "", only: None, admin: true };
 
-/// Takes away what is no longer kept of the snapshot in `folder`, after another build of it came. No client waits for that.
+/// Deletes the builds that are no longer kept of the snapshot in `folder`, after a new build. No client waits for that. Where too many
+/// of these jobs are under way, the hourly job does it.
 pub(crate) fn after_build(tree: Tree<'_>, folder: &str) {
     let Some(retention) = tree.repository.record.retention.filter(|retention| *retention != Retention::default())
     else {
         return;
     };
+    let Ok(place) = tree.context.prunes.enter() else { return };
     let (context, repository, folder) = (tree.context.clone(), tree.repository.clone(), folder.to_owned());
-    tree.context.back.spawn(async move { prune(context, repository, &folder, retention).await });
+    tree.context.back.spawn(async move {
+        prune(context, repository, &folder, retention).await;
+        drop(place);
+    });
 }
 
 /// Takes away what is no longer kept of any snapshot of the repository: builds grow old, and snapshots become releases of one of

@@ -17,7 +17,6 @@ use store::{Batch, Change};
 use store::{PoolOptions, RepositoryId, RepositoryKind, Store, StoreOptions, Threads};
 use telemetry::{Bound, BoundName, Clock, Event, Millis, Op, Recorder};
 use tempfile::TempDir;
-use tokio::runtime::Handle;
 
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 const JAR: &str = "org/lamp/1.0/lamp-1.0.jar";
@@ -62,7 +61,7 @@ impl Trial {
         let shared = Arc::new(Shared::new(Format::Maven, id, &room));
         let stored = Arc::new(record.stored().unwrap());
         let repository = Arc::new(Repository::new(id, record, stored, Format::Maven, shared));
-        let context = Context { store, workers: Arc::new(workers), recorder, back: Handle::current() };
+        let context = Context::new(store, Arc::new(workers), recorder);
         Self { context, repository, inventory: Inventory::new(), _folder: folder }
     }
 
