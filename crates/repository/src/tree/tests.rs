@@ -5,7 +5,8 @@ use crate::content::Source;
 use crate::context::Context;
 use crate::error::Error;
 use crate::format::Format;
-use crate::record::RepositoryRecord;
+use crate::maven::retention;
+use crate::record::{RepositoryRecord, Retention};
 use crate::repository::Repository;
 use crate::repository::shared::Shared;
 use crate::tree::inventory::Inventory;
@@ -219,4 +220,24 @@ async fn a_plugin_of_more_versions_than_are_changed_at_a_time_goes_and_comes_bac
     assert!(!prefixes().await && !trial.lists("0").await && !trial.lists("69").await);
     assert_eq!(trial.restore("org", Millis(3 * DAY)).await.unwrap(), MANY);
     assert!(prefixes().await && trial.lists("0").await && trial.lists("69").await);
+}
+
+/// Pushes of snapshots never end on some servers, and each build starts a job.
+#[tokio::test]
+async fn a_new_build_prunes_its_snapshot_unless_too_many_jobs_do_that() {
+    let mut trial = Trial::begin().await;
+    let retention = Some(Retention { builds: Some(1), ..Retention::default() });
+    let record = RepositoryRecord { retention, ..trial.repository.record.clone() };
+    let Repository { id, stored, shared, .. } = &*trial.repository;
+    trial.repository = Arc::new(Repository::new(*id, record, stored.clone(), Format::Maven, shared.clone()));
+    let prunes = trial.context.prunes.clone();
+    let all: Vec<_> = (0..prunes.capacity()).map(|_| prunes.enter().unwrap()).collect();
+    retention::after_build(trial.tree(), "org/lamp/1-SNAPSHOT");
+    assert_eq!((prunes.used(), prunes.rejected()), (prunes.capacity(), 1));
+    drop(all);
+    retention::after_build(trial.tree(), "org/lamp/1-SNAPSHOT");
+    assert_eq!((prunes.used(), prunes.rejected()), (1, 1));
+    while prunes.used() > 0 {
+        tokio::task::yield_now().await;
+    }
 }
