@@ -86,7 +86,7 @@ impl RecentPaths {
         PathCounts { since: halves.both[0].began, paths }
     }
 
-    /// Both halves, after those that are too old were dropped.
+    /// Both halves without the entries that are too old.
     fn current(&self) -> MutexGuard<'_, Halves> {
         let mut halves = self.halves.lock().unwrap_or_else(PoisonError::into_inner);
         let (now, began) = (self.clock.now(), halves.both[1].began);

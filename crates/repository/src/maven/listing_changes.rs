@@ -1,4 +1,4 @@
-//! What a change of files brings and expects besides: a POM comes with what its folders list.
+//! What a change of files brings and expects changes: a POM comes with what its folders list.
 
 use crate::error::Error;
 use crate::maven::layout::MavenPath;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use store::{Change, Entry, Expect, State};
 use telemetry::{Event, Millis};
 
-/// What there is besides.
+/// What there is changes.
 #[derive(Debug, Default)]
 pub(crate) struct ListingChanges {
     pub(crate) expect: Vec<Expect>,
@@ -74,12 +74,12 @@ impl ListingChanges {
         at: Millis,
         event: &mut Event,
     ) -> Result<Self, Error> {
-        let mut besides = Self::default();
-        besides.set(tree, (artifact, lists, Now::Published), at, event).await?;
-        Ok(besides)
+        let mut changes = Self::default();
+        changes.set(tree, (artifact, lists, Now::Published), at, event).await?;
+        Ok(changes)
     }
 
-    /// PomListings a version of the artifact of a folder.
+    /// Adds a version to the listing of the artifact of a folder.
     pub(crate) async fn listing(
         tree: Tree<'_>,
         folder: &str,
@@ -87,9 +87,9 @@ impl ListingChanges {
         at: Millis,
         event: &mut Event,
     ) -> Result<Self, Error> {
-        let mut besides = Self::default();
-        besides.list(tree, folder, (version, Now::Published), at, event).await?;
-        Ok(besides)
+        let mut changes = Self::default();
+        changes.list(tree, folder, (version, Now::Published), at, event).await?;
+        Ok(changes)
     }
 
     /// The first file of a version may be the first of its artifact's name, which is nobody else's from then on: what groups
@@ -128,7 +128,7 @@ impl ListingChanges {
         at: Millis,
         event: &mut Event,
     ) -> Result<Self, Error> {
-        let mut besides = Self::default();
+        let mut changes = Self::default();
         let unchanged = before.iter().filter(|entry| changed.iter().all(|changed| changed.key != entry.key));
         let after: Vec<Entry> = unchanged.chain(changed).cloned().collect();
         let mut seen = visible(&after, tree.repository.whole(at)).map(|seen| seen.entry());
@@ -136,14 +136,14 @@ impl ListingChanges {
         if let Some((artifact, entry)) = poms {
             let now =
                 if seen.any(|entry| MavenPath::read(&entry.key).pom().is_some()) { Now::Offered } else { Now::Gone };
-            besides.set(tree, (artifact, &PomListings::read(entry)?, now), at, event).await?;
+            changes.set(tree, (artifact, &PomListings::read(entry)?, now), at, event).await?;
         } else if seen.next().is_none()
             && let Some(artifact) = changed.iter().find_map(|entry| MavenPath::read(&entry.key).artifact())
         {
             // One that was listed without a POM.
-            besides.set(tree, (artifact, &PomListings::default(), Now::Gone), at, event).await?;
+            changes.set(tree, (artifact, &PomListings::default(), Now::Gone), at, event).await?;
         }
-        Ok(besides)
+        Ok(changes)
     }
 
     async fn set(

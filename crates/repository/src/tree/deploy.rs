@@ -76,7 +76,7 @@ async fn publish(
             There::Other { seq, .. } => Expect::UnitAt { repository: id, unit: folder.to_owned(), seq },
         };
         let first = matches!(there, There::Nothing { first: true });
-        let mut besides = match &publication {
+        let mut listing = match &publication {
             Some(publication) => publication.changes(tree, first, at, event).await?,
             None => ListingChanges::default(),
         };
@@ -89,9 +89,9 @@ async fn publish(
         };
         let (state, hashes) = (State::Live, hashes.clone());
         let entry = Entry { unit, key, state, published, changed: at, hashes, facts, line: None };
-        besides.expect.extend([Expect::RepositoryLives(id), expect]);
-        besides.changes.push(Change::Entry { repository: id, entry });
-        let ListingChanges { expect, changes } = besides;
+        listing.expect.extend([Expect::RepositoryLives(id), expect]);
+        listing.changes.push(Change::Entry { repository: id, entry });
+        let ListingChanges { expect, changes } = listing;
         let batch = Batch { by: by.name.to_owned(), at, expect, changes };
         match store.commit(batch, event).await {
             Ok(_) => {

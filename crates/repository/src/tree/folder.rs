@@ -29,12 +29,12 @@ pub(crate) async fn change(
         let unit = store.unit(id, folder, Lane::Change, event).await?;
         let changed = which(&unit.entries);
         let Some(first) = changed.first() else { return Ok(0) };
-        let mut besides = repository.file(&first.key).following(tree, &unit.entries, &changed, at, event).await?;
+        let mut listing = repository.file(&first.key).following(tree, &unit.entries, &changed, at, event).await?;
         let count = changed.len() as u64;
-        besides.expect.push(Expect::RepositoryLives(id));
-        besides.expect.push(Expect::UnitAt { repository: id, unit: folder.to_owned(), seq: unit.seq });
-        besides.changes.extend(changed.into_iter().map(|entry| Change::Entry { repository: id, entry }));
-        let ListingChanges { expect, changes } = besides;
+        listing.expect.push(Expect::RepositoryLives(id));
+        listing.expect.push(Expect::UnitAt { repository: id, unit: folder.to_owned(), seq: unit.seq });
+        listing.changes.extend(changed.into_iter().map(|entry| Change::Entry { repository: id, entry }));
+        let ListingChanges { expect, changes } = listing;
         let batch = Batch { by: by.name.to_owned(), at, expect, changes };
         match store.commit(batch, event).await {
             Ok(_) => return Ok(count),
