@@ -4,7 +4,7 @@ use front::{Body, Growth, Waiting};
 use repository::{Growing, Grown};
 use tokio::sync::watch;
 
-/// A body with the bytes that have arrived and those that will arrive.
+/// A body of a file that still arrives: it is sent as the file grows.
 pub(crate) fn body(growing: Growing) -> Body {
     let Growing { file, len, grown, .. } = growing;
     let now = *grown.borrow();

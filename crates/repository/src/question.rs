@@ -40,7 +40,7 @@ pub enum Question<'a> {
 
 impl Format {
     /// Reads a method, by its name, and a path below a repository of this format and kind, decoded and without a slash at its beginning.
-    /// `Err` has the methods that the path takes, whoever asks.
+    /// `Err` lists the methods that the path takes; no token is needed to learn them.
     pub fn read<'a>(
         self,
         kind: RepositoryKind,

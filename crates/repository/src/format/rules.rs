@@ -85,6 +85,6 @@ pub(crate) trait FormatRules: Sync {
     /// The name of a package as private prefixes are compared with it.
     fn prefixed<'a>(&self, package: &'a str) -> Cow<'a, str>;
 
-    /// Why a path may name no package, for whoever is refused it.
+    /// Why a path may name no package: the client is told this with the refusal.
     fn unclassified(&self) -> &'static str;
 }

@@ -8,7 +8,7 @@ use crate::record::RepositoryRecord;
 pub enum Protocol {
     /// `/versions`, `/info/NAME` and `/names`: Bundler since 1.12, RubyGems since 3.5.
     CompactIndex,
-    /// `/api/v1/dependencies`: Bundler before 1.12 and RubyGems before 3.2.3, and whoever is refused the compact index.
+    /// `/api/v1/dependencies`: Bundler before 1.12 and RubyGems before 3.2.3, and clients that are refused the compact index.
     Dependencies,
     /// `specs.4.8.gz` and its like, and a gemspec for each version under `quick/`: `gem` up to the newest, and every
     /// Bundler where nothing better is answered.

@@ -53,7 +53,7 @@ pub enum OwnerVerb {
 
 const READ: &str = "GET, HEAD";
 
-/// Reads a method and a path. `Err` has the methods that the path takes, whoever asks.
+/// Reads a method and a path. `Err` lists the methods that the path takes; no token is needed to learn them.
 pub(crate) fn read<'a>(method: &str, path: &'a str) -> Result<Reading<Question<'a>>, &'static str> {
     match call::read(path) {
         Some((call, form)) => match AccountVerb::read(method, call) {

@@ -78,7 +78,7 @@ impl VersionLog {
         let text = gem::versions::lines(lines.iter().map(|(_, line)| line));
         self.log.add(&text)?;
         self.through = lines.last().map_or(self.through, |(seq, _)| *seq);
-        // What is one piece is quicker read from the truth.
+        // An index of one piece is read faster from the truth.
         self.unwritten = if self.log.len() < PIECE { 0 } else { self.unwritten + text.len() as u64 };
         Ok(())
     }
