@@ -97,7 +97,7 @@ fn make<'scope>(
 fn batch(repository: RepositoryId, entries: Vec<Entry>) -> Batch {
     let at = entries.iter().map(|entry| entry.published).max().unwrap_or_default();
     let changes = entries.into_iter().map(|entry| Change::Entry { repository, entry });
-    Batch { by: "daylight".to_owned(), at, expect: Vec::new(), changes: changes.collect() }
+    Batch { by: "daylight".to_owned(), from: "cli".to_owned(), at, expect: Vec::new(), changes: changes.collect() }
 }
 
 /// How far it is, on one line of standard error.

@@ -157,6 +157,8 @@ fn entry(package: Package, published: Millis, state: State, hashes: &Hashes) -> 
         hashes: hashes.clone(),
         facts,
         line: None,
+        origin: None,
+        withdrawal: None,
     })
 }
 

@@ -144,6 +144,8 @@ mod tests {
             hashes,
             facts: serde_json::Value::Null,
             line: None,
+            origin: None,
+            withdrawal: None,
         }
     }
 

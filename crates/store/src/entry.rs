@@ -23,7 +23,7 @@ pub struct Entry {
     pub key: String,
     /// Whether it is published or withdrawn.
     pub state: State,
-    /// When it was first published.
+    /// When it was first published here.
     pub published: Millis,
     /// When it last changed.
     pub changed: Millis,
@@ -34,4 +34,57 @@ pub struct Entry {
     /// The line that this change appends to the repository's index. It is rendered once and never again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
+    /// Where and when it was published before it came here, as far as that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Box<EntryOrigin>>,
+    /// Why it was withdrawn. `None`: it is live, or an earlier version of this program withdrew it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withdrawal: Option<Withdrawal>,
+}
+
+impl Entry {
+    /// The entry as a change at `at` withdraws it. It keeps no index line: the caller adds the line of this change.
+    pub fn withdrawn(&self, withdrawal: Withdrawal, at: Millis) -> Self {
+        let withdrawal = Some(withdrawal);
+        Self { state: State::Withdrawn, changed: at, line: None, withdrawal, ..self.clone() }
+    }
+
+    /// The entry as a change at `at` restores it. It keeps no index line: the caller adds the line of this change.
+    pub fn restored(&self, at: Millis) -> Self {
+        Self { state: State::Live, changed: at, line: None, withdrawal: None, ..self.clone() }
+    }
+}
+
+/// The publication of an entry on another server, before it came here. An admin claims it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntryOrigin {
+    /// When it was published there. Never later than the change that claims it.
+    pub at: Millis,
+    /// Who published it there, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The name of the token that claimed it.
+    pub claimed_by: String,
+}
+
+/// Why an entry was withdrawn. It decides when its bytes may be deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "cause", rename_all = "lowercase")]
+pub enum Withdrawal {
+    /// Its publisher yanked it. As-of views show it within the horizon.
+    Yanked,
+    /// The retention of snapshots removed it.
+    Pruned,
+    /// A client deleted it. That can be undone for a while.
+    Deleted,
+    /// A rule of `cleanup` removed it. That can be undone for a while.
+    Cleanup {
+        /// The rule, as settings name it.
+        rule: String,
+    },
+    /// An admin removed it with its bytes. That can never be undone.
+    Purged {
+        /// The reason that the admin gave.
+        why: String,
+    },
 }

@@ -54,7 +54,7 @@ pub use catalog::{
 pub use change::Change;
 pub use check::{Problem, Report, check};
 pub use digest::{Digest, Hashes};
-pub use entry::{Entry, State};
+pub use entry::{Entry, EntryOrigin, State, Withdrawal};
 pub use error::Error;
 pub use lane::Lane;
 pub use layout::{FORM, Layout};

@@ -52,6 +52,8 @@ pub(crate) fn entry(unit: &str, number: u32, state: State) -> Entry {
         hashes: crate::Hashes::of(key.as_bytes()),
         facts,
         line: Some(format!("{unit} {number} {state:?}")),
+        origin: None,
+        withdrawal: None,
         key,
     }
 }
@@ -97,7 +99,7 @@ fn setting(key: &str, value: serde_json::Value) -> Change {
 }
 
 pub(crate) fn batch(expect: Vec<Expect>, changes: Vec<Change>) -> Batch {
-    Batch { by: "tester".into(), at: Millis(5), expect, changes }
+    Batch { by: "tester".into(), from: "cli".into(), at: Millis(5), expect, changes }
 }
 
 pub(crate) fn made(catalog: &mut impl Catalog, changes: Vec<Change>) -> Seq {
@@ -125,7 +127,7 @@ fn numbers_follow_each_other_and_a_new_repository_takes_its_own(mut catalog: imp
     assert_eq!(catalog.repositories().unwrap()[0].0, RepositoryId(2));
     let journal = catalog.journal(Seq(1), 1).unwrap();
     assert!(
-        matches!(&journal[..], [JournalRow { v: 1, seq: Seq(2), change: Change::Repository { id, .. }, .. }] if id.0 == 2)
+        matches!(&journal[..], [JournalRow { v: 2, seq: Seq(2), change: Change::Repository { id, .. }, .. }] if id.0 == 2)
     );
 }
 
@@ -320,9 +322,16 @@ fn the_journal_replayed_makes_the_same(mut catalog: impl Catalog, mut other: imp
 }
 
 fn a_gap_and_a_later_form_are_not_replayed(mut catalog: impl Catalog) {
-    let row = |seq, v| JournalRow { v, seq: Seq(seq), at: Millis(1), by: "x".into(), change: setting("a", json!(seq)) };
+    let row = |seq, v| JournalRow {
+        v,
+        seq: Seq(seq),
+        at: Millis(1),
+        by: "x".into(),
+        from: "cli".into(),
+        change: setting("a", json!(seq)),
+    };
     assert!(matches!(catalog.replay(&[row(1, 1), row(3, 1)]), Err(Error::Gap { after: Seq(1), found: Seq(3) })));
-    assert!(matches!(catalog.replay(&[row(1, 2)]), Err(Error::Row { seq: Seq(1), .. })));
+    assert!(matches!(catalog.replay(&[row(1, JournalRow::VERSION + 1)]), Err(Error::Row { seq: Seq(1), .. })));
     assert_eq!(catalog.last().unwrap(), Seq(0), "all or nothing");
     assert_eq!(catalog.setting("a").unwrap(), None);
 }

@@ -150,6 +150,7 @@ pub(crate) async fn change(
         let said = owners.change(person, change)?;
         let batch = Batch {
             by: by.name.to_owned(),
+            from: String::new(),
             at: now(),
             expect: vec![
                 Expect::RepositoryLives(repository.id),

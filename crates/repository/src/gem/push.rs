@@ -63,6 +63,7 @@ pub(crate) async fn push(
         let (entry, seq, state) = build_entry(set, from, &package, &hashes, at, event).await?;
         let batch = Batch {
             by: by.name.to_owned(),
+            from: String::new(),
             at: entry.published,
             expect: vec![
                 // The line holds the MD5 of an `/info` in the form that was set.
@@ -233,7 +234,18 @@ fn entry(package: &Package, hashes: &Hashes, at: Millis) -> Result<Entry, Error>
     let mut facts = serde_json::to_value(package).map_err(|source| Error::Unreadable { key: key.clone(), source })?;
     facts[Facts::BRIEF] = gem::dependencies::brief(package).into();
     let (unit, hashes) = (package.name.clone(), hashes.clone());
-    Ok(Entry { unit, key, state: State::Live, published: at, changed: at, hashes, facts, line: None })
+    Ok(Entry {
+        unit,
+        key,
+        state: State::Live,
+        published: at,
+        changed: at,
+        hashes,
+        facts,
+        line: None,
+        origin: None,
+        withdrawal: None,
+    })
 }
 
 /// With the line that announces it: the line carries the MD5 of `/info` after this push.

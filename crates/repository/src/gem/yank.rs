@@ -12,7 +12,7 @@ use crate::visible;
 use crate::workers::aside;
 use format::gem;
 use std::sync::Arc;
-use store::{Batch, Change, CommitError, Entry, Expect, Lane, State, UnitRows};
+use store::{Batch, Change, CommitError, Entry, Expect, Lane, State, UnitRows, Withdrawal};
 use telemetry::{Event, Millis, Op};
 
 /// How often a yank that lost a race tries again.
@@ -40,6 +40,7 @@ pub(crate) async fn yank(
         let entry = aside(&context.workers, Lane::Change, Op::IndexRender, rows, event, withdraw).await?;
         let batch = Batch {
             by: by.name.to_owned(),
+            from: String::new(),
             at: entry.changed,
             expect: vec![
                 Expect::RepositoryIs { id, record: Box::new((*repository.stored).clone()) },
@@ -76,8 +77,7 @@ fn withdrawn(unit: UnitRows, repository: &Repository, what: &Yanked, now: Millis
         if after[at].state == State::Withdrawn {
             return Err(Error::Withdrawn(after[at].key.clone()));
         }
-        after[at].state = State::Withdrawn;
-        after[at].changed = now;
+        after[at] = after[at].withdrawn(Withdrawal::Yanked, now);
         let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.whole(now)), repository.info_format())?);
         let line = gem::versions::line(name, gem::versions::Op::Yank, number, platform, &md5);
         return Ok(Entry { line: Some(line), ..after[at].clone() });

@@ -14,7 +14,7 @@ use format::maven::path::Artifact;
 use format::maven::snapshot::Build;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use store::{Entry, State};
+use store::{Entry, Withdrawal};
 use telemetry::{Event, Millis, Outcome, Tick};
 
 /// A day, in milliseconds.
@@ -139,7 +139,7 @@ async fn prune_one(
             surplus.contains(&entry.key.as_str()) || released.is_some_and(|released| entry.published <= released)
         };
         let gone = seen.iter().filter(over);
-        gone.map(|entry| Entry { state: State::Withdrawn, changed: at, ..entry.clone() }).collect()
+        gone.map(|entry| entry.withdrawn(Withdrawal::Pruned, at)).collect()
     };
     folder::change(tree, folder, gone, DAYLIGHT, at, event).await
 }
@@ -191,7 +191,7 @@ fn built(entry: &Entry) -> Option<(Artifact<'_>, Build<'_>, &Entry)> {
 mod tests {
     use super::*;
     use serde_json::Value;
-    use store::Hashes;
+    use store::{Hashes, State};
 
     fn file(name: &str, days: i64) -> Entry {
         Entry {
@@ -203,6 +203,8 @@ mod tests {
             hashes: Hashes::of(b""),
             facts: Value::Null,
             line: None,
+            origin: None,
+            withdrawal: None,
         }
     }
 

@@ -25,7 +25,7 @@ impl Repositories {
     pub async fn add_all(&self, records: Vec<RepositoryRecord>, by: &str, event: &mut Event) -> Result<(), Error> {
         let _turn = self.changing.lock().await;
         let known = self.table(event).await?;
-        let mut batch = Batch { by: by.to_owned(), at: self.clock.now(), ..Batch::default() };
+        let mut batch = Batch { by: by.to_owned(), from: String::new(), at: self.clock.now(), ..Batch::default() };
         for mut record in records.clone() {
             record.created = batch.at;
             self.check(&mut record, event).await?;
@@ -179,7 +179,7 @@ impl Repositories {
         let name = record.name.clone();
         let change = Change::Repository { id, record: record.stored()? };
         let (expect, changes) = (vec![Expect::RepositoryLives(id)], vec![change]);
-        let batch = Batch { by: by.to_owned(), at: self.clock.now(), expect, changes };
+        let batch = Batch { by: by.to_owned(), from: String::new(), at: self.clock.now(), expect, changes };
         match self.store.commit(batch, event).await {
             Err(CommitError::Conflict(_)) => Err(Error::NoSuchRepository(name)),
             Err(CommitError::Error(error)) => Err(error.into()),

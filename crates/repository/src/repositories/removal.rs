@@ -88,7 +88,11 @@ impl Repositories {
         ];
         let origin = (record.kind == RepositoryKind::Remote).then(|| Repository::origin_of(id, &record));
         let changes = vec![Change::Repository { id, record: record.stored()? }];
-        match self.store.commit(Batch { by: by.to_owned(), at: self.clock.now(), expect, changes }, event).await {
+        match self
+            .store
+            .commit(Batch { by: by.to_owned(), from: String::new(), at: self.clock.now(), expect, changes }, event)
+            .await
+        {
             Err(CommitError::Conflict(Conflict(Expect::RepositoryNameFree(name)))) => {
                 return Err(Error::NameTaken(name));
             }

@@ -88,11 +88,22 @@ async fn publish(
             _ => at,
         };
         let (state, hashes) = (State::Live, hashes.clone());
-        let entry = Entry { unit, key, state, published, changed: at, hashes, facts, line: None };
+        let entry = Entry {
+            unit,
+            key,
+            state,
+            published,
+            changed: at,
+            hashes,
+            facts,
+            line: None,
+            origin: None,
+            withdrawal: None,
+        };
         listing.expect.extend([Expect::RepositoryLives(id), expect]);
         listing.changes.push(Change::Entry { repository: id, entry });
         let ListingChanges { expect, changes } = listing;
-        let batch = Batch { by: by.name.to_owned(), at, expect, changes };
+        let batch = Batch { by: by.name.to_owned(), from: String::new(), at, expect, changes };
         match store.commit(batch, event).await {
             Ok(_) => {
                 if let Some(publication) = &publication {

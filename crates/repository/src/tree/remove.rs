@@ -8,7 +8,7 @@ use crate::tree::admit;
 use crate::tree::file::{File, Provenance};
 use crate::tree::folder;
 use crate::visible;
-use store::{Entry, State};
+use store::{Entry, Withdrawal};
 use telemetry::{Event, Millis};
 
 /// Folders asked of the store at once.
@@ -62,7 +62,7 @@ async fn withdraw(
 ) -> Result<u64, Error> {
     let withdrawn = |rows: &[Entry]| {
         let seen = visible(rows, tree.repository.whole(at)).map(|seen| seen.entry()).filter(|entry| which(entry));
-        seen.map(|entry| Entry { state: State::Withdrawn, changed: at, ..entry.clone() }).collect()
+        seen.map(|entry| entry.withdrawn(Withdrawal::Deleted, at)).collect()
     };
     folder::change(tree, folder, withdrawn, by, at, event).await
 }

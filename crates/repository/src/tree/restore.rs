@@ -29,7 +29,7 @@ pub(crate) async fn restore(
     }
     let live = |rows: &[Entry]| {
         let removed = rows.iter().filter(|entry| is_removed(entry, path) && entry.changed == removed);
-        removed.map(|entry| Entry { state: State::Live, changed: at, ..entry.clone() }).collect()
+        removed.map(|entry| entry.restored(at)).collect()
     };
     let all = async |folder: &str, event: &mut Event| folder::change(tree, folder, live, by, at, event).await;
     folder::each(&folders.into_iter().collect::<Vec<_>>(), all, event).await

@@ -72,6 +72,8 @@ pub enum Expect {
 pub struct Batch {
     /// Who made them: the name of a token, or `daylight`.
     pub by: String,
+    /// From where: the address of the client, `cli`, or `server` for changes that the server makes itself.
+    pub from: String,
     /// When.
     pub at: Millis,
     /// The conditions.

@@ -10,7 +10,7 @@ use telemetry::Millis;
 /// One row of the journal, as it is stored, shipped and replayed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JournalRow {
-    /// The version of the row's form; 1 so far.
+    /// The version of the row's form. Version 2 has `from`, and `origin` and `withdrawal` of entries.
     pub v: u32,
     /// Its number.
     pub seq: Seq,
@@ -18,6 +18,9 @@ pub struct JournalRow {
     pub at: Millis,
     /// Who made it.
     pub by: String,
+    /// From where it was made: the address of a client, `cli` or `server`. Empty in rows of version 1.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub from: String,
     /// The change.
     #[serde(flatten)]
     pub change: Change,
@@ -25,7 +28,7 @@ pub struct JournalRow {
 
 impl JournalRow {
     /// The version that is written, and the newest that is read.
-    pub const VERSION: u32 = 1;
+    pub const VERSION: u32 = 2;
 
     /// A change of a batch as number `seq`. A new repository takes this number as its id.
     pub(crate) fn new(seq: Seq, batch: &Batch, change: &Change) -> Self {
@@ -33,7 +36,7 @@ impl JournalRow {
         if let Change::Repository { id: id @ RepositoryId(0), .. } = &mut change {
             *id = RepositoryId(seq.0);
         }
-        Self { v: Self::VERSION, seq, at: batch.at, by: batch.by.clone(), change }
+        Self { v: Self::VERSION, seq, at: batch.at, by: batch.by.clone(), from: batch.from.clone(), change }
     }
 
     /// An error unless the row is the one after `last` and has a version that this program can replay.

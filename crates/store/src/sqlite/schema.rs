@@ -7,7 +7,7 @@ use std::path::Path;
 /// `application_id` of a truth database: `DayT`.
 const APPLICATION: i64 = 0x4461_7954;
 /// `user_version`: the version of the tables below.
-const FORM: i64 = 3;
+const FORM: i64 = 4;
 
 /// Every table but `counter` and `journal` is derived from the journal. Bodies are JSON.
 const SCHEMA: &str = "
@@ -122,6 +122,8 @@ pub(super) fn set_up(connection: &Connection, path: &Path) -> Result<(), Error> 
         (APPLICATION, FORM, _) => String::new(),
         (APPLICATION, 1, _) => format!("{SINCE_2} {SINCE_3}"),
         (APPLICATION, 2, _) => SINCE_3.to_owned(),
+        // Form 4 has fields of rows that earlier programs would drop when they write an entry again.
+        (APPLICATION, 3, _) => "SELECT 1;".to_owned(),
         (_, found, _) => {
             let data = path.parent().unwrap_or(path).to_owned();
             return Err(Error::TooNew { data, found: format!("truth {found}"), known: FORM as u32 });

@@ -42,6 +42,8 @@ fn entry(package: &Package, at: i64, state: State) -> Entry {
         hashes: hashes(),
         facts: serde_json::to_value(package).unwrap(),
         line: None,
+        origin: None,
+        withdrawal: None,
     }
 }
 

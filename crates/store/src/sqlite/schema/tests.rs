@@ -67,7 +67,7 @@ fn a_database_of_the_first_form_gets_the_later_tables_and_uses_them() {
 fn a_database_of_a_later_form_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("truth.sqlite");
-    Sqlite::writer(&path).unwrap().connection.execute_batch("PRAGMA user_version = 4").unwrap();
+    Sqlite::writer(&path).unwrap().connection.execute_batch("PRAGMA user_version = 5").unwrap();
     assert!(matches!(Sqlite::writer(&path).unwrap_err(), Error::TooNew { .. }));
 }
 
