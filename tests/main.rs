@@ -23,6 +23,7 @@ mod fuzzed;
 mod gem_and_bundle;
 mod gem_commands;
 mod groups;
+mod holdings;
 mod hostile;
 mod hostile_gems;
 mod http2;

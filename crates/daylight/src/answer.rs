@@ -28,7 +28,10 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
         Route::Conformance(call, name) => Box::pin(conformance::answer(app, call, &name, request, event)).await,
         Route::Live => Ok(reply::text("alive\n")),
         Route::Ready => Box::pin(app.ready(event)).await,
-        Route::Metrics => Ok(reply::text(app.recorder.prometheus())),
+        Route::Metrics => {
+            app.repositories.table(event).await?; // the metrics name the repositories that are public now
+            Ok(reply::text(app.recorder.prometheus()))
+        }
         Route::Welcome => Ok(reply::text(crate::WELCOME)),
     }
 }

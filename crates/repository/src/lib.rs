@@ -63,6 +63,7 @@ pub use crate::references::References;
 pub use crate::repositories::cached::{Cached, FormerFiles};
 pub use crate::repositories::contents::{ListedFile, Page, PageRequest};
 pub use crate::repositories::foresee::Foreseen;
+pub use crate::repositories::holding::Held;
 pub use crate::repositories::removal::RemovedRepository;
 pub use crate::repositories::{MemoryLimits, Repositories};
 pub use crate::repository::shared::Shared;

@@ -5,6 +5,7 @@ pub(crate) mod change;
 pub(crate) mod contents;
 pub(crate) mod foresee;
 pub(crate) mod former;
+pub(crate) mod holding;
 pub(crate) mod list;
 pub(crate) mod members;
 pub(crate) mod removal;
@@ -63,7 +64,7 @@ pub struct Repositories {
     context: Context,
     push_cache: PushCache,
     pub(crate) clock: Clock,
-    known: ArcSwap<RepositoryTable>,
+    known: Arc<ArcSwap<RepositoryTable>>,
     /// Room for the indexes that all their readers share, in bytes.
     room: Arc<Bound>,
     /// What the dependency API says of gems.
@@ -101,7 +102,8 @@ impl Repositories {
         let of_upstreams = OpenFiles::new("upstreams", room.open_files / 2);
         let (pieces, views) = (Pieces::new(room.dependencies_bytes), Views::new(room.views_bytes));
         let (waiters, room) = (Waiters::new(room.waiters, &recorder), room.indexes);
-        let known = ArcSwap::from_pointee(list::read(&store, None, &room, event).await?);
+        let known = Arc::new(ArcSwap::from_pointee(list::read(&store, None, &room, event).await?));
+        holding::show_in_metrics(&recorder, &store, &known);
         let (clock, push_cache) = (recorder.clock().clone(), PushCache::new());
         recorder.register(push_cache.bound().clone());
         recorder.register(pieces.bound().clone());

@@ -10,6 +10,7 @@ mod eviction;
 mod file_cache;
 mod files;
 mod former_upstreams;
+mod holding;
 mod last_verified;
 mod origin;
 mod pins;

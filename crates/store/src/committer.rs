@@ -8,10 +8,12 @@ use crate::disk::{Disk, Failpoint};
 use crate::error::Error;
 use crate::first_seen_budget::FirstSeenBudget;
 use crate::group_membership::GroupMembership;
+use crate::holdings::Holdings;
 use crate::pool::lock;
 use crate::record::{RepositoryId, Seq};
 use crate::revision::{Revisions, Unit};
 use crate::space::Space;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -23,6 +25,7 @@ pub(crate) struct Committer {
     disk: Arc<dyn Disk>,
     space: Arc<Space>,
     first_seen: Arc<FirstSeenBudget>,
+    holdings: Arc<Holdings>,
     revisions: Arc<Revisions>,
     /// The number of the last committed change.
     last: Arc<AtomicU64>,
@@ -34,11 +37,13 @@ impl Committer {
         disk: Arc<dyn Disk>,
         space: Arc<Space>,
         first_seen: Arc<FirstSeenBudget>,
+        holdings: Arc<Holdings>,
         revisions: Arc<Revisions>,
         last: Arc<AtomicU64>,
     ) -> Result<Self, Error> {
         let membership = Arc::new(Mutex::new(GroupMembership::new(truth.repositories()?)));
-        let mut committer = Self { truth, membership, disk, space, first_seen, revisions, last };
+        holdings.set_published(truth.holdings()?);
+        let mut committer = Self { truth, membership, disk, space, first_seen, holdings, revisions, last };
         committer.update_first_seen_budget()?;
         Ok(committer)
     }
@@ -98,6 +103,15 @@ impl Committer {
         if made().any(|(batch, _)| batch.changes.iter().any(counts)) {
             // If this read fails, the next change repeats it.
             let _ = self.update_first_seen_budget();
+        }
+        let entries = made().flat_map(|(batch, _)| &batch.changes).filter_map(|change| match change {
+            Change::Entry { repository, .. } => Some(*repository),
+            _ => None,
+        });
+        for id in entries.collect::<BTreeSet<_>>() {
+            // If this read fails, the next change of the repository repeats it.
+            let holding = self.truth.holding(id);
+            self.holdings.set_published(holding.ok().map(|holding| (id, holding)));
         }
         self.failpoint(Failpoint::BeforeAcknowledgement)?;
         Ok(answers)

@@ -5,6 +5,8 @@ mod connection;
 mod entries;
 mod expectations;
 mod history;
+mod holding;
+mod holding_tables;
 mod schema;
 mod settings;
 mod transactions;

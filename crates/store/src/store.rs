@@ -21,6 +21,7 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::first_seen_budget::FirstSeenBudget;
 use crate::group_membership::GroupMembership;
+use crate::holdings::Holdings;
 use crate::layout::Layout;
 use crate::pool::{Pool, lock};
 use crate::progress::Progress;
@@ -58,6 +59,8 @@ pub struct Store {
     space: Arc<Space>,
     first_seen: Arc<FirstSeenBudget>,
     membership: Arc<Mutex<GroupMembership>>,
+    /// How much each repository holds.
+    holdings: Arc<Holdings>,
     /// The lock of the data folder, held until nothing is written any more.
     lock: Mutex<Option<File>>,
 }

@@ -5,7 +5,7 @@ mod strategies;
 pub(crate) use strategies::any_batch;
 
 use crate::tests::same::assert_same;
-use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, Expect, Holding, JournalRow, Model};
+use crate::{Batch, Catalog, Change, Conflict, Digest, Entry, Error, Expect, JournalRow, Model};
 use crate::{
     EntryReads, RepositoryId, RepositoryKind, RepositoryRecord, Seq, SettingReads, Sqlite, State, TokenRecord,
     Transactions as _,
@@ -32,6 +32,7 @@ pub(crate) fn run<C: Catalog>(make: impl Fn() -> C) {
     crate::tests::first_seen::first_seen_rows_add_up_and_are_read_as_of_each_change(make());
     a_setting_of_null_is_back_to_its_default(make());
     blobs_are_known_for_ever(make());
+    crate::tests::holding::a_catalog_always_knows_how_much_each_repository_holds(make(), make());
     the_journal_replayed_makes_the_same(make(), make());
     a_gap_and_a_later_form_are_not_replayed(make());
 }
@@ -307,8 +308,6 @@ fn blobs_are_known_for_ever(mut catalog: impl Catalog) {
     let all = catalog.blobs(None, 9).unwrap();
     assert_eq!((all.len(), all[0].1), (2, 3));
     assert_eq!(catalog.blobs(None, 1).unwrap(), all[..1]);
-    assert_eq!(catalog.holding(R).unwrap(), Holding { files: 1, size_bytes: 3 });
-    assert_eq!(catalog.holding(RepositoryId(2)).unwrap(), Holding::default());
     assert_eq!(catalog.blobs(Some(all[0].0), 9).unwrap(), all[1..]);
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod facts;
 pub(crate) mod first_seen;
 mod freshness;
 mod group;
+pub(crate) mod holding;
 mod journal;
 pub(crate) mod same;
 

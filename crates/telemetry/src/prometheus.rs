@@ -44,6 +44,12 @@ fn about_the_process(page: &mut Page, recorder: &Recorder, totals: &Totals) {
             page.sample(&name, &[], value);
         }
     }
+    for gauge in recorder.labelled_gauges() {
+        page.family(gauge.name, "gauge", gauge.doc);
+        for (value, figure) in catch_unwind(AssertUnwindSafe(&gauge.read)).unwrap_or_default() {
+            page.sample(gauge.name, &[(gauge.label, &value)], figure);
+        }
+    }
 }
 
 fn about_requests(page: &mut Page, totals: &Totals) {

@@ -30,6 +30,7 @@ pub struct Recorder {
     sinks: Vec<Arc<SinkRecord>>,
     bounds: Mutex<Vec<Arc<Bound>>>,
     gauges: Mutex<Vec<Arc<Gauge>>>,
+    labelled_gauges: Mutex<Vec<Arc<LabelledGauge>>>,
     loop_monitors: Mutex<Vec<Arc<LoopMonitor>>>,
     log: Arc<OnceLock<Log>>,
 }
@@ -39,6 +40,14 @@ pub(crate) struct Gauge {
     pub(crate) name: &'static str,
     pub(crate) doc: &'static str,
     pub(crate) read: Box<dyn Fn() -> u64 + Send + Sync>,
+}
+
+/// A figure of each of several things, read on demand.
+pub(crate) struct LabelledGauge {
+    pub(crate) name: &'static str,
+    pub(crate) doc: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) read: Box<dyn Fn() -> Vec<(String, u64)> + Send + Sync>,
 }
 
 /// A message to the collector.
@@ -79,6 +88,7 @@ impl Recorder {
             sinks: records,
             bounds: Mutex::new(bounds),
             gauges: Mutex::default(),
+            labelled_gauges: Mutex::default(),
             loop_monitors: Mutex::default(),
             log,
         })
@@ -166,6 +176,23 @@ impl Recorder {
         let mut gauges = lock(&self.gauges);
         gauges.retain(|other| other.name != name);
         gauges.push(Arc::new(Gauge { name, doc, read: Box::new(read) }));
+    }
+
+    /// Adds a figure of each of several things to the metrics. `read` returns the value of the label and the figure of each thing.
+    pub fn labelled_gauge(
+        &self,
+        name: &'static str,
+        doc: &'static str,
+        label: &'static str,
+        read: impl Fn() -> Vec<(String, u64)> + Send + Sync + 'static,
+    ) {
+        let mut gauges = lock(&self.labelled_gauges);
+        gauges.retain(|other| other.name != name);
+        gauges.push(Arc::new(LabelledGauge { name, doc, label, read: Box::new(read) }));
+    }
+
+    pub(crate) fn labelled_gauges(&self) -> Vec<Arc<LabelledGauge>> {
+        lock(&self.labelled_gauges).clone()
     }
 
     pub(crate) fn gauges(&self) -> Vec<Arc<Gauge>> {

@@ -1,6 +1,6 @@
 //! `/api/v1/repositories/NAME`: removes a repository, shows its size before that, and restores it.
 
-use super::repositories::to_json;
+use super::repositories::{holds_json, to_json};
 use crate::app::App;
 use crate::error::Error;
 use format::percent::Form;
@@ -18,8 +18,7 @@ pub(super) struct RestoreBody {
 }
 
 pub(super) async fn holding(app: &App, name: &str, event: &mut Event) -> Result<Value, Error> {
-    let holding = app.repositories.holding(name, event).await?;
-    Ok(json!({ "files": holding.files, "size_bytes": holding.size_bytes }))
+    Ok(holds_json(app.repositories.holding(name, event).await?))
 }
 
 pub(super) async fn remove(app: &App, name: &str, query: &str, by: &str, event: &mut Event) -> Result<Value, Error> {

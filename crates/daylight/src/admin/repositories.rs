@@ -5,10 +5,15 @@ use crate::app::App;
 use crate::conformance;
 use crate::error::Error;
 use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
-use repository::Repository;
+use repository::{Held, Repository};
 use serde_json::{Value, json};
 use store::RepositoryKind;
 use telemetry::Event;
+
+/// What a repository holds as JSON.
+pub(super) fn holds_json(holds: Held) -> Value {
+    json!({ "files": holds.files, "size_bytes": holds.size_bytes, "packages": holds.packages })
+}
 
 /// A repository as JSON.
 pub(super) fn to_json(app: &App, repository: &Repository) -> Value {
@@ -20,6 +25,7 @@ pub(super) fn to_json(app: &App, repository: &Repository) -> Value {
         "kind": record.kind,
         "private": record.private,
         "created": record.created.to_string(),
+        "holds": holds_json(app.repositories.holds(repository)),
     });
     let settings = match record.kind {
         RepositoryKind::Remote => json!({ "remote": record.remote }),

@@ -36,7 +36,7 @@ calls! {
     PreviewRepository  "previewRepository"  POST   "repositories/{name}/preview"       "Settings"      => OK "Preview"      "Say which of the last day's requests would be answered otherwise with such settings, and change nothing";
     RemoveRepository   "removeRepository"   DELETE "repositories/{name}"               ""              => OK "RemovedRepository" "Remove a repository with all that is in it; `confirm` is its name once more. For seven days that can be undone";
     RestoreRepository  "restoreRepository"  POST   "repositories/{name}/restore"       "RestoreRepository" => OK "Repository" "Bring back the repository that was removed last under this name: with what it held, and for the tokens that were for it";
-    Holding            "showHolding"        GET    "repositories/{name}/holding"       ""              => OK "Holding"      "Say how many files a repository holds, and how many bytes they have";
+    Holding            "showHolding"        GET    "repositories/{name}/holding"       ""              => OK "Holding"      "Say how many files and packages a repository holds, and how many bytes the files have";
     AddException       "addException"       POST   "repositories/{name}/exceptions"        "NewException"  => CREATED "Exception"    "Let a version be seen though it is younger than the repository's policy wants; whose token that is done with is written down";
     EndException       "endException"       DELETE "repositories/{name}/exceptions/{path}" ""              => NO_CONTENT ""             "End an exception; `path` is its package";
     CompactRepository  "compactRepository"  POST   "repositories/{name}/compact"       ""              => OK "Repository"   "Begin the list of versions of a repository of gems anew";

@@ -61,6 +61,9 @@ pub(crate) trait FormatRules: Sync {
     /// Whether its repositories have an `/info`, so that `info_format` is a setting of theirs.
     fn has_info(&self) -> bool;
 
+    /// Whether what hosted repositories publish are packages, which can be counted.
+    fn has_packages(&self) -> bool;
+
     /// Whether its repositories are trees of files that are read and written by their paths.
     fn is_tree(&self) -> bool;
 

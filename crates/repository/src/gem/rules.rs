@@ -74,6 +74,10 @@ impl FormatRules for GemRules {
         true
     }
 
+    fn has_packages(&self) -> bool {
+        true
+    }
+
     fn is_tree(&self) -> bool {
         false
     }

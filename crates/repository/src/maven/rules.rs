@@ -79,6 +79,10 @@ impl FormatRules for MavenRules {
         false
     }
 
+    fn has_packages(&self) -> bool {
+        true
+    }
+
     fn is_tree(&self) -> bool {
         true
     }

@@ -39,6 +39,10 @@ impl FormatRules for RawRules {
         false
     }
 
+    fn has_packages(&self) -> bool {
+        false
+    }
+
     fn is_tree(&self) -> bool {
         true
     }

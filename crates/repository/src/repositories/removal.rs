@@ -6,37 +6,24 @@
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
 use crate::record::RepositoryRecord;
+use crate::repositories::holding::Held;
 use crate::repositories::{Repositories, members};
 use crate::repository::Repository;
 use crate::undo::UNDO_MS;
 use std::sync::Arc;
-use store::{Batch, Change, CommitError, Conflict, Expect, Holding, RepositoryId, RepositoryKind};
+use store::{Batch, Change, CommitError, Conflict, Expect, RepositoryId, RepositoryKind};
 use telemetry::{Event, Millis};
 
 /// A repository that was removed.
 #[derive(Debug)]
 pub struct RemovedRepository {
     /// What it holds.
-    pub holding: Holding,
+    pub holding: Held,
     /// The moment until which the removal can be undone.
     pub restorable_until: Millis,
 }
 
 impl Repositories {
-    /// What a repository holds itself: a group nothing, a remote repository the cached files of its upstream.
-    pub async fn holding(&self, name: &str, event: &mut Event) -> Result<Holding, Error> {
-        let (repository, _) = self.find(name, event).await?;
-        self.holding_of(&repository, event).await
-    }
-
-    async fn holding_of(&self, repository: &Repository, event: &mut Event) -> Result<Holding, Error> {
-        Ok(match repository.record.kind {
-            RepositoryKind::Hosted => self.store.holding(repository.id, event).await?,
-            RepositoryKind::Remote => self.store.cached_holding(repository.origin, event).await?,
-            RepositoryKind::Group => Holding::default(),
-        })
-    }
-
     /// Removes a repository, which frees its name. It is refused unless `confirmed` is the name.
     pub async fn remove(
         &self,
@@ -48,9 +35,9 @@ impl Repositories {
         let _turn = self.changing.lock().await;
         let (repository, _) = self.find(name, event).await?;
         members::free(name, &*self.table(event).await?)?;
-        let holding = self.holding_of(&repository, event).await?;
+        let holding = self.holds(&repository);
         if confirmed != Some(name) {
-            let Holding { files, size_bytes } = holding;
+            let Held { files, size_bytes, .. } = holding;
             let text =
                 format!("removing `{name}` takes away {files} files of {size_bytes} bytes, and is not confirmed");
             return Err(BadSetting::new(text, &format!("name it twice: `?confirm={name}`")).into());

@@ -7,6 +7,7 @@ use super::presence_cache::PresenceCache;
 use super::schema::{connect, folder_name};
 use crate::database_files::remove_database;
 use crate::error::{Error, is_corrupt};
+use crate::holdings::Holdings;
 use crate::record::RepositoryId;
 use rusqlite::Connection;
 use std::collections::HashMap;
@@ -24,6 +25,7 @@ pub(crate) struct Cache {
     pub(super) bounds: CacheBounds,
     pub(super) presence: Arc<PresenceCache>,
     pub(super) last_verified: Arc<LastVerified>,
+    pub(super) holdings: Arc<Holdings>,
     /// The current upstream of each repository whose upstream was changed or removed since the start.
     pub(super) changed_upstreams: HashMap<RepositoryId, Option<Origin>>,
     /// How often the database was found damaged and replaced.
@@ -46,6 +48,7 @@ impl Cache {
         path: &Path,
         mut file_cache: FileCache,
         bounds: CacheBounds,
+        holdings: Arc<Holdings>,
         renewed: Arc<AtomicU64>,
         log: Log,
     ) -> Result<Self, Error> {
@@ -62,11 +65,13 @@ impl Cache {
             bounds,
             presence: PresenceCache::new(),
             last_verified: Arc::default(),
+            holdings,
             changed_upstreams: HashMap::new(),
             renewed,
             log,
         };
         cache.measure_files()?;
+        cache.measure_holdings()?;
         cache.measure_presence()?;
         Ok(cache)
     }
@@ -92,6 +97,7 @@ impl Cache {
                 self.connection = renew(&self.path, &self.renewed, &self.log, &error)?;
                 self.file_cache.use_folder(folder_name(&self.connection).map_err(Error::sqlite("open the cache"))?)?;
                 self.presence.clear();
+                self.holdings.clear_cached();
                 operation(&self.connection)
             }
             done => done,

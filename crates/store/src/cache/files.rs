@@ -6,11 +6,10 @@ use super::file_cache;
 use super::origin::Origin;
 use super::rows::{SELECT, bytes_at, read_row, references, replace, row};
 use super::weight::weight;
-use crate::catalog::Holding;
 use crate::digest::{Digest, Hashes};
 use crate::error::Error;
 use crate::record::RepositoryId;
-use rusqlite::{Row, params};
+use rusqlite::params;
 use std::fs::File;
 use std::sync::Arc;
 use telemetry::Millis;
@@ -84,6 +83,7 @@ impl Cache {
         // The row is written first: after a crash there may be a row without its file, but never a file without a row.
         let boot = self.file_cache.boot;
         self.run(|database| replace(database, of, path, known, boot))?;
+        self.measure_holding(id)?;
         self.last_verified.note(&digest, known.fetched);
         let placed = match incoming {
             Incoming::Bytes(bytes) => self.file_cache.write(&digest, &bytes),
@@ -155,18 +155,6 @@ impl Cache {
         })
     }
 
-    /// How many files of an upstream are cached, and their sizes.
-    pub(crate) fn holding(&mut self, of: Origin) -> Result<Holding, Error> {
-        let sql = "SELECT count(*), coalesce(sum(size), 0) FROM file WHERE repository = ? AND origin = ?";
-        self.run(|database| {
-            let sums = |row: &Row<'_>| {
-                let [files, size_bytes] = [row.get::<_, i64>(0)?, row.get::<_, i64>(1)?].map(i64::cast_unsigned);
-                Ok(Holding { files, size_bytes })
-            };
-            database.query_row(sql, params![of.repository.0.cast_signed(), of.urls], sums)
-        })
-    }
-
     /// Forgets a file: its bytes before its row, so that no bytes are left without a row.
     pub(super) fn drop_row(&mut self, id: RepositoryId, path: &str, digest: &Digest) -> Result<(), Error> {
         if self.run(|database| references(database, digest))? <= 1 {
@@ -175,7 +163,8 @@ impl Cache {
         self.run(|database| {
             let mut statement = database.prepare_cached("DELETE FROM file WHERE repository = ? AND path = ?")?;
             statement.execute(params![id.0.cast_signed(), path]).map(drop)
-        })
+        })?;
+        self.measure_holding(id)
     }
 
     fn remove_if_unreferenced(&mut self, digest: &Digest) -> Result<(), Error> {

@@ -36,7 +36,8 @@ impl Cache {
                 }
             }
             all.commit()
-        })
+        })?;
+        self.measure_holding(from.repository)
     }
 
     /// Drops some of what was cached from former upstreams of a repository. `true`: there may be more.

@@ -21,6 +21,29 @@ const LATER: &str = "
     END;
 ";
 
+/// How many files are cached of each upstream, and their sizes. A later table as well, which triggers maintain.
+const HOLDING: &str = "
+    CREATE TABLE holding (
+        repository INTEGER NOT NULL, origin INTEGER NOT NULL, files INTEGER NOT NULL, bytes INTEGER NOT NULL,
+        PRIMARY KEY (repository, origin)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO holding SELECT repository, origin, count(*), sum(size) FROM file GROUP BY repository, origin;
+    CREATE TRIGGER holding_came AFTER INSERT ON file BEGIN
+        INSERT INTO holding VALUES (new.repository, new.origin, 1, new.size)
+            ON CONFLICT DO UPDATE SET files = files + 1, bytes = bytes + excluded.bytes;
+    END;
+    CREATE TRIGGER holding_went AFTER DELETE ON file BEGIN
+        UPDATE holding SET files = files - 1, bytes = bytes - old.size
+            WHERE repository = old.repository AND origin = old.origin;
+    END;
+    CREATE TRIGGER holding_moved AFTER UPDATE OF origin ON file WHEN new.origin <> old.origin BEGIN
+        UPDATE holding SET files = files - 1, bytes = bytes - old.size
+            WHERE repository = old.repository AND origin = old.origin;
+        INSERT INTO holding VALUES (new.repository, new.origin, 1, new.size)
+            ON CONFLICT DO UPDATE SET files = files + 1, bytes = bytes + excluded.bytes;
+    END;
+";
+
 /// `noted` and `held` are sums of weights, which triggers keep: of all rows of `fact`, and of the files of each repository.
 /// `shelf` names the folder with the files.
 const SCHEMA: &str = "
@@ -73,6 +96,10 @@ pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
         }
     }
     connection.execute_batch(LATER)?;
+    let sql = "SELECT count(*) FROM sqlite_schema WHERE name = 'holding'";
+    if connection.query_row(sql, [], |row| row.get::<_, i64>(0))? == 0 {
+        connection.execute_batch(&format!("BEGIN IMMEDIATE; {HOLDING} COMMIT;"))?;
+    }
     Ok(connection)
 }
 

@@ -31,8 +31,11 @@ pub trait EntryReads {
     /// The live entries that were published in a period, newest first.
     fn published(&mut self, repository: RepositoryId, span: Span) -> Result<Vec<Entry>, Error>;
 
-    /// The number and the sizes of the live entries of a repository. Reads all of them.
+    /// How much a repository holds. Kept with each change, so this reads one row.
     fn holding(&mut self, repository: RepositoryId) -> Result<Holding, Error>;
+
+    /// How much each repository holds that ever had an entry, ordered by its id.
+    fn holdings(&mut self) -> Result<Vec<(RepositoryId, Holding)>, Error>;
 
     /// The blobs that entries refer to or ever did, after `after`, with their sizes.
     fn blobs(&mut self, after: Option<Digest>, limit: usize) -> Result<Vec<(Digest, u64)>, Error>;

@@ -75,6 +75,9 @@ pub struct Holding {
     pub files: u64,
     /// The sum of their sizes, in bytes.
     pub size_bytes: u64,
+    /// The number of packages that the live entries belong to. Nothing is counted for an upstream, nor does it mean anything where
+    /// folders are no versions of packages.
+    pub packages: u64,
 }
 
 /// The thing whose history is read.

@@ -5,7 +5,9 @@ use crate::catalog::{EntryReads, Holding, Span};
 use crate::digest::Digest;
 use crate::entry::Entry;
 use crate::error::Error;
+use crate::package::package;
 use crate::record::RepositoryId;
+use std::collections::BTreeSet;
 
 impl EntryReads for Model {
     fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
@@ -42,10 +44,18 @@ impl EntryReads for Model {
     }
 
     fn holding(&mut self, repository: RepositoryId) -> Result<Holding, Error> {
-        Ok(self.live_entries_of(repository).fold(Holding::default(), |sum, entry| Holding {
-            files: sum.files + 1,
-            size_bytes: sum.size_bytes + entry.hashes.size_bytes,
-        }))
+        let live = || self.live_entries_of(repository);
+        let packages: BTreeSet<&str> = live().filter_map(|entry| package(&entry.unit, &entry.key)).collect();
+        Ok(Holding {
+            files: live().count() as u64,
+            size_bytes: live().map(|entry| entry.hashes.size_bytes).sum(),
+            packages: packages.len() as u64,
+        })
+    }
+
+    fn holdings(&mut self) -> Result<Vec<(RepositoryId, Holding)>, Error> {
+        let ids: BTreeSet<RepositoryId> = self.entries.keys().map(|(id, _)| *id).collect();
+        ids.into_iter().map(|id| Ok((id, self.holding(id)?))).collect()
     }
 
     fn blobs(&mut self, after: Option<Digest>, limit: usize) -> Result<Vec<(Digest, u64)>, Error> {

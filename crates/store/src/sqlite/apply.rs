@@ -36,8 +36,9 @@ impl Sqlite {
     fn apply_entry(&self, seq: Seq, repository: RepositoryId, entry: &Entry) -> Result<(), Error> {
         let id = int(repository.0);
         let live = entry.state == State::Live;
-        let was_live =
-            self.exists("SELECT 1 FROM entry WHERE repository = ? AND key = ? AND live", params![id, entry.key])?;
+        let size_before = self.live_size(repository, &entry.key)?;
+        let was_live = size_before.is_some();
+        self.count_entry(repository, entry, size_before)?;
         self.run(
             "INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?, ?)",
             params![id, entry.key, entry.unit, live, entry.published.0, json(entry)?],

@@ -2,6 +2,7 @@
 
 use super::connection::{PrefixRange, Sqlite, int};
 use super::expectations::KEY_IN_ANY_CASE;
+use super::holding::holding_row;
 use crate::catalog::{EntryReads, Holding, Span};
 use crate::digest::Digest;
 use crate::entry::Entry;
@@ -49,13 +50,13 @@ impl EntryReads for Sqlite {
     }
 
     fn holding(&mut self, id: RepositoryId) -> Result<Holding, Error> {
-        let sql = "SELECT count(*), coalesce(sum(json_extract(body, '$.hashes.size_bytes')), 0) FROM entry
-            WHERE repository = ? AND live";
-        let sums = self.rows(sql, [int(id.0)], |row| {
-            let [files, size_bytes] = [row.get::<_, i64>(0)?, row.get::<_, i64>(1)?].map(i64::cast_unsigned);
-            Ok(Holding { files, size_bytes })
-        })?;
-        Ok(sums.first().copied().unwrap_or_default())
+        let sql = "SELECT repository, files, size_bytes, packages FROM holding WHERE repository = ?";
+        Ok(self.rows(sql, [int(id.0)], holding_row)?.pop().map(|(_, holding)| holding).unwrap_or_default())
+    }
+
+    fn holdings(&mut self) -> Result<Vec<(RepositoryId, Holding)>, Error> {
+        let sql = "SELECT repository, files, size_bytes, packages FROM holding ORDER BY repository";
+        self.rows(sql, [], holding_row)
     }
 
     fn blobs(&mut self, after: Option<Digest>, limit: usize) -> Result<Vec<(Digest, u64)>, Error> {

@@ -1,5 +1,6 @@
 //! The tables of the truth, and how an older database gets those of later versions.
 
+use super::holding_tables;
 use crate::error::Error;
 use rusqlite::{Connection, OptionalExtension};
 use std::path::Path;
@@ -140,7 +141,20 @@ pub(super) fn set_up(connection: &Connection, path: &Path) -> Result<(), Error> 
             connection.execute_batch(&format!("BEGIN IMMEDIATE; {schema} COMMIT;")).map_err(&failed)?;
         }
     }
-    Ok(())
+    add_holdings(connection).map_err(failed)
+}
+
+/// Adds how much each repository holds. Programs that do not know these tables refuse form 4, so the code that applies changes can keep
+/// them, and no trigger is needed.
+fn add_holdings(connection: &Connection) -> rusqlite::Result<()> {
+    let found = connection.query_row("SELECT 1 FROM sqlite_schema WHERE name = 'holding'", [], |_| Ok(())).optional();
+    if found?.is_some() {
+        return Ok(());
+    }
+    let all = connection.unchecked_transaction()?;
+    connection.execute_batch(holding_tables::TABLES)?;
+    holding_tables::fill(connection)?;
+    all.commit()
 }
 
 fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {

@@ -167,9 +167,9 @@ impl Store {
         self.cached(Op::CacheWrite, event, move |cache| cache.forget(of, &path)).await
     }
 
-    /// How many files of an upstream are cached, and their sizes.
-    pub async fn cached_holding(&self, of: Origin, event: &mut Event) -> Result<Holding, Error> {
-        self.cached(Op::CacheRead, event, move |cache| cache.holding(of)).await
+    /// How many files of an upstream are cached, and their sizes. Read from memory.
+    pub fn cached_holding(&self, of: Origin) -> Holding {
+        self.holdings.cached(of)
     }
 
     /// Cached files of an upstream whose paths begin with `prefix` and come after `after`, ordered by path, `limit` at most.

@@ -8,6 +8,7 @@ use crate::committer::Committer;
 use crate::disk::{Disk, RealDisk};
 use crate::error::Error;
 use crate::first_seen_budget::FirstSeenBudget;
+use crate::holdings::Holdings;
 use crate::layout::Layout;
 use crate::options::StoreOptions;
 use crate::pool::{Pool, PoolOptions, Threads};
@@ -48,10 +49,11 @@ impl Store {
         recorder.register(space.bound());
         let first_seen = Arc::new(FirstSeenBudget::new(options.first_seen_max_bytes));
         recorder.register(first_seen.bound().clone());
+        let holdings = Arc::new(Holdings::default());
         let file_cache = FileCache::new(disk.clone(), layout.cached(), boot_id());
         let files = bound(BoundName::Cached, options.cached_max_bytes);
         let bounds = CacheBounds { files, presence: bound(BoundName::Facts, PRESENCE_MAX_BYTES) };
-        let cache = Cache::open(&layout.cache(), file_cache, bounds, renewed.clone(), log.clone())?;
+        let cache = Cache::open(&layout.cache(), file_cache, bounds, holdings.clone(), renewed.clone(), log.clone())?;
         let (presence, last_verified) = (cache.presence().clone(), cache.last_verified().clone());
         recorder.register(presence.bound().clone());
         figure(&recorder, "journal.seq", "Number of the last change", &last);
@@ -94,8 +96,15 @@ impl Store {
             failing: false,
         };
         let shipper = Shipper::start(shipment, options.ship_every)?;
-        let committer =
-            Committer::new(truth, disk.clone(), space.clone(), first_seen.clone(), revisions.clone(), last.clone())?;
+        let committer = Committer::new(
+            truth,
+            disk.clone(),
+            space.clone(),
+            first_seen.clone(),
+            holdings.clone(),
+            revisions.clone(),
+            last.clone(),
+        )?;
         let membership = committer.membership();
         let writer = Writer::start(bound(BoundName::TruthWriter, options.commits_max), committer)?;
         Ok(Arc::new(Self {
@@ -117,6 +126,7 @@ impl Store {
             space,
             first_seen,
             membership,
+            holdings,
             lock: Mutex::new(Some(lock)),
         }))
     }

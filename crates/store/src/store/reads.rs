@@ -165,9 +165,9 @@ impl Store {
         self.read(Lane::Single, event, move |truth| truth.removed_repositories(&name)).await
     }
 
-    /// The number and the sizes of the live entries of a repository. Reads all of them.
-    pub async fn holding(&self, repository: RepositoryId, event: &mut Event) -> Result<Holding, Error> {
-        self.read(Lane::Index, event, move |truth| truth.holding(repository)).await
+    /// The number, the sizes and the packages of the live entries of a repository. Read from memory.
+    pub fn holding(&self, repository: RepositoryId) -> Holding {
+        self.holdings.published(repository)
     }
 
     /// Tokens that are not revoked, ordered by name.

@@ -16,6 +16,7 @@ pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
         let text = |catalog: &mut dyn Catalog| catalog.journal_text(Seq(1), limit, max_bytes).unwrap();
         assert_eq!(text(one), text(other));
     }
+    assert_eq!(one.holdings().unwrap(), other.holdings().unwrap());
     assert_eq!(one.blob_count().unwrap(), other.blob_count().unwrap());
     let [known, unknown] = [b"a-1", b"a-9"].map(|bytes| crate::Hashes::of(bytes).sha256);
     for digest in [known, unknown] {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-pub(super) const HEAD: [&str; 5] = ["NAME", "FORMAT", "KIND", "READ", "CREATED"];
+pub(super) const HEAD: [&str; 8] = ["NAME", "FORMAT", "KIND", "READ", "PACKAGES", "FILES", "BYTES", "CREATED"];
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Repositories {
@@ -37,13 +37,26 @@ pub(super) struct Repository {
     policy: Map<String, Value>,
     #[serde(default)]
     created: String,
+    #[serde(default)]
+    holds: Option<Holds>,
+}
+
+/// What it holds; a group holds nothing itself.
+#[derive(Debug, Default, Deserialize)]
+struct Holds {
+    files: Option<u64>,
+    size_bytes: Option<u64>,
+    packages: Option<u64>,
 }
 
 impl Repository {
     /// Its row in a table.
-    pub(super) fn row(self) -> [String; 5] {
+    pub(super) fn row(self) -> [String; 8] {
         let read = if self.private { "with a token" } else { "anyone" };
-        [self.name, self.format, self.kind, read.to_owned(), self.created]
+        let held = |figure: Option<u64>| figure.map_or_else(|| "-".to_owned(), |figure| figure.to_string());
+        let Holds { files, size_bytes, packages } = self.holds.unwrap_or_default();
+        let [packages, files, bytes] = [packages, files, size_bytes].map(held);
+        [self.name, self.format, self.kind, read.to_owned(), packages, files, bytes, self.created]
     }
 
     /// Shows it alone, with the settings that differ from the defaults.

@@ -1,0 +1,74 @@
+//! How much each repository holds, at any time: for lists of repositories, removals and metrics.
+
+use crate::error::Error;
+use crate::repositories::Repositories;
+use crate::repository::{Repository, RepositoryTable};
+use arc_swap::ArcSwap;
+use std::sync::{Arc, Weak};
+use store::{RepositoryKind, Store};
+use telemetry::{Event, Recorder};
+
+/// How much a repository holds itself: a group nothing, a remote repository the cached files of its upstream.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Held {
+    /// The number of its files.
+    pub files: u64,
+    /// The sum of their sizes, in bytes.
+    pub size_bytes: u64,
+    /// The number of its packages; `None`: they are not counted, as its files are no packages or are those of an upstream.
+    pub packages: Option<u64>,
+}
+
+impl Held {
+    fn of(repository: &Repository, store: &Store) -> Self {
+        match repository.record.kind {
+            RepositoryKind::Hosted => {
+                let held = store.holding(repository.id);
+                let packages = repository.format.rules().has_packages().then_some(held.packages);
+                Self { files: held.files, size_bytes: held.size_bytes, packages }
+            }
+            RepositoryKind::Remote => {
+                let held = store.cached_holding(repository.origin);
+                Self { files: held.files, size_bytes: held.size_bytes, packages: None }
+            }
+            RepositoryKind::Group => Self::default(),
+        }
+    }
+}
+
+impl Repositories {
+    /// What the repository of this name holds.
+    pub async fn holding(&self, name: &str, event: &mut Event) -> Result<Held, Error> {
+        Ok(self.holds(&self.find(name, event).await?.0))
+    }
+
+    /// What a repository holds.
+    pub fn holds(&self, repository: &Repository) -> Held {
+        Held::of(repository, &self.store)
+    }
+}
+
+/// Adds the figures of all repositories but groups to the metrics. Anybody may read those, so a private repository is named there by its
+/// number alone.
+pub(crate) fn show_in_metrics(recorder: &Recorder, store: &Arc<Store>, known: &Arc<ArcSwap<RepositoryTable>>) {
+    let figures = |figure: fn(Held) -> Option<u64>| {
+        let (store, known): (Weak<Store>, _) = (Arc::downgrade(store), known.clone());
+        move || {
+            let (Some(store), known) = (store.upgrade(), known.load_full()) else { return Vec::new() };
+            let all = known.by_name.values().filter(|one| one.record.kind != RepositoryKind::Group);
+            let each = |one: &Arc<Repository>| Some((label(one), figure(Held::of(one, &store))?));
+            let mut figures: Vec<(String, u64)> = all.filter_map(each).collect();
+            figures.sort();
+            figures
+        }
+    };
+    let doc = "Bytes of the files that a repository holds";
+    recorder.labelled_gauge("repository_bytes", doc, "repository", figures(|held| Some(held.size_bytes)));
+    let doc = "Packages that a hosted repository holds";
+    recorder.labelled_gauge("repository_packages", doc, "repository", figures(|held| held.packages));
+}
+
+/// The name of a repository in metrics. No repository can have a name with `#`.
+fn label(repository: &Repository) -> String {
+    if repository.record.private { format!("#{}", repository.id.0) } else { repository.record.name.clone() }
+}

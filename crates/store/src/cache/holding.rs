@@ -1,0 +1,34 @@
+//! How many files are cached of each upstream: kept by the database with each change, and in memory for whoever wants to know.
+
+use super::database::Cache;
+use crate::catalog::Holding;
+use crate::error::Error;
+use crate::record::RepositoryId;
+use rusqlite::{Connection, Row};
+
+impl Cache {
+    /// Tells the memory how much there is of every upstream.
+    pub(super) fn measure_holdings(&mut self) -> Result<(), Error> {
+        let ids: Vec<i64> = self.run(|database| {
+            let mut statement = database.prepare("SELECT DISTINCT repository FROM holding")?;
+            statement.query_map([], |row| row.get(0))?.collect()
+        })?;
+        ids.into_iter().try_for_each(|id| self.measure_holding(RepositoryId(id.cast_unsigned())))
+    }
+
+    /// The same for the upstreams of one repository, after a change of its files.
+    pub(super) fn measure_holding(&mut self, id: RepositoryId) -> Result<(), Error> {
+        let each = self.run(|database| holdings(database, id))?;
+        self.holdings.set_cached(id, each);
+        Ok(())
+    }
+}
+
+fn holdings(database: &Connection, id: RepositoryId) -> rusqlite::Result<Vec<(i64, Holding)>> {
+    let sql = "SELECT origin, files, bytes FROM holding WHERE repository = ?";
+    let read = |row: &Row<'_>| {
+        let [files, size_bytes] = [row.get::<_, i64>(1)?, row.get::<_, i64>(2)?].map(i64::cast_unsigned);
+        Ok((row.get(0)?, Holding { files, size_bytes, packages: 0 }))
+    };
+    database.prepare_cached(sql)?.query_map([id.0.cast_signed()], read)?.collect()
+}

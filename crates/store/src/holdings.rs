@@ -1,0 +1,44 @@
+//! How much each repository holds, in memory: for metrics and lists, which read it at any time without waiting for a database.
+
+use crate::cache::Origin;
+use crate::catalog::Holding;
+use crate::pool::lock;
+use crate::record::RepositoryId;
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+/// The figures, as the databases had them after their last change.
+#[derive(Debug, Default)]
+pub(crate) struct Holdings {
+    /// What is published.
+    published: Mutex<HashMap<RepositoryId, Holding>>,
+    /// What is cached of each upstream.
+    cached: Mutex<HashMap<(RepositoryId, i64), Holding>>,
+}
+
+impl Holdings {
+    pub(crate) fn published(&self, id: RepositoryId) -> Holding {
+        lock(&self.published).get(&id).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn cached(&self, of: Origin) -> Holding {
+        lock(&self.cached).get(&(of.repository, of.number())).copied().unwrap_or_default()
+    }
+
+    /// Sets the figures of repositories that changed.
+    pub(crate) fn set_published(&self, changed: impl IntoIterator<Item = (RepositoryId, Holding)>) {
+        lock(&self.published).extend(changed);
+    }
+
+    /// Sets the figures of one repository, one for each upstream of which files are cached.
+    pub(crate) fn set_cached(&self, id: RepositoryId, each: impl IntoIterator<Item = (i64, Holding)>) {
+        let mut cached = lock(&self.cached);
+        cached.retain(|(of, _), _| *of != id);
+        cached.extend(each.into_iter().map(|(urls, holding)| ((id, urls), holding)));
+    }
+
+    /// Forgets all cached files: their database is a new one.
+    pub(crate) fn clear_cached(&self) {
+        lock(&self.cached).clear();
+    }
+}
