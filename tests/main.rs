@@ -17,6 +17,7 @@ mod crash;
 mod crowd;
 mod debian;
 mod dependencies;
+mod disk_full;
 mod expect;
 mod freshness;
 mod fuzzed;

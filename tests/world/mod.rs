@@ -81,6 +81,23 @@ impl World {
         world
     }
 
+    /// Starts it on an empty file system of so many bytes, with this file of settings.
+    pub(crate) fn start_on_small_disk(bytes: u64, text: &str) -> Self {
+        let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings: &[], flags: &[] };
+        world.configure(text);
+        let (file, log) = (world.file(), world.folder.path().join("log"));
+        let settings = [("DAYLIGHT_CONFIG", file.to_str().unwrap())];
+        let server = Server::spawn_on_small_disk(&world.data(), bytes, ADMIN, &settings, &log);
+        world.server = Some(server.ready());
+        world
+    }
+
+    /// The data folder of [`World::start_on_small_disk`], as it is seen from outside while the server runs.
+    pub(crate) fn data_on_small_disk(&self) -> PathBuf {
+        let root = PathBuf::from(format!("/proc/{}/root", self.server().id().as_raw_nonzero()));
+        root.join(self.data().strip_prefix("/").unwrap())
+    }
+
     /// Goes on without the flags it was started with.
     pub(crate) fn without_flags(mut self) -> Self {
         self.stop();

@@ -61,6 +61,23 @@ impl Server {
         Self::run(command, admin, &[], log)
     }
 
+    /// Starts it with `data` on a file system of its own (tmpfs) that holds so many bytes, which nobody else sees.
+    pub(crate) fn spawn_on_small_disk(
+        data: &Path,
+        bytes: u64,
+        admin: &str,
+        settings: &[(&str, &str)],
+        log: &Path,
+    ) -> Self {
+        std::fs::create_dir_all(data).unwrap();
+        let script = "mount -t tmpfs -o size=$0 none \"$1\"; exec \"$2\" serve --data \"$1\" --listen 127.0.0.1:0";
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "bash", "-euc", script, &bytes.to_string()]);
+        command.arg(data).arg(env!("CARGO_BIN_EXE_daylight")).stdin(Stdio::null());
+        // The programs that make the file system are found by it.
+        Self::run(command, admin, &[settings, &[("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")]].concat(), log)
+    }
+
     fn run(mut command: Command, admin: &str, settings: &[(&str, &str)], log: &Path) -> Self {
         command.env_clear().env("DAYLIGHT_ADMIN_TOKEN", admin).env("RUST_BACKTRACE", "1");
         for (name, value) in settings {

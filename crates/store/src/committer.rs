@@ -5,6 +5,7 @@
 use crate::catalog::{Batch, Catalog, Conflict};
 use crate::change::Change;
 use crate::disk::{Disk, Failpoint};
+use crate::entry::State;
 use crate::error::Error;
 use crate::first_seen_budget::FirstSeenBudget;
 use crate::group_membership::GroupMembership;
@@ -77,16 +78,12 @@ impl Committer {
 
     /// Makes each batch or refuses it, all in one transaction, and voids the stamps that the changes touch.
     pub(crate) fn commit(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
-        let answers = self.truth.begin(batches)?;
-        if let Err(error) = self.failpoint(Failpoint::BeforeCommit) {
-            self.truth.rollback();
-            return Err(error);
+        let mut written = self.transact(batches);
+        let full = written.as_ref().is_err_and(Error::is_disk_full);
+        if full && !batches.iter().any(writes_content) && self.space.use_reserve() {
+            written = self.transact(batches);
         }
-        // After a failed COMMIT it is unknown whether the changes are durable. As after a failed sync, only a restart can tell.
-        match self.truth.commit() {
-            Err(error) if error.is_disk_full() => return self.space.wrote(Err(error)),
-            committed => self.space.wrote(self.space.synced(committed))?,
-        }
+        let answers = self.space.wrote(written)?;
         self.failpoint(Failpoint::AfterCommit)?;
         let made = || batches.iter().zip(&answers).filter_map(|(batch, answer)| Some((batch, answer.as_ref().ok()?)));
         for (batch, last) in made() {
@@ -115,6 +112,20 @@ impl Committer {
         }
         self.failpoint(Failpoint::BeforeAcknowledgement)?;
         Ok(answers)
+    }
+
+    /// Makes the changes durable, or returns an error. If the disk is full, nothing is changed.
+    fn transact(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
+        let answers = self.truth.begin(batches)?;
+        if let Err(error) = self.failpoint(Failpoint::BeforeCommit) {
+            self.truth.rollback();
+            return Err(error);
+        }
+        // After a failed COMMIT it is unknown whether the changes are durable. As after a failed sync, only a restart can tell.
+        match self.truth.commit() {
+            Err(error) if error.is_disk_full() => Err(error),
+            committed => self.space.synced(committed).map(|()| answers),
+        }
     }
 
     /// Raises the revisions that the changes of a batch touch.
@@ -150,10 +161,17 @@ impl Committer {
     }
 }
 
-/// Whether a batch writes more than settings and tokens. The last free space is reserved for those, so that a token can
-/// always be revoked.
+/// Whether a batch publishes something. The last free space is reserved for other changes, so that a token can always be revoked, and
+/// so that what is withdrawn can free space.
 fn writes_content(batch: &Batch) -> bool {
-    let small =
-        |change: &Change| matches!(change, Change::Repository { .. } | Change::Token { .. } | Change::Setting { .. });
+    let withdrawn = |change: &Change| matches!(change, Change::Entry { entry, .. } if entry.state == State::Withdrawn);
+    let withdraws = batch.changes.iter().any(withdrawn);
+    let small = |change: &Change| match change {
+        Change::Repository { .. } | Change::Token { .. } | Change::Setting { .. } => true,
+        Change::Entry { entry, .. } => entry.state == State::Withdrawn,
+        // The listing that a withdrawal changes.
+        Change::Unit { .. } => withdraws,
+        Change::FirstSeen { .. } => false,
+    };
     !batch.changes.iter().all(small)
 }

@@ -71,8 +71,8 @@ pub struct EntryOrigin {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "lowercase")]
 pub enum Withdrawal {
-    /// Its publisher yanked it. As-of views show it within the horizon.
-    Yanked,
+    /// Its publisher withdrew it. As-of views show it within the horizon.
+    Retracted,
     /// The retention of snapshots removed it.
     Pruned,
     /// A client deleted it. That can be undone for a while.

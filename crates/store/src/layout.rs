@@ -4,6 +4,7 @@
 //! DATA/
 //!   daylight.lock    held by the one process that works on the folder
 //!   version          the version of this layout: `1`
+//!   reserve          bytes that are set aside for changes on a full disk; may be deleted at any time
 //!   truth.sqlite     the truth: current state and journal (with -wal and -shm while it is open)
 //!   truth.sqlite.old the truth that a `rebuild` replaced (then .old2 and so on)
 //!   cache.sqlite     facts about upstreams; may be deleted at any time

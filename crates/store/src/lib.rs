@@ -33,6 +33,7 @@ mod pool;
 mod progress;
 mod rebuild;
 mod record;
+mod reserve;
 mod revision;
 mod segments;
 mod shipper;

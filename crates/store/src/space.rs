@@ -2,6 +2,7 @@
 
 use crate::disk::{Disk, RealDisk};
 use crate::error::Error;
+use crate::reserve::Reserve;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,6 +28,7 @@ pub(crate) struct Space {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
     floor_bytes: u64,
+    reserve: Reserve,
     bound: Arc<Bound>,
     poisoned: AtomicBool,
     /// Free space is below the floor.
@@ -57,10 +59,12 @@ const HYSTERESIS_BYTES: u64 = 64 << 20;
 impl Space {
     pub(crate) fn new(disk: Arc<dyn Disk>, folder: PathBuf, floor_bytes: u64, log: Log) -> Self {
         let bound = Bound::new(BoundName::Disk, "", u64::MAX);
+        let reserve = Reserve::new(disk.clone(), folder.join("reserve"), floor_bytes);
         Self {
             disk,
             folder,
             floor_bytes,
+            reserve,
             bound,
             poisoned: AtomicBool::new(false),
             low: Incident::default(),
@@ -89,8 +93,15 @@ impl Space {
         }
         if space.free - self.floor_bytes >= HYSTERESIS_BYTES.min(self.floor_bytes / 16) {
             self.low.end(|| self.log.info("free space is above the floor again: everything is written", &figures));
+            // Without it everything works until the disk is full. The next check tries again.
+            let _ = self.reserve.make();
         }
         Ok(())
+    }
+
+    /// Frees what was set aside. Whether that made space.
+    pub(crate) fn use_reserve(&self) -> bool {
+        self.reserve.release()
     }
 
     /// Passes the result of a write on. If the disk is full, logs that once.

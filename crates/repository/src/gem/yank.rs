@@ -77,7 +77,7 @@ fn withdrawn(unit: UnitRows, repository: &Repository, what: &Yanked, now: Millis
         if after[at].state == State::Withdrawn {
             return Err(Error::Withdrawn(after[at].key.clone()));
         }
-        after[at] = after[at].withdrawn(Withdrawal::Yanked, now);
+        after[at] = after[at].withdrawn(Withdrawal::Retracted, now);
         let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.whole(now)), repository.info_format())?);
         let line = gem::versions::line(name, gem::versions::Op::Yank, number, platform, &md5);
         return Ok(Entry { line: Some(line), ..after[at].clone() });

@@ -1,0 +1,71 @@
+//! Bytes of the disk that are set aside, so that a token can be revoked and space can be freed while the disk is full.
+//!
+//! Every such change is a row of the journal, and a row needs some pages of the database. Below the floor these changes are still
+//! written, but other programs may use the last bytes too. Then the file is removed, and its bytes are there for these changes.
+
+use crate::disk::Disk;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Enough for some hundred small changes.
+const MAX_BYTES: u64 = 4 << 20;
+/// The part of the floor that the file takes at most.
+const PART_OF_FLOOR: u64 = 4;
+/// Bytes that are written at a time.
+const PIECE: usize = 64 << 10;
+
+/// The file `reserve` of the data folder. Without a floor there is none.
+#[derive(Debug)]
+pub(crate) struct Reserve {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    size_bytes: u64,
+    /// Whether the file is known to be there.
+    present: AtomicBool,
+    /// Held while the file is made or removed.
+    turn: Mutex<()>,
+}
+
+impl Reserve {
+    pub(crate) fn new(disk: Arc<dyn Disk>, path: PathBuf, floor_bytes: u64) -> Self {
+        Self {
+            disk,
+            path,
+            size_bytes: MAX_BYTES.min(floor_bytes / PART_OF_FLOOR),
+            present: AtomicBool::new(false),
+            turn: Mutex::default(),
+        }
+    }
+
+    /// Makes the file if it is missing. The caller knows that there is space.
+    pub(crate) fn make(&self) -> io::Result<()> {
+        if self.size_bytes == 0 || self.present.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = self.disk.size(&self.path)?;
+        if found != Some(self.size_bytes) {
+            if found.is_some() {
+                self.disk.unlink(&self.path)?;
+            }
+            // Written and not only allocated: some file systems promise no space for a hole.
+            let mut file = self.disk.create(&self.path)?;
+            let mut left = self.size_bytes;
+            while left > 0 {
+                let piece = left.min(PIECE as u64);
+                file.write(&vec![0; piece as usize])?;
+                left -= piece;
+            }
+        }
+        self.present.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Removes the file. Whether it was there, so that trying again may succeed.
+    pub(crate) fn release(&self) -> bool {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.present.swap(false, Ordering::AcqRel) && self.disk.unlink(&self.path).is_ok()
+    }
+}
