@@ -143,6 +143,24 @@ fn a_rebuild_after_a_crash_that_lost_the_truth_says_which_blobs_no_row_names() {
 }
 
 #[test]
+fn a_rebuild_after_a_crash_that_lost_the_truth_brings_the_last_acknowledged_push_back() {
+    let mut world = World::start();
+    let gem = Gem::new("lamp", "1.0.0");
+    world.admin().push(FIRST, &gem).expect(200);
+    world.kill();
+    for file in world.files().into_iter().filter(|file| name(file).starts_with("truth")) {
+        std::fs::remove_file(file).unwrap();
+    }
+    let rebuilt = world.run("rebuild");
+    assert!(rebuilt.status.success(), "{rebuilt:?}");
+    let checked = world.run("check");
+    assert!(checked.status.success(), "{checked:?}");
+    world.resume();
+    let answer = world.anon().get(&format!("/repository/{FIRST}/gems/lamp-1.0.0.gem"));
+    assert_eq!(answer.expect(200).body, gem.bytes());
+}
+
+#[test]
 fn what_an_upload_left_that_was_killed_is_no_damage() {
     let mut world = World::start();
     let admin = world.admin();

@@ -12,6 +12,7 @@ use crate::hashing::hex;
 use crate::layout::Layout;
 use crate::orphans::find_orphans;
 use crate::progress::Progress;
+use crate::recent_rows::{self, is_recent};
 use crate::record::Seq;
 use crate::segments::{self, Segment};
 use crate::sqlite::Sqlite;
@@ -55,7 +56,9 @@ pub(crate) fn check_on(
         report.problems.push(Problem::SegmentMissing { first: Seq(gap.after.0 + 1), last: gap.last });
     }
     let names = |folder: &Path| disk.list(folder).map_err(Error::io("list", folder));
-    let segment = |name: &str| name == segments::TEMPORARY || Segment::parse(name).is_some();
+    let differing = recent_rows::differing(truth, disk, layout)?;
+    report.problems.extend(differing.map(Problem::RecentRowDiffers));
+    let segment = |name: &str| name == segments::TEMPORARY || is_recent(name) || Segment::parse(name).is_some();
     let (folder, temporary) = (layout.segments(), layout.temporary_blobs());
     let strays = names(&folder)?.into_iter().filter(|name| !segment(name));
     report.problems.extend(strays.map(|name| Problem::Stray(folder.join(name))));

@@ -1,16 +1,18 @@
-//! Commits batches for the writer's thread: one transaction, then the revisions.
+//! Commits batches for the writer's thread: one transaction, then the revisions, then the log of recent rows.
 //!
-//! The order is what makes it safe: blobs were synced before the batch arrived, then COMMIT, then the revisions, then the reply.
+//! The order is what makes it safe: blobs were synced before the batch arrived, then COMMIT, then the revisions, then the log, then the
+//! reply.
 
 use crate::catalog::{Batch, Catalog, Conflict};
 use crate::change::Change;
-use crate::disk::{Disk, Failpoint};
+use crate::disk::Failpoint;
 use crate::entry::State;
 use crate::error::Error;
 use crate::first_seen_budget::FirstSeenBudget;
 use crate::group_membership::GroupMembership;
 use crate::holdings::Holdings;
 use crate::pool::lock;
+use crate::recent_rows::RecentRows;
 use crate::record::{RepositoryId, Seq};
 use crate::revision::{Revisions, Unit};
 use crate::space::Space;
@@ -23,11 +25,11 @@ use std::sync::{Arc, Mutex};
 pub(crate) struct Committer {
     truth: Box<dyn Catalog>,
     membership: Arc<Mutex<GroupMembership>>,
-    disk: Arc<dyn Disk>,
     space: Arc<Space>,
     first_seen: Arc<FirstSeenBudget>,
     holdings: Arc<Holdings>,
     revisions: Arc<Revisions>,
+    recent: Arc<RecentRows>,
     /// The number of the last committed change.
     last: Arc<AtomicU64>,
 }
@@ -35,16 +37,16 @@ pub(crate) struct Committer {
 impl Committer {
     pub(crate) fn new(
         mut truth: Box<dyn Catalog>,
-        disk: Arc<dyn Disk>,
         space: Arc<Space>,
         first_seen: Arc<FirstSeenBudget>,
         holdings: Arc<Holdings>,
         revisions: Arc<Revisions>,
+        recent: Arc<RecentRows>,
         last: Arc<AtomicU64>,
     ) -> Result<Self, Error> {
         let membership = Arc::new(Mutex::new(GroupMembership::new(truth.repositories()?)));
         holdings.set_published(truth.holdings()?);
-        let mut committer = Self { truth, membership, disk, space, first_seen, holdings, revisions, last };
+        let mut committer = Self { truth, membership, space, first_seen, holdings, revisions, recent, last };
         committer.update_first_seen_budget()?;
         Ok(committer)
     }
@@ -78,6 +80,7 @@ impl Committer {
 
     /// Makes each batch or refuses it, all in one transaction, and voids the stamps that the changes touch.
     pub(crate) fn commit(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
+        let before = Seq(self.last.load(Ordering::Acquire));
         let mut written = self.transact(batches);
         let full = written.as_ref().is_err_and(Error::is_disk_full);
         if full && !batches.iter().any(writes_content) && self.space.use_reserve() {
@@ -110,6 +113,7 @@ impl Committer {
             let holding = self.truth.holding(id);
             self.holdings.set_published(holding.ok().map(|holding| (id, holding)));
         }
+        self.recent.append(&self.truth.journal_text(before, usize::MAX, usize::MAX)?)?;
         self.failpoint(Failpoint::BeforeAcknowledgement)?;
         Ok(answers)
     }
@@ -157,7 +161,7 @@ impl Committer {
     }
 
     fn failpoint(&self, point: Failpoint) -> Result<(), Error> {
-        self.disk.point(point).map_err(Error::io("commit to", Path::new("truth.sqlite")))
+        self.space.point(point).map_err(Error::io("commit to", Path::new("truth.sqlite")))
     }
 }
 

@@ -32,6 +32,7 @@ mod package;
 mod pool;
 mod progress;
 mod rebuild;
+mod recent_rows;
 mod record;
 mod reserve;
 mod revision;

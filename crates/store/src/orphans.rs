@@ -1,7 +1,7 @@
 //! Blobs on disk that no row refers to.
 //!
 //! Bytes are kept before their row is written. So there are orphans after an upload that was interrupted between the two, and after a
-//! crash that lost the truth with its last rows: segments are up to a second behind.
+//! crash that lost the truth and the log of recent rows.
 
 use crate::catalog::Catalog;
 use crate::digest::Digest;

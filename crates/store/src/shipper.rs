@@ -4,6 +4,7 @@ use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::layout::Layout;
 use crate::pool::lock;
+use crate::recent_rows::RecentRows;
 use crate::record::Seq;
 use crate::segments::{self, Gap};
 use crate::space::Space;
@@ -22,6 +23,8 @@ pub(crate) struct Shipment {
     pub(crate) clock: Clock,
     pub(crate) log: Log,
     pub(crate) recorder: Arc<Recorder>,
+    /// Has the rows that are not shipped yet.
+    pub(crate) recent: Arc<RecentRows>,
     /// The last committed row.
     pub(crate) last: Arc<AtomicU64>,
     /// The last row up to which segments have all rows.
@@ -67,6 +70,7 @@ impl Shipper {
                     let _ = waiting.send(reached.clone());
                 }
                 if requests.stop {
+                    shipment.recent.close(Seq(shipment.shipped.load(Ordering::Acquire)));
                     return;
                 }
             }
@@ -137,6 +141,7 @@ impl Shipment {
             self.recorder.release(event);
             done?;
         }
+        self.recent.remove_shipped(Seq(self.shipped.load(Ordering::Acquire)));
         Ok(Seq(self.shipped.load(Ordering::Acquire)))
     }
 

@@ -1,6 +1,6 @@
 //! Decides whether anything may be written: the free space is above the floor, and no sync has ever failed.
 
-use crate::disk::{Disk, RealDisk};
+use crate::disk::{Disk, Failpoint, RealDisk};
 use crate::error::Error;
 use crate::reserve::Reserve;
 use std::io;
@@ -139,6 +139,11 @@ impl Space {
             self.log.error("a sync failed: nothing is written until a restart", &[("error", error)]);
         }
         result
+    }
+
+    /// Marks a point at which a test can stop a run.
+    pub(crate) fn point(&self, point: Failpoint) -> io::Result<()> {
+        self.disk.point(point)
     }
 
     /// Writes a whole file durably: writes and syncs `temporary`, renames it to `path` in the same folder, and syncs the folder.

@@ -9,6 +9,7 @@ mod freshness;
 mod group;
 pub(crate) mod holding;
 mod journal;
+mod recent_rows;
 pub(crate) mod same;
 
 use crate::{Change, Error, Hashes, Store, StoreOptions};

@@ -40,6 +40,8 @@ pub enum Problem {
     SegmentDamaged(String),
     /// A segment differs from the journal.
     SegmentDiffers(String),
+    /// A row of the log of recent rows differs from the journal, or the journal does not have it.
+    RecentRowDiffers(Seq),
     /// The bytes of a cached file of an upstream do not match its digest. The next request fetches it again.
     CachedFileDamaged {
         /// A path for which it is cached.
@@ -64,6 +66,9 @@ impl fmt::Display for Problem {
             Self::Journal(why) | Self::SegmentDamaged(why) => f.write_str(why),
             Self::SegmentMissing { first, last } => write!(f, "no segment holds the rows {} to {}", first.0, last.0),
             Self::SegmentDiffers(name) => write!(f, "the segment `{name}` differs from the journal"),
+            Self::RecentRowDiffers(seq) => {
+                write!(f, "the row {} in the log of recent changes differs from the journal", seq.0)
+            }
             Self::CachedFileDamaged { path, digest, found } => {
                 write!(f, "the file `{digest}`, kept of an upstream for `{path}`, has the digest `{found}`")
             }

@@ -12,6 +12,7 @@ use crate::holdings::Holdings;
 use crate::layout::Layout;
 use crate::options::StoreOptions;
 use crate::pool::{Pool, PoolOptions, Threads};
+use crate::recent_rows::{RecentRows, logged};
 use crate::record::Seq;
 use crate::revision::Revisions;
 use crate::segments::{self, Segment};
@@ -41,6 +42,8 @@ impl Store {
         let whole_until = gaps.first().map_or(last_at_start, |gap| gap.after);
         let [last, shipped, renewed] = [seq.0, whole_until.0, 0].map(|figure| Arc::new(AtomicU64::new(figure)));
         let revisions = Arc::new(Revisions::new(seq));
+        let recent = RecentRows::new(disk.clone(), space.clone(), layout.clone(), log.clone(), seq)?;
+        let recent = Arc::new(recent);
         let bound = |name, capacity| {
             let bound = Bound::new(name, "", capacity);
             recorder.register(bound.clone());
@@ -89,6 +92,7 @@ impl Store {
             clock,
             log: log.clone(),
             recorder: recorder.clone(),
+            recent: recent.clone(),
             last: last.clone(),
             shipped: shipped.clone(),
             last_at_start,
@@ -98,11 +102,11 @@ impl Store {
         let shipper = Shipper::start(shipment, options.ship_every)?;
         let committer = Committer::new(
             truth,
-            disk.clone(),
             space.clone(),
             first_seen.clone(),
             holdings.clone(),
             revisions.clone(),
+            recent,
             last.clone(),
         )?;
         let membership = committer.membership();
@@ -141,7 +145,7 @@ fn reader(layout: &Layout) -> Result<Box<dyn Catalog>, Error> {
     Ok(Box::new(Sqlite::reader(&layout.truth())?))
 }
 
-/// The truth, which has at least every change of the segments.
+/// The truth, which has at least every change of the segments and of the log of recent rows.
 struct Opened {
     truth: Box<dyn Catalog>,
     /// Its last change.
@@ -154,7 +158,8 @@ fn open_truth(disk: &dyn Disk, layout: &Layout, space: &Space) -> Result<Opened,
     // The last process may have been killed between the rename of a segment and the sync of the folder.
     space.sync_folder(&layout.segments())?;
     let segments = segments::list(disk, layout)?;
-    let reached = segments::last_row(&segments);
+    let reached = logged(disk, layout)?.last().map(|(seq, _)| *seq).max(Some(segments::last_row(&segments)));
+    let reached = reached.unwrap_or_default();
     if reached > Seq(0) && !layout.truth().exists() {
         return Err(Error::SegmentsAhead { segments: reached, truth: Seq(0) });
     }

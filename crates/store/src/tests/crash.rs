@@ -106,7 +106,26 @@ fn assert_whole(disk: &SimDisk, folder: &Path, when: &str) {
     }
 }
 
-async fn crash_everywhere(losses: &[Loss]) {
+/// Whether the truth is lost too, and made again.
+#[derive(Clone, Copy)]
+enum Truth {
+    Kept,
+    Lost,
+}
+
+/// Removes the truth, and makes it again where anything was ever committed.
+fn lose_truth(data: &Path, disk: &SimDisk, when: &str) {
+    let layout = Layout::new(data);
+    crate::database_files::remove_database(&layout.truth()).unwrap();
+    match crate::rebuild::rebuild_on(Arc::new(disk.clone()), &layout, &mut |_| ()) {
+        Ok(_) | Err(Error::NoSegments(_)) => {}
+        // The folder of segments does not exist yet.
+        Err(Error::Io { what: "list", .. }) => {}
+        Err(error) => panic!("{when}: {error}"),
+    }
+}
+
+async fn crash_everywhere(losses: &[Loss], truth: Truth) {
     for n in 0.. {
         let mut ended = false;
         for loss in losses {
@@ -116,6 +135,9 @@ async fn crash_everywhere(losses: &[Loss]) {
             ended = !disk.crashed();
             let when = format!("{loss:?} at point {n}, {:?}", disk.trace().last());
             disk.restart(*loss);
+            if let Truth::Lost = truth {
+                lose_truth(folder.path(), &disk, &when);
+            }
             assert_nothing_is_lost(folder.path(), &disk, &told, &when).await;
         }
         if ended {
@@ -126,12 +148,17 @@ async fn crash_everywhere(losses: &[Loss]) {
 
 #[tokio::test]
 async fn nothing_acknowledged_is_lost_when_the_machine_stops_anywhere() {
-    crash_everywhere(&[1, 2, 3].map(Loss::Machine)).await;
+    crash_everywhere(&[1, 2, 3].map(Loss::Machine), Truth::Kept).await;
+}
+
+#[tokio::test]
+async fn nothing_acknowledged_is_lost_when_a_crash_anywhere_takes_the_truth_too() {
+    crash_everywhere(&[Loss::Machine(1), Loss::Process], Truth::Lost).await;
 }
 
 #[tokio::test]
 async fn nothing_acknowledged_is_lost_when_the_process_is_killed_anywhere() {
-    crash_everywhere(&[Loss::Process]).await;
+    crash_everywhere(&[Loss::Process], Truth::Kept).await;
 }
 
 #[tokio::test]
@@ -157,12 +184,18 @@ async fn the_scenario_passes_every_failpoint_of_the_list_and_syncs_before_it_com
     for point in Failpoint::ALL {
         assert!(trace.contains(point), "{point:?} was never passed");
     }
-    let mut unsynced = 0;
+    let (mut bytes, mut names, mut logged) = (0, 0, true);
     for point in trace {
         match point {
-            Failpoint::Write | Failpoint::Rename => unsynced += 1,
-            Failpoint::SyncFolder => unsynced = 0,
-            Failpoint::BeforeCommit => assert_eq!(unsynced, 0, "bytes are on disk before a row points at them"),
+            Failpoint::Write => bytes += 1,
+            Failpoint::Rename => names += 1,
+            Failpoint::SyncFolder => names = 0,
+            Failpoint::BeforeCommit => {
+                assert_eq!((bytes, names), (0, 0), "bytes are on disk before a row points at them")
+            }
+            Failpoint::AfterCommit => logged = false,
+            Failpoint::SyncFile => (bytes, logged) = (0, true),
+            Failpoint::BeforeAcknowledgement => assert!(logged, "the log has the row before it is acknowledged"),
             _ => {}
         }
     }
@@ -231,7 +264,8 @@ async fn damaged_bytes_and_segments_are_found_by_check_and_healed_by_the_same_by
     let entry = store.entry(R, "rack-3", &mut job()).await.unwrap().unwrap();
     let blob = layout.blob(&entry.hashes.sha256).file;
     disk.damage(&blob, b"rack-4").unwrap();
-    let segments = disk.list(&layout.segments()).unwrap();
+    let segments: Vec<_> =
+        disk.list(&layout.segments()).unwrap().into_iter().filter(|name| name.ends_with(".jsonl")).collect();
     disk.damage(&layout.segments().join(&segments[0]), b"{}\n").unwrap();
     disk.unlink(&layout.segments().join(&segments[1])).unwrap();
     let found = |verify| {
