@@ -63,7 +63,7 @@ fn fill(store: &Arc<Store>, corpus: &Corpus) -> Result<usize> {
 async fn keep(store: &Arc<Store>, bytes: Vec<u8>, event: &mut Event) -> Result<Hashes> {
     let mut staged = store.stage(event).await?;
     staged.write(bytes.into(), event).await?;
-    Ok(staged.keep(event).await?)
+    Ok(staged.keep(event).await?.hashes)
 }
 
 type Made = Result<(usize, Vec<Entry>)>;
@@ -97,7 +97,14 @@ fn make<'scope>(
 fn batch(repository: RepositoryId, entries: Vec<Entry>) -> Batch {
     let at = entries.iter().map(|entry| entry.published).max().unwrap_or_default();
     let changes = entries.into_iter().map(|entry| Change::Entry { repository, entry });
-    Batch { by: "daylight".to_owned(), from: "cli".to_owned(), at, expect: Vec::new(), changes: changes.collect() }
+    Batch {
+        by: "daylight".to_owned(),
+        from: "cli".to_owned(),
+        at,
+        expect: Vec::new(),
+        changes: changes.collect(),
+        holds: Vec::new(),
+    }
 }
 
 /// How far it is, on one line of standard error.

@@ -8,6 +8,7 @@ use crate::digest::{Digest, Hashes};
 use crate::disk::{Disk, DiskFile};
 use crate::error::Error;
 use crate::hashing::Hashing;
+use crate::holds::{Hold, Holds};
 use crate::layout::Layout;
 use crate::pool::lock;
 use crate::record::RepositoryId;
@@ -29,6 +30,8 @@ pub(crate) struct Blobs {
     /// Folders whose names are synced. A folder that merely exists may have been made by another thread that has not synced it yet.
     synced_folders: Mutex<HashSet<PathBuf>>,
     next: AtomicU64,
+    /// The blobs that uploads under way rely on.
+    holds: Holds,
     /// Held while a derived file is written: one at a time.
     writing_derived: Mutex<()>,
 }
@@ -42,6 +45,7 @@ impl Blobs {
             space,
             synced_folders: Mutex::default(),
             next: AtomicU64::new(0),
+            holds: Holds::default(),
             writing_derived: Mutex::default(),
         };
         for folder in [blobs.layout.blobs(), blobs.layout.blobs_by_digest(), blobs.layout.temporary_blobs()] {
@@ -88,6 +92,12 @@ impl Blobs {
         self.disk.open(path).map_err(Error::io("open", path))
     }
 
+    /// The blobs that uploads under way rely on.
+    #[expect(dead_code, reason = "the collector comes next")]
+    pub(crate) fn holds(&self) -> &Holds {
+        &self.holds
+    }
+
     pub(crate) fn keep_derived(&self, repository: RepositoryId, name: &str, parts: &[Bytes]) -> Result<(), Error> {
         let _turn = lock(&self.writing_derived);
         derived::keep(&*self.disk, &self.space, &self.layout.derived(repository, name), parts)
@@ -106,6 +116,15 @@ impl Blobs {
         lock(&self.synced_folders).insert(folder.to_owned());
         Ok(())
     }
+}
+
+/// Bytes that are durable under their digest.
+#[derive(Debug)]
+pub struct KeptBlob {
+    /// All digests of the bytes.
+    pub hashes: Hashes,
+    /// Keeps the blob from being deleted: goes into the batch that publishes the bytes.
+    pub hold: Hold,
 }
 
 /// A blob that is being written to a temporary file. Dropping it removes the file.
@@ -158,18 +177,21 @@ impl TemporaryBlob {
 
     /// Makes the bytes durable under their digest. If the blob exists already, its name moves to the new file, which has the same
     /// bytes: that costs nothing, repairs a damaged file, and does not rely on somebody else's sync.
-    pub(crate) fn keep(mut self) -> Result<Hashes, Error> {
+    ///
+    /// The blob is held before it has its name, so that the collector never deletes what a batch is about to name.
+    pub(crate) fn keep(mut self) -> Result<KeptBlob, Error> {
         let blobs = self.blobs.clone();
         blobs.space.check_sound()?;
         let Some(path) = self.path.clone() else { return Err(Error::GivenUp) };
         blobs.space.synced(self.file.sync()).map_err(Error::io("sync", &path))?;
         let hashes = std::mem::take(&mut self.hashing).finish();
+        let hold = blobs.holds.hold(hashes.sha256);
         let place = blobs.layout.blob(&hashes.sha256);
         blobs.make_synced_folder(&place.outer)?;
         blobs.make_synced_folder(&place.inner)?;
         blobs.space.rename(&path, &place.file)?;
         self.path = None;
-        Ok(hashes)
+        Ok(KeptBlob { hashes, hold })
     }
 }
 

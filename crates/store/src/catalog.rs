@@ -3,6 +3,7 @@
 //! One test suite runs against every implementation: SQLite, and the model in memory.
 
 mod batch;
+mod blob_reads;
 mod history;
 mod journal_row;
 mod reads;
@@ -10,6 +11,7 @@ mod rows;
 mod transactions;
 
 pub use batch::{Batch, CommitError, Conflict, Expect};
+pub use blob_reads::BlobReads;
 pub use history::JournalReads;
 pub use journal_row::JournalRow;
 pub use reads::{EntryReads, SettingReads, UnitReads};
@@ -17,6 +19,6 @@ pub use rows::{Facts, FirstSeen, Holding, Outline, Span, Subject, UnitFacts, Uni
 pub use transactions::Transactions;
 
 /// All operations on the truth. They are synchronous: threads of the store call them, never an async runtime.
-pub trait Catalog: Transactions + EntryReads + UnitReads + SettingReads + JournalReads + Send {}
+pub trait Catalog: Transactions + EntryReads + UnitReads + SettingReads + JournalReads + BlobReads + Send {}
 
-impl<T: Transactions + EntryReads + UnitReads + SettingReads + JournalReads + Send> Catalog for T {}
+impl<T: Transactions + EntryReads + UnitReads + SettingReads + JournalReads + BlobReads + Send> Catalog for T {}

@@ -1,5 +1,6 @@
 //! The changes that the journal records. They stay readable for ever, so fields are only ever added.
 
+use crate::digest::Digest;
 use crate::entry::Entry;
 use crate::record::{RepositoryId, RepositoryRecord};
 use crate::token::TokenRecord;
@@ -56,6 +57,11 @@ pub enum Change {
         key: String,
         /// Its value now; null: back to the default.
         value: serde_json::Value,
+    },
+    /// The bytes of blobs were deleted, because nothing had named them for long enough. Each is named by earlier rows.
+    Collected {
+        /// Which.
+        blobs: Vec<Digest>,
     },
 }
 

@@ -156,6 +156,8 @@ impl Committer {
                 }
                 Change::Token { .. } => self.revisions.raise(Unit::Tokens),
                 Change::Setting { .. } => self.revisions.raise(Unit::Settings),
+                // No answer changes: nothing that can be asked for names these bytes.
+                Change::Collected { .. } => {}
             }
         }
     }
@@ -171,7 +173,7 @@ fn writes_content(batch: &Batch) -> bool {
     let withdrawn = |change: &Change| matches!(change, Change::Entry { entry, .. } if entry.state == State::Withdrawn);
     let withdraws = batch.changes.iter().any(withdrawn);
     let small = |change: &Change| match change {
-        Change::Repository { .. } | Change::Token { .. } | Change::Setting { .. } => true,
+        Change::Repository { .. } | Change::Token { .. } | Change::Setting { .. } | Change::Collected { .. } => true,
         Change::Entry { entry, .. } => entry.state == State::Withdrawn,
         // The listing that a withdrawal changes.
         Change::Unit { .. } => withdraws,

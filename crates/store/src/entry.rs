@@ -1,5 +1,6 @@
 //! Entries: the published files of repositories.
 
+use crate::blob_life::Keep;
 use crate::digest::Hashes;
 use serde::{Deserialize, Serialize};
 use telemetry::Millis;
@@ -49,6 +50,11 @@ impl Entry {
         Self { state: State::Withdrawn, changed: at, line: None, withdrawal, ..self.clone() }
     }
 
+    /// Which period of its bytes its withdrawal began. Rows of earlier versions have no reason.
+    pub fn keep(&self) -> Keep {
+        self.withdrawal.as_ref().map_or(Keep::Horizon, Withdrawal::keep)
+    }
+
     /// The entry as a change at `at` restores it. It keeps no index line: the caller adds the line of this change.
     pub fn restored(&self, at: Millis) -> Self {
         Self { state: State::Live, changed: at, line: None, withdrawal: None, ..self.clone() }
@@ -87,4 +93,16 @@ pub enum Withdrawal {
         /// The reason that the admin gave.
         why: String,
     },
+}
+
+impl Withdrawal {
+    /// Which period of its bytes it begins.
+    pub fn keep(&self) -> Keep {
+        match self {
+            Self::Retracted => Keep::Horizon,
+            Self::Deleted | Self::Cleanup { .. } => Keep::Undo,
+            Self::Pruned => Keep::Nothing,
+            Self::Purged { .. } => Keep::Purged,
+        }
+    }
 }

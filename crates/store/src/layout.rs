@@ -3,6 +3,7 @@
 //! ```text
 //! DATA/
 //!   daylight.lock    held by the one process that works on the folder
+//!   collecting.lock  held alone while blobs are deleted, and shared by whoever needs all of them to stay
 //!   version          the version of this layout: `1`
 //!   reserve          bytes that are set aside for changes on a full disk; may be deleted at any time
 //!   truth.sqlite     the truth: current state and journal (with -wal and -shm while it is open)
@@ -35,12 +36,18 @@ use std::path::{Path, PathBuf};
 pub const FORM: u32 = 1;
 
 /// What a folder may hold and still count as empty: files that are made before `version`, and what a new file system has.
-const IGNORED: [&str; 4] = ["daylight.lock", "version.new", "events", "lost+found"];
+const IGNORED: [&str; 5] = ["daylight.lock", "collecting.lock", "version.new", "events", "lost+found"];
 
 /// The paths in a data folder.
 #[derive(Debug, Clone)]
 pub struct Layout {
     data: PathBuf,
+}
+
+/// No blob is deleted while this exists.
+#[derive(Debug)]
+pub struct CollectorPause {
+    _file: File,
 }
 
 /// A file two folders below a root.
@@ -137,6 +144,31 @@ impl Layout {
         }
     }
 
+    /// Keeps all blobs where they are until the returned value is dropped, also when another process serves the folder: a backup takes
+    /// it before it reads the truth. Waits while blobs are being deleted, which takes some milliseconds.
+    pub fn pause_collector(&self) -> Result<CollectorPause, Error> {
+        let (path, file) = self.collecting_lock()?;
+        file.lock_shared().map_err(Error::io("lock", &path))?;
+        Ok(CollectorPause { _file: file })
+    }
+
+    /// The right to delete blobs; `None`: somebody needs them to stay.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the collector comes next"))]
+    pub(crate) fn try_collect(&self) -> Result<Option<File>, Error> {
+        let (path, file) = self.collecting_lock()?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(e)) => Err(Error::io("lock", &path)(e)),
+        }
+    }
+
+    fn collecting_lock(&self) -> Result<(PathBuf, File), Error> {
+        let path = self.data.join("collecting.lock");
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        Ok((path.clone(), file.map_err(Error::io("open", &path))?))
+    }
+
     /// Checks the version of the folder, or writes it into an empty folder.
     pub(crate) fn claim(&self, disk: &dyn Disk, space: &Space) -> Result<(), Error> {
         let path = self.version();
@@ -209,6 +241,15 @@ mod tests {
         let newer = claim(&layout).unwrap_err();
         assert!(matches!(&newer, Error::TooNew { found, .. } if found == "2"));
         assert!(foreign.hint().is_some() && newer.hint().is_some());
+    }
+
+    #[test]
+    fn nothing_is_collected_while_somebody_needs_the_blobs() {
+        let (_folder, layout) = folder();
+        let pauses = [layout.pause_collector().unwrap(), layout.pause_collector().unwrap()];
+        assert!(layout.try_collect().unwrap().is_none());
+        drop(pauses);
+        assert!(layout.try_collect().unwrap().is_some());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! This crate knows digests, keys and revisions. It knows no package format and no network protocol.
 
 mod as_of;
+mod blob_life;
 mod blobs;
 mod cache;
 mod catalog;
@@ -21,6 +22,7 @@ mod first_seen_budget;
 mod group_membership;
 mod hashing;
 mod holdings;
+mod holds;
 mod lane;
 mod layout;
 mod model;
@@ -50,18 +52,21 @@ mod token;
 mod writer;
 
 pub use as_of::CatalogAsOf;
+pub use blob_life::{BlobLife, BlobUse, Keep, UseEnd};
+pub use blobs::KeptBlob;
 pub use cache::{CachedFile, CachedPath, FolderPresence, Held, Origin, UpstreamPresence};
 pub use catalog::{
-    Batch, Catalog, CommitError, Conflict, EntryReads, Expect, Facts, FirstSeen, Holding, JournalReads, JournalRow,
-    Outline, SettingReads, Span, Subject, Transactions, UnitFacts, UnitReads, UnitRows,
+    Batch, BlobReads, Catalog, CommitError, Conflict, EntryReads, Expect, Facts, FirstSeen, Holding, JournalReads,
+    JournalRow, Outline, SettingReads, Span, Subject, Transactions, UnitFacts, UnitReads, UnitRows,
 };
 pub use change::Change;
 pub use check::{Problem, Report, check};
 pub use digest::{Digest, Hashes};
 pub use entry::{Entry, EntryOrigin, State, Withdrawal};
 pub use error::Error;
+pub use holds::Hold;
 pub use lane::Lane;
-pub use layout::{FORM, Layout};
+pub use layout::{CollectorPause, FORM, Layout};
 pub use model::Model;
 pub use opaque_settings::OpaqueSettings;
 pub use options::StoreOptions;

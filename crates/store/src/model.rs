@@ -1,5 +1,6 @@
 //! The truth in memory, in the plainest code: the oracle that SQLite and other crates' property tests are compared with.
 
+mod blob_uses;
 mod entries;
 mod expectations;
 mod history;

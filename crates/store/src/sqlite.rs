@@ -1,6 +1,7 @@
 //! The truth in SQLite: the journal, and tables that are derived from it in the same transaction.
 
 mod apply;
+mod blob_uses;
 mod connection;
 mod entries;
 mod expectations;

@@ -1,6 +1,6 @@
 //! An upload on its way into the store, as its caller sees it.
 
-use crate::blobs::{Blobs, TemporaryBlob};
+use crate::blobs::{Blobs, KeptBlob, TemporaryBlob};
 use crate::digest::{Digest, Hashes};
 use crate::error::Error;
 use crate::lane::Lane;
@@ -74,7 +74,7 @@ impl Staged {
     }
 
     /// Makes the bytes durable under their digest: when this returns they are on disk, and a row may refer to them.
-    pub async fn keep(mut self, event: &mut Event) -> Result<Hashes, Error> {
+    pub async fn keep(mut self, event: &mut Event) -> Result<KeptBlob, Error> {
         let writing = self.writing.take().ok_or(Error::GivenUp)?;
         self.threads.run(Lane::Change, Op::BlobSync, event, |_| writing.keep()).await?
     }

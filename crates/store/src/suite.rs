@@ -33,6 +33,11 @@ pub(crate) fn run<C: Catalog>(make: impl Fn() -> C) {
     a_setting_of_null_is_back_to_its_default(make());
     blobs_are_known_for_ever(make());
     crate::tests::holding::a_catalog_always_knows_how_much_each_repository_holds(make(), make());
+    crate::tests::blob_uses::a_blob_is_used_until_each_entry_that_named_it_ends(make());
+    crate::tests::blob_uses::other_bytes_under_a_key_end_the_use_of_the_ones_before(make());
+    crate::tests::blob_uses::a_purge_ends_the_use_of_all_bytes_that_a_key_ever_had(make());
+    crate::tests::blob_uses::a_collected_blob_comes_back_only_with_its_bytes(make());
+    crate::tests::blob_uses::a_removed_repository_whose_bytes_are_collected_does_not_come_back(make());
     the_journal_replayed_makes_the_same(make(), make());
     a_gap_and_a_later_form_are_not_replayed(make());
 }
@@ -100,7 +105,7 @@ fn setting(key: &str, value: serde_json::Value) -> Change {
 }
 
 pub(crate) fn batch(expect: Vec<Expect>, changes: Vec<Change>) -> Batch {
-    Batch { by: "tester".into(), from: "cli".into(), at: Millis(5), expect, changes }
+    Batch { by: "tester".into(), from: "cli".into(), at: Millis(5), expect, changes, holds: Vec::new() }
 }
 
 pub(crate) fn made(catalog: &mut impl Catalog, changes: Vec<Change>) -> Seq {

@@ -1,6 +1,7 @@
 //! The store as its callers see it.
 
 mod as_of;
+pub(crate) mod blob_uses;
 mod crash;
 mod facade;
 pub(crate) mod facts;
@@ -37,7 +38,7 @@ pub(crate) async fn keep(store: &Store, bytes: &[u8]) -> Result<Hashes, Error> {
     for piece in bytes.chunks(5) {
         staged.write(Bytes::copy_from_slice(piece), &mut event).await?;
     }
-    staged.keep(&mut event).await
+    Ok(staged.keep(&mut event).await?.hashes)
 }
 
 /// Publishes an entry whose bytes are its key.

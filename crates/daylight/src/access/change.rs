@@ -191,7 +191,8 @@ impl Access {
         event: &mut Event,
     ) -> Result<(), Error> {
         let changes = records.into_iter().map(|record| Change::Token { record }).collect();
-        let batch = Batch { by: by.to_owned(), from: String::new(), at: self.clock.now(), expect, changes };
+        let batch =
+            Batch { by: by.to_owned(), from: String::new(), at: self.clock.now(), expect, changes, holds: Vec::new() };
         match self.store.commit(batch, event).await {
             Ok(_) => Ok(()),
             Err(CommitError::Conflict(conflict)) => match conflict.0 {

@@ -161,6 +161,7 @@ pub(crate) async fn change(
                 unit: name.to_owned(),
                 facts: owners.facts(name)?,
             }],
+            holds: Vec::new(),
         };
         match store.commit(batch, event).await {
             Ok(_) => return Ok(Found::Said(said)),

@@ -14,7 +14,9 @@ use crate::visible;
 use crate::workers::aside;
 use format::gem::{self, Package};
 use std::sync::Arc;
-use store::{Batch, Change, CommitError, Digest, Entry, Expect, Facts, Hashes, Lane, Seq, Staged, State, UnitRows};
+use store::{
+    Batch, Change, CommitError, Digest, Entry, Expect, Facts, Hashes, KeptBlob, Lane, Seq, Staged, State, UnitRows,
+};
 use telemetry::{Event, Millis, Op};
 
 /// How often a push that lost a race for its gem's unit tries again. Each lost race means that another push of the
@@ -55,7 +57,7 @@ pub(crate) async fn push(
     if let Some(there) = store.unit_in_other_case(repository.id, &package.name, event).await? {
         return Err(Error::OtherCase { name: package.name.clone(), there });
     }
-    let hashes = staged.keep(event).await.map_err(Error::Unsaved)?;
+    let KeptBlob { hashes, hold } = staged.keep(event).await.map_err(Error::Unsaved)?;
     let mut repository = repository.clone();
     for _ in 0..TRIES {
         let set = Hosted { repository: &repository, ..hosted };
@@ -74,6 +76,7 @@ pub(crate) async fn push(
                 Expect::UnitSpeltOneWay { repository: repository.id, unit: package.name.clone() },
             ],
             changes: [Change::Entry { repository: repository.id, entry }].into_iter().chain(claim).collect(),
+            holds: vec![hold.clone()],
         };
         match store.commit(batch, event).await {
             Ok(seq) => {

@@ -39,7 +39,10 @@ pub(crate) async fn reform(
         changes.push(Change::Repository { id, record: record.stored()? });
         let unchanged = Expect::RepositoryIs { id, record: Box::new((*repository.stored).clone()) };
         let expect = vec![unchanged, Expect::JournalAt(seq)];
-        match store.commit(Batch { by: by.to_owned(), from: String::new(), at, expect, changes }, event).await {
+        match store
+            .commit(Batch { by: by.to_owned(), from: String::new(), at, expect, changes, holds: Vec::new() }, event)
+            .await
+        {
             Ok(_) => return Ok(()),
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::JournalAt(_)) => {}
             Err(CommitError::Conflict(_)) => break,

@@ -47,6 +47,7 @@ pub(crate) async fn yank(
                 Expect::UnitAt { repository: id, unit: name.to_owned(), seq },
             ],
             changes: vec![Change::Entry { repository: id, entry }],
+            holds: Vec::new(),
         };
         match store.commit(batch, event).await {
             Ok(_) => {

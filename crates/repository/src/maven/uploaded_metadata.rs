@@ -125,7 +125,11 @@ async fn commit(
     event: &mut Event,
 ) -> Result<bool, Error> {
     expect.push(Expect::RepositoryLives(tree.repository.id));
-    match tree.store.commit(Batch { by: by.name.to_owned(), from: String::new(), at, expect, changes }, event).await {
+    match tree
+        .store
+        .commit(Batch { by: by.name.to_owned(), from: String::new(), at, expect, changes, holds: Vec::new() }, event)
+        .await
+    {
         Ok(_) => Ok(true),
         Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::RepositoryLives(_)) => {
             Err(Error::NoSuchRepository(tree.repository.record.name.clone()))

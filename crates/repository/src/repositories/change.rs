@@ -179,7 +179,8 @@ impl Repositories {
         let name = record.name.clone();
         let change = Change::Repository { id, record: record.stored()? };
         let (expect, changes) = (vec![Expect::RepositoryLives(id)], vec![change]);
-        let batch = Batch { by: by.to_owned(), from: String::new(), at: self.clock.now(), expect, changes };
+        let batch =
+            Batch { by: by.to_owned(), from: String::new(), at: self.clock.now(), expect, changes, holds: Vec::new() };
         match self.store.commit(batch, event).await {
             Err(CommitError::Conflict(_)) => Err(Error::NoSuchRepository(name)),
             Err(CommitError::Error(error)) => Err(error.into()),

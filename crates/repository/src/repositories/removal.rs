@@ -77,7 +77,17 @@ impl Repositories {
         let changes = vec![Change::Repository { id, record: record.stored()? }];
         match self
             .store
-            .commit(Batch { by: by.to_owned(), from: String::new(), at: self.clock.now(), expect, changes }, event)
+            .commit(
+                Batch {
+                    by: by.to_owned(),
+                    from: String::new(),
+                    at: self.clock.now(),
+                    expect,
+                    changes,
+                    holds: Vec::new(),
+                },
+                event,
+            )
             .await
         {
             Err(CommitError::Conflict(Conflict(Expect::RepositoryNameFree(name)))) => {

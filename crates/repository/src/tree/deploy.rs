@@ -10,7 +10,7 @@ use crate::tree::fetch::find;
 use crate::tree::file::{File, Provenance};
 use format::tree::{self as paths, Checksum};
 use serde_json::Value;
-use store::{Batch, Change, CommitError, Digest, Entry, Expect, Seq, Staged, State};
+use store::{Batch, Change, CommitError, Digest, Entry, Expect, KeptBlob, Seq, Staged, State};
 use telemetry::{Event, Millis};
 
 /// Takes what was uploaded as the file.
@@ -67,7 +67,7 @@ async fn publish(
         return Ok(false);
     }
     let publication = file.publication(tree, &staged, event).await?;
-    let hashes = staged.keep(event).await?;
+    let KeptBlob { hashes, hold } = staged.keep(event).await?;
     for _ in 0..TRIES {
         let at = now();
         let expect = match there {
@@ -103,7 +103,8 @@ async fn publish(
         listing.expect.extend([Expect::RepositoryLives(id), expect]);
         listing.changes.push(Change::Entry { repository: id, entry });
         let ListingChanges { expect, changes } = listing;
-        let batch = Batch { by: by.name.to_owned(), from: String::new(), at, expect, changes };
+        let (by, holds) = (by.name.to_owned(), vec![hold.clone()]);
+        let batch = Batch { by, from: String::new(), at, expect, changes, holds };
         match store.commit(batch, event).await {
             Ok(_) => {
                 if let Some(publication) = &publication {

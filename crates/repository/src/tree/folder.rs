@@ -35,7 +35,7 @@ pub(crate) async fn change(
         listing.expect.push(Expect::UnitAt { repository: id, unit: folder.to_owned(), seq: unit.seq });
         listing.changes.extend(changed.into_iter().map(|entry| Change::Entry { repository: id, entry }));
         let ListingChanges { expect, changes } = listing;
-        let batch = Batch { by: by.name.to_owned(), from: String::new(), at, expect, changes };
+        let batch = Batch { by: by.name.to_owned(), from: String::new(), at, expect, changes, holds: Vec::new() };
         match store.commit(batch, event).await {
             Ok(_) => return Ok(count),
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::RepositoryLives(_)) => {

@@ -53,8 +53,14 @@ impl Trial {
         let store = store.unwrap();
         let record = RepositoryRecord::new("maven", "maven", RepositoryKind::Hosted, Millis(0));
         let change = Change::Repository { id: RepositoryId(0), record: record.stored().unwrap() };
-        let batch =
-            Batch { by: "test".into(), from: String::new(), at: Millis(0), expect: vec![], changes: vec![change] };
+        let batch = Batch {
+            by: "test".into(),
+            from: String::new(),
+            at: Millis(0),
+            expect: vec![],
+            changes: vec![change],
+            holds: Vec::new(),
+        };
         let id = RepositoryId(store.commit(batch, &mut event).await.unwrap().0);
         let threads = Threads::Working("work");
         let options = PoolOptions { threads, bound: BoundName::WorkThreads, capacity: 8, wait: Op::WorkWait };

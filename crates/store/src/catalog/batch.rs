@@ -2,7 +2,9 @@
 
 use crate::change::Change;
 use crate::digest::Digest;
+use crate::entry::State;
 use crate::error::Error;
+use crate::holds::Hold;
 use crate::record::{RepositoryId, RepositoryRecord, Seq};
 use telemetry::Millis;
 
@@ -65,6 +67,10 @@ pub enum Expect {
     TokenNameFree(String),
     /// The token with this hash exists and is not revoked.
     TokenLives(Digest),
+    /// The bytes of the blob are not deleted. Expected of every entry that a batch makes live, unless the batch holds the bytes.
+    BlobKept(Digest),
+    /// No bytes of a live entry of the repository are deleted. Expected of every repository that a batch brings back.
+    RepositoryWhole(RepositoryId),
 }
 
 /// Changes that happen together or not at all.
@@ -80,6 +86,24 @@ pub struct Batch {
     pub expect: Vec<Expect>,
     /// The states after the changes.
     pub changes: Vec<Change>,
+    /// Keeps the bytes that the batch publishes from being deleted until it is answered.
+    pub holds: Vec<Hold>,
+}
+
+impl Batch {
+    /// What must hold although nobody said so: the bytes that the batch names are there, or it holds them.
+    pub(crate) fn implied(&self) -> impl Iterator<Item = Expect> {
+        self.changes.iter().filter_map(|change| match change {
+            Change::Entry { entry, .. } if entry.state == State::Live => {
+                let digest = entry.hashes.sha256;
+                (!self.holds.iter().any(|hold| hold.digest() == digest)).then_some(Expect::BlobKept(digest))
+            }
+            Change::Repository { id, record } if record.removed.is_none() && id.0 > 0 => {
+                Some(Expect::RepositoryWhole(*id))
+            }
+            _ => None,
+        })
+    }
 }
 
 /// The condition of a refused batch that did not hold.

@@ -37,13 +37,13 @@ pub trait EntryReads {
     /// How much each repository holds that ever had an entry, ordered by its id.
     fn holdings(&mut self) -> Result<Vec<(RepositoryId, Holding)>, Error>;
 
-    /// The blobs that entries refer to or ever did, after `after`, with their sizes.
+    /// The blobs that entries refer to or ever did and whose bytes are not deleted, after `after`, with their sizes.
     fn blobs(&mut self, after: Option<Digest>, limit: usize) -> Result<Vec<(Digest, u64)>, Error>;
 
     /// The number of those blobs.
     fn blob_count(&mut self) -> Result<u64, Error>;
 
-    /// Whether an entry refers to this blob, or ever did.
+    /// Whether an entry refers to this blob, or ever did, and its bytes are not deleted.
     fn refers_to_blob(&mut self, digest: &Digest) -> Result<bool, Error>;
 }
 

@@ -29,6 +29,8 @@ impl Model {
             Expect::TokenNameFree(name) => {
                 !self.tokens.values().any(|record| record.revoked.is_none() && record.name == *name)
             }
+            Expect::BlobKept(digest) => !self.collected.contains_key(digest),
+            Expect::RepositoryWhole(id) => !self.lost.contains(id),
             Expect::TokenLives(hash) => self.tokens.get(hash).is_some_and(|record| record.revoked.is_none()),
         }
     }

@@ -1,5 +1,6 @@
 //! The state of the model, and what a change does to it.
 
+use crate::blob_life::UseEnd;
 use crate::catalog::JournalRow;
 use crate::change::Change;
 use crate::digest::Digest;
@@ -7,7 +8,8 @@ use crate::entry::{Entry, State};
 use crate::record::{RepositoryId, RepositoryRecord, Seq};
 use crate::token::TokenRecord;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use telemetry::Millis;
 
 /// A catalog in memory.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +23,11 @@ pub struct Model {
     pub(super) tokens: BTreeMap<Digest, TokenRecord>,
     pub(super) settings: BTreeMap<String, Value>,
     pub(super) blobs: BTreeMap<Digest, u64>,
+    /// By blob, repository and key; `None`: the entry names it now.
+    pub(super) uses: BTreeMap<(Digest, RepositoryId, String), Option<UseEnd>>,
+    pub(super) collected: BTreeMap<Digest, Millis>,
+    /// Repositories of which bytes of a live entry are deleted.
+    pub(super) lost: BTreeSet<RepositoryId>,
     /// The state before the transaction that is under way.
     pub(super) before: Option<Box<Model>>,
 }
@@ -45,7 +52,7 @@ impl Model {
         match row.change.clone() {
             Change::Entry { repository, entry } => {
                 self.units.insert((repository, entry.unit.clone()), row.seq);
-                self.blobs.entry(entry.hashes.sha256).or_insert(entry.hashes.size_bytes);
+                self.track_entry(row.at, repository, &entry);
                 if let Some(line) = &entry.line {
                     self.lines.insert((repository, row.seq), line.clone());
                 }
@@ -58,6 +65,7 @@ impl Model {
                     false => self.facts.insert((repository, unit), facts),
                 };
             }
+            Change::Collected { blobs } => blobs.iter().for_each(|digest| self.track_collected(digest, row.at)),
             // Read from the journal.
             Change::FirstSeen { .. } => {}
             Change::Repository { id, record } => {

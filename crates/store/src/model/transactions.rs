@@ -9,8 +9,9 @@ impl Transactions for Model {
     fn begin(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
         self.before = Some(Box::new(self.clone()));
         let one = |batch: &Batch| {
-            if let Some(broken) = batch.expect.iter().find(|expect| !self.holds(expect)) {
-                return Err(Conflict(broken.clone()));
+            let mut expect = batch.expect.iter().cloned().chain(batch.implied());
+            if let Some(broken) = expect.find(|expect| !self.holds(expect)) {
+                return Err(Conflict(broken));
             }
             for change in &batch.changes {
                 self.apply(JournalRow::new(Seq(self.seq().0 + 1), batch, change));

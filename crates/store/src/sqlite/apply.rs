@@ -15,7 +15,11 @@ impl Sqlite {
         let body = json(row)?;
         self.run("INSERT INTO journal VALUES (?, ?)", params![int(row.seq.0), body])?;
         match &row.change {
-            Change::Entry { repository, entry } => self.apply_entry(row.seq, *repository, entry),
+            Change::Entry { repository, entry } => {
+                self.apply_entry(row.seq, *repository, entry)?;
+                self.track(row)
+            }
+            Change::Collected { .. } => self.track(row),
             Change::Unit { repository, unit, facts } => self.apply_unit(row.seq, *repository, unit, facts),
             Change::FirstSeen { repository, unit, .. } => self.apply_first_seen(row.seq, *repository, unit, body.len()),
             Change::Repository { id, record } => {
@@ -48,11 +52,10 @@ impl Sqlite {
              ON CONFLICT DO UPDATE SET seq = excluded.seq, live = live + excluded.live",
             params![id, entry.unit, int(seq.0), i64::from(live) - i64::from(was_live)],
         )?;
-        if let Some(line) = &entry.line {
-            self.run("INSERT INTO line VALUES (?, ?, ?)", params![id, int(seq.0), line])?;
+        match &entry.line {
+            Some(line) => self.run("INSERT INTO line VALUES (?, ?, ?)", params![id, int(seq.0), line]),
+            None => Ok(()),
         }
-        let blob = params![entry.hashes.sha256.0, int(entry.hashes.size_bytes)];
-        self.run("INSERT OR IGNORE INTO blob VALUES (?, ?)", blob)
     }
 
     fn apply_unit(&self, seq: Seq, id: RepositoryId, unit: &str, facts: &serde_json::Value) -> Result<(), Error> {

@@ -20,7 +20,9 @@ impl Sqlite {
     pub fn writer(path: &Path) -> Result<Self, Error> {
         let connection = Connection::open(path).map_err(Error::sqlite("open the truth"))?;
         schema::set_up(&connection, path)?;
-        Ok(Self::with(connection))
+        let mut writer = Self::with(connection);
+        writer.set_up_blob_uses()?;
+        Ok(writer)
     }
 
     /// Opens a connection that only reads. The database exists.
@@ -64,7 +66,7 @@ impl Sqlite {
     }
 
     /// Runs a statement that returns no rows.
-    pub(super) fn run(&self, sql: &str, values: impl Params) -> Result<(), Error> {
+    pub(crate) fn run(&self, sql: &str, values: impl Params) -> Result<(), Error> {
         let failed = Error::sqlite("write the truth");
         self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(values)).map_err(failed)?;
         Ok(())

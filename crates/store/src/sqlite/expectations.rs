@@ -20,9 +20,9 @@ pub(super) const UNIT_IN_OTHER_CASE: &str =
 impl Sqlite {
     /// The first condition of a batch that does not hold. `last`: the number of the last change so far.
     pub(super) fn broken(&self, batch: &Batch, last: Seq) -> Result<Option<Expect>, Error> {
-        for expect in &batch.expect {
-            if !self.holds(expect, last)? {
-                return Ok(Some(expect.clone()));
+        for expect in batch.expect.iter().cloned().chain(batch.implied()) {
+            if !self.holds(&expect, last)? {
+                return Ok(Some(expect));
             }
         }
         Ok(None)
@@ -51,6 +51,8 @@ impl Sqlite {
                 !self.exists("SELECT 1 FROM repository WHERE name = ? AND lives", [name])?
             }
             Expect::TokenNameFree(name) => !self.exists("SELECT 1 FROM token WHERE name = ? AND lives", [name])?,
+            Expect::BlobKept(digest) => !self.exists("SELECT 1 FROM collected WHERE sha256 = ?", [digest.0])?,
+            Expect::RepositoryWhole(id) => !self.exists("SELECT 1 FROM lost WHERE repository = ?", [int(id.0)])?,
             Expect::TokenLives(hash) => self.exists("SELECT 1 FROM token WHERE hash = ? AND lives", [hash.0])?,
         })
     }

@@ -1,15 +1,27 @@
 //! Whatever may happen to a catalog: changes and batches, made up.
 
 use super::{batch, entry, repository, setting, token};
-use crate::{Batch, Change, Digest, Expect, RepositoryId, Seq, State};
+use crate::{Batch, Change, Digest, Expect, RepositoryId, Seq, State, Withdrawal};
 use proptest::prelude::*;
 use serde_json::json;
 
 fn any_change() -> impl Strategy<Value = Change> {
     let name = || prop::sample::select(vec!["a", "b", "B", "é", "a\0b", ""]);
-    let state = prop::sample::select(vec![State::Live, State::Withdrawn]);
+    let reason = prop::sample::select(vec![
+        None,
+        Some(Withdrawal::Pruned),
+        Some(Withdrawal::Deleted),
+        Some(Withdrawal::Purged { why: "a secret".into() }),
+    ]);
+    // Roughly every fourth entry has the bytes of another one.
+    let state = (any::<bool>(), reason, prop::option::weighted(0.25, 0..4u32));
     let an_entry = (1..5u64, name(), 0..4u32, state, any::<bool>()).prop_map(|(id, unit, number, state, line)| {
-        let mut entry = entry(unit, number, state);
+        let (live, withdrawal, other) = state;
+        let mut entry = entry(unit, number, if live { State::Live } else { State::Withdrawn });
+        entry.withdrawal = withdrawal.filter(|_| !live);
+        if let Some(other) = other {
+            entry.hashes = crate::Hashes::of(format!("a-{other}").as_bytes());
+        }
         entry.line = entry.line.filter(|_| line);
         Change::Entry { repository: RepositoryId(id), entry }
     });
@@ -30,7 +42,10 @@ fn any_change() -> impl Strategy<Value = Change> {
         whole,
         seen,
     });
-    prop_oneof![4 => an_entry, 1 => a_unit, 1 => a_sight, 2 => a_repository, 1 => a_token, 1 => a_setting]
+    let gone = prop::collection::vec(0..4u32, 1..3).prop_map(|numbers| Change::Collected {
+        blobs: numbers.into_iter().map(|number| crate::Hashes::of(format!("a-{number}").as_bytes()).sha256).collect(),
+    });
+    prop_oneof![1 => gone, 4 => an_entry, 1 => a_unit, 1 => a_sight, 2 => a_repository, 1 => a_token, 1 => a_setting]
 }
 
 pub(crate) fn any_batch() -> impl Strategy<Value = Batch> {

@@ -25,7 +25,7 @@ async fn bytes_are_kept_under_their_digest_and_read_again() {
     let mut early = String::new();
     staged.open().unwrap().read_to_string(&mut early).unwrap();
     assert_eq!((early.as_str(), staged.size_bytes()), ("hello world", 11));
-    let hashes = staged.keep(&mut event).await.unwrap();
+    let hashes = staged.keep(&mut event).await.unwrap().hashes;
     assert_eq!(hashes.md5, "5eb63bbbe01eeed093cb22bb8f5acdc3");
     assert_eq!(hashes.sha1, "2aae6c35c94fcfb415dbe95f408b9ce91ee846ed");
     assert_eq!(hashes.sha256.to_string(), "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9");

@@ -18,6 +18,8 @@ pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
     }
     assert_eq!(one.holdings().unwrap(), other.holdings().unwrap());
     assert_eq!(one.blob_count().unwrap(), other.blob_count().unwrap());
+    let (first, last) = (crate::Digest([0; 32]), crate::Digest([255; 32]));
+    assert_eq!(one.blob_uses(&first, &last).unwrap(), other.blob_uses(&first, &last).unwrap());
     let [known, unknown] = [b"a-1", b"a-9"].map(|bytes| crate::Hashes::of(bytes).sha256);
     for digest in [known, unknown] {
         assert_eq!(one.refers_to_blob(&digest).unwrap(), other.refers_to_blob(&digest).unwrap());
@@ -71,6 +73,11 @@ pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
                 }
             }
             Change::Setting { key, .. } => assert_eq!(one.setting(key).unwrap(), other.setting(key).unwrap()),
+            Change::Collected { blobs } => {
+                for digest in blobs {
+                    assert_eq!(one.collected(digest).unwrap(), other.collected(digest).unwrap());
+                }
+            }
             Change::Repository { .. } | Change::Token { .. } => {}
         }
     }

@@ -1,0 +1,69 @@
+//! Which entries keep a blob, and which blobs are gone.
+
+use super::state::Model;
+use crate::blob_life::{BlobUse, Keep, UseEnd};
+use crate::catalog::BlobReads;
+use crate::change::Change;
+use crate::digest::Digest;
+use crate::entry::{Entry, State};
+use crate::error::Error;
+use crate::record::RepositoryId;
+use telemetry::Millis;
+
+impl BlobReads for Model {
+    fn blob_uses(&mut self, from: &Digest, through: &Digest) -> Result<Vec<(Digest, BlobUse)>, Error> {
+        let within = self.uses.iter().filter(|((digest, ..), _)| (from..=through).contains(&digest));
+        let removed = |id| self.repositories.get(id).and_then(|record| record.removed);
+        Ok(within.map(|((digest, id, _), ended)| (*digest, BlobUse { ended: *ended, removed: removed(id) })).collect())
+    }
+
+    fn collected(&mut self, digest: &Digest) -> Result<Option<Millis>, Error> {
+        Ok(self.collected.get(digest).copied())
+    }
+}
+
+impl Model {
+    /// Called before the journal has the change.
+    pub(super) fn track_entry(&mut self, at: Millis, repository: RepositoryId, entry: &Entry) {
+        let (digest, keep) = (entry.hashes.sha256, entry.keep());
+        let earlier = self.journal.iter().rev().filter_map(|row| match &row.change {
+            Change::Entry { repository: id, entry: earlier } if *id == repository && earlier.key == entry.key => {
+                Some(earlier.hashes.sha256)
+            }
+            _ => None,
+        });
+        let purged = entry.state == State::Withdrawn && keep == Keep::Purged;
+        let earlier: Vec<Digest> = if purged { earlier.collect() } else { earlier.take(1).collect() };
+        for earlier in earlier.into_iter().filter(|earlier| *earlier != digest) {
+            if let Some(ended) = self.uses.get_mut(&(earlier, repository, entry.key.clone())) {
+                match purged {
+                    true => *ended = Some(UseEnd { at, keep }),
+                    false => *ended = ended.or(Some(UseEnd { at, keep: Keep::Horizon })),
+                }
+            }
+        }
+        if entry.state == State::Live {
+            self.collected.remove(&digest);
+        } else if self.collected.contains_key(&digest) {
+            return;
+        }
+        self.blobs.entry(digest).or_insert(entry.hashes.size_bytes);
+        let place = (digest, repository, entry.key.clone());
+        let before = self.uses.get(&place).copied().flatten();
+        let ended = match entry.state {
+            State::Live => None,
+            // A withdrawal that is written again, for the same reason, ends nothing anew.
+            State::Withdrawn => before.filter(|end| end.keep == keep).or(Some(UseEnd { at, keep })),
+        };
+        self.uses.insert(place, ended);
+    }
+
+    pub(super) fn track_collected(&mut self, digest: &Digest, at: Millis) {
+        let of = |(of, ..): &(Digest, RepositoryId, String)| of == digest;
+        let live = self.uses.iter().filter(|(place, ended)| of(place) && ended.is_none());
+        self.lost.extend(live.map(|((_, id, _), _)| *id));
+        self.uses.retain(|place, _| !of(place));
+        self.blobs.remove(digest);
+        self.collected.insert(*digest, at);
+    }
+}
