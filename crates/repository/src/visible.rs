@@ -25,7 +25,7 @@ impl Row for Entry {
     }
 
     fn coordinates(&self, format: Format) -> Option<PackageVersion<'_>> {
-        Some(PackageVersion::new(format, format.rules().entry(self)?, Since::Moment(self.published)))
+        Some(PackageVersion::new(format, format.rules().entry(self)?, Since::Moment(self.first_published())))
     }
 }
 

@@ -44,6 +44,11 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// When it was first published: at its origin, where that is known, else here. Its age counts from then.
+    pub fn first_published(&self) -> Millis {
+        self.origin.as_ref().map_or(self.published, |origin| origin.at)
+    }
+
     /// The entry as a change at `at` withdraws it. It keeps no index line: the caller adds the line of this change.
     pub fn withdrawn(&self, withdrawal: Withdrawal, at: Millis) -> Self {
         let withdrawal = Some(withdrawal);

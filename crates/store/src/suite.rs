@@ -144,7 +144,7 @@ fn a_unit_has_its_entries_by_date_and_the_number_of_its_last_change(mut catalog:
     assert_eq!(rack.seq, Seq(4));
     assert_eq!(rack.entries, [entry("rack", 2, State::Live), entry("rack", 1, State::Withdrawn)]);
     assert_eq!(catalog.unit(R, "rake").unwrap().seq, Seq(3));
-    let outline = |entry: &Entry, facts: &str| (entry.state, entry.published, entry.changed, facts.to_owned());
+    let outline = |entry: &Entry, facts: &str| (entry.state, entry.published, entry.changed, facts.to_owned(), None);
     let [short, whole] = &rack.entries[..] else { unreachable!() };
     assert_eq!(
         outlines(&mut catalog, R, "rack"),
@@ -344,13 +344,13 @@ pub(crate) fn outlines(
     catalog: &mut impl Catalog,
     id: RepositoryId,
     unit: &str,
-) -> Vec<(State, Millis, Millis, String)> {
+) -> Vec<(State, Millis, Millis, String, Option<Millis>)> {
     let outlines = catalog.outlines(id, unit).unwrap().into_iter();
     let facts = |facts| match facts {
         crate::Facts::Brief(brief) => brief,
         crate::Facts::Whole(facts) => facts.get().to_owned(),
     };
-    outlines.map(|one| (one.state, one.published, one.changed, facts(one.facts))).collect()
+    outlines.map(|one| (one.state, one.published, one.changed, facts(one.facts), one.origin)).collect()
 }
 
 #[test]

@@ -142,7 +142,7 @@ async fn tell(
 /// What may be seen of `rows`.
 fn published(rows: &[Entry], view: View<'_>) -> Result<Vec<json::Published>, Error> {
     let one = |entry: &Entry| {
-        let (sha256, at) = (entry.hashes.sha256.to_string(), entry.published.to_string());
+        let (sha256, at) = (entry.hashes.sha256.to_string(), entry.first_published().to_string());
         Ok(json::Published { package: facts(entry)?, sha256, at })
     };
     visible(rows, view).map(|seen| one(seen.entry())).collect()

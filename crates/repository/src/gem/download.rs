@@ -32,7 +32,7 @@ pub(crate) async fn gemspec(
     event: &mut Event,
 ) -> Result<Found, Error> {
     let entry = find(hosted, full_name, now, event).await?;
-    let render = move || Ok(quick::render(&facts(&entry)?, entry.published.seconds()));
+    let render = move || Ok(quick::render(&facts(&entry)?, entry.first_published().seconds()));
     make(hosted, 1, event, render).await.map(Found::Gemspec)
 }
 

@@ -31,14 +31,14 @@ pub(crate) fn info_lines<'a>(
     });
     let line = |(package, entry): &(Package, &Entry)| {
         give_way();
-        info_line(package, &entry.hashes, entry.published, format)
+        info_line(package, &entry.hashes, entry.first_published(), format)
     };
     Ok((versions.iter().map(line).collect(), last))
 }
 
-/// The line of one version.
-pub(crate) fn info_line(package: &Package, hashes: &Hashes, published: Millis, format: FormatVersion) -> String {
-    gem::info::line(package, &hashes.sha256.to_string(), published.seconds(), format)
+/// The line of one version, which was first published at `created`.
+pub(crate) fn info_line(package: &Package, hashes: &Hashes, created: Millis, format: FormatVersion) -> String {
+    gem::info::line(package, &hashes.sha256.to_string(), created.seconds(), format)
 }
 
 /// What was taken out of the package when it was pushed.

@@ -30,7 +30,7 @@ impl Row for Outline {
                 Cow::Owned(facts.and_then(|facts| facts["number"].as_str().map(str::to_owned)).unwrap_or_default())
             }
         };
-        Some(PackageVersion::gem(&self.unit, number, Since::Moment(self.published)))
+        Some(PackageVersion::gem(&self.unit, number, Since::Moment(self.origin.unwrap_or(self.published))))
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Outline {
     pub published: Millis,
     /// When it last changed.
     pub changed: Millis,
+    /// When it was published at its origin, where that is known.
+    pub origin: Option<Millis>,
     /// What the format extracted from it.
     pub facts: Facts,
 }

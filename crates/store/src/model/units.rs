@@ -24,12 +24,13 @@ impl UnitReads for Model {
     fn outlines(&mut self, repository: RepositoryId, unit: &str) -> Result<Vec<Outline>, Error> {
         let name = Arc::<str>::from(unit);
         let outline = |entry: Entry| {
-            let Entry { state, published, changed, facts, .. } = entry;
+            let Entry { state, published, changed, facts, origin, .. } = entry;
+            let origin = origin.map(|origin| origin.at);
             let facts = match facts[Facts::BRIEF].as_str() {
                 Some(brief) => Facts::Brief(brief.to_owned()),
                 None => Facts::Whole(serde_json::value::to_raw_value(&facts).map_err(Error::row(Seq(0)))?),
             };
-            Ok(Outline { unit: name.clone(), state, published, changed, facts })
+            Ok(Outline { unit: name.clone(), state, published, changed, origin, facts })
         };
         self.unit(repository, unit)?.entries.into_iter().map(outline).collect()
     }

@@ -78,6 +78,20 @@ const OUTLINE: &str = "
     INSERT INTO outline SELECT repository, unit, key, live, published, json_extract(body, '$.changed'), NULL FROM entry;
 ";
 
+/// The origin of an entry in its outline, where it is known. No program of an earlier form wrote one, so the rows that are there
+/// have none.
+const OUTLINE_ORIGIN: &str = "
+    ALTER TABLE outline ADD COLUMN origin INTEGER;
+    DROP TRIGGER outline_of_entry;
+    CREATE TRIGGER outline_of_entry AFTER INSERT ON entry BEGIN
+        INSERT OR REPLACE INTO outline VALUES (
+            new.repository, new.unit, new.key, new.live, new.published, json_extract(new.body, '$.changed'),
+            CASE json_type(new.body, '$.facts.brief') WHEN 'text' THEN json_extract(new.body, '$.facts.brief') END,
+            json_extract(new.body, '$.origin.at')
+        );
+    END;
+";
+
 /// The numbers of the changes that each entry, or the facts of each unit, went through. A later table, which triggers maintain, also for
 /// programs that do not know it, so it needs no new form. The journal row is written before the others, so a trigger finds the
 /// number of its change as the last one. An existing database gets the same rows from its journal: a change to null facts has a row
@@ -140,6 +154,10 @@ pub(super) fn set_up(connection: &Connection, path: &Path) -> Result<(), Error> 
         if found.map_err(&failed)?.is_none() {
             connection.execute_batch(&format!("BEGIN IMMEDIATE; {schema} COMMIT;")).map_err(&failed)?;
         }
+    }
+    let column = "SELECT 1 FROM pragma_table_info('outline') WHERE name = 'origin'";
+    if connection.query_row(column, [], |_| Ok(())).optional().map_err(&failed)?.is_none() {
+        connection.execute_batch(&format!("BEGIN IMMEDIATE; {OUTLINE_ORIGIN} COMMIT;")).map_err(&failed)?;
     }
     add_holdings(connection).map_err(failed)
 }

@@ -33,8 +33,8 @@ impl UnitReads for Sqlite {
 
     fn outlines(&mut self, repository: RepositoryId, unit: &str) -> Result<Vec<Outline>, Error> {
         // Read in the order of the primary key and sorted here: SQLite would build a temporary table for the other order.
-        let sql =
-            "SELECT live, published, changed, brief, key FROM outline WHERE repository = ? AND unit = ? ORDER BY key";
+        let sql = "SELECT live, published, changed, brief, key, origin FROM outline
+                   WHERE repository = ? AND unit = ? ORDER BY key";
         let failed = Error::sqlite("read entries in outline");
         let mut statement = self.connection.prepare_cached(sql).map_err(&failed)?;
         let mut rows = statement.query(params![int(repository.0), unit]).map_err(&failed)?;
@@ -46,9 +46,10 @@ impl UnitReads for Sqlite {
                 Some(brief) => Facts::Brief(brief),
                 None => self.whole_facts(repository, &row.get::<_, String>(4).map_err(&failed)?)?,
             };
+            let origin = row.get::<_, Option<i64>>(5).map_err(&failed)?.map(Millis);
             let state = if live { State::Live } else { State::Withdrawn };
             let (unit, published, changed) = (name.clone(), Millis(published), Millis(changed));
-            outlines.push(Outline { unit, state, published, changed, facts });
+            outlines.push(Outline { unit, state, published, changed, origin, facts });
         }
         outlines.sort_by_key(|outline| outline.published);
         Ok(outlines)

@@ -1,9 +1,10 @@
 //! Whatever may happen to a catalog: changes and batches, made up.
 
 use super::{batch, entry, repository, setting, token};
-use crate::{Batch, Change, Digest, Expect, RepositoryId, Seq, State, Withdrawal};
+use crate::{Batch, Change, Digest, EntryOrigin, Expect, RepositoryId, Seq, State, Withdrawal};
 use proptest::prelude::*;
 use serde_json::json;
+use telemetry::Millis;
 
 fn any_change() -> impl Strategy<Value = Change> {
     let name = || prop::sample::select(vec!["a", "b", "B", "é", "a\0b", ""]);
@@ -15,16 +16,19 @@ fn any_change() -> impl Strategy<Value = Change> {
     ]);
     // Roughly every fourth entry has the bytes of another one.
     let state = (any::<bool>(), reason, prop::option::weighted(0.25, 0..4u32));
-    let an_entry = (1..5u64, name(), 0..4u32, state, any::<bool>()).prop_map(|(id, unit, number, state, line)| {
-        let (live, withdrawal, other) = state;
-        let mut entry = entry(unit, number, if live { State::Live } else { State::Withdrawn });
-        entry.withdrawal = withdrawal.filter(|_| !live);
-        if let Some(other) = other {
-            entry.hashes = crate::Hashes::of(format!("a-{other}").as_bytes());
-        }
-        entry.line = entry.line.filter(|_| line);
-        Change::Entry { repository: RepositoryId(id), entry }
-    });
+    let state = (state, prop::option::of(0..9i64));
+    let an_entry =
+        (1..5u64, name(), 0..4u32, state, any::<bool>()).prop_map(|(id, unit, number, (state, origin), line)| {
+            let (live, withdrawal, other) = state;
+            let mut entry = entry(unit, number, if live { State::Live } else { State::Withdrawn });
+            entry.withdrawal = withdrawal.filter(|_| !live);
+            if let Some(other) = other {
+                entry.hashes = crate::Hashes::of(format!("a-{other}").as_bytes());
+            }
+            entry.origin = origin.map(|at| Box::new(EntryOrigin { at: Millis(at), by: None, claimed_by: unit.into() }));
+            entry.line = entry.line.filter(|_| line);
+            Change::Entry { repository: RepositoryId(id), entry }
+        });
     let a_repository = (0..5u64, name(), prop::collection::vec(name(), 0..3), prop::bool::weighted(0.3))
         .prop_map(|(id, name, members, removed)| repository(id, name, &members, removed));
     let a_token = (0..4u8, name(), any::<bool>()).prop_map(|(number, name, revoked)| token(number, name, revoked));

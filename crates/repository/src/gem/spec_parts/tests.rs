@@ -13,7 +13,7 @@ fn row(number: &str, platform: &str, state: State) -> Outline {
         let facts = serde_json::json!({ "number": number, "platform": platform, "of no": "interest" });
         Facts::Whole(serde_json::value::to_raw_value(&facts).unwrap())
     };
-    Outline { unit: "lamp".into(), state, published: Millis(0), changed: Millis(0), facts }
+    Outline { unit: "lamp".into(), state, published: Millis(0), changed: Millis(0), origin: None, facts }
 }
 
 fn said(versions: &[(&str, &str)]) -> ChunkPart {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::catalog::{JournalReads as _, Subject, Transactions as _, UnitReads as _};
 use crate::change::Change;
-use crate::entry::State;
+use crate::entry::{EntryOrigin, State};
 use crate::record::{RepositoryId, Seq};
 use crate::sqlite::{Sqlite, entries, expectations};
 use crate::suite;
@@ -82,7 +82,7 @@ fn a_database_without_outlines_gets_them_and_keeps_them_whoever_writes() {
     truth.connection.execute_batch("DROP TRIGGER outline_of_entry; DROP TABLE outline;").unwrap();
     Box::new(truth).close().unwrap();
     let mut truth = Sqlite::writer(&path).unwrap();
-    let moments = |outlines: &[(State, Millis, Millis, String)]| -> Vec<_> {
+    let moments = |outlines: &[(State, Millis, Millis, String, Option<Millis>)]| -> Vec<_> {
         outlines.iter().map(|one| (one.0, one.1, one.2)).collect()
     };
     let filled = suite::outlines(&mut truth, suite::R, "rack");
@@ -92,6 +92,24 @@ fn a_database_without_outlines_gets_them_and_keeps_them_whoever_writes() {
     let after = suite::outlines(&mut truth, suite::R, "rack");
     assert_eq!((after[0].0, after[0].3.as_str()), (State::Withdrawn, "rack in short"));
     assert_eq!(after[1], filled[1]);
+}
+
+#[test]
+fn a_database_whose_outlines_lack_origins_gets_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("truth.sqlite");
+    let mut truth = Sqlite::writer(&path).unwrap();
+    suite::made(&mut truth, vec![suite::publish("rack", 1)]);
+    // As a program of form 3 left it.
+    truth.connection.execute_batch("DROP TRIGGER outline_of_entry; DROP TABLE outline;").unwrap();
+    truth.connection.execute_batch(super::OUTLINE).unwrap();
+    Box::new(truth).close().unwrap();
+    let mut truth = Sqlite::writer(&path).unwrap();
+    let mut entry = suite::entry("rack", 2, State::Live);
+    entry.origin = Some(Box::new(EntryOrigin { at: Millis(7), by: None, claimed_by: "admin".into() }));
+    suite::made(&mut truth, vec![Change::Entry { repository: suite::R, entry }]);
+    let origins: Vec<_> = suite::outlines(&mut truth, suite::R, "rack").into_iter().map(|one| one.4).collect();
+    assert_eq!(origins, [Some(Millis(7)), None], "the newer entry comes first, as its moment is earlier");
 }
 
 #[test]
