@@ -9,6 +9,7 @@ use crate::repositories::list::{self, ReadRecord};
 use crate::repositories::{Repositories, members};
 use crate::repository::{Repository, RepositoryTable};
 use std::sync::Arc;
+use store::{Entry, RepositoryKind};
 use telemetry::{Event, MemberRecord, MemberSaid};
 
 /// What would come of a question.
@@ -35,7 +36,31 @@ impl Repositories {
             Ok(_) if ask.subject().kind != "metadata" => event.members.iter().find(decides).filter(unknown),
             _ => None,
         };
-        depends.map_or_else(|| Foreseen::Answer(Box::new(answer)), |record| Foreseen::Depends(record.member.clone()))
+        if let Some(record) = depends {
+            return Foreseen::Depends(record.member.clone());
+        }
+        if answer.is_ok() {
+            self.tell_dates(&ask, event).await;
+        }
+        Foreseen::Answer(Box::new(answer))
+    }
+
+    /// Adds to the details of the event when the hosted file that answers `ask` was published, here and at its origin.
+    async fn tell_dates(&self, ask: &Ask<'_>, event: &mut Event) {
+        let Some(key) = ask.question.file() else { return };
+        let hit = event.members.iter().find(|record| record.said == MemberSaid::Hit).map(|record| &*record.member);
+        let mut all = ask.repository.leaves.iter().chain([&ask.repository]);
+        let hosted = all.find(|one| {
+            one.record.kind == RepositoryKind::Hosted && hit.is_none_or(|member| one.record.name == member)
+        });
+        let Some(hosted) = hosted else { return };
+        // What cannot be read is missing in the explanation only.
+        let Ok(Some(entry)) = hosted.entry(&self.store, key, event).await else { return };
+        let dates = describe_dates(&entry);
+        event.detail = match &*event.detail {
+            "" => dates,
+            detail => format!("{dates}; {detail}"),
+        };
     }
 
     /// The repositories as they would be with other settings of one of them, which must be such as can be.
@@ -57,4 +82,12 @@ impl Repositories {
         records.push(read(&repository, record));
         list::build_table(records, Some(&known), &self.room, known.stamp)
     }
+}
+
+/// When an entry was published, in words.
+fn describe_dates(entry: &Entry) -> String {
+    let here = format!("published here at {}", entry.published);
+    let Some(origin) = &entry.origin else { return here };
+    let by = origin.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
+    format!("{here}, at its origin at {}{by}, as `{}` claimed", origin.at, origin.claimed_by)
 }
