@@ -49,6 +49,7 @@ mod misbehaving;
 mod model;
 mod oldest_index;
 mod openapi;
+mod origins;
 mod overload;
 mod owners;
 mod pages;

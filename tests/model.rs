@@ -1,7 +1,7 @@
-//! Any interleaving of pushes, yanks and reads over several connections, against a model of what was acknowledged.
+//! Any interleaving of pushes, yanks, claims of origins and reads over several connections, against a model of what was acknowledged.
 //! A page in memory may never be older than the last acknowledged change it depends on, nor a 304 confirm such a one.
 
-use crate::world::{Answer, Gem, Person, Reader, World};
+use crate::world::{Answer, Gem, Index, Person, Reader, World};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::cell::Cell;
@@ -13,6 +13,7 @@ const CONNECTIONS: usize = 4;
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Push { name: usize, version: u8 },
+    Claim { name: usize, version: u8, day: u8 },
     Yank { name: usize, version: u8 },
     Info { name: usize },
     Versions,
@@ -24,6 +25,8 @@ fn steps() -> impl Strategy<Value = Vec<(usize, Step)>> {
     let (name, version) = (0..NAMES.len(), 0u8..4);
     let step = prop_oneof![
         3 => (name.clone(), version.clone()).prop_map(|(name, version)| Step::Push { name, version }),
+        2 => (name.clone(), version.clone(), 1u8..4)
+            .prop_map(|(name, version, day)| Step::Claim { name, version, day }),
         2 => (name.clone(), version.clone()).prop_map(|(name, version)| Step::Yank { name, version }),
         6 => name.clone().prop_map(|name| Step::Info { name }),
         3 => Just(Step::Versions),
@@ -39,6 +42,8 @@ struct Model {
     /// For each name, its live versions in the order of their pushes.
     live: BTreeMap<&'static str, Vec<u8>>,
     withdrawn: Vec<(usize, u8)>,
+    /// The day on which a version was published elsewhere, where somebody claimed one.
+    origins: BTreeMap<(usize, u8), u8>,
     /// The name and the change of each line of `/versions`.
     lines: Vec<String>,
 }
@@ -58,6 +63,16 @@ impl Model {
             self.lines.push(format!("{} 1.{version}", NAMES[name]));
         }
         200
+    }
+
+    /// Notes a push that claims an origin; the status it must have.
+    fn claim(&mut self, name: usize, version: u8, day: u8) -> u16 {
+        let was_live = self.is_live(name, version);
+        let status = self.push(name, version);
+        if status == 200 && self.origins.insert((name, version), day) != Some(day) && was_live {
+            self.lines.push(format!("{0} -1.{version},1.{version}", NAMES[name]));
+        }
+        status
     }
 
     /// Notes a yank; the status it must have.
@@ -92,6 +107,13 @@ impl Trial<'_> {
                 let answer = self.admin.push_on(&mut self.readers[at].connection, &self.repository, &gem).unwrap();
                 answer.expect(self.model.push(name, version));
             }
+            Step::Claim { name, version, day } => {
+                let gem = Gem::new(NAMES[name], &format!("1.{version}")).bytes();
+                let path = format!("/repository/{}/api/v1/gems", self.repository);
+                let claimed = [("Daylight-Published", &*origin(day))];
+                let answer = self.admin.on(&mut self.readers[at].connection, "POST", &path, &claimed, &gem).unwrap();
+                answer.expect(self.model.claim(name, version, day));
+            }
             Step::Yank { name, version } => {
                 let (version_text, connection) = (format!("1.{version}"), &mut self.readers[at].connection);
                 let answer = self.admin.yank_on(connection, &self.repository, NAMES[name], &version_text).unwrap();
@@ -103,6 +125,11 @@ impl Trial<'_> {
                 let told: Vec<&str> =
                     answer.text().lines().skip(1).map(|line| line.split(' ').next().unwrap()).collect();
                 assert_eq!(told, live.iter().map(|version| format!("1.{version}")).collect::<Vec<_>>());
+                for (line, version) in answer.text().lines().skip(1).zip(live) {
+                    let day = self.model.origins.get(&(name, *version));
+                    let created = day.map(|day| format!(",created_at:{}", origin(*day)));
+                    assert!(created.is_none_or(|created| line.ends_with(&created)), "{line}: {day:?}");
+                }
             }
             Step::Versions => {
                 let answer = self.read(at, "versions").expect(200);
@@ -128,6 +155,11 @@ impl Trial<'_> {
     }
 }
 
+/// The moment of an origin.
+fn origin(day: u8) -> String {
+    format!("2020-01-{day:02}T00:00:00Z")
+}
+
 #[test]
 fn no_reader_ever_sees_less_than_was_acknowledged() {
     let world = World::start();
@@ -141,6 +173,7 @@ fn no_reader_ever_sees_less_than_was_acknowledged() {
         let readers = (0..CONNECTIONS).map(|_| Reader::new(&admin)).collect();
         let mut trial = Trial { admin: &admin, repository, model: Model::default(), readers };
         steps.into_iter().for_each(|(at, step)| trial.step(at, step));
+        Index::read(&admin, &trial.repository);
         Ok(())
     };
     TestRunner::new(config).run(&steps(), trial).unwrap();

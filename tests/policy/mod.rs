@@ -20,7 +20,7 @@ pub(crate) fn world() -> World {
 }
 
 /// It is noon of that day of November.
-fn set_day(world: &World, day: u32) {
+pub(crate) fn set_day(world: &World, day: u32) {
     set_time(world, &format!("2026-11-{day:02}T12:00:00Z"));
 }
 

@@ -5,7 +5,7 @@ use crate::class::Class;
 use crate::config::FORM_BYTES;
 use crate::error::Error;
 use crate::route::{self, Content, Route};
-use crate::{access, accounts, admin, conformance, reply, upload};
+use crate::{access, accounts, admin, conformance, origin_headers, reply, upload};
 use bytes::Bytes;
 use front::{Reply, Request, client};
 use repository::{About, Ask, Brings, Found, Parameters, People, Place, Question, Reading, Repository, Scope, Unread};
@@ -85,6 +85,10 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
         Brings::Form => request.upload.collect(FORM_BYTES, event).await?,
         Brings::Nothing | Brings::File => Bytes::new(),
     };
+    let origin = match brings {
+        Brings::File => origin_headers::read(&request.headers, &who)?,
+        Brings::Nothing | Brings::Form => None,
+    };
     let people = if scope == Scope::AddOwner { Some(app.access.table(event).await?) } else { None };
     let query = request.query().unwrap_or_default().to_owned();
     let parameters = Parameters {
@@ -92,6 +96,7 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
         form: &form,
         server: &app.url,
         segment: &url.segment,
+        origin: origin.as_ref(),
         people: people.as_deref().map(|table| table as &dyn People),
     };
     let ask = Ask { repository, settings, question, parameters, place };

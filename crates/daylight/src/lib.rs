@@ -23,6 +23,7 @@ pub mod init;
 pub mod instance;
 mod maintenance;
 pub mod multipart;
+mod origin_headers;
 pub mod recent_paths;
 mod reply;
 pub mod route;

@@ -1,6 +1,7 @@
 //! What comes with a question beside its path: a query, a form, and the URL by which the client reaches the repository.
 
 use crate::error::Error;
+use crate::origin::OriginClaim;
 use format::percent::{Form, segment};
 use std::fmt::Debug;
 
@@ -15,6 +16,8 @@ pub struct Parameters<'a> {
     pub server: &'a str,
     /// The repository's name as the URL has it, with the moment as of which it is seen.
     pub segment: &'a str,
+    /// What an upload claims of its publication elsewhere.
+    pub origin: Option<&'a OriginClaim>,
     /// Who has a token, where the question may name somebody.
     pub people: Option<&'a dyn People>,
 }

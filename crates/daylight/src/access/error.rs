@@ -56,6 +56,9 @@ pub enum Error {
         /// Where.
         repository: String,
     },
+    /// Only an admin may say when something was published elsewhere.
+    #[error("token `{0}` may not say when a version was published elsewhere (`Daylight-Published`)")]
+    OriginNotAllowed(String),
     /// A key would have a scope that the token does not have with which it is made.
     #[error("token `{token}` cannot make a key with the scope `{scope}`, which it does not have itself")]
     Wider {
@@ -131,6 +134,7 @@ impl Error {
             Error::CrossSite | Error::OnlyPosted => Reason::CrossSite,
             Error::ScopeMissing { .. }
             | Error::RepositoryNotNamed { .. }
+            | Error::OriginNotAllowed(_)
             | Error::Wider { .. }
             | Error::NotItsMaker { .. } => Reason::ScopeMissing,
             Error::TokenNameTaken(_) => Reason::Conflict,
@@ -151,6 +155,9 @@ impl Error {
             Error::CredentialsUnknown => Some("`daylight token list` shows which there are".into()),
             Error::RepositoryNotNamed { .. } => Some("it is limited to others: `daylight token list` shows which".into()),
             Error::ScopeMissing { scope, .. } => Some(format!("use a token that has the scope `{scope}`")),
+            Error::OriginNotAllowed(_) => {
+                Some("use a token that has the scope `admin`, or upload without that header".into())
+            }
             Error::AccountMissing => Some("`daylight token create` makes one".into()),
             Error::Wider { .. } => Some("sign in with a token that has it, or ask for less".into()),
             Error::NotItsMaker { .. } => Some("sign in with the token the key was made with, or anew".into()),

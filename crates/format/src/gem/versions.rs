@@ -26,6 +26,13 @@ pub fn line(name: &str, op: Op, number: &str, platform: &str, md5: &str) -> Stri
     format!("{name} {sign}{} {md5}", slug(number, platform))
 }
 
+/// The line that a change appends after which the line of a version in `/info/NAME` is another. A version is never offered twice, so
+/// it goes and comes back at once.
+pub fn replacing_line(name: &str, number: &str, platform: &str, md5: &str) -> String {
+    let version = slug(number, platform);
+    format!("{name} -{version},{version} {md5}")
+}
+
 /// The line of a gem with all its versions, for a file that is started again. `info` has the lines of its `/info`,
 /// and `md5` is the digest of that file.
 pub fn summary<T: AsRef<str>>(name: &str, info: &[T], md5: &str) -> String {
@@ -142,6 +149,9 @@ mod tests {
         assert_eq!(line("rack", Op::Push, "3.1.2", "ruby", MD5), format!("rack 3.1.2 {MD5}"));
         assert_eq!(line("rack", Op::Yank, "3.1.2", "java", MD5), format!("rack -3.1.2-java {MD5}"));
         assert_eq!(tombstone("rack", MD5), format!("rack -0 {MD5}"));
+        let replacing = replacing_line("rack", "3.1.2", "java", MD5);
+        assert_eq!(replacing, format!("rack -3.1.2-java,3.1.2-java {MD5}"));
+        assert_eq!(subject(&replacing), Some(("rack", Op::Push)));
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl Repositories {
                 let staged = upload.ok_or(Error::GivenUp)?;
                 let _place = hosted.indexes.changing.read().await;
                 let reload = async |event: &mut Event| self.again(&ask.repository, event).await;
-                push::push(hosted, staged, by, now, reload, event).await
+                push::push(hosted, staged, ask.parameters.origin, by, now, reload, event).await
             }
             Question::Yank => self.yank(hosted, ask, by, event).await,
         };

@@ -8,14 +8,16 @@ use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::{facts, info_line, render_info};
 use crate::gem::owners::claim;
 use crate::gem::push_cache::GemState;
+use crate::origin::{OriginClaim, differs};
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::repository::Repository;
 use crate::visible;
 use crate::workers::aside;
-use format::gem::{self, Package};
+use format::gem::{self, Package, info::FormatVersion};
 use std::sync::Arc;
 use store::{
-    Batch, Change, CommitError, Digest, Entry, Expect, Facts, Hashes, KeptBlob, Lane, Seq, Staged, State, UnitRows,
+    Batch, Change, CommitError, Digest, Entry, EntryOrigin, Expect, Facts, Hashes, KeptBlob, Lane, Seq, Staged, State,
+    UnitRows,
 };
 use telemetry::{Event, Millis, Op};
 
@@ -23,10 +25,12 @@ use telemetry::{Event, Millis, Op};
 /// same gem won, so only a crowd pushing one gem at once can come near it.
 const TRIES: usize = 100;
 
-/// Publishes what was uploaded. `reload` finds the repository as it is set by now.
+/// Publishes what was uploaded. A gem that is published already with the same bytes gets the origin that is claimed. `reload` finds
+/// the repository as it is set by now.
 pub(crate) async fn push(
     hosted: Hosted<'_>,
     staged: Staged,
+    claimed: Option<&OriginClaim>,
     by: Actor<'_>,
     now: impl Fn() -> Millis,
     reload: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
@@ -46,12 +50,16 @@ pub(crate) async fn push(
 
     let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;
     let mut at = now();
-    let mut from = match load_state(hosted, &package, sha256, at, event).await? {
+    let origin = claimed.map(|claimed| claimed.accept(by, at)).transpose()?;
+    let upload = Upload { package: package.clone(), sha256, origin };
+    let mut from = match load_state(hosted, &upload, at, event).await? {
         Ok(from) => from,
         Err(said) => return Ok(said),
     };
     // `a` 1.0 for platform `2` and `a-1.0` 2 have one full name, and so one URL.
-    if let Some(there) = store.entry_in_any_case(repository.id, &full_name, event).await? {
+    if let Some(there) = store.entry_in_any_case(repository.id, &full_name, event).await?
+        && !from.is_published()
+    {
         return Err(stays_taken(&there));
     }
     if let Some(there) = store.unit_in_other_case(repository.id, &package.name, event).await? {
@@ -62,28 +70,36 @@ pub(crate) async fn push(
     for _ in 0..TRIES {
         let set = Hosted { repository: &repository, ..hosted };
         let claim = claim(set, &package.name, from.is_new(), by, event).await?;
-        let (entry, seq, state) = build_entry(set, from, &package, &hashes, at, event).await?;
+        let published = from.is_published();
+        let (entry, seq, state) = build_entry(set, from, &upload, &hashes, at, event).await?;
+        // Looked at before; but others push, too.
+        let free = Expect::KeyFreeInAnyCase { repository: repository.id, key: full_name.clone() };
         let batch = Batch {
             by: by.name.to_owned(),
             from: String::new(),
-            at: entry.published,
-            expect: vec![
+            at: entry.changed,
+            expect: [
                 // The line holds the MD5 of an `/info` in the form that was set.
                 Expect::RepositoryIs { id: repository.id, record: Box::new((*repository.stored).clone()) },
                 Expect::UnitAt { repository: repository.id, unit: package.name.clone(), seq },
-                // Looked at before; but others push, too.
-                Expect::KeyFreeInAnyCase { repository: repository.id, key: full_name.clone() },
                 Expect::UnitSpeltOneWay { repository: repository.id, unit: package.name.clone() },
-            ],
+            ]
+            .into_iter()
+            .chain((!published).then_some(free))
+            .collect(),
             changes: [Change::Entry { repository: repository.id, entry }].into_iter().chain(claim).collect(),
             holds: vec![hold.clone()],
         };
         match store.commit(batch, event).await {
             Ok(seq) => {
-                if let Some(state) = state {
-                    hosted.push_cache.put(repository.id, &package.name, state.made_by(seq));
+                match state {
+                    Some(state) => hosted.push_cache.put(repository.id, &package.name, state.made_by(seq)),
+                    None => hosted.push_cache.forget(repository.id, &package.name),
                 }
-                return Ok(Found::Said(format!("Successfully registered gem: {}", spoken(&package))));
+                return Ok(Found::Said(match published {
+                    true => format!("Gem was already pushed: {}; its origin was set", spoken(&package)),
+                    false => format!("Successfully registered gem: {}", spoken(&package)),
+                }));
             }
             Err(CommitError::Conflict(conflict)) => match conflict.0 {
                 Expect::UnitAt { .. } => hosted.push_cache.forget(repository.id, &package.name),
@@ -97,7 +113,7 @@ pub(crate) async fn push(
             Err(CommitError::Error(error)) => return Err(Error::Unsaved(error)),
         }
         at = now();
-        from = match load_state(Hosted { repository: &repository, ..hosted }, &package, sha256, at, event).await? {
+        from = match load_state(Hosted { repository: &repository, ..hosted }, &upload, at, event).await? {
             Ok(from) => from,
             Err(said) => return Ok(said),
         };
@@ -105,10 +121,28 @@ pub(crate) async fn push(
     Err(Error::Contended(package.name.clone()))
 }
 
+/// What was uploaded.
+#[derive(Clone)]
+struct Upload {
+    package: Arc<Package>,
+    sha256: Digest,
+    origin: Option<EntryOrigin>,
+}
+
 /// What a push goes on from: what is kept of the gem, where that is enough, else all its versions.
 enum Next {
     State(Arc<GemState>),
     Unit(Arc<UnitRows>),
+    /// The entry at this index has the same bytes, and another origin.
+    Published(Arc<UnitRows>, usize),
+}
+
+/// What is there of a version that is published already.
+enum Duplicate {
+    /// All of it: what to say then.
+    Whole(Found),
+    /// The bytes, as the entry at this index, with another origin.
+    OtherOrigin(usize),
 }
 
 impl Next {
@@ -116,23 +150,28 @@ impl Next {
     fn is_new(&self) -> bool {
         matches!(self, Next::Unit(unit) if unit.entries.is_empty())
     }
+
+    /// Whether the version is published, and only its origin changes.
+    fn is_published(&self) -> bool {
+        matches!(self, Next::Published(..))
+    }
 }
 
 /// From where the version can be published at `at`; or what to say where it is there already.
 async fn load_state(
     hosted: Hosted<'_>,
-    package: &Arc<Package>,
-    sha256: Digest,
+    upload: &Upload,
     at: Millis,
     event: &mut Event,
 ) -> Result<Result<Next, Found>, Error> {
-    let id = hosted.repository.id;
+    let (id, package) = (hosted.repository.id, &upload.package);
     if let Some(state) = hosted.push_cache.for_push(hosted.repository, package, at) {
         return Ok(Ok(Next::State(state)));
     }
     let unit = Arc::new(hosted.store.unit(id, &package.name, Lane::Change, event).await?);
-    Ok(match find_duplicate(hosted, &unit, package, sha256, event).await? {
-        Some(said) => Err(said),
+    Ok(match find_duplicate(hosted, &unit, upload, event).await? {
+        Some(Duplicate::Whole(said)) => Err(said),
+        Some(Duplicate::OtherOrigin(entry)) => Ok(Next::Published(unit, entry)),
         None => Ok(Next::Unit(unit)),
     })
 }
@@ -144,17 +183,16 @@ async fn read(hosted: Hosted<'_>, staged: &Staged, event: &mut Event) -> Result<
     Ok(hosted.context.workers.run(Lane::Change, Op::PackageRead, event, read).await??)
 }
 
-/// Whether the version is there already: what to say then.
+/// Whether the version is there already, and what of it.
 async fn find_duplicate(
     hosted: Hosted<'_>,
     unit: &Arc<UnitRows>,
-    package: &Arc<Package>,
-    sha256: Digest,
+    upload: &Upload,
     event: &mut Event,
-) -> Result<Option<Found>, Error> {
-    let (unit, package) = (unit.clone(), package.clone());
+) -> Result<Option<Duplicate>, Error> {
+    let (unit, upload) = (unit.clone(), upload.clone());
     let (workers, rows) = (&hosted.context.workers, unit.entries.len());
-    let look = move || taken(&unit, &package, sha256);
+    let look = move || taken(&unit, &upload);
     aside(workers, Lane::Change, Op::FactsRead, rows, event, look).await
 }
 
@@ -162,37 +200,45 @@ async fn find_duplicate(
 async fn build_entry(
     hosted: Hosted<'_>,
     next: Next,
-    package: &Arc<Package>,
+    upload: &Upload,
     hashes: &Hashes,
     at: Millis,
     event: &mut Event,
 ) -> Result<(Entry, Seq, Option<GemState>), Error> {
-    let unit = match next {
-        Next::State(state) => return event.time(Op::IndexExtend, || published(&state, package, hashes, at)),
-        Next::Unit(unit) => unit,
+    let (unit, there) = match next {
+        Next::State(state) => return event.time(Op::IndexExtend, || published(&state, upload, hashes, at)),
+        Next::Unit(unit) => (unit, None),
+        Next::Published(unit, there) => (unit, Some(there)),
     };
     let (rows, repository) = (unit.entries.len(), hosted.repository.clone());
-    let (package, hashes) = (package.clone(), hashes.clone());
+    let (upload, hashes) = (upload.clone(), hashes.clone());
     let enter = move || {
-        let state = GemState::of(&unit, &repository, at)?;
-        if state.ends_before(&package, at) {
-            return published(&state, &package, &hashes, at);
+        if let Some(there) = there {
+            return Ok((redated(&unit, there, &repository, &upload, at)?, unit.seq, None));
         }
-        Ok((inserted(&unit, &repository, &package, &hashes, at)?, unit.seq, None))
+        let state = GemState::of(&unit, &repository, at)?;
+        if state.ends_before(&upload.package, at) {
+            return published(&state, &upload, &hashes, at);
+        }
+        Ok((inserted(&unit, &repository, &upload, &hashes, at)?, unit.seq, None))
     };
     aside(&hosted.context.workers, Lane::Change, Op::IndexRender, rows, event, enter).await
 }
 
 /// Published versions are immutable: identical bytes again succeed, anything else is refused. `1.0` and `1.0.0` are
 /// the same version.
-fn taken(unit: &UnitRows, package: &Package, sha256: Digest) -> Result<Option<Found>, Error> {
-    for entry in &unit.entries {
+fn taken(unit: &UnitRows, upload: &Upload) -> Result<Option<Duplicate>, Error> {
+    let package = &upload.package;
+    for (index, entry) in unit.entries.iter().enumerate() {
         let there = facts(entry)?;
         if there.platform != package.platform || there.number != package.number {
             continue;
         }
-        if entry.state == State::Live && entry.hashes.sha256 == sha256 {
-            return Ok(Some(Found::Said(format!("Gem was already pushed: {}", spoken(package)))));
+        if entry.state == State::Live && entry.hashes.sha256 == upload.sha256 {
+            return Ok(Some(match differs(upload.origin.as_ref(), entry.origin.as_deref()) {
+                true => Duplicate::OtherOrigin(index),
+                false => Duplicate::Whole(Found::Said(format!("Gem was already pushed: {}", spoken(package)))),
+            }));
         }
         return Err(stays_taken(entry));
     }
@@ -209,12 +255,13 @@ fn stays_taken(entry: &Entry) -> Error {
 /// The entry as it will be, where its line in `/info` comes after all others.
 fn published(
     state: &GemState,
-    package: &Package,
+    upload: &Upload,
     hashes: &Hashes,
     at: Millis,
 ) -> Result<(Entry, Seq, Option<GemState>), Error> {
-    let after = state.after(package, at, &info_line(package, hashes, at, state.format));
-    let entry = announced(entry(package, hashes, at)?, package, &after.md5());
+    let (package, entry) = (&upload.package, entry(upload, hashes, at)?);
+    let after = state.after(package, at, &info_line(package, hashes, entry.first_published(), state.format));
+    let entry = announced(entry, package, &after.md5());
     Ok((entry, state.seq, Some(after)))
 }
 
@@ -222,19 +269,45 @@ fn published(
 fn inserted(
     unit: &UnitRows,
     repository: &Repository,
-    package: &Package,
+    upload: &Upload,
     hashes: &Hashes,
     at: Millis,
 ) -> Result<Entry, Error> {
-    let entry = entry(package, hashes, at)?;
+    let entry = entry(upload, hashes, at)?;
     let after = [unit.entries.as_slice(), std::slice::from_ref(&entry)].concat();
     let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.whole(at)), repository.info_format())?);
-    Ok(announced(entry, package, &md5))
+    Ok(announced(entry, &upload.package, &md5))
 }
 
-fn entry(package: &Package, hashes: &Hashes, at: Millis) -> Result<Entry, Error> {
+/// The published entry at `there` with the origin that the upload claims. Where `/info` tells moments, the line of the version becomes
+/// another, in its place, and a line of `/versions` says so.
+fn redated(
+    unit: &UnitRows,
+    there: usize,
+    repository: &Repository,
+    upload: &Upload,
+    at: Millis,
+) -> Result<Entry, Error> {
+    let mut after = unit.entries.clone();
+    let entry = after.get_mut(there).ok_or(Error::GivenUp)?;
+    let origin = upload.origin.clone().map(Box::new);
+    *entry = Entry { origin, changed: at, line: None, ..entry.clone() };
+    let entry = entry.clone();
+    let format = repository.info_format();
+    if format == FormatVersion::V1 {
+        return Ok(entry);
+    }
+    let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.whole(at)), format)?);
+    let package = facts(&entry)?;
+    let line = gem::versions::replacing_line(&entry.unit, package.number.as_str(), &package.platform, &md5);
+    Ok(Entry { line: Some(line), ..entry })
+}
+
+fn entry(upload: &Upload, hashes: &Hashes, at: Millis) -> Result<Entry, Error> {
+    let package = &upload.package;
     let key = package.full_name();
-    let mut facts = serde_json::to_value(package).map_err(|source| Error::Unreadable { key: key.clone(), source })?;
+    let mut facts =
+        serde_json::to_value(&**package).map_err(|source| Error::Unreadable { key: key.clone(), source })?;
     facts[Facts::BRIEF] = gem::dependencies::brief(package).into();
     let (unit, hashes) = (package.name.clone(), hashes.clone());
     Ok(Entry {
@@ -246,7 +319,7 @@ fn entry(package: &Package, hashes: &Hashes, at: Millis) -> Result<Entry, Error>
         hashes,
         facts,
         line: None,
-        origin: None,
+        origin: upload.origin.clone().map(Box::new),
         withdrawal: None,
     })
 }

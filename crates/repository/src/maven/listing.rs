@@ -15,6 +15,8 @@ use serde_json::Value;
 use store::State;
 use telemetry::{Event, Millis};
 
+/// The end of the version of a snapshot, which comes in builds.
+const SNAPSHOT: &str = "-SNAPSHOT";
 /// Units asked of the store at once.
 const PAGE: usize = 1_000;
 
@@ -26,7 +28,12 @@ pub(crate) trait Item: Serialize + DeserializeOwned + Clone + PartialEq {
     /// What tells it from others of its list.
     fn name(&self) -> String;
 
-    /// What it is, listed by `folder` since it was `published`.
+    /// Whether it comes in builds, each of which is published.
+    fn has_builds(&self) -> bool {
+        false
+    }
+
+    /// What it is, listed by `folder` and first `published` at that moment.
     fn named<'a>(&'a self, folder: &'a str, published: Millis) -> Option<PackageVersion<'a>>;
 }
 
@@ -62,6 +69,10 @@ impl Item for Version {
         self.version.clone()
     }
 
+    fn has_builds(&self) -> bool {
+        self.version.ends_with(SNAPSHOT)
+    }
+
     fn named<'a>(&'a self, folder: &'a str, published: Millis) -> Option<PackageVersion<'a>> {
         let (group, artifact) = folder.rsplit_once('/')?;
         Some(PackageVersion::maven(group, artifact, &self.version, Since::Moment(published)))
@@ -87,6 +98,10 @@ impl Item for Archetype {
         format!("{}:{}:{}", self.group, self.artifact, self.version)
     }
 
+    fn has_builds(&self) -> bool {
+        self.version.ends_with(SNAPSHOT)
+    }
+
     fn named<'a>(&'a self, _: &'a str, published: Millis) -> Option<PackageVersion<'a>> {
         Some(PackageVersion::maven(&self.group, &self.artifact, &self.version, Since::Moment(published)))
     }
@@ -100,6 +115,9 @@ pub(crate) struct ListingRow<T> {
     state: State,
     published: Millis,
     pub(crate) changed: Millis,
+    /// When it was published at its origin, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    origin: Option<Millis>,
     /// The folder that lists it, which its unit says.
     #[serde(skip)]
     folder: String,
@@ -111,7 +129,7 @@ impl<T: Item> Row for ListingRow<T> {
     }
 
     fn coordinates(&self, _: Format) -> Option<PackageVersion<'_>> {
-        self.what.named(&self.folder, self.published)
+        self.what.named(&self.folder, self.origin.unwrap_or(self.published))
     }
 }
 
@@ -124,15 +142,35 @@ impl<T: Item> ListingRow<T> {
         Ok(read.map(|listed| Self { folder: folder.to_owned(), ..listed }))
     }
 
-    /// How it is listed when it becomes so; `None` where it is so already.
-    pub(crate) fn after(before: Option<Self>, what: &T, state: State, at: Millis) -> Option<Self> {
-        match before {
-            Some(before) if before.state == state && (state == State::Withdrawn || before.what == *what) => None,
+    /// How it is listed when it becomes so, with this origin where it is known; `None` where it is so already.
+    pub(crate) fn after(
+        before: Option<Self>,
+        what: &T,
+        state: State,
+        origin: Option<Millis>,
+        at: Millis,
+    ) -> Option<Self> {
+        let Some(before) = before else {
+            let listed = Self { what: what.clone(), state, published: at, changed: at, origin, folder: String::new() };
+            return (state == State::Live).then_some(listed);
+        };
+        match state {
+            State::Withdrawn if before.state == state => None,
             // What is said of it when it goes is what was said of it before.
-            Some(before) if state == State::Withdrawn => Some(Self { state, changed: at, ..before }),
-            Some(before) => Some(Self { what: what.clone(), state, changed: at, ..before }),
-            None if state == State::Withdrawn => None,
-            None => Some(Self { what: what.clone(), state, published: at, changed: at, folder: String::new() }),
+            State::Withdrawn => Some(Self { state, changed: at, ..before }),
+            State::Live => {
+                let after = Self { what: what.clone(), state, origin: before.origin_with(origin), ..before.clone() };
+                (after != before).then_some(Self { changed: at, ..after })
+            }
+        }
+    }
+
+    /// Its origin when another of its files brings one: that, or the older of both where it has several builds.
+    fn origin_with(&self, brought: Option<Millis>) -> Option<Millis> {
+        match brought {
+            Some(brought) if !self.what.has_builds() => Some(brought),
+            Some(brought) if brought < self.origin.unwrap_or(self.published) => Some(brought),
+            _ => self.origin,
         }
     }
 }
@@ -176,10 +214,10 @@ mod tests {
     #[test]
     fn an_item_goes_and_comes_back_and_the_journal_keeps_it() {
         let after = |before: &ListingRow<Plugin>, prefix, state, at| {
-            ListingRow::after(Some(before.clone()), &plugin(prefix), state, Millis(at))
+            ListingRow::after(Some(before.clone()), &plugin(prefix), state, None, Millis(at))
         };
-        assert_eq!(ListingRow::after(None, &plugin("light"), State::Withdrawn, Millis(1)), None);
-        let first = ListingRow::after(None, &plugin("light"), State::Live, Millis(2)).unwrap();
+        assert_eq!(ListingRow::after(None, &plugin("light"), State::Withdrawn, None, Millis(1)), None);
+        let first = ListingRow::after(None, &plugin("light"), State::Live, None, Millis(2)).unwrap();
         assert_eq!(first.lifecycle(), (State::Live, Millis(2), Millis(2)));
         assert_eq!(after(&first, "light", State::Live, 3), None);
         let other = after(&first, "shine", State::Live, 4).unwrap();
@@ -192,6 +230,23 @@ mod tests {
         assert_eq!(again.coordinates(Format::Maven).unwrap().to_string(), "org:lamp");
         assert_eq!(ListingRow { folder: String::new(), ..again }, gone);
         assert_eq!(ListingRow::<Plugin>::read("unit", Value::Null).unwrap(), None);
+    }
+
+    #[test]
+    fn a_release_has_the_origin_of_its_pom_and_a_snapshot_that_of_its_oldest_build() {
+        let origin_of = |number: &str, origins: &[Option<i64>]| {
+            let version = Version { version: number.into() };
+            let after = |before, at: &Option<i64>| {
+                let after =
+                    ListingRow::after(Option::clone(&before), &version, State::Live, at.map(Millis), Millis(100));
+                after.or(before)
+            };
+            origins.iter().fold(None, after).unwrap().origin
+        };
+        assert_eq!(origin_of("1.0", &[None, Some(5), None]), Some(Millis(5)));
+        assert_eq!(origin_of("1.0", &[Some(5), Some(7)]), Some(Millis(7)), "it was corrected");
+        assert_eq!(origin_of("1.0-SNAPSHOT", &[Some(5), Some(7), Some(3), None]), Some(Millis(3)));
+        assert_eq!(origin_of("1.0-SNAPSHOT", &[None, Some(7)]), Some(Millis(7)));
     }
 
     #[test]

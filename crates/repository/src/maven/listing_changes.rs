@@ -9,7 +9,7 @@ use format::maven::path::Artifact;
 use format::maven::pom::Pom;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Change, Entry, Expect, State};
+use store::{Change, Entry, EntryOrigin, Expect, State};
 use telemetry::{Event, Millis};
 
 /// What there is changes.
@@ -22,8 +22,8 @@ pub(crate) struct ListingChanges {
 /// What became of something that is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Now {
-    /// It is published.
-    Published,
+    /// It is published; at its origin it was at this moment, where that is known.
+    Published(Option<Millis>),
     /// Other files of it changed, and it is offered.
     Offered,
     /// It is no longer offered.
@@ -71,11 +71,13 @@ impl ListingChanges {
         tree: Tree<'_>,
         artifact: Artifact<'_>,
         lists: &PomListings,
+        origin: Option<&EntryOrigin>,
         at: Millis,
         event: &mut Event,
     ) -> Result<Self, Error> {
         let mut changes = Self::default();
-        changes.set(tree, (artifact, lists, Now::Published), at, event).await?;
+        let now = Now::Published(origin.map(|origin| origin.at));
+        changes.set(tree, (artifact, lists, now), at, event).await?;
         Ok(changes)
     }
 
@@ -88,7 +90,7 @@ impl ListingChanges {
         event: &mut Event,
     ) -> Result<Self, Error> {
         let mut changes = Self::default();
-        changes.list(tree, folder, (version, Now::Published), at, event).await?;
+        changes.list(tree, folder, (version, Now::Published(None)), at, event).await?;
         Ok(changes)
     }
 
@@ -115,7 +117,7 @@ impl ListingChanges {
         let listed = [ListingRow::<Plugin>::read(&unit, known.facts)?].into_iter().flatten().collect::<Vec<_>>();
         if visible(&listed, tree.repository.whole(at)).any(|seen| seen.entry().what == *before) {
             self.expect.push(Expect::UnitAt { repository: tree.repository.id, unit, seq: known.seq });
-            self.list(tree, folder, (plugin, Now::Published), at, event).await?;
+            self.list(tree, folder, (plugin, Now::Published(None)), at, event).await?;
         }
         Ok(())
     }
@@ -167,7 +169,9 @@ impl ListingChanges {
                     let mut others = visible(&versions, tree.repository.whole(at)).map(|seen| &seen.entry().what);
                     if others.any(|other| *other != version) { Now::Offered } else { now }
                 }
-                now => now,
+                // A plugin is listed for all its versions, and has no age.
+                Now::Published(_) => Now::Published(None),
+                Now::Offered => now,
             };
             self.list(tree, artifact.group, (plugin, now), at, event).await?;
         }
@@ -192,13 +196,13 @@ impl ListingChanges {
         self.expect.push(Expect::UnitAt { repository, unit: unit.clone(), seq: known.seq });
         let before = ListingRow::read(&unit, known.facts)?;
         let listed = match now {
-            Now::Published => ListingRow::after(before, what, State::Live, at),
+            Now::Published(origin) => ListingRow::after(before, what, State::Live, origin, at),
             Now::Offered => {
                 // What is said of it is what was published last.
                 let said = before.as_ref().map_or_else(|| what.clone(), |before| before.what.clone());
-                ListingRow::after(before, &said, State::Live, at)
+                ListingRow::after(before, &said, State::Live, None, at)
             }
-            Now::Gone => ListingRow::after(before, what, State::Withdrawn, at),
+            Now::Gone => ListingRow::after(before, what, State::Withdrawn, None, at),
         };
         if let Some(listed) = listed {
             let facts = serde_json::to_value(&listed);

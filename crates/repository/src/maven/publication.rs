@@ -9,7 +9,7 @@ use format::maven::LONGEST;
 use format::maven::path::Artifact;
 use format::maven::pom::Pom;
 use serde_json::{Value, json};
-use store::{Lane, Staged};
+use store::{EntryOrigin, Lane, Staged};
 use telemetry::{Event, Millis, Op};
 
 /// A file of an artifact that is published.
@@ -40,16 +40,17 @@ impl<'a> Publication<'a> {
         Ok(Some(Self { artifact, pom: Some(lists) }))
     }
 
-    /// What changes with the file; `first`: its folder never held anything.
+    /// What changes with the file, which has this origin; `first`: its folder never held anything.
     pub(crate) async fn changes(
         &self,
         tree: Tree<'_>,
         first: bool,
+        origin: Option<&EntryOrigin>,
         at: Millis,
         event: &mut Event,
     ) -> Result<ListingChanges, Error> {
         let mut changes = match &self.pom {
-            Some(lists) => ListingChanges::publishing(tree, self.artifact, lists, at, event).await?,
+            Some(lists) => ListingChanges::publishing(tree, self.artifact, lists, origin, at, event).await?,
             None => ListingChanges::default(),
         };
         if first {

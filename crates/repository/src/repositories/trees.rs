@@ -39,7 +39,8 @@ impl Repositories {
             tree::Question::Deploy(file) => {
                 event.layer = Layer::Hosted;
                 let staged = upload.ok_or(Error::GivenUp)?;
-                let new = Box::pin(tree::deploy::deploy(tree, file, staged, by, || self.clock.now(), event)).await?;
+                let (claimed, now) = (ask.parameters.origin, || self.clock.now());
+                let new = Box::pin(tree::deploy::deploy(tree, file, staged, claimed, by, now, event)).await?;
                 Ok(Found::Tree(tree::Found::Kept(new)))
             }
             tree::Question::Delete(file) => {

@@ -4,13 +4,14 @@ use crate::actor::Actor;
 use crate::content::digits;
 use crate::error::Error;
 use crate::maven::listing_changes::ListingChanges;
+use crate::origin::{OriginClaim, differs};
 use crate::tree::TRIES;
 use crate::tree::Tree;
 use crate::tree::fetch::find;
 use crate::tree::file::{File, Provenance};
 use format::tree::{self as paths, Checksum};
 use serde_json::Value;
-use store::{Batch, Change, CommitError, Digest, Entry, Expect, KeptBlob, Seq, Staged, State};
+use store::{Batch, Change, CommitError, Digest, Entry, EntryOrigin, Expect, KeptBlob, Seq, Staged, State};
 use telemetry::{Event, Millis};
 
 /// Takes what was uploaded as the file.
@@ -21,10 +22,12 @@ pub(crate) async fn deploy(
     tree: Tree<'_>,
     file: &File<'_>,
     staged: Staged,
+    claimed: Option<&OriginClaim>,
     by: Actor<'_>,
     now: impl Fn() -> Millis,
     event: &mut Event,
 ) -> Result<bool, Error> {
+    let origin = claimed.map(|claimed| claimed.accept(by, now())).transpose()?;
     match file.provenance() {
         None => Err(Error::NotInLayout(file.path.to_owned())),
         Some(Provenance::Generated) if file.is_metadata() => {
@@ -45,16 +48,17 @@ pub(crate) async fn deploy(
             {
                 compare(tree, &of, checksum, digest, now(), event).await?;
             }
-            publish(tree, file, staged, by, now, event).await
+            publish(tree, file, staged, origin, by, now, event).await
         }
     }
 }
 
-/// Publishes a file. What lasts is immutable: identical bytes again succeed.
+/// Publishes a file. What lasts is immutable: identical bytes again succeed, and bring an origin where another is claimed.
 async fn publish(
     tree: Tree<'_>,
     file: &File<'_>,
     staged: Staged,
+    origin: Option<EntryOrigin>,
     by: Actor<'_>,
     now: impl Fn() -> Millis,
     event: &mut Event,
@@ -62,7 +66,7 @@ async fn publish(
     let Tree { store, repository, .. } = tree;
     let (id, path, folder) = (repository.id, file.path, file.folder);
     let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;
-    let mut there = look(tree, file, sha256, event).await?;
+    let mut there = look(tree, file, sha256, origin.as_ref(), event).await?;
     if let There::Same = there {
         return Ok(false);
     }
@@ -77,16 +81,17 @@ async fn publish(
         };
         let first = matches!(there, There::Nothing { first: true });
         let mut listing = match &publication {
-            Some(publication) => publication.changes(tree, first, at, event).await?,
+            Some(publication) => publication.changes(tree, first, origin.as_ref(), at, event).await?,
             None => ListingChanges::default(),
         };
         let facts = publication.as_ref().map_or(Ok(Value::Null), |publication| publication.facts(path))?;
         let (unit, key) = (folder.to_owned(), path.to_owned());
         // Other bytes are another publication: who looks at what was before must not see them. The same are as old as they were.
-        let published = match there {
-            There::Other { since: Some(since), .. } => since,
-            _ => at,
+        let (published, known) = match &there {
+            There::Other { same: Some(same), .. } => (same.published, same.origin.clone()),
+            _ => (at, None),
         };
+        let its_origin = origin.clone().map(Box::new).or(known);
         let (state, hashes) = (State::Live, hashes.clone());
         let entry = Entry {
             unit,
@@ -97,7 +102,7 @@ async fn publish(
             hashes,
             facts,
             line: None,
-            origin: None,
+            origin: its_origin,
             withdrawal: None,
         };
         listing.expect.extend([Expect::RepositoryLives(id), expect]);
@@ -115,7 +120,7 @@ async fn publish(
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::RepositoryLives(_)) => {
                 return Err(Error::NoSuchRepository(repository.record.name.clone()));
             }
-            Err(CommitError::Conflict(_)) => there = look(tree, file, sha256, event).await?,
+            Err(CommitError::Conflict(_)) => there = look(tree, file, sha256, origin.as_ref(), event).await?,
             Err(CommitError::Error(error)) => return Err(error.into()),
         }
     }
@@ -128,12 +133,18 @@ enum There {
     Nothing { first: bool },
     /// These very bytes.
     Same,
-    /// Something that may be replaced, in a folder whose last change was `seq`; where it was these very bytes, since when.
-    Other { seq: Seq, live: bool, since: Option<Millis> },
+    /// Something that may be replaced, in a folder whose last change was `seq`; where it has these very bytes, their entry.
+    Other { seq: Seq, live: bool, same: Option<Box<Entry>> },
 }
 
 /// Whether these bytes may be published as `file`.
-async fn look(tree: Tree<'_>, file: &File<'_>, sha256: Digest, event: &mut Event) -> Result<There, Error> {
+async fn look(
+    tree: Tree<'_>,
+    file: &File<'_>,
+    sha256: Digest,
+    origin: Option<&EntryOrigin>,
+    event: &mut Event,
+) -> Result<There, Error> {
     let Tree { store, repository, .. } = tree;
     let path = file.path;
     // Before the entry is read: what changes from here on is noticed.
@@ -146,10 +157,9 @@ async fn look(tree: Tree<'_>, file: &File<'_>, sha256: Digest, event: &mut Event
     }
     let same = entry.hashes.sha256 == sha256;
     match entry.state {
-        State::Live if same => Ok(There::Same),
+        State::Live if same && !differs(origin, entry.origin.as_deref()) => Ok(There::Same),
         state if same || !file.is_immutable_in(repository) => {
-            let since = same.then_some(entry.published);
-            Ok(There::Other { seq, live: state == State::Live, since })
+            Ok(There::Other { seq, live: state == State::Live, same: same.then(|| Box::new(entry)) })
         }
         State::Live => Err(Error::PathTaken(path.to_owned())),
         State::Withdrawn => Err(Error::PathTakenByRemoved(path.to_owned())),

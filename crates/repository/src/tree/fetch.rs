@@ -34,7 +34,7 @@ pub(crate) async fn fetch(
                     Error::NoSuchFile(_) => missing(),
                     other => other,
                 })?;
-                checksum_of(&entry, checksum)
+                checksum_of(&entry, checksum, of.is_immutable_in(tree.repository))
             }
             Err(error) => return Err(error),
         },
@@ -44,7 +44,8 @@ pub(crate) async fn fetch(
                 document.sum(checksum).unwrap_or(document)
             }
             Some(Provenance::Uploaded | Provenance::ChecksumOf(..)) | None => {
-                checksum_of(&published(tree, inventory, &of, now, event).await?, checksum)
+                let entry = published(tree, inventory, &of, now, event).await?;
+                checksum_of(&entry, checksum, of.is_immutable_in(tree.repository))
             }
         },
         Provenance::Generated => Box::pin(file.generate(tree, now, event)).await?.ok_or_else(missing)?,
@@ -52,8 +53,14 @@ pub(crate) async fn fetch(
     Ok(content)
 }
 
-fn checksum_of(entry: &Entry, checksum: Checksum) -> Content {
-    Content { modified: Some(entry.published), ..Content::checksum(&entry.hashes, checksum) }
+/// When a client is told that the file last changed. A file that may be replaced is dated by its arrival here: other bytes with an
+/// earlier date would look unchanged to a client that asks with `If-Modified-Since`.
+fn modified(entry: &Entry, lasting: bool) -> Millis {
+    if lasting { entry.first_published() } else { entry.published }
+}
+
+fn checksum_of(entry: &Entry, checksum: Checksum, lasting: bool) -> Content {
+    Content { modified: Some(modified(entry, lasting)), ..Content::checksum(&entry.hashes, checksum) }
 }
 
 /// What was published as the file. Where the names in its folder are in memory and it is not among them, the database is not asked.
@@ -99,7 +106,7 @@ async fn open(tree: Tree<'_>, entry: Entry, lasting: bool, event: &mut Event) ->
     };
     Ok(Content {
         source,
-        modified: Some(entry.published),
+        modified: Some(modified(&entry, lasting)),
         media: paths::media(&entry.key),
         lasting,
         fresh_until: None,

@@ -82,7 +82,7 @@ impl Trial {
         let mut staged = self.context.store.stage(event).await?;
         staged.write(Bytes::from_static(bytes), event).await?;
         let file = self.repository.file(path);
-        deploy::deploy(self.tree(), &file, staged, somebody(None), || Millis(day * DAY), event).await
+        deploy::deploy(self.tree(), &file, staged, None, somebody(None), || Millis(day * DAY), event).await
     }
 
     async fn remove(&self, path: &str, day: i64) -> Result<u64, Error> {
