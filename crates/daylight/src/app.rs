@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::{Stamp, Store};
 use telemetry::{Clock, Event, Log, Op, RecentEvents, Recorder, Tick};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::time::timeout;
 
 /// How long [`App::flush_sinks`] waits for sinks that are busy.
@@ -47,6 +47,8 @@ pub struct App {
     pub url: String,
     /// Whether the calls of a conformance suite are answered.
     pub conformance: bool,
+    /// Wakes the regular work after the time of day was set.
+    pub time_was_set: Notify,
     /// The largest upload, in bytes.
     pub max_upload_bytes: u64,
     /// How long a form may take to arrive.

@@ -86,6 +86,7 @@ pub(crate) async fn answer(
             let body = request.upload.collect(MOMENT_MAX, event).await?;
             let moment = moment(&body)?;
             app.clock.set(Some(moment));
+            app.time_was_set.notify_one();
             Ok(reply::text(format!("The time is {moment}\n")))
         }
         ConformanceCall::RebuildVersions => {

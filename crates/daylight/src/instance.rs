@@ -18,6 +18,7 @@ use std::time::Duration;
 use store::{Lane, PoolOptions, Stamp, Store, StoreOptions, Threads};
 use telemetry::{Bound, BoundName, Clock, Event, Log, Op, Outcome, RecentEvents, Recorder, RecorderOptions, Sink};
 use tokio::runtime::Runtime;
+use tokio::sync::Notify;
 
 /// Threads of the back runtime, which handles signals, start and stop, and all work that no client waits for.
 const BACK_THREADS: usize = 2;
@@ -118,6 +119,7 @@ impl Instance {
             references: settings.references.clone(),
             url,
             conformance: settings.conformance,
+            time_was_set: Notify::new(),
             max_upload_bytes: settings.server.max_upload_bytes,
             form_time: Duration::from_secs(settings.server.head_timeout_s),
         });
