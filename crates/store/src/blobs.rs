@@ -93,9 +93,23 @@ impl Blobs {
     }
 
     /// The blobs that uploads under way rely on.
-    #[expect(dead_code, reason = "the collector comes next")]
     pub(crate) fn holds(&self) -> &Holds {
         &self.holds
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Removes the file of a blob unless somebody holds it, and returns its size. `None`: it stays, or it is gone already.
+    pub(crate) fn remove(&self, digest: &Digest) -> Result<Option<u64>, Error> {
+        self.space.check_sound()?;
+        let path = self.layout.blob(digest).file;
+        let Some(size_bytes) = self.disk.size(&path).map_err(Error::io("look at", &path))? else { return Ok(None) };
+        match self.holds.unless_held(digest, || self.disk.unlink(&path)) {
+            Some(removed) => removed.map(|()| Some(size_bytes)).map_err(Error::io("remove", &path)),
+            None => Ok(None),
+        }
     }
 
     pub(crate) fn keep_derived(&self, repository: RepositoryId, name: &str, parts: &[Bytes]) -> Result<(), Error> {

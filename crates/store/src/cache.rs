@@ -12,6 +12,7 @@ mod files;
 mod former_upstreams;
 mod holding;
 mod last_verified;
+mod marks;
 mod origin;
 mod pins;
 mod presence;

@@ -3,8 +3,10 @@
 //! The order is what makes it safe: blobs were synced before the batch arrived, then COMMIT, then the revisions, then the log, then the
 //! reply.
 
+use crate::blob_life::BlobUse;
 use crate::catalog::{Batch, Catalog, Conflict};
 use crate::change::Change;
+use crate::digest::Digest;
 use crate::disk::Failpoint;
 use crate::entry::State;
 use crate::error::Error;
@@ -66,6 +68,11 @@ impl Committer {
     /// Gives the catalog back.
     pub(crate) fn into_catalog(self) -> Box<dyn Catalog> {
         self.truth
+    }
+
+    /// The uses of a blob, with every change so far.
+    pub(crate) fn blob_uses(&mut self, digest: &Digest) -> Result<Vec<BlobUse>, Error> {
+        Ok(self.truth.blob_uses(digest, digest)?.into_iter().map(|(_, one)| one).collect())
     }
 
     /// Measures the disk, and returns a check of whether a batch may be written. Settings and tokens may be changed on a

@@ -17,14 +17,12 @@ impl Holds {
     }
 
     /// Runs `remove` unless the blob is held. Nobody can hold it meanwhile.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the collector comes next"))]
     pub(crate) fn unless_held<T>(&self, digest: &Digest, remove: impl FnOnce() -> T) -> Option<T> {
         let held = lock(&self.0);
         (!held.contains_key(digest)).then(remove)
     }
 
     /// Whether a blob is held.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the collector comes next"))]
     pub(crate) fn is_held(&self, digest: &Digest) -> bool {
         lock(&self.0).contains_key(digest)
     }

@@ -153,7 +153,6 @@ impl Layout {
     }
 
     /// The right to delete blobs; `None`: somebody needs them to stay.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the collector comes next"))]
     pub(crate) fn try_collect(&self) -> Result<Option<File>, Error> {
         let (path, file) = self.collecting_lock()?;
         match file.try_lock() {

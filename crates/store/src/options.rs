@@ -1,5 +1,6 @@
 //! The options of a store: its folder, its threads, and the limits of their queues.
 
+use crate::blob_life::BlobLife;
 use crate::disk::{Disk, RealDisk};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub struct StoreOptions {
     pub first_seen_max_bytes: u64,
     /// Bytes of the disk that must stay free. Below it no content is written.
     pub floor_bytes: u64,
+    /// For how long blobs are kept that nothing names any more.
+    pub blob_life: BlobLife,
     /// How often new journal rows are copied into segments.
     pub ship_every: Duration,
     /// The disk.
@@ -58,6 +61,7 @@ impl StoreOptions {
             cached_max_bytes: 64 << 30,
             first_seen_max_bytes: 64 << 20,
             floor_bytes: 256 << 20,
+            blob_life: BlobLife::default(),
             ship_every: Duration::from_millis(500),
             disk: Arc::new(RealDisk),
         }

@@ -3,6 +3,7 @@
 mod as_of;
 mod blobs;
 mod cached;
+mod collect;
 mod first_seen;
 mod open;
 mod reads;
@@ -11,8 +12,10 @@ mod upstreams;
 
 pub use as_of::AsOf;
 pub use cached::Arrival;
+pub use collect::Collection;
 pub use skip_scan::UnitFilter;
 
+use crate::blob_life::BlobLife;
 use crate::blobs::Blobs;
 use crate::cache::{Cache, LastVerified, PresenceCache};
 use crate::catalog::{Batch, Catalog, CommitError};
@@ -30,10 +33,11 @@ use crate::revision::Revisions;
 use crate::shipper::Shipper;
 use crate::space::{ReadOnly, Space};
 use crate::writer::Writer;
+use collect::CollectorFigures;
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use telemetry::{Event, Log};
+use telemetry::{Clock, Event, Log};
 
 /// The store. There is one for each data folder.
 #[derive(Debug)]
@@ -56,6 +60,10 @@ pub struct Store {
     /// Whether a large cached file is being verified after it was served. One at a time.
     verifying: Arc<AtomicBool>,
     log: Log,
+    clock: Clock,
+    /// For how long blobs are kept that nothing names any more.
+    blob_life: BlobLife,
+    collector: Arc<CollectorFigures>,
     space: Arc<Space>,
     first_seen: Arc<FirstSeenBudget>,
     membership: Arc<Mutex<GroupMembership>>,

@@ -2,12 +2,14 @@
 
 mod as_of;
 pub(crate) mod blob_uses;
+mod collector;
 mod crash;
 mod facade;
 pub(crate) mod facts;
 pub(crate) mod first_seen;
 mod freshness;
 mod group;
+mod histories;
 pub(crate) mod holding;
 mod journal;
 mod recent_rows;

@@ -1,14 +1,17 @@
-//! The handle of the writer's thread, which commits all waiting batches in one transaction and answers each of them.
+//! The handle of the writer's thread, which commits all waiting batches in one transaction, answers each of them, and deletes blobs for the
+//! collector in between.
 
 use crate::catalog::{Batch, Catalog, CommitError};
 use crate::committer::Committer;
+use crate::deletion::{Deleted, Deletion};
+use crate::digest::Digest;
 use crate::error::Error;
 use crate::pool::lock;
 use crate::record::Seq;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use telemetry::{Bound, Event, Op, Slot, Tick, Waiting};
+use telemetry::{Bound, Event, Millis, Op, Slot, Tick, Waiting};
 use tokio::sync::{oneshot, watch};
 
 /// Most batches in one transaction. Shared by this many, the cost of a sync is negligible.
@@ -26,6 +29,29 @@ struct PendingCommit {
     wait: Option<Waiting>,
 }
 
+/// Blobs to delete, in the queue.
+struct PendingDeletion {
+    blobs: Vec<Digest>,
+    now: Millis,
+    /// When it was queued.
+    at: Tick,
+    reply: oneshot::Sender<DeletionReply>,
+    _slot: Slot,
+    wait: Option<Waiting>,
+}
+
+struct DeletionReply {
+    result: Result<Deleted, Error>,
+    began: Tick,
+    ended: Tick,
+}
+
+/// What the thread does in a turn.
+enum Turn {
+    Commit(PendingCommit),
+    Delete(PendingDeletion),
+}
+
 struct Reply {
     result: Result<Seq, CommitError>,
     began: Tick,
@@ -34,7 +60,7 @@ struct Reply {
 
 struct Queue {
     /// `None`: it is closed.
-    batches: Option<Sender<PendingCommit>>,
+    batches: Option<Sender<Turn>>,
     /// How many batches were ever queued.
     queued: u64,
 }
@@ -49,13 +75,23 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn start(bound: Arc<Bound>, mut committer: Committer) -> Result<Self, Error> {
+    pub(crate) fn start(bound: Arc<Bound>, mut committer: Committer, deletion: Deletion) -> Result<Self, Error> {
         let (sender, batches) = channel();
         let (count, answered) = watch::channel(0);
         let run = move || {
-            while let Some(group) = next_group(&batches) {
-                let many = group.len() as u64;
-                commit_group(&mut committer, group);
+            while let Some(turns) = next_turns(&batches) {
+                let many = turns.len() as u64;
+                let (mut group, mut deletions) = (Vec::new(), Vec::new());
+                for turn in turns {
+                    match turn {
+                        Turn::Commit(pending) => group.push(pending),
+                        Turn::Delete(pending) => deletions.push(pending),
+                    }
+                }
+                if !group.is_empty() {
+                    commit_group(&mut committer, group);
+                }
+                deletions.into_iter().for_each(|pending| pending.run(&mut committer, &deletion));
                 count.send_modify(|answered| *answered += many);
             }
             committer.into_catalog()
@@ -71,16 +107,29 @@ impl Writer {
         let slot = self.bound.enter().map_err(Error::from)?;
         let (reply, replied) = oneshot::channel();
         let at = Tick::now();
-        self.send(PendingCommit { batch, at, reply, _slot: slot, wait: Some(self.bound.wait()) })?;
+        self.send(Turn::Commit(PendingCommit { batch, at, reply, _slot: slot, wait: Some(self.bound.wait()) }))?;
         let Reply { result, began, ended } = replied.await.map_err(|_| Error::Closed)?;
         event.add(Op::CommitWait, began.since(at));
         event.add(Op::Commit, ended.since(began));
         result
     }
 
-    fn send(&self, pending: PendingCommit) -> Result<(), Error> {
+    /// Deletes blobs that nothing needs at `now`, after the batches that wait.
+    pub(crate) async fn delete(&self, blobs: Vec<Digest>, now: Millis, event: &mut Event) -> Result<Deleted, Error> {
+        let slot = self.bound.enter().map_err(Error::from)?;
+        let (reply, replied) = oneshot::channel();
+        let at = Tick::now();
+        let wait = Some(self.bound.wait());
+        self.send(Turn::Delete(PendingDeletion { blobs, now, at, reply, _slot: slot, wait }))?;
+        let DeletionReply { result, began, ended } = replied.await.map_err(|_| Error::Closed)?;
+        event.add(Op::CommitWait, began.since(at));
+        event.add(Op::BlobCollect, ended.since(began));
+        result
+    }
+
+    fn send(&self, turn: Turn) -> Result<(), Error> {
         let mut queue = lock(&self.queue);
-        queue.batches.as_ref().ok_or(Error::Closed)?.send(pending).map_err(|_| Error::Closed)?;
+        queue.batches.as_ref().ok_or(Error::Closed)?.send(turn).map_err(|_| Error::Closed)?;
         queue.queued += 1;
         Ok(())
     }
@@ -108,11 +157,11 @@ impl Writer {
     }
 }
 
-/// All waiting batches, once there is one; `None` when the queue is closed.
-fn next_group(batches: &Receiver<PendingCommit>) -> Option<Vec<PendingCommit>> {
-    let mut group = vec![batches.recv().ok()?];
-    group.extend(batches.try_iter().take(GROUP_MAX - 1));
-    Some(group)
+/// Everything that waits, once there is something; `None` when the queue is closed.
+fn next_turns(batches: &Receiver<Turn>) -> Option<Vec<Turn>> {
+    let mut turns = vec![batches.recv().ok()?];
+    turns.extend(batches.try_iter().take(GROUP_MAX - 1));
+    Some(turns)
 }
 
 fn commit_group(committer: &mut Committer, group: Vec<PendingCommit>) {
@@ -139,6 +188,15 @@ fn commit_group(committer: &mut Committer, group: Vec<PendingCommit>) {
                 pending.answer(answer.map_err(CommitError::from), began);
             }
         }
+    }
+}
+
+impl PendingDeletion {
+    fn run(mut self, committer: &mut Committer, deletion: &Deletion) {
+        self.wait = None;
+        let began = Tick::now();
+        let result = deletion.turn(committer, &self.blobs, self.now);
+        let _ = self.reply.send(DeletionReply { result, began: began.max(self.at), ended: Tick::now() });
     }
 }
 

@@ -45,6 +45,7 @@ ops! {
     BlobWait "blob.wait" "Waiting for a thread that touches blobs";
     BlobWrite "blob.write" "Writing and hashing an upload's bytes into a temporary file";
     BlobSync "blob.sync" "Syncing a blob and its folder, and giving it its name";
+    BlobCollect "blob.collect" "Deleting blobs that nothing needs any more, in the writer's turn";
     BlobOpen "blob.open" "Opening a blob";
     BlobRead "blob.read" "Reading a piece of a blob";
     IndexKeep "index.keep" "Writing what an index is put together from into the data folder, where no client waits";

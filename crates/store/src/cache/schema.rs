@@ -16,6 +16,7 @@ const LATER: &str = "
     CREATE TABLE IF NOT EXISTS verified (
         repository INTEGER NOT NULL, path TEXT NOT NULL, verified INTEGER NOT NULL, PRIMARY KEY (repository, path)
     ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS mark (sha256 BLOB PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TRIGGER IF NOT EXISTS verified_went AFTER DELETE ON file BEGIN
         DELETE FROM verified WHERE repository = old.repository AND path = old.path;
     END;

@@ -1,10 +1,12 @@
 //! Opens a store. Each step relies on the ones before it.
 
 use super::Store;
+use super::collect::CollectorFigures;
 use crate::blobs::Blobs;
 use crate::cache::{Cache, CacheBounds, FileCache, boot_id};
 use crate::catalog::Catalog;
 use crate::committer::Committer;
+use crate::deletion::Deletion;
 use crate::disk::{Disk, RealDisk};
 use crate::error::Error;
 use crate::first_seen_budget::FirstSeenBudget;
@@ -89,7 +91,7 @@ impl Store {
             truth: reader(&layout)?,
             space: space.clone(),
             layout: layout.clone(),
-            clock,
+            clock: clock.clone(),
             log: log.clone(),
             recorder: recorder.clone(),
             recent: recent.clone(),
@@ -110,7 +112,10 @@ impl Store {
             last.clone(),
         )?;
         let membership = committer.membership();
-        let writer = Writer::start(bound(BoundName::TruthWriter, options.commits_max), committer)?;
+        let deletion = Deletion::new(blobs.clone(), options.blob_life);
+        let writer = Writer::start(bound(BoundName::TruthWriter, options.commits_max), committer, deletion)?;
+        let collector = Arc::new(CollectorFigures::default());
+        collector_figures(&recorder, &collector);
         Ok(Arc::new(Self {
             layout,
             disk,
@@ -127,6 +132,9 @@ impl Store {
             last_verified,
             verifying: Arc::default(),
             log,
+            clock,
+            blob_life: options.blob_life,
+            collector,
             space,
             first_seen,
             membership,
@@ -134,6 +142,19 @@ impl Store {
             lock: Mutex::new(Some(lock)),
         }))
     }
+}
+
+fn collector_figures(recorder: &Recorder, of: &Arc<CollectorFigures>) {
+    let figure = |name, doc, read: fn(&CollectorFigures) -> &AtomicU64| {
+        let of = of.clone();
+        recorder.gauge(name, doc, move || read(&of).load(Ordering::Relaxed));
+    };
+    figure("collector.blobs", "Blobs deleted since the start because nothing needed them", |of| &of.collected);
+    figure("collector.freed_bytes", "The sum of the sizes of those blobs", |of| &of.freed_bytes);
+    figure("collector.marked", "Blobs that nothing needed in the last round, and that are to be deleted", |of| {
+        &of.marked
+    });
+    figure("collector.round_ms", "Milliseconds that the last round took", |of| &of.last_round_ms);
 }
 
 fn figure(recorder: &Recorder, name: &'static str, doc: &'static str, of: &Arc<AtomicU64>) {

@@ -2,13 +2,14 @@
 
 use super::Store;
 use crate::catalog::{Catalog, Holding, JournalRow, Outline, Span, UnitFacts, UnitRows};
+use crate::digest::Digest;
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::lane::Lane;
 use crate::record::{RepositoryId, RepositoryRecord, Seq};
 use crate::token::TokenRecord;
 use serde_json::Value;
-use telemetry::{Event, Op};
+use telemetry::{Event, Millis, Op};
 
 impl Store {
     /// One unit. `lane`: whether it is for an index or for a change.
@@ -148,6 +149,11 @@ impl Store {
         event: &mut Event,
     ) -> Result<Vec<(Seq, String)>, Error> {
         self.read(Lane::Index, event, move |truth| truth.lines(repository, after, limit)).await
+    }
+
+    /// When the bytes of a blob were deleted, if they were and nobody has published them again.
+    pub async fn collected(&self, digest: Digest, event: &mut Event) -> Result<Option<Millis>, Error> {
+        self.read(Lane::Single, event, move |truth| truth.collected(&digest)).await
     }
 
     /// Repositories that are not removed, ordered by name.

@@ -1,0 +1,84 @@
+//! Deletes blobs in the turn of the writer's thread, so that no change comes between the last look at a blob and the end of it.
+
+use crate::blob_life::BlobLife;
+use crate::blobs::Blobs;
+use crate::catalog::Batch;
+use crate::change::Change;
+use crate::committer::Committer;
+use crate::digest::Digest;
+use crate::error::Error;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+use telemetry::{Millis, Tick};
+
+/// Most blobs that one turn looks at.
+pub(crate) const TURN_MAX: usize = 32;
+/// A turn removes no more files after this time. Large files take long, and changes wait meanwhile.
+const TURN_TIME: Duration = Duration::from_millis(3);
+
+/// Deletes blobs that nothing names any more and nobody holds.
+pub(crate) struct Deletion {
+    blobs: Arc<Blobs>,
+    life: BlobLife,
+}
+
+/// What a turn did.
+#[derive(Debug, Default)]
+pub(crate) struct Deleted {
+    pub(crate) blobs: u64,
+    pub(crate) size_bytes: u64,
+    /// Blobs for another turn: their rows are written, and their files are still there.
+    pub(crate) rest: Vec<Digest>,
+    /// Somebody, such as a backup, needs all blobs to stay.
+    pub(crate) paused: bool,
+}
+
+impl Deletion {
+    pub(crate) fn new(blobs: Arc<Blobs>, life: BlobLife) -> Self {
+        Self { blobs, life }
+    }
+
+    /// Looks at each blob once more, and deletes those that nothing needs at `now`.
+    ///
+    /// Blobs that no row names go first: they need no row of their own, so this frees space on a disk that has none. For the others the row
+    /// comes before the file goes. After a crash in between, the file is one that no row names.
+    pub(crate) fn turn(&self, committer: &mut Committer, blobs: &[Digest], now: Millis) -> Result<Deleted, Error> {
+        let until = Tick::now().plus(TURN_TIME);
+        let mut deleted = Deleted::default();
+        let Some(_lock) = self.blobs.layout().try_collect()? else {
+            return Ok(Deleted { paused: true, ..deleted });
+        };
+        let (mut unnamed, mut named) = (VecDeque::new(), VecDeque::new());
+        for digest in blobs.iter().filter(|digest| !self.blobs.holds().is_held(digest)) {
+            let uses = committer.blob_uses(digest)?;
+            match uses.iter().any(|one| one.keeps(&self.life, now)) {
+                true => {}
+                false if uses.is_empty() => unnamed.push_back(*digest),
+                false => named.push_back(*digest),
+            }
+        }
+        self.remove(&mut unnamed, until, &mut deleted)?;
+        if !named.is_empty() {
+            let changes = vec![Change::Collected { blobs: named.iter().copied().collect() }];
+            let (by, from) = ("daylight".to_owned(), "server".to_owned());
+            committer.commit(&[Batch { by, from, at: now, changes, ..Batch::default() }])?;
+            self.remove(&mut named, until, &mut deleted)?;
+        }
+        deleted.rest.extend(unnamed.into_iter().chain(named));
+        Ok(deleted)
+    }
+
+    /// Removes files until the time is over, one at least. A removal that a crash undoes leaves a file that no row names.
+    fn remove(&self, blobs: &mut VecDeque<Digest>, until: Tick, deleted: &mut Deleted) -> Result<(), Error> {
+        while (deleted.blobs == 0 || Tick::now() < until)
+            && let Some(digest) = blobs.pop_front()
+        {
+            if let Some(size_bytes) = self.blobs.remove(&digest)? {
+                deleted.blobs += 1;
+                deleted.size_bytes += size_bytes;
+            }
+        }
+        Ok(())
+    }
+}

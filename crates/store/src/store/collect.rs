@@ -1,0 +1,190 @@
+//! The collector: goes through all blobs on disk, marks those that nothing needs, and deletes those that it marked long enough ago and that
+//! nothing needs still.
+
+use super::Store;
+use crate::blob_life::BlobLife;
+use crate::catalog::Catalog;
+use crate::deletion::TURN_MAX;
+use crate::digest::Digest;
+use crate::disk::Disk;
+use crate::error::Error;
+use crate::lane::Lane;
+use crate::layout::Layout;
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use telemetry::{Event, Millis, Op, Tick, give_way};
+
+/// What one round of the collector did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Collection {
+    /// Blobs on disk that it looked at.
+    pub blobs: u64,
+    /// Those that are marked now: nothing needs them, and their wait is not over.
+    pub marked: u64,
+    /// Those that it deleted.
+    pub collected: u64,
+    /// The sum of their sizes.
+    pub freed_bytes: u64,
+    /// Somebody, such as a backup, needed all blobs to stay, so some were left for the next round.
+    pub paused: bool,
+}
+
+/// Figures about all rounds since the start.
+#[derive(Debug, Default)]
+pub(crate) struct CollectorFigures {
+    pub(crate) collected: AtomicU64,
+    pub(crate) freed_bytes: AtomicU64,
+    pub(crate) marked: AtomicU64,
+    pub(crate) last_round_ms: AtomicU64,
+    /// One round at a time.
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// The blobs of a folder that nothing needs; `true`: a purge wants them gone without a wait.
+type Unneeded = BTreeMap<Digest, bool>;
+
+impl Store {
+    /// One round. Gives way to requests, and ends early where a thread of the store is busy.
+    pub async fn collect(&self, event: &mut Event) -> Result<Collection, Error> {
+        let _turn = self.collector.turn.lock().await;
+        let began = Tick::now();
+        let mut done = Collection::default();
+        let folder = self.layout.blobs_by_digest();
+        let folders = self.names(&folder, event).await?;
+        for name in folders.iter().filter(|name| is_byte(name)) {
+            self.collect_in(name, &mut done, event).await?;
+        }
+        let figures = &self.collector;
+        figures.marked.store(done.marked, Ordering::Relaxed);
+        figures.last_round_ms.store(Tick::now().since(began) / 1_000_000, Ordering::Relaxed);
+        Ok(done)
+    }
+
+    /// The blobs whose digests begin with the byte `outer`, in hexadecimal.
+    async fn collect_in(&self, outer: &str, done: &mut Collection, event: &mut Event) -> Result<(), Error> {
+        let Some((from, through)) = range(outer) else { return Ok(()) };
+        let mut marks =
+            self.cached(Op::CacheRead, event, move |cache| cache.marks(&from, &through)).await.unwrap_or_default();
+        let (mut add, now) = (Vec::new(), self.clock.now());
+        let folder = self.layout.blobs_by_digest().join(outer);
+        for inner in self.names(&folder, event).await?.iter().filter(|name| is_byte(name)) {
+            let unneeded = self.unneeded(format!("{outer}{inner}"), now, done, event).await?;
+            let mut due = Vec::new();
+            for (digest, purged) in unneeded {
+                match marks.remove(&digest) {
+                    Some(at) if at.plus(self.blob_life.collect_after) > now && !purged => done.marked += 1,
+                    None if !self.blob_life.collect_after.is_zero() && !purged => add.push(digest),
+                    // The mark stays until the blob is gone: this may be cut short.
+                    marked => due.push((digest, marked)),
+                }
+            }
+            for some in due.chunks(TURN_MAX) {
+                let digests = some.iter().map(|(digest, _)| *digest).collect();
+                if self.delete(digests, now, done, event).await? {
+                    marks.extend(some.iter().filter_map(|(digest, at)| Some((*digest, (*at)?))));
+                }
+            }
+        }
+        done.marked += add.len() as u64;
+        // What is left belongs to blobs that are needed again, or gone.
+        let remove: Vec<Digest> = marks.into_keys().collect();
+        if !(add.is_empty() && remove.is_empty()) {
+            let change = move |cache: &mut crate::cache::Cache| cache.change_marks(&add, now, &remove);
+            match self.cached(Op::CacheWrite, event, change).await {
+                // They are made by a later round.
+                Err(error) if error.is_disk_full() => {}
+                changed => changed?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes blobs in turns of the writer. `false`: they have to stay for now.
+    async fn delete(
+        &self,
+        mut blobs: Vec<Digest>,
+        now: Millis,
+        done: &mut Collection,
+        event: &mut Event,
+    ) -> Result<bool, Error> {
+        while !blobs.is_empty() {
+            let deleted = self.writer.delete(blobs, now, event).await?;
+            if deleted.paused {
+                done.paused = true;
+                return Ok(false);
+            }
+            done.collected += deleted.blobs;
+            done.freed_bytes += deleted.size_bytes;
+            self.collector.collected.fetch_add(deleted.blobs, Ordering::Relaxed);
+            self.collector.freed_bytes.fetch_add(deleted.size_bytes, Ordering::Relaxed);
+            blobs = deleted.rest;
+        }
+        Ok(true)
+    }
+
+    async fn names(&self, folder: &Path, event: &mut Event) -> Result<Vec<String>, Error> {
+        let (disk, folder) = (self.disk.clone(), folder.to_owned());
+        self.read(Lane::Index, event, move |_| list(&*disk, &folder)).await
+    }
+
+    /// The blobs whose digests begin with `prefix` and that nothing needs at `now`.
+    async fn unneeded(
+        &self,
+        prefix: String,
+        now: Millis,
+        done: &mut Collection,
+        event: &mut Event,
+    ) -> Result<Unneeded, Error> {
+        let (disk, layout, life) = (self.disk.clone(), self.layout.clone(), self.blob_life);
+        let look = move |truth: &mut dyn Catalog| unneeded(truth, &*disk, &layout, &prefix, &life, now);
+        let (unneeded, blobs) = self.read(Lane::Index, event, look).await?;
+        done.blobs += blobs;
+        Ok(unneeded)
+    }
+}
+
+fn unneeded(
+    truth: &mut dyn Catalog,
+    disk: &dyn Disk,
+    layout: &Layout,
+    prefix: &str,
+    life: &BlobLife,
+    now: Millis,
+) -> Result<(Unneeded, u64), Error> {
+    let Some((from, through)) = range(prefix) else { return Ok(Default::default()) };
+    let (outer, inner) = prefix.split_at(2);
+    let names = list(disk, &layout.blobs_by_digest().join(outer).join(inner))?;
+    let digests = names.iter().filter_map(|name| name.parse::<Digest>().ok());
+    let mut unneeded: Unneeded = digests.map(|digest| (digest, false)).collect();
+    let blobs = unneeded.len() as u64;
+    for (digest, one) in truth.blob_uses(&from, &through)? {
+        if one.keeps(life, now) {
+            unneeded.remove(&digest);
+        } else if let Some(purged) = unneeded.get_mut(&digest) {
+            *purged |= one.purged();
+        }
+    }
+    Ok((unneeded, blobs))
+}
+
+/// The names in a folder, none if it does not exist.
+fn list(disk: &dyn Disk, folder: &Path) -> Result<Vec<String>, Error> {
+    give_way();
+    match disk.list(folder) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Vec::new()),
+        names => names.map_err(Error::io("list", folder)),
+    }
+}
+
+/// Whether a name is two hexadecimal digits.
+fn is_byte(name: &str) -> bool {
+    name.len() == 2 && u8::from_str_radix(name, 16).is_ok()
+}
+
+/// The first and the last digest that begin with some bytes, in hexadecimal.
+fn range(prefix: &str) -> Option<(Digest, Digest)> {
+    let end = |fill: &str| format!("{prefix}{}", fill.repeat(64_usize.saturating_sub(prefix.len()))).parse().ok();
+    Some((end("0")?, end("f")?))
+}
