@@ -10,6 +10,7 @@
 mod accounts;
 mod api;
 mod as_of;
+mod backup;
 mod conformance;
 mod contents;
 mod contract;

@@ -3,7 +3,7 @@
 use crate::world::{Answer, FIRST, Gem, Index, World};
 
 /// All that a client can see of all repositories: the status, validators and body of every URL.
-fn everything(world: &World) -> Vec<(String, Answer)> {
+pub(crate) fn everything(world: &World) -> Vec<(String, Answer)> {
     let admin = world.admin();
     let mut paths = Vec::new();
     for repository in [FIRST, "vault"] {
@@ -31,7 +31,7 @@ fn everything(world: &World) -> Vec<(String, Answer)> {
     paths.into_iter().map(seen).collect()
 }
 
-fn filled() -> World {
+pub(crate) fn filled() -> World {
     // Each start is on another port, which is no difference of the folder's.
     let world = World::start_with(&[("DAYLIGHT_SERVER_PUBLIC_URL", "https://gems.example")]);
     world.repository("vault", true);

@@ -47,6 +47,7 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("repository/src/upstream/expected_digests.rs", 1, Bound(BoundName::Flights)),
     ("repository/src/upstream/flights.rs", 2, Bound(BoundName::Flights)),
     ("repository/src/upstream/verify.rs", 1, Fixed("one at a time, by `Store::begin_verification`")),
+    ("store/src/backup/files.rs", 1, Fixed("the command line: two for each backup or restore")),
     ("store/src/cache/file_cache.rs", 1, Fixed("one at the start of the process")),
     ("store/src/pool.rs", 1, Fixed("one for each context; jobs are bounded by lane")),
     ("store/src/shipper.rs", 1, Fixed("one for each store")),

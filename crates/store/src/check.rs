@@ -5,6 +5,7 @@ mod problem;
 
 pub use problem::{Problem, Report};
 
+use crate::backup::lock_target;
 use crate::catalog::Catalog;
 use crate::disk::{Disk, RealDisk};
 use crate::error::Error;
@@ -30,7 +31,8 @@ pub fn check(data: &Path, verify: bool, progress: &mut dyn FnMut(Progress)) -> R
     if !layout.truth().is_file() {
         return Err(Error::NoTruth(data.to_owned()));
     }
-    let _lock = layout.lock()?;
+    // A backup may be on a network file system.
+    let _lock = if layout.is_backup() { lock_target(&layout)? } else { Some(layout.lock()?) };
     check_on(&RealDisk, &layout, verify, progress)
 }
 
@@ -42,7 +44,8 @@ pub(crate) fn check_on(
     verify: bool,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report, Error> {
-    let truth: &mut dyn Catalog = &mut Sqlite::reader(&layout.truth())?;
+    let open = if layout.is_backup() { Sqlite::copied } else { Sqlite::reader };
+    let truth: &mut dyn Catalog = &mut open(&layout.truth())?;
     let mut report = Report::default();
     journal(truth, &mut report, progress)?;
     blobs(truth, disk, layout, verify, &mut report, progress)?;

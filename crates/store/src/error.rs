@@ -108,6 +108,34 @@ pub enum Error {
         /// The last change in the truth.
         truth: Seq,
     },
+    /// The folder is not empty.
+    #[error("the folder `{}` is not empty: it holds `{found}`", folder.display())]
+    NotEmpty {
+        /// The folder.
+        folder: PathBuf,
+        /// One of the files in it.
+        found: String,
+    },
+    /// One folder is in the other.
+    #[error("of the folders `{}` and `{}` one is in the other", data.display(), other.display())]
+    Nested {
+        /// The data folder.
+        data: PathBuf,
+        /// The other one.
+        other: PathBuf,
+    },
+    /// The folder has a backup of another data folder, or of a later state of this one.
+    #[error("the folder `{}` has a backup of another data folder, or one with later changes than this one has", .0.display())]
+    OtherHistory(PathBuf),
+    /// The folder is a backup, on which no server works.
+    #[error("the folder `{}` is a backup, and no data folder", .0.display())]
+    IsBackup(PathBuf),
+    /// The folder is no backup, or none that was ever complete.
+    #[error("the folder `{}` holds no complete backup", .0.display())]
+    NoBackup(PathBuf),
+    /// A restore into the folder was interrupted, or is under way.
+    #[error("the folder `{}` is not restored completely", .0.display())]
+    Unrestored(PathBuf),
     /// The folder has no truth.
     #[error("the folder `{}` holds no truth", .0.display())]
     NoTruth(PathBuf),
@@ -140,6 +168,12 @@ impl Error {
             Self::NoTruth(data) if Layout::new(data).segments().is_dir() => {
                 Some("`daylight rebuild` makes it again from the segments".into())
             }
+            Self::NotEmpty { .. } => Some("name a folder that is empty or does not exist".into()),
+            Self::Nested { .. } => Some("name a folder elsewhere, best on another disk".into()),
+            Self::OtherHistory(_) => Some("make the backup in a new folder".into()),
+            Self::IsBackup(_) => Some("`daylight restore BACKUP --data DIR` makes a data folder of it".into()),
+            Self::NoBackup(_) => Some("name the folder that `daylight backup` made".into()),
+            Self::Unrestored(_) => Some("delete the folder, and start `daylight restore` again".into()),
             Self::NoTruth(_) | Self::NoSegments(_) => Some("name the data folder of a server with `--data`".into()),
             Self::SegmentsAhead { .. } => {
                 Some("run `daylight rebuild` to make the truth again from the segments".into())

@@ -20,10 +20,16 @@
 //!   indexes/ID/      pieces of large indexes of the repository with this number, each file with its SHA-256 in front:
 //!                    derived, ignored when damaged, may be deleted at any time
 //!   events/          recorded events; the store does not use it
+//!   restoring        while a backup is restored into the folder, which has no `version` until that is done
+//!
+//! BACKUP/            truth.sqlite (one file, no log beside it), blobs/, segments/ and daylight.lock as above
+//!   backup           makes it a backup; holds the version of the layout
+//!   unfinished       until the backup is complete: there may be blobs that the truth does not name
+//!   cache.sqlite, cached/  with `--with-cached`
 //! ```
 
 use crate::digest::Digest;
-use crate::disk::Disk;
+use crate::disk::{Disk, RealDisk};
 use crate::error::Error;
 use crate::network_file_system::network_file_system;
 use crate::record::RepositoryId;
@@ -37,6 +43,11 @@ pub const FORM: u32 = 1;
 
 /// What a folder may hold and still count as empty: files that are made before `version`, and what a new file system has.
 const IGNORED: [&str; 5] = ["daylight.lock", "collecting.lock", "version.new", "events", "lost+found"];
+
+/// The file that a backup has and a data folder does not.
+pub(crate) const MARKER: &str = "backup";
+/// The file that a folder has while a backup is restored into it.
+const RESTORING: &str = "restoring";
 
 /// The paths in a data folder.
 #[derive(Debug, Clone)]
@@ -144,6 +155,47 @@ impl Layout {
         }
     }
 
+    /// An error unless the folder is absent or empty.
+    pub(crate) fn is_free(&self) -> Result<(), Error> {
+        let names = match std::fs::exists(&self.data) {
+            Ok(false) => return Ok(()),
+            _ => RealDisk.list(&self.data).map_err(Error::io("list", &self.data))?,
+        };
+        if names.iter().any(|name| name == RESTORING) {
+            return Err(Error::Unrestored(self.data.clone()));
+        }
+        match names.into_iter().find(|name| !["daylight.lock", "lost+found"].contains(&name.as_str())) {
+            Some(found) => Err(Error::NotEmpty { folder: self.data.clone(), found }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the folder is a backup, and no data folder.
+    pub(crate) fn is_backup(&self) -> bool {
+        self.data.join(MARKER).is_file()
+    }
+
+    /// Whether a backup is being restored into the folder, or was in vain.
+    pub(crate) fn is_being_restored(&self) -> bool {
+        self.data.join(RESTORING).exists()
+    }
+
+    /// Says that the folder is not complete.
+    pub(crate) fn begin_restore(&self, space: &Space) -> Result<(), Error> {
+        space.put(&self.data.join("version.new"), &self.data.join(RESTORING), b"")
+    }
+
+    /// Says that the folder is complete, which makes it a data folder.
+    pub(crate) fn end_restore(&self, disk: &dyn Disk, space: &Space) -> Result<(), Error> {
+        let restoring = self.data.join(RESTORING);
+        disk.unlink(&restoring).map_err(Error::io("remove", &restoring))?;
+        self.claim_as_new(space)
+    }
+
+    fn claim_as_new(&self, space: &Space) -> Result<(), Error> {
+        space.put(&self.data.join("version.new"), &self.version(), format!("{FORM}\n").as_bytes())
+    }
+
     /// Keeps all blobs where they are until the returned value is dropped, also when another process serves the folder: a backup takes
     /// it before it reads the truth. Waits while blobs are being deleted, which takes some milliseconds.
     pub fn pause_collector(&self) -> Result<CollectorPause, Error> {
@@ -180,10 +232,16 @@ impl Layout {
                 _ => Err(Error::TooNew { data: self.data.clone(), found: text.trim().to_owned(), known: FORM }),
             };
         }
+        if found.iter().any(|file| file == MARKER) {
+            return Err(Error::IsBackup(self.data.clone()));
+        }
+        if found.iter().any(|file| file == RESTORING) {
+            return Err(Error::Unrestored(self.data.clone()));
+        }
         if let Some(found) = found.into_iter().find(|file| !IGNORED.contains(&file.as_str())) {
             return Err(Error::Foreign { data: self.data.clone(), found });
         }
-        space.put(&self.data.join("version.new"), &path, format!("{FORM}\n").as_bytes())
+        self.claim_as_new(space)
     }
 }
 

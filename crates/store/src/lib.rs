@@ -3,6 +3,7 @@
 //! This crate knows digests, keys and revisions. It knows no package format and no network protocol.
 
 mod as_of;
+mod backup;
 mod blob_life;
 mod blobs;
 mod cache;
@@ -38,6 +39,7 @@ mod rebuild;
 mod recent_rows;
 mod record;
 mod reserve;
+mod restore;
 mod revision;
 mod segments;
 mod shipper;
@@ -53,6 +55,7 @@ mod token;
 mod writer;
 
 pub use as_of::CatalogAsOf;
+pub use backup::{BackedUp, backup};
 pub use blob_life::{BlobLife, BlobUse, Keep, UseEnd};
 pub use blobs::KeptBlob;
 pub use cache::{CachedFile, CachedPath, FolderPresence, Held, Origin, UpstreamPresence};
@@ -76,6 +79,7 @@ pub use pool::{Pool, PoolOptions, Threads};
 pub use progress::Progress;
 pub use rebuild::{Rebuilt, rebuild};
 pub use record::{RepositoryId, RepositoryKind, RepositoryRecord, Seq};
+pub use restore::{Restored, restore};
 pub use revision::{Revisions, Stamp, Unit};
 pub use segments::segment;
 pub use space::{ReadOnly, above_floor};

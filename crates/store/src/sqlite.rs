@@ -3,6 +3,7 @@
 mod apply;
 mod blob_uses;
 mod connection;
+mod copy;
 mod entries;
 mod expectations;
 mod history;
@@ -14,3 +15,4 @@ mod transactions;
 mod units;
 
 pub use connection::Sqlite;
+pub(crate) use copy::copy_database;

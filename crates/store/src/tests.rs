@@ -1,6 +1,7 @@
 //! The store as its callers see it.
 
 mod as_of;
+mod backup;
 pub(crate) mod blob_uses;
 mod collector;
 mod crash;

@@ -69,4 +69,6 @@ ops! {
     TokenCheck "token.check" "Hashing a presented token and comparing it";
     Check "store.check" "Checking rows, blobs, journal and segments against each other";
     Rebuild "store.rebuild" "Replaying segments into a new truth database";
+    Backup "store.backup" "Copying a data folder into a backup";
+    Restore "store.restore" "Copying a backup into a data folder";
 }

@@ -4,6 +4,7 @@
 //! done, 1 it is not, 2 the command line or a setting makes no sense.
 
 mod api;
+mod backup;
 mod check;
 mod config;
 mod context;
@@ -21,6 +22,7 @@ mod progress;
 mod rebuild;
 mod repo;
 mod repository_client;
+mod restore;
 mod serve;
 mod table;
 mod token;
@@ -54,6 +56,8 @@ enum Verb {
     Explain(explain::Explain),
     Import(import::Import),
     Export(export::Export),
+    Backup(backup::Backup),
+    Restore(restore::Restore),
     Check(check::Check),
     Rebuild(rebuild::Rebuild),
 }
@@ -96,6 +100,8 @@ fn dispatch(verb: Verb, context: &mut Context<'_>) -> Result<(), anyhow::Error> 
         Verb::Explain(explain) => explain.run(context),
         Verb::Import(import) => import.run(context),
         Verb::Export(export) => export.run(context),
+        Verb::Backup(backup) => backup.run(context),
+        Verb::Restore(restore) => restore.run(context),
         Verb::Check(check) => check.run(context),
         Verb::Rebuild(rebuild) => rebuild.run(context),
     }

@@ -34,7 +34,7 @@ impl Sqlite {
         Ok(Self::with(connection))
     }
 
-    fn with(connection: Connection) -> Self {
+    pub(super) fn with(connection: Connection) -> Self {
         connection.set_prepared_statement_cache_capacity(64);
         Self { connection }
     }

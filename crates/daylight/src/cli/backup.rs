@@ -1,0 +1,69 @@
+//! `daylight backup`: brings a backup of a data folder up to date, while a server works on it or not.
+
+use super::context::Context;
+use super::failure::Failure;
+use super::folder::Folder;
+use super::progress::Bar;
+use std::path::PathBuf;
+use std::time::Duration;
+use store::BackedUp;
+use telemetry::{Clock, Event, Op};
+
+/// Back up the data folder into another folder, while the server works or not
+///
+/// The target is new, empty, or an earlier backup of the same data folder, of which only what is new is copied. On the
+/// same file system blobs are hard links: quick and small, but no help when the disk fails. Without --with-cached
+/// files of upstreams are left out; a restored server fetches them again. An interrupted backup leaves the one before
+/// as it was, and the next one goes on.
+///
+/// `daylight check --data TARGET` checks a backup, and `daylight restore` makes a data folder of it.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Backup {
+    /// The folder of the backup; made where it does not exist
+    target: PathBuf,
+    #[command(flatten)]
+    folder: Folder,
+    /// Back up cached files of upstreams too
+    #[arg(long)]
+    with_cached: bool,
+    /// One JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+impl Backup {
+    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let (settings, _) = self.folder.load(context)?;
+        let data = &settings.store.data;
+        let mut event = Event::job("backup", Clock::default().now());
+        let bar = Bar::new();
+        let done = event.time(Op::Backup, || {
+            store::backup(data, &self.target, self.with_cached, &mut |progress| bar.show(progress))
+        });
+        drop(bar);
+        let BackedUp { seq, blobs, size_bytes, new_blobs, new_bytes, missing, cached_files } = done?;
+        let seq = seq.0;
+        if self.json {
+            let all = serde_json::json!({
+                "seq": seq, "blobs": blobs, "bytes": size_bytes, "new_blobs": new_blobs, "new_bytes": new_bytes,
+                "kept": cached_files, "missing": missing.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "seconds": Duration::from_nanos(event.tally(Op::Backup).nanos).as_secs_f64(),
+            });
+            writeln!(context.out, "{all:#}")?;
+        } else {
+            writeln!(
+                context.out,
+                "backed up through change {seq}: {blobs} blobs, {size_bytes} bytes, {new_bytes} new"
+            )?;
+        }
+        match missing.len() {
+            0 => Ok(()),
+            many => {
+                let text = format!("{many} blobs are not in the data folder, so the backup does not have them either");
+                let hint = "everything else is backed up; stop the server, and run `daylight check` on the data folder";
+                Err(Failure::new(text, Some(hint.to_owned())).into())
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! `daylight restore`: makes a data folder from a backup.
+
+use super::context::Context;
+use super::failure::Failure;
+use super::folder::Folder;
+use super::progress::Bar;
+use std::path::PathBuf;
+use std::time::Duration;
+use store::Restored;
+use telemetry::{Clock, Event, Op};
+
+/// Make a data folder from a backup
+///
+/// The data folder is absent or empty. Everything is copied, so that the folder and the backup share no file.
+/// A restore that is interrupted leaves no data folder: delete what is there, and restore again.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Restore {
+    /// The folder that `daylight backup` made
+    backup: PathBuf,
+    #[command(flatten)]
+    folder: Folder,
+    /// One JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+impl Restore {
+    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let (settings, _) = self.folder.load(context)?;
+        let data = &settings.store.data;
+        let mut event = Event::job("restore", Clock::default().now());
+        let bar = Bar::new();
+        let done = event.time(Op::Restore, || store::restore(&self.backup, data, &mut |progress| bar.show(progress)));
+        drop(bar);
+        let Restored { seq, at, blobs, size_bytes, missing, cached_files } = done?;
+        let (seq, at) = (seq.0, at.map(|at| at.to_string()));
+        if self.json {
+            let all = serde_json::json!({
+                "seq": seq, "at": at, "blobs": blobs, "bytes": size_bytes, "kept": cached_files,
+                "missing": missing.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "seconds": Duration::from_nanos(event.tally(Op::Restore).nanos).as_secs_f64(),
+            });
+            writeln!(context.out, "{all:#}")?;
+        } else {
+            let at = at.map(|at| format!(" of {at}")).unwrap_or_default();
+            writeln!(
+                context.out,
+                "restored through change {seq}{at}: {blobs} blobs, {size_bytes} bytes\n\
+                 serve it: daylight serve --data {}",
+                data.display()
+            )?;
+        }
+        match missing.len() {
+            0 => Ok(()),
+            many => {
+                let text = format!("{many} blobs are not in the backup, and therefore not in the data folder");
+                let hint = "`daylight check` names them; another backup may have them";
+                Err(Failure::new(text, Some(hint.to_owned())).into())
+            }
+        }
+    }
+}

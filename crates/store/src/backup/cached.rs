@@ -1,0 +1,60 @@
+//! Copies what is cached of upstreams. It may change meanwhile: a file that does not match its row is fetched again.
+
+use super::files::{Outcome, Transfer, blob_files, same_place};
+use crate::database_files::with_suffix;
+use crate::disk::{Disk, RealDisk};
+use crate::error::Error;
+use crate::layout::Layout;
+use crate::progress::Progress;
+use crate::sqlite::copy_database;
+use std::collections::HashSet;
+
+/// Copies the cache database and its files, removes files that it no longer has, and returns how many there are.
+pub(crate) fn copy_cached(
+    from: &Layout,
+    to: &Layout,
+    transfer: &Transfer<'_>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<u64, Error> {
+    if !from.cache().is_file() {
+        return Ok(0);
+    }
+    let new = with_suffix(&to.cache(), ".new");
+    if from.is_backup() {
+        // Nobody writes to it, and its file system may have no locks.
+        std::fs::copy(from.cache(), &new).map_err(Error::io("copy", &from.cache()))?;
+    } else {
+        copy_database(&from.cache(), &new, &mut |_| ())?;
+    }
+    let (source, copy) = (from.cached(), to.cached());
+    RealDisk.make_folder(&copy).map_err(Error::io("make", &copy))?;
+    let names = |folder| RealDisk.list(folder).map_err(Error::io("list", folder));
+    let mut kept = 0;
+    let now = if source.is_dir() { names(&source)? } else { Vec::new() };
+    for name in &now {
+        let (source, copy) = (source.join(name), copy.join(name));
+        RealDisk.make_folder(&copy).map_err(Error::io("make", &copy))?;
+        let files = blob_files(&source)?;
+        let mut present = HashSet::new();
+        for (done, (digest, path)) in files.iter().enumerate() {
+            let Some(digest) = digest else { continue };
+            // One that is evicted meanwhile is missing, which is no loss.
+            if transfer.file(path, &same_place(&copy, digest), true)? != Outcome::Missing {
+                present.insert(*digest);
+            }
+            progress(Progress { done: done as u64 + 1, total: files.len() as u64, of: "cached" });
+        }
+        for (digest, path) in blob_files(&copy)? {
+            if digest.is_none_or(|digest| !present.contains(&digest)) {
+                RealDisk.unlink(&path).map_err(Error::io("remove", &path))?;
+            }
+        }
+        kept += present.len() as u64;
+    }
+    for name in names(&copy)?.iter().filter(|name| !now.contains(name)) {
+        let folder = copy.join(name);
+        RealDisk.remove_folder(&folder).map_err(Error::io("remove", &folder))?;
+    }
+    super::put(&new, &to.cache())?;
+    Ok(kept)
+}

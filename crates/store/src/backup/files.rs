@@ -1,0 +1,219 @@
+//! Links or copies blobs from one folder to another, on two threads.
+
+use crate::digest::Digest;
+use crate::disk::{Disk, RealDisk};
+use crate::error::Error;
+use crate::layout::{Layout, NestedFile, by_digest};
+use crate::progress::Progress;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+/// One waits for the disk while the other works.
+const THREADS: usize = 2;
+/// Blobs that a thread takes at a time.
+const CHUNK: usize = 256;
+/// Files up to this size are copied with one read and one write.
+const SMALL: usize = 256 << 10;
+
+/// From where, to where, and how.
+pub(crate) struct Transfer<'a> {
+    from: &'a Layout,
+    to: &'a Layout,
+    /// Hard links are tried. Cleared by the first that is impossible: the folders are on two file systems.
+    link: AtomicBool,
+}
+
+/// What happened to blobs.
+#[derive(Debug, Default)]
+pub(crate) struct Blobs {
+    pub(crate) new_blobs: u64,
+    pub(crate) new_bytes: u64,
+    /// They are not in the folder that they should come from.
+    pub(crate) missing: Vec<Digest>,
+}
+
+/// What happened to one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    New,
+    /// It was there already.
+    Present,
+    /// There is nothing to copy.
+    Missing,
+}
+
+impl<'a> Transfer<'a> {
+    /// With `link`, files become hard links where that is possible.
+    pub(crate) fn new(from: &'a Layout, to: &'a Layout, link: bool) -> Self {
+        Self { from, to, link: AtomicBool::new(link) }
+    }
+
+    /// Transfers blobs. What is there already counts only if it is one of `durable`: of the rest, which an interrupted backup left, it is
+    /// unknown what is on the disk. Both are ordered by digest.
+    pub(crate) fn blobs(
+        &self,
+        wanted: &[(Digest, u64)],
+        durable: &[(Digest, u64)],
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Blobs, Error> {
+        let chunks: Vec<_> = wanted.chunks(CHUNK).collect();
+        let next = AtomicUsize::new(0);
+        let (sender, done) = mpsc::channel();
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                let (sender, chunks, next) = (sender.clone(), &chunks, &next);
+                scope.spawn(move || {
+                    while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        // Nobody receives after an error.
+                        if sender.send(self.chunk(chunk, durable).map(|found| (chunk.len(), found))).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            let (mut all, mut finished) = (Blobs::default(), 0);
+            for found in done {
+                let (many, found) = found?;
+                all.new_blobs += found.new_blobs;
+                all.new_bytes += found.new_bytes;
+                all.missing.extend(found.missing);
+                finished += many as u64;
+                progress(Progress { done: finished, total: wanted.len() as u64, of: "blobs" });
+            }
+            Ok(all)
+        })
+    }
+
+    fn chunk(&self, chunk: &[(Digest, u64)], durable: &[(Digest, u64)]) -> Result<Blobs, Error> {
+        let mut found = Blobs::default();
+        for (digest, size_bytes) in chunk {
+            let durable = durable.binary_search_by_key(digest, |(durable, _)| *durable).is_ok();
+            let (from, to) = (self.from.blob(digest), self.to.blob(digest));
+            match self.file(&from.file, &to, durable)? {
+                Outcome::New => {
+                    found.new_blobs += 1;
+                    found.new_bytes += size_bytes;
+                }
+                Outcome::Present => {}
+                Outcome::Missing => found.missing.push(*digest),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Transfers one file. `durable`: what is there already may stay if it has the size of the other one.
+    pub(crate) fn file(&self, from: &Path, to: &NestedFile, durable: bool) -> Result<Outcome, Error> {
+        let linking = || self.link.load(Ordering::Relaxed);
+        if durable && let Some(there) = look(&to.file)? {
+            let Some(source) = look(from)? else { return Ok(Outcome::Present) };
+            // Bytes that were replaced after damage are another file of the same size.
+            let replaced = linking() && source.dev() == there.dev() && source.ino() != there.ino();
+            if source.len() == there.len() && !replaced {
+                return Ok(Outcome::Present);
+            }
+        }
+        // Under a temporary name first: the backup before may need the file that is there. It is never written to, because it may be
+        // the very file of the data folder.
+        let name = to.file.file_name().unwrap_or_default();
+        let (temporary, exists) =
+            if durable { (self.to.temporary_blobs().join(name), true) } else { (to.file.clone(), false) };
+        let placed = self.place(from, &temporary, to)?;
+        if exists && placed == Outcome::New {
+            make_folders(to)?;
+            RealDisk.rename(&temporary, &to.file).map_err(Error::io("rename", &temporary))?;
+            // Renaming a link to a link of the same file does nothing, and leaves both.
+            let _ = RealDisk.unlink(&temporary);
+        }
+        Ok(placed)
+    }
+
+    /// Links or copies to a path, whatever is there.
+    fn place(&self, from: &Path, path: &Path, to: &NestedFile) -> Result<Outcome, Error> {
+        loop {
+            let link = self.link.load(Ordering::Relaxed);
+            let placed = if link { std::fs::hard_link(from, path) } else { copy(from, path) };
+            let Err(error) = placed else { return Ok(Outcome::New) };
+            match error.kind() {
+                ErrorKind::AlreadyExists => RealDisk.unlink(path).map_err(Error::io("remove", path))?,
+                ErrorKind::NotFound if !from.exists() => return Ok(Outcome::Missing),
+                ErrorKind::NotFound if !to.inner.is_dir() => make_folders(to)?,
+                // Another file system, or one without hard links.
+                _ if link && is_refusal(&error) => self.link.store(false, Ordering::Relaxed),
+                // This file has as many links as it can have.
+                ErrorKind::TooManyLinks => match copy(from, path) {
+                    Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                        RealDisk.unlink(path).map_err(Error::io("remove", path))?;
+                    }
+                    copied => return copied.map(|()| Outcome::New).map_err(Error::io("copy", from)),
+                },
+                _ => return Err(Error::io(if link { "link" } else { "copy" }, from)(error)),
+            }
+        }
+    }
+}
+
+/// Whether hard links between the two folders are impossible.
+fn is_refusal(error: &io::Error) -> bool {
+    use ErrorKind::{CrossesDevices, PermissionDenied, Unsupported};
+    matches!(error.kind(), CrossesDevices | PermissionDenied | Unsupported)
+}
+
+fn look(path: &Path) -> Result<Option<std::fs::Metadata>, Error> {
+    match std::fs::metadata(path) {
+        Ok(about) => Ok(Some(about)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("look at", path)(error)),
+    }
+}
+
+fn make_folders(to: &NestedFile) -> Result<(), Error> {
+    for folder in [&to.outer, &to.inner] {
+        RealDisk.make_folder(folder).map_err(Error::io("make", folder))?;
+    }
+    Ok(())
+}
+
+/// Copies a file to a path where none is. Not synced.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut source = File::open(from)?;
+    let mut copy = OpenOptions::new().write(true).create_new(true).open(to)?;
+    let size = usize::try_from(source.metadata()?.len()).unwrap_or(usize::MAX);
+    if size <= SMALL {
+        let mut bytes = Vec::with_capacity(size + 1);
+        source.read_to_end(&mut bytes)?;
+        return copy.write_all(&bytes);
+    }
+    io::copy(&mut source, &mut copy).map(drop)
+}
+
+/// All files below a folder of blobs, with the digests that are their names.
+pub(super) fn blob_files(root: &Path) -> Result<Vec<(Option<Digest>, PathBuf)>, Error> {
+    let mut files = Vec::new();
+    for outer in list(root)? {
+        for inner in list(&outer)? {
+            for file in list(&inner)? {
+                let digest = file.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
+                files.push((digest, file));
+            }
+        }
+    }
+    Ok(files)
+}
+
+fn list(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    match RealDisk.list(folder) {
+        Ok(names) => Ok(names.into_iter().map(|name| folder.join(name)).collect()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Vec::new()),
+        Err(error) => Err(Error::io("list", folder)(error)),
+    }
+}
+
+/// The place of a file below another root, two folders deep like it.
+pub(super) fn same_place(root: &Path, digest: &Digest) -> NestedFile {
+    by_digest(root, digest)
+}

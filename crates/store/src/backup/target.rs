@@ -1,0 +1,145 @@
+//! The folder of a backup: what makes it one, who uses it, and what has to leave it.
+
+use super::files::blob_files;
+use crate::catalog::JournalReads as _;
+use crate::digest::Digest;
+use crate::disk::{Disk, RealDisk};
+use crate::error::Error;
+use crate::layout::{FORM, Layout, MARKER};
+use crate::record::Seq;
+use crate::sqlite::Sqlite;
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// The file that a backup has until it is complete: blobs may be there that no truth names.
+const UNFINISHED: &str = "unfinished";
+/// What a folder may hold and still count as empty.
+const IGNORED: [&str; 2] = ["daylight.lock", "lost+found"];
+
+/// Whether one of two folders is in the other.
+pub(crate) fn are_nested(one: &Path, other: &Path) -> Result<bool, Error> {
+    let (one, other) = (resolved(one)?, resolved(other)?);
+    Ok(one.starts_with(&other) || other.starts_with(&one))
+}
+
+/// The path without links. The folder itself may not exist yet, nor those above it.
+fn resolved(path: &Path) -> Result<PathBuf, Error> {
+    let path = std::path::absolute(path).map_err(Error::io("look at", path))?;
+    let existing = path.ancestors().find(|above| above.exists()).unwrap_or(&path);
+    let whole = existing.canonicalize().map_err(Error::io("look at", existing))?;
+    let rest = path.strip_prefix(existing).unwrap_or_else(|_| Path::new(""));
+    Ok(whole.join(rest))
+}
+
+/// Locks a backup until the returned file is dropped; `None`: its file system has no locks, as some network file systems.
+pub(crate) fn lock_target(layout: &Layout) -> Result<Option<File>, Error> {
+    let path = layout.data().join("daylight.lock");
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+    let file = file.map_err(Error::io("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(Error::Locked(layout.data().to_owned())),
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
+}
+
+/// Makes everything in the file system of a folder durable: one call instead of a sync for each of many files and folders.
+pub(crate) fn sync_all(layout: &Layout) -> Result<(), Error> {
+    let failed = || Error::io("sync", layout.data());
+    let folder = File::open(layout.data()).map_err(failed())?;
+    rustix::fs::syncfs(&folder).map_err(|error| failed()(error.into()))
+}
+
+/// The folder, for one backup.
+pub(super) struct Target {
+    layout: Layout,
+    /// Whether an earlier backup was interrupted.
+    interrupted: bool,
+    _lock: Option<File>,
+}
+
+impl Target {
+    /// Makes the folder, or recognizes an earlier backup.
+    pub(super) fn open(from: &Layout, target: &Path) -> Result<Self, Error> {
+        if are_nested(from.data(), target)? {
+            return Err(Error::Nested { data: from.data().to_owned(), other: target.to_owned() });
+        }
+        let layout = Layout::new(target);
+        let mut maker = std::fs::DirBuilder::new();
+        maker.recursive(true).mode(0o700).create(target).map_err(Error::io("make", target))?;
+        let names = RealDisk.list(target).map_err(Error::io("list", target))?;
+        if !names.iter().any(|name| name == MARKER)
+            && let Some(found) = names.iter().find(|name| !IGNORED.contains(&name.as_str()))
+        {
+            return Err(Error::NotEmpty { folder: target.to_owned(), found: found.clone() });
+        }
+        std::fs::set_permissions(target, Permissions::from_mode(0o700)).map_err(Error::io("change", target))?;
+        let lock = lock_target(&layout)?;
+        let interrupted = names.iter().any(|name| name == UNFINISHED);
+        for name in [MARKER, UNFINISHED] {
+            let path = target.join(name);
+            if !path.exists() {
+                let mut file = RealDisk.create(&path).map_err(Error::io("create", &path))?;
+                let written = file.write(format!("{FORM}\n").as_bytes()).and_then(|()| file.sync());
+                written.map_err(Error::io("write", &path))?;
+            }
+        }
+        let folders = [layout.blobs(), layout.blobs_by_digest(), layout.temporary_blobs(), layout.segments()];
+        for folder in folders {
+            RealDisk.make_folder(&folder).map_err(Error::io("make", &folder))?;
+        }
+        RealDisk.open_folder(target).and_then(|folder| folder.sync()).map_err(Error::io("sync", target))?;
+        Ok(Self { layout, interrupted, _lock: lock })
+    }
+
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The blobs of the backup before, which are durable; none in a new folder. An error if that is a backup of another folder than the
+    /// one whose truth `new` is a copy of.
+    pub(super) fn before(&self, new: &mut Sqlite) -> Result<Vec<(Digest, u64)>, Error> {
+        if !self.layout.truth().is_file() {
+            return Ok(Vec::new());
+        }
+        let mut old = Sqlite::copied(&self.layout.truth())?;
+        let last = old.last()?;
+        let row = |truth: &mut Sqlite| truth.journal_text(Seq(last.0.saturating_sub(1)), 1, usize::MAX);
+        if new.last()? < last || row(&mut old)?.first() != row(new)?.first().filter(|(seq, _)| *seq == last) {
+            return Err(Error::OtherHistory(self.layout.data().to_owned()));
+        }
+        super::all_blobs(&mut old)
+    }
+
+    /// Removes what the new truth does not name, and declares the backup complete.
+    pub(super) fn remove_others(
+        self,
+        wanted: &[(Digest, u64)],
+        before: &[(Digest, u64)],
+        with_cached: bool,
+    ) -> Result<(), Error> {
+        let unwanted = |digest: &Digest| wanted.binary_search_by_key(digest, |(wanted, _)| *wanted).is_err();
+        let remove = |path: &Path| match RealDisk.unlink(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", path)(error)),
+            _ => Ok(()),
+        };
+        for (digest, _) in before.iter().filter(|(digest, _)| unwanted(digest)) {
+            remove(&self.layout.blob(digest).file)?;
+        }
+        if self.interrupted {
+            for (digest, path) in blob_files(&self.layout.blobs_by_digest())? {
+                if digest.is_none_or(|digest| unwanted(&digest)) {
+                    remove(&path)?;
+                }
+            }
+        }
+        if !with_cached && self.layout.cached().is_dir() {
+            let folder = self.layout.cached();
+            RealDisk.remove_folder(&folder).map_err(Error::io("remove", &folder))?;
+            remove(&self.layout.cache())?;
+        }
+        remove(&self.layout.data().join(UNFINISHED))?;
+        sync_all(&self.layout)
+    }
+}

@@ -1,0 +1,70 @@
+//! Copies a database as it is at one moment, also while other processes write to it.
+
+use super::connection::Sqlite;
+use crate::database_files::remove_database;
+use crate::error::Error;
+use crate::progress::Progress;
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+use std::fs::OpenOptions;
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+
+/// The file operations of SQLite without its locks, which network file systems may not have. Nobody else uses a copy.
+const WITHOUT_LOCKS: &str = "unix-none";
+/// Pages that are copied between two reports of progress.
+const PAGES: i32 = 4096;
+/// The bytes of a database that say whether readers and writers need a write-ahead log: 2, or 1 for none.
+const VERSIONS_AT: u64 = 18;
+
+impl Sqlite {
+    /// Opens a copy that [`copy_database`] made. Nobody writes to it, so no lock is taken and no file is made beside it.
+    pub(crate) fn copied(path: &Path) -> Result<Self, Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = Connection::open_with_flags_and_vfs(path, flags, WITHOUT_LOCKS);
+        Ok(Self::with(opened.map_err(Error::sqlite("open the copy of the truth"))?))
+    }
+}
+
+/// Copies a database to a path where none is: one synced file. Writers of the database do not wait.
+pub(crate) fn copy_database(from: &Path, to: &Path, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+    let failed = Error::sqlite("copy a database");
+    remove_database(to)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let source = Connection::open_with_flags(from, flags).map_err(&failed)?;
+    // The transaction keeps this moment: without it, a write by another process would make the copy begin again.
+    let begin = "PRAGMA busy_timeout = 5000; BEGIN; SELECT count(*) FROM sqlite_schema;";
+    source.execute_batch(begin).map_err(&failed)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut copy = Connection::open_with_flags_and_vfs(to, flags, WITHOUT_LOCKS).map_err(&failed)?;
+    // A copy that was interrupted is made again, so it needs no journal. It is synced once, below.
+    let pragmas = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;";
+    copy.execute_batch(pragmas).map_err(&failed)?;
+    let backup = Backup::new(&source, &mut copy).map_err(&failed)?;
+    loop {
+        let step = backup.step(PAGES).map_err(&failed)?;
+        let pages = backup.progress();
+        let total = u64::try_from(pages.pagecount).unwrap_or_default();
+        let done = total.saturating_sub(u64::try_from(pages.remaining).unwrap_or_default());
+        progress(Progress { done, total, of: "pages" });
+        if step == StepResult::Done {
+            break;
+        }
+    }
+    drop(backup);
+    copy.close().map_err(|(_, error)| failed(error))?;
+    without_log(to).map_err(Error::io("write", to))
+}
+
+/// Lets the copy be read without a write-ahead log, which would be a file beside it, and syncs it. A writer turns the log on again.
+fn without_log(path: &Path) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().read(true).write(true).open(path)?;
+    let mut versions = [0; 2];
+    file.seek(SeekFrom::Start(VERSIONS_AT))?;
+    file.read_exact(&mut versions)?;
+    if versions == [2, 2] {
+        file.seek(SeekFrom::Start(VERSIONS_AT))?;
+        file.write_all(&[1, 1])?;
+    }
+    file.sync_all()
+}

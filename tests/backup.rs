@@ -1,0 +1,136 @@
+//! Backups of a server at work: killed at any moment they leave the one before or a new one, and a restored folder answers every URL with
+//! the same bytes. `DAYLIGHT_BACKUPS` says how many are killed; 6 when it does not.
+
+use crate::rebuild::{everything, filled};
+use crate::world::{FIRST, Gem, Person, World};
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+/// Beside the data folder, so that its blobs are links.
+fn target(world: &World) -> PathBuf {
+    world.data().with_file_name("backup")
+}
+
+fn command(arguments: &[&str], target: &Path, data: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
+    command.args(arguments).arg(target).arg("--data").arg(data).env_clear().stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str], target: &Path, data: &Path) -> Output {
+    command(arguments, target, data).output().unwrap()
+}
+
+#[track_caller]
+fn said(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[track_caller]
+fn check(folder: &Path) {
+    let mut check = Command::new(env!("CARGO_BIN_EXE_daylight"));
+    check.args(["check", "--verify", "--data"]).arg(folder).env_clear();
+    said(&check.output().unwrap());
+}
+
+/// Restores the backup in place of the data folder of a server that does not run.
+fn replace_by_backup(world: &World) -> String {
+    std::fs::rename(world.data(), world.data().with_file_name("before")).unwrap();
+    said(&run(&["restore"], &target(world), &world.data()))
+}
+
+#[test]
+fn a_folder_restored_from_a_backup_answers_every_url_with_the_same_bytes() {
+    let mut world = filled();
+    let (target, before) = (target(&world), everything(&world));
+    let first = said(&run(&["backup"], &target, &world.data()));
+    let figures: Vec<u64> = first.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect();
+    let [seq, blobs, bytes, new] = figures[..] else { panic!("{first}") };
+    let expected = format!("backed up through change {seq}: {blobs} blobs, {bytes} bytes, {new} new\n");
+    assert_eq!((first, bytes), (expected, new));
+    check(&target);
+    world.stop();
+    let json = run(&["backup", "--json"], &target, &world.data());
+    let second: serde_json::Value = serde_json::from_str(&said(&json)).unwrap();
+    assert_eq!((&second["seq"], &second["blobs"], &second["new_bytes"]), (&seq.into(), &blobs.into(), &0.into()));
+    let restored = replace_by_backup(&world);
+    assert!(restored.starts_with(&format!("restored through change {seq} of 2")), "{restored}");
+    check(&world.data());
+    world.resume();
+    assert_eq!(everything(&world), before);
+    // A copy of the journal is there as well: also without the database it is the same.
+    world.kill();
+    for file in world.files() {
+        if file.file_name().unwrap().to_str().unwrap().starts_with("truth") {
+            std::fs::remove_file(file).unwrap();
+        }
+    }
+    assert!(world.run("rebuild").status.success());
+    world.resume();
+    assert_eq!(everything(&world), before);
+    assert!(!run(&["restore"], &target, &world.data()).status.success(), "the folder is not empty");
+}
+
+/// Pushes one gem after the other, until told to end. Every push is answered.
+fn load(person: &Person, over: &AtomicBool, pushed: &AtomicU32) {
+    let mut connection = person.connect().unwrap();
+    for number in 0.. {
+        if over.load(SeqCst) {
+            return;
+        }
+        let gem = Gem::new("lamp", &format!("1.0.{number}")).payload(&vec![number as u8; 10_000]);
+        person.push_on(&mut connection, FIRST, &gem.bytes()).unwrap().expect(200);
+        pushed.store(number + 1, SeqCst);
+    }
+}
+
+#[test]
+fn a_backup_that_is_killed_at_any_moment_leaves_the_one_before_or_a_new_one() {
+    let kills = std::env::var("DAYLIGHT_BACKUPS").map_or(6, |count| count.parse().unwrap());
+    let mut world = World::start();
+    let (target, data) = (target(&world), world.data());
+    let (over, pushed) = (&AtomicBool::new(false), &AtomicU32::new(0));
+    let person = world.admin();
+    let mut kept = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(|| load(&person, over, pushed));
+        let mut whole = Duration::from_millis(50);
+        for round in 0..kills {
+            let part = RandomState::new().hash_one(round) % 1000;
+            let mut backup = command(&["backup"], &target, &data).stdout(Stdio::null()).spawn().unwrap();
+            let end = Instant::now() + whole * u32::try_from(part).unwrap() / 800;
+            while Instant::now() < end && backup.try_wait().unwrap().is_none() {
+                std::thread::yield_now();
+            }
+            backup.kill().unwrap();
+            backup.wait().unwrap();
+            if target.join("truth.sqlite").exists() {
+                check(&target);
+                kept += 1;
+            }
+            if round % 5 == 1 {
+                let began = Instant::now();
+                said(&run(&["backup"], &target, &data));
+                whole = began.elapsed();
+                check(&target);
+            }
+        }
+        over.store(true, SeqCst);
+    });
+    assert!(pushed.load(SeqCst) > 0 && kept > 0);
+    said(&run(&["backup"], &target, &data));
+    let paths: Vec<_> =
+        (0..pushed.load(SeqCst)).map(|n| format!("/repository/{FIRST}/gems/lamp-1.0.{n}.gem")).collect();
+    let seen = |world: &World| paths.iter().map(|path| world.anon().get(path).expect(200).body).collect::<Vec<_>>();
+    let before = seen(&world);
+    world.stop();
+    replace_by_backup(&world);
+    check(&world.data());
+    world.resume();
+    assert!(seen(&world) == before);
+    println!("{kills} backups killed beside {} pushes", paths.len());
+}
