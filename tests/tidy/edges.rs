@@ -20,8 +20,18 @@ const ABSENT: &[(&str, &[&str])] = &[
     ("store", &["http", "hyper"]),
     ("repository", &["http", "hyper", "rusqlite"]),
     ("front", &["rusqlite"]),
-    ("daylight", &["rusqlite", "socket2"]),
+    ("daylight", &["socket2"]),
 ];
+
+/// The one file of the program that may name a database: an import reads that of another server.
+const FOREIGN_DATABASE: &str = "crates/daylight/src/cli/import/gems/gemstash.rs";
+
+#[test]
+fn the_program_opens_no_database_but_that_of_another_server() {
+    let files = sources(&["crates/daylight/src"], "rs").into_iter().filter(|source| source.text.contains("rusqlite"));
+    let wrong = files.map(|source| source.path).filter(|path| path != FOREIGN_DATABASE);
+    nothing_wrong(wrong.map(|path| format!("{path} names a database")).collect());
+}
 
 fn manifest(name: &str) -> toml::Table {
     fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap().parse().unwrap()
