@@ -51,6 +51,7 @@ mod model;
 mod oldest_index;
 mod openapi;
 mod origins;
+mod origins_imported;
 mod overload;
 mod owners;
 mod pages;

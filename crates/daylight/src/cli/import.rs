@@ -4,6 +4,7 @@ mod flags;
 mod folder;
 mod gems;
 mod maven;
+mod origin;
 mod report;
 
 use super::api::Server;
@@ -29,6 +30,10 @@ enum ImportVerb {
     ///
     /// Which of them it is, is seen. What is there already with the same bytes is not uploaded again, so an import that
     /// was interrupted goes on where it was when it is started again.
+    ///
+    /// With a token of the scope `admin` versions stay as old as they were: their dates come from the database of the Gemstash, from
+    /// `info/NAME` of an index beside the gems, or from the files (copy them with `cp -p`). The same import again corrects
+    /// the dates of what an earlier one brought.
     Gems {
         #[command(flatten)]
         import: ImportFlags,
@@ -41,6 +46,10 @@ enum ImportVerb {
     /// Files are held against the checksums beside them. Checksums and metadata are not uploaded: the server makes its own.
     /// What is there already with the same bytes is not uploaded again, so an import that was interrupted goes on where it
     /// was when it is started again.
+    ///
+    /// With a token of the scope `admin` files stay as old as they were: as their own date says, the timestamp in the name of a
+    /// build, or `lastUpdated` of the metadata, whichever is the oldest. The same import again corrects the dates of what an
+    /// earlier one brought.
     Maven {
         #[command(flatten)]
         import: ImportFlags,

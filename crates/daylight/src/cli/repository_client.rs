@@ -114,13 +114,13 @@ impl RepositoryConnection {
     }
 
     /// POST of `body`.
-    pub(super) fn post(&mut self, path: &str, body: Content) -> Result<Response, anyhow::Error> {
-        self.call(Method::POST, path, body, None)
+    pub(super) fn post(&mut self, path: &str, headers: HeaderMap, body: Content) -> Result<Response, anyhow::Error> {
+        self.call_with(Method::POST, path, headers, body, None)
     }
 
     /// PUT of `body`.
-    pub(super) fn put(&mut self, path: &str, body: Content) -> Result<Response, anyhow::Error> {
-        self.call(Method::PUT, path, body, None)
+    pub(super) fn put(&mut self, path: &str, headers: HeaderMap, body: Content) -> Result<Response, anyhow::Error> {
+        self.call_with(Method::PUT, path, headers, body, None)
     }
 
     /// HEAD of a path.
@@ -133,10 +133,21 @@ impl RepositoryConnection {
         method: Method,
         path: &str,
         body: Content,
+        sink: Option<BodySink<'_>>,
+    ) -> Result<Response, anyhow::Error> {
+        self.call_with(method, path, HeaderMap::new(), body, sink)
+    }
+
+    fn call_with(
+        &mut self,
+        method: Method,
+        path: &str,
+        headers: HeaderMap,
+        body: Content,
         mut sink: Option<BodySink<'_>>,
     ) -> Result<Response, anyhow::Error> {
         let url = format!("{}/{path}", self.client.root);
-        let request = Request { method, url, headers: HeaderMap::new(), token: self.client.token.clone(), body };
+        let request = Request { method, url, headers, token: self.client.token.clone(), body };
         for _ in 1..TRIES {
             // Borrowed for one attempt only.
             let lent: Option<BodySink<'_>> = match &mut sink {

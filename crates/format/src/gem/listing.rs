@@ -99,6 +99,17 @@ pub fn checksums(info: &str) -> Result<BTreeMap<String, String>, Malformed> {
     Ok(all)
 }
 
+/// When the versions of an `/info` were published, in seconds since the epoch, as far as it tells: that of the older form does not.
+pub fn moments(info: &str) -> BTreeMap<String, i64> {
+    let moment = |line: &str| {
+        let (version, rest) = line.split_once(' ')?;
+        let (_, facts) = rest.split_once('|')?;
+        let text = facts.split(',').find_map(|fact| fact.strip_prefix("created_at:"))?;
+        Some((version.to_owned(), text.parse::<jiff::Timestamp>().ok()?.as_second()))
+    };
+    info.lines().filter_map(moment).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,5 +154,11 @@ mod tests {
         for wrong in ["", "---\n1.0", "---\n1.0 |checksum:a\n", "---\n1.0 checksum\n", "---\n1.0\n"] {
             assert!(checksums(wrong).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn moments_of_an_info_are_those_that_it_tells() {
+        let info = "---\n1.0 |checksum:ab,created_at:2024-05-01T12:00:00Z\n1.1-java oil:>= 1|checksum:ab\n1.2 |created_at:now\n";
+        assert_eq!(moments(info), BTreeMap::from([("1.0".to_owned(), 1_714_564_800)]));
     }
 }

@@ -1,5 +1,7 @@
 //! `daylight import gems`.
 
+mod dates;
+mod gemstash;
 mod plan;
 mod source;
 mod upload;
@@ -7,6 +9,7 @@ mod upload;
 use super::flags::ImportFlags;
 use super::report::{ImportReport, LeftOut};
 use crate::cli::context::Context;
+use crate::cli::import::origin::Claims;
 use crate::cli::parallel;
 use crate::cli::progress::Bar;
 use crate::cli::repository_client::RepositoryClient;
@@ -30,14 +33,18 @@ pub(super) fn import(
     let show = |of| move |bar: &Bar, done| bar.show(Progress { done, total, of });
     let (reading, sending) = (show("reading"), show("gems"));
     let read = parallel::map(jobs, source.files, || Ok(()), |(), file| Ok(plan::read(file)), |n| reading(&bar, n))?;
-    let (gems, mut outcomes) = plan::plan(read);
+    let (mut gems, mut outcomes) = plan::plan(read);
+    let claims = Claims::new();
+    if let Some(problem) = dates::find(source.kind, &source.folder, &mut gems) {
+        writeln!(context.err, "{problem}; the dates of the files are used")?;
+    }
     let mut done = outcomes.len() as u64;
     let (sender, files) = std::sync::mpsc::channel();
-    let work = |uploader: &mut GemUploader, gem| uploader.gem(gem, &|| sender.send(()).unwrap_or_default());
+    let work = |uploader: &mut GemUploader<'_>, gem| uploader.gem(gem, &|| sender.send(()).unwrap_or_default());
     let all = parallel::map(
         jobs,
         gems,
-        || GemUploader::new(repository),
+        || GemUploader::new(repository, &claims),
         work,
         |_| {
             done += files.try_iter().count() as u64;

@@ -1,12 +1,14 @@
 //! `daylight import maven`.
 
 mod checksums;
+mod metadata_dates;
 mod tree;
 mod upload;
 
 use super::flags::ImportFlags;
 use super::report::{ImportReport, LeftOut};
 use crate::cli::context::Context;
+use crate::cli::import::origin::Claims;
 use crate::cli::parallel;
 use crate::cli::progress::Bar;
 use crate::cli::repository_client::RepositoryClient;
@@ -24,14 +26,14 @@ pub(super) fn import(
     if tree.left_out > 0 {
         writeln!(context.err, "{} other files are of no artifact and stay away", tree.left_out)?;
     }
-    let bar = Bar::new();
+    let (bar, claims) = (Bar::new(), Claims::new());
     let (sender, files) = std::sync::mpsc::channel();
     let mut done = 0;
     // A thread uploads one folder after the other, so that versions are complete early and threads do not wait for each other.
     let all = parallel::map(
         usize::from(flags.jobs),
         tree.folders,
-        || MavenUploader::new(repository),
+        || MavenUploader::new(repository, &claims),
         |uploader, folder| uploader.folder(folder, &|| sender.send(()).unwrap_or_default()),
         |_| {
             done += files.try_iter().count() as u64;

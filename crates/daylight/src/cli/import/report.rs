@@ -2,6 +2,7 @@
 
 use crate::cli::context::Context;
 use crate::cli::failure::{Failure, plain};
+use crate::cli::import::origin::OriginOutcome;
 use http::StatusCode;
 use std::path::{Path, PathBuf};
 use telemetry::Tick;
@@ -10,9 +11,9 @@ use telemetry::Tick;
 #[derive(Debug)]
 pub(super) enum FileOutcome {
     /// It was uploaded.
-    Uploaded,
+    Uploaded(OriginOutcome),
     /// The server had it already.
-    Present,
+    Present(OriginOutcome),
     /// It was refused.
     Refused {
         /// The file.
@@ -35,11 +36,19 @@ impl FileOutcome {
         )
     }
 
+    /// What became of its origin.
+    fn origin(&self) -> Option<OriginOutcome> {
+        match self {
+            FileOutcome::Uploaded(origin) | FileOutcome::Present(origin) => Some(*origin),
+            FileOutcome::Refused { .. } => None,
+        }
+    }
+
     /// Which file was refused, and why.
     fn refusal(&self) -> Option<(&Path, &str)> {
         match self {
             FileOutcome::Refused { file, reason } => Some((file, reason)),
-            FileOutcome::Uploaded | FileOutcome::Present => None,
+            FileOutcome::Uploaded(_) | FileOutcome::Present(_) => None,
         }
     }
 }
@@ -74,8 +83,11 @@ impl ImportReport {
         let Self { source, noun, outcomes, left_out } = self;
         let outside = left_out.links_outside;
         let count = |is: fn(&FileOutcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
-        let uploaded = count(|outcome| matches!(outcome, FileOutcome::Uploaded));
-        let there = count(|outcome| matches!(outcome, FileOutcome::Present));
+        let uploaded = count(|outcome| matches!(outcome, FileOutcome::Uploaded(_)));
+        let there = count(|outcome| matches!(outcome, FileOutcome::Present(_)));
+        let dates = |of| outcomes.iter().filter(|outcome| outcome.origin() == Some(of)).count();
+        let [set, kept, unknown, not_allowed] =
+            [OriginOutcome::Set, OriginOutcome::There, OriginOutcome::Unknown, OriginOutcome::NotAllowed].map(dates);
         let mut refused: Vec<_> = outcomes.iter().filter_map(FileOutcome::refusal).collect();
         refused.sort();
         let seconds = Tick::now().since(began) as f64 / 1e9;
@@ -85,6 +97,7 @@ impl ImportReport {
                 .map(|(file, reason)| serde_json::json!({ "file": file.display().to_string(), "reason": reason }));
             let all = serde_json::json!({
                 "source": source, "uploaded": uploaded, "there": there, left_out.key: left_out.files, "outside": outside,
+                "origins": { "set": set, "there": kept, "unknown": unknown, "not_allowed": not_allowed },
                 "refused": refused.collect::<Vec<_>>(), "seconds": seconds,
             });
             writeln!(context.out, "{all:#}")?;
@@ -93,12 +106,20 @@ impl ImportReport {
                 writeln!(context.out, "refused: {}: {}", file.display(), plain(reason).replace('\n', "\n  "))?;
             }
             writeln!(context.out, "uploaded {uploaded} {noun}, {there} were there already, in {seconds:.1} s")?;
+            writeln!(context.out, "dates of publication: {set} set, {kept} were there already, {unknown} unknown")?;
             if outside > 0 {
                 writeln!(
                     context.out,
                     "left out: links that lead out of the folder ({outside}); copy what they lead to into it"
                 )?;
             }
+        }
+        if not_allowed > 0 {
+            writeln!(
+                context.err,
+                "hint: {not_allowed} {noun} count as published today, as only a token with the scope `admin` may say when they \
+                 were published; the same command with one corrects that"
+            )?;
         }
         match refused.len() {
             0 => Ok(()),

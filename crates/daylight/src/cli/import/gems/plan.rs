@@ -1,6 +1,7 @@
 //! The order of the upload: the versions of each gem in ascending order, so that the index lists them as they were released. The
-//! dates of the files are not used, as copying a folder often changes them.
+//! dates of the files do not decide it, as copying a folder often changes them.
 
+use crate::cli::import::origin::modified;
 use crate::cli::import::report::FileOutcome;
 use data_encoding::HEXLOWER;
 use format::gem::{Limits, Package, package};
@@ -10,6 +11,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use telemetry::Millis;
 
 /// A version to upload.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub(super) struct Version {
     /// The SHA-256 of the file, hexadecimal.
     pub(super) sha256: String,
     pub(super) package: Package,
+    /// When it was published on the server that it comes from, where that is known.
+    pub(super) published: Option<Millis>,
 }
 
 /// All versions of one gem, in the order in which they are uploaded.
@@ -38,7 +42,7 @@ pub(super) fn read(file: PathBuf) -> Result<Version, FileOutcome> {
     // The digest covers bytes after the end of the archive, too.
     let rest = io::copy(&mut bytes, &mut io::sink());
     match (read, rest) {
-        (Ok(package), Ok(_)) => Ok(Version { file, sha256: bytes.digest(), package }),
+        (Ok(package), Ok(_)) => Ok(Version { published: modified(&file), file, sha256: bytes.digest(), package }),
         (Err(invalid), _) => {
             let hint = invalid.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
             Err(FileOutcome::Refused { reason: format!("{invalid}{hint}"), file })

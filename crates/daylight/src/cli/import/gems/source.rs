@@ -34,6 +34,8 @@ impl fmt::Display for SourceKind {
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) kind: SourceKind,
+    /// The base folder.
+    pub(super) folder: PathBuf,
     pub(super) files: Vec<PathBuf>,
     /// How many are left out because they were yanked.
     pub(super) yanked: u64,
@@ -47,10 +49,10 @@ pub(super) fn find(folder: &Path, with_yanked: bool) -> Result<Source, anyhow::E
         resources(folder, &private, with_yanked)?
     } else if let Some(gems) = geminabox(folder) {
         let Files { paths, links_outside } = files(folder, &gems, 1, &|path| ends_in_gem(path))?;
-        Source { kind: SourceKind::Geminabox, files: paths, yanked: 0, links_outside }
+        Source { kind: SourceKind::Geminabox, folder: folder.to_owned(), files: paths, yanked: 0, links_outside }
     } else {
         let Files { paths, links_outside } = files(folder, folder, DEPTH, &|path| ends_in_gem(path))?;
-        Source { kind: SourceKind::Files, files: paths, yanked: 0, links_outside }
+        Source { kind: SourceKind::Files, folder: folder.to_owned(), files: paths, yanked: 0, links_outside }
     };
     if found.files.is_empty() && found.yanked == 0 && found.links_outside == 0 {
         let text = format!("there are no gems in `{}`", folder.display());
@@ -91,7 +93,8 @@ fn resources(folder: &Path, private: &Path, with_yanked: bool) -> Result<Source,
         }
         all = kept;
     }
-    Ok(Source { kind: SourceKind::Gemstash, yanked: (before - all.len()) as u64, files: all, links_outside })
+    let (kind, folder) = (SourceKind::Gemstash, folder.to_owned());
+    Ok(Source { kind, folder, yanked: (before - all.len()) as u64, files: all, links_outside })
 }
 
 /// Whether a Gemstash lists a gem in its index. The properties are YAML with Ruby's symbols as keys, one on a line.

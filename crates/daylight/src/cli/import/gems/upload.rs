@@ -1,36 +1,47 @@
 //! Uploads the versions of one gem. Versions that the index has with the same digest are not uploaded again.
 
 use super::plan::{Gem, Version, open_unchanged};
+use crate::cli::import::origin::{Claims, OriginOutcome, is_later};
 use crate::cli::import::report::FileOutcome;
 use crate::cli::repository_client::{RepositoryClient, RepositoryConnection, message};
 use anyhow::Context as _;
 use client::Content;
 use format::gem::listing;
 use http::StatusCode;
+use repository::moment;
+use serde::Deserialize;
 use std::collections::BTreeMap;
+use telemetry::Millis;
 
 /// How the server answers a push of bytes that it has already.
 const PUSHED_ALREADY: &str = "Gem was already pushed";
 
 /// Uploads gems on a connection of its own.
-pub(super) struct GemUploader {
+pub(super) struct GemUploader<'a> {
     repository: RepositoryClient,
     connection: RepositoryConnection,
+    claims: &'a Claims,
 }
 
-impl GemUploader {
-    pub(super) fn new(repository: &RepositoryClient) -> Result<Self, anyhow::Error> {
-        Ok(Self { repository: repository.clone(), connection: repository.connect()? })
+/// What the server has of a gem, by `NUMBER[-PLATFORM]`.
+#[derive(Default)]
+struct Present {
+    /// The SHA-256 of each version, hexadecimal.
+    checksums: BTreeMap<String, String>,
+    /// When it says that each version was published.
+    moments: BTreeMap<String, Millis>,
+}
+
+impl<'a> GemUploader<'a> {
+    pub(super) fn new(repository: &RepositoryClient, claims: &'a Claims) -> Result<Self, anyhow::Error> {
+        Ok(Self { repository: repository.clone(), connection: repository.connect()?, claims })
     }
 
     /// Uploads the versions that the server does not have, and calls `done` after each. Fails where no other upload could succeed
     /// either.
     pub(super) fn gem(&mut self, gem: Gem, done: &dyn Fn()) -> Result<Vec<FileOutcome>, anyhow::Error> {
-        // Where the server has all versions, this is the only request.
-        let info = self.connection.text(&format!("info/{}", gem.name))?;
-        let present = info.map(|info| listing::checksums(&info)).transpose();
-        let present =
-            present.with_context(|| format!("the index of `{}` cannot be read", gem.name))?.unwrap_or_default();
+        // Where the server has all versions, these are the only requests.
+        let present = self.present(&gem)?;
         let one = |version| {
             let outcome = self.version(&gem.name, version, &present);
             done();
@@ -39,26 +50,48 @@ impl GemUploader {
         gem.versions.into_iter().map(one).collect()
     }
 
-    fn version(
-        &mut self,
-        name: &str,
-        version: Version,
-        present: &BTreeMap<String, String>,
-    ) -> Result<FileOutcome, anyhow::Error> {
+    fn present(&mut self, gem: &Gem) -> Result<Present, anyhow::Error> {
+        let Some(info) = self.connection.text(&format!("info/{}", gem.name))? else { return Ok(Present::default()) };
+        let unread = || format!("the index of `{}` cannot be read", gem.name);
+        let checksums = listing::checksums(&info).with_context(unread)?;
+        let mut moments: BTreeMap<_, _> =
+            listing::moments(&info).into_iter().map(|(version, at)| (version, Millis(at * 1000))).collect();
+        let dated = gem.versions.iter().any(|version| version.published.is_some());
+        if dated && moments.is_empty() && !checksums.is_empty() && self.claims.allowed() {
+            // Its `/info` is of the form without moments.
+            let json = self.connection.bytes(&format!("api/v1/versions/{}.json", gem.name))?.unwrap_or_default();
+            let versions: Vec<Told> = serde_json::from_slice(&json).with_context(unread)?;
+            let told = |told: Told| Some((slug(&told.number, &told.platform), moment::read(&told.created_at).ok()?));
+            moments = versions.into_iter().filter_map(told).collect();
+        }
+        Ok(Present { checksums, moments })
+    }
+
+    fn version(&mut self, name: &str, version: Version, present: &Present) -> Result<FileOutcome, anyhow::Error> {
         let full_name = version.package.full_name();
-        if present.get(&full_name[name.len() + 1..]).is_some_and(|sum| *sum == version.sha256) {
-            return Ok(FileOutcome::Present);
+        let number = &full_name[name.len() + 1..];
+        if present.checksums.get(number).is_some_and(|sum| *sum == version.sha256) {
+            let Some(published) = version.published else { return Ok(FileOutcome::Present(OriginOutcome::Unknown)) };
+            match present.moments.get(number) {
+                Some(shown) if is_later(*shown, published) && self.claims.allowed() => {}
+                Some(shown) if is_later(*shown, published) => {
+                    return Ok(FileOutcome::Present(OriginOutcome::NotAllowed));
+                }
+                _ => return Ok(FileOutcome::Present(OriginOutcome::There)),
+            }
         }
         let unread = || format!("cannot read `{}`", version.file.display());
         let Some(file) = open_unchanged(&version.file, &version.sha256).with_context(unread)? else {
             let reason = "other bytes were put there while it was imported".to_owned();
             return Ok(FileOutcome::Refused { file: version.file, reason });
         };
-        let answer = self.connection.post("api/v1/gems", Content::File(file));
-        let answer = answer.with_context(|| format!("`{full_name}` was not uploaded"))?;
+        let connection = &mut self.connection;
+        let send = |headers| connection.post("api/v1/gems", headers, Content::File(file.clone()));
+        let sent = self.claims.send(version.published, send, |answer| answer.status);
+        let (answer, origin) = sent.with_context(|| format!("`{full_name}` was not uploaded"))?;
         match answer.status {
-            StatusCode::OK if message(&answer).starts_with(PUSHED_ALREADY) => Ok(FileOutcome::Present),
-            StatusCode::OK => Ok(FileOutcome::Uploaded),
+            StatusCode::OK if message(&answer).starts_with(PUSHED_ALREADY) => Ok(FileOutcome::Present(origin)),
+            StatusCode::OK => Ok(FileOutcome::Uploaded(origin)),
             status if FileOutcome::is_about_the_file(status) => {
                 Ok(FileOutcome::Refused { file: version.file, reason: message(&answer) })
             }
@@ -66,4 +99,17 @@ impl GemUploader {
                 .context(format!("`{full_name}` was not uploaded"))),
         }
     }
+}
+
+/// A version in the list of the server's API.
+#[derive(Deserialize)]
+struct Told {
+    number: String,
+    platform: String,
+    created_at: String,
+}
+
+/// `NUMBER[-PLATFORM]`.
+fn slug(number: &str, platform: &str) -> String {
+    if platform == "ruby" { number.to_owned() } else { format!("{number}-{platform}") }
 }

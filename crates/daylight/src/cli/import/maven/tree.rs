@@ -1,11 +1,13 @@
 //! Finds the artifacts of a folder, and the checksums beside them.
 
+use super::metadata_dates::MetadataDates;
 use crate::cli::failure::Failure;
 use crate::cli::import::folder::{Files, files};
 use format::maven::path::{self, Kind};
 use format::tree::Checksum;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use telemetry::Millis;
 
 /// Most folders within each other that are searched.
 const DEPTH: usize = 64;
@@ -20,6 +22,8 @@ pub(super) struct ArtifactFile {
     pub(super) path: String,
     /// The checksums beside it.
     pub(super) checksums: Vec<(Checksum, PathBuf)>,
+    /// When it was published on the server that it comes from, where that is known.
+    pub(super) published: Option<Millis>,
 }
 
 /// The artifacts of a folder.
@@ -36,13 +40,14 @@ pub(super) struct ArtifactTree {
 /// Finds the artifacts of a folder.
 pub(super) fn read(folder: &Path) -> Result<ArtifactTree, anyhow::Error> {
     let (mut found, mut checksums) = (BTreeMap::new(), HashMap::<String, Vec<_>>::new());
-    let mut left_out = 0;
+    let (mut left_out, mut updated) = (0, MetadataDates::default());
     let Files { paths, links_outside } = files(folder, folder, DEPTH, &|_| true)?;
     for file in paths {
         let Some(relative) = file.strip_prefix(folder).ok().and_then(Path::to_str) else {
             left_out += 1;
             continue;
         };
+        updated.read(relative, &file);
         // Other servers have their own data in folders with such names.
         let hidden = relative.split('/').any(|name| name.starts_with('.'));
         let leftover = LEFTOVERS.iter().any(|ending| relative.ends_with(ending));
@@ -63,7 +68,13 @@ pub(super) fn read(folder: &Path) -> Result<ArtifactTree, anyhow::Error> {
     let mut folders = BTreeMap::<String, Vec<ArtifactFile>>::new();
     for (path, file) in found.into_iter().filter(|(path, _)| !copies.contains(path)) {
         let checksums = checksums.remove(&path).unwrap_or_default();
-        folders.entry(path::unit(&path).to_owned()).or_default().push(ArtifactFile { file, path, checksums });
+        let published = updated.of(&path, &file);
+        folders.entry(path::unit(&path).to_owned()).or_default().push(ArtifactFile {
+            file,
+            path,
+            checksums,
+            published,
+        });
     }
     left_out += copies.len() as u64;
     Ok(ArtifactTree { folders: folders.into_values().collect(), left_out, links_outside })

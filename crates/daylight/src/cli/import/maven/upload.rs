@@ -3,24 +3,29 @@
 use super::checksums::verify;
 use super::tree::ArtifactFile;
 use crate::cli::failure::Failure;
+use crate::cli::import::origin::{Claims, OriginOutcome, is_later};
 use crate::cli::import::report::FileOutcome;
 use crate::cli::repository_client::{RepositoryClient, RepositoryConnection, message};
 use anyhow::Context as _;
-use client::Content;
+use client::{Content, Response};
 use format::percent::segment;
 use http::StatusCode;
+use http::header::{CACHE_CONTROL, LAST_MODIFIED};
 use std::fs::File;
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+use telemetry::Millis;
 
 /// Uploads artifacts on a connection of its own.
-pub(super) struct MavenUploader {
+pub(super) struct MavenUploader<'a> {
     repository: RepositoryClient,
     connection: RepositoryConnection,
+    claims: &'a Claims,
 }
 
-impl MavenUploader {
-    pub(super) fn new(repository: &RepositoryClient) -> Result<Self, anyhow::Error> {
-        Ok(Self { repository: repository.clone(), connection: repository.connect()? })
+impl<'a> MavenUploader<'a> {
+    pub(super) fn new(repository: &RepositoryClient, claims: &'a Claims) -> Result<Self, anyhow::Error> {
+        Ok(Self { repository: repository.clone(), connection: repository.connect()?, claims })
     }
 
     /// Uploads the files of a version that the server does not have, and calls `done` after each. Fails where no other upload could
@@ -51,12 +56,17 @@ impl MavenUploader {
         let path = artifact.path.split('/').map(segment).collect::<Vec<_>>().join("/");
         let present = self.connection.head(&path)?;
         if present.status == StatusCode::OK && present.headers.get("x-checksum-sha1").is_some_and(|is| *is == *sha1) {
-            return Ok(FileOutcome::Present);
+            // Where there is none, the same bytes again bring it.
+            if let Some(origin) = self.origin_there(&present, artifact.published) {
+                return Ok(FileOutcome::Present(origin));
+            }
         }
-        let answer = self.connection.put(&path, Content::File(file))?;
+        let connection = &mut self.connection;
+        let send = |headers| connection.put(&path, headers, Content::File(file.clone()));
+        let (answer, origin) = self.claims.send(artifact.published, send, |answer| answer.status)?;
         match answer.status {
-            StatusCode::CREATED => Ok(FileOutcome::Uploaded),
-            status if status.is_success() => Ok(FileOutcome::Present),
+            StatusCode::CREATED => Ok(FileOutcome::Uploaded(origin)),
+            status if status.is_success() => Ok(FileOutcome::Present(origin)),
             status if FileOutcome::is_about_the_file(status) => refused(message(&answer)),
             StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED => {
                 let hint = "name a hosted Maven repository; `daylight repo add NAME --format maven` makes one";
@@ -64,6 +74,23 @@ impl MavenUploader {
                 Err(Failure::new(text, Some(hint.to_owned())).into())
             }
             _ => Err(self.repository.failure(&answer).into()),
+        }
+    }
+
+    /// What to say of the origin of a file that is there; `None`: the server's date is to be corrected.
+    fn origin_there(&self, present: &Response, published: Option<Millis>) -> Option<OriginOutcome> {
+        let Some(published) = published else { return Some(OriginOutcome::Unknown) };
+        let text = |name| present.headers.get(name).and_then(|value| value.to_str().ok());
+        let shown = text(LAST_MODIFIED).and_then(|text| httpdate::parse_http_date(text).ok());
+        let shown = shown.and_then(|shown| shown.duration_since(UNIX_EPOCH).ok());
+        let shown = shown.and_then(|shown| i64::try_from(shown.as_millis()).ok()).map(Millis);
+        // A file that may be replaced is dated by its arrival, whatever its origin.
+        let lasting = text(CACHE_CONTROL).is_some_and(|control| control.contains("immutable"));
+        match shown {
+            Some(shown) if lasting && is_later(shown, published) => {
+                (!self.claims.allowed()).then_some(OriginOutcome::NotAllowed)
+            }
+            _ => Some(OriginOutcome::There),
         }
     }
 }
