@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use store::{Batch, Change, SettingReads as _, Sqlite, Transactions as _, UnitReads as _};
+use store::{Batch, Change, JournalReads as _, SettingReads as _, Sqlite, Transactions as _, UnitReads as _};
 use tempfile::TempDir;
 
 fn put(folder: &Path, file: &str, bytes: &[u8]) {
@@ -172,7 +172,8 @@ fn an_index_that_disagrees_with_itself_is_found() {
     let mut entry = unit.entries[1].clone();
     entry.line = Some(format!("lamp -1.1,1.1 {}", "0".repeat(32)));
     let changes = vec![Change::Entry { repository: id, entry }];
-    truth.commit_batches(&[Batch { by: "test".into(), changes, ..Batch::default() }]).unwrap().remove(0).unwrap();
+    let (by, from, at) = ("test".into(), "cli".into(), truth.last_moment().unwrap().unwrap());
+    truth.commit_batches(&[Batch { by, from, at, expect: Vec::new(), changes }]).unwrap().remove(0).unwrap();
     drop(truth);
     world.resume();
 

@@ -196,7 +196,8 @@ fn what_a_version_before_wrote_of_each_version_of_its_own_is_still_known() {
         (unit("/versions/1.0"), json!({ "seen": 1_700_000_000_000_u64, "since": 1_600_000_000_000_u64 })),
     ];
     let changes = said.map(|(unit, facts)| Change::Unit { repository, unit, facts }).to_vec();
-    truth.commit_batches(&[Batch { by: "daylight".into(), changes, ..Batch::default() }]).unwrap();
+    let batch = Batch { by: "daylight".into(), from: "server".into(), changes, ..Batch::default() };
+    truth.commit_batches(&[batch]).unwrap();
     drop(truth);
     scene.world.resume();
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Instant;
 use store::{Batch, Change, Entry, Hashes, RepositoryId, Store, StoreOptions};
-use telemetry::{Clock, Event, Recorder, RecorderOptions};
+use telemetry::{Clock, Event, Millis, Recorder, RecorderOptions};
 
 /// The repository that is filled.
 pub(crate) const REPOSITORY: &str = "gems-private";
@@ -48,7 +48,7 @@ fn fill(store: &Arc<Store>, corpus: &Corpus) -> Result<usize> {
             let (gems, entries) = made?;
             done.gems += gems;
             done.versions += entries.len();
-            runtime.block_on(store.commit(batch(*id, entries), &mut event))?;
+            runtime.block_on(store.commit(batch(*id, store.now(), entries), &mut event))?;
             done.tell();
         }
         anyhow::Ok(())
@@ -94,8 +94,8 @@ fn make<'scope>(
     batches
 }
 
-fn batch(repository: RepositoryId, entries: Vec<Entry>) -> Batch {
-    let at = entries.iter().map(|entry| entry.published).max().unwrap_or_default();
+/// The change is made now, although the versions are older: moments of the journal never go back.
+fn batch(repository: RepositoryId, at: Millis, entries: Vec<Entry>) -> Batch {
     let changes = entries.into_iter().map(|entry| Change::Entry { repository, entry });
     Batch {
         by: "daylight".to_owned(),

@@ -87,8 +87,8 @@ impl<'a, C: Catalog + ?Sized> CatalogAsOf<'a, C> {
     }
 }
 
-/// The last change that was made by `moment`, by the clock of the time. If the clock was set back for a while, several changes qualify;
-/// the result is always the same one of them.
+/// The last change that was made by `moment`. Moments never go back from one row to the next, but in rows of earlier programs they may,
+/// where the clock was set back. Several changes qualify then, and the result is always the same one of them.
 pub(crate) fn last_change_by<C: Catalog + ?Sized>(truth: &mut C, moment: Millis) -> Result<Seq, Error> {
     let last = truth.last()?.0;
     let mut through = 0;

@@ -1,10 +1,12 @@
 //! The changes that the journal records. They stay readable for ever, so fields are only ever added.
 
 use crate::digest::Digest;
-use crate::entry::Entry;
+use crate::entry::{Entry, State};
+use crate::error::Error;
 use crate::record::{RepositoryId, RepositoryRecord};
 use crate::token::TokenRecord;
 use serde::{Deserialize, Serialize};
+use telemetry::Millis;
 
 /// One change of the truth: the state after it. Each is one row of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,5 +71,53 @@ impl Change {
     /// Whether there is something after the change. A change to null facts leaves nothing.
     pub(crate) fn leaves_something(&self) -> bool {
         !matches!(self, Change::Unit { facts, .. } if facts.is_null())
+    }
+
+    /// Refuses names with a NUL character. Other databases than SQLite cannot store them as text.
+    pub(crate) fn check_names(&self) -> Result<(), Error> {
+        let names: &[(&'static str, &str)] = match self {
+            Change::Entry { entry, .. } => &[("unit", &entry.unit), ("key", &entry.key)],
+            Change::Unit { unit, .. } | Change::FirstSeen { unit, .. } => &[("unit", unit)],
+            Change::Repository { record, .. } => &[("repository", &record.name)],
+            Change::Token { record } => &[("token", &record.name)],
+            Change::Setting { key, .. } => &[("setting", key)],
+            Change::Collected { .. } => &[],
+        };
+        match names.iter().find(|(_, name)| name.contains('\0')) {
+            Some((what, name)) => Err(Error::Nul { what, name: (*name).to_owned() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Replaces the moment of the batch by a later one, wherever the change has it. A tombstone keeps its moment: one removal may take
+    /// several batches, and undoing it finds its entries by the moment that they share.
+    pub(crate) fn move_moments(&mut self, from: Millis, to: Millis) {
+        let moved = |at: &mut Millis| {
+            if *at == from {
+                *at = to;
+            }
+        };
+        match self {
+            Change::Entry { entry, .. } if entry.state == State::Live => {
+                // An entry whose publication is this change has both moments.
+                if entry.published == entry.changed {
+                    moved(&mut entry.published);
+                }
+                moved(&mut entry.changed);
+            }
+            Change::Repository { record, .. } => {
+                moved(&mut record.created);
+                record.removed.iter_mut().for_each(moved);
+            }
+            Change::Token { record } => {
+                moved(&mut record.created);
+                record.revoked.iter_mut().for_each(moved);
+            }
+            Change::Entry { .. }
+            | Change::Unit { .. }
+            | Change::FirstSeen { .. }
+            | Change::Setting { .. }
+            | Change::Collected { .. } => {}
+        }
     }
 }

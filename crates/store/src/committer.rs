@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::first_seen_budget::FirstSeenBudget;
 use crate::group_membership::GroupMembership;
 use crate::holdings::Holdings;
+use crate::journal_clock::JournalClock;
 use crate::pool::lock;
 use crate::recent_rows::RecentRows;
 use crate::record::{RepositoryId, Seq};
@@ -34,6 +35,7 @@ pub(crate) struct Committer {
     recent: Arc<RecentRows>,
     /// The number of the last committed change.
     last: Arc<AtomicU64>,
+    clock: Arc<JournalClock>,
 }
 
 impl Committer {
@@ -45,10 +47,11 @@ impl Committer {
         revisions: Arc<Revisions>,
         recent: Arc<RecentRows>,
         last: Arc<AtomicU64>,
+        clock: Arc<JournalClock>,
     ) -> Result<Self, Error> {
         let membership = Arc::new(Mutex::new(GroupMembership::new(truth.repositories()?)));
         holdings.set_published(truth.holdings()?);
-        let mut committer = Self { truth, membership, space, first_seen, holdings, revisions, recent, last };
+        let mut committer = Self { truth, membership, space, first_seen, holdings, revisions, recent, last, clock };
         committer.update_first_seen_budget()?;
         Ok(committer)
     }
@@ -97,6 +100,9 @@ impl Committer {
         self.failpoint(Failpoint::AfterCommit)?;
         let made = || batches.iter().zip(&answers).filter_map(|(batch, answer)| Some((batch, answer.as_ref().ok()?)));
         for (batch, last) in made() {
+            if !batch.changes.is_empty() {
+                self.clock.advance(batch.at);
+            }
             self.last.fetch_max(last.0, Ordering::AcqRel);
             self.raise(batch, *last);
         }

@@ -60,6 +60,17 @@ pub enum Error {
     /// The staged bytes were given up after a failed or interrupted write.
     #[error("the staged bytes were given up after a failed write")]
     GivenUp,
+    /// A batch does not say who made it, or from where. A defect of ours.
+    #[error("a change without `{0}` is not written")]
+    NoAuthor(&'static str),
+    /// A name contains a NUL character.
+    #[error("the {what} {name:?} contains a NUL character")]
+    Nul {
+        /// What has the name.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
     /// A row refers to a blob that is not on disk.
     #[error("the blob `{0}` is not on disk")]
     BlobMissing(Digest),
@@ -164,6 +175,7 @@ impl Error {
             Self::Network { .. } => Some("put the data folder on a disk of this machine".into()),
             Self::DiskNearlyFull { .. } => Some("free space on the disk, or make the disk larger".into()),
             Self::Poisoned => Some("look at the disk and the system's log, then restart".into()),
+            Self::Nul { .. } => Some("choose a name without it".into()),
             Self::BlobMissing(_) => Some("run `daylight check` to see what else is missing".into()),
             Self::NoTruth(data) if Layout::new(data).segments().is_dir() => {
                 Some("`daylight rebuild` makes it again from the segments".into())

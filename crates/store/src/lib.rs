@@ -25,6 +25,7 @@ mod group_membership;
 mod hashing;
 mod holdings;
 mod holds;
+mod journal_clock;
 mod lane;
 mod layout;
 mod model;

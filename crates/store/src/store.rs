@@ -25,6 +25,7 @@ use crate::error::Error;
 use crate::first_seen_budget::FirstSeenBudget;
 use crate::group_membership::GroupMembership;
 use crate::holdings::Holdings;
+use crate::journal_clock::JournalClock;
 use crate::layout::Layout;
 use crate::pool::{Pool, lock};
 use crate::progress::Progress;
@@ -37,7 +38,7 @@ use collect::CollectorFigures;
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use telemetry::{Clock, Event, Log};
+use telemetry::{Clock, Event, Log, Millis};
 
 /// The store. There is one for each data folder.
 #[derive(Debug)]
@@ -46,6 +47,7 @@ pub struct Store {
     disk: Arc<dyn Disk>,
     revisions: Arc<Revisions>,
     last: Arc<AtomicU64>,
+    clock: Arc<JournalClock>,
     shipped: Arc<AtomicU64>,
     writer: Writer,
     shipper: Shipper,
@@ -77,7 +79,14 @@ impl Store {
     /// Makes all changes of a batch or none. When this returns, the changes are durable and no stamp that they touch holds. Dropping the
     /// future does not cancel the batch.
     pub async fn commit(&self, batch: Batch, event: &mut Event) -> Result<Seq, CommitError> {
+        batch.check()?;
         self.writer.commit(batch, event).await
+    }
+
+    /// The moment of a change that is made now: that of the clock, or that of the last change, if the clock is behind it. Whoever makes
+    /// a batch takes its moment here, as late as possible: a batch with an index line is refused once another one has a later moment.
+    pub fn now(&self) -> Millis {
+        self.clock.now()
     }
 
     /// Why nothing is written, if that is so. Everything can still be read.

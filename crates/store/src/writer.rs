@@ -164,8 +164,10 @@ fn next_turns(batches: &Receiver<Turn>) -> Option<Vec<Turn>> {
     Some(turns)
 }
 
-fn commit_group(committer: &mut Committer, group: Vec<PendingCommit>) {
+fn commit_group(committer: &mut Committer, mut group: Vec<PendingCommit>) {
     let began = Tick::now();
+    // A batch with an index line is refused after one with a later moment. Equal ones stay in the order in which they came.
+    group.sort_by_key(|pending| pending.batch.at);
     let admission = committer.admission();
     let (mut batches, mut admitted) = (Vec::new(), Vec::new());
     for mut pending in group {

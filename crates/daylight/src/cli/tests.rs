@@ -327,7 +327,8 @@ fn folder() -> (tempfile::TempDir, std::sync::Arc<store::Store>) {
     let options = store::StoreOptions { floor_bytes: 0, ..store::StoreOptions::new(data.path(), clock, recorder) };
     let store = store::Store::open(options).unwrap();
     let change = store::Change::Setting { key: "a".to_owned(), value: 1.into() };
-    let batch = store::Batch { by: "test".to_owned(), changes: vec![change], ..store::Batch::default() };
+    let (by, from) = ("test".to_owned(), "cli".to_owned());
+    let batch = store::Batch { by, from, changes: vec![change], ..store::Batch::default() };
     let mut event = telemetry::Event::job("test", telemetry::Millis(1));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(store.commit(batch, &mut event)).unwrap();

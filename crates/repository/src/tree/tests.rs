@@ -55,7 +55,7 @@ impl Trial {
         let change = Change::Repository { id: RepositoryId(0), record: record.stored().unwrap() };
         let batch = Batch {
             by: "test".into(),
-            from: String::new(),
+            from: "cli".into(),
             at: Millis(0),
             expect: vec![],
             changes: vec![change],

@@ -59,8 +59,13 @@ pub enum Expect {
         /// Its settings as they were read.
         record: Box<RepositoryRecord>,
     },
+    /// No repository was made, changed or removed since: this is the number of the last such change (0: there is none).
+    RepositoriesAt(Seq),
     /// Nothing at all was changed since: this is the number of the last change.
     JournalAt(Seq),
+    /// No change was made after this moment. A batch with an index line implies this for its own moment: the line was rendered for that
+    /// moment, so the batch cannot be given a later one.
+    NoChangeAfter(Millis),
     /// No repository that is not removed has this name.
     RepositoryNameFree(String),
     /// No token that is not revoked has this name.
@@ -76,11 +81,11 @@ pub enum Expect {
 /// Changes that happen together or not at all.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
-    /// Who made them: the name of a token, or `daylight`.
+    /// Who made them: the name of a token, or `daylight`. Never empty.
     pub by: String,
     /// From where: the address of the client, `cli`, or `server` for changes that the server makes itself.
     pub from: String,
-    /// When.
+    /// When. The rows have this moment or that of the last change, whichever is later.
     pub at: Millis,
     /// The conditions.
     pub expect: Vec<Expect>,
@@ -103,6 +108,30 @@ impl Batch {
             }
             _ => None,
         })
+    }
+}
+
+impl Batch {
+    /// Refuses a batch that no catalog may write, because its rows would stay for ever: without an author, or with a name that
+    /// contains a NUL character.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.by.is_empty() {
+            return Err(Error::NoAuthor("by"));
+        }
+        self.changes.iter().try_for_each(Change::check_names)
+    }
+
+    /// The moment of the rows: the batch's own, or `last`, that of the last change, if that is later. A batch with an index line cannot
+    /// be given another moment.
+    pub(crate) fn moment(&self, last: Millis) -> Result<Millis, Conflict> {
+        if self.at >= last || self.changes.is_empty() {
+            return Ok(self.at.max(last));
+        }
+        let has_line = |change: &Change| matches!(change, Change::Entry { entry, .. } if entry.line.is_some());
+        match self.changes.iter().any(has_line) {
+            true => Err(Conflict(Expect::NoChangeAfter(self.at))),
+            false => Ok(last),
+        }
     }
 }
 

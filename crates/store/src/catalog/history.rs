@@ -6,11 +6,15 @@ use crate::change::Change;
 use crate::error::Error;
 use crate::record::{RepositoryId, Seq};
 use serde_json::Value;
+use telemetry::Millis;
 
 /// Reads of the journal and of what is derived from it.
 pub trait JournalReads {
     /// The number of the last change.
     fn last(&mut self) -> Result<Seq, Error>;
+
+    /// The moment of the last change; `None`: there is none.
+    fn last_moment(&mut self) -> Result<Option<Millis>, Error>;
 
     /// The rows after `after`.
     fn journal(&mut self, after: Seq, limit: usize) -> Result<Vec<JournalRow>, Error>;

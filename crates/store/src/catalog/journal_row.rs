@@ -30,13 +30,16 @@ impl JournalRow {
     /// The version that is written, and the newest that is read.
     pub const VERSION: u32 = 2;
 
-    /// A change of a batch as number `seq`. A new repository takes this number as its id.
-    pub(crate) fn new(seq: Seq, batch: &Batch, change: &Change) -> Self {
+    /// A change of a batch as number `seq`, made at the moment `at`. A new repository takes this number as its id.
+    pub(crate) fn new(seq: Seq, at: Millis, batch: &Batch, change: &Change) -> Self {
         let mut change = change.clone();
+        if at != batch.at {
+            change.move_moments(batch.at, at);
+        }
         if let Change::Repository { id: id @ RepositoryId(0), .. } = &mut change {
             *id = RepositoryId(seq.0);
         }
-        Self { v: Self::VERSION, seq, at: batch.at, by: batch.by.clone(), from: batch.from.clone(), change }
+        Self { v: Self::VERSION, seq, at, by: batch.by.clone(), from: batch.from.clone(), change }
     }
 
     /// An error unless the row is the one after `last` and has a version that this program can replay.

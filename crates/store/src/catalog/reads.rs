@@ -4,7 +4,7 @@ use super::rows::{Holding, Outline, Span, UnitFacts, UnitRows};
 use crate::digest::Digest;
 use crate::entry::Entry;
 use crate::error::Error;
-use crate::record::{RepositoryId, RepositoryRecord};
+use crate::record::{RepositoryId, RepositoryRecord, Seq};
 use crate::token::TokenRecord;
 use serde_json::Value;
 
@@ -84,6 +84,9 @@ pub trait UnitReads {
 pub trait SettingReads {
     /// Repositories that are not removed, ordered by name.
     fn repositories(&mut self) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error>;
+
+    /// The number of the last change of any repository; 0: there is none.
+    fn repositories_at(&mut self) -> Result<Seq, Error>;
 
     /// Repositories that had this name when they were removed, in the order in which they were made.
     fn removed_repositories(&mut self, name: &str) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error>;

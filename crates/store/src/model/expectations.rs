@@ -22,7 +22,9 @@ impl Model {
             Expect::UnitSpeltOneWay { repository, unit } => self.other_case(*repository, unit).is_none(),
             Expect::RepositoryLives(id) => self.repositories.get(id).is_some_and(|record| record.removed.is_none()),
             Expect::RepositoryIs { id, record } => self.repositories.get(id) == Some(&**record),
+            Expect::RepositoriesAt(seq) => self.last_of_repositories() == *seq,
             Expect::JournalAt(seq) => self.seq() == *seq,
+            Expect::NoChangeAfter(moment) => self.moment().is_none_or(|last| last <= *moment),
             Expect::RepositoryNameFree(name) => {
                 !self.repositories.values().any(|record| record.removed.is_none() && record.name == *name)
             }

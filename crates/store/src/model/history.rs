@@ -8,10 +8,15 @@ use crate::first_seen_budget::cost;
 use crate::record::{RepositoryId, Seq};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use telemetry::Millis;
 
 impl JournalReads for Model {
     fn last(&mut self) -> Result<Seq, Error> {
         Ok(self.seq())
+    }
+
+    fn last_moment(&mut self) -> Result<Option<Millis>, Error> {
+        Ok(self.moment())
     }
 
     fn journal(&mut self, after: Seq, limit: usize) -> Result<Vec<JournalRow>, Error> {

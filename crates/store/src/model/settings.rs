@@ -3,7 +3,7 @@
 use super::state::Model;
 use crate::catalog::SettingReads;
 use crate::error::Error;
-use crate::record::{RepositoryId, RepositoryRecord};
+use crate::record::{RepositoryId, RepositoryRecord, Seq};
 use crate::token::TokenRecord;
 
 impl SettingReads for Model {
@@ -12,6 +12,10 @@ impl SettingReads for Model {
         let mut there: Vec<_> = there.map(|(id, record)| (*id, record.clone())).collect();
         there.sort_by(|(a, left), (b, right)| (&left.name, a).cmp(&(&right.name, b)));
         Ok(there)
+    }
+
+    fn repositories_at(&mut self) -> Result<Seq, Error> {
+        Ok(self.last_of_repositories())
     }
 
     fn removed_repositories(&mut self, name: &str) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {

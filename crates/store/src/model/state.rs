@@ -38,6 +38,17 @@ impl Model {
         Seq(self.journal.len() as u64)
     }
 
+    /// The number of the last change of any repository.
+    pub(super) fn last_of_repositories(&self) -> Seq {
+        let last = self.journal.iter().rev().find(|row| matches!(row.change, Change::Repository { .. }));
+        last.map_or(Seq(0), |row| row.seq)
+    }
+
+    /// The moment of the last change.
+    pub(super) fn moment(&self) -> Option<Millis> {
+        self.journal.last().map(|row| row.at)
+    }
+
     /// The entries of a repository, ordered by key.
     pub(super) fn entries_of(&self, repository: RepositoryId) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(move |((id, _), _)| *id == repository).map(|(_, entry)| entry)

@@ -4,17 +4,20 @@ use super::state::Model;
 use crate::catalog::{Batch, Conflict, JournalRow, Transactions};
 use crate::error::Error;
 use crate::record::Seq;
+use telemetry::Millis;
 
 impl Transactions for Model {
     fn begin(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
+        batches.iter().try_for_each(Batch::check)?;
         self.before = Some(Box::new(self.clone()));
         let one = |batch: &Batch| {
             let mut expect = batch.expect.iter().cloned().chain(batch.implied());
             if let Some(broken) = expect.find(|expect| !self.holds(expect)) {
                 return Err(Conflict(broken));
             }
+            let at = batch.moment(self.moment().unwrap_or(Millis(i64::MIN)))?;
             for change in &batch.changes {
-                self.apply(JournalRow::new(Seq(self.seq().0 + 1), batch, change));
+                self.apply(JournalRow::new(Seq(self.seq().0 + 1), at, batch, change));
             }
             Ok(self.seq())
         };

@@ -24,7 +24,8 @@ impl Sqlite {
             Change::FirstSeen { repository, unit, .. } => self.apply_first_seen(row.seq, *repository, unit, body.len()),
             Change::Repository { id, record } => {
                 let values = params![int(id.0), record.name, record.removed.is_none(), json(record)?];
-                self.run("INSERT OR REPLACE INTO repository VALUES (?, ?, ?, ?)", values)
+                self.run("INSERT OR REPLACE INTO repository VALUES (?, ?, ?, ?)", values)?;
+                self.run("UPDATE repository_changes SET seq = ?", [int(row.seq.0)])
             }
             Change::Token { record } => {
                 let values = params![record.hash.0, record.name, record.revoked.is_none(), json(record)?];

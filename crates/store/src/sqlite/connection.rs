@@ -7,12 +7,14 @@ use rusqlite::{Connection, OpenFlags, Params, Row};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
-use telemetry::give_way;
+use telemetry::{Millis, give_way};
 
 /// A connection to the truth.
 #[derive(Debug)]
 pub struct Sqlite {
     pub(super) connection: Connection,
+    /// The moment of the last change, if this connection wrote that. Saves the writer a read for each transaction.
+    pub(super) moment: Option<Millis>,
 }
 
 impl Sqlite {
@@ -36,7 +38,7 @@ impl Sqlite {
 
     pub(super) fn with(connection: Connection) -> Self {
         connection.set_prepared_statement_cache_capacity(64);
-        Self { connection }
+        Self { connection, moment: None }
     }
 
     /// Reads rows with one column, which is JSON.

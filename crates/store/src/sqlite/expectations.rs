@@ -5,6 +5,7 @@ use crate::catalog::{Batch, Expect};
 use crate::error::Error;
 use crate::record::{RepositoryId, RepositoryRecord, Seq};
 use rusqlite::{OptionalExtension, Params, params};
+use telemetry::Millis;
 
 /// The first entry whose key equals a text when case is ignored. The index is named, because the planner has no statistics and would
 /// rather scan the whole repository.
@@ -18,17 +19,17 @@ pub(super) const UNIT_IN_OTHER_CASE: &str =
      AND unit <> ?2 AND live > 0 ORDER BY unit LIMIT 1";
 
 impl Sqlite {
-    /// The first condition of a batch that does not hold. `last`: the number of the last change so far.
-    pub(super) fn broken(&self, batch: &Batch, last: Seq) -> Result<Option<Expect>, Error> {
+    /// The first condition of a batch that does not hold. `last` and `moment`: the number and the moment of the last change so far.
+    pub(super) fn broken(&self, batch: &Batch, last: Seq, moment: Millis) -> Result<Option<Expect>, Error> {
         for expect in batch.expect.iter().cloned().chain(batch.implied()) {
-            if !self.holds(&expect, last)? {
+            if !self.holds(&expect, last, moment)? {
                 return Ok(Some(expect));
             }
         }
         Ok(None)
     }
 
-    fn holds(&self, expect: &Expect, last: Seq) -> Result<bool, Error> {
+    fn holds(&self, expect: &Expect, last: Seq, moment: Millis) -> Result<bool, Error> {
         Ok(match expect {
             Expect::UnitAt { repository, unit, seq } => self.unit_seq(*repository, unit)? == *seq,
             Expect::FirstSeenAt { repository, unit, seq } => self.last_first_seen(*repository, unit)? == *seq,
@@ -46,7 +47,9 @@ impl Sqlite {
                 self.exists("SELECT 1 FROM repository WHERE id = ? AND lives", [int(id.0)])?
             }
             Expect::RepositoryIs { id, record } => self.record(*id)?.as_ref() == Some(&**record),
+            Expect::RepositoriesAt(seq) => self.last_of_repositories()? == *seq,
             Expect::JournalAt(seq) => last == *seq,
+            Expect::NoChangeAfter(at) => moment <= *at,
             Expect::RepositoryNameFree(name) => {
                 !self.exists("SELECT 1 FROM repository WHERE name = ? AND lives", [name])?
             }

@@ -6,17 +6,29 @@ use crate::change::Change;
 use crate::error::Error;
 use crate::record::{RepositoryId, Seq};
 use rusqlite::params;
-use telemetry::give_way;
+use serde::Deserialize;
+use telemetry::{Millis, give_way};
 
 /// The first-seen rows of a unit, the newest first.
 const FIRST_SEEN: &str = "SELECT body FROM first_seen JOIN journal USING (seq)
     WHERE repository = ? AND unit = ? AND seq <= ? ORDER BY seq DESC";
+
+/// The moment of a journal row. Of an unreadable row too, as far as that can be.
+#[derive(Deserialize)]
+struct Moment {
+    at: Millis,
+}
 
 impl JournalReads for Sqlite {
     fn last(&mut self) -> Result<Seq, Error> {
         let failed = Error::sqlite("read the counter");
         let mut statement = self.connection.prepare_cached("SELECT seq FROM counter").map_err(&failed)?;
         statement.query_row([], |row| row.get(0)).map(seq).map_err(failed)
+    }
+
+    fn last_moment(&mut self) -> Result<Option<Millis>, Error> {
+        let rows: Vec<Moment> = self.bodies("SELECT body FROM journal ORDER BY seq DESC LIMIT 1", [])?;
+        Ok(rows.first().map(|row| row.at))
     }
 
     fn journal(&mut self, after: Seq, limit: usize) -> Result<Vec<JournalRow>, Error> {

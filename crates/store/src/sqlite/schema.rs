@@ -119,6 +119,15 @@ const HISTORY: &str = "
     END;
 ";
 
+/// The number of the last change of any repository. A later table, filled from the journal of an existing database: it has the last
+/// such row close to its end where settings change at all, so that is where the search begins.
+const REPOSITORY_CHANGES: &str = "
+    CREATE TABLE repository_changes (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL) STRICT;
+    INSERT INTO repository_changes VALUES (1, coalesce((SELECT seq FROM journal
+        WHERE body LIKE '%\"change\":\"repository\"%' AND json_extract(body, '$.change') = 'repository'
+        ORDER BY seq DESC LIMIT 1), 0));
+";
+
 /// Sets the pragmas that durability rests on, creates the tables of a new database and adds the later ones to an old one.
 pub(super) fn set_up(connection: &Connection, path: &Path) -> Result<(), Error> {
     let failed = Error::sqlite("set up the truth");
@@ -149,7 +158,7 @@ pub(super) fn set_up(connection: &Connection, path: &Path) -> Result<(), Error> 
         connection.execute_batch(&all).map_err(&failed)?;
     }
     connection.execute_batch(&format!("BEGIN IMMEDIATE; {LATER_INDEXES} COMMIT;")).map_err(&failed)?;
-    for (table, schema) in [("outline", OUTLINE), ("history", HISTORY)] {
+    for (table, schema) in [("outline", OUTLINE), ("history", HISTORY), ("repository_changes", REPOSITORY_CHANGES)] {
         let found = connection.query_row("SELECT 1 FROM sqlite_schema WHERE name = ?", [table], |_| Ok(())).optional();
         if found.map_err(&failed)?.is_none() {
             connection.execute_batch(&format!("BEGIN IMMEDIATE; {schema} COMMIT;")).map_err(&failed)?;

@@ -4,9 +4,11 @@ use super::connection::Sqlite;
 use crate::catalog::{Batch, Conflict, JournalReads as _, JournalRow, Transactions};
 use crate::error::Error;
 use crate::record::Seq;
+use telemetry::Millis;
 
 impl Transactions for Sqlite {
     fn begin(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
+        batches.iter().try_for_each(Batch::check)?;
         self.run("BEGIN IMMEDIATE", [])?;
         let decided = self.decide(batches);
         if decided.is_err() {
@@ -24,12 +26,14 @@ impl Transactions for Sqlite {
     }
 
     fn rollback(&mut self) {
+        self.moment = None;
         // After some errors SQLite has rolled back by itself. Then this fails, and there is nothing to do.
         let _ = self.run("ROLLBACK", []);
     }
 
     fn replay(&mut self, rows: &[JournalRow]) -> Result<(), Error> {
         self.run("BEGIN IMMEDIATE", [])?;
+        self.moment = None;
         let written = self.last().and_then(|mut last| {
             for row in rows {
                 row.follows(last)?;
@@ -58,19 +62,25 @@ impl Sqlite {
     /// leaves nothing to roll back.
     fn decide(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
         let mut last = self.last()?;
+        let known = self.moment.map_or_else(|| self.last_moment(), |moment| Ok(Some(moment)))?;
+        let mut moment = known.unwrap_or(Millis(i64::MIN));
         let mut answers = Vec::with_capacity(batches.len());
         for batch in batches {
-            if let Some(broken) = self.broken(batch, last)? {
-                answers.push(Err(Conflict(broken)));
-                continue;
+            let decided = match self.broken(batch, last, moment)? {
+                Some(broken) => Err(Conflict(broken)),
+                None => batch.moment(moment),
+            };
+            if let (Ok(at), false) = (&decided, batch.changes.is_empty()) {
+                moment = *at;
             }
-            for change in &batch.changes {
+            for change in batch.changes.iter().filter(|_| decided.is_ok()) {
                 last.0 += 1;
-                self.apply(&JournalRow::new(last, batch, change))?;
+                self.apply(&JournalRow::new(last, moment, batch, change))?;
             }
-            answers.push(Ok(last));
+            answers.push(decided.map(|_| last));
         }
         self.set_last(last)?;
+        self.moment = (last > Seq(0)).then_some(moment);
         Ok(answers)
     }
 }

@@ -11,6 +11,7 @@ use crate::disk::{Disk, RealDisk};
 use crate::error::Error;
 use crate::first_seen_budget::FirstSeenBudget;
 use crate::holdings::Holdings;
+use crate::journal_clock::JournalClock;
 use crate::layout::Layout;
 use crate::options::StoreOptions;
 use crate::pool::{Pool, PoolOptions, Threads};
@@ -38,7 +39,8 @@ impl Store {
         let space = Arc::new(Space::new(disk.clone(), options.data, options.floor_bytes, log.clone()));
         layout.claim(&*disk, &space)?;
         let blobs = Arc::new(Blobs::open(disk.clone(), layout.clone(), space.clone())?);
-        let Opened { truth, last: seq, segments } = open_truth(&*disk, &layout, &space)?;
+        let Opened { mut truth, last: seq, segments } = open_truth(&*disk, &layout, &space)?;
+        let journal_clock = Arc::new(JournalClock::new(clock.clone(), truth.last_moment()?, log.clone()));
         let gaps = segments::gaps(&segments);
         let last_at_start = segments::last_row(&segments);
         let whole_until = gaps.first().map_or(last_at_start, |gap| gap.after);
@@ -110,6 +112,7 @@ impl Store {
             revisions.clone(),
             recent,
             last.clone(),
+            journal_clock.clone(),
         )?;
         let membership = committer.membership();
         let deletion = Deletion::new(blobs.clone(), options.blob_life);
@@ -121,6 +124,7 @@ impl Store {
             disk,
             revisions,
             last,
+            clock: journal_clock,
             shipped,
             writer,
             shipper,

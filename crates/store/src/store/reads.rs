@@ -156,6 +156,16 @@ impl Store {
         self.read(Lane::Single, event, move |truth| truth.collected(&digest)).await
     }
 
+    /// Repositories that are not removed, ordered by name, and the number that [`crate::Expect::RepositoriesAt`] is compared with.
+    pub async fn repositories_with_number(
+        &self,
+        event: &mut Event,
+    ) -> Result<(Vec<(RepositoryId, RepositoryRecord)>, Seq), Error> {
+        // The number is read first: if a change comes in between, the number is too old, and what expects it is refused.
+        let read = |truth: &mut dyn Catalog| truth.repositories_at().and_then(|at| Ok((truth.repositories()?, at)));
+        self.read(Lane::Single, event, read).await
+    }
+
     /// Repositories that are not removed, ordered by name.
     pub async fn repositories(&self, event: &mut Event) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error> {
         self.read(Lane::Single, event, |truth| truth.repositories()).await

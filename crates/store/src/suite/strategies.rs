@@ -7,7 +7,7 @@ use serde_json::json;
 use telemetry::Millis;
 
 fn any_change() -> impl Strategy<Value = Change> {
-    let name = || prop::sample::select(vec!["a", "b", "B", "é", "a\0b", ""]);
+    let name = || prop::sample::select(vec!["a", "b", "B", "é", "a/b", ""]);
     let reason = prop::sample::select(vec![
         None,
         Some(Withdrawal::Pruned),
@@ -16,9 +16,10 @@ fn any_change() -> impl Strategy<Value = Change> {
     ]);
     // Roughly every fourth entry has the bytes of another one.
     let state = (any::<bool>(), reason, prop::option::weighted(0.25, 0..4u32));
+    let flags = (any::<bool>(), any::<bool>());
     let state = (state, prop::option::of(0..9i64));
     let an_entry =
-        (1..5u64, name(), 0..4u32, state, any::<bool>()).prop_map(|(id, unit, number, (state, origin), line)| {
+        (1..5u64, name(), 0..4u32, state, flags).prop_map(|(id, unit, number, (state, origin), (line, new))| {
             let (live, withdrawal, other) = state;
             let mut entry = entry(unit, number, if live { State::Live } else { State::Withdrawn });
             entry.withdrawal = withdrawal.filter(|_| !live);
@@ -27,6 +28,7 @@ fn any_change() -> impl Strategy<Value = Change> {
             }
             entry.origin = origin.map(|at| Box::new(EntryOrigin { at: Millis(at), by: None, claimed_by: unit.into() }));
             entry.line = entry.line.filter(|_| line);
+            entry.changed = if new { entry.published } else { entry.changed };
             Change::Entry { repository: RepositoryId(id), entry }
         });
     let a_repository = (0..5u64, name(), prop::collection::vec(name(), 0..3), prop::bool::weighted(0.3))
@@ -77,6 +79,8 @@ pub(crate) fn any_batch() -> impl Strategy<Value = Batch> {
             .prop_map(|(id, unit)| Expect::UnitSpeltOneWay { repository: RepositoryId(id), unit: unit.into() }),
         (1..5u64).prop_map(|id| Expect::RepositoryLives(RepositoryId(id))),
         (0..20u64).prop_map(|seq| Expect::JournalAt(Seq(seq))),
+        (0..20u64).prop_map(|seq| Expect::RepositoriesAt(Seq(seq))),
+        (0..100i64).prop_map(|at| Expect::NoChangeAfter(Millis(at))),
         (1..5u64, name()).prop_map(|(id, name)| {
             let Change::Repository { record, .. } = repository(id, name, &[], false) else { unreachable!() };
             Expect::RepositoryIs { id: RepositoryId(id), record: Box::new(record) }
@@ -85,6 +89,7 @@ pub(crate) fn any_batch() -> impl Strategy<Value = Batch> {
         name().prop_map(|name| Expect::TokenNameFree(name.into())),
         (0u8..4).prop_map(|number| Expect::TokenLives(Digest([number; 32]))),
     ];
-    (prop::collection::vec(expect, 0..2), prop::collection::vec(any_change(), 0..4))
-        .prop_map(|(expect, changes)| batch(expect, changes))
+    let moment = prop::sample::select(vec![1, 2, 5, 97, 98, 99]);
+    (moment, prop::collection::vec(expect, 0..2), prop::collection::vec(any_change(), 0..4))
+        .prop_map(|(at, expect, changes)| Batch { at: Millis(at), ..batch(expect, changes) })
 }

@@ -1,8 +1,8 @@
 //! The truth as of a change equals what it was when that change was the last one.
 
 use crate::as_of::last_change_by;
-use crate::suite::{any_batch, publish, repository};
-use crate::{Batch, Catalog, CatalogAsOf, Change, Model, RepositoryId, Seq, Sqlite};
+use crate::suite::{any_batch, batch, publish, repository};
+use crate::{Batch, Catalog, CatalogAsOf, Change, JournalReads as _, JournalRow, Model, RepositoryId, Seq, Sqlite};
 use crate::{EntryReads as _, Transactions as _, UnitReads as _};
 use proptest::prelude::*;
 use telemetry::Millis;
@@ -53,7 +53,7 @@ proptest! {
         moments.sort_unstable();
         let mut model = Model::default();
         for at in &moments {
-            let batch = Batch { at: Millis(*at), changes: vec![publish("rack", 1)], ..Batch::default() };
+            let batch = Batch { at: Millis(*at), ..batch(vec![], vec![publish("rack", 1)]) };
             model.commit_batches(&[batch]).unwrap().remove(0).unwrap();
         }
         for moment in -1..10 {
@@ -67,8 +67,11 @@ proptest! {
 fn where_the_clock_was_set_back_a_moment_always_stays_the_same_change() {
     let mut model = Model::default();
     let make = |model: &mut Model, at| {
-        let changes = vec![repository(0, "a", &[], false)];
-        model.commit_batches(&[Batch { at: Millis(at), changes, ..Batch::default() }]).unwrap().remove(0).unwrap();
+        // As an earlier program wrote it, which took the moments of its clock.
+        let seq = Seq(model.last().unwrap().0 + 1);
+        let change = repository(seq.0, "a", &[], false);
+        let row = JournalRow { v: 1, seq, at: Millis(at), by: "x".into(), from: String::new(), change };
+        model.replay(&[row]).unwrap();
     };
     [10, 20, 30, 15, 16, 40].iter().for_each(|at| make(&mut model, *at));
     let before: Vec<Seq> = (0..40).map(|at| last_change_by(&mut model, Millis(at)).unwrap()).collect();

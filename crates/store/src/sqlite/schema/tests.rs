@@ -1,7 +1,7 @@
 //! The pragmas, and databases of earlier and later versions.
 
 use super::*;
-use crate::catalog::{JournalReads as _, Subject, Transactions as _, UnitReads as _};
+use crate::catalog::{JournalReads as _, SettingReads as _, Subject, Transactions as _, UnitReads as _};
 use crate::change::Change;
 use crate::entry::{EntryOrigin, State};
 use crate::record::{RepositoryId, Seq};
@@ -156,4 +156,22 @@ fn a_database_without_a_history_gets_it_from_its_journal_and_keeps_it_whoever_wr
     assert_eq!(owners(1), []);
     assert_eq!(owners(3), [("rack".into(), json!(["a"]))]);
     assert_eq!(owners(5), []);
+}
+
+#[test]
+fn a_database_without_the_number_of_repositories_gets_it_from_its_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("truth.sqlite");
+    let mut truth = Sqlite::writer(&path).unwrap();
+    for (changes, expected) in [
+        (vec![suite::publish("rack", 1)], Seq(0)),
+        (vec![suite::repository(0, "a", &[], false), suite::publish("rack", 2)], Seq(2)),
+        (vec![suite::repository(2, "a", &[], true), suite::setting("a", json!("\"change\":\"repository\""))], Seq(4)),
+    ] {
+        suite::made(&mut truth, changes);
+        truth.connection.execute_batch("DROP TABLE repository_changes").unwrap();
+        Box::new(truth).close().unwrap();
+        truth = Sqlite::writer(&path).unwrap();
+        assert_eq!(truth.repositories_at().unwrap(), expected);
+    }
 }
