@@ -173,7 +173,7 @@ fn an_index_that_disagrees_with_itself_is_found() {
     entry.line = Some(format!("lamp -1.1,1.1 {}", "0".repeat(32)));
     let changes = vec![Change::Entry { repository: id, entry }];
     let (by, from, at) = ("test".into(), "cli".into(), truth.last_moment().unwrap().unwrap());
-    truth.commit_batches(&[Batch { by, from, at, expect: Vec::new(), changes }]).unwrap().remove(0).unwrap();
+    truth.commit_batches(&[Batch { by, from, at, changes, ..Batch::default() }]).unwrap().remove(0).unwrap();
     drop(truth);
     world.resume();
 

@@ -38,8 +38,7 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
 
 /// Answers a request for something below a repository's URL, which the repository's format reads: once.
 async fn below(app: &App, request: &mut Request, url: Content, event: &mut Event) -> Result<Reply, Error> {
-    let (repository, settings) =
-        app.access.repository(&app.repositories, &url.repository, &request.headers, event).await?;
+    let (repository, settings) = app.access.repository(&app.repositories, &url.repository, request, event).await?;
     let reading = event.time(Op::Route, || url.read(repository.format, repository.record.kind))?;
     if reading.brings == Brings::Form {
         let _place = app.enter(Class::Forms, request, event).await?;

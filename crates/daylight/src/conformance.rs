@@ -7,14 +7,13 @@ use crate::access::{Access, NewToken};
 use crate::app::App;
 use crate::config::{self, Settings};
 use crate::error::Error;
-use crate::first_start::BY;
 use crate::reply;
 use anyhow::Context;
 use call::ConformanceCall;
 use format::gem::info::FormatVersion;
 use front::{Reply, Request};
-use repository::Repositories;
 use repository::Scope;
+use repository::{Author, Repositories};
 use std::net::SocketAddr;
 use telemetry::{Event, Layer, Millis};
 
@@ -46,23 +45,34 @@ pub(crate) async fn prepare(
     repositories: &Repositories,
     event: &mut Event,
 ) -> anyhow::Result<()> {
-    let ours = |name: &str, owner: &str| name == KEY && owner == BY;
+    let ours = |name: &str, owner: &str| name == KEY && owner == Author::DAYLIGHT;
     let tokens = access.table(event).await?.tokens();
     if tokens.iter().any(|token| ours(&token.record.name, &token.record.owner)) {
-        access.revoke(KEY, BY, event).await.context("cannot revoke the key of the conformance mode before")?;
+        access
+            .revoke(KEY, Author::SERVER, event)
+            .await
+            .context("cannot revoke the key of the conformance mode before")?;
     }
     if settings.conformance {
         let known = repositories.table(event).await?;
         for name in known.by_name.values().filter(|one| one.format.has_info()).map(|one| &one.record.name) {
-            repositories.reform(name, FormatVersion::V1, BY, event).await?;
+            repositories.reform(name, FormatVersion::V1, Author::SERVER, event).await?;
         }
     }
     let Some(key) = settings.conformance_key.as_ref().filter(|_| settings.conformance) else { return Ok(()) };
     if access.is_admin(key, event).await? {
         return Ok(());
     }
-    let new = NewToken { name: KEY.into(), owner: BY.into(), scopes: vec![Scope::Admin], ..NewToken::default() };
-    access.create(new, Some(key.clone()), BY, event).await.context("cannot put the conformance key in force")?;
+    let new = NewToken {
+        name: KEY.into(),
+        owner: Author::DAYLIGHT.into(),
+        scopes: vec![Scope::Admin],
+        ..NewToken::default()
+    };
+    access
+        .create(new, Some(key.clone()), Author::SERVER, event)
+        .await
+        .context("cannot put the conformance key in force")?;
     Ok(())
 }
 
@@ -91,7 +101,7 @@ pub(crate) async fn answer(
         }
         ConformanceCall::RebuildVersions => {
             let (name, now) = (&repository.record.name, app.clock.now());
-            app.repositories.rebuild_versions(name, now, KEY, event).await?;
+            app.repositories.rebuild_versions(name, now, Author::of_client(KEY, request.client), event).await?;
             Ok(reply::text(format!("/versions of {name} begins anew, at {now}\n")))
         }
     }

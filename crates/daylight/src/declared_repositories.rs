@@ -1,11 +1,11 @@
 //! Applies the repositories that the configuration declares, at each start and on each reload.
 
 use crate::config::{DeclaredRepository, Upstream, UpstreamUrl};
-use crate::first_start::{BY, MAVEN_CENTRAL};
+use crate::first_start::MAVEN_CENTRAL;
 use crate::settings_patch::credential_guard;
 use format::gem::info::FormatVersion;
 use repository::RepositoryRecord;
-use repository::{BadSetting, Error, FormerFiles, Repositories};
+use repository::{Author, BadSetting, Error, FormerFiles, Repositories};
 use telemetry::{Event, Log};
 
 /// A repository cannot be as the file declares it.
@@ -58,12 +58,13 @@ pub(crate) async fn set_default_upstream(
 /// stay in the cache, and the log says so.
 async fn set(
     name: &str,
-    change: impl FnOnce(&mut RepositoryRecord) -> Result<(), Error> + Send,
+    change: impl Fn(&mut RepositoryRecord) -> Result<(), Error> + Send,
     repositories: &Repositories,
     log: &Log,
     event: &mut Event,
 ) -> Result<(), Error> {
-    let (set, former) = repositories.set_deciding(name, change, FormerFiles::KeepVerified, BY, event).await?;
+    let (set, former) =
+        repositories.set_deciding(name, change, FormerFiles::KeepVerified, Author::SERVER, event).await?;
     if let Some(cached) = former {
         let (lost_files, lost_bytes) = cached.lost(FormerFiles::KeepVerified);
         if cached.verified_files + lost_files == 0 {
@@ -107,7 +108,11 @@ async fn apply_one(
     let existing = match repositories.find(&definition.name, event).await {
         Ok((existing, _)) => existing,
         Err(Error::NoSuchRepository(_)) => {
-            return repositories.add(definition.record(info_format)?, BY, event).await.map(drop);
+            match repositories.add(definition.record(info_format)?, Author::SERVER, event).await {
+                // Somebody was quicker. What the file declares is put into force on theirs.
+                Err(Error::NameTaken(name)) => repositories.find(&name, event).await?.0,
+                added => return added.map(drop),
+            }
         }
         Err(error) => return Err(error),
     };
@@ -119,7 +124,7 @@ async fn apply_one(
     let settings = definition.settings()?;
     set(&definition.name, |record| settings.apply(record), repositories, log, event).await?;
     if let Some(info_format) = settings.info_format()? {
-        repositories.reform(&definition.name, info_format, BY, event).await?;
+        repositories.reform(&definition.name, info_format, Author::SERVER, event).await?;
     }
     Ok(())
 }

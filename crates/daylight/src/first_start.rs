@@ -1,13 +1,13 @@
 //! The content of a new data folder: its first repositories and an admin token.
 
-use crate::access::{self, Access, NewToken};
+use crate::access::{Access, NewToken};
 use crate::config::{Secret, Upstream};
 use anyhow::Context;
 use format::gem::info::FormatVersion;
-use repository::Scope;
+use repository::{Author, ChangeSource, Scope};
 use repository::{RemoteRecord, RepositoryRecord};
 use repository::{Repositories, VersionPolicy};
-use store::{RepositoryKind, Seq, Store};
+use store::{CommitError, Expect, RepositoryKind, Seq, Store};
 use telemetry::{Event, Millis};
 
 /// The name of the first remote repository.
@@ -16,8 +16,8 @@ pub(crate) const MAVEN_CENTRAL: &str = "maven-central";
 const MAVEN: &str = "maven";
 /// The name of the admin token.
 const ADMIN: &str = "admin";
-/// The name under which the journal records them.
-pub(crate) const BY: &str = "daylight";
+/// How often it is tried while others change the folder.
+const TRIES: usize = 100;
 
 /// What [`prepare`] made.
 #[derive(Debug, Default)]
@@ -28,35 +28,55 @@ pub struct FirstContent {
     pub repositories: Vec<String>,
 }
 
-/// Makes the first repositories, all or none, in a folder without any changes, and an admin token in a folder without one. So neither a
-/// crash between the two nor the expiry of the last admin token locks everybody out. An admin token from the settings
-/// (`DAYLIGHT_ADMIN_TOKEN`) is put in force at every start.
+/// Makes the first repositories in a folder without any changes, and an admin token in a folder without one. An admin token from the
+/// settings (`DAYLIGHT_ADMIN_TOKEN`) is put in force at every start.
+///
+/// All of it is one batch, so a crash leaves everything or nothing, and nobody is locked out. The batch expects that nothing has changed
+/// since the folder was looked at: if somebody else is quicker, what they made is looked at again.
 pub(crate) async fn prepare(
     store: &Store,
     admin_token: Option<&Secret>,
-    info_format: FormatVersion,
-    upstream: &Upstream,
+    first_repositories: Vec<RepositoryRecord>,
     repositories: &Repositories,
     access: &Access,
+    from: ChangeSource,
     event: &mut Event,
 ) -> Result<FirstContent, anyhow::Error> {
-    let mut made = FirstContent::default();
-    if store.last() == Seq(0) {
-        let all = first_repositories(info_format, upstream);
-        made.repositories = all.iter().map(|record| record.name.clone()).collect();
-        repositories.add_all(all, BY, event).await.context("cannot make the first repositories")?;
+    let author = Author { by: Author::DAYLIGHT, from };
+    for _ in 0..TRIES {
+        let (seq, at) = (store.last(), store.now());
+        let (mut made, mut changes) = (FirstContent::default(), Vec::new());
+        if seq == Seq(0) {
+            made.repositories = first_repositories.iter().map(|record| record.name.clone()).collect();
+            let creation = repositories.creation(first_repositories.clone(), at, event).await;
+            changes = creation.context("cannot make the first repositories")?.1;
+        }
+        let has_admin = match admin_token {
+            Some(secret) => access.is_admin(secret, event).await?,
+            None => access.has_admin(event).await?,
+        };
+        if !has_admin {
+            let replacement = access.replacement(admin(), admin_token.cloned(), event).await;
+            let (token, more) = replacement.context("cannot make the admin token")?;
+            made.admin_token = Some(token.secret).filter(|_| admin_token.is_none());
+            changes.extend(more);
+        }
+        if changes.is_empty() {
+            return Ok(made);
+        }
+        match store.commit(author.batch(at, vec![Expect::JournalAt(seq)], changes), event).await {
+            Ok(_) => return Ok(made),
+            Err(CommitError::Conflict(_)) => {}
+            Err(CommitError::Error(error)) => {
+                return Err(error).context("cannot write the first repositories and the admin token");
+            }
+        }
     }
-    match admin_token {
-        Some(secret) if access.is_admin(secret, event).await? => {}
-        Some(secret) => replace(Some(secret.clone()), access, event).await.map(drop)?,
-        None if access.has_admin(event).await? => {}
-        None => made.admin_token = Some(replace(None, access, event).await?),
-    }
-    Ok(made)
+    anyhow::bail!("cannot make the admin token: others change the folder all the time")
 }
 
 /// The repositories of a new folder.
-fn first_repositories(info_format: FormatVersion, upstream: &Upstream) -> Vec<RepositoryRecord> {
+pub(crate) fn first_repositories(info_format: FormatVersion, upstream: &Upstream) -> Vec<RepositoryRecord> {
     let hosted = |name, format| RepositoryRecord::new(name, format, RepositoryKind::Hosted, Millis(0));
     let versions = |policy: VersionPolicy| Some(policy.as_str().to_owned());
     let remote = RemoteRecord { urls: vec![upstream.maven_central.0.clone()], ..RemoteRecord::default() };
@@ -75,15 +95,6 @@ fn first_repositories(info_format: FormatVersion, upstream: &Upstream) -> Vec<Re
     all
 }
 
-/// Makes an admin token with the given secret, or with a new one, in place of any other with its name.
-async fn replace(secret: Option<Secret>, access: &Access, event: &mut Event) -> Result<Secret, anyhow::Error> {
-    match access.revoke(ADMIN, BY, event).await {
-        Ok(()) | Err(access::Error::NoSuchToken(_)) => {}
-        Err(error) => return Err(error).context("cannot replace the admin token"),
-    }
-    Ok(access.create(admin(), secret, BY, event).await.context("cannot make the admin token")?.secret)
-}
-
 fn admin() -> NewToken {
-    NewToken { name: ADMIN.into(), owner: BY.into(), scopes: vec![Scope::Admin], ..NewToken::default() }
+    NewToken { name: ADMIN.into(), owner: Author::DAYLIGHT.into(), scopes: vec![Scope::Admin], ..NewToken::default() }
 }

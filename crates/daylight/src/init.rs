@@ -3,6 +3,7 @@
 use crate::config::{Secret, Settings};
 use crate::instance::{Instance, StartOptions};
 use crate::sinks;
+use repository::ChangeSource;
 use std::path::PathBuf;
 use telemetry::Clock;
 
@@ -21,7 +22,11 @@ pub struct InitReport {
 pub fn init(settings: &Settings) -> Result<InitReport, anyhow::Error> {
     let clock = Clock::default();
     let (log, _) = sinks::log(settings, &clock);
-    let instance = Instance::open(settings, log, StartOptions { clock, ..StartOptions::default() })?;
+    let instance = Instance::open(
+        settings,
+        log,
+        StartOptions { clock, from: ChangeSource::CommandLine, ..StartOptions::default() },
+    )?;
     let made = InitReport {
         data: settings.store.data.clone(),
         admin_token: instance.first.admin_token.clone(),

@@ -11,7 +11,7 @@ use crate::{conformance, declared_repositories, route, upstreams};
 use anyhow::Context;
 use client::Hosts;
 use front::{Listener, PageHooks, Pages};
-use repository::{MemoryLimits, Repositories, WaitersLimits, Workers};
+use repository::{ChangeSource, MemoryLimits, Repositories, WaitersLimits, Workers};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,6 +38,8 @@ pub struct StartOptions {
     pub listener: Option<Listener>,
     /// The URL at which clients reach the server, without a slash at the end.
     pub url: String,
+    /// From where the first content of a new folder is made.
+    pub from: ChangeSource,
 }
 
 /// An instance of the server on an open data folder.
@@ -54,7 +56,7 @@ pub struct Instance {
 impl Instance {
     /// Opens the data folder.
     pub fn open(settings: &Settings, log: Log, options: StartOptions) -> anyhow::Result<Self> {
-        let StartOptions { clock, mut sinks, url, .. } = options;
+        let StartOptions { clock, mut sinks, url, from, .. } = options;
         let back = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(BACK_THREADS)
             .thread_name("daylight-back")
@@ -103,7 +105,7 @@ impl Instance {
         };
         let workers = Workers::start(options, &recorder, threads)?;
         let (repositories, access, first) =
-            back.block_on(open_repositories(settings, &store, workers, &clock, &recorder, &log))?;
+            back.block_on(open_repositories(settings, &store, workers, &clock, &recorder, &log, from))?;
         let access = Arc::new(access);
         let app = Arc::new(App {
             pages: pages(settings, &store, &access, &recorder),
@@ -163,6 +165,7 @@ async fn open_repositories(
     clock: &Clock,
     recorder: &Arc<Recorder>,
     log: &Log,
+    from: ChangeSource,
 ) -> anyhow::Result<(Repositories, Access, FirstContent)> {
     recorder.attempt();
     let mut event = Event::job("start", clock.now());
@@ -187,9 +190,11 @@ async fn open_repositories(
         .await?;
         let access = Access::open(store.clone(), clock.clone(), &mut event).await?;
         let info_format = conformance::info_format(settings.conformance);
-        let (admin_token, upstream) = (settings.admin_token.as_ref(), &settings.upstream);
+        let first_repositories = first_start::first_repositories(info_format, &settings.upstream);
+        let admin_token = settings.admin_token.as_ref();
         let first =
-            first_start::prepare(store, admin_token, info_format, upstream, &repositories, &access, &mut event).await?;
+            first_start::prepare(store, admin_token, first_repositories, &repositories, &access, from, &mut event)
+                .await?;
         declared_repositories::set_default_upstream(&settings.upstream, &repositories, log, &mut event).await?;
         declared_repositories::apply(&settings.repositories, &repositories, info_format, log, &mut event).await?;
         conformance::prepare(settings, &access, &repositories, &mut event).await?;

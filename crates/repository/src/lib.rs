@@ -5,6 +5,7 @@
 
 mod actor;
 mod as_of;
+mod author;
 mod bad_setting;
 mod content;
 mod context;
@@ -38,6 +39,7 @@ mod workers;
 
 pub use crate::actor::Actor;
 pub use crate::as_of::{AsOf, Past};
+pub use crate::author::{Author, ChangeSource};
 pub use crate::bad_setting::BadSetting;
 pub use crate::content::{Content, Freshness, Growing, Grown, How, Source};
 pub use crate::error::{Error, store_reason};

@@ -39,7 +39,8 @@ pub(crate) fn differs(claimed: Option<&EntryOrigin>, known: Option<&EntryOrigin>
 mod tests {
     use super::*;
 
-    const ADMIN: Actor<'_> = Actor { name: "admin", owner: "admin", only: None, admin: true };
+    const ADMIN: Actor<'_> =
+        Actor { name: "admin", from: crate::ChangeSource::Server, owner: "admin", only: None, admin: true };
 
     #[test]
     fn an_origin_is_never_in_the_future() {

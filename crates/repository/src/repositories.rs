@@ -60,7 +60,7 @@ pub struct MemoryLimits {
 /// All repositories of this server.
 #[derive(Debug)]
 pub struct Repositories {
-    store: Arc<Store>,
+    pub(crate) store: Arc<Store>,
     context: Context,
     push_cache: PushCache,
     pub(crate) clock: Clock,
@@ -188,8 +188,7 @@ impl Repositories {
     /// The repository of that name with the revision of its settings.
     pub async fn find(&self, name: &str, event: &mut Event) -> Result<(Arc<Repository>, Stamp), Error> {
         let known = self.table(event).await?;
-        let found = known.by_name.get(name).ok_or_else(|| Error::NoSuchRepository(name.to_owned()))?;
-        Ok((found.clone(), known.stamp))
+        Ok((known.named(name)?.clone(), known.stamp))
     }
 
     /// The same repository, looked at as of a moment.

@@ -4,6 +4,7 @@ mod past;
 pub(crate) mod shared;
 
 use crate::as_of::Past;
+use crate::error::Error;
 use crate::format::Format;
 use crate::policy::rules::OPEN;
 use crate::policy::rules::{Rules, View};
@@ -11,7 +12,7 @@ use crate::record::RepositoryRecord;
 use crate::repository::shared::Shared;
 use std::collections::HashMap;
 use std::sync::Arc;
-use store::{Origin, RepositoryId, Stamp};
+use store::{Expect, Origin, RepositoryId, Seq, Stamp};
 use telemetry::Millis;
 
 /// One repository as it is set now.
@@ -52,6 +53,11 @@ impl Repository {
         Self { id, record, stored, format, rules, as_of: None, origin, shared, asks: true, leaves: Arc::default() }
     }
 
+    /// Expects that its settings are still these.
+    pub(crate) fn unchanged(&self) -> Expect {
+        Expect::RepositoryIs { id: self.id, record: Box::new((*self.stored).clone()) }
+    }
+
     /// The view of clients at `now`.
     pub fn view(&self, now: Millis) -> View<'_> {
         let exceptions_by = self.as_of.map(|past| past.exceptions_by);
@@ -88,11 +94,25 @@ impl Repository {
     }
 }
 
+impl RepositoryTable {
+    /// The repository of that name.
+    pub(crate) fn named(&self, name: &str) -> Result<&Arc<Repository>, Error> {
+        self.by_name.get(name).ok_or_else(|| Error::NoSuchRepository(name.to_owned()))
+    }
+
+    /// Expects that the settings of no repository have changed. For decisions that look at several.
+    pub(crate) fn unchanged(&self) -> Expect {
+        Expect::RepositoriesAt(self.at)
+    }
+}
+
 /// All repositories, as of a revision of the settings.
 #[derive(Debug)]
 pub struct RepositoryTable {
     /// By name. A `HashMap` is enough: there are hundreds at most.
     pub by_name: HashMap<String, Arc<Repository>>,
+    /// The number of the last change of any repository when they were read.
+    pub at: Seq,
     /// Taken before the settings were read. The table is current while the stamp holds; pages made from it carry the stamp too.
     pub stamp: Stamp,
 }

@@ -47,7 +47,7 @@ pub struct Store {
     disk: Arc<dyn Disk>,
     revisions: Arc<Revisions>,
     last: Arc<AtomicU64>,
-    clock: Arc<JournalClock>,
+    journal_clock: Arc<JournalClock>,
     shipped: Arc<AtomicU64>,
     writer: Writer,
     shipper: Shipper,
@@ -86,7 +86,7 @@ impl Store {
     /// The moment of a change that is made now: that of the clock, or that of the last change, if the clock is behind it. Whoever makes
     /// a batch takes its moment here, as late as possible: a batch with an index line is refused once another one has a later moment.
     pub fn now(&self) -> Millis {
-        self.clock.now()
+        self.journal_clock.now()
     }
 
     /// Why nothing is written, if that is so. Everything can still be read.

@@ -1,7 +1,8 @@
 //! Who makes a request.
 
 use super::table::Token;
-use repository::{Actor, Scope};
+use repository::{Actor, Author, ChangeSource, Scope};
+use std::net::IpAddr;
 use std::sync::Arc;
 use store::Stamp;
 
@@ -10,6 +11,8 @@ use store::Stamp;
 pub struct Caller {
     /// Their token, if they sent a valid one.
     pub token: Option<Arc<Token>>,
+    /// Their address, as the front determined it.
+    pub client: IpAddr,
     /// The revision of the tokens when the token was looked up.
     pub stamp: Stamp,
 }
@@ -20,10 +23,16 @@ impl Caller {
         let token = self.token.as_deref();
         Actor {
             name: self.name(),
+            from: ChangeSource::Client(self.client),
             owner: token.map_or("", Token::owner),
             only: token.and_then(|token| token.record.unit.as_deref()),
             admin: token.is_some_and(|token| token.scoped(Scope::Admin)),
         }
+    }
+
+    /// The author of their changes.
+    pub fn author(&self) -> Author<'_> {
+        Author::of_client(self.name(), self.client)
     }
 
     /// The name under which the journal records their changes.

@@ -6,15 +6,18 @@ use super::table::Token;
 use super::tokens::Access;
 use super::{name, otp};
 use client::Secret;
-use repository::Scope;
+use repository::{Author, ChangeSource, Scope};
 use std::sync::{Arc, PoisonError};
-use store::{Batch, Change, CommitError, Expect, RepositoryId, TokenRecord};
+use store::{Change, CommitError, Expect, RepositoryId, TokenRecord};
 use telemetry::{Event, Millis};
 
 /// Most keys of one owner that work, or were made within [`RECENT`]. Each is a row in the journal, and all are in memory.
 const KEYS_MAX: usize = 100;
 /// A day, in milliseconds.
 const RECENT: i64 = 86_400_000;
+
+/// How often a change of a token that lost a race is tried again.
+const TRIES: usize = 100;
 
 /// A token to be made.
 #[derive(Debug, Clone, Default)]
@@ -52,19 +55,51 @@ impl Access {
         &self,
         new: NewToken,
         secret: Option<Secret>,
-        by: &str,
+        by: Author<'_>,
         event: &mut Event,
     ) -> Result<CreatedToken, Error> {
+        let made = self.prepare(new, secret)?;
+        let expect = vec![Expect::TokenNameFree(made.record.name.clone())];
+        self.write(expect, vec![made.record.clone()], by, event).await?;
+        Ok(made)
+    }
+
+    /// A token with the given secret, or with a new one, that is not written yet.
+    fn prepare(&self, new: NewToken, secret: Option<Secret>) -> Result<CreatedToken, Error> {
         let otp = new.otp.then(otp::new_key).transpose()?;
         let uri = otp.as_deref().map(|key| otp::uri(key, &new.name));
         let (secret, record) = self.record(new, secret)?;
-        let record = TokenRecord { otp, ..record };
-        self.write(vec![Expect::TokenNameFree(record.name.clone())], vec![record.clone()], by, event).await?;
-        Ok(CreatedToken { secret, otp: uri, record })
+        Ok(CreatedToken { secret, otp: uri, record: TokenRecord { otp, ..record } })
+    }
+
+    /// A token in place of any other with its name, with the changes that do this. For a batch of the caller, which expects that no token
+    /// has changed.
+    pub async fn replacement(
+        &self,
+        new: NewToken,
+        secret: Option<Secret>,
+        event: &mut Event,
+    ) -> Result<(CreatedToken, Vec<Change>), Error> {
+        let (table, now) = (self.table(event).await?, self.clock.now());
+        let replaced: Vec<_> = table.tokens().into_iter().filter(|token| token.record.name == new.name).collect();
+        let made_with = |one: &&Arc<Token>| replaced.iter().any(|token| table.made_with(&one.record.name, token));
+        let all = table.tokens();
+        let gone = all.iter().filter(made_with);
+        let revoked = gone.map(|token| TokenRecord { revoked: Some(now), ..token.record.clone() });
+        let mut records: Vec<_> = revoked.collect();
+        let made = self.prepare(new, secret)?;
+        records.push(made.record.clone());
+        Ok((made, records.into_iter().map(|record| Change::Token { record }).collect()))
     }
 
     /// Makes a key with a token. The key has no more rights than the token, demands the same passwords, and expires with it.
-    pub async fn derive(&self, maker: &Token, mut new: NewToken, event: &mut Event) -> Result<Secret, Error> {
+    pub async fn derive(
+        &self,
+        maker: &Token,
+        mut new: NewToken,
+        from: ChangeSource,
+        event: &mut Event,
+    ) -> Result<Secret, Error> {
         name::check_free("name", &new.name)?;
         let made_by = &maker.record;
         if let Some(unit) = made_by.unit.as_deref().filter(|unit| new.unit.as_deref() != Some(unit)) {
@@ -85,7 +120,7 @@ impl Access {
         let (secret, record) = self.record(new, None)?;
         let record = TokenRecord { maker: Some(made_by.hash), otp: made_by.otp.clone(), ..record };
         let expect = vec![Expect::TokenNameFree(record.name.clone()), Expect::TokenLives(made_by.hash)];
-        self.write(expect, vec![record], &made_by.name, event).await?;
+        self.write(expect, vec![record], Author { by: &made_by.name, from }, event).await?;
         Ok(secret)
     }
 
@@ -112,18 +147,37 @@ impl Access {
     }
 
     /// Adds scopes to a key that was made with `maker`. Only its maker can, so that a key never has more rights than its maker.
-    pub async fn widen(&self, key: &Token, scopes: &[Scope], maker: &Token, event: &mut Event) -> Result<(), Error> {
+    pub async fn widen(
+        &self,
+        key: &Token,
+        scopes: &[Scope],
+        maker: &Token,
+        from: ChangeSource,
+        event: &mut Event,
+    ) -> Result<(), Error> {
         if key.record.maker != Some(maker.record.hash) {
             return Err(Error::NotItsMaker { key: key.record.name.clone(), token: maker.record.name.clone() });
         }
-        let mut record = key.record.clone();
-        record.scopes.extend(scopes.iter().filter(|scope| !key.scoped(**scope)).map(|scope| scope.as_str().to_owned()));
-        let expect = vec![Expect::TokenLives(record.hash), Expect::TokenLives(maker.record.hash)];
-        self.write(expect, vec![record], &maker.record.name, event).await
+        for _ in 0..TRIES {
+            let table = self.table(event).await?;
+            let current = table.of_hash(&key.record.hash).ok_or(Error::CredentialsUnknown)?;
+            let mut record = current.record.clone();
+            let more = scopes.iter().filter(|scope| !current.scoped(**scope));
+            record.scopes.extend(more.map(|scope| scope.as_str().to_owned()));
+            let is = Expect::TokenIs(Box::new(current.record.clone()));
+            let expect = vec![Expect::TokenLives(maker.record.hash), is];
+            let author = Author { by: &maker.record.name, from };
+            match self.write(expect, vec![record], author, event).await {
+                // Somebody else widened it meanwhile, or it was revoked.
+                Err(Error::TokenChanged) => {}
+                done => return done,
+            }
+        }
+        Err(Error::TokenChanged)
     }
 
     /// Revokes the token of that name, and the keys that were made with it. None of them works any more when this returns.
-    pub async fn revoke(&self, name: &str, by: &str, event: &mut Event) -> Result<(), Error> {
+    pub async fn revoke(&self, name: &str, by: Author<'_>, event: &mut Event) -> Result<(), Error> {
         let table = self.table(event).await?;
         let named = |token: &Token| token.record.name == name;
         let mut gone: Vec<_> = table.tokens().into_iter().filter(|token| named(token)).collect();
@@ -187,16 +241,15 @@ impl Access {
         &self,
         expect: Vec<Expect>,
         records: Vec<TokenRecord>,
-        by: &str,
+        by: Author<'_>,
         event: &mut Event,
     ) -> Result<(), Error> {
         let changes = records.into_iter().map(|record| Change::Token { record }).collect();
-        let batch =
-            Batch { by: by.to_owned(), from: String::new(), at: self.clock.now(), expect, changes, holds: Vec::new() };
-        match self.store.commit(batch, event).await {
+        match self.store.commit(by.batch(self.store.now(), expect, changes), event).await {
             Ok(_) => Ok(()),
             Err(CommitError::Conflict(conflict)) => match conflict.0 {
                 Expect::TokenNameFree(name) => Err(Error::TokenNameTaken(name)),
+                Expect::TokenIs(_) => Err(Error::TokenChanged),
                 // It was revoked meanwhile.
                 _ => Err(Error::CredentialsUnknown),
             },

@@ -31,7 +31,7 @@ impl Access {
         &self,
         repositories: &Repositories,
         name: &str,
-        headers: &HeaderMap,
+        request: &Request,
         event: &mut Event,
     ) -> Result<(Arc<Repository>, Stamp), Error> {
         let known = repositories.table(event).await?;
@@ -42,7 +42,7 @@ impl Access {
             None => known.by_name.values().any(|repository| repository.record.private),
         };
         if private {
-            let token = self.caller(headers, event).await?.token;
+            let token = self.caller(request, event).await?.token;
             let token = token.ok_or_else(|| Error::PrivateOrMissing(name.to_owned()))?;
             if found.is_some_and(|repository| !token.is_for(repository.id)) {
                 return Err(missing().into());
@@ -66,7 +66,7 @@ impl Access {
         }
         let open = scope == Scope::Read && !repository.record.private;
         let name = &repository.record.name;
-        match self.caller(headers, event).await {
+        match self.caller(request, event).await {
             Ok(caller) => match &caller.token {
                 Some(token) if token.allows(scope, Some(repository.id)) => {
                     if scope != Scope::Read {
@@ -83,7 +83,10 @@ impl Access {
                 }
                 None => Err(Error::CredentialsMissing { scope, repository: Some(name.clone()) }),
             },
-            Err(Error::CredentialsUnknown) if open => Ok(Caller { token: None, stamp: self.table(event).await?.stamp }),
+            Err(Error::CredentialsUnknown) if open => {
+                let (client, stamp) = (request.client, self.table(event).await?.stamp);
+                Ok(Caller { token: None, client, stamp })
+            }
             Err(error) => Err(error),
         }
     }
@@ -101,7 +104,7 @@ impl Access {
         if changes && credentials::is_cross_site(headers) {
             return Err(Error::CrossSite);
         }
-        let token = self.caller(headers, event).await?.token.ok_or(Error::AccountMissing)?;
+        let token = self.caller(request, event).await?.token.ok_or(Error::AccountMissing)?;
         if !token.is_for(repository.id) {
             let (token, repository) = (token.record.name.clone(), repository.record.name.clone());
             return Err(Error::RepositoryNotNamed { token, repository });
@@ -118,7 +121,7 @@ impl Access {
         if credentials::is_cross_site(headers) {
             return Err(Error::CrossSite);
         }
-        let caller = self.caller(headers, event).await?;
+        let caller = self.caller(request, event).await?;
         match &caller.token {
             Some(token) if token.allows(Scope::Admin, None) => {
                 if changes {

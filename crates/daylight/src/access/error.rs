@@ -78,6 +78,9 @@ pub enum Error {
     /// A token has that name already.
     #[error("there is a token `{0}` already")]
     TokenNameTaken(String),
+    /// Somebody else changed the token meanwhile.
+    #[error("others change the token at the same time")]
+    TokenChanged,
     /// No token has the name.
     #[error("there is no token `{0}`")]
     NoSuchToken(String),
@@ -137,7 +140,7 @@ impl Error {
             | Error::OriginNotAllowed(_)
             | Error::Wider { .. }
             | Error::NotItsMaker { .. } => Reason::ScopeMissing,
-            Error::TokenNameTaken(_) => Reason::Conflict,
+            Error::TokenNameTaken(_) | Error::TokenChanged => Reason::Conflict,
             Error::NoSuchToken(_) | Error::Input(_) => Reason::InputInvalid,
             Error::Repository(error) => error.reason(),
             Error::Store(error) => repository::store_reason(error),
@@ -159,6 +162,7 @@ impl Error {
                 Some("use a token that has the scope `admin`, or upload without that header".into())
             }
             Error::AccountMissing => Some("`daylight token create` makes one".into()),
+            Error::TokenChanged => Some("try again".into()),
             Error::Wider { .. } => Some("sign in with a token that has it, or ask for less".into()),
             Error::NotItsMaker { .. } => Some("sign in with the token the key was made with, or anew".into()),
             Error::Repository(error) => error.hint(),

@@ -89,6 +89,11 @@ impl TokenTable {
         self.find(&Credentials::of_secret(secret), now)
     }
 
+    /// The token with this hash.
+    pub(super) fn of_hash(&self, hash: &Digest) -> Option<&Arc<Token>> {
+        self.by_hash.get(hash)
+    }
+
     /// Whether the token of that name is `token`, or a key that was made with it, or with such a key.
     pub(super) fn made_with(&self, name: &str, token: &Token) -> bool {
         let mut next = self.by_hash.values().find(|one| one.record.name == name);

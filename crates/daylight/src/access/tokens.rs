@@ -105,14 +105,14 @@ impl Access {
     }
 
     /// The caller that a request's headers show. Fails for a token that is unknown.
-    pub(super) async fn caller(&self, headers: &HeaderMap, event: &mut Event) -> Result<Caller, Error> {
-        let table = self.table(event).await?;
-        let Some(credentials) = Credentials::read(headers) else {
-            return Ok(Caller { token: None, stamp: table.stamp });
+    pub(super) async fn caller(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
+        let (table, client) = (self.table(event).await?, request.client);
+        let Some(credentials) = Credentials::read(&request.headers) else {
+            return Ok(Caller { token: None, client, stamp: table.stamp });
         };
         let now = self.clock.now();
         let token = event.time(Op::TokenCheck, || table.find(&credentials, now)).ok_or(Error::CredentialsUnknown)?;
         event.token.clone_from(&token.record.name);
-        Ok(Caller { token: Some(token), stamp: table.stamp })
+        Ok(Caller { token: Some(token), client, stamp: table.stamp })
     }
 }

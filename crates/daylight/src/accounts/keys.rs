@@ -9,8 +9,7 @@ use client::Secret;
 use format::gem::{self, Form};
 use format::percent::Form as Fields;
 use front::{Reply, Request};
-use repository::Repository;
-use repository::Scope;
+use repository::{ChangeSource, Repository, Scope};
 use serde_json::json;
 use telemetry::Event;
 
@@ -45,7 +44,7 @@ pub(super) async fn make(
             .transpose()?,
         otp: said(fields, "mfa"),
     };
-    let secret = app.access.derive(&maker, new, event).await?;
+    let secret = app.access.derive(&maker, new, ChangeSource::Client(request.client), event).await?;
     Ok(key(&secret, form))
 }
 
@@ -68,7 +67,7 @@ pub(super) async fn make_full(
         unit: maker.record.unit.clone(),
         ..NewToken::default()
     };
-    let secret = app.access.derive(&maker, new, event).await?;
+    let secret = app.access.derive(&maker, new, ChangeSource::Client(request.client), event).await?;
     Ok(key(&secret, form))
 }
 
@@ -86,7 +85,9 @@ pub(super) async fn widen(
     let key = app.access.table(event).await?.of_secret(&secret, app.clock.now());
     let here = key.filter(|key| key.is_for(repository.id));
     let key = here.ok_or_else(|| Error::Input("`api_key` is not a key that works here".into()))?;
-    app.access.widen(&key, &scopes(fields, &maker, repository)?, &maker, event).await?;
+    app.access
+        .widen(&key, &scopes(fields, &maker, repository)?, &maker, ChangeSource::Client(request.client), event)
+        .await?;
     Ok(reply::text(format!("Scopes for the API key {} updated", key.record.name)))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::error::Error;
+use repository::Author;
 use repository::BadSetting;
 use repository::moment;
 use repository::{ExceptionRecord, PolicyRecord};
@@ -44,24 +45,24 @@ pub(super) async fn add(
     app: &App,
     name: &str,
     body: NewException,
-    by: &str,
+    by: Author<'_>,
     event: &mut Event,
 ) -> Result<Value, Error> {
-    let (now, NewException { package, why, until }) = (app.clock.now(), body);
+    let (now, NewException { package, why, until }) = (app.store.now(), body);
     let until = until.as_deref().map(moment::read).transpose()?;
-    if until.is_some_and(|until| until <= now) {
+    if until.is_some_and(|until| until <= app.clock.now()) {
         return Err(Error::Input("`until` has passed".to_owned()));
     }
-    let mut exception = ExceptionRecord { package, why, who: by.to_owned(), made: now, since: None, until };
+    let exception = ExceptionRecord { package, why, who: by.by.to_owned(), made: now, since: None, until };
     let value = to_json(&exception);
-    let add = move |record: &mut repository::RepositoryRecord| {
+    let add = |record: &mut repository::RepositoryRecord| {
         let exceptions = &mut record.policy.get_or_insert_default().exceptions;
         // Answers as of earlier moments do not change: the new exception begins with the one that it replaces.
         let holds = |one: &&ExceptionRecord| one.until.is_none_or(|until| until > now);
         let former = exceptions.iter().filter(holds).find(|one| one.package == exception.package);
-        exception.since = former.map(|one| one.since.unwrap_or(one.made));
+        let since = former.map(|one| one.since.unwrap_or(one.made));
         exceptions.retain(|one| one.package != exception.package && one.until.is_none_or(|until| until > now));
-        exceptions.push(exception);
+        exceptions.push(ExceptionRecord { since, ..exception.clone() });
         Ok(())
     };
     app.repositories.set(name, add, by, event).await?;
@@ -69,7 +70,13 @@ pub(super) async fn add(
 }
 
 /// Removes the exception for `package`.
-pub(super) async fn end(app: &App, name: &str, package: &str, by: &str, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn end(
+    app: &App,
+    name: &str,
+    package: &str,
+    by: Author<'_>,
+    event: &mut Event,
+) -> Result<Value, Error> {
     let end = |record: &mut repository::RepositoryRecord| {
         let exceptions = &mut record.policy.get_or_insert_default().exceptions;
         let before = exceptions.len();

@@ -19,6 +19,7 @@ use crate::reply;
 use crate::route::{Admin, AdminVerb as Verb};
 use front::{Reply, Request};
 use http::Method;
+use repository::Author;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use telemetry::{Event, Layer};
@@ -39,11 +40,11 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
     if admin.verb == Verb::RevokeToken
         && let Some(by) = app.access.may_revoke(request, &admin.name, event).await?
     {
-        return tokens::revoke(app, &admin.name, &by, event).await;
+        return tokens::revoke(app, &admin.name, Author::of_client(&by, request.client), event).await;
     }
     let changes = !matches!(request.method, Method::GET | Method::HEAD);
     let caller = app.access.server(request, changes, event).await?;
-    let (by, name, path) = (caller.name(), admin.name.as_str(), admin.path.as_str());
+    let (by, name, path) = (caller.author(), admin.name.as_str(), admin.path.as_str());
     let query = request.query().unwrap_or_default().to_owned();
     let query = query.as_str();
     match admin.verb {

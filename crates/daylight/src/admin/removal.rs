@@ -4,6 +4,7 @@ use super::repositories::{holds_json, to_json};
 use crate::app::App;
 use crate::error::Error;
 use format::percent::Form;
+use repository::Author;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use telemetry::Event;
@@ -21,7 +22,13 @@ pub(super) async fn holding(app: &App, name: &str, event: &mut Event) -> Result<
     Ok(holds_json(app.repositories.holding(name, event).await?))
 }
 
-pub(super) async fn remove(app: &App, name: &str, query: &str, by: &str, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn remove(
+    app: &App,
+    name: &str,
+    query: &str,
+    by: Author<'_>,
+    event: &mut Event,
+) -> Result<Value, Error> {
     let confirmed = Form(query).value("confirm");
     let removed = app.repositories.remove(name, confirmed.as_deref(), by, event).await?;
     let value = json!({
@@ -37,7 +44,7 @@ pub(super) async fn restore(
     app: &App,
     name: &str,
     body: RestoreBody,
-    by: &str,
+    by: Author<'_>,
     event: &mut Event,
 ) -> Result<Value, Error> {
     let new_name = body.new_name.as_deref().unwrap_or(name);

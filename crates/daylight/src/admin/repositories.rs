@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::conformance;
 use crate::error::Error;
 use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
-use repository::{Held, Repository};
+use repository::{Author, Held, Repository};
 use serde_json::{Value, json};
 use store::RepositoryKind;
 use telemetry::Event;
@@ -54,7 +54,12 @@ pub(super) async fn show(app: &App, name: &str, event: &mut Event) -> Result<Val
     Ok(to_json(app, &repository))
 }
 
-pub(super) async fn add(app: &App, body: RepositoryDefinition, by: &str, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn add(
+    app: &App,
+    body: RepositoryDefinition,
+    by: Author<'_>,
+    event: &mut Event,
+) -> Result<Value, Error> {
     body.settings()?.check_references(&app.references)?;
     let record = body.record(conformance::info_format(app.conformance))?;
     let made = app.repositories.add(record, by, event).await?;
@@ -65,7 +70,7 @@ pub(super) async fn change(
     app: &App,
     name: &str,
     body: SettingsPatch,
-    by: &str,
+    by: Author<'_>,
     event: &mut Event,
 ) -> Result<Value, Error> {
     body.check_references(&app.references)?;
@@ -81,7 +86,7 @@ pub(super) async fn change(
     Ok(to_json(app, &changed))
 }
 
-pub(super) async fn compact(app: &App, name: &str, by: &str, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn compact(app: &App, name: &str, by: Author<'_>, event: &mut Event) -> Result<Value, Error> {
     let now = app.clock.now();
     let compacted = app.repositories.rebuild_versions(name, now, by, event).await?;
     Ok(to_json(app, &compacted))

@@ -3,8 +3,7 @@
 use crate::access::{self, NewToken};
 use crate::app::App;
 use crate::error::Error;
-use repository::RepositoryTable;
-use repository::Scope;
+use repository::{Author, RepositoryTable, Scope};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{RepositoryId, TokenRecord};
@@ -54,7 +53,7 @@ pub(super) async fn list(app: &App, event: &mut Event) -> Result<Value, Error> {
     Ok(json!({ "tokens": all }))
 }
 
-pub(super) async fn add(app: &App, body: TokenBody, by: &str, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn add(app: &App, body: TokenBody, by: Author<'_>, event: &mut Event) -> Result<Value, Error> {
     let scopes = body.scopes.iter().map(|scope| scope.parse::<Scope>()).collect::<Result<Vec<_>, _>>();
     let expires = body.expires.as_deref().map(moment).transpose()?;
     let mut repositories = Vec::new();
@@ -76,7 +75,7 @@ pub(super) async fn add(app: &App, body: TokenBody, by: &str, event: &mut Event)
     Ok(value)
 }
 
-pub(super) async fn revoke(app: &App, name: &str, by: &str, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn revoke(app: &App, name: &str, by: Author<'_>, event: &mut Event) -> Result<Value, Error> {
     app.access.revoke(name, by, event).await?;
     Ok(Value::Null)
 }

@@ -33,7 +33,8 @@ impl Repositories {
             return Err(Error::Unsupported(format!("{kind} repositories of format gem cannot be asked yet")));
         }
         event.layer = Layer::Hosted;
-        let now = || self.clock.now();
+        // The moments of changes are the journal's, which never go back.
+        let (now, then) = (|| self.clock.now(), || self.store.now());
         let hosted = self.hosted(&ask.repository, &ask.settings).ok_or(Error::GivenUp)?;
         let found = match *question {
             Question::Root => return Ok(Any::Root),
@@ -58,13 +59,13 @@ impl Repositories {
             }
             Question::Own(name, verb) => {
                 let (person, change) = parameters::owner(verb, &ask.parameters)?;
-                owners::change(hosted, name, &person, change, by, now, event).await
+                owners::change(hosted, name, &person, change, by, then, event).await
             }
             Question::Push => {
                 let staged = upload.ok_or(Error::GivenUp)?;
                 let _place = hosted.indexes.changing.read().await;
                 let reload = async |event: &mut Event| self.again(&ask.repository, event).await;
-                push::push(hosted, staged, ask.parameters.origin, by, now, reload, event).await
+                push::push(hosted, staged, ask.parameters.origin, by, then, reload, event).await
             }
             Question::Yank => self.yank(hosted, ask, by, event).await,
         };
@@ -77,6 +78,6 @@ impl Repositories {
         event.subject.version = yanked.number.as_str().into();
         let _place = hosted.indexes.changing.read().await;
         let reload = async |event: &mut Event| self.again(&ask.repository, event).await;
-        yank::yank(hosted, &yanked, by, || self.clock.now(), reload, event).await
+        yank::yank(hosted, &yanked, by, || self.store.now(), reload, event).await
     }
 }

@@ -6,19 +6,22 @@ use crate::gem::versions;
 use crate::record::IndexBase;
 use telemetry::Event;
 
-/// Makes the file as it will begin, commits that it does, and puts it in place: whoever asks from then on gets it.
+/// Makes the file as it will begin, commits that it does, and puts it in place: whoever asks from then on gets it. `false`: `commit` was
+/// refused.
 pub(crate) async fn compact(
     hosted: Hosted<'_>,
     base: IndexBase,
-    commit: impl AsyncFnOnce(&mut Event) -> Result<(), Error>,
+    commit: impl AsyncFnOnce(&mut Event) -> Result<bool, Error>,
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let made = versions::begin(hosted, Some(base), event).await?;
-    commit(event).await?;
+    if !commit(event).await? {
+        return Ok(false);
+    }
     let mut turn = hosted.indexes.versions.clone().lock_owned().await;
     // Somebody who knew of it may have been quicker.
     if turn.source().is_none_or(|there| there.is_older_than(&made)) {
         turn.replace(made);
     }
-    Ok(())
+    Ok(true)
 }

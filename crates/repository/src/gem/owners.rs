@@ -10,7 +10,7 @@ use crate::gem::hosted::Hosted;
 use crate::gem::program::{OwnerChange, Role};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{Batch, Change, CommitError, Expect};
+use store::{Change, CommitError, Expect};
 use telemetry::{Event, Millis};
 
 /// How often a change that lost a race tries again.
@@ -148,21 +148,13 @@ pub(crate) async fn change(
             return Err(Error::NotAnOwner(name.to_owned()));
         }
         let said = owners.change(person, change)?;
-        let batch = Batch {
-            by: by.name.to_owned(),
-            from: String::new(),
-            at: now(),
-            expect: vec![
-                Expect::RepositoryLives(repository.id),
-                Expect::UnitAt { repository: repository.id, unit: name.to_owned(), seq: known.seq },
-            ],
-            changes: vec![Change::Unit {
-                repository: repository.id,
-                unit: name.to_owned(),
-                facts: owners.facts(name)?,
-            }],
-            holds: Vec::new(),
-        };
+        let expect = vec![
+            Expect::RepositoryLives(repository.id),
+            Expect::UnitAt { repository: repository.id, unit: name.to_owned(), seq: known.seq },
+        ];
+        let changes =
+            vec![Change::Unit { repository: repository.id, unit: name.to_owned(), facts: owners.facts(name)? }];
+        let batch = by.batch(now(), expect, changes);
         match store.commit(batch, event).await {
             Ok(_) => return Ok(Found::Said(said)),
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::UnitAt { .. }) => {}

@@ -49,10 +49,9 @@ pub(crate) async fn push(
     }
 
     let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;
-    let mut at = now();
-    let origin = claimed.map(|claimed| claimed.accept(by, at)).transpose()?;
+    let origin = claimed.map(|claimed| claimed.accept(by, now())).transpose()?;
     let upload = Upload { package: package.clone(), sha256, origin };
-    let mut from = match load_state(hosted, &upload, at, event).await? {
+    let mut from = match load_state(hosted, &upload, event).await? {
         Ok(from) => from,
         Err(said) => return Ok(said),
     };
@@ -71,25 +70,20 @@ pub(crate) async fn push(
         let set = Hosted { repository: &repository, ..hosted };
         let claim = claim(set, &package.name, from.is_new(), by, event).await?;
         let published = from.is_published();
-        let (entry, seq, state) = build_entry(set, from, &upload, &hashes, at, event).await?;
-        // Looked at before; but others push, too.
-        let free = Expect::KeyFreeInAnyCase { repository: repository.id, key: full_name.clone() };
-        let batch = Batch {
-            by: by.name.to_owned(),
-            from: String::new(),
-            at: entry.changed,
-            expect: [
-                // The line holds the MD5 of an `/info` in the form that was set.
-                Expect::RepositoryIs { id: repository.id, record: Box::new((*repository.stored).clone()) },
-                Expect::UnitAt { repository: repository.id, unit: package.name.clone(), seq },
-                Expect::UnitSpeltOneWay { repository: repository.id, unit: package.name.clone() },
-            ]
-            .into_iter()
-            .chain((!published).then_some(free))
-            .collect(),
-            changes: [Change::Entry { repository: repository.id, entry }].into_iter().chain(claim).collect(),
-            holds: vec![hold.clone()],
-        };
+        let (entry, seq, state) = build_entry(set, from, &upload, &hashes, &now, event).await?;
+        let at = entry.changed;
+        let mut expect = vec![
+            // The line holds the MD5 of an `/info` in the form that was set.
+            repository.unchanged(),
+            Expect::UnitAt { repository: repository.id, unit: package.name.clone(), seq },
+            Expect::UnitSpeltOneWay { repository: repository.id, unit: package.name.clone() },
+        ];
+        if !published {
+            // Looked at before; but others push, too.
+            expect.push(Expect::KeyFreeInAnyCase { repository: repository.id, key: full_name.clone() });
+        }
+        let changes = [Change::Entry { repository: repository.id, entry }].into_iter().chain(claim).collect();
+        let batch = Batch { holds: vec![hold.clone()], ..by.batch(at, expect, changes) };
         match store.commit(batch, event).await {
             Ok(seq) => {
                 match state {
@@ -102,6 +96,8 @@ pub(crate) async fn push(
                 }));
             }
             Err(CommitError::Conflict(conflict)) => match conflict.0 {
+                // Another change has a later moment already.
+                Expect::NoChangeAfter(_) => {}
                 Expect::UnitAt { .. } => hosted.push_cache.forget(repository.id, &package.name),
                 Expect::KeyFreeInAnyCase { .. } => return Err(Error::Taken(full_name)),
                 Expect::UnitSpeltOneWay { unit, .. } => {
@@ -112,8 +108,7 @@ pub(crate) async fn push(
             },
             Err(CommitError::Error(error)) => return Err(Error::Unsaved(error)),
         }
-        at = now();
-        from = match load_state(Hosted { repository: &repository, ..hosted }, &upload, at, event).await? {
+        from = match load_state(Hosted { repository: &repository, ..hosted }, &upload, event).await? {
             Ok(from) => from,
             Err(said) => return Ok(said),
         };
@@ -157,15 +152,10 @@ impl Next {
     }
 }
 
-/// From where the version can be published at `at`; or what to say where it is there already.
-async fn load_state(
-    hosted: Hosted<'_>,
-    upload: &Upload,
-    at: Millis,
-    event: &mut Event,
-) -> Result<Result<Next, Found>, Error> {
+/// From where the version can be published; or what to say where it is there already.
+async fn load_state(hosted: Hosted<'_>, upload: &Upload, event: &mut Event) -> Result<Result<Next, Found>, Error> {
     let (id, package) = (hosted.repository.id, &upload.package);
-    if let Some(state) = hosted.push_cache.for_push(hosted.repository, package, at) {
+    if let Some(state) = hosted.push_cache.for_push(hosted.repository, package) {
         return Ok(Ok(Next::State(state)));
     }
     let unit = Arc::new(hosted.store.unit(id, &package.name, Lane::Change, event).await?);
@@ -202,27 +192,40 @@ async fn build_entry(
     next: Next,
     upload: &Upload,
     hashes: &Hashes,
-    at: Millis,
+    now: impl Fn() -> Millis,
     event: &mut Event,
 ) -> Result<(Entry, Seq, Option<GemState>), Error> {
-    let (unit, there) = match next {
-        Next::State(state) => return event.time(Op::IndexExtend, || published(&state, upload, hashes, at)),
-        Next::Unit(unit) => (unit, None),
-        Next::Published(unit, there) => (unit, Some(there)),
+    let (workers, repository) = (&hosted.context.workers, hosted.repository);
+    let (seen_by, at) = (repository.clone(), now());
+    let state = match next {
+        Next::State(state) => state,
+        Next::Unit(unit) => {
+            let rows = unit.entries.len();
+            let read = move || GemState::of(&unit, &seen_by, at);
+            let state = aside(workers, Lane::Change, Op::IndexRender, rows, event, read).await?;
+            // For another try.
+            hosted.push_cache.put(repository.id, &upload.package.name, state.clone());
+            Arc::new(state)
+        }
+        Next::Published(unit, there) => {
+            let (rows, seq, upload) = (unit.entries.len(), unit.seq, upload.clone());
+            let redate = move || redated(&unit, there, &seen_by, &upload, at);
+            let entry = aside(workers, Lane::Change, Op::IndexRender, rows, event, redate).await?;
+            return Ok((Entry { changed: now(), ..entry }, seq, None));
+        }
     };
-    let (rows, repository) = (unit.entries.len(), hosted.repository.clone());
+    // As late as possible: nothing may be changed at a later moment before this is.
+    let at = now();
+    if let Some(at) = state.moment_of_next(&upload.package, at) {
+        return event.time(Op::IndexExtend, || published(&state, upload, hashes, at));
+    }
+    let unit = hosted.store.unit(repository.id, &upload.package.name, Lane::Change, event).await?;
+    let (rows, at) = (unit.entries.len(), now());
     let (upload, hashes) = (upload.clone(), hashes.clone());
-    let enter = move || {
-        if let Some(there) = there {
-            return Ok((redated(&unit, there, &repository, &upload, at)?, unit.seq, None));
-        }
-        let state = GemState::of(&unit, &repository, at)?;
-        if state.ends_before(&upload.package, at) {
-            return published(&state, &upload, &hashes, at);
-        }
-        Ok((inserted(&unit, &repository, &upload, &hashes, at)?, unit.seq, None))
-    };
-    aside(&hosted.context.workers, Lane::Change, Op::IndexRender, rows, event, enter).await
+    let seen_by = repository.clone();
+    let enter = move || inserted(&unit, &seen_by, &upload, &hashes, at);
+    let entry = aside(workers, Lane::Change, Op::IndexRender, rows, event, enter).await?;
+    Ok((entry, state.seq, None))
 }
 
 /// Published versions are immutable: identical bytes again succeed, anything else is refused. `1.0` and `1.0.0` are
@@ -265,7 +268,8 @@ fn published(
     Ok((entry, state.seq, Some(after)))
 }
 
-/// The entry as it will be, where its line in `/info` comes between others: the clock was put back, or two came at once.
+/// The entry as it will be, where its line in `/info` comes between others: an earlier program wrote one with a moment that the journal
+/// has not reached again, as the clock was set back.
 fn inserted(
     unit: &UnitRows,
     repository: &Repository,

@@ -60,12 +60,11 @@ impl PushCache {
         self.0.bound()
     }
 
-    /// The state of a gem, if it says all that pushing `package` at `at` needs: that there is no such version, and that its
-    /// line will be the last.
-    pub(crate) fn for_push(&self, repository: &Repository, package: &Package, at: Millis) -> Option<Arc<GemState>> {
+    /// The state of a gem, if it says all that pushing `package` needs: that there is no such version.
+    pub(crate) fn for_push(&self, repository: &Repository, package: &Package) -> Option<Arc<GemState>> {
         let state = self.0.get(&NameKeyRef { within: repository.id, name: &package.name })?;
         let is_new = state.held.binary_search(&hash(package)).is_err();
-        (is_new && state.format == repository.info_format() && state.ends_before(package, at)).then_some(state)
+        (is_new && state.format == repository.info_format()).then_some(state)
     }
 
     /// Keeps what a gem is now, unless more is known.
@@ -97,8 +96,15 @@ impl GemState {
         Ok(Self { seq: unit.seq, format, sum, last, held })
     }
 
+    /// The moment, from `now` on, at which the line of a version comes after all others. Two versions of one millisecond are ordered by
+    /// their numbers, so the second one may have to be published in the next. `None`: a row of an earlier program has a later moment
+    /// than the journal by now.
+    pub(crate) fn moment_of_next(&self, package: &Package, now: Millis) -> Option<Millis> {
+        [now, Millis(now.0.saturating_add(1))].into_iter().find(|at| self.ends_before(package, *at))
+    }
+
     /// Whether the line of a version that is published at `at` comes after all others.
-    pub(crate) fn ends_before(&self, package: &Package, at: Millis) -> bool {
+    fn ends_before(&self, package: &Package, at: Millis) -> bool {
         let order = info::order(package, at.0);
         self.last.as_ref().is_none_or(|(at, number, platform)| (*at, number.as_str(), platform.as_str()) < order)
     }

@@ -1,6 +1,7 @@
 //! A change of the form of `/info` while the repository serves. Each `/info` gets other bytes and another MD5, so one commit both
 //! changes the setting and begins `/versions` again, with the MD5s of the new form.
 
+use crate::author::Author;
 use crate::error::Error;
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::{facts, render_info};
@@ -10,7 +11,7 @@ use crate::repository::Repository;
 use crate::visible;
 use crate::workers::aside;
 use format::gem::{self, info::FormatVersion};
-use store::{Batch, Change, CommitError, Entry, Expect, Lane, Seq};
+use store::{Change, CommitError, Entry, Expect, Lane, Seq};
 use telemetry::{Event, Millis, Op};
 
 /// Gems read from the store at once.
@@ -18,34 +19,31 @@ const PAGE: usize = 1_000;
 /// How often it is tried again after a change of another repository.
 const TRIES: usize = 100;
 
-/// Changes the form of `/info` to `format`. `by` is the name of the token.
+/// Changes the form of `/info` to `format`. `false`: the settings of the repository have changed since they were read.
 pub(crate) async fn reform(
     hosted: Hosted<'_>,
     format: FormatVersion,
-    by: &str,
-    at: Millis,
+    by: Author<'_>,
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let (store, repository) = (hosted.store, hosted.repository);
     let (id, before) = (repository.id, &repository.record);
     let _alone = hosted.indexes.changing.write().await;
     for _ in 0..TRIES {
         // Taken before the first read, so that every later change is noticed.
-        let seq = store.last();
+        let (seq, at) = (store.last(), store.now());
         let mut changes = said_anew(hosted, format, at, event).await?;
         let base = IndexBase { through: Seq(seq.0 + changes.len() as u64), created: at };
         let record =
             RepositoryRecord { info_format: kept_info_format(format), index_base: Some(base), ..before.clone() };
         changes.push(Change::Repository { id, record: record.stored()? });
-        let unchanged = Expect::RepositoryIs { id, record: Box::new((*repository.stored).clone()) };
+        let unchanged = repository.unchanged();
         let expect = vec![unchanged, Expect::JournalAt(seq)];
-        match store
-            .commit(Batch { by: by.to_owned(), from: String::new(), at, expect, changes, holds: Vec::new() }, event)
-            .await
-        {
-            Ok(_) => return Ok(()),
-            Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::JournalAt(_)) => {}
-            Err(CommitError::Conflict(_)) => break,
+        match store.commit(by.batch(at, expect, changes), event).await {
+            Ok(_) => return Ok(true),
+            Err(CommitError::Conflict(conflict))
+                if matches!(conflict.0, Expect::JournalAt(_) | Expect::NoChangeAfter(_)) => {}
+            Err(CommitError::Conflict(_)) => return Ok(false),
             Err(CommitError::Error(error)) => return Err(error.into()),
         }
     }

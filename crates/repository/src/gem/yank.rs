@@ -12,7 +12,7 @@ use crate::visible;
 use crate::workers::aside;
 use format::gem;
 use std::sync::Arc;
-use store::{Batch, Change, CommitError, Entry, Expect, Lane, State, UnitRows, Withdrawal};
+use store::{Change, CommitError, Entry, Expect, Lane, State, UnitRows, Withdrawal};
 use telemetry::{Event, Millis, Op};
 
 /// How often a yank that lost a race tries again.
@@ -38,24 +38,19 @@ pub(crate) async fn yank(
         let (seen_by, what) = (repository.clone(), what.clone());
         let withdraw = move || withdrawn(unit, &seen_by, &what, at);
         let entry = aside(&context.workers, Lane::Change, Op::IndexRender, rows, event, withdraw).await?;
-        let batch = Batch {
-            by: by.name.to_owned(),
-            from: String::new(),
-            at: entry.changed,
-            expect: vec![
-                Expect::RepositoryIs { id, record: Box::new((*repository.stored).clone()) },
-                Expect::UnitAt { repository: id, unit: name.to_owned(), seq },
-            ],
-            changes: vec![Change::Entry { repository: id, entry }],
-            holds: Vec::new(),
-        };
+        // As late as possible: nothing may be changed at a later moment before this is.
+        let at = now();
+        let expect = vec![repository.unchanged(), Expect::UnitAt { repository: id, unit: name.to_owned(), seq }];
+        let changes = vec![Change::Entry { repository: id, entry: Entry { changed: at, ..entry } }];
+        let batch = by.batch(at, expect, changes);
         match store.commit(batch, event).await {
             Ok(_) => {
                 push_cache.forget(id, name);
                 let version = if platform == "ruby" { number.clone() } else { format!("{number}-{platform}") };
                 return Ok(Found::Said(format!("Successfully deleted gem: {name} ({version})")));
             }
-            Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::UnitAt { .. }) => {}
+            Err(CommitError::Conflict(conflict))
+                if matches!(conflict.0, Expect::UnitAt { .. } | Expect::NoChangeAfter(_)) => {}
             Err(CommitError::Conflict(_)) => repository = reload(event).await?,
             Err(CommitError::Error(error)) => return Err(error.into()),
         }

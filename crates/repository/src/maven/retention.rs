@@ -1,6 +1,7 @@
 //! What is kept of a snapshot: the builds that its repository's settings say, and whatever its metadata names.
 
 use crate::actor::Actor;
+use crate::author::{Author, ChangeSource};
 use crate::context::Context;
 use crate::error::Error;
 use crate::maven::layout::MavenPath;
@@ -27,7 +28,8 @@ const SNAPSHOT: &str = "-SNAPSHOT";
 const PAGE: usize = 1_000;
 
 /// Whoever does it: nobody asked for it.
-const DAYLIGHT: Actor<'static> = Actor { name: "daylight", owner: "", only: None, admin: true };
+const DAYLIGHT: Actor<'static> =
+    Actor { name: Author::DAYLIGHT, from: ChangeSource::Server, owner: "", only: None, admin: true };
 
 /// Deletes the builds that are no longer kept of the snapshot in `folder`, after a new build. No client waits for that. Where too many
 /// of these jobs are under way, the hourly job does it.

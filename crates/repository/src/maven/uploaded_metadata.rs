@@ -11,7 +11,7 @@ use crate::visible;
 use format::maven::metadata::{self, Metadata};
 use format::maven::{self, pom};
 use std::collections::{HashMap, HashSet};
-use store::{Batch, CommitError, Expect, Lane, Staged};
+use store::{CommitError, Expect, Lane, Staged};
 use telemetry::{Event, Millis, Op};
 
 /// Most versions and most plugins of one document that are looked at. A deployer adds one to those that are listed.
@@ -125,11 +125,7 @@ async fn commit(
     event: &mut Event,
 ) -> Result<bool, Error> {
     expect.push(Expect::RepositoryLives(tree.repository.id));
-    match tree
-        .store
-        .commit(Batch { by: by.name.to_owned(), from: String::new(), at, expect, changes, holds: Vec::new() }, event)
-        .await
-    {
+    match tree.store.commit(by.batch(at, expect, changes), event).await {
         Ok(_) => Ok(true),
         Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::RepositoryLives(_)) => {
             Err(Error::NoSuchRepository(tree.repository.record.name.clone()))

@@ -1,5 +1,6 @@
 //! Creating repositories, and changing their settings.
 
+use crate::author::Author;
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
 use crate::gem::{compact, reformat};
@@ -10,35 +11,66 @@ use crate::repository::Repository;
 use crate::settings;
 use format::gem::info::FormatVersion;
 use std::sync::Arc;
-use store::{Batch, Change, CommitError, Conflict, Expect, Lane, Origin, RepositoryId};
+use store::{Change, CommitError, Conflict, Expect, Lane, Origin, RepositoryId};
 use telemetry::{Event, Millis, Op, Outcome, Tick};
+
+/// How often a change of settings that lost a race is decided anew.
+pub(crate) const TRIES: usize = 100;
 
 impl Repositories {
     /// Creates a repository with these settings, at this moment.
-    pub async fn add(&self, record: RepositoryRecord, by: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
+    pub async fn add(
+        &self,
+        record: RepositoryRecord,
+        by: Author<'_>,
+        event: &mut Event,
+    ) -> Result<Arc<Repository>, Error> {
         let name = record.name.clone();
         self.add_all(vec![record], by, event).await?;
         Ok(self.find(&name, event).await?.0)
     }
 
     /// Creates several repositories, or none of them.
-    pub async fn add_all(&self, records: Vec<RepositoryRecord>, by: &str, event: &mut Event) -> Result<(), Error> {
+    pub async fn add_all(
+        &self,
+        records: Vec<RepositoryRecord>,
+        by: Author<'_>,
+        event: &mut Event,
+    ) -> Result<(), Error> {
         let _turn = self.changing.lock().await;
+        for _ in 0..TRIES {
+            let at = self.store.now();
+            let (expect, changes) = self.creation(records.clone(), at, event).await?;
+            match self.store.commit(by.batch(at, expect, changes), event).await {
+                Err(CommitError::Conflict(Conflict(Expect::RepositoryNameFree(name)))) => {
+                    return Err(Error::NameTaken(name));
+                }
+                Err(CommitError::Conflict(_)) => {}
+                Err(CommitError::Error(error)) => return Err(error.into()),
+                Ok(_) => return Ok(()),
+            }
+        }
+        Err(contended(&records))
+    }
+
+    /// The changes that create several repositories at the moment `at`, and what they expect. For a batch of the caller.
+    pub async fn creation(
+        &self,
+        records: Vec<RepositoryRecord>,
+        at: Millis,
+        event: &mut Event,
+    ) -> Result<(Vec<Expect>, Vec<Change>), Error> {
         let known = self.table(event).await?;
-        let mut batch = Batch { by: by.to_owned(), from: String::new(), at: self.clock.now(), ..Batch::default() };
-        for mut record in records.clone() {
-            record.created = batch.at;
+        let (mut expect, mut changes) = (Vec::new(), Vec::new());
+        for record in &records {
+            let mut record = RepositoryRecord { created: at, ..record.clone() };
             self.check(&mut record, event).await?;
             members::check(&record, &known, &records)?;
-            batch.expect.push(Expect::RepositoryNameFree(record.name.clone()));
-            batch.changes.push(Change::Repository { id: RepositoryId(0), record: record.stored()? });
+            expect.push(Expect::RepositoryNameFree(record.name.clone()));
+            changes.push(Change::Repository { id: RepositoryId(0), record: record.stored()? });
         }
-        match self.store.commit(batch, event).await {
-            Err(CommitError::Conflict(Conflict(Expect::RepositoryNameFree(name)))) => Err(Error::NameTaken(name)),
-            Err(CommitError::Conflict(_)) => Err(Error::GivenUp),
-            Err(CommitError::Error(error)) => Err(error.into()),
-            Ok(_) => Ok(()),
-        }
+        expect.push(known.unchanged());
+        Ok((expect, changes))
     }
 
     /// Changes settings from which nothing is derived. `change` is given the present settings. When this returns, every later question is
@@ -46,8 +78,8 @@ impl Repositories {
     pub async fn set(
         &self,
         name: &str,
-        change: impl FnOnce(&mut RepositoryRecord) -> Result<(), Error> + Send,
-        by: &str,
+        change: impl Fn(&mut RepositoryRecord) -> Result<(), Error> + Send,
+        by: Author<'_>,
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
         Ok(self.set_deciding(name, change, FormerFiles::Undecided, by, event).await?.0)
@@ -58,29 +90,39 @@ impl Repositories {
     pub async fn set_deciding(
         &self,
         name: &str,
-        change: impl FnOnce(&mut RepositoryRecord) -> Result<(), Error> + Send,
+        change: impl Fn(&mut RepositoryRecord) -> Result<(), Error> + Send,
         former_files: FormerFiles,
-        by: &str,
+        by: Author<'_>,
         event: &mut Event,
     ) -> Result<(Arc<Repository>, Option<Cached>), Error> {
         let _turn = self.changing.lock().await;
-        let (repository, _) = self.find(name, event).await?;
-        let mut record = repository.record.clone();
-        change(&mut record)?;
-        if record == repository.record {
-            return Ok((repository, None));
-        }
-        self.check(&mut record, event).await?;
-        members::check(&record, &*self.table(event).await?, &[])?;
-        let origin = Repository::origin_of(repository.id, &record);
-        let former = match origin == repository.origin {
-            true => None,
-            false => Some(self.cached(&repository, event).await?),
+        let mut tries = 0;
+        let (repository, origin, former) = loop {
+            let known = self.table(event).await?;
+            let repository = known.named(name)?.clone();
+            let mut record = repository.record.clone();
+            change(&mut record)?;
+            if record == repository.record {
+                return Ok((repository, None));
+            }
+            self.check(&mut record, event).await?;
+            members::check(&record, &known, &[])?;
+            let origin = Repository::origin_of(repository.id, &record);
+            let former = match origin == repository.origin {
+                true => None,
+                false => Some(self.cached(&repository, event).await?),
+            };
+            if let Some(cached) = former.filter(|cached| cached.files > 0 && former_files == FormerFiles::Undecided) {
+                return Err(Error::WouldLoseCached { name: name.to_owned(), cached });
+            }
+            if self.change(&repository, vec![known.unchanged()], record, by, event).await? {
+                break (repository, origin, former);
+            }
+            tries += 1;
+            if tries == TRIES {
+                return Err(Error::Contended(name.to_owned()));
+            }
         };
-        if let Some(cached) = former.filter(|cached| cached.files > 0 && former_files == FormerFiles::Undecided) {
-            return Err(Error::WouldLoseCached { name: name.to_owned(), cached });
-        }
-        self.change(repository.id, record, by, event).await?;
         if former.is_some() {
             self.store.set_upstream(repository.id, Some(origin), event).await?;
             if former_files == FormerFiles::KeepVerified {
@@ -115,16 +157,18 @@ impl Repositories {
         &self,
         name: &str,
         format: FormatVersion,
-        by: &str,
+        by: Author<'_>,
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
         let _turn = self.changing.lock().await;
-        let (repository, settings) = self.find(name, event).await?;
-        let hosted = self.hosted(&repository, &settings).ok_or_else(|| has_no_lines(&repository))?;
-        if repository.info_format() != format {
-            reformat::reform(hosted, format, by, self.clock.now(), event).await?;
+        for _ in 0..TRIES {
+            let (repository, settings) = self.find(name, event).await?;
+            let hosted = self.hosted(&repository, &settings).ok_or_else(|| has_no_lines(&repository))?;
+            if repository.info_format() == format || reformat::reform(hosted, format, by, event).await? {
+                return Ok(self.find(name, event).await?.0);
+            }
         }
-        Ok(self.find(name, event).await?.0)
+        Err(Error::Contended(name.to_owned()))
     }
 
     /// Begins `/versions` again with one line for each gem, as of `created_at`. When this returns, that is the answer.
@@ -132,17 +176,21 @@ impl Repositories {
         &self,
         name: &str,
         created_at: Millis,
-        by: &str,
+        by: Author<'_>,
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
         let _turn = self.changing.lock().await;
-        let (repository, settings) = self.find(name, event).await?;
-        let hosted = self.hosted(&repository, &settings).ok_or_else(|| has_no_lines(&repository))?;
-        let base = IndexBase { through: self.store.last(), created: created_at };
-        let record = RepositoryRecord { index_base: Some(base), ..repository.record.clone() };
-        let commit = async |event: &mut Event| self.change(repository.id, record, by, event).await;
-        compact::compact(hosted, base, commit, event).await?;
-        Ok(self.find(name, event).await?.0)
+        for _ in 0..TRIES {
+            let (repository, settings) = self.find(name, event).await?;
+            let hosted = self.hosted(&repository, &settings).ok_or_else(|| has_no_lines(&repository))?;
+            let base = IndexBase { through: self.store.last(), created: created_at };
+            let record = RepositoryRecord { index_base: Some(base), ..repository.record.clone() };
+            let commit = async |event: &mut Event| self.change(&repository, Vec::new(), record, by, event).await;
+            if compact::compact(hosted, base, commit, event).await? {
+                return Ok(self.find(name, event).await?.0);
+            }
+        }
+        Err(Error::Contended(name.to_owned()))
     }
 
     /// Turns the cache to another upstream. The files of the former one are no longer seen, and are deleted in the background.
@@ -168,25 +216,29 @@ impl Repositories {
         });
     }
 
-    /// Changes the settings of a repository, unless it was removed.
+    /// Changes the settings of a repository from what they are in `repository`. `false`: they have changed since, or one of `expect` does
+    /// not hold. Then it must be decided anew.
     pub(crate) async fn change(
         &self,
-        id: RepositoryId,
+        repository: &Repository,
+        mut expect: Vec<Expect>,
         record: RepositoryRecord,
-        by: &str,
+        by: Author<'_>,
         event: &mut Event,
-    ) -> Result<(), Error> {
-        let name = record.name.clone();
-        let change = Change::Repository { id, record: record.stored()? };
-        let (expect, changes) = (vec![Expect::RepositoryLives(id)], vec![change]);
-        let batch =
-            Batch { by: by.to_owned(), from: String::new(), at: self.clock.now(), expect, changes, holds: Vec::new() };
-        match self.store.commit(batch, event).await {
-            Err(CommitError::Conflict(_)) => Err(Error::NoSuchRepository(name)),
+    ) -> Result<bool, Error> {
+        expect.push(repository.unchanged());
+        let changes = vec![Change::Repository { id: repository.id, record: record.stored()? }];
+        match self.store.commit(by.batch(self.store.now(), expect, changes), event).await {
+            Err(CommitError::Conflict(_)) => Ok(false),
             Err(CommitError::Error(error)) => Err(error.into()),
-            Ok(_) => Ok(()),
+            Ok(_) => Ok(true),
         }
     }
+}
+
+fn contended(records: &[RepositoryRecord]) -> Error {
+    let names: Vec<&str> = records.iter().map(|record| record.name.as_str()).collect();
+    Error::Contended(names.join("`, `"))
 }
 
 /// The refusal to change the index of lines where there is none.

@@ -115,14 +115,14 @@ impl Repositories {
         if repository.record.kind == RepositoryKind::Remote {
             return self.forget_files(&repository, path, event).await;
         }
-        remove::remove(self.files(&repository), &repository.file(path), by, self.clock.now(), event).await
+        remove::remove(self.files(&repository), &repository.file(path), by, self.store.now(), event).await
     }
 
     /// Puts back what the last deletion of `path`, or of anything below it, took away; says how many files that were.
     pub async fn restore(&self, name: &str, path: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
         let repository = self.hosted_tree(name, event).await?;
         checked(&repository, path)?;
-        restore::restore(self.files(&repository), path, by, self.clock.now(), event).await
+        restore::restore(self.files(&repository), path, by, self.store.now(), event).await
     }
 
     /// Paths that an upstream proved that it does not have, and until when that is believed.

@@ -80,7 +80,7 @@ impl Repositories {
         let read = |one: &Repository, record| ReadRecord { id: one.id, record, stored: one.stored.clone() };
         let mut records: Vec<_> = others.map(|one| read(one, one.record.clone())).collect();
         records.push(read(&repository, record));
-        list::build_table(records, Some(&known), &self.room, known.stamp)
+        list::build_table(records, known.at, Some(&known), &self.room, known.stamp)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::repository::shared::Shared;
 use crate::repository::{Repository, RepositoryTable};
 use std::collections::HashMap;
 use std::sync::Arc;
-use store::{RepositoryId, RepositoryKind, Stamp, Store, Unit};
+use store::{RepositoryId, RepositoryKind, Seq, Stamp, Store, Unit};
 use telemetry::{Bound, Event, Millis};
 
 /// Reads the table. Its stamp is taken first: see [`RepositoryTable::stamp`]. A repository that is in `before` keeps its shared state.
@@ -22,8 +22,9 @@ pub(crate) async fn read(
     let read = |(id, stored): (RepositoryId, store::RepositoryRecord)| {
         Ok(ReadRecord { id, record: RepositoryRecord::read(&stored)?, stored: Arc::new(stored) })
     };
-    let records = store.repositories(event).await?.into_iter().map(read).collect::<Result<_, store::Error>>()?;
-    build_table(records, before, room, stamp)
+    let (records, at) = store.repositories_with_number(event).await?;
+    let records = records.into_iter().map(read).collect::<Result<_, store::Error>>()?;
+    build_table(records, at, before, room, stamp)
 }
 
 /// The settings of a repository, as they were read.
@@ -36,6 +37,7 @@ pub(crate) struct ReadRecord {
 /// The table of these records.
 pub(crate) fn build_table(
     records: Vec<ReadRecord>,
+    at: Seq,
     before: Option<&RepositoryTable>,
     room: &Arc<Bound>,
     stamp: Stamp,
@@ -60,7 +62,7 @@ pub(crate) fn build_table(
     for (name, leaves) in groups {
         by_name.entry(name).and_modify(|group| group.leaves = leaves);
     }
-    Ok(RepositoryTable { by_name: by_name.into_iter().map(|(name, one)| (name, Arc::new(one))).collect(), stamp })
+    Ok(RepositoryTable { by_name: by_name.into_iter().map(|(name, one)| (name, Arc::new(one))).collect(), at, stamp })
 }
 
 /// The hosted and remote members of a group, in order, each at its first place, as they are seen through it.

@@ -3,15 +3,17 @@
 //! A removal is one change: the record has its time. Entries, index lines and blobs stay, and so do the tokens for the repository, which
 //! name it by its id. Undoing it is therefore one change, too.
 
+use crate::author::Author;
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
 use crate::record::RepositoryRecord;
+use crate::repositories::change::TRIES;
 use crate::repositories::holding::Held;
 use crate::repositories::{Repositories, members};
 use crate::repository::Repository;
 use crate::undo::UNDO_MS;
 use std::sync::Arc;
-use store::{Batch, Change, CommitError, Conflict, Expect, RepositoryId, RepositoryKind};
+use store::{Change, CommitError, Conflict, Expect, RepositoryId, RepositoryKind};
 use telemetry::{Event, Millis};
 
 /// A repository that was removed.
@@ -29,26 +31,31 @@ impl Repositories {
         &self,
         name: &str,
         confirmed: Option<&str>,
-        by: &str,
+        by: Author<'_>,
         event: &mut Event,
     ) -> Result<RemovedRepository, Error> {
         let _turn = self.changing.lock().await;
-        let (repository, _) = self.find(name, event).await?;
-        members::free(name, &*self.table(event).await?)?;
-        let holding = self.holds(&repository);
-        if confirmed != Some(name) {
-            let Held { files, size_bytes, .. } = holding;
-            let text =
-                format!("removing `{name}` takes away {files} files of {size_bytes} bytes, and is not confirmed");
-            return Err(BadSetting::new(text, &format!("name it twice: `?confirm={name}`")).into());
+        for _ in 0..TRIES {
+            let known = self.table(event).await?;
+            let repository = known.named(name)?;
+            members::free(name, &known)?;
+            let holding = self.holds(repository);
+            if confirmed != Some(name) {
+                let Held { files, size_bytes, .. } = holding;
+                let text =
+                    format!("removing `{name}` takes away {files} files of {size_bytes} bytes, and is not confirmed");
+                return Err(BadSetting::new(text, &format!("name it twice: `?confirm={name}`")).into());
+            }
+            let at = self.store.now();
+            let record = RepositoryRecord { removed: Some(at), ..repository.record.clone() };
+            if self.change(repository, vec![known.unchanged()], record, by, event).await? {
+                if repository.record.kind == RepositoryKind::Remote {
+                    self.turn(repository.id, None, event).await?;
+                }
+                return Ok(RemovedRepository { holding, restorable_until: Millis(at.0 + UNDO_MS) });
+            }
         }
-        let at = self.clock.now();
-        let record = RepositoryRecord { removed: Some(at), ..repository.record.clone() };
-        self.change(repository.id, record, by, event).await?;
-        if repository.record.kind == RepositoryKind::Remote {
-            self.turn(repository.id, None, event).await?;
-        }
-        Ok(RemovedRepository { holding, restorable_until: Millis(at.0 + UNDO_MS) })
+        Err(Error::Contended(name.to_owned()))
     }
 
     /// Restores the repository that was removed last under `name`, as `new_name`.
@@ -56,51 +63,46 @@ impl Repositories {
         &self,
         name: &str,
         new_name: &str,
-        by: &str,
+        by: Author<'_>,
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
         let _turn = self.changing.lock().await;
-        let (id, removed) = self.last_removed(name, event).await?;
-        let known = self.table(event).await?;
-        if known.by_name.contains_key(new_name) {
-            return Err(Error::NameTaken(new_name.to_owned()));
-        }
-        let before = RepositoryRecord::read(&removed)?;
-        let mut record = RepositoryRecord { name: new_name.to_owned(), removed: None, ..before };
-        self.check(&mut record, event).await?;
-        members::check(&record, &known, &[])?;
-        let expect = vec![
-            Expect::RepositoryIs { id, record: Box::new(removed) },
-            Expect::RepositoryNameFree(new_name.to_owned()),
-        ];
-        let origin = (record.kind == RepositoryKind::Remote).then(|| Repository::origin_of(id, &record));
-        let changes = vec![Change::Repository { id, record: record.stored()? }];
-        match self
-            .store
-            .commit(
-                Batch {
-                    by: by.to_owned(),
-                    from: String::new(),
-                    at: self.clock.now(),
-                    expect,
-                    changes,
-                    holds: Vec::new(),
-                },
-                event,
-            )
-            .await
-        {
-            Err(CommitError::Conflict(Conflict(Expect::RepositoryNameFree(name)))) => {
-                return Err(Error::NameTaken(name));
+        for _ in 0..TRIES {
+            let (id, removed) = self.last_removed(name, event).await?;
+            let known = self.table(event).await?;
+            if known.by_name.contains_key(new_name) {
+                return Err(Error::NameTaken(new_name.to_owned()));
             }
-            Err(CommitError::Conflict(_)) => return Err(Error::GivenUp),
-            Err(CommitError::Error(error)) => return Err(error.into()),
-            Ok(_) => {}
+            let before = RepositoryRecord::read(&removed)?;
+            let mut record = RepositoryRecord { name: new_name.to_owned(), removed: None, ..before };
+            self.check(&mut record, event).await?;
+            members::check(&record, &known, &[])?;
+            let expect = vec![
+                Expect::RepositoryNameFree(new_name.to_owned()),
+                Expect::RepositoryIs { id, record: Box::new(removed) },
+                known.unchanged(),
+            ];
+            let origin = (record.kind == RepositoryKind::Remote).then(|| Repository::origin_of(id, &record));
+            let changes = vec![Change::Repository { id, record: record.stored()? }];
+            match self.store.commit(by.batch(self.store.now(), expect, changes), event).await {
+                Err(CommitError::Conflict(Conflict(Expect::RepositoryNameFree(name)))) => {
+                    return Err(Error::NameTaken(name));
+                }
+                // Its bytes are being deleted.
+                Err(CommitError::Conflict(Conflict(Expect::RepositoryWhole(_)))) => {
+                    return Err(Error::NotRemoved(name.to_owned()));
+                }
+                Err(CommitError::Conflict(_)) => {}
+                Err(CommitError::Error(error)) => return Err(error.into()),
+                Ok(_) => {
+                    if origin.is_some() {
+                        self.turn(id, origin, event).await?;
+                    }
+                    return Ok(self.find(new_name, event).await?.0);
+                }
+            }
         }
-        if origin.is_some() {
-            self.turn(id, origin, event).await?;
-        }
-        Ok(self.find(new_name, event).await?.0)
+        Err(Error::Contended(name.to_owned()))
     }
 
     /// The repository that was removed last under a name, if the removal can still be undone.
@@ -109,7 +111,7 @@ impl Repositories {
         name: &str,
         event: &mut Event,
     ) -> Result<(RepositoryId, store::RepositoryRecord), Error> {
-        let oldest = self.clock.now().0 - UNDO_MS;
+        let oldest = self.store.now().0 - UNDO_MS;
         let all = self.store.removed_repositories(name, event).await?;
         let recent = all.into_iter().filter(|(_, record)| record.removed.is_some_and(|at| at.0 >= oldest));
         let last = recent.max_by_key(|(id, record)| (record.removed, *id));

@@ -39,13 +39,13 @@ impl Repositories {
             tree::Question::Deploy(file) => {
                 event.layer = Layer::Hosted;
                 let staged = upload.ok_or(Error::GivenUp)?;
-                let (claimed, now) = (ask.parameters.origin, || self.clock.now());
+                let (claimed, now) = (ask.parameters.origin, || self.store.now());
                 let new = Box::pin(tree::deploy::deploy(tree, file, staged, claimed, by, now, event)).await?;
                 Ok(Found::Tree(tree::Found::Kept(new)))
             }
             tree::Question::Delete(file) => {
                 event.layer = Layer::Hosted;
-                let removed = Box::pin(tree::remove::remove(tree, file, by, self.clock.now(), event)).await?;
+                let removed = Box::pin(tree::remove::remove(tree, file, by, self.store.now(), event)).await?;
                 Ok(Found::Tree(tree::Found::Removed(removed)))
             }
         }

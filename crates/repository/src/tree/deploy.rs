@@ -108,8 +108,7 @@ async fn publish(
         listing.expect.extend([Expect::RepositoryLives(id), expect]);
         listing.changes.push(Change::Entry { repository: id, entry });
         let ListingChanges { expect, changes } = listing;
-        let (by, holds) = (by.name.to_owned(), vec![hold.clone()]);
-        let batch = Batch { by, from: String::new(), at, expect, changes, holds };
+        let batch = Batch { holds: vec![hold.clone()], ..by.batch(at, expect, changes) };
         match store.commit(batch, event).await {
             Ok(_) => {
                 if let Some(publication) = &publication {

@@ -8,7 +8,7 @@ use crate::tree::TRIES;
 use crate::tree::Tree;
 use std::future::poll_fn;
 use std::task::Poll;
-use store::{Batch, Change, CommitError, Entry, Expect, Lane};
+use store::{Change, CommitError, Entry, Expect, Lane};
 use telemetry::{Event, Millis};
 
 /// Folders that are changed at a time. Each has its rows in memory.
@@ -35,7 +35,7 @@ pub(crate) async fn change(
         listing.expect.push(Expect::UnitAt { repository: id, unit: folder.to_owned(), seq: unit.seq });
         listing.changes.extend(changed.into_iter().map(|entry| Change::Entry { repository: id, entry }));
         let ListingChanges { expect, changes } = listing;
-        let batch = Batch { by: by.name.to_owned(), from: String::new(), at, expect, changes, holds: Vec::new() };
+        let batch = by.batch(at, expect, changes);
         match store.commit(batch, event).await {
             Ok(_) => return Ok(count),
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::RepositoryLives(_)) => {

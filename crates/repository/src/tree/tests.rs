@@ -1,6 +1,7 @@
 //! Trees of files over a store of their own, with a clock that the test turns.
 
 use crate::actor::Actor;
+use crate::author::ChangeSource;
 use crate::content::Source;
 use crate::context::Context;
 use crate::error::Error;
@@ -121,7 +122,7 @@ impl Trial {
 }
 
 fn somebody(only: Option<&str>) -> Actor<'_> {
-    Actor { name: "somebody", owner: "", only, admin: false }
+    Actor { name: "somebody", from: ChangeSource::CommandLine, owner: "", only, admin: false }
 }
 
 #[tokio::test]

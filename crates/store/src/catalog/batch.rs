@@ -6,6 +6,7 @@ use crate::entry::State;
 use crate::error::Error;
 use crate::holds::Hold;
 use crate::record::{RepositoryId, RepositoryRecord, Seq};
+use crate::token::TokenRecord;
 use telemetry::Millis;
 
 /// A condition that must hold when the transaction is decided. If it does not, nothing of the batch happens.
@@ -76,6 +77,8 @@ pub enum Expect {
     BlobKept(Digest),
     /// No bytes of a live entry of the repository are deleted. Expected of every repository that a batch brings back.
     RepositoryWhole(RepositoryId),
+    /// The token with this record's hash still has this record, from which the changes were made.
+    TokenIs(Box<TokenRecord>),
 }
 
 /// Changes that happen together or not at all.
@@ -83,7 +86,7 @@ pub enum Expect {
 pub struct Batch {
     /// Who made them: the name of a token, or `daylight`. Never empty.
     pub by: String,
-    /// From where: the address of the client, `cli`, or `server` for changes that the server makes itself.
+    /// From where: the address of the client, `cli`, or `server` for changes that the server makes itself. Never empty.
     pub from: String,
     /// When. The rows have this moment or that of the last change, whichever is later.
     pub at: Millis,
@@ -115,8 +118,10 @@ impl Batch {
     /// Refuses a batch that no catalog may write, because its rows would stay for ever: without an author, or with a name that
     /// contains a NUL character.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        if self.by.is_empty() {
-            return Err(Error::NoAuthor("by"));
+        for (what, text) in [("by", &self.by), ("from", &self.from)] {
+            if text.is_empty() {
+                return Err(Error::NoAuthor(what));
+            }
         }
         self.changes.iter().try_for_each(Change::check_names)
     }

@@ -33,6 +33,7 @@ impl Model {
             }
             Expect::BlobKept(digest) => !self.collected.contains_key(digest),
             Expect::RepositoryWhole(id) => !self.lost.contains(id),
+            Expect::TokenIs(record) => self.tokens.get(&record.hash) == Some(&**record),
             Expect::TokenLives(hash) => self.tokens.get(hash).is_some_and(|record| record.revoked.is_none()),
         }
     }

@@ -4,6 +4,7 @@ use super::connection::{Sqlite, int, seq};
 use crate::catalog::{Batch, Expect};
 use crate::error::Error;
 use crate::record::{RepositoryId, RepositoryRecord, Seq};
+use crate::token::TokenRecord;
 use rusqlite::{OptionalExtension, Params, params};
 use telemetry::Millis;
 
@@ -56,6 +57,10 @@ impl Sqlite {
             Expect::TokenNameFree(name) => !self.exists("SELECT 1 FROM token WHERE name = ? AND lives", [name])?,
             Expect::BlobKept(digest) => !self.exists("SELECT 1 FROM collected WHERE sha256 = ?", [digest.0])?,
             Expect::RepositoryWhole(id) => !self.exists("SELECT 1 FROM lost WHERE repository = ?", [int(id.0)])?,
+            Expect::TokenIs(record) => {
+                let found: Vec<TokenRecord> = self.bodies("SELECT body FROM token WHERE hash = ?", [record.hash.0])?;
+                found.first() == Some(&**record)
+            }
             Expect::TokenLives(hash) => self.exists("SELECT 1 FROM token WHERE hash = ? AND lives", [hash.0])?,
         })
     }

@@ -124,7 +124,7 @@ impl Store {
             disk,
             revisions,
             last,
-            clock: journal_clock,
+            journal_clock,
             shipped,
             writer,
             shipper,

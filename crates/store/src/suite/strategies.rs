@@ -88,6 +88,10 @@ pub(crate) fn any_batch() -> impl Strategy<Value = Batch> {
         name().prop_map(|name| Expect::RepositoryNameFree(name.into())),
         name().prop_map(|name| Expect::TokenNameFree(name.into())),
         (0u8..4).prop_map(|number| Expect::TokenLives(Digest([number; 32]))),
+        (0u8..4, name()).prop_map(|(number, name)| {
+            let Change::Token { record } = token(number, name, false) else { unreachable!() };
+            Expect::TokenIs(Box::new(record))
+        }),
     ];
     let moment = prop::sample::select(vec![1, 2, 5, 97, 98, 99]);
     (moment, prop::collection::vec(expect, 0..2), prop::collection::vec(any_change(), 0..4))

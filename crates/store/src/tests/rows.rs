@@ -91,8 +91,11 @@ pub(crate) fn a_change_of_any_repository_has_the_number_of_all(mut catalog: impl
 pub(crate) fn a_row_without_an_author_or_with_nul_in_a_name_is_not_written(mut catalog: impl Catalog) {
     made(&mut catalog, vec![publish("a", 1)]);
     let whole = || batch(vec![], vec![setting("a", json!(1))]);
-    let nobody = Batch { by: String::new(), ..whole() };
-    assert!(matches!(catalog.begin(&[whole(), nobody]), Err(Error::NoAuthor("by"))));
+    for (missing, batch) in
+        [("by", Batch { by: String::new(), ..whole() }), ("from", Batch { from: String::new(), ..whole() })]
+    {
+        assert!(matches!(catalog.begin(&[whole(), batch]), Err(Error::NoAuthor(what)) if what == missing));
+    }
     for (of, change) in nul() {
         let error = catalog.begin(&[whole(), batch(vec![], vec![change])]).unwrap_err();
         assert!(matches!(&error, Error::Nul { what, name } if *what == of && name.contains('\0')), "{of}: {error}");

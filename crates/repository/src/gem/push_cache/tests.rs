@@ -57,20 +57,20 @@ fn a_head_is_only_for_a_version_that_is_new_and_comes_last_in_the_form_that_is_s
     let entries = [("1.0.0", "ruby", State::Live), ("1.2", "java", State::Withdrawn)];
     let entries = entries.map(|(number, platform, state)| entry(&package(number, platform), 10, state));
     let push_cache = PushCache::new();
-    let known = |repository, number, platform, at| {
-        push_cache.for_push(repository, &package(number, platform), Millis(at)).is_some()
-    };
-    assert!(!known(&usual, "2.0", "ruby", 20), "nothing is known yet");
+    let known = |repository, number, platform| push_cache.for_push(repository, &package(number, platform)).is_some();
+    assert!(!known(&usual, "2.0", "ruby"), "nothing is known yet");
     push_cache.put(ID, "lamp", gem_state(&usual, entries.into()));
-    assert!(known(&usual, "2.0", "ruby", 20) && known(&usual, "1.0", "java", 20) && known(&usual, "1.2", "ruby", 20));
+    assert!(known(&usual, "2.0", "ruby") && known(&usual, "1.0", "java") && known(&usual, "1.2", "ruby"));
     // The same version, however it is written, and whether or not it is offered.
-    assert!(
-        !known(&usual, "1.0.0", "ruby", 20) && !known(&usual, "1.0", "ruby", 20) && !known(&usual, "1.2.0", "java", 20)
-    );
-    assert!(!known(&usual, "2.0", "ruby", 9) && !known(&usual, "0.9", "ruby", 10) && known(&usual, "2.0", "ruby", 10));
-    assert!(!known(&other, "2.0", "ruby", 20), "in another form");
+    assert!(!known(&usual, "1.0.0", "ruby") && !known(&usual, "1.0", "ruby") && !known(&usual, "1.2.0", "java"));
+    let state = push_cache.for_push(&usual, &package("2.0", "ruby")).unwrap();
+    let moment = |number, now| state.moment_of_next(&package(number, "ruby"), Millis(now)).map(|at| at.0);
+    let moments =
+        [("2.0", 9), ("2.0", 8), ("0.9", 10), ("0.9", 8), ("2.0", 20)].map(|(number, now)| moment(number, now));
+    assert_eq!(moments, [Some(10), None, Some(11), None, Some(20)]);
+    assert!(!known(&other, "2.0", "ruby"), "in another form");
     push_cache.forget(ID, "lamp");
-    assert!(!known(&usual, "2.0", "ruby", 20));
+    assert!(!known(&usual, "2.0", "ruby"));
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn an_older_head_never_replaces_a_newer_one() {
     for seq in [5, 7, 6] {
         push_cache.put(ID, "lamp", at(seq));
     }
-    assert_eq!(push_cache.for_push(&usual, &package("1.0", "ruby"), Millis(0)).unwrap().seq, Seq(7));
+    assert_eq!(push_cache.for_push(&usual, &package("1.0", "ruby")).unwrap().seq, Seq(7));
     assert!(push_cache.bound().used() > 0);
 }
 

@@ -1,5 +1,6 @@
 //! Has the journal remember what was seen of an upstream, where that is new.
 
+use crate::author::Author;
 use crate::content::rows_of;
 use crate::error::Error;
 use crate::tree::file::File;
@@ -12,13 +13,11 @@ use crate::upstream::release_age::{KnownAge, ReportedDate};
 use crate::upstream::{KeptFile, Remote};
 use crate::workers::aside;
 use serde::Serialize;
-use store::{Batch, Change, CommitError, Digest, Expect, Lane, Seq};
+use store::{Change, CommitError, Digest, Expect, Lane, Seq};
 use telemetry::{Event, Millis, Op};
 
 /// How often it is tried again while others see something in the same folder.
 const TRIES: usize = 100;
-/// Under whose name it is journaled.
-const DAYLIGHT: &str = "daylight";
 
 /// Writes what a file that was fetched tells.
 pub(crate) async fn file(remote: &Remote, file: &File<'_>, kept: &KeptFile, event: &mut Event) -> Result<(), Error> {
@@ -106,7 +105,7 @@ async fn write(
     let seen = serde_json::to_value(says).map_err(unreadable)?;
     let was_full = first.is_some_and(|first| first.full);
     let fits = remote.remotes.store.admits_first_seen(id, unit, seen.to_string().len(), was_full);
-    let mut batch = Batch { by: DAYLIGHT.to_owned(), ..Batch::default() };
+    let mut batch = Author::SERVER.batch(Millis(0), Vec::new(), Vec::new());
     batch.expect.push(Expect::RepositoryLives(id));
     if first.is_none() || was_full == fits {
         let row = FirstRow { since: first.map(|First { since, .. }| since), full: !fits };
@@ -122,7 +121,7 @@ async fn write(
         return Ok(true);
     }
     // Not the moment when it was seen: nothing may change as of one that is over.
-    batch.at = remote.now();
+    batch.at = remote.remotes.store.now();
     match remote.remotes.store.commit(batch, event).await {
         Ok(_) => {}
         Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::FirstSeenAt { .. }) => return Ok(false),

@@ -1,0 +1,74 @@
+//! Who makes a change, and from where. Every row of the journal has both.
+
+use std::fmt;
+use std::net::IpAddr;
+use store::{Batch, Change, Expect};
+use telemetry::Millis;
+
+/// From where a change is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ChangeSource {
+    /// A client at this address.
+    Client(IpAddr),
+    /// A command that works on a data folder.
+    CommandLine,
+    /// The server itself.
+    #[default]
+    Server,
+}
+
+impl fmt::Display for ChangeSource {
+    /// As rows of the journal have it: an address without a port, `cli` or `server`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ChangeSource::Client(address) => address.to_canonical().fmt(f),
+            ChangeSource::CommandLine => f.write_str("cli"),
+            ChangeSource::Server => f.write_str("server"),
+        }
+    }
+}
+
+/// Who makes a change, and from where.
+#[derive(Debug, Clone, Copy)]
+pub struct Author<'a> {
+    /// The name of a token, or [`Author::DAYLIGHT`].
+    pub by: &'a str,
+    /// From where.
+    pub from: ChangeSource,
+}
+
+impl<'a> Author<'a> {
+    /// The name of the server in the journal.
+    pub const DAYLIGHT: &'static str = "daylight";
+
+    /// The author of changes that nobody asked for.
+    pub const SERVER: Author<'static> = Author { by: Self::DAYLIGHT, from: ChangeSource::Server };
+
+    /// The author of a change that somebody makes with a request from `client`.
+    pub fn of_client(by: &'a str, client: IpAddr) -> Self {
+        Self { by, from: ChangeSource::Client(client) }
+    }
+
+    /// Changes by this author, to be made together.
+    pub fn batch(self, at: Millis, expect: Vec<Expect>, changes: Vec<Change>) -> Batch {
+        Batch { by: self.by.to_owned(), from: self.from.to_string(), at, expect, changes, holds: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_source_of_a_change_is_one_address_or_a_word() {
+        let of = |text: &str| Author::of_client("ci", text.parse().unwrap()).from.to_string();
+        assert_eq!(
+            (of("192.0.2.1"), of("2001:db8::1"), of("::ffff:192.0.2.1")),
+            ("192.0.2.1".into(), "2001:db8::1".into(), "192.0.2.1".into())
+        );
+        assert_eq!(
+            (Author::SERVER.from.to_string(), ChangeSource::CommandLine.to_string()),
+            ("server".into(), "cli".into())
+        );
+    }
+}
