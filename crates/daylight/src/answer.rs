@@ -29,7 +29,7 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
         Route::Live => Ok(reply::text("alive\n")),
         Route::Ready => Box::pin(app.ready(event)).await,
         Route::Metrics => {
-            app.repositories.table(event).await?; // the metrics name the repositories that are public now
+            Box::pin(app.repositories.table(event)).await?; // the metrics name the repositories that are public now
             Ok(reply::text(app.recorder.prometheus()))
         }
         Route::Welcome => Ok(reply::text(crate::WELCOME)),
