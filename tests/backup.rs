@@ -134,3 +134,31 @@ fn a_backup_that_is_killed_at_any_moment_leaves_the_one_before_or_a_new_one() {
     assert!(seen(&world) == before);
     println!("{kills} backups killed beside {} pushes", paths.len());
 }
+
+#[test]
+fn an_upgrade_is_rehearsed_beside_a_server_and_an_interrupted_rehearsal_leaves_nothing() {
+    let world = filled();
+    let data = world.data();
+    let upgrade = |flags: &[&str]| {
+        let mut upgrade = Command::new(env!("CARGO_BIN_EXE_daylight"));
+        upgrade.arg("upgrade").args(flags).arg("--data").arg(&data).env_clear();
+        upgrade
+    };
+    let rehearsed: serde_json::Value =
+        serde_json::from_str(&said(&upgrade(&["--rehearse", "--json"]).output().unwrap())).unwrap();
+    assert_eq!(
+        (&rehearsed["form_after"], &rehearsed["differing"]),
+        (&rehearsed["form_before"], &serde_json::json!([]))
+    );
+    assert!(!data.join("rehearsal").exists());
+    let refused = upgrade(&[]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(String::from_utf8(refused.stderr).unwrap().contains("hint: `daylight upgrade --rehearse`"));
+    let mut interrupted = upgrade(&["--rehearse"]).stdout(Stdio::null()).spawn().unwrap();
+    while !data.join("rehearsal").exists() && interrupted.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    let _ = rustix::process::kill_process(rustix::process::Pid::from_child(&interrupted), rustix::process::Signal::INT);
+    interrupted.wait().unwrap();
+    assert!(!data.join("rehearsal").exists());
+}

@@ -18,6 +18,7 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("client/src/dial.rs", 1, Bound(BoundName::UpstreamCalls)),
     ("client/src/pool.rs", 1, Fixed("one for each host: `watched` is set until it has ended")),
     ("daylight/src/cli/parallel.rs", 1, Fixed("the command line: a number of threads that the caller gives")),
+    ("daylight/src/cli/upgrade.rs", 1, Fixed("the command line: one that waits for a signal")),
     ("daylight/src/instance.rs", 1, Fixed("the heartbeat of the back runtime")),
     ("daylight/src/serve.rs", 3, Fixed("one watch of the certificate, one maintenance task, the thread of the front")),
     ("front/src/body/file_reader.rs", 1, Bound(BoundName::FileThreads)),

@@ -20,6 +20,7 @@
 //!   indexes/ID/      pieces of large indexes of the repository with this number, each file with its SHA-256 in front:
 //!                    derived, ignored when damaged, may be deleted at any time
 //!   events/          recorded events; the store does not use it
+//!   rehearsal/       while an upgrade is rehearsed: a copy of the truth. May be deleted at any time
 //!   restoring        while a backup is restored into the folder, which has no `version` until that is done
 //!
 //! BACKUP/            truth.sqlite (one file, no log beside it), blobs/, segments/ and daylight.lock as above
@@ -113,6 +114,11 @@ impl Layout {
         let inner = outer.join(repository.0.to_string());
         let file = inner.join(name);
         NestedFile { outer, inner, file }
+    }
+
+    /// The folder of a rehearsal of an upgrade, while it goes on.
+    pub fn rehearsal(&self) -> PathBuf {
+        self.data.join("rehearsal")
     }
 
     pub(crate) fn blobs(&self) -> PathBuf {

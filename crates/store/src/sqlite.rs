@@ -2,8 +2,11 @@
 
 mod apply;
 mod blob_uses;
+mod compare;
 mod connection;
 mod copy;
+#[cfg(test)]
+mod earlier;
 mod entries;
 mod expectations;
 mod history;
@@ -16,3 +19,5 @@ mod units;
 
 pub use connection::Sqlite;
 pub(crate) use copy::copy_database;
+#[cfg(test)]
+pub(crate) use earlier::as_written_by_form;

@@ -14,6 +14,7 @@ mod histories;
 pub(crate) mod holding;
 mod journal;
 mod recent_rows;
+mod rehearse;
 pub(crate) mod rows;
 pub(crate) mod same;
 

@@ -71,4 +71,5 @@ ops! {
     Rebuild "store.rebuild" "Replaying segments into a new truth database";
     Backup "store.backup" "Copying a data folder into a backup";
     Restore "store.restore" "Copying a backup into a data folder";
+    Rehearse "store.rehearse" "Trying this version of the program on a copy of the truth database";
 }

@@ -26,6 +26,7 @@ mod restore;
 mod serve;
 mod table;
 mod token;
+mod upgrade;
 mod upstreams;
 
 use crate::config::Environment;
@@ -60,6 +61,7 @@ enum Verb {
     Restore(restore::Restore),
     Check(check::Check),
     Rebuild(rebuild::Rebuild),
+    Upgrade(upgrade::Upgrade),
 }
 
 /// Runs the program with the arguments, environment and streams of this process.
@@ -104,6 +106,7 @@ fn dispatch(verb: Verb, context: &mut Context<'_>) -> Result<(), anyhow::Error> 
         Verb::Restore(restore) => restore.run(context),
         Verb::Check(check) => check.run(context),
         Verb::Rebuild(rebuild) => rebuild.run(context),
+        Verb::Upgrade(upgrade) => upgrade.run(context),
     }
 }
 

@@ -1,0 +1,44 @@
+//! For tests: databases as programs of earlier forms wrote them.
+
+use super::connection::Sqlite;
+use std::path::Path;
+
+/// The tables of each form.
+const TABLES: [&[&str]; 3] = [
+    &["counter", "journal", "entry", "unit", "line", "repository", "token", "setting", "blob"],
+    &["unit_facts"],
+    &["first_seen", "first_seen_bytes"],
+];
+
+/// What a program of form 3 or before did not write: the short text of an entry, and version 2 of rows.
+const EARLIER_ROWS: &str = "
+    UPDATE entry SET body = json_remove(body, '$.facts.brief', '$.origin', '$.withdrawal');
+    UPDATE journal SET body = json_set(
+        json_remove(body, '$.entry.facts.brief', '$.entry.origin', '$.entry.withdrawal', '$.from'), '$.v', 1);
+";
+
+/// Takes from a database what programs of `form` did not know. Its segments no longer match.
+pub(crate) fn as_written_by_form(path: &Path, form: u32) {
+    let truth = Sqlite::writer(path).unwrap();
+    let Some(known) = TABLES.get(..form as usize) else { return };
+    let names = |what: &str| -> Vec<String> {
+        let sql = format!("SELECT name FROM sqlite_schema WHERE type = '{what}' AND name NOT LIKE 'sqlite%'");
+        truth.rows(&sql, [], |row| row.get(0)).unwrap()
+    };
+    for trigger in names("trigger") {
+        truth.damage(&format!("DROP TRIGGER {trigger}"));
+    }
+    for table in names("table").iter().filter(|table| !known.concat().contains(&table.as_str())) {
+        truth.damage(&format!("DROP TABLE {table}"));
+    }
+    truth.damage("DROP INDEX entry_folded; DROP INDEX entry_published; DROP INDEX unit_folded;");
+    truth.damage(EARLIER_ROWS);
+    truth.damage(&format!("PRAGMA user_version = {form}; PRAGMA wal_checkpoint(TRUNCATE);"));
+}
+
+impl Sqlite {
+    /// Changes the database behind the program's back.
+    pub(crate) fn damage(&self, sql: &str) {
+        self.connection.execute_batch(sql).unwrap();
+    }
+}
