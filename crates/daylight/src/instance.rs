@@ -15,7 +15,7 @@ use repository::{ChangeSource, MemoryLimits, Repositories, WaitersLimits, Worker
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Lane, PoolOptions, Stamp, Store, StoreOptions, Threads};
+use store::{BlobLife, Lane, PoolOptions, Stamp, Store, StoreOptions, Threads};
 use telemetry::{Bound, BoundName, Clock, Event, Log, Op, Outcome, RecentEvents, Recorder, RecorderOptions, Sink};
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
@@ -94,6 +94,11 @@ impl Instance {
             first_seen_max_bytes: settings.upstream.first_seen_bytes,
             floor_bytes: settings.store.free_space_floor_bytes,
             log: log.clone(),
+            blob_life: BlobLife {
+                horizon: settings.store.horizon,
+                undo: settings.store.undo,
+                collect_after: settings.store.collect_after,
+            },
             ..StoreOptions::new(&settings.store.data, clock.clone(), recorder.clone())
         })?;
         let threads = vec![(); settings.server.cores + Lane::COUNT - 1];

@@ -14,6 +14,7 @@ pub mod config;
 pub mod conformance;
 mod declared_repositories;
 mod descriptors;
+mod duration;
 pub mod error;
 mod first_start;
 mod growing_body;

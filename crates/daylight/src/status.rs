@@ -74,7 +74,7 @@ pub(crate) fn foreseen(answer: Result<&Found, &Error>) -> (StatusCode, Outcome) 
     };
     let status = of(error);
     let outcome = match status {
-        StatusCode::NOT_FOUND => Outcome::NotFound,
+        StatusCode::NOT_FOUND | StatusCode::GONE => Outcome::NotFound,
         _ if status.is_client_error() => Outcome::Refused,
         _ => Outcome::Failed,
     };

@@ -125,6 +125,11 @@ impl Store {
         self.writer.under_way()
     }
 
+    /// For how long blobs are kept that nothing names any more.
+    pub fn blob_life(&self) -> &BlobLife {
+        &self.blob_life
+    }
+
     /// The paths in the data folder.
     pub fn layout(&self) -> &Layout {
         &self.layout

@@ -8,7 +8,6 @@ mod backup;
 mod check;
 mod config;
 mod context;
-mod duration;
 mod explain;
 mod export;
 mod failure;

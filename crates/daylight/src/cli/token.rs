@@ -2,7 +2,8 @@
 
 use super::api::{ApiFlags, decode};
 use super::context::Context;
-use super::{duration, failure, table};
+use super::{failure, table};
+use crate::duration;
 use format::percent::segment;
 use repository::Scope;
 use serde::Deserialize;

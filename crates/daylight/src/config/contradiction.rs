@@ -8,6 +8,7 @@ use super::shares::{
     Shares, UPLOAD_BYTES,
 };
 use super::value::AccessLog;
+use crate::duration;
 use front::ClientFrom;
 use std::path::Path;
 
@@ -59,6 +60,13 @@ pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>
         return Err(Error::Contradiction {
             text: format!("`DAYLIGHT_ADMIN_TOKEN` has fewer than {SECRET_MIN} characters, or white space in it"),
             hint: "leave it out and one is made, or make one: `openssl rand -hex 32`".to_owned(),
+        });
+    }
+    if store.undo > store.horizon {
+        let (undo, horizon) = (duration::show(store.undo), duration::show(store.horizon));
+        return Err(Error::Contradiction {
+            text: format!("`store.undo` is {undo}, and `store.horizon` is {horizon}: what is gone cannot be undone"),
+            hint: "set `store.horizon` to `store.undo` or more".to_owned(),
         });
     }
     let mut warnings = Vec::new();

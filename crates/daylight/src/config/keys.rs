@@ -12,7 +12,10 @@ use client::Secret;
 use front::ClientFrom;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 use telemetry::log::{Level, LineFormat};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 macro_rules! keys {
     ($($(#[doc = $about:literal])+ $section:ident: $type:ident {
@@ -154,6 +157,12 @@ keys! {
         cached_bytes: u64 = Shares::cached_bytes, 16_777_216..=1_125_899_906_842_624;
         /// Free space of the file system, in bytes, below which packages, files of upstreams and events are not written any more.
         free_space_floor_bytes: u64 = |_| (256 << 20, "room for changes of settings and tokens".into()), 0..=1_125_899_906_842_624;
+        /// For how long the bytes of what was yanked or replaced are kept, and views as of a moment have them.
+        horizon: Duration = |_| (DAY * 400, "a year, and some time to look back at it".into());
+        /// For how long the deletion of files and repositories can be undone. Their bytes are kept as long.
+        undo: Duration = |_| (DAY * 7, "a mistake is noticed within a week".into());
+        /// How long the collector waits between its first look at bytes that nothing needs and their deletion.
+        collect_after: Duration = |_| (DAY, "an operator who sees a mistake can still stop the server".into());
     }
 
     /// Upstreams: how they are called, and where the remote repositories that a new data folder gets have their files from.

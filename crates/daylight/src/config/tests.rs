@@ -179,6 +179,21 @@ fn contradictions_are_refused_or_reported() {
 }
 
 #[test]
+fn durations_are_a_number_and_a_unit_and_undo_never_outlasts_the_horizon() {
+    let file = file("[store]\nhorizon = \"3w\"\nundo = \"0s\"\n");
+    let (settings, loaded) = load(Some(file.path()), &environment(&[]), &[], SMALL).unwrap();
+    assert_eq!((settings.store.horizon.as_secs(), settings.store.undo.as_secs()), (21 * 86_400, 0));
+    let shown = |key| loaded.entries.iter().find(|entry| entry.key == key).map(|entry| entry.value.clone());
+    let of = ["store.horizon", "store.undo", "store.collect_after"].map(|key| shown(key).unwrap());
+    assert_eq!(of, ["21d", "0s", "1d"]);
+    let (text, _) = refusal(from_file("[store]\nundo = 7\n"));
+    assert!(text.starts_with(":2: `store.undo` expects a number and `s`, `m`"), "{text}");
+    let (text, hint) = refusal(from_environment(&[("DAYLIGHT_STORE_HORIZON", "2d")]));
+    assert_eq!(text, "`store.undo` is 7d, and `store.horizon` is 2d: what is gone cannot be undone");
+    assert!(hint.is_some());
+}
+
+#[test]
 fn the_admin_token_is_read_and_never_printed() {
     const SECRET: &str = "hush-hush-hush-hush";
     let (settings, loaded) = from_environment(&[("DAYLIGHT_ADMIN_TOKEN", SECRET)]).unwrap();

@@ -1,9 +1,11 @@
 //! The types a setting can have: how each is read from text, and how it is shown.
 
+use crate::duration;
 use front::{ClientFrom, Network};
 use http::Uri;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 use telemetry::log::{Level, LineFormat};
 
 /// A type that settings can have.
@@ -66,6 +68,19 @@ impl Value for bool {
 
     fn json(&self) -> serde_json::Value {
         (*self).into()
+    }
+}
+
+impl Value for Duration {
+    const EXPECTS: &'static str = duration::EXPECTS;
+    const QUOTED: bool = true;
+
+    fn parse(text: &str) -> Option<Self> {
+        duration::parse(text).ok()
+    }
+
+    fn json(&self) -> serde_json::Value {
+        duration::show(*self).into()
     }
 }
 

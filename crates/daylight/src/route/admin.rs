@@ -34,7 +34,7 @@ calls! {
     Repository         "showRepository"     GET    "repositories/{name}"               ""              => OK "Repository"   "Show a repository";
     ChangeRepository   "changeRepository"   PATCH  "repositories/{name}"               "Settings"      => OK "Repository"   "Change settings of a repository; what is not named stays, and null takes a setting away";
     PreviewRepository  "previewRepository"  POST   "repositories/{name}/preview"       "Settings"      => OK "Preview"      "Say which of the last day's requests would be answered otherwise with such settings, and change nothing";
-    RemoveRepository   "removeRepository"   DELETE "repositories/{name}"               ""              => OK "RemovedRepository" "Remove a repository with all that is in it; `confirm` is its name once more. For seven days that can be undone";
+    RemoveRepository   "removeRepository"   DELETE "repositories/{name}"               ""              => OK "RemovedRepository" "Remove a repository with all that is in it; `confirm` is its name once more. Within `store.undo` that can be undone";
     RestoreRepository  "restoreRepository"  POST   "repositories/{name}/restore"       "RestoreRepository" => OK "Repository" "Bring back the repository that was removed last under this name: with what it held, and for the tokens that were for it";
     Holding            "showHolding"        GET    "repositories/{name}/holding"       ""              => OK "Holding"      "Say how many files and packages a repository holds, and how many bytes the files have";
     AddException       "addException"       POST   "repositories/{name}/exceptions"        "NewException"  => CREATED "Exception"    "Let a version be seen though it is younger than the repository's policy wants; whose token that is done with is written down";
@@ -42,7 +42,7 @@ calls! {
     CompactRepository  "compactRepository"  POST   "repositories/{name}/compact"       ""              => OK "Repository"   "Begin the list of versions of a repository of gems anew";
     Contents           "listContents"       GET    "repositories/{name}/contents"          ""              => OK "Contents"     "List the files of a repository of Maven or raw files; of a remote one, those that are kept";
     ContentsBelow      "listContentsBelow"  GET    "repositories/{name}/contents/{path}"   ""              => OK "Contents"     "List the file at a path, or those below it";
-    RemoveContents     "removeContents"     DELETE "repositories/{name}/contents/{path}"   ""              => OK "Removed"      "Take away the file at a path, or all below it; for seven days that can be undone. A remote repository asks its upstream for them anew";
+    RemoveContents     "removeContents"     DELETE "repositories/{name}/contents/{path}"   ""              => OK "Removed"      "Take away the file at a path, or all below it; within `store.undo` that can be undone. A remote repository asks its upstream for them anew";
     RestoreContents    "restoreContents"    POST   "repositories/{name}/contents/{path}"   ""              => OK "Restored"     "Bring back what the last removal of a path took away";
     Missing            "listMissing"        GET    "repositories/{name}/not-found"         ""              => OK "Missing"      "List what the upstream of a remote repository was proven not to have";
     ForgetAllMissing   "forgetAllMissing"   DELETE "repositories/{name}/not-found"         ""              => OK "Forgotten"    "Forget all of that";

@@ -1,6 +1,6 @@
 //! The settings of a repository as flags of `repo add` and `repo set`, and as the body of an API call.
 
-use crate::cli::duration;
+use crate::duration;
 use serde_json::{Map, Value, json};
 
 /// The value that removes a setting.
@@ -153,9 +153,8 @@ fn list(texts: Vec<String>) -> Option<Value> {
 }
 
 fn seconds(text: &str) -> Result<Value, String> {
-    match text.strip_suffix('s').map(str::parse::<u64>) {
-        _ if text == NONE => Ok(Value::Null),
-        Some(Ok(seconds)) => Ok(seconds.into()),
+    match text {
+        NONE => Ok(Value::Null),
         _ => duration::parse(text).map(|time| time.as_secs().into()),
     }
 }
