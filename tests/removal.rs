@@ -153,7 +153,7 @@ fn after_seven_days_a_removal_is_final() {
     remove(&world, "shelf").expect(200);
     set_time("2026-11-15T12:00:01Z");
     let refused = restore(&world, "shelf", &json!({})).expect(404);
-    assert!(refused.text().contains("within the last 7 days"), "{}", refused.text());
+    assert!(refused.text().contains("was removed within `store.undo`"), "{}", refused.text());
 }
 
 #[test]

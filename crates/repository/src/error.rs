@@ -169,10 +169,10 @@ pub enum Error {
     #[error("nothing that was at `{0}` or below it was deleted")]
     NothingRemoved(String),
     /// No repository of the name can be brought back.
-    #[error("no repository `{0}` was removed within the last {days} days", days = crate::undo::UNDO_DAYS)]
+    #[error("no repository `{0}` was removed within `store.undo`")]
     NotRemoved(String),
     /// It was taken away too long ago.
-    #[error("`{0}` was deleted more than {days} days ago, which is final", days = crate::undo::UNDO_DAYS)]
+    #[error("`{0}` was deleted longer ago than `store.undo`, which is final")]
     RemovedForGood(String),
     /// The name cannot be a repository's.
     #[error(transparent)]
@@ -212,6 +212,9 @@ pub enum Error {
     /// It was something else then, which is kept no longer.
     #[error("what `{0}` was at that moment is not kept here")]
     Unkept(String),
+    /// Nobody needed its bytes any more, or an admin purged them.
+    #[error("`{0}` is not kept any more: its bytes were deleted on {1}")]
+    BytesDeleted(String, Millis),
     /// It may have been there then: the repository, whose budget for what is first seen of its upstream was used up, did not write
     /// that down.
     #[error(
@@ -309,7 +312,7 @@ impl Error {
             }
             Error::Future(_) | Error::Input(_) => Reason::InputInvalid,
             Error::BeforeItsTime { .. } => Reason::BeforeItsTime,
-            Error::Unkept(_) => Reason::Unkept,
+            Error::Unkept(_) | Error::BytesDeleted(..) => Reason::Unkept,
             Error::FirstSeenFull(_) => Reason::FirstSeenFull,
             Error::TooManyNames => Reason::TooLarge,
             Error::WouldLoseCached { .. } | Error::NameTaken(_) | Error::Contended(_) | Error::OtherCase { .. } => {

@@ -38,7 +38,7 @@ use collect::CollectorFigures;
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use telemetry::{Clock, Event, Log, Millis};
+use telemetry::{Event, Log, Millis};
 
 /// The store. There is one for each data folder.
 #[derive(Debug)]
@@ -62,7 +62,6 @@ pub struct Store {
     /// Whether a large cached file is being verified after it was served. One at a time.
     verifying: Arc<AtomicBool>,
     log: Log,
-    clock: Clock,
     /// For how long blobs are kept that nothing names any more.
     blob_life: BlobLife,
     collector: Arc<CollectorFigures>,

@@ -7,6 +7,7 @@ use crate::gem::info::make;
 use crate::gem::info_lines::facts;
 use crate::policy::hidden::Hidden;
 use crate::policy::rules::View;
+use crate::unreadable::unreadable;
 use crate::visible;
 use crate::visible::shown;
 use format::gem::{quick, spelling};
@@ -20,7 +21,10 @@ const BUILDS: usize = 64;
 /// The published gem of this full name, open for reading.
 pub(crate) async fn gem(hosted: Hosted<'_>, full_name: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
     let entry = find(hosted, full_name, now, event).await?;
-    let (file, _) = hosted.store.open_blob(entry.hashes.sha256, event).await?;
+    let (file, _) = match hosted.store.open_blob(entry.hashes.sha256, event).await {
+        Ok(open) => open,
+        Err(error) => return Err(unreadable(hosted.store, &entry, error, event).await),
+    };
     Ok(Found::File { name: format!("{full_name}.gem"), file: Arc::new(file), hashes: entry.hashes })
 }
 

@@ -11,7 +11,6 @@ use crate::repositories::change::TRIES;
 use crate::repositories::holding::Held;
 use crate::repositories::{Repositories, members};
 use crate::repository::Repository;
-use crate::undo::UNDO_MS;
 use std::sync::Arc;
 use store::{Change, CommitError, Conflict, Expect, RepositoryId, RepositoryKind};
 use telemetry::{Event, Millis};
@@ -52,7 +51,7 @@ impl Repositories {
                 if repository.record.kind == RepositoryKind::Remote {
                     self.turn(repository.id, None, event).await?;
                 }
-                return Ok(RemovedRepository { holding, restorable_until: Millis(at.0 + UNDO_MS) });
+                return Ok(RemovedRepository { holding, restorable_until: at.plus(self.store.blob_life().undo) });
             }
         }
         Err(Error::Contended(name.to_owned()))
@@ -111,9 +110,9 @@ impl Repositories {
         name: &str,
         event: &mut Event,
     ) -> Result<(RepositoryId, store::RepositoryRecord), Error> {
-        let oldest = self.store.now().0 - UNDO_MS;
+        let (undo, now) = (self.store.blob_life().undo, self.store.now());
         let all = self.store.removed_repositories(name, event).await?;
-        let recent = all.into_iter().filter(|(_, record)| record.removed.is_some_and(|at| at.0 >= oldest));
+        let recent = all.into_iter().filter(|(_, record)| record.removed.is_some_and(|at| at.plus(undo) >= now));
         let last = recent.max_by_key(|(id, record)| (record.removed, *id));
         last.ok_or_else(|| Error::NotRemoved(name.to_owned()))
     }

@@ -7,6 +7,7 @@ use crate::policy::rules::View;
 use crate::tree::Tree;
 use crate::tree::file::{File, Provenance};
 use crate::tree::inventory::{Inventory, NAMES, Presence};
+use crate::unreadable::unreadable;
 use crate::visible::shown;
 use format::tree::{self as paths, Checksum};
 use std::sync::Arc;
@@ -100,9 +101,14 @@ pub(crate) async fn find(tree: Tree<'_>, path: &str, view: View<'_>, event: &mut
 /// The bytes of an entry: small ones in memory.
 async fn open(tree: Tree<'_>, entry: Entry, lasting: bool, event: &mut Event) -> Result<Content, Error> {
     let digest = entry.hashes.sha256;
+    let store = tree.store;
     let source = match entry.hashes.size_bytes {
-        ..=SMALL => Source::Memory(tree.store.read_blob(digest, event).await?),
-        _ => Source::File(Arc::new(tree.store.open_blob(digest, event).await?.0)),
+        ..=SMALL => store.read_blob(digest, event).await.map(Source::Memory),
+        _ => store.open_blob(digest, event).await.map(|(file, _)| Source::File(Arc::new(file))),
+    };
+    let source = match source {
+        Ok(source) => source,
+        Err(error) => return Err(unreadable(store, &entry, error, event).await),
     };
     Ok(Content {
         source,

@@ -8,7 +8,7 @@ use crate::tree::TRIES;
 use crate::tree::Tree;
 use std::future::poll_fn;
 use std::task::Poll;
-use store::{Change, CommitError, Entry, Expect, Lane};
+use store::{Change, CommitError, Conflict, Entry, Expect, Lane};
 use telemetry::{Event, Millis};
 
 /// Folders that are changed at a time. Each has its rows in memory.
@@ -40,6 +40,11 @@ pub(crate) async fn change(
             Ok(_) => return Ok(count),
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::RepositoryLives(_)) => {
                 return Err(Error::NoSuchRepository(repository.record.name.clone()));
+            }
+            Err(CommitError::Conflict(Conflict(Expect::BlobKept(digest)))) => {
+                if let Some(at) = store.collected(digest, event).await? {
+                    return Err(Error::BytesDeleted(folder.to_owned(), at));
+                }
             }
             Err(CommitError::Conflict(_)) => {}
             Err(CommitError::Error(error)) => return Err(error.into()),

@@ -4,7 +4,6 @@ use crate::actor::Actor;
 use crate::error::Error;
 use crate::tree::Tree;
 use crate::tree::{admit, folder};
-use crate::undo::UNDO_MS;
 use std::collections::BTreeSet;
 use store::{Entry, State};
 use telemetry::{Event, Millis};
@@ -24,7 +23,7 @@ pub(crate) async fn restore(
     let Some((removed, folders)) = last_removal(tree, path, event).await? else {
         return Err(Error::NothingRemoved(path.to_owned()));
     };
-    if removed.0 < at.0 - UNDO_MS {
+    if removed.plus(tree.store.blob_life().undo) < at {
         return Err(Error::RemovedForGood(path.to_owned()));
     }
     let live = |rows: &[Entry]| {

@@ -67,7 +67,7 @@ impl Store {
         let Some((from, through)) = range(outer) else { return Ok(()) };
         let mut marks =
             self.cached(Op::CacheRead, event, move |cache| cache.marks(&from, &through)).await.unwrap_or_default();
-        let (mut add, now) = (Vec::new(), self.clock.now());
+        let (mut add, now) = (Vec::new(), self.now());
         let folder = self.layout.blobs_by_digest().join(outer);
         for inner in self.names(&folder, event).await?.iter().filter(|name| is_byte(name)) {
             let unneeded = self.unneeded(format!("{outer}{inner}"), now, done, event).await?;

@@ -136,7 +136,6 @@ impl Store {
             last_verified,
             verifying: Arc::default(),
             log,
-            clock,
             blob_life: options.blob_life,
             collector,
             space,
