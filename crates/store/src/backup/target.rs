@@ -89,6 +89,11 @@ impl Target {
         for folder in folders {
             RealDisk.make_folder(&folder).map_err(Error::io("make", &folder))?;
         }
+        let temporary = layout.temporary_blobs();
+        for name in RealDisk.list(&temporary).map_err(Error::io("list", &temporary))? {
+            let path = temporary.join(name);
+            RealDisk.unlink(&path).map_err(Error::io("remove", &path))?;
+        }
         RealDisk.open_folder(target).and_then(|folder| folder.sync()).map_err(Error::io("sync", target))?;
         Ok(Self { layout, interrupted, _lock: lock })
     }

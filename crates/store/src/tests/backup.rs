@@ -4,7 +4,12 @@ use super::same::assert_same;
 use super::{job, keep, open, publication};
 use crate::disk::{Disk, RealDisk};
 use crate::suite::{R, batch, withdraw};
-use crate::{BackedUp, Error, Hashes, Layout, Restored, Seq, Sqlite, Store, backup, check, restore};
+use crate::{
+    Arrival, BackedUp, CachedFile, CachedPath, Error, Hashes, Held, Layout, Origin, Restored, Seq, Sqlite, Store,
+    backup, check, restore,
+};
+use bytes::Bytes;
+use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -134,11 +139,13 @@ async fn what_an_interrupted_backup_left_is_not_believed_and_goes_if_nothing_nam
         std::fs::write(path, bytes).unwrap();
     }
     std::fs::write(folders.target.join("unfinished"), "1\n").unwrap();
+    std::fs::write(folders.target.join("blobs/tmp/77"), "half").unwrap();
     std::fs::write(folders.target.join("truth.sqlite.new"), "half").unwrap();
     assert_eq!(check(&folders.target, true, &mut |_| ()).unwrap().problems, [], "the backup before is whole");
     back_up(&folders);
     assert_eq!(problems(&folders.target), Vec::<String>::new());
-    assert!(!blob(&folders.target, "rack-9").exists() && !folders.target.join("unfinished").exists());
+    assert!(!blob(&folders.target, "rack-9").exists() && !folders.target.join("blobs/tmp/77").exists());
+    assert!(!folders.target.join("unfinished").exists());
     // A lost file comes again, too, and never by writing to the file of the data folder.
     RealDisk.unlink(&blob(&folders.target, "rack-2")).unwrap();
     assert_eq!(back_up(&folders).new_blobs, 1);
@@ -206,4 +213,36 @@ async fn a_restore_takes_an_empty_folder_and_an_interrupted_one_is_no_data_folde
     assert!(matches!(failed(), Error::NotEmpty { .. }));
     let nested = restore(&folders.target, &folders.target.join("inner"), &mut |_| ());
     assert!(matches!(nested, Err(Error::Nested { .. })));
+}
+
+#[tokio::test]
+async fn cached_files_of_upstreams_are_backed_up_on_demand_and_served_after_a_restore() {
+    let folders = folders();
+    let store = two(&folders.data).await;
+    let (of, now) = (Origin::new(R, &[]), Millis(5));
+    let large = Bytes::from(vec![7; 100_000]);
+    let mut staged = store.stage(&mut job()).await.unwrap();
+    staged.write(large.clone(), &mut job()).await.unwrap();
+    let file = CachedFile {
+        hashes: staged.hashes().unwrap(),
+        validator: None,
+        modified: None,
+        first_seen: now,
+        fetched: now,
+        checked: now,
+        verified: None,
+    };
+    let arrival = Arrival::Staged(Box::new(staged));
+    store.keep_cached(of, "a/b.bin", file, arrival, None, &mut job()).await.unwrap();
+    let with_cached = || backup(&folders.data, &folders.target, true, &mut |_| ()).unwrap();
+    assert_eq!((with_cached().cached_files, with_cached().cached_files), (1, 1));
+    assert_eq!(restored(&folders).cached_files, 1);
+    let again = open(&folders.again);
+    let found = again.lookup_cached(of, "a/b.bin", now, &mut job()).await.unwrap();
+    let Some(CachedPath::File(_, Held::File(bytes))) = found else { panic!("it is not there") };
+    let mut read = Vec::new();
+    (&*bytes).read_to_end(&mut read).unwrap();
+    assert_eq!(read, large);
+    assert_eq!(back_up(&folders).cached_files, 0);
+    assert!(!folders.target.join("cached").exists() && !folders.target.join("cache.sqlite").exists());
 }
