@@ -124,7 +124,8 @@ async fn bytes_that_nobody_published_go_and_those_of_an_upload_under_way_stay() 
     world.pass(DAY);
     assert_eq!(world.collect().await.collected, 1);
     assert!(!world.has(&orphan) && world.has(&kept.hashes.sha256));
-    let batch = Batch { holds: vec![kept.hold], ..batch(vec![], vec![publish("rack", 1)]) };
+    let at = world.clock.now();
+    let batch = Batch { at, holds: vec![kept.hold], ..batch(vec![], vec![publish("rack", 1)]) };
     world.store.commit(batch, &mut job()).await.unwrap();
     world.pass(DAY);
     world.collect().await;
