@@ -67,7 +67,7 @@ fn what_is_deleted_can_be_seen_and_brought_back_as_it_was() {
     }
     let before = world.anon().file("trees", LAMP).expect(200);
     let folder = "/api/v1/repositories/trees/contents/org/example/lamp/1.0";
-    assert_eq!(admin.ask("DELETE", folder, &[], b"").expect(200).json(), json!({"removed": 2}));
+    assert_eq!(admin.ask("DELETE", folder, &[], b"").expect(200).json()["removed"], json!(2));
     world.anon().file("trees", LAMP).expect(404);
     world.anon().file("trees", "org/example/lamp/maven-metadata.xml").expect(404);
     assert_eq!(paths(&get(&world, "trees/contents"), "contents"), [""; 0]);
@@ -91,7 +91,7 @@ fn what_is_kept_of_an_upstream_is_listed_and_asked_for_anew_when_it_is_taken_awa
     let list = get(&world, "far/contents");
     assert_eq!((paths(&list, "contents"), &list["contents"][0]["size_bytes"]), (vec!["dist/x.zip".into()], &json!(3)));
     let path = "/api/v1/repositories/far/contents/dist";
-    assert_eq!(world.admin().ask("DELETE", path, &[], b"").expect(200).json(), json!({"removed": 1}));
+    assert_eq!(world.admin().ask("DELETE", path, &[], b"").expect(200).json()["removed"], json!(1));
     assert_eq!(paths(&get(&world, "far/contents"), "contents"), [""; 0]);
     assert_eq!(world.anon().file("far", "dist/x.zip").expect(200).text(), "new");
     world.admin().ask("DELETE", "/api/v1/repositories/far/contents/no/where", &[], b"").expect(404);

@@ -12,6 +12,7 @@ mod context;
 mod error;
 mod format;
 mod found;
+mod frees;
 mod gem;
 mod group;
 mod index;

@@ -5,6 +5,7 @@ mod blobs;
 mod cached;
 mod collect;
 mod first_seen;
+mod frees;
 mod open;
 mod reads;
 mod skip_scan;
@@ -13,6 +14,7 @@ mod upstreams;
 pub use as_of::AsOf;
 pub use cached::Arrival;
 pub use collect::Collection;
+pub use frees::Frees;
 pub use skip_scan::UnitFilter;
 
 use crate::blob_life::BlobLife;

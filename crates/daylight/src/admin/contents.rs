@@ -44,8 +44,8 @@ pub(super) async fn remove(
     caller: &Caller,
     event: &mut Event,
 ) -> Result<Value, Error> {
-    let removed = app.repositories.withdraw(name, path, caller.actor(), event).await?;
-    Ok(json!({ "removed": removed }))
+    let (removed, frees) = app.repositories.withdraw(name, path, caller.actor(), event).await?;
+    Ok(json!({ "removed": removed, "frees_bytes": frees.size_bytes, "frees_on": frees.on.map(|on| on.to_string()) }))
 }
 
 pub(super) async fn restore(

@@ -35,6 +35,8 @@ pub(super) async fn remove(
         "removed": name,
         "files": removed.holding.files,
         "size_bytes": removed.holding.size_bytes,
+        "frees_bytes": removed.frees.size_bytes,
+        "frees_on": removed.frees.on.map(|on| on.to_string()),
         "restorable_until": removed.restorable_until.to_string(),
     });
     Ok(value)

@@ -2,6 +2,7 @@
 
 use crate::actor::Actor;
 use crate::error::Error;
+use crate::frees::said_frees;
 use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::{facts, render_info};
@@ -38,6 +39,7 @@ pub(crate) async fn yank(
         let (seen_by, what) = (repository.clone(), what.clone());
         let withdraw = move || withdrawn(unit, &seen_by, &what, at);
         let entry = aside(&context.workers, Lane::Change, Op::IndexRender, rows, event, withdraw).await?;
+        let gone = entry.clone();
         // As late as possible: nothing may be changed at a later moment before this is.
         let at = now();
         let expect = vec![repository.unchanged(), Expect::UnitAt { repository: id, unit: name.to_owned(), seq }];
@@ -47,7 +49,8 @@ pub(crate) async fn yank(
             Ok(_) => {
                 push_cache.forget(id, name);
                 let version = if platform == "ruby" { number.clone() } else { format!("{number}-{platform}") };
-                return Ok(Found::Said(format!("Successfully deleted gem: {name} ({version})")));
+                let frees = said_frees(store.frees(&[gone], event).await.unwrap_or_default());
+                return Ok(Found::Said(format!("Successfully deleted gem: {name} ({version})\n{frees}")));
             }
             Err(CommitError::Conflict(conflict))
                 if matches!(conflict.0, Expect::UnitAt { .. } | Expect::NoChangeAfter(_)) => {}

@@ -11,10 +11,10 @@ use crate::visible;
 use crate::visible::removed;
 use format::tree;
 use std::sync::Arc;
-use store::{Entry, Hashes, RepositoryKind};
+use store::{Entry, Frees, Hashes, RepositoryId, RepositoryKind, State};
 use telemetry::{Event, Millis};
 
-/// Paths of an upstream that are forgotten in one go.
+/// Paths that are read, or forgotten, in one go.
 const PAGE: usize = 1_000;
 
 /// Which part of a list is asked for.
@@ -108,14 +108,49 @@ impl Repositories {
         Ok(self.store.entries_beginning(repository.id, part.path, part.after, part.limit, event).await?)
     }
 
-    /// Takes away the file at `path`, or all below it; says how many those were. What an upstream has is asked for anew.
-    pub async fn withdraw(&self, name: &str, path: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
+    /// Takes away the file at `path`, or all below it; says how many those were, and which bytes come free. What an upstream has is asked
+    /// for anew.
+    pub async fn withdraw(
+        &self,
+        name: &str,
+        path: &str,
+        by: Actor<'_>,
+        event: &mut Event,
+    ) -> Result<(u64, Frees), Error> {
         let repository = self.tree_repository(name, event).await?;
         checked(&repository, path)?;
         if repository.record.kind == RepositoryKind::Remote {
-            return self.forget_files(&repository, path, event).await;
+            return Ok((self.forget_files(&repository, path, event).await?, Frees::default()));
         }
-        remove::remove(self.files(&repository), &repository.file(path), by, self.store.now(), event).await
+        let at = self.store.now();
+        let files = remove::remove(self.files(&repository), &repository.file(path), by, at, event).await?;
+        let gone = |entry: &Entry| {
+            let below = entry.key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            below && entry.state == State::Withdrawn && entry.changed == at
+        };
+        // It is done, whether the figure can be read or not.
+        Ok((files, self.frees(repository.id, path, gone, event).await.unwrap_or_default()))
+    }
+
+    /// What comes free of the entries whose keys begin with `prefix` and that `which` names.
+    pub(crate) async fn frees(
+        &self,
+        id: RepositoryId,
+        prefix: &str,
+        which: impl Fn(&Entry) -> bool,
+        event: &mut Event,
+    ) -> Result<Frees, Error> {
+        let (mut all, mut after) = (Frees::default(), String::new());
+        loop {
+            let mut rows = self.store.entries_beginning(id, prefix, &after, PAGE, event).await?;
+            let last = (rows.len() == PAGE).then(|| rows.last().map(|entry| entry.key.clone())).flatten();
+            rows.retain(|entry| which(entry));
+            all = all.and(self.store.frees(&rows, event).await?);
+            match last {
+                Some(last) => after = last,
+                None => return Ok(all),
+            }
+        }
     }
 
     /// Puts back what the last deletion of `path`, or of anything below it, took away; says how many files that were.

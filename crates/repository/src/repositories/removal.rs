@@ -12,7 +12,7 @@ use crate::repositories::holding::Held;
 use crate::repositories::{Repositories, members};
 use crate::repository::Repository;
 use std::sync::Arc;
-use store::{Change, CommitError, Conflict, Expect, RepositoryId, RepositoryKind};
+use store::{Change, CommitError, Conflict, Expect, Frees, RepositoryId, RepositoryKind, State};
 use telemetry::{Event, Millis};
 
 /// A repository that was removed.
@@ -20,6 +20,8 @@ use telemetry::{Event, Millis};
 pub struct RemovedRepository {
     /// What it holds.
     pub holding: Held,
+    /// What comes free once that moment has passed.
+    pub frees: Frees,
     /// The moment until which the removal can be undone.
     pub restorable_until: Millis,
 }
@@ -51,7 +53,14 @@ impl Repositories {
                 if repository.record.kind == RepositoryKind::Remote {
                     self.turn(repository.id, None, event).await?;
                 }
-                return Ok(RemovedRepository { holding, restorable_until: at.plus(self.store.blob_life().undo) });
+                let live = |entry: &store::Entry| entry.state == State::Live;
+                // It is done, whether the figure can be read or not.
+                let frees = self.frees(repository.id, "", live, event).await.unwrap_or_default();
+                return Ok(RemovedRepository {
+                    holding,
+                    frees,
+                    restorable_until: at.plus(self.store.blob_life().undo),
+                });
             }
         }
         Err(Error::Contended(name.to_owned()))

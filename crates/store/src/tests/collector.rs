@@ -199,6 +199,30 @@ async fn the_bytes_of_a_removed_repository_go_after_the_time_for_undoing() {
 }
 
 #[tokio::test]
+async fn what_a_withdrawal_frees_is_what_nothing_else_keeps_and_when_the_last_of_it_goes() {
+    let world = World::new().await;
+    world.publish(1).await;
+    world.publish(2).await;
+    let other = crate::Entry { hashes: Hashes::of(b"rack-2"), ..entry("rake", 1, State::Live) };
+    world.change(Change::Entry { repository: R, entry: other.clone() }).await;
+    world.withdraw(1, Withdrawal::Deleted).await;
+    world.withdraw(2, Withdrawal::Retracted).await;
+    let withdrawn = [1, 2].map(|number| entry("rack", number, State::Withdrawn));
+    let at = world.clock.now();
+    let frees = crate::Frees { size_bytes: 6, on: Some(at.plus(8 * DAY)) };
+    assert_eq!(world.store.frees(&withdrawn, &mut job()).await.unwrap(), frees);
+    let other = other.withdrawn(Withdrawal::Pruned, at);
+    world.change(Change::Entry { repository: R, entry: other }).await;
+    let frees = crate::Frees { size_bytes: 12, on: Some(at.plus(401 * DAY)) };
+    assert_eq!(world.store.frees(&withdrawn, &mut job()).await.unwrap(), frees);
+    world.pass(401 * DAY);
+    world.collect().await;
+    world.pass(DAY);
+    assert_eq!(world.collect().await.freed_bytes, 12);
+    assert_eq!(world.store.frees(&withdrawn, &mut job()).await.unwrap(), crate::Frees::default(), "gone");
+}
+
+#[tokio::test]
 async fn without_a_wait_one_round_is_enough() {
     let mut world = World::new().await;
     let life = BlobLife { undo: Duration::ZERO, collect_after: Duration::ZERO, ..BlobLife::default() };

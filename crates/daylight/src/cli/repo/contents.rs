@@ -94,7 +94,8 @@ pub(super) fn missing(api: &Api, name: &str, context: &mut Context<'_>) -> Resul
 pub(super) fn delete(api: &Api, name: &str, path: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
     let answer = api.delete(&url(name, "contents", Some(path)))?;
     api.print_json(&answer, context)?;
-    report(context, "deleted", &answer["removed"], path, name)
+    report(context, "deleted", &answer["removed"], path, name)?;
+    frees(&answer, context)
 }
 
 pub(super) fn restore(api: &Api, name: &str, path: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
@@ -112,6 +113,14 @@ pub(super) fn forget(
     let answer = api.delete(&url(name, "not-found", path))?;
     api.print_json(&answer, context)?;
     report(context, "forgot", &answer["forgotten"], path.unwrap_or("/"), name)
+}
+
+/// Says how many bytes a removal frees, and when.
+pub(super) fn frees(answer: &Value, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    if let (Some(bytes), Some(on)) = (answer["frees_bytes"].as_u64(), answer["frees_on"].as_str()) {
+        writeln!(context.err, "frees {bytes} bytes on {}", failure::plain(on))?;
+    }
+    Ok(())
 }
 
 fn report(

@@ -1,5 +1,6 @@
 //! `repo remove`, which asks for confirmation, and `repo restore NAME`.
 
+use super::contents::frees;
 use crate::cli::api::{Api, REPOSITORIES, decode};
 use crate::cli::context::Context;
 use crate::cli::failure;
@@ -35,9 +36,10 @@ pub(super) fn remove(api: &Api, name: &str, yes: bool, context: &mut Context<'_>
     }
     let answer = api.delete(&format!("{url}?confirm={}", segment(name)))?;
     api.print_json(&answer, context)?;
-    let Removed { holding, restorable_until } = decode(answer)?;
+    let Removed { holding, restorable_until } = decode(answer.clone())?;
     let plain = failure::plain(name);
     writeln!(context.err, "removed `{plain}`: {}", holding.summary())?;
+    frees(&answer, context)?;
     Ok(writeln!(context.err, "until {} `daylight repo restore {plain}` undoes it", failure::plain(&restorable_until))?)
 }
 
