@@ -19,6 +19,9 @@ use telemetry::{Event, Layer, Millis};
 
 /// The name of the token from `DAYLIGHT_CONFORMANCE_KEY`.
 const KEY: &str = "conformance";
+/// The time of day in a new folder until the suite sets it: 1980-01-01T00:00:00Z. The suite begins in 1990, and moments of the journal
+/// never go back.
+pub(crate) const BEGINNING: Millis = Millis(315_532_800_000);
 /// Longest time in a body, in bytes.
 const MOMENT_MAX: u64 = 64;
 

@@ -15,7 +15,7 @@ use repository::{ChangeSource, MemoryLimits, Repositories, WaitersLimits, Worker
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{BlobLife, Lane, PoolOptions, Stamp, Store, StoreOptions, Threads};
+use store::{BlobLife, Lane, PoolOptions, Seq, Stamp, Store, StoreOptions, Threads};
 use telemetry::{Bound, BoundName, Clock, Event, Log, Op, Outcome, RecentEvents, Recorder, RecorderOptions, Sink};
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
@@ -101,6 +101,9 @@ impl Instance {
             },
             ..StoreOptions::new(&settings.store.data, clock.clone(), recorder.clone())
         })?;
+        if settings.conformance && store.last() == Seq(0) {
+            clock.set(Some(conformance::BEGINNING));
+        }
         let threads = vec![(); settings.server.cores + Lane::COUNT - 1];
         let options = PoolOptions {
             threads: Threads::Working("worker"),
