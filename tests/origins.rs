@@ -56,6 +56,11 @@ fn a_gem_is_as_old_as_at_its_origin_everywhere() {
     let offered: Vec<_> = Index::read(&world.anon(), FIRST).offered.into_keys().map(|(_, version)| version).collect();
     assert_eq!(offered, ["1.0"]);
     read(&world, "gems/lamp-1.0.gem");
+    let hidden = detail(&world, FIRST, "gems/lamp-1.1.gem");
+    assert!(
+        hidden.contains("before they are 7 days old") && hidden.contains("; published here at 2026-11-01T"),
+        "{hidden}"
+    );
     for list in ["api/v1/dependencies.json?gems=lamp", "api/v1/gems/lamp.json", "info/lamp"] {
         let said = read(&world, list);
         assert!(said.text().contains("1.0") && !said.text().contains("1.1"), "{list}: {}", said.text());
@@ -167,6 +172,11 @@ fn files_are_as_old_as_at_their_origin_and_a_version_as_its_pom() {
     for path in [JAR, POM] {
         seen(path).expect(403);
     }
+    let contents = || {
+        let told = world.admin().get(&format!("/api/v1/repositories/trees/contents/{JAR}")).expect(200).json();
+        told["contents"][0]["origin"].clone()
+    };
+    assert_eq!(contents(), json!(null));
 
     // The same bytes again mend what came without its origin.
     for (path, text) in [(JAR, "jar"), (POM, pom)] {
@@ -176,6 +186,7 @@ fn files_are_as_old_as_at_their_origin_and_a_version_as_its_pom() {
         let told = detail(&world, "all", path);
         assert!(told.contains("at its origin at 2024-05-01T12:00:00.000Z by ci, as `admin` claimed"), "{told}");
     }
+    assert_eq!(contents(), json!({ "at": "2024-05-01T12:00:00.000Z", "by": "ci", "claimed_by": "admin" }));
     let sum = world.anon().file("trees", &format!("{JAR}.sha1")).expect(200);
     assert_eq!(sum.header("last-modified"), Some("Wed, 01 May 2024 12:00:00 GMT"));
     let metadata = seen("org/example/lamp/maven-metadata.xml").expect(200);

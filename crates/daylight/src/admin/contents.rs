@@ -14,7 +14,7 @@ const YES: &str = "true";
 
 fn to_json(file: &ListedFile) -> Value {
     let hashes = &file.hashes;
-    json!({
+    let mut shown = json!({
         "path": file.path,
         "size_bytes": hashes.size_bytes,
         "md5": hashes.md5,
@@ -22,7 +22,11 @@ fn to_json(file: &ListedFile) -> Value {
         "sha256": hashes.sha256,
         "sha512": hashes.sha512,
         "changed": file.changed.to_string(),
-    })
+    });
+    if let Some(origin) = &file.origin {
+        shown["origin"] = json!({ "at": origin.at.to_string(), "by": origin.by, "claimed_by": origin.claimed_by });
+    }
+    shown
 }
 
 pub(super) async fn list(app: &App, name: &str, path: &str, query: &str, event: &mut Event) -> Result<Value, Error> {

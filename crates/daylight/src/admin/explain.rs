@@ -76,7 +76,9 @@ pub(super) async fn explain(
     let (status, outcome) = status::foreseen(answer.as_ref());
     (explained.status, explained.outcome) = (status.as_u16(), Some(outcome));
     if let Err(error) = answer {
-        (explained.reason, explained.detail) = (Some(error.reason()), error.to_string());
+        let dates = std::mem::take(&mut explained.detail);
+        let detail = [error.to_string(), dates].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
+        (explained.reason, explained.detail) = (Some(error.reason()), detail.join("; "));
     }
     Ok(Some(explained))
 }

@@ -11,7 +11,7 @@ use crate::visible;
 use crate::visible::removed;
 use format::tree;
 use std::sync::Arc;
-use store::{Entry, Frees, Hashes, RepositoryId, RepositoryKind, State};
+use store::{Entry, EntryOrigin, Frees, Hashes, RepositoryId, RepositoryKind, State};
 use telemetry::{Event, Millis};
 
 /// Paths that are read, or forgotten, in one go.
@@ -46,6 +46,8 @@ pub struct ListedFile {
     pub hashes: Hashes,
     /// When it was published or taken away; of an upstream's, when it was fetched.
     pub changed: Millis,
+    /// When and by whom it was published before it came here, where that is known.
+    pub origin: Option<Box<EntryOrigin>>,
 }
 
 impl PageRequest<'_> {
@@ -76,7 +78,8 @@ impl Repositories {
             for (path, cached) in rows.iter().filter(|(path, _)| part.has(path)) {
                 let file = repository.file(path);
                 let row = OfUpstream::kept(&remote, &file, cached, event).await?;
-                let listed = ListedFile { path: path.clone(), hashes: cached.hashes.clone(), changed: cached.fetched };
+                let (path, hashes) = (path.clone(), cached.hashes.clone());
+                let listed = ListedFile { path, hashes, changed: cached.fetched, origin: None };
                 shown.extend(visible(&[row], view).next().map(|_| listed));
             }
             return Ok(part.listed(&rows, |(path, _)| path, shown));
@@ -243,5 +246,6 @@ fn checked(repository: &Repository, path: &str) -> Result<(), Error> {
 }
 
 fn listed(entry: &Entry) -> ListedFile {
-    ListedFile { path: entry.key.clone(), hashes: entry.hashes.clone(), changed: entry.changed }
+    let Entry { key, hashes, changed, origin, .. } = entry.clone();
+    ListedFile { path: key, hashes, changed, origin }
 }

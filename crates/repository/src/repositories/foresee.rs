@@ -39,20 +39,24 @@ impl Repositories {
         if let Some(record) = depends {
             return Foreseen::Depends(record.member.clone());
         }
-        if answer.is_ok() {
+        if matches!(answer, Ok(_) | Err(Error::Hidden(_))) {
             self.tell_dates(&ask, event).await;
         }
         Foreseen::Answer(Box::new(answer))
     }
 
-    /// Adds to the details of the event when the hosted file that answers `ask` was published, here and at its origin.
+    /// Adds to the details of the event when the hosted file that answers `ask`, or is hidden, was published here and at its origin.
     async fn tell_dates(&self, ask: &Ask<'_>, event: &mut Event) {
         let Some(key) = ask.question.file() else { return };
         let hit = event.members.iter().find(|record| record.said == MemberSaid::Hit).map(|record| &*record.member);
-        let mut all = ask.repository.leaves.iter().chain([&ask.repository]);
-        let hosted = all.find(|one| {
-            one.record.kind == RepositoryKind::Hosted && hit.is_none_or(|member| one.record.name == member)
-        });
+        let hosted = match ask.repository.record.kind {
+            RepositoryKind::Hosted => Some(&ask.repository),
+            _ => ask
+                .repository
+                .leaves
+                .iter()
+                .find(|leaf| leaf.record.kind == RepositoryKind::Hosted && Some(&*leaf.record.name) == hit),
+        };
         let Some(hosted) = hosted else { return };
         // What cannot be read is missing in the explanation only.
         let Ok(Some(entry)) = hosted.entry(&self.store, key, event).await else { return };

@@ -15,6 +15,8 @@ use telemetry::Millis;
 
 /// How the server answers a push of bytes that it has already.
 const PUSHED_ALREADY: &str = "Gem was already pushed";
+/// How that answer ends if the push brought its origin.
+const ORIGIN_SET: &str = "; its origin was set";
 
 /// Uploads gems on a connection of its own.
 pub(super) struct GemUploader<'a> {
@@ -90,7 +92,10 @@ impl<'a> GemUploader<'a> {
         let sent = self.claims.send(version.published, send, |answer| answer.status);
         let (answer, origin) = sent.with_context(|| format!("`{full_name}` was not uploaded"))?;
         match answer.status {
-            StatusCode::OK if message(&answer).starts_with(PUSHED_ALREADY) => Ok(FileOutcome::Present(origin)),
+            StatusCode::OK if message(&answer).starts_with(PUSHED_ALREADY) => {
+                let was_there = origin == OriginOutcome::Set && !message(&answer).ends_with(ORIGIN_SET);
+                Ok(FileOutcome::Present(if was_there { OriginOutcome::There } else { origin }))
+            }
             StatusCode::OK => Ok(FileOutcome::Uploaded(origin)),
             status if FileOutcome::is_about_the_file(status) => {
                 Ok(FileOutcome::Refused { file: version.file, reason: message(&answer) })
