@@ -126,8 +126,8 @@ fn a_list_is_a_table_for_people_and_json_for_programs() {
     let output = execute(&[("DAYLIGHT_SERVER", &url), ("DAYLIGHT_TOKEN", "t0")], "repo list");
     assert_eq!(
         output.out,
-        "NAME          FORMAT  KIND    READ    CREATED\n\
-         gems-private  gem     hosted  anyone  2026-11-01T00:00:00.000Z\n"
+        "NAME          FORMAT  KIND    READ    PACKAGES  FILES  BYTES  CREATED\n\
+         gems-private  gem     hosted  anyone  -         -      -      2026-11-01T00:00:00.000Z\n"
     );
     assert_eq!(heard.join().unwrap(), ("GET /api/v1/repositories HTTP/1.1".into(), "Bearer t0".into(), String::new()));
 
@@ -152,7 +152,10 @@ fn a_repository_is_added_shown_and_removed() {
 
     let (url, heard) = server("200 OK", r#"{"name":"a/b","format":"gem","kind":"hosted","private":true}"#);
     let output = execute(&[], &format!("repo show a/b --server {url}"));
-    assert_eq!(output.out, "NAME  FORMAT  KIND    READ          CREATED\na/b   gem     hosted  with a token\n");
+    assert_eq!(
+        output.out,
+        "NAME  FORMAT  KIND    READ          PACKAGES  FILES  BYTES  CREATED\na/b   gem     hosted  with a token  -         -      -\n"
+    );
     assert_eq!(heard.join().unwrap().0, "GET /api/v1/repositories/a%2Fb HTTP/1.1");
 
     const REMOVED: &str = r#"{"removed":"..","files":2,"size_bytes":7,"restorable_until":"2026-11-08T12:00:00.000Z"}"#;
