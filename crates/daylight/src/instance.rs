@@ -16,7 +16,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{BlobLife, Lane, PoolOptions, Seq, Stamp, Store, StoreOptions, Threads};
-use telemetry::{Bound, BoundName, Clock, Event, Log, Op, Outcome, RecentEvents, Recorder, RecorderOptions, Sink};
+use telemetry::{
+    Bound, BoundName, Clock, Event, EventId, Log, Op, Outcome, RecentEvents, Recorder, RecorderOptions, Sink,
+};
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
@@ -101,6 +103,7 @@ impl Instance {
             },
             ..StoreOptions::new(&settings.store.data, clock.clone(), recorder.clone())
         })?;
+        EventId::set_node(store.node());
         if settings.conformance && store.last() == Seq(0) {
             clock.set(Some(conformance::BEGINNING));
         }

@@ -6,6 +6,7 @@
 //!   collecting.lock  held alone while blobs are deleted, and shared by whoever needs all of them to stay
 //!   version          the version of this layout: `1`
 //!   reserve          bytes that are set aside for changes on a full disk; may be deleted at any time
+//!   node             the identity of this folder: 128 random bits, written once and in no backup
 //!   truth.sqlite     the truth: current state and journal (with -wal and -shm while it is open)
 //!   truth.sqlite.old the truth that a `rebuild` replaced (then .old2 and so on)
 //!   cache.sqlite     facts about upstreams; may be deleted at any time
@@ -86,6 +87,11 @@ impl Layout {
     /// The truth database.
     pub fn truth(&self) -> PathBuf {
         self.data.join("truth.sqlite")
+    }
+
+    /// The identity of the folder.
+    pub(crate) fn node(&self) -> PathBuf {
+        self.data.join("node")
     }
 
     /// The cache database.

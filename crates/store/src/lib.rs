@@ -30,6 +30,7 @@ mod lane;
 mod layout;
 mod model;
 mod network_file_system;
+mod node;
 mod opaque_settings;
 mod options;
 mod orphans;

@@ -50,6 +50,8 @@ pub struct Store {
     revisions: Arc<Revisions>,
     last: Arc<AtomicU64>,
     journal_clock: Arc<JournalClock>,
+    /// The identity of the data folder.
+    node: u128,
     shipped: Arc<AtomicU64>,
     writer: Writer,
     shipper: Shipper,
@@ -88,6 +90,11 @@ impl Store {
     /// a batch takes its moment here, as late as possible: a batch with an index line is refused once another one has a later moment.
     pub fn now(&self) -> Millis {
         self.journal_clock.now()
+    }
+
+    /// The identity of the data folder: random, and another one in a restored folder.
+    pub fn node(&self) -> u128 {
+        self.node
     }
 
     /// Why nothing is written, if that is so. Everything can still be read.

@@ -5,16 +5,30 @@ use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Identifies an event in headers, logs and status pages. It is unique in a process and, by its high bits, across restarts.
+/// Identifies an event in headers, logs and status pages. It is unique in a process, by its high bits across restarts, and by its node
+/// across servers: 42 bits with milliseconds, 12 bits with the node, and 10 bits that count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct EventId(pub u64);
+
+/// The node of this process in its place in an id.
+static NODE: AtomicU64 = AtomicU64::new(0);
 
 impl EventId {
     /// Ids that a thread takes at once, so that threads rarely wait for each other.
     const BLOCK: u64 = 256;
+    /// Bits that count. With 1024 ids for each millisecond a process that makes a million ids in a second stays behind the clock, so a
+    /// restart does not repeat any.
+    const COUNT_BITS: u32 = 10;
+    const NODE_BITS: u32 = 12;
 
-    /// The next id. The first id of a process has 42 bits with the milliseconds of that moment, and 22 bits of 0. Ids count on from
-    /// there.
+    /// Sets the node of this process, once at its start. The identity is long and an id is short, so this takes its first bits.
+    pub fn set_node(identity: u128) {
+        let node = (identity >> (u128::BITS - Self::NODE_BITS)) as u64;
+        NODE.store(node << Self::COUNT_BITS, Ordering::Relaxed);
+    }
+
+    /// The next id. The first id of a process has the milliseconds of that moment, and ids count on from there: what does not fit into
+    /// the bits that count goes into the milliseconds, and never into the node.
     pub fn next(now: Millis) -> Self {
         thread_local!(static MINE: Cell<(u64, u64)> = const { Cell::new((0, 0)) });
         let (mut next, mut end) = MINE.get();
@@ -23,12 +37,18 @@ impl EventId {
             end = next + Self::BLOCK;
         }
         MINE.set((next + 1, end));
-        Self(next)
+        Self::new(next, NODE.load(Ordering::Relaxed))
+    }
+
+    /// The id with this number, of a node that is in its place.
+    fn new(number: u64, node: u64) -> Self {
+        let count = number & ((1 << Self::COUNT_BITS) - 1);
+        Self((number >> Self::COUNT_BITS) << (Self::NODE_BITS + Self::COUNT_BITS) | node | count)
     }
 
     fn block(now: Millis) -> u64 {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let first = u64::try_from(now.0).unwrap_or(0) << 22;
+        let first = u64::try_from(now.0).unwrap_or(0) << Self::COUNT_BITS;
         match NEXT.compare_exchange(0, first + Self::BLOCK, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => first,
             Err(_) => NEXT.fetch_add(Self::BLOCK, Ordering::Relaxed),
@@ -63,6 +83,17 @@ mod tests {
     #[test]
     fn ids_differ() {
         assert_ne!(EventId::next(Millis(1)), EventId::next(Millis(1)));
+    }
+
+    #[test]
+    fn ids_have_their_node_and_never_repeat_however_many_there_are() {
+        let node = 0xabc << EventId::COUNT_BITS;
+        let ids = (0..5_000).map(|more| EventId::new((7 << EventId::COUNT_BITS) + more, node).0);
+        let ids: Vec<u64> = ids.collect();
+        assert_eq!(ids[0], 7 << 22 | 0xabc << 10);
+        assert!(ids.is_sorted_by(|one, next| one < next), "they are in order, and none repeats");
+        assert!(ids.iter().all(|id| id >> 10 & 0xfff == 0xabc));
+        assert_eq!(ids[1024], 8 << 22 | 0xabc << 10, "the rest is in the milliseconds");
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::first_seen_budget::FirstSeenBudget;
 use crate::holdings::Holdings;
 use crate::journal_clock::JournalClock;
 use crate::layout::Layout;
+use crate::node;
 use crate::options::StoreOptions;
 use crate::pool::{Pool, PoolOptions, Threads};
 use crate::recent_rows::{RecentRows, logged};
@@ -38,6 +39,7 @@ impl Store {
         let lock = layout.lock()?;
         let space = Arc::new(Space::new(disk.clone(), options.data, options.floor_bytes, log.clone()));
         layout.claim(&*disk, &space)?;
+        let node = node::read_or_make(&*disk, &layout, &space)?;
         let blobs = Arc::new(Blobs::open(disk.clone(), layout.clone(), space.clone())?);
         let Opened { mut truth, last: seq, segments } = open_truth(&*disk, &layout, &space)?;
         let journal_clock = Arc::new(JournalClock::new(clock.clone(), truth.last_moment()?, log.clone()));
@@ -125,6 +127,7 @@ impl Store {
             revisions,
             last,
             journal_clock,
+            node,
             shipped,
             writer,
             shipper,
