@@ -11,6 +11,7 @@ mod file_cache;
 mod files;
 mod former_upstreams;
 mod holding;
+mod last_use;
 mod last_verified;
 mod marks;
 mod origin;

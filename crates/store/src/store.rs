@@ -6,6 +6,7 @@ mod cached;
 mod collect;
 mod first_seen;
 mod frees;
+mod last_use;
 mod open;
 mod reads;
 mod skip_scan;

@@ -17,6 +17,12 @@ const LATER: &str = "
         repository INTEGER NOT NULL, path TEXT NOT NULL, verified INTEGER NOT NULL, PRIMARY KEY (repository, path)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS mark (sha256 BLOB PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS last_use (
+        repository INTEGER NOT NULL, name TEXT NOT NULL, day INTEGER NOT NULL, PRIMARY KEY (repository, name)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS uses_recorded (
+        one INTEGER PRIMARY KEY CHECK (one = 1), since INTEGER NOT NULL, stopped INTEGER NOT NULL
+    ) STRICT;
     CREATE TRIGGER IF NOT EXISTS verified_went AFTER DELETE ON file BEGIN
         DELETE FROM verified WHERE repository = old.repository AND path = old.path;
     END;

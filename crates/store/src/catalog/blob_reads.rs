@@ -3,12 +3,16 @@
 use crate::blob_life::BlobUse;
 use crate::digest::Digest;
 use crate::error::Error;
+use crate::record::RepositoryId;
 use telemetry::Millis;
 
 /// Reads of the uses of blobs.
 pub trait BlobReads {
     /// The uses of the blobs from `from` through `through`, ordered by digest. A blob without uses was never named, or is collected.
     fn blob_uses(&mut self, from: &Digest, through: &Digest) -> Result<Vec<(Digest, BlobUse)>, Error>;
+
+    /// The repositories with a live entry that names the blob, in the order of their ids.
+    fn named_by(&mut self, digest: &Digest) -> Result<Vec<RepositoryId>, Error>;
 
     /// When the bytes of a blob were deleted, if they were and nobody has published them again.
     fn collected(&mut self, digest: &Digest) -> Result<Option<Millis>, Error>;

@@ -8,6 +8,7 @@ use crate::digest::Digest;
 use crate::entry::{Entry, State};
 use crate::error::Error;
 use crate::record::RepositoryId;
+use std::collections::BTreeSet;
 use telemetry::Millis;
 
 impl BlobReads for Model {
@@ -15,6 +16,12 @@ impl BlobReads for Model {
         let within = self.uses.iter().filter(|((digest, ..), _)| (from..=through).contains(&digest));
         let removed = |id| self.repositories.get(id).and_then(|record| record.removed);
         Ok(within.map(|((digest, id, _), ended)| (*digest, BlobUse { ended: *ended, removed: removed(id) })).collect())
+    }
+
+    fn named_by(&mut self, digest: &Digest) -> Result<Vec<RepositoryId>, Error> {
+        let live = self.uses.iter().filter(|((of, ..), ended)| of == digest && ended.is_none());
+        let ids: BTreeSet<RepositoryId> = live.map(|((_, id, _), _)| *id).collect();
+        Ok(ids.into_iter().collect())
     }
 
     fn collected(&mut self, digest: &Digest) -> Result<Option<Millis>, Error> {

@@ -42,6 +42,11 @@ impl BlobReads for Sqlite {
         })
     }
 
+    fn named_by(&mut self, digest: &Digest) -> Result<Vec<RepositoryId>, Error> {
+        let sql = "SELECT DISTINCT repository FROM blob_use WHERE sha256 = ? AND ended IS NULL ORDER BY repository";
+        self.rows(sql, [digest.0], |row| Ok(RepositoryId(row.get::<_, i64>(0)?.cast_unsigned())))
+    }
+
     fn collected(&mut self, digest: &Digest) -> Result<Option<Millis>, Error> {
         let at = self.rows("SELECT at FROM collected WHERE sha256 = ?", [digest.0], |row| row.get(0).map(Millis))?;
         Ok(at.first().copied())

@@ -186,6 +186,11 @@ impl Store {
         self.holdings.published(repository)
     }
 
+    /// The repositories with a live entry that names the blob.
+    pub async fn named_by(&self, digest: Digest, event: &mut Event) -> Result<Vec<RepositoryId>, Error> {
+        self.read(Lane::Single, event, move |truth| truth.named_by(&digest)).await
+    }
+
     /// Tokens that are not revoked, ordered by name.
     pub async fn tokens(&self, event: &mut Event) -> Result<Vec<TokenRecord>, Error> {
         self.read(Lane::Single, event, |truth| truth.tokens()).await

@@ -25,6 +25,7 @@ pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
     let [known, unknown] = [b"a-1", b"a-9"].map(|bytes| crate::Hashes::of(bytes).sha256);
     for digest in [known, unknown] {
         assert_eq!(one.refers_to_blob(&digest).unwrap(), other.refers_to_blob(&digest).unwrap());
+        assert_eq!(one.named_by(&digest).unwrap(), other.named_by(&digest).unwrap());
     }
     for limit in [1, 1000] {
         assert_eq!(one.blobs(None, limit).unwrap(), other.blobs(None, limit).unwrap());

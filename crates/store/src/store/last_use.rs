@@ -1,0 +1,45 @@
+//! When things were last used, on the cache's thread. May be lost with the cache: then the recording starts over.
+
+use super::Store;
+use crate::error::Error;
+use crate::record::RepositoryId;
+use telemetry::{Event, Millis, Op};
+
+impl Store {
+    /// Begins to record uses at `now`, or goes on.
+    pub async fn begin_uses(&self, now: Millis, event: &mut Event) -> Result<(), Error> {
+        self.cached(Op::CacheWrite, event, move |cache| cache.begin_uses(now)).await
+    }
+
+    /// Records that these were used on a day, by its number since 1970. `lost`: not all uses are known up to this moment.
+    pub async fn record_uses(
+        &self,
+        uses: Vec<(RepositoryId, String, i64)>,
+        lost: Option<Millis>,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        self.cached(Op::CacheWrite, event, move |cache| cache.record_uses(&uses, lost)).await
+    }
+
+    /// All uses until now are recorded, and no more follow.
+    pub async fn end_uses(&self, event: &mut Event) -> Result<(), Error> {
+        self.cached(Op::CacheWrite, event, |cache| cache.end_uses()).await
+    }
+
+    /// Since when uses are recorded without a gap. The end of time: they are not.
+    pub async fn uses_since(&self, event: &mut Event) -> Result<Millis, Error> {
+        let since = self.cached(Op::CacheRead, event, |cache| cache.uses_since()).await?;
+        Ok(since.unwrap_or(Millis(i64::MAX)))
+    }
+
+    /// The days on which those of a repository were last used whose names begin with `prefix`, ordered by name.
+    pub async fn last_uses(
+        &self,
+        id: RepositoryId,
+        prefix: &str,
+        event: &mut Event,
+    ) -> Result<Vec<(String, i64)>, Error> {
+        let prefix = prefix.to_owned();
+        self.cached(Op::CacheRead, event, move |cache| cache.last_uses(id, &prefix)).await
+    }
+}
