@@ -11,6 +11,7 @@ mod accounts;
 mod api;
 mod as_of;
 mod backup;
+mod cleanup;
 mod conformance;
 mod contents;
 mod contract;

@@ -71,7 +71,6 @@ const FOREIGN: &[&str] = &[
 const FOREIGN_ALLOWED: &[(&str, &str, &str)] = &[
     ("crates/store/src/cache/schema.rs", "etag", "the name of a column on disk"),
     ("crates/store/src/cache/rows.rs", "etag", "the name of a column on disk"),
-    ("crates/store/src/entry.rs", "yanked", "the name of a cause on disk"),
 ];
 
 #[test]

@@ -4,6 +4,7 @@ use crate::access::{Access, Caller};
 use crate::class::{Class, Classes, Place};
 use crate::config::References;
 use crate::error::Error;
+use crate::last_uses::LastUses;
 use crate::recent_paths::RecentPaths;
 use crate::reply;
 use front::{Pages, Reply, Request};
@@ -35,6 +36,8 @@ pub struct App {
     pub recent: Arc<RecentEvents>,
     /// The paths that clients requested within the last day.
     pub recent_paths: Arc<RecentPaths>,
+    /// When versions were last downloaded, as far as it is not written yet.
+    pub last_uses: Arc<LastUses>,
     /// The process log.
     pub log: Log,
     /// The time of day.

@@ -5,9 +5,10 @@ use crate::app::App;
 use crate::class::Classes;
 use crate::config::{self, Settings};
 use crate::first_start::{self, FirstContent};
+use crate::last_uses::LastUses;
 use crate::recent_paths::RecentPaths;
 use crate::signals::Signals;
-use crate::{conformance, declared_repositories, route, upstreams};
+use crate::{conformance, declared_repositories, route, upstreams, use_recording};
 use anyhow::Context;
 use client::Hosts;
 use front::{Listener, PageHooks, Pages};
@@ -78,8 +79,11 @@ impl Instance {
         }
         let recent_paths = RecentPaths::new(clock.clone());
         sinks.push(recent_paths.sink());
+        let last_uses = LastUses::new();
+        sinks.push(last_uses.sink());
         let recorder = Recorder::start(recorder_options, sinks);
         recorder.register(recent_paths.bound().clone());
+        recorder.register(last_uses.bound().clone());
         recorder.register(recent.bound().clone());
         recorder.report_to(log.clone());
         back.spawn(front::heartbeat(recorder.loop_monitor("back")));
@@ -126,6 +130,7 @@ impl Instance {
             recorder,
             recent,
             recent_paths,
+            last_uses,
             log,
             clock,
             classes,
@@ -154,7 +159,14 @@ impl Instance {
 
     /// Closes the folder: ships the journal, and flushes the sinks.
     pub fn close(self) {
-        self.back.block_on(self.app.repositories.close());
+        self.back.block_on(async {
+            self.app.repositories.close().await;
+            let mut event = Event::job("last_uses", self.app.clock.now());
+            if use_recording::record_all(&self.app, &mut event).await.is_ok() {
+                // Where this fails, the recording starts over at the next start.
+                let _ = self.app.store.end_uses(&mut event).await;
+            }
+        });
         self.app.store.close();
         self.app.recorder.stop(STOP_TIMEOUT);
         self.back.shutdown_timeout(STOP_TIMEOUT);
@@ -208,6 +220,7 @@ async fn open_repositories(
                 .await?;
         declared_repositories::set_default_upstream(&settings.upstream, &repositories, log, &mut event).await?;
         declared_repositories::apply(&settings.repositories, &repositories, info_format, log, &mut event).await?;
+        store.begin_uses(clock.now(), &mut event).await?;
         conformance::prepare(settings, &access, &repositories, &mut event).await?;
         anyhow::Ok((repositories, access, first))
     }

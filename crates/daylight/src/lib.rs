@@ -22,6 +22,7 @@ mod handler;
 mod handover;
 pub mod init;
 pub mod instance;
+mod last_uses;
 mod maintenance;
 pub mod multipart;
 mod origin_headers;
@@ -35,6 +36,7 @@ pub mod sinks;
 mod status;
 mod upload;
 mod upstreams;
+mod use_recording;
 
 /// The text of the front page.
 const WELCOME: &str = include_str!("welcome.txt");

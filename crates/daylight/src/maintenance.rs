@@ -1,21 +1,25 @@
 //! Work that the server does regularly, without a request.
 
 use crate::app::App;
+use crate::use_recording;
 use std::sync::Arc;
 use std::time::Duration;
 use telemetry::{Event, Millis, Outcome, Reason, Tick};
 use tokio::time::timeout;
 
-/// How often: retention counts in days.
-const EVERY: Duration = Duration::from_secs(3600);
+/// How often last uses are written. A crash loses what came since.
+const EVERY: Duration = Duration::from_secs(60);
+
+/// How often snapshots are pruned: retention counts in days. By the time of day, which conformance mode may set many times within an hour.
+const PRUNE_EVERY: Duration = Duration::from_secs(1800);
 
 /// Does the work at the start, and then regularly as long as the runtime lives.
 pub(crate) async fn run(app: Arc<App>) {
     let mut last = Millis(i64::MIN);
     loop {
+        record_uses(&app).await;
         let now = app.clock.now();
-        // Conformance mode may set the time of day many times within an hour.
-        if now >= last.plus(EVERY / 2) || now < last {
+        if now >= last.plus(PRUNE_EVERY) || now < last {
             last = now;
             app.repositories.prune_snapshots().await;
             collect(&app).await;
@@ -47,4 +51,12 @@ async fn collect(app: &App) {
     }
     event.duration = Tick::now().since(event.began);
     app.recorder.release(event);
+}
+
+/// Writes down when things were last used.
+async fn record_uses(app: &App) {
+    let mut event = Event::job("last_uses", app.clock.now());
+    if let Err(error) = use_recording::record(app, &mut event).await {
+        app.log.warn("cannot write when things were last used", &[("cause", &error)]);
+    }
 }

@@ -2,6 +2,7 @@
 //! by the same types, so that neither can say what the other cannot.
 
 use crate::config::references::References;
+use crate::duration;
 use format::gem::info::FormatVersion;
 use repository::RepositoryRecord;
 use repository::{BadSetting, Error, Format, FormerFiles, Ownership, Protocol};
@@ -52,6 +53,12 @@ pub struct SettingsPatch {
     replaceable: Option<bool>,
     /// Changes of the retention of snapshots; null removes a setting.
     retention: Option<Map<String, Value>>,
+    /// How many versions of each package cleanup keeps; null removes the rule.
+    #[serde(deserialize_with = "named")]
+    keep_versions: Option<Value>,
+    /// For how long cleanup keeps what is not used, such as `90d`; null removes the rule.
+    #[serde(deserialize_with = "named")]
+    keep_unused: Option<Value>,
     /// Changes of the policy; null removes a setting.
     policy: Option<Map<String, Value>>,
     /// Not a setting: whether verified releases stay in the cache when the upstream gets another URL.
@@ -164,6 +171,12 @@ impl SettingsPatch {
         if let Some(changes) = &self.retention {
             record.retention = Some(merge("retention", &record.retention.unwrap_or_default(), changes)?);
         }
+        if let Some(versions) = &self.keep_versions {
+            record.keep_versions = read("keep_versions", versions.clone())?;
+        }
+        if let Some(unused) = &self.keep_unused {
+            record.keep_unused_s = keep_unused(unused)?;
+        }
         if let Some(changes) = &self.policy {
             if changes.contains_key("exceptions") {
                 let text = "`policy.exceptions` is no setting: each says who made it";
@@ -173,6 +186,19 @@ impl SettingsPatch {
         }
         Ok(())
     }
+}
+
+/// A setting that is named, also as null.
+fn named<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(value).map(Some)
+}
+
+/// The seconds of a duration; `None`: null.
+fn keep_unused(value: &Value) -> Result<Option<u64>, Error> {
+    let Some(text) = read::<Option<String>>("keep_unused", value.clone())? else { return Ok(None) };
+    let parsed =
+        duration::parse(&text).map_err(|why| BadSetting::new(format!("`keep_unused`: {why}"), "such as `90d`"))?;
+    Ok(Some(parsed.as_secs()))
 }
 
 /// The index protocol of that name.

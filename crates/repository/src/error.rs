@@ -1,6 +1,7 @@
 //! Why a question has no answer: named by situation; only `reply` knows what HTTP calls it.
 
 pub(crate) mod hint;
+pub(crate) mod purged;
 
 use crate::repositories::cached::Cached;
 use format::gem::{Fault, Invalid};
@@ -209,14 +210,16 @@ pub enum Error {
         /// Since when something is.
         since: Millis,
     },
-    /// It was something else then, which is kept no longer.
+    /// It was something else then.
     #[error("what `{0}` was at that moment is not kept here")]
     Unkept(String),
     /// Nobody needed its bytes any more, or an admin purged them.
     #[error("`{0}` is not kept any more: its bytes were deleted on {1}")]
     BytesDeleted(String, Millis),
-    /// It may have been there then: the repository, whose budget for what is first seen of its upstream was used up, did not write
-    /// that down.
+    /// It was purged.
+    #[error(transparent)]
+    Purged(#[from] purged::Purged),
+    /// It may have been there then: the budget for what is first seen of the upstream was used up.
     #[error(
         "what the upstream of `{0}` had at that moment is not known: `upstream.first_seen_bytes`, the budget of each repository, was \
          used up"
@@ -307,12 +310,11 @@ impl Error {
             },
             Error::Taken(_) | Error::TakenByWithdrawn(_) => Reason::VersionTaken,
             Error::ProtocolOff(_) => Reason::ProtocolOff,
-            Error::BadName(_) | Error::NoSuchFormat(_) | Error::NoSuchProtocol(_) | Error::Setting(_) => {
-                Reason::InputInvalid
-            }
-            Error::Future(_) | Error::Input(_) => Reason::InputInvalid,
+            Error::BadName(_) | Error::NoSuchFormat(_) | Error::NoSuchProtocol(_) => Reason::InputInvalid,
+            Error::Setting(_) | Error::Future(_) | Error::Input(_) => Reason::InputInvalid,
             Error::BeforeItsTime { .. } => Reason::BeforeItsTime,
             Error::Unkept(_) | Error::BytesDeleted(..) => Reason::Unkept,
+            Error::Purged(purged) => purged.reason(),
             Error::FirstSeenFull(_) => Reason::FirstSeenFull,
             Error::TooManyNames => Reason::TooLarge,
             Error::WouldLoseCached { .. } | Error::NameTaken(_) | Error::Contended(_) | Error::OtherCase { .. } => {

@@ -53,6 +53,12 @@ pub struct RepositoryRecord {
     /// Which builds of a repeatedly published version are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<Retention>,
+    /// Cleanup keeps this many of the most recently published versions of each package.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_versions: Option<u64>,
+    /// Cleanup keeps what was used within this time, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_unused_s: Option<u64>,
     /// Its policy, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Box<PolicyRecord>>,
@@ -89,6 +95,8 @@ impl RepositoryRecord {
             versions: None,
             replaceable: false,
             retention: None,
+            keep_versions: None,
+            keep_unused_s: None,
             policy: None,
             created,
             removed: None,

@@ -2,12 +2,14 @@
 
 pub(crate) mod cached;
 pub(crate) mod change;
+pub(crate) mod cleanup;
 pub(crate) mod contents;
 pub(crate) mod foresee;
 pub(crate) mod former;
 pub(crate) mod holding;
 pub(crate) mod list;
 pub(crate) mod members;
+pub(crate) mod purge;
 pub(crate) mod removal;
 pub(crate) mod stamps;
 pub(crate) mod trees;
@@ -82,6 +84,8 @@ pub struct Repositories {
     reading: Mutex<()>,
     /// Held while the settings of a repository are changed from what they are.
     changing: Mutex<()>,
+    /// Held while a cleanup is planned or done.
+    cleaning: Mutex<()>,
     /// What those share that stand for upstreams.
     remotes: Arc<Remotes>,
 }
@@ -140,6 +144,7 @@ impl Repositories {
             merging,
             reading,
             changing,
+            cleaning: Mutex::default(),
             remotes,
         })
     }

@@ -26,6 +26,10 @@ const NAME_MAX: usize = 253;
 const NO_PROXY_MAX: usize = 64;
 /// Longest age, in seconds: a year.
 const AGE_MAX_S: u64 = 366 * 86_400;
+/// Most versions of a package that cleanup is told to keep.
+const KEPT_MAX: u64 = 1_000_000;
+/// A day, in seconds: last uses are known by the day.
+const DAY_S: u64 = 86_400;
 /// Smallest cache of an upstream, in bytes: a few files of a usual size.
 const ROOM_MIN_BYTES: u64 = 16 << 20;
 
@@ -52,12 +56,27 @@ pub(crate) fn settle(record: &mut RepositoryRecord) -> Result<(), Error> {
         (_, Some(_)) => return Err(BadSetting::not_for("remote", record, "remote repositories").into()),
         (_, None) => {}
     }
+    cleanup_rules(record, format)?;
     let hosted = record.kind == RepositoryKind::Hosted;
     // The order decides which of several mistakes is reported.
     for one in Format::ALL.iter().rev() {
         one.rules().settle_hosted(record, hosted && *one == format)?;
     }
     Ok(())
+}
+
+/// Checks the rules of cleanup.
+fn cleanup_rules(record: &RepositoryRecord, format: Format) -> Result<(), BadSetting> {
+    let packages = record.kind == RepositoryKind::Hosted && format.rules().has_packages();
+    if record.keep_versions.is_some() && !packages {
+        return Err(BadSetting::not_for("keep_versions", record, "hosted repositories of gems and of Maven"));
+    }
+    if record.keep_unused_s.is_some() && !packages && record.kind != RepositoryKind::Remote {
+        let whose = "hosted repositories of gems and of Maven, and remote repositories";
+        return Err(BadSetting::not_for("keep_unused", record, whose));
+    }
+    BadSetting::check_range("keep_versions", record.keep_versions, 1..=KEPT_MAX)?;
+    BadSetting::check_range("keep_unused", record.keep_unused_s, DAY_S..=100 * AGE_MAX_S)
 }
 
 /// Checks the members of a group. `repositories::members` checks that they exist.

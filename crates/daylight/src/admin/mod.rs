@@ -1,5 +1,6 @@
 //! The admin API: JSON in, JSON out, one file for each resource. The command line uses it.
 
+mod cleanup;
 mod contents;
 mod events;
 mod exceptions;
@@ -63,6 +64,8 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         Verb::Contents | Verb::ContentsBelow => contents::list(app, name, path, query, event).await,
         Verb::RemoveContents => contents::remove(app, name, path, &caller, event).await,
         Verb::RestoreContents => contents::restore(app, name, path, &caller, event).await,
+        Verb::Cleanup => cleanup::cleanup(app, body(request, event).await?, &caller, event).await,
+        Verb::Purge => cleanup::purge(app, name, body(request, event).await?, &caller, event).await,
         Verb::Missing => not_found::list(app, name, query, event).await,
         Verb::ForgetAllMissing | Verb::ForgetMissing => not_found::forget(app, name, path, event).await,
         Verb::Upstreams => upstreams::list(app, event).await,

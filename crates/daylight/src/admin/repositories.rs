@@ -3,10 +3,12 @@
 use super::exceptions;
 use crate::app::App;
 use crate::conformance;
+use crate::duration;
 use crate::error::Error;
 use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
 use repository::{Author, Held, Repository};
 use serde_json::{Value, json};
+use std::time::Duration;
 use store::RepositoryKind;
 use telemetry::Event;
 
@@ -34,6 +36,12 @@ pub(super) fn to_json(app: &App, repository: &Repository) -> Value {
     };
     if let Some(policy) = &record.policy {
         value["policy"] = exceptions::policy_json(policy);
+    }
+    if let Some(versions) = record.keep_versions {
+        value["keep_versions"] = versions.into();
+    }
+    if let Some(seconds) = record.keep_unused_s {
+        value["keep_unused"] = duration::show(Duration::from_secs(seconds)).into();
     }
     if let (Value::Object(value), Value::Object(settings)) = (&mut value, settings) {
         value.extend(settings);

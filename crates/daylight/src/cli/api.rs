@@ -22,6 +22,9 @@ const OPTIONS: ClientOptions = ClientOptions {
     max_body_bytes: 64 << 20,
 };
 
+/// The longest that a cleanup may take.
+const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Flags of the verbs that talk to a server.
 #[derive(Debug, clap::Args)]
 pub(super) struct Server {
@@ -81,6 +84,11 @@ impl Server {
 }
 
 impl Api {
+    /// The same for calls that may take as long as they need.
+    pub(super) fn patient(self) -> Self {
+        Self { client: Client::new(ClientOptions { total_timeout: PATIENCE, ..OPTIONS }), ..self }
+    }
+
     /// Prints an answer if `--json` was given. Returns whether it was.
     pub(super) fn print_json(&self, answer: &Value, context: &mut Context<'_>) -> std::io::Result<bool> {
         if self.json {

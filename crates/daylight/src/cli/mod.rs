@@ -6,6 +6,7 @@
 mod api;
 mod backup;
 mod check;
+mod cleanup;
 mod config;
 mod context;
 mod explain;
@@ -18,6 +19,7 @@ mod orphan_blobs;
 mod parallel;
 mod policy;
 mod progress;
+mod purge;
 mod rebuild;
 mod repo;
 mod repository_client;
@@ -51,6 +53,8 @@ enum Verb {
     Config(config::Config),
     Repo(repo::Repo),
     Policy(policy::Policy),
+    Cleanup(cleanup::Cleanup),
+    Purge(purge::Purge),
     Token(token::TokenCommand),
     Upstreams(upstreams::Upstreams),
     Explain(explain::Explain),
@@ -96,6 +100,8 @@ fn dispatch(verb: Verb, context: &mut Context<'_>) -> Result<(), anyhow::Error> 
         Verb::Config(config) => config.run(context),
         Verb::Repo(repo) => repo.run(context),
         Verb::Policy(policy) => policy.run(context),
+        Verb::Cleanup(cleanup) => cleanup.run(context),
+        Verb::Purge(purge) => purge.run(context),
         Verb::Token(token) => token.run(context),
         Verb::Upstreams(upstreams) => upstreams.run(context),
         Verb::Explain(explain) => explain.run(context),

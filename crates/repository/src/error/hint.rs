@@ -1,6 +1,7 @@
 //! What to do about an error, for whoever reads it.
 
 use crate::error::Error;
+use crate::error::purged::Purged;
 use crate::format::Format;
 
 impl Error {
@@ -16,7 +17,7 @@ impl Error {
             Error::NoSuchOwner => {
                 Some("an owner is called as their token's owner is: `daylight token list` shows them".into())
             }
-            Error::PathTaken(_) | Error::PathTakenByRemoved(_) => Some("publish another version".into()),
+            Error::Purged(Purged::Taken { .. }) | Error::PathTaken(_) | Error::PathTakenByRemoved(_) => Some("publish another version".into()),
             Error::PathInOtherCase { there, .. } => {
                 Some(format!("spell it as `{there}` is, or publish another version"))
             }

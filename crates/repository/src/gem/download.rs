@@ -21,6 +21,7 @@ const BUILDS: usize = 64;
 /// The published gem of this full name, open for reading.
 pub(crate) async fn gem(hosted: Hosted<'_>, full_name: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
     let entry = find(hosted, full_name, now, event).await?;
+    hosted.repository.refuse_purged(hosted.store, &entry.key, event).await?;
     let (file, _) = match hosted.store.open_blob(entry.hashes.sha256, event).await {
         Ok(open) => open,
         Err(error) => return Err(unreadable(hosted.store, &entry, error, event).await),

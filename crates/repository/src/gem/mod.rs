@@ -3,6 +3,8 @@
 pub(crate) mod account;
 pub(crate) mod answer;
 pub(crate) mod answer_once;
+pub(crate) mod change_versions;
+pub(crate) mod cleanup;
 pub(crate) mod compact;
 pub(crate) mod dependencies;
 pub(crate) mod describe;
@@ -20,6 +22,7 @@ pub(crate) mod package_version;
 pub(crate) mod parameters;
 pub(crate) mod program;
 pub(crate) mod protocol;
+pub(crate) mod purge;
 pub(crate) mod push;
 pub(crate) mod push_cache;
 pub(crate) mod question;

@@ -3,6 +3,7 @@
 
 use crate::actor::Actor;
 use crate::error::Error;
+use crate::error::purged::Purged;
 use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::{facts, info_line, render_info};
@@ -17,7 +18,7 @@ use format::gem::{self, Package, info::FormatVersion};
 use std::sync::Arc;
 use store::{
     Batch, Change, CommitError, Digest, Entry, EntryOrigin, Expect, Facts, Hashes, KeptBlob, Lane, Seq, Staged, State,
-    UnitRows,
+    UnitRows, Withdrawal,
 };
 use telemetry::{Event, Millis, Op};
 
@@ -249,9 +250,12 @@ fn taken(unit: &UnitRows, upload: &Upload) -> Result<Option<Duplicate>, Error> {
 }
 
 fn stays_taken(entry: &Entry) -> Error {
-    match entry.state {
-        State::Live => Error::Taken(entry.key.clone()),
-        State::Withdrawn => Error::TakenByWithdrawn(entry.key.clone()),
+    match (entry.state, &entry.withdrawal) {
+        (State::Live, _) => Error::Taken(entry.key.clone()),
+        (State::Withdrawn, Some(Withdrawal::Purged { why })) => {
+            Purged::Taken { what: entry.key.clone(), why: why.clone() }.into()
+        }
+        (State::Withdrawn, _) => Error::TakenByWithdrawn(entry.key.clone()),
     }
 }
 

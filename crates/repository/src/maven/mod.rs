@@ -1,5 +1,6 @@
 //! The Maven format: its layout, its metadata, what a POM lists, and how long snapshots are kept.
 
+pub(crate) mod cleanup;
 pub(crate) mod client_settings;
 pub(crate) mod group_document;
 pub(crate) mod guard;

@@ -15,14 +15,14 @@ use format::maven::path::Artifact;
 use format::maven::snapshot::Build;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use store::{Entry, Withdrawal};
+use store::{Entry, Lane, Withdrawal};
 use telemetry::{Event, Millis, Outcome, Tick};
 
 /// A day, in milliseconds.
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
 /// What the folder of a snapshot ends with.
-const SNAPSHOT: &str = "-SNAPSHOT";
+pub(crate) const SNAPSHOT: &str = "-SNAPSHOT";
 
 /// Folders asked of the store at once.
 const PAGE: usize = 1_000;
@@ -80,10 +80,34 @@ fn end<T>(context: &Context, done: Result<T, Error>, mut event: Box<Event>) {
     context.recorder.release(event);
 }
 
+/// Calls `found` with each file that is no longer kept of any snapshot, and its size; if `apply`, takes those away.
+pub(crate) async fn clean(
+    tree: Tree<'_>,
+    releases: &[Arc<Repository>],
+    apply: bool,
+    found: impl FnMut(&str, u64) + Send,
+    event: &mut Event,
+) -> Result<(), Error> {
+    let Some(retention) = tree.repository.record.retention else { return Ok(()) };
+    each_snapshot(tree, retention, releases, apply, Some(found), event).await
+}
+
 async fn sweep_all(
     tree: Tree<'_>,
     retention: Retention,
     releases: &[Arc<Repository>],
+    event: &mut Event,
+) -> Result<(), Error> {
+    each_snapshot(tree, retention, releases, true, None::<fn(&str, u64)>, event).await
+}
+
+/// Looks at each snapshot: tells `found` what is no longer kept, and takes it away if `apply`.
+async fn each_snapshot(
+    tree: Tree<'_>,
+    retention: Retention,
+    releases: &[Arc<Repository>],
+    apply: bool,
+    mut found: Option<impl FnMut(&str, u64) + Send>,
     event: &mut Event,
 ) -> Result<(), Error> {
     let (mut after, mut failed) = (String::new(), None);
@@ -94,8 +118,15 @@ async fn sweep_all(
                 Some(days) => released(tree, folder, releases, event).await?.filter(|at| older(tree, *at, days)),
                 None => None,
             };
-            // One that others change all the time must not keep the rest.
-            failed = prune_one(tree, folder, retention, released, event).await.err().or(failed);
+            if let Some(found) = &mut found {
+                let rows = tree.store.unit(tree.repository.id, folder, Lane::Index, event).await?.entries;
+                let gone = gone(tree, &rows, retention, released, now(tree));
+                gone.iter().for_each(|entry| found(&entry.key, entry.hashes.size_bytes));
+            }
+            if apply {
+                // One that others change all the time must not keep the rest.
+                failed = prune_one(tree, folder, retention, released, event).await.err().or(failed);
+            }
         }
         match folders.last() {
             Some(last) if folders.len() == PAGE => after.clone_from(last),
@@ -134,16 +165,18 @@ async fn prune_one(
     event: &mut Event,
 ) -> Result<u64, Error> {
     let at = now(tree);
-    let gone = |rows: &[Entry]| {
-        let seen: Vec<Entry> = visible(rows, tree.repository.whole(at)).map(|seen| seen.entry().clone()).collect();
-        let surplus: Vec<&str> = surplus(&seen, retention, at).into_iter().map(|entry| entry.key.as_str()).collect();
-        let over = |entry: &&Entry| {
-            surplus.contains(&entry.key.as_str()) || released.is_some_and(|released| entry.published <= released)
-        };
-        let gone = seen.iter().filter(over);
-        gone.map(|entry| entry.withdrawn(Withdrawal::Pruned, at)).collect()
-    };
+    let gone = |rows: &[Entry]| gone(tree, rows, retention, released, at);
     folder::change(tree, folder, gone, DAYLIGHT, at, event).await
+}
+
+/// The files of one snapshot that are not kept, withdrawn.
+fn gone(tree: Tree<'_>, rows: &[Entry], retention: Retention, released: Option<Millis>, at: Millis) -> Vec<Entry> {
+    let seen: Vec<Entry> = visible(rows, tree.repository.whole(at)).map(|seen| seen.entry().clone()).collect();
+    let surplus: Vec<&str> = surplus(&seen, retention, at).into_iter().map(|entry| entry.key.as_str()).collect();
+    let over = |entry: &&Entry| {
+        surplus.contains(&entry.key.as_str()) || released.is_some_and(|released| entry.published <= released)
+    };
+    seen.iter().filter(over).map(|entry| entry.withdrawn(Withdrawal::Pruned, at)).collect()
 }
 
 fn now(tree: Tree<'_>) -> Millis {

@@ -51,7 +51,7 @@ pub struct ListedFile {
 }
 
 impl PageRequest<'_> {
-    fn has(&self, path: &str) -> bool {
+    pub(crate) fn has(&self, path: &str) -> bool {
         let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
         self.path.is_empty() || path.strip_prefix(self.path).is_some_and(below)
     }
@@ -156,8 +156,13 @@ impl Repositories {
         }
     }
 
-    /// Puts back what the last deletion of `path`, or of anything below it, took away; says how many files that were.
+    /// Puts back what the last deletion of `path`, or of anything below it, took away; says how many files that were. Where versions are
+    /// no files, `path` is `NAME` or `NAME:VERSION`, and what a cleanup took away comes back.
     pub async fn restore(&self, name: &str, path: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
+        let (repository, _) = self.find(name, event).await?;
+        if repository.shared.gem.is_some() {
+            return self.restore_versions(&repository, path, by, event).await;
+        }
         let repository = self.hosted_tree(name, event).await?;
         checked(&repository, path)?;
         restore::restore(self.files(&repository), path, by, self.store.now(), event).await
@@ -195,7 +200,12 @@ impl Repositories {
         }
     }
 
-    async fn forget_files(&self, repository: &Repository, path: &str, event: &mut Event) -> Result<u64, Error> {
+    pub(crate) async fn forget_files(
+        &self,
+        repository: &Repository,
+        path: &str,
+        event: &mut Event,
+    ) -> Result<u64, Error> {
         let part = PageRequest { path, after: "", limit: PAGE };
         let (mut forgotten, mut after) = (0, String::new());
         loop {

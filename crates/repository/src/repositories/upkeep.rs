@@ -21,7 +21,7 @@ impl Repositories {
     }
 
     /// All hosted repositories of Maven: a snapshot that is in one may become a release in another.
-    fn of_maven(&self) -> Vec<Arc<Repository>> {
+    pub(crate) fn of_maven(&self) -> Vec<Arc<Repository>> {
         let known = self.known.load_full();
         let is = |one: &&Arc<Repository>| one.record.kind == RepositoryKind::Hosted && one.format == Format::Maven;
         known.by_name.values().filter(is).cloned().collect()

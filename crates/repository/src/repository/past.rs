@@ -4,10 +4,11 @@
 
 use crate::as_of::Past;
 use crate::error::Error;
+use crate::error::purged::Purged;
 use crate::repository::Repository;
 use serde_json::Value;
 use std::sync::Arc;
-use store::{Entry, Lane, RepositoryKind, Store};
+use store::{Entry, Lane, RepositoryKind, Store, Withdrawal};
 use telemetry::Event;
 
 impl Repository {
@@ -32,6 +33,19 @@ impl Repository {
         match self.as_of {
             None => store.entry(self.id, key, event).await,
             Some(past) => store.as_of(past.through).entry(self.id, key, event).await,
+        }
+    }
+
+    /// Refuses the bytes of an entry of an earlier moment that was purged since.
+    pub(crate) async fn refuse_purged(&self, store: &Store, key: &str, event: &mut Event) -> Result<(), Error> {
+        if self.as_of.is_none() {
+            return Ok(());
+        }
+        match store.entry(self.id, key, event).await? {
+            Some(Entry { withdrawal: Some(Withdrawal::Purged { .. }), changed, key, .. }) => {
+                Err(Purged::Gone { what: key, at: changed }.into())
+            }
+            _ => Ok(()),
         }
     }
 

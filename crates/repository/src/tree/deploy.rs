@@ -3,6 +3,7 @@
 use crate::actor::Actor;
 use crate::content::digits;
 use crate::error::Error;
+use crate::error::purged::Purged;
 use crate::maven::listing_changes::ListingChanges;
 use crate::origin::{OriginClaim, differs};
 use crate::tree::TRIES;
@@ -11,7 +12,7 @@ use crate::tree::fetch::find;
 use crate::tree::file::{File, Provenance};
 use format::tree::{self as paths, Checksum};
 use serde_json::Value;
-use store::{Batch, Change, CommitError, Digest, Entry, EntryOrigin, Expect, KeptBlob, Seq, Staged, State};
+use store::{Batch, Change, CommitError, Digest, Entry, EntryOrigin, Expect, KeptBlob, Seq, Staged, State, Withdrawal};
 use telemetry::{Event, Millis};
 
 /// Takes what was uploaded as the file.
@@ -153,6 +154,9 @@ async fn look(
     };
     if entry.key != path {
         return Err(Error::PathInOtherCase { path: path.to_owned(), there: entry.key });
+    }
+    if let Some(Withdrawal::Purged { why }) = &entry.withdrawal {
+        return Err(Purged::Taken { what: entry.key.clone(), why: why.clone() }.into());
     }
     let same = entry.hashes.sha256 == sha256;
     match entry.state {

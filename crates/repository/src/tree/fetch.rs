@@ -100,6 +100,7 @@ pub(crate) async fn find(tree: Tree<'_>, path: &str, view: View<'_>, event: &mut
 
 /// The bytes of an entry: small ones in memory.
 async fn open(tree: Tree<'_>, entry: Entry, lasting: bool, event: &mut Event) -> Result<Content, Error> {
+    tree.repository.refuse_purged(tree.store, &entry.key, event).await?;
     let digest = entry.hashes.sha256;
     let store = tree.store;
     let source = match entry.hashes.size_bytes {

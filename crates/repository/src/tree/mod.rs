@@ -11,6 +11,7 @@ pub(crate) mod found;
 
 pub(crate) mod inventory;
 pub(crate) mod prefix_index;
+pub(crate) mod purge;
 pub(crate) mod question;
 pub(crate) mod remote;
 pub(crate) mod remove;

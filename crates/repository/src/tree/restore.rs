@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::tree::Tree;
 use crate::tree::{admit, folder};
 use std::collections::BTreeSet;
-use store::{Entry, State};
+use store::{Entry, State, Withdrawal};
 use telemetry::{Event, Millis};
 
 /// Entries asked of the store at once.
@@ -34,10 +34,11 @@ pub(crate) async fn restore(
     folder::each(&folders.into_iter().collect::<Vec<_>>(), all, event).await
 }
 
-/// Whether this was taken away, and was at `path` or below it.
+/// Whether this was taken away, but not with its bytes, and was at `path` or below it.
 fn is_removed(entry: &Entry, path: &str) -> bool {
     let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
-    entry.state == State::Withdrawn && entry.key.strip_prefix(path).is_some_and(below)
+    let purged = matches!(entry.withdrawal, Some(Withdrawal::Purged { .. }));
+    entry.state == State::Withdrawn && !purged && entry.key.strip_prefix(path).is_some_and(below)
 }
 
 /// When something at or below `path` was last taken away, and the folders that it was in.

@@ -30,6 +30,10 @@ pub(super) struct Repository {
     #[serde(default)]
     retention: Map<String, Value>,
     #[serde(default)]
+    keep_versions: Option<u64>,
+    #[serde(default)]
+    keep_unused: String,
+    #[serde(default)]
     members: Vec<String>,
     #[serde(default)]
     remote: Map<String, Value>,
@@ -83,6 +87,8 @@ impl Repository {
             ("files", if self.replaceable { "may be replaced".to_owned() } else { String::new() }),
             ("keeps builds", text(&self.retention, "builds")),
             ("keeps days", text(&self.retention, "days")),
+            ("keeps versions", self.keep_versions.map(|versions| versions.to_string()).unwrap_or_default()),
+            ("keeps unused", self.keep_unused.clone()),
             ("members", self.members.join(", ")),
             ("keeps released days", text(&self.retention, "released_days")),
             ("cooldown", seconds(policy("cooldown_s"))),

@@ -72,6 +72,12 @@ pub(super) struct SettingFlags {
     /// Whether a file may be published again with other bytes
     #[arg(long, value_name = "true|false", help_heading = "Hosted repositories of raw files")]
     replaceable: Option<bool>,
+    /// Cleanup keeps the N versions of each package that were published last, or `none`
+    #[arg(long, value_name = "N", value_parser = number, help_heading = "Cleanup")]
+    keep_versions: Option<Value>,
+    /// Cleanup keeps what was used within this time: 90d, 1y, or `none`; what either rule keeps is kept
+    #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Cleanup")]
+    keep_unused: Option<Value>,
     /// Keep this many builds of each snapshot, or `none`
     #[arg(long, value_name = "COUNT", value_parser = number, help_heading = "Hosted repositories of Maven")]
     keep_builds: Option<Value>,
@@ -130,6 +136,8 @@ impl SettingFlags {
             ("versions", self.versions.map(Value::from)),
             ("replaceable", self.replaceable.map(Value::from)),
             ("retention", object(retention)),
+            ("keep_versions", self.keep_versions),
+            ("keep_unused", self.keep_unused),
             ("policy", object(policy)),
         ])
     }
@@ -157,6 +165,14 @@ fn seconds(text: &str) -> Result<Value, String> {
         NONE => Ok(Value::Null),
         _ => duration::parse(text).map(|time| time.as_secs().into()),
     }
+}
+
+/// A duration as it is written, which the server reads.
+fn time(text: &str) -> Result<Value, String> {
+    if text == NONE {
+        return Ok(Value::Null);
+    }
+    duration::parse(text).map(|_| text.into())
 }
 
 fn number(text: &str) -> Result<Value, String> {

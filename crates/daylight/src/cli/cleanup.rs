@@ -1,0 +1,132 @@
+//! `daylight cleanup`: what the rules of repositories no longer keep, planned or taken away.
+
+use super::api::{Api, ApiFlags, REPOSITORIES, decode};
+use super::context::Context;
+use super::failure::plain;
+use super::progress::Bar;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::Progress;
+
+/// Say what the rules of repositories no longer keep, and take it away with `--yes`
+///
+/// The rules are settings: `daylight repo set NAME --keep-versions 10 --keep-unused 90d`. A version goes only if no rule keeps it. Without
+/// `--yes` nothing changes. What a cleanup took away comes back within `store.undo` with `daylight repo restore REPO PATH`, of gems with
+/// `daylight repo restore REPO NAME:VERSION`; cached files of an upstream are fetched again.
+#[derive(Debug, clap::Args)]
+pub(super) struct Cleanup {
+    /// Names of repositories [default: all that have rules]
+    #[arg(value_name = "REPO")]
+    repositories: Vec<String>,
+    /// Take it away
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    flags: ApiFlags,
+}
+
+#[derive(Debug, Deserialize)]
+struct Answer {
+    repositories: Vec<Plan>,
+    frees_bytes: u64,
+    #[serde(default)]
+    frees_on: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Plan {
+    repository: String,
+    rules: Vec<Rule>,
+    #[serde(default)]
+    waits_until: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Rule {
+    rule: String,
+    versions: u64,
+    files: u64,
+    size_bytes: u64,
+    examples: Vec<String>,
+}
+
+impl Cleanup {
+    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let api = self.flags.api(context)?.patient();
+        let answer = cleanup(&api, self.repositories, self.yes)?;
+        if api.print_json(&answer, context)? {
+            return Ok(());
+        }
+        let answer: Answer = decode(answer)?;
+        for plan in &answer.repositories {
+            show(plan, self.yes, context)?;
+        }
+        if answer.repositories.iter().all(|plan| plan.rules.is_empty()) {
+            return Ok(writeln!(context.out, "nothing to clean up")?);
+        }
+        writeln!(context.out, "{}", frees(answer.frees_bytes, answer.frees_on.as_deref()))?;
+        if !self.yes {
+            writeln!(context.err, "nothing was changed; `--yes` takes it away")?;
+        }
+        Ok(())
+    }
+}
+
+/// One call for each repository, so that there is progress to show.
+fn cleanup(api: &Api, names: Vec<String>, apply: bool) -> Result<Value, anyhow::Error> {
+    let call = |names: &[String]| api.post("/api/v1/cleanup", &json!({ "repositories": names, "apply": apply }));
+    let names = if names.is_empty() { with_rules(api)? } else { names };
+    let (bar, total) = (Bar::new(), names.len() as u64);
+    let (mut plans, mut bytes, mut on) = (Vec::new(), 0, Value::Null);
+    for (done, name) in (0..).zip(&names) {
+        bar.show(Progress { done, total, of: "cleanup" });
+        let answer = call(std::slice::from_ref(name))?;
+        plans.extend(answer["repositories"].as_array().cloned().unwrap_or_default());
+        bytes += answer["frees_bytes"].as_u64().unwrap_or_default();
+        if !answer["frees_on"].is_null() {
+            on = answer["frees_on"].clone();
+        }
+    }
+    Ok(json!({ "applied": apply, "repositories": plans, "frees_bytes": bytes, "frees_on": on }))
+}
+
+/// The names of the repositories that have rules.
+fn with_rules(api: &Api) -> Result<Vec<String>, anyhow::Error> {
+    let answer = api.get(REPOSITORIES)?;
+    let all = answer["repositories"].as_array().cloned().unwrap_or_default();
+    let set = |value: &Value| match value {
+        Value::Null => false,
+        Value::Object(retention) => retention.values().any(|value| !value.is_null()),
+        _ => true,
+    };
+    let ruled =
+        all.iter().filter(|one| ["keep_versions", "keep_unused", "retention"].iter().any(|rule| set(&one[*rule])));
+    Ok(ruled.filter_map(|one| one["name"].as_str().map(str::to_owned)).collect())
+}
+
+fn show(plan: &Plan, done: bool, context: &mut Context<'_>) -> std::io::Result<()> {
+    let name = plain(&plan.repository);
+    for Rule { rule, versions, files, size_bytes, examples } in &plan.rules {
+        let (verb, rest) = (if done { "took away" } else { "takes away" }, versions - examples.len() as u64);
+        let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+        let examples: Vec<String> = examples.iter().map(|example| plain(example).to_string()).collect();
+        writeln!(
+            context.out,
+            "{name}: {rule} {verb} {versions} with {files} files of {size_bytes} bytes: {}{more}",
+            examples.join(", ")
+        )?;
+    }
+    if let Some(until) = &plan.waits_until {
+        writeln!(
+            context.out,
+            "{name}: keep_unused waits until {}: last uses are not recorded for long enough",
+            plain(until)
+        )?;
+    }
+    Ok(())
+}
+
+/// How many bytes come free, and when.
+pub(super) fn frees(bytes: u64, on: Option<&str>) -> String {
+    on.map_or_else(|| format!("frees {bytes} bytes"), |on| format!("frees {bytes} bytes on {}", plain(on)))
+}

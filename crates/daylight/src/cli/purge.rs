@@ -1,0 +1,96 @@
+//! `daylight purge`: takes something away with its bytes, for ever.
+
+use super::api::{Api, ApiFlags, REPOSITORIES, decode};
+use super::cleanup::frees;
+use super::context::Context;
+use super::failure::{Failure, plain};
+use format::percent::segment;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::io::{IsTerminal, stderr, stdin};
+
+/// Take a file, a package or a version away with its bytes, for ever
+///
+/// Its bytes are deleted in the next round of the collector, and earlier states no longer have them either. It cannot be undone, and nobody
+/// can publish it again, not even with the same bytes. Of a remote repository it drops the cached file.
+#[derive(Debug, clap::Args)]
+pub(super) struct Purge {
+    /// The name of the repository
+    #[arg(value_name = "REPO")]
+    repository: String,
+    /// A path, a gem `NAME[:VERSION]`, or an artifact `GROUP:ARTIFACT[:VERSION]`
+    #[arg(value_name = "PATH|NAME[:VERSION]")]
+    what: String,
+    /// The reason, which is shown to whoever publishes it again
+    #[arg(long, value_name = "TEXT")]
+    why: String,
+    /// Purge it without asking
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    flags: ApiFlags,
+}
+
+#[derive(Debug, Deserialize)]
+struct Answer {
+    files: u64,
+    size_bytes: u64,
+    also_in: Vec<String>,
+    frees_bytes: u64,
+    #[serde(default)]
+    frees_on: Option<String>,
+}
+
+impl Answer {
+    fn summary(&self) -> String {
+        format!("{} files of {} bytes", self.files, self.size_bytes)
+    }
+}
+
+impl Purge {
+    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let api = self.flags.api(context)?.patient();
+        if !self.yes {
+            let planned: Answer = decode(self.call(&api, false)?)?;
+            self.confirm(&planned, context)?;
+        }
+        let answer = self.call(&api, true)?;
+        api.print_json(&answer, context)?;
+        let answer: Answer = decode(answer)?;
+        let (what, name) = (plain(&self.what), plain(&self.repository));
+        writeln!(context.err, "purged `{what}` from `{name}`: {}", answer.summary())?;
+        also_in(&answer, context)?;
+        Ok(writeln!(context.err, "{}", frees(answer.frees_bytes, answer.frees_on.as_deref()))?)
+    }
+
+    fn call(&self, api: &Api, apply: bool) -> Result<Value, anyhow::Error> {
+        let body = json!({ "what": self.what, "why": self.why, "apply": apply });
+        api.post(&format!("{REPOSITORIES}/{}/purge", segment(&self.repository)), &body)
+    }
+
+    /// Asks for what is named once more. Without a terminal nothing is purged.
+    fn confirm(&self, planned: &Answer, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let (what, summary) = (plain(&self.what), planned.summary());
+        if !stdin().is_terminal() || !stderr().is_terminal() {
+            let text = format!("`{what}` has {summary}, and there is no terminal to ask on: nothing was purged");
+            return Err(Failure::usage(text, "`--yes` purges it without asking").into());
+        }
+        also_in(planned, context)?;
+        write!(context.err, "`{what}` has {summary}. To purge it for ever, type it again: ")?;
+        context.err.flush()?;
+        let mut typed = String::new();
+        stdin().read_line(&mut typed)?;
+        match typed.trim_end_matches(['\n', '\r']) == self.what {
+            true => Ok(()),
+            false => Err(Failure::new("that is something else: nothing was purged", None).into()),
+        }
+    }
+}
+
+fn also_in(answer: &Answer, context: &mut Context<'_>) -> std::io::Result<()> {
+    if answer.also_in.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<String> = answer.also_in.iter().map(|name| format!("`{}`", plain(name))).collect();
+    writeln!(context.err, "the same bytes are also in {}, which keep them", names.join(", "))
+}

@@ -1,0 +1,87 @@
+//! When things were last used: by the day, from events that ended, off the path of requests.
+//!
+//! What is unknown counts as used. Recording begins at a moment, and whatever may have been lost begins it anew.
+
+use crate::error::Error;
+use crate::repository::Repository;
+use store::Store;
+use telemetry::{Event, Millis, Subject};
+
+/// A day, in milliseconds.
+const DAY: i64 = 86_400_000;
+
+/// The name under which the use of what an event is about is recorded; `None`: it is about no published file.
+pub fn used_name(subject: &Subject) -> Option<String> {
+    match subject.kind {
+        "gem" | "gemspec" => Some(subject.version.to_string()),
+        "artifact" | "pom" | "checksum" => Some(version_name(&subject.package, &subject.version)),
+        "file" => Some(subject.package.to_string()),
+        _ => None,
+    }
+    .filter(|name| !name.is_empty())
+}
+
+/// The name under which uses of a version of a package are recorded.
+pub(crate) fn version_name(package: &str, version: &str) -> String {
+    format!("{package}:{version}")
+}
+
+/// The last uses in one repository.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LastUses<'a> {
+    store: &'a Store,
+    repository: &'a Repository,
+    /// Since when uses are recorded.
+    since: Millis,
+}
+
+impl<'a> LastUses<'a> {
+    pub(crate) async fn of(store: &'a Store, repository: &'a Repository, event: &mut Event) -> Result<Self, Error> {
+        let since = store.uses_since(event).await?;
+        Ok(Self { store, repository, since })
+    }
+
+    /// The moment from which a rule that keeps what was used in the last so many seconds can take something away, if it is later than
+    /// `now`.
+    pub(crate) fn waits_until(self, keep_s: u64, now: Millis) -> Option<Millis> {
+        let keep = i64::try_from(keep_s).unwrap_or(i64::MAX).saturating_mul(1_000);
+        Some(Millis(self.since.0.saturating_add(keep))).filter(|until| *until >= now)
+    }
+
+    /// The last uses of names that begin with `prefix`.
+    pub(crate) async fn beginning(self, prefix: &str, event: &mut Event) -> Result<Uses, Error> {
+        let days = self.store.last_uses(self.repository.id, prefix, event).await?;
+        Ok(Uses { since: self.since, days })
+    }
+}
+
+/// Some last uses, ordered by name.
+#[derive(Debug, Clone)]
+pub(crate) struct Uses {
+    since: Millis,
+    days: Vec<(String, i64)>,
+}
+
+impl Uses {
+    /// When what was published then was last used under one of the names that `is` accepts, or may have been: a day counts to its end,
+    /// and nothing is older than the beginning of the recording.
+    pub(crate) fn last(&self, published: Millis, is: impl Fn(&str) -> bool) -> Millis {
+        let days = self.days.iter().filter(|(name, _)| is(name)).map(|(_, day)| *day);
+        let used = days.max().map_or(i64::MIN, |day| day.saturating_add(1).saturating_mul(DAY) - 1);
+        Millis(used.max(self.since.0).max(published.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_use_counts_to_the_end_of_its_day_and_what_is_unknown_since_the_recording_began() {
+        let uses = Uses { since: Millis(2 * DAY), days: vec![("a-1".into(), 1), ("a-2".into(), 4)] };
+        assert_eq!(uses.last(Millis(1), |name| name == "a-2"), Millis(5 * DAY - 1));
+        assert_eq!(uses.last(Millis(1), |name| name == "a-1"), Millis(2 * DAY));
+        assert_eq!(uses.last(Millis(9 * DAY), |name| name == "a-1"), Millis(9 * DAY));
+        assert_eq!(uses.last(Millis(1), |_| false), Millis(2 * DAY));
+    }
+}

@@ -1,0 +1,92 @@
+//! Which versions the rules of a repository keep. A version goes only if rules are set and none of them keeps it.
+
+use crate::record::RepositoryRecord;
+use telemetry::Millis;
+
+/// The rules of a repository at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CleanupRules {
+    versions: Option<u64>,
+    /// What was used at this moment or later is kept.
+    used_since: Option<Millis>,
+}
+
+impl CleanupRules {
+    /// The rules of a repository at `now`; `None`: it has none.
+    pub(crate) fn of(record: &RepositoryRecord, now: Millis) -> Option<Self> {
+        let used_since = record.keep_unused_s.map(|seconds| before(now, seconds));
+        let rules = Self { versions: record.keep_versions, used_since };
+        (rules.versions.is_some() || rules.used_since.is_some()).then_some(rules)
+    }
+
+    /// Whether it matters when something was last used.
+    pub(crate) fn ask_uses(&self) -> bool {
+        self.used_since.is_some()
+    }
+
+    /// The name of the rules, as it is recorded with what they take away.
+    pub(crate) fn name(&self) -> &'static str {
+        match (self.versions, self.used_since) {
+            (Some(_), Some(_)) => "keep_versions, keep_unused",
+            (Some(_), None) => "keep_versions",
+            _ => "keep_unused",
+        }
+    }
+
+    /// Whether something that was last used then goes, if no other rule keeps it.
+    pub(crate) fn is_unused(&self, used: Millis) -> bool {
+        self.used_since.is_none_or(|since| used < since)
+    }
+
+    /// Those of a package's versions that no rule keeps, oldest first.
+    pub(crate) fn surplus<T>(&self, mut versions: Vec<Dated<T>>) -> Vec<Dated<T>> {
+        versions.sort_by_key(|version| version.published);
+        let kept = self.versions.map_or(0, |kept| usize::try_from(kept).unwrap_or(usize::MAX));
+        versions.truncate(versions.len().saturating_sub(kept));
+        versions.retain(|version| self.is_unused(version.used));
+        versions
+    }
+}
+
+/// A version with the moments that rules compare.
+#[derive(Debug, Clone)]
+pub(crate) struct Dated<T> {
+    pub(crate) what: T,
+    pub(crate) published: Millis,
+    /// When it was last used, or may have been.
+    pub(crate) used: Millis,
+}
+
+/// So many seconds before.
+fn before(now: Millis, seconds: u64) -> Millis {
+    let millis = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000);
+    Millis(now.0.saturating_sub(millis))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use store::RepositoryKind;
+
+    /// The versions that go, of those published at 1, 2, 3 and so on and last used at these moments.
+    fn gone(versions: Option<u64>, unused_s: Option<u64>, now: i64, used: &[i64]) -> Vec<usize> {
+        let mut record = RepositoryRecord::new("r", "gem", RepositoryKind::Hosted, Millis(0));
+        (record.keep_versions, record.keep_unused_s) = (versions, unused_s);
+        let all = used.iter().enumerate().rev().map(|(at, used)| Dated {
+            what: at + 1,
+            published: Millis(at as i64 + 1),
+            used: Millis(*used),
+        });
+        let Some(rules) = CleanupRules::of(&record, Millis(now)) else { return Vec::new() };
+        rules.surplus(all.collect()).into_iter().map(|version| version.what).collect()
+    }
+
+    #[test]
+    fn a_version_goes_only_if_no_rule_keeps_it() {
+        assert_eq!(gone(None, None, 9_000, &[1, 1, 1]), [0; 0], "without rules everything stays");
+        assert_eq!(gone(Some(1), None, 9_000, &[9_000, 1, 1]), [1, 2]);
+        assert_eq!(gone(Some(3), None, 9_000, &[1, 1, 1]), [0; 0]);
+        assert_eq!(gone(None, Some(5), 9_000, &[3_999, 4_000, 9_000]), [1]);
+        assert_eq!(gone(Some(1), Some(5), 9_000, &[4_000, 3_000, 1]), [2], "the newest is kept, and what was used");
+    }
+}

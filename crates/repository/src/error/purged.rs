@@ -1,0 +1,33 @@
+//! What is answered of something that was purged.
+
+use telemetry::{Millis, Reason};
+
+/// What is answered of something that was purged.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Purged {
+    /// It was there at an earlier moment, and its bytes are gone.
+    #[error("`{what}` was purged on {at}, with its bytes")]
+    Gone {
+        /// The file or version.
+        what: String,
+        /// When.
+        at: Millis,
+    },
+    /// It stays taken, also for the same bytes.
+    #[error("`{what}` was purged and cannot be published again: {why}")]
+    Taken {
+        /// The file or version.
+        what: String,
+        /// The reason that was given.
+        why: String,
+    },
+}
+
+impl Purged {
+    pub(super) fn reason(&self) -> Reason {
+        match self {
+            Self::Gone { .. } => Reason::Unkept,
+            Self::Taken { .. } => Reason::VersionTaken,
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! A change of versions of one gem that are there, by operators: cleanup, purge, and bringing back. Decided by all that the gem has, and
+//! again when that changed meanwhile.
+
+use crate::actor::Actor;
+use crate::error::Error;
+use crate::gem::hosted::Hosted;
+use crate::gem::info_lines::{facts, render_info};
+use crate::repository::Repository;
+use crate::visible;
+use crate::workers::aside;
+use format::gem;
+use std::sync::Arc;
+use store::{Change, CommitError, Entry, Expect, Lane, State, UnitRows};
+use telemetry::{Event, Millis, Op};
+
+/// How often a change that lost a race tries again.
+const TRIES: usize = 100;
+
+/// Changes versions of the gem `name`: `which` says, of all that it has, what is to be how. Returns what was changed.
+pub(crate) async fn change(
+    hosted: Hosted<'_>,
+    name: &str,
+    which: impl Fn(&[Entry], Millis) -> Result<Vec<Entry>, Error>,
+    by: Actor<'_>,
+    reload: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
+    event: &mut Event,
+) -> Result<Vec<Entry>, Error> {
+    let (store, id, mut repository) = (hosted.store, hosted.repository.id, hosted.repository.clone());
+    for _ in 0..TRIES {
+        let unit = store.unit(id, name, Lane::Change, event).await?;
+        let at = store.now();
+        let changed = which(&unit.entries, at)?;
+        if changed.is_empty() {
+            return Ok(changed);
+        }
+        let (rows, seq, seen_by) = (unit.entries.len() * changed.len(), unit.seq, repository.clone());
+        let render = move || announced(unit, changed, &seen_by, at);
+        let changed = aside(&hosted.context.workers, Lane::Change, Op::IndexRender, rows, event, render).await?;
+        let entries = changed.iter().cloned().map(|entry| Change::Entry { repository: id, entry });
+        let expect = vec![repository.unchanged(), Expect::UnitAt { repository: id, unit: name.to_owned(), seq }];
+        let batch = by.batch(at, expect, entries.collect());
+        match store.commit(batch, event).await {
+            Ok(_) => {
+                hosted.push_cache.forget(id, name);
+                return Ok(changed);
+            }
+            Err(CommitError::Conflict(conflict))
+                if matches!(conflict.0, Expect::UnitAt { .. } | Expect::NoChangeAfter(_)) => {}
+            Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::BlobKept(_)) => {
+                return Err(Error::RemovedForGood(name.to_owned()));
+            }
+            Err(CommitError::Conflict(_)) => repository = reload(event).await?,
+            Err(CommitError::Error(error)) => return Err(error.into()),
+        }
+    }
+    Err(Error::Contended(name.to_owned()))
+}
+
+/// The changed entries, each with the line that announces it, where it comes or goes.
+fn announced(unit: UnitRows, changed: Vec<Entry>, repository: &Repository, at: Millis) -> Result<Vec<Entry>, Error> {
+    let mut after = unit.entries;
+    let mut announced = Vec::with_capacity(changed.len());
+    for mut entry in changed {
+        let Some(place) = after.iter().position(|before| before.key == entry.key) else { continue };
+        let comes_or_goes = after[place].state != entry.state;
+        after[place] = entry.clone();
+        if comes_or_goes {
+            let package = facts(&entry)?;
+            let seen = visible(&after, repository.whole(at));
+            let md5 = gem::info::md5_hex(&render_info(seen, repository.info_format())?);
+            let op = match entry.state {
+                State::Live => gem::versions::Op::Push,
+                State::Withdrawn => gem::versions::Op::Yank,
+            };
+            let (number, platform) = (package.number.as_str(), &package.platform);
+            entry.line = Some(gem::versions::line(&package.name, op, number, platform, &md5));
+        }
+        announced.push(entry);
+    }
+    Ok(announced)
+}

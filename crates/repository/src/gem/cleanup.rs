@@ -1,0 +1,74 @@
+//! Which versions of gems the rules of a repository no longer keep, and taking them away.
+
+use crate::cleanup::last_use::Uses;
+use crate::cleanup::rules::{CleanupRules, Dated};
+use crate::cleanup::{Cleanup, CleanupPlan, first_published};
+use crate::error::Error;
+use crate::gem::change_versions::change;
+use crate::gem::hosted::Hosted;
+use crate::gem::info_lines::facts;
+use crate::repository::Repository;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use store::{Entry, Lane, State, Withdrawal};
+use telemetry::{Event, Millis};
+
+/// Gems asked of the store at once.
+const PAGE: usize = 1_000;
+
+/// Adds to the plan what goes. With somebody who does it, it goes.
+pub(crate) async fn cleanup(
+    hosted: Hosted<'_>,
+    cleanup: Cleanup<'_>,
+    reload: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
+    plan: &mut CleanupPlan,
+    event: &mut Event,
+) -> Result<(), Error> {
+    let Cleanup { rules, uses, by, at } = cleanup;
+    let mut after = String::new();
+    loop {
+        let names = hosted.store.units(hosted.repository.id, &after, PAGE, event).await?;
+        for name in &names {
+            let used = match rules.ask_uses() {
+                true => Some(uses.beginning(&format!("{name}-"), event).await?),
+                false => None,
+            };
+            let gone = match by {
+                None => {
+                    let unit = hosted.store.unit(hosted.repository.id, name, Lane::Index, event).await?;
+                    surplus(&unit.entries, rules, used.as_ref(), at)?
+                }
+                Some(by) => {
+                    let which = |entries: &[Entry], at| surplus(entries, rules, used.as_ref(), at);
+                    change(hosted, name, which, by, &reload, event).await?
+                }
+            };
+            for entry in gone {
+                plan.add(rules.name(), &entry.key, 1, entry.hashes.size_bytes);
+            }
+        }
+        match names.last() {
+            Some(last) if names.len() == PAGE => after.clone_from(last),
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// The entries of the versions that no rule keeps, withdrawn. A version is a number, with its builds for all platforms.
+fn surplus(entries: &[Entry], rules: CleanupRules, uses: Option<&Uses>, at: Millis) -> Result<Vec<Entry>, Error> {
+    let mut versions: BTreeMap<String, Vec<&Entry>> = BTreeMap::new();
+    for entry in entries.iter().filter(|entry| entry.state == State::Live) {
+        versions.entry(facts(entry)?.number.as_str().to_owned()).or_default().push(entry);
+    }
+    let dated = versions.into_iter().filter_map(|(number, builds)| {
+        let (name, came) =
+            (format!("{}-{number}", builds.first()?.unit), builds.iter().map(|entry| entry.changed).max()?);
+        // Clients may ask for a build under another name of its platform.
+        let is = |used: &str| used.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+        let used = uses.map_or(at, |uses| uses.last(came, is));
+        Some(Dated { published: first_published(&builds)?, used, what: builds })
+    });
+    let gone = rules.surplus(dated.collect()).into_iter().flat_map(|version| version.what);
+    let rule = Withdrawal::Cleanup { rule: rules.name().to_owned() };
+    Ok(gone.map(|entry| entry.withdrawn(rule.clone(), at)).collect())
+}

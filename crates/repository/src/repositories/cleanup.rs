@@ -1,0 +1,135 @@
+//! Cleanup: what the rules of repositories no longer keep is planned, and taken away when somebody says so.
+
+use crate::actor::Actor;
+use crate::cleanup::last_use::{LastUses, used_name};
+use crate::cleanup::rules::CleanupRules;
+use crate::cleanup::{Cleanup, CleanupPlan};
+use crate::error::Error;
+use crate::format::Format;
+use crate::gem;
+use crate::maven;
+use crate::repositories::Repositories;
+use crate::repository::Repository;
+use format::tree;
+use std::sync::Arc;
+use std::time::Duration;
+use store::RepositoryKind;
+use telemetry::{Event, Millis};
+
+/// Cached files asked of the store at once.
+const PAGE: usize = 1_000;
+
+impl Repositories {
+    /// Plans the cleanup of these repositories; with none named, of all that have rules. `by`: who does it; with nobody, nothing changes.
+    pub async fn cleanup(
+        &self,
+        names: &[String],
+        by: Option<Actor<'_>>,
+        event: &mut Event,
+    ) -> Result<Vec<CleanupPlan>, Error> {
+        let _turn = self.cleaning.lock().await;
+        let mut all = Vec::new();
+        for name in names {
+            all.push(self.find(name, event).await?.0);
+        }
+        if names.is_empty() {
+            all.extend(self.table(event).await?.by_name.values().cloned());
+            all.sort_by(|a, b| a.record.name.cmp(&b.record.name));
+        }
+        let mut plans = Vec::new();
+        for repository in all {
+            let at = self.store.now();
+            let rules = CleanupRules::of(&repository.record, at);
+            if rules.is_none() && repository.record.retention.is_none() && names.is_empty() {
+                continue;
+            }
+            let mut plan = CleanupPlan::new(&repository.record.name);
+            if let Some(rules) = rules {
+                self.cleanup_one(&repository, rules, by, at, &mut plan, event).await?;
+            }
+            if repository.record.retention.is_some() {
+                self.cleanup_snapshots(&repository, by, &mut plan, event).await?;
+            }
+            plans.push(plan);
+        }
+        Ok(plans)
+    }
+
+    /// After how long the bytes that a cleanup took away are deleted: it can be undone until then, and the collector looks twice.
+    pub fn undo_period(&self) -> Duration {
+        let life = self.store.blob_life();
+        life.undo + life.collect_after
+    }
+
+    async fn cleanup_one(
+        &self,
+        repository: &Arc<Repository>,
+        rules: CleanupRules,
+        by: Option<Actor<'_>>,
+        at: Millis,
+        plan: &mut CleanupPlan,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let uses = LastUses::of(&self.store, repository, event).await?;
+        let cleanup = Cleanup { rules, uses, by, at };
+        plan.waits_until = repository.record.keep_unused_s.and_then(|keep| uses.waits_until(keep, at));
+        match (repository.record.kind, repository.format) {
+            (RepositoryKind::Remote, _) => self.cleanup_cached(repository, cleanup, plan, event).await,
+            (RepositoryKind::Hosted, Format::Gem) => {
+                let settings = self.table(event).await?.stamp;
+                let hosted = self.hosted(repository, &settings).ok_or(Error::GivenUp)?;
+                let reload = async |event: &mut Event| self.again(repository, event).await;
+                Box::pin(gem::cleanup::cleanup(hosted, cleanup, reload, plan, event)).await
+            }
+            (RepositoryKind::Hosted, Format::Maven) => {
+                Box::pin(maven::cleanup::cleanup(self.files(repository), cleanup, plan, event)).await
+            }
+            (RepositoryKind::Hosted, Format::Raw) | (RepositoryKind::Group, _) => Ok(()),
+        }
+    }
+
+    /// Drops cached files of an upstream that nobody used.
+    async fn cleanup_cached(
+        &self,
+        repository: &Repository,
+        cleanup: Cleanup<'_>,
+        plan: &mut CleanupPlan,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let Cleanup { rules, uses, by, .. } = cleanup;
+        let mut after = String::new();
+        loop {
+            let rows = self.store.cached_files(repository.origin, "", &after, PAGE, event).await?;
+            for (path, cached) in &rows {
+                // Lists of versions are small, and others than clients ask for them.
+                let Some(name) = used_name(&repository.file(path).subject("file")) else { continue };
+                let used = uses.beginning(&name, event).await?.last(cached.fetched, |used| used == name);
+                if !rules.is_unused(used) {
+                    continue;
+                }
+                if by.is_some() {
+                    self.store.forget_cached(repository.origin, path, event).await?;
+                    self.store.upstream_changed(repository.id, tree::folder(path));
+                }
+                plan.add(rules.name(), path, 1, cached.hashes.size_bytes);
+            }
+            match rows.last() {
+                Some((last, _)) if rows.len() == PAGE => after.clone_from(last),
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Builds of snapshots that their retention no longer keeps.
+    async fn cleanup_snapshots(
+        &self,
+        repository: &Arc<Repository>,
+        by: Option<Actor<'_>>,
+        plan: &mut CleanupPlan,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let releases = self.of_maven();
+        let found = |path: &str, size_bytes: u64| plan.add("retention", path, 1, size_bytes);
+        maven::retention::clean(self.files(repository), &releases, by.is_some(), found, event).await
+    }
+}

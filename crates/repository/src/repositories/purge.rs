@@ -1,0 +1,147 @@
+//! Purging: an operator takes something away with its bytes, and nobody can bring it back or publish it again.
+
+use crate::actor::Actor;
+use crate::bad_setting::BadSetting;
+use crate::cleanup::CleanupPlan;
+use crate::cleanup::purge::{PurgePlan, WHY_MAX};
+use crate::error::Error;
+use crate::format::Format;
+use crate::gem::purge::Named;
+use crate::repositories::Repositories;
+use crate::repositories::contents::PageRequest;
+use crate::repository::Repository;
+use crate::{gem, tree};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use store::{Entry, RepositoryKind};
+use telemetry::Event;
+
+/// Cached files asked of the store at once.
+const PAGE: usize = 1_000;
+
+impl Repositories {
+    /// Purges what is named: a path of files, a package or a version of one. Of a remote repository, drops the cached files. `by`: who
+    /// does it; with nobody, nothing changes.
+    pub async fn purge(
+        &self,
+        name: &str,
+        what: &str,
+        why: &str,
+        by: Option<Actor<'_>>,
+        event: &mut Event,
+    ) -> Result<PurgePlan, Error> {
+        if why.trim().is_empty() || why.len() > WHY_MAX {
+            let text = format!("a purge needs a reason of 1 to {WHY_MAX} bytes");
+            return Err(BadSetting::new(text, "`--why TEXT`; it is shown to whoever publishes that again").into());
+        }
+        if what.trim_matches('/').is_empty() {
+            let text = "a purge names what goes";
+            return Err(BadSetting::new(text, "a path, a package, or a package and a version: `NAME:VERSION`").into());
+        }
+        let _turn = self.cleaning.lock().await;
+        let (repository, settings) = self.find(name, event).await?;
+        let mut plan = CleanupPlan::new(name);
+        let at = self.store.now();
+        let entries = match (repository.record.kind, repository.format) {
+            (RepositoryKind::Group, _) => {
+                let text = format!("`{name}` is a group and holds nothing itself");
+                return Err(BadSetting::new(text, "name the member that holds it").into());
+            }
+            (RepositoryKind::Remote, _) => {
+                let path = path_of(&repository, what);
+                self.purge_cached(&repository, &path, by.is_some(), &mut plan, event).await?;
+                let frees_bytes = plan.rules.iter().map(|rule| rule.size_bytes).sum();
+                return Ok(PurgePlan { plan, also_in: BTreeSet::new(), frees_bytes });
+            }
+            (RepositoryKind::Hosted, Format::Gem) => {
+                let hosted = self.hosted(&repository, &settings).ok_or(Error::GivenUp)?;
+                let reload = async |event: &mut Event| self.again(&repository, event).await;
+                Box::pin(gem::purge::purge(hosted, Named::read(what), why, by, reload, event)).await?
+            }
+            (RepositoryKind::Hosted, Format::Maven | Format::Raw) => {
+                let path = path_of(&repository, what);
+                Box::pin(tree::purge::purge(self.files(&repository), &path, why, by, at, event)).await?
+            }
+        };
+        if entries.is_empty() {
+            return Err(Error::NoSuchFile(what.to_owned()));
+        }
+        for entry in &entries {
+            plan.add("purge", &entry.key, 1, entry.hashes.size_bytes);
+        }
+        self.shared_with(&repository, &entries, plan, event).await
+    }
+
+    /// Brings back versions of a gem that a cleanup took away; says how many.
+    pub(crate) async fn restore_versions(
+        &self,
+        repository: &Arc<Repository>,
+        what: &str,
+        by: Actor<'_>,
+        event: &mut Event,
+    ) -> Result<u64, Error> {
+        let settings = self.table(event).await?.stamp;
+        let hosted = self.hosted(repository, &settings).ok_or(Error::GivenUp)?;
+        let reload = async |event: &mut Event| self.again(repository, event).await;
+        Box::pin(gem::purge::restore(hosted, Named::read(what), by, reload, event)).await
+    }
+
+    async fn purge_cached(
+        &self,
+        repository: &Repository,
+        path: &str,
+        apply: bool,
+        plan: &mut CleanupPlan,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let (part, mut after) = (PageRequest { path, after: "", limit: PAGE }, String::new());
+        loop {
+            let rows = self.store.cached_files(repository.origin, path, &after, PAGE, event).await?;
+            for (path, cached) in rows.iter().filter(|(path, _)| part.has(path)) {
+                plan.add("purge", path, 1, cached.hashes.size_bytes);
+            }
+            match rows.last() {
+                Some((last, _)) if rows.len() == PAGE => after.clone_from(last),
+                _ => break,
+            }
+        }
+        match plan.rules.is_empty() {
+            true => Err(Error::NoSuchFile(path.to_owned())),
+            false if apply => self.forget_files(repository, path, event).await.map(drop),
+            false => Ok(()),
+        }
+    }
+
+    /// The plan, with the other repositories that have live entries of the same bytes.
+    async fn shared_with(
+        &self,
+        repository: &Repository,
+        entries: &[Entry],
+        plan: CleanupPlan,
+        event: &mut Event,
+    ) -> Result<PurgePlan, Error> {
+        let known = self.table(event).await?;
+        let mut purge = PurgePlan { plan, also_in: BTreeSet::new(), frees_bytes: 0 };
+        let sizes = entries.iter().map(|entry| (entry.hashes.sha256, entry.hashes.size_bytes));
+        for (digest, size_bytes) in sizes.collect::<BTreeMap<_, _>>() {
+            let ids = self.store.named_by(digest, event).await?;
+            let others = known.by_name.values().filter(|one| one.id != repository.id && ids.contains(&one.id));
+            purge.also_in.extend(others.map(|one| one.record.name.clone()));
+            if ids.iter().all(|id| *id == repository.id) {
+                purge.frees_bytes += size_bytes;
+            }
+        }
+        Ok(purge)
+    }
+}
+
+/// The path that is meant: itself, or the folder of `G:A` or `G:A:V`.
+fn path_of<'a>(repository: &Repository, what: &'a str) -> Cow<'a, str> {
+    match (repository.format, what.split_once(':')) {
+        (Format::Maven, Some((group, rest))) => {
+            Cow::Owned(format!("{}/{}", group.replace('.', "/"), rest.replace(':', "/")))
+        }
+        _ => Cow::Borrowed(what.trim_matches('/')),
+    }
+}

@@ -1,0 +1,43 @@
+//! Purging a file of a hosted tree, or all below a path: live ones and those that were deleted before.
+
+use crate::actor::Actor;
+use crate::cleanup::purge::purged;
+use crate::error::Error;
+use crate::tree::{Tree, folder};
+use std::collections::BTreeSet;
+use store::Entry;
+use telemetry::{Event, Millis};
+
+/// Entries asked of the store at once.
+const PAGE: usize = 1_000;
+
+/// The files at `path` and below it that a purge changes. With somebody who does it, they are purged.
+pub(crate) async fn purge(
+    tree: Tree<'_>,
+    path: &str,
+    why: &str,
+    by: Option<Actor<'_>>,
+    at: Millis,
+    event: &mut Event,
+) -> Result<Vec<Entry>, Error> {
+    let below =
+        |entry: &Entry| entry.key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let which = |rows: &[Entry]| -> Vec<Entry> {
+        rows.iter().filter(|entry| below(entry)).filter_map(|entry| purged(entry, why, at)).collect()
+    };
+    let (mut found, mut after) = (Vec::new(), String::new());
+    loop {
+        let rows = tree.store.entries_beginning(tree.repository.id, path, &after, PAGE, event).await?;
+        found.extend(which(&rows));
+        match rows.last() {
+            Some(last) if rows.len() == PAGE => after.clone_from(&last.key),
+            _ => break,
+        }
+    }
+    if let Some(by) = by {
+        let folders: BTreeSet<String> = found.iter().map(|entry| entry.unit.clone()).collect();
+        let all = async |folder: &str, event: &mut Event| folder::change(tree, folder, which, by, at, event).await;
+        folder::each(&folders.into_iter().collect::<Vec<_>>(), all, event).await?;
+    }
+    Ok(found)
+}

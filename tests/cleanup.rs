@@ -1,0 +1,276 @@
+//! Cleanup and purge: what rules no longer keep is planned, goes when somebody says so, and comes back within the time for undoing; what
+//! is purged never does.
+
+use crate::world::{Answer, FIRST, Gem, Upstream, World};
+use serde_json::{Value, json};
+
+/// A server whose clock stands still.
+fn world() -> World {
+    let world = World::start_in_conformance(&[]);
+    set_time(&world, "2100-01-01T00:00:00Z");
+    world
+}
+
+fn set_time(world: &World, moment: &str) {
+    let path = format!("/repository/{FIRST}/set_time");
+    world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
+}
+
+fn set(world: &World, name: &str, settings: &Value) {
+    world.admin().patch_json(&format!("/api/v1/repositories/{name}"), settings).expect(200);
+}
+
+fn cleanup(world: &World, name: &str, apply: bool) -> Value {
+    world.admin().post_json("/api/v1/cleanup", &json!({"repositories": [name], "apply": apply})).expect(200).json()
+}
+
+/// What goes by each rule, as it is named.
+fn examples(answer: &Value) -> Vec<String> {
+    let rules = answer["repositories"][0]["rules"].as_array().unwrap();
+    let mut all: Vec<String> = rules
+        .iter()
+        .flat_map(|rule| rule["examples"].as_array().unwrap())
+        .map(|one| one.as_str().unwrap().into())
+        .collect();
+    all.sort();
+    all
+}
+
+fn purge(world: &World, name: &str, what: &str, apply: bool) -> Answer {
+    let body = json!({"what": what, "why": "a key was in it", "apply": apply});
+    world.admin().post_json(&format!("/api/v1/repositories/{name}/purge"), &body)
+}
+
+/// A repository with four versions of a gem, one of them for two platforms, each published a day after the one before.
+fn gems(world: &World) {
+    world.repository("gems", false);
+    for (day, version) in (1..).zip(["1.0.0", "2.0.0", "1.1.0", "3.0.0"]) {
+        set_time(world, &format!("2100-01-0{day}T00:00:00Z"));
+        world.admin().push("gems", &Gem::new("lamp", version)).expect(200);
+    }
+    world.admin().push("gems", &Gem::new("lamp", "2.0.0").platform("java")).expect(200);
+    world.admin().push("gems", &Gem::new("oil", "1.0.0")).expect(200);
+}
+
+fn versions(world: &World) -> Vec<String> {
+    let info = world.anon().get("/repository/gems/info/lamp").expect(200);
+    info.text().lines().skip(1).map(|line| line.split(' ').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_last_published_versions_of_each_gem_stay_and_a_second_cleanup_has_nothing_to_do() {
+    let world = world();
+    gems(&world);
+    set(&world, "gems", &json!({"keep_versions": 2}));
+    let before = versions(&world);
+    let plan = cleanup(&world, "gems", false);
+    assert_eq!(examples(&plan), ["lamp-1.0.0", "lamp-2.0.0", "lamp-2.0.0-java"], "{plan}");
+    assert_eq!(plan["repositories"][0]["rules"][0]["rule"], "keep_versions");
+    assert!(plan["frees_bytes"].as_u64().unwrap() > 0 && plan["frees_on"].is_string(), "{plan}");
+    assert_eq!(versions(&world), before, "a plan changes nothing");
+    assert_eq!(examples(&cleanup(&world, "gems", true)), examples(&plan));
+    assert_eq!(versions(&world), ["1.1.0", "3.0.0"]);
+    world.anon().get("/repository/gems/gems/lamp-1.0.0.gem").expect(404);
+    world.anon().get("/repository/gems/gems/oil-1.0.0.gem").expect(200);
+    assert_eq!(examples(&cleanup(&world, "gems", true)), [""; 0]);
+    let lines = world.anon().get("/repository/gems/versions").expect(200);
+    assert!(lines.text().contains("lamp -1.0.0 "), "{}", lines.text());
+}
+
+#[test]
+fn versions_that_a_cleanup_took_away_come_back_within_a_week_and_no_later() {
+    let world = world();
+    gems(&world);
+    set(&world, "gems", &json!({"keep_versions": 1}));
+    cleanup(&world, "gems", true);
+    assert_eq!(versions(&world), ["3.0.0"]);
+    let restore =
+        |what: &str| world.admin().post_json(&format!("/api/v1/repositories/gems/contents/{what}"), &json!({}));
+    assert_eq!(restore("lamp:2.0.0").expect(200).json(), json!({"restored": 2}));
+    let mut back = versions(&world);
+    back.sort();
+    assert_eq!(back, ["2.0.0", "2.0.0-java", "3.0.0"]);
+    world.anon().get("/repository/gems/gems/lamp-2.0.0-java.gem").expect(200);
+    restore("lamp:2.0.0").expect(404);
+    set_time(&world, "2100-01-30T00:00:00Z");
+    restore("lamp").expect(404);
+}
+
+#[test]
+fn releases_of_an_artifact_go_by_the_same_rule_and_its_snapshots_stay() {
+    let world = world();
+    world.tree("libs", "maven");
+    let put = |path: &str| world.admin().put("libs", path, path.as_bytes()).expect(201);
+    for (day, version) in (1..).zip(["1.0", "1.1", "1.2"]) {
+        set_time(&world, &format!("2100-01-0{day}T00:00:00Z"));
+        put(&format!("org/example/lamp/{version}/lamp-{version}.jar"));
+    }
+    put("org/example/lamp/2.0-SNAPSHOT/lamp-2.0-20260101.000000-1.jar");
+    put("org/example/oil/1.0/oil-1.0.jar");
+    set(&world, "libs", &json!({"keep_versions": 1}));
+    assert_eq!(examples(&cleanup(&world, "libs", false)), ["org.example:lamp:1.0", "org.example:lamp:1.1"]);
+    cleanup(&world, "libs", true);
+    let path = |version: &str| format!("/repository/libs/org/example/lamp/{version}/lamp-{version}.jar");
+    world.anon().get(&path("1.0")).expect(404);
+    world.anon().get(&path("1.2")).expect(200);
+    world.anon().get("/repository/libs/org/example/lamp/2.0-SNAPSHOT/lamp-2.0-20260101.000000-1.jar").expect(200);
+    assert_eq!(examples(&cleanup(&world, "libs", true)), [""; 0]);
+    world.admin().post_json("/api/v1/repositories/libs/contents/org/example/lamp/1.0", &json!({})).expect(200);
+    world.anon().get(&path("1.0")).expect(200);
+}
+
+#[test]
+fn what_is_used_stays_and_the_rule_waits_until_uses_were_recorded_for_long_enough() {
+    let world = world();
+    gems(&world);
+    world.tree("libs", "maven");
+    world.make(&json!({"name": "all", "format": "maven", "members": ["libs"]}));
+    for version in ["1.0", "1.1"] {
+        world.admin().put("libs", &format!("org/lamp/{version}/lamp-{version}.jar"), version.as_bytes()).expect(201);
+    }
+    let keep = |time: &str| {
+        for name in ["gems", "libs"] {
+            set(&world, name, &json!({"keep_unused": time}));
+        }
+    };
+    keep("36500d");
+    set_time(&world, "2100-02-20T12:00:00Z");
+    let plan = cleanup(&world, "gems", true);
+    assert_eq!((examples(&plan), plan["frees_on"].is_null()), (vec![], true), "{plan}");
+    let until = plan["repositories"][0]["waits_until"].as_str().unwrap();
+    assert!(until > "2100-02-20", "the recording began with the server: {until}");
+    keep("90d");
+    world.anon().get("/repository/gems/gems/lamp-1.0.0.gem").expect(200);
+    world.anon().get("/repository/gems/gems/lamp-2.0.0-java.gem").expect(200);
+    world.anon().get("/repository/all/org/lamp/1.0/lamp-1.0.jar").expect(200);
+    assert_eq!(examples(&cleanup(&world, "gems", true)), [""; 0], "all was published less than 90 days before");
+    set_time(&world, "2100-04-20T12:00:00Z");
+    let plan = cleanup(&world, "gems", false);
+    assert_eq!(plan["repositories"][0]["waits_until"], Value::Null, "{plan}");
+    assert_eq!(examples(&plan), ["lamp-1.1.0", "lamp-3.0.0", "oil-1.0.0"], "{plan}");
+    assert_eq!(examples(&cleanup(&world, "libs", true)), ["org:lamp:1.1"]);
+    world.anon().get("/repository/all/org/lamp/1.0/lamp-1.0.jar").expect(200);
+    world.anon().get("/repository/all/org/lamp/1.1/lamp-1.1.jar").expect(404);
+}
+
+#[test]
+fn cached_files_that_nobody_uses_are_dropped_and_fetched_again_when_somebody_asks() {
+    let (world, upstream) = (world(), Upstream::start());
+    world.make(&json!({"name": "far", "format": "raw", "remote": {"urls": [upstream.url()]}, "keep_unused": "30d"}));
+    for path in ["a/old", "a/new"] {
+        upstream.file(&format!("/{path}"), path);
+        world.anon().get(&format!("/repository/far/{path}")).expect(200);
+    }
+    set_time(&world, "2102-01-01T00:00:00Z");
+    world.anon().get("/repository/far/a/new").expect(200);
+    assert_eq!(examples(&cleanup(&world, "far", false)), ["a/old"]);
+    assert_eq!(examples(&cleanup(&world, "far", true)), ["a/old"]);
+    assert_eq!(examples(&cleanup(&world, "far", true)), [""; 0]);
+    let count = upstream.count("/a/old");
+    world.anon().get("/repository/far/a/old").expect(200);
+    assert_eq!(upstream.count("/a/old"), count + 1);
+}
+
+#[test]
+fn rules_are_refused_where_they_mean_nothing() {
+    let world = world();
+    world.tree("files", "raw");
+    world.tree("libs", "maven");
+    let refused = |name: &str, settings: &Value| {
+        world.admin().patch_json(&format!("/api/v1/repositories/{name}"), settings).expect(400);
+    };
+    refused("files", &json!({"keep_versions": 2}));
+    refused("files", &json!({"keep_unused": "90d"}));
+    for odd in [json!({"keep_versions": 0}), json!({"keep_unused": "1h"}), json!({"keep_unused": "soon"})] {
+        refused("libs", &odd);
+    }
+    set(&world, "libs", &json!({"keep_versions": 2, "keep_unused": "90d"}));
+    let shown = world.admin().get("/api/v1/repositories/libs").expect(200).json();
+    assert_eq!((&shown["keep_versions"], &shown["keep_unused"]), (&json!(2), &json!("90d")));
+    set(&world, "libs", &json!({"keep_versions": null, "keep_unused": null}));
+    assert_eq!(world.admin().get("/api/v1/repositories/libs").expect(200).json()["keep_versions"], Value::Null);
+}
+
+#[test]
+fn what_is_purged_is_gone_from_every_moment_and_stays_taken_for_the_same_bytes() {
+    let world = world();
+    gems(&world);
+    let gem = Gem::new("lamp", "1.1.0");
+    world.repository("other", false);
+    world.admin().push("other", &gem).expect(200);
+    let planned = purge(&world, "gems", "lamp:1.1.0", false).expect(200).json();
+    assert_eq!(
+        (&planned["files"], &planned["also_in"], &planned["frees_bytes"]),
+        (&json!(1), &json!(["other"]), &json!(0))
+    );
+    world.anon().get("/repository/gems/gems/lamp-1.1.0.gem").expect(200);
+    set_time(&world, "2100-01-10T00:00:00Z");
+    purge(&world, "gems", "lamp:1.1.0", true).expect(200);
+    assert!(!versions(&world).contains(&"1.1.0".to_owned()));
+    world.anon().get("/repository/gems/gems/lamp-1.1.0.gem").expect(404);
+    let then = world.anon().get("/repository/gems@2100-01-05T00:00:00Z/gems/lamp-1.1.0.gem").expect(410);
+    assert!(then.text().contains("purged on 2100-01-10"), "{}", then.text());
+    let refused = world.admin().push("gems", &gem).expect(409);
+    assert!(refused.text().contains("a key was in it"), "{}", refused.text());
+    purge(&world, "gems", "lamp:1.1.0", true).expect(404);
+    world.admin().post_json("/api/v1/repositories/gems/contents/lamp:1.1.0", &json!({})).expect(404);
+    world.anon().get("/repository/other/gems/lamp-1.1.0.gem").expect(200);
+}
+
+#[test]
+fn files_are_purged_by_path_or_by_artifact_and_those_deleted_before_with_them() {
+    let world = world();
+    world.tree("libs", "maven");
+    let path = |version: &str| format!("org/example/lamp/{version}/lamp-{version}.jar");
+    for version in ["1.0", "1.1", "2.0"] {
+        world.admin().put("libs", &path(version), version.as_bytes()).expect(201);
+    }
+    world.admin().delete("libs", &path("1.0")).expect(204);
+    let purged = purge(&world, "libs", "org.example:lamp:1.0", true).expect(200).json();
+    assert_eq!((&purged["files"], &purged["frees_bytes"]), (&json!(1), &json!(3)));
+    world.admin().post_json("/api/v1/repositories/libs/contents/org/example/lamp/1.0", &json!({})).expect(404);
+    let refused = world.admin().put("libs", &path("1.0"), b"1.0").expect(409);
+    assert!(refused.text().contains("a key was in it"), "{}", refused.text());
+    purge(&world, "libs", "org/example/lamp/1.1", true).expect(200);
+    world.anon().get(&format!("/repository/libs/{}", path("1.1"))).expect(404);
+    world.anon().get(&format!("/repository/libs/{}", path("2.0"))).expect(200);
+    let metadata = world.anon().get("/repository/libs/org/example/lamp/maven-metadata.xml");
+    assert!(!metadata.text().contains("1.1"), "{}", metadata.text());
+    for odd in ["", "/", "org/example/none"] {
+        assert!([400, 404].contains(&purge(&world, "libs", odd, true).status), "{odd}");
+    }
+}
+
+#[test]
+fn the_command_line_plans_without_yes_and_purges_only_with_it() {
+    let world = world();
+    gems(&world);
+    set(&world, "gems", &json!({"keep_versions": 2}));
+    let run = |line: &str| {
+        let said = std::process::Command::new(env!("CARGO_BIN_EXE_daylight"))
+            .env_clear()
+            .env("DAYLIGHT_SERVER", world.url("").replace("/repository//", ""))
+            .env("DAYLIGHT_TOKEN", world.admin().secret())
+            .args(line.split(' '))
+            .stdin(std::process::Stdio::null())
+            .output()
+            .unwrap();
+        (String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned(), said.status.code())
+    };
+    let (said, code) = run("cleanup");
+    assert!(code == Some(0) && said.contains("keep_versions takes away 3") && said.contains("frees "), "{said}");
+    assert_eq!(versions(&world).len(), 5);
+    let (said, code) = run("cleanup gems --yes --json");
+    assert_eq!(
+        (code, serde_json::from_str::<Value>(&said).unwrap()["applied"].clone()),
+        (Some(0), json!(true)),
+        "{said}"
+    );
+    assert_eq!(versions(&world).len(), 2);
+    let (said, code) = run("purge gems oil --why leaked");
+    assert!(code == Some(2) && said.contains("nothing was purged"), "{said}");
+    let (said, code) = run("purge gems oil --why leaked --yes");
+    assert!(code == Some(0) && said.contains("purged `oil`") && said.contains("frees "), "{said}");
+    let (said, code) = run("cleanup");
+    assert!(code == Some(0) && said.contains("nothing to clean up"), "{said}");
+}
