@@ -43,14 +43,13 @@ impl Committer {
         mut truth: Box<dyn Catalog>,
         space: Arc<Space>,
         first_seen: Arc<FirstSeenBudget>,
-        holdings: Arc<Holdings>,
         revisions: Arc<Revisions>,
         recent: Arc<RecentRows>,
         last: Arc<AtomicU64>,
         clock: Arc<JournalClock>,
     ) -> Result<Self, Error> {
         let membership = Arc::new(Mutex::new(GroupMembership::new(truth.repositories()?)));
-        holdings.set_published(truth.holdings()?);
+        let holdings = Arc::default();
         let mut committer = Self { truth, membership, space, first_seen, holdings, revisions, recent, last, clock };
         committer.update_first_seen_budget()?;
         Ok(committer)
@@ -66,6 +65,13 @@ impl Committer {
     /// Which groups contain a repository. This committer keeps it up to date.
     pub(crate) fn membership(&self) -> Arc<Mutex<GroupMembership>> {
         self.membership.clone()
+    }
+
+    /// Keeps these figures up to date, too.
+    pub(crate) fn count_in(&mut self, holdings: Arc<Holdings>) -> Result<(), Error> {
+        holdings.set_published(self.truth.holdings()?);
+        self.holdings = holdings;
+        Ok(())
     }
 
     /// Gives the catalog back.

@@ -106,16 +106,16 @@ impl Store {
             failing: false,
         };
         let shipper = Shipper::start(shipment, options.ship_every)?;
-        let committer = Committer::new(
+        let mut committer = Committer::new(
             truth,
             space.clone(),
             first_seen.clone(),
-            holdings.clone(),
             revisions.clone(),
             recent,
             last.clone(),
             journal_clock.clone(),
         )?;
+        committer.count_in(holdings.clone())?;
         let membership = committer.membership();
         let deletion = Deletion::new(blobs.clone(), options.blob_life);
         let writer = Writer::start(bound(BoundName::TruthWriter, options.commits_max), committer, deletion)?;
