@@ -21,6 +21,7 @@ pub(crate) fn run<C: Catalog>(make: impl Fn() -> C) {
     numbers_follow_each_other_and_a_new_repository_takes_its_own(make());
     a_unit_has_its_entries_by_date_and_the_number_of_its_last_change(make());
     a_withdrawn_entry_stays_and_its_unit_is_no_longer_named(make());
+    the_live_entries_of_a_unit_are_read_without_the_withdrawn_ones(make());
     lines_and_names_come_in_pieces(make());
     entries_are_found_by_what_their_keys_begin_with(make());
     a_refused_batch_changes_nothing_and_uses_no_number(make());
@@ -330,6 +331,14 @@ fn the_journal_replayed_makes_the_same(mut catalog: impl Catalog, mut other: imp
     other.replay(&rows[..2]).unwrap();
     other.replay(&rows[2..]).unwrap();
     assert_same(&mut catalog, &mut other);
+}
+
+fn the_live_entries_of_a_unit_are_read_without_the_withdrawn_ones(mut catalog: impl Catalog) {
+    made(&mut catalog, vec![publish("rack", 1), publish("rack", 2), publish("rake", 3)]);
+    let last = made(&mut catalog, vec![withdraw("rack", 1)]);
+    let live = catalog.live_unit(R, "rack").unwrap();
+    assert_eq!((live.seq, live.entries), (last, vec![entry("rack", 2, State::Live)]));
+    assert_eq!(catalog.live_unit(R, "nothing").unwrap(), crate::UnitRows::default());
 }
 
 fn a_gap_and_a_later_form_are_not_replayed(mut catalog: impl Catalog) {

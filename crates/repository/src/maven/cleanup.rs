@@ -104,5 +104,5 @@ async fn withdraw(
     let withdrawn = |rows: &[Entry]| {
         visible(rows, tree.repository.whole(at)).map(|seen| seen.entry().withdrawn(rule.clone(), at)).collect()
     };
-    folder::change(tree, folder, withdrawn, by, at, event).await
+    folder::change(tree, folder, folder::Read::Live, withdrawn, by, at, event).await
 }

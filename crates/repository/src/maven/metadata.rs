@@ -42,7 +42,7 @@ pub(crate) async fn make(
     match kind {
         Kind::Metadata(at) if at.snapshot().is_some() => {
             let folder = at.folder.to_owned();
-            let entries = repository.unit(tree.store, &folder, event).await?;
+            let entries = repository.live_unit(tree.store, &folder, event).await?;
             let rows = entries.len();
             let render = move || {
                 let view = repository.view(now);

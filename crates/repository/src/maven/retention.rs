@@ -8,7 +8,8 @@ use crate::maven::layout::MavenPath;
 use crate::maven::listing::{self, ListingRow, Version};
 use crate::record::Retention;
 use crate::repository::Repository;
-use crate::tree::{Tree, folder};
+use crate::tree::Tree;
+use crate::tree::folder::{self, Read};
 use crate::visible;
 use crate::visible::Row;
 use format::maven::path::Artifact;
@@ -119,7 +120,7 @@ async fn each_snapshot(
                 None => None,
             };
             if let Some(found) = &mut found {
-                let rows = tree.store.unit(tree.repository.id, folder, Lane::Index, event).await?.entries;
+                let rows = tree.store.live_unit(tree.repository.id, folder, Lane::Index, event).await?.entries;
                 let gone = gone(tree, &rows, retention, released, now(tree));
                 gone.iter().for_each(|entry| found(&entry.key, entry.hashes.size_bytes));
             }
@@ -166,7 +167,7 @@ async fn prune_one(
 ) -> Result<u64, Error> {
     let at = now(tree);
     let gone = |rows: &[Entry]| gone(tree, rows, retention, released, at);
-    folder::change(tree, folder, gone, DAYLIGHT, at, event).await
+    folder::change(tree, folder, Read::Live, gone, DAYLIGHT, at, event).await
 }
 
 /// The files of one snapshot that are not kept, withdrawn.

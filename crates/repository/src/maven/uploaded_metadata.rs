@@ -74,7 +74,7 @@ async fn version_of(
         if listed.changes.is_empty() {
             return Ok(());
         }
-        let files = tree.store.unit(id, &unit, Lane::Change, event).await?;
+        let files = tree.store.live_unit(id, &unit, Lane::Change, event).await?;
         if visible(&files.entries, tree.repository.whole(at)).next().is_none() {
             return Ok(());
         }

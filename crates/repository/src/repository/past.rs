@@ -57,6 +57,19 @@ impl Repository {
         }
     }
 
+    /// The entries of one unit. Withdrawn ones may be missing: a folder of snapshots may have had many thousands.
+    pub(crate) async fn live_unit(
+        &self,
+        store: &Store,
+        unit: &str,
+        event: &mut Event,
+    ) -> Result<Vec<Entry>, store::Error> {
+        match self.as_of {
+            None => Ok(store.live_unit(self.id, unit, Lane::Index, event).await?.entries),
+            Some(past) => store.as_of(past.through).unit(self.id, unit, event).await,
+        }
+    }
+
     /// Calls `read` with each of the next `limit` units after `after` and its entries, withdrawn ones too. Returns the results, and the
     /// last unit unless there are no more.
     pub(crate) async fn units<T: Send + 'static>(

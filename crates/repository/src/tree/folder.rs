@@ -14,10 +14,20 @@ use telemetry::{Event, Millis};
 /// Folders that are changed at a time. Each has its rows in memory.
 const AT_ONCE: usize = 32;
 
-/// Changes files of `folder`: `which` says, of all that it holds, what is to be how. Says how many that were.
+/// Which files of a folder a change is decided by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Read {
+    /// Those that are there. A folder of snapshots may have had many thousands more.
+    Live,
+    /// Those that were withdrawn, too.
+    All,
+}
+
+/// Changes files of `folder`: `which` returns the files that change, as they are afterwards. Returns how many there are.
 pub(crate) async fn change(
     tree: Tree<'_>,
     folder: &str,
+    read: Read,
     which: impl Fn(&[Entry]) -> Vec<Entry>,
     by: Actor<'_>,
     at: Millis,
@@ -26,7 +36,10 @@ pub(crate) async fn change(
     let (store, repository) = (tree.store, tree.repository);
     let id = repository.id;
     for _ in 0..TRIES {
-        let unit = store.unit(id, folder, Lane::Change, event).await?;
+        let unit = match read {
+            Read::Live => store.live_unit(id, folder, Lane::Change, event).await?,
+            Read::All => store.unit(id, folder, Lane::Change, event).await?,
+        };
         let changed = which(&unit.entries);
         let Some(first) = changed.first() else { return Ok(0) };
         let mut listing = repository.file(&first.key).following(tree, &unit.entries, &changed, at, event).await?;

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::tree::Tree;
 use crate::tree::admit;
 use crate::tree::file::{File, Provenance};
-use crate::tree::folder;
+use crate::tree::folder::{self, Read};
 use crate::visible;
 use store::{Entry, Withdrawal};
 use telemetry::{Event, Millis};
@@ -64,5 +64,5 @@ async fn withdraw(
         let seen = visible(rows, tree.repository.whole(at)).map(|seen| seen.entry()).filter(|entry| which(entry));
         seen.map(|entry| entry.withdrawn(Withdrawal::Deleted, at)).collect()
     };
-    folder::change(tree, folder, withdrawn, by, at, event).await
+    folder::change(tree, folder, Read::Live, withdrawn, by, at, event).await
 }

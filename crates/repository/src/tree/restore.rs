@@ -3,7 +3,8 @@
 use crate::actor::Actor;
 use crate::error::Error;
 use crate::tree::Tree;
-use crate::tree::{admit, folder};
+use crate::tree::admit;
+use crate::tree::folder::{self, Read};
 use std::collections::BTreeSet;
 use store::{Entry, State, Withdrawal};
 use telemetry::{Event, Millis};
@@ -30,7 +31,8 @@ pub(crate) async fn restore(
         let removed = rows.iter().filter(|entry| is_removed(entry, path) && entry.changed == removed);
         removed.map(|entry| entry.restored(at)).collect()
     };
-    let all = async |folder: &str, event: &mut Event| folder::change(tree, folder, live, by, at, event).await;
+    let all =
+        async |folder: &str, event: &mut Event| folder::change(tree, folder, Read::All, live, by, at, event).await;
     folder::each(&folders.into_iter().collect::<Vec<_>>(), all, event).await
 }
 

@@ -52,6 +52,9 @@ pub trait UnitReads {
     /// One unit.
     fn unit(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitRows, Error>;
 
+    /// One unit without its withdrawn entries. Costs as much as these, however many were withdrawn.
+    fn live_unit(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitRows, Error>;
+
     /// The keys of a unit's entries, withdrawn ones too, in the order of [`UnitReads::unit`].
     fn keys(&mut self, repository: RepositoryId, unit: &str, limit: usize) -> Result<Vec<String>, Error>;
 

@@ -12,7 +12,7 @@ use telemetry::Millis;
 pub struct UnitRows {
     /// The number of its last change; 0: it has none.
     pub seq: Seq,
-    /// Its entries, withdrawn ones too, ordered by `published`, then `key`.
+    /// Its entries, withdrawn ones too unless only the live ones were read, ordered by `published`, then `key`.
     pub entries: Vec<Entry>,
 }
 

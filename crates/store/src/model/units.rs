@@ -2,7 +2,7 @@
 
 use super::state::Model;
 use crate::catalog::{Facts, Outline, UnitFacts, UnitReads, UnitRows};
-use crate::entry::Entry;
+use crate::entry::{Entry, State};
 use crate::error::Error;
 use crate::record::{RepositoryId, Seq};
 use serde_json::Value;
@@ -15,6 +15,12 @@ impl UnitReads for Model {
         let mut entries: Vec<Entry> = self.entries_of(repository).filter(|entry| entry.unit == unit).cloned().collect();
         entries.sort_by(|a, b| (a.published, &a.key).cmp(&(b.published, &b.key)));
         Ok(UnitRows { seq, entries })
+    }
+
+    fn live_unit(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitRows, Error> {
+        let mut rows = self.unit(repository, unit)?;
+        rows.entries.retain(|entry| entry.state == State::Live);
+        Ok(rows)
     }
 
     fn keys(&mut self, repository: RepositoryId, unit: &str, limit: usize) -> Result<Vec<String>, Error> {

@@ -59,6 +59,7 @@ const SINCE_3: &str = "
 const LATER_INDEXES: &str = "
     CREATE INDEX IF NOT EXISTS entry_folded ON entry (repository, lower(key));
     CREATE INDEX IF NOT EXISTS entry_published ON entry (repository, live, published, key);
+    CREATE INDEX IF NOT EXISTS entry_unit_live ON entry (repository, unit, published, key) WHERE live;
     CREATE INDEX IF NOT EXISTS unit_folded ON unit (repository, lower(unit)) WHERE live > 0;
 ";
 

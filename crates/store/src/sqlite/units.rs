@@ -12,17 +12,21 @@ use serde_json::value::RawValue;
 use std::sync::Arc;
 use telemetry::Millis;
 
+/// The live entries of a unit. The index is named, because the planner has no statistics and would look at the withdrawn ones too.
+const LIVE_UNIT: &str = "SELECT body FROM entry INDEXED BY entry_unit_live
+    WHERE repository = ? AND unit = ? AND live ORDER BY published, key";
+
 impl UnitReads for Sqlite {
     fn unit(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitRows, Error> {
-        // One snapshot for both reads, or a change between them could be lost.
-        let snapshot = self.connection.unchecked_transaction().map_err(Error::sqlite("read a unit"))?;
-        let sql = "SELECT body FROM entry WHERE repository = ? AND unit = ? ORDER BY published, key";
-        let rows = UnitRows {
-            seq: self.unit_seq(repository, unit)?,
-            entries: self.bodies(sql, params![int(repository.0), unit])?,
-        };
-        snapshot.finish().map_err(Error::sqlite("read a unit"))?;
-        Ok(rows)
+        self.unit_rows(
+            repository,
+            unit,
+            "SELECT body FROM entry WHERE repository = ? AND unit = ? ORDER BY published, key",
+        )
+    }
+
+    fn live_unit(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitRows, Error> {
+        self.unit_rows(repository, unit, LIVE_UNIT)
     }
 
     /// Answered from the index alone: no entry is read for its key.
@@ -97,6 +101,18 @@ impl UnitReads for Sqlite {
 }
 
 impl Sqlite {
+    /// A unit, with those of its entries that a query returns.
+    fn unit_rows(&self, repository: RepositoryId, unit: &str, sql: &str) -> Result<UnitRows, Error> {
+        // One snapshot for both reads, or a change between them could be lost.
+        let snapshot = self.connection.unchecked_transaction().map_err(Error::sqlite("read a unit"))?;
+        let rows = UnitRows {
+            seq: self.unit_seq(repository, unit)?,
+            entries: self.bodies(sql, params![int(repository.0), unit])?,
+        };
+        snapshot.finish().map_err(Error::sqlite("read a unit"))?;
+        Ok(rows)
+    }
+
     /// All facts of an entry, where it has no brief text.
     fn whole_facts(&self, repository: RepositoryId, key: &str) -> Result<Facts, Error> {
         #[derive(Deserialize)]

@@ -24,6 +24,18 @@ impl Store {
         self.read(lane, event, move |truth| truth.unit(repository, &unit)).await
     }
 
+    /// One unit without its withdrawn entries, ordered by `published`, then `key`. Costs as much as these.
+    pub async fn live_unit(
+        &self,
+        repository: RepositoryId,
+        unit: &str,
+        lane: Lane,
+        event: &mut Event,
+    ) -> Result<UnitRows, Error> {
+        let unit = unit.to_owned();
+        self.read(lane, event, move |truth| truth.live_unit(repository, &unit)).await
+    }
+
     /// The entries of the units after `after` up to `through`, withdrawn ones too: by unit, then as in a unit.
     pub async fn entries(
         &self,
