@@ -83,3 +83,4 @@ mod upstream;
 mod views;
 mod warm;
 mod world;
+mod year;

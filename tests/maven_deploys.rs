@@ -19,7 +19,7 @@ pub(crate) fn shelf(central: &Central) -> World {
 }
 
 /// Tells a machine of the three, and what to show to the two.
-fn knows(machine: &Machine, world: &World, secret: &str) {
+pub(crate) fn knows(machine: &Machine, world: &World, secret: &str) {
     knows_as(machine, world, HOSTED, secret);
 }
 

@@ -81,6 +81,11 @@ impl World {
         world
     }
 
+    /// A folder on which it will be started for a conformance suite.
+    pub(crate) fn stopped_in_conformance() -> Self {
+        Self { server: None, folder: TempDir::new().unwrap(), settings: &[], flags: &["--conformance"] }
+    }
+
     /// Starts it on an empty file system of so many bytes, with this file of settings.
     pub(crate) fn start_on_small_disk(bytes: u64, text: &str) -> Self {
         let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings: &[], flags: &[] };
@@ -208,6 +213,11 @@ impl World {
     /// The most memory that it ever held, in bytes.
     pub(crate) fn peak(&self) -> u64 {
         self.server().peak()
+    }
+
+    /// CPU time that it has used, in microseconds.
+    pub(crate) fn cpu_us(&self) -> u64 {
+        self.server().cpu_us()
     }
 
     /// Descriptors that it has open.

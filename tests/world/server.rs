@@ -170,6 +170,15 @@ impl Server {
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
     }
 
+    /// CPU time that it has used, in microseconds, in steps of the kernel's clock (10 ms).
+    pub(crate) fn cpu_us(&self) -> u64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        // The name of the program, in parentheses, may hold spaces.
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+        let ticks = |at: usize| fields[at].parse::<u64>().unwrap();
+        (ticks(11) + ticks(12)) * 10_000
+    }
+
     /// How many entries there are in a folder that the kernel keeps for it.
     pub(crate) fn count(&self, folder: &str) -> usize {
         std::fs::read_dir(format!("/proc/{}/{folder}", self.child.id())).unwrap().count()
