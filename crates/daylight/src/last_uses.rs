@@ -18,6 +18,8 @@ pub(crate) const SINK: &str = "last_uses";
 #[derive(Debug)]
 pub struct LastUses {
     waiting: Mutex<Waiting>,
+    /// Held from taking uses until they are written: whoever then reads last uses has all of them.
+    pub(crate) writing: tokio::sync::Mutex<()>,
     bound: Arc<Bound>,
 }
 
@@ -49,7 +51,11 @@ struct UseSink(Arc<LastUses>);
 impl LastUses {
     /// Without any uses yet.
     pub fn new() -> Arc<Self> {
-        Arc::new(Self { waiting: Mutex::default(), bound: Bound::new(BoundName::LastUses, "", WAITING_MAX) })
+        Arc::new(Self {
+            waiting: Mutex::default(),
+            writing: tokio::sync::Mutex::default(),
+            bound: Bound::new(BoundName::LastUses, "", WAITING_MAX),
+        })
     }
 
     /// The sink that gathers uses from finished events.

@@ -17,6 +17,7 @@ pub(crate) async fn record_all(app: &App, event: &mut Event) -> Result<(), Error
 
 /// Writes down what the sink has by now. A use through a group counts for each of its members.
 pub(crate) async fn record(app: &App, event: &mut Event) -> Result<(), Error> {
+    let _turn = app.last_uses.writing.lock().await;
     let totals = app.recorder.totals();
     let of_sink = totals.sinks().iter().filter(|sink| sink.name == SINK);
     let lost = of_sink.map(|sink| sink.dropped + sink.errors + sink.panics).sum::<u64>() + totals.unbuffered();
