@@ -67,11 +67,10 @@ impl Store {
         let Some((from, through)) = range(outer) else { return Ok(()) };
         let mut marks =
             self.cached(Op::CacheRead, event, move |cache| cache.marks(&from, &through)).await.unwrap_or_default();
-        let (mut add, now) = (Vec::new(), self.now());
+        let (mut add, mut due, now) = (Vec::new(), Vec::new(), self.now());
         let folder = self.layout.blobs_by_digest().join(outer);
         for inner in self.names(&folder, event).await?.iter().filter(|name| is_byte(name)) {
             let unneeded = self.unneeded(format!("{outer}{inner}"), now, done, event).await?;
-            let mut due = Vec::new();
             for (digest, purged) in unneeded {
                 match marks.remove(&digest) {
                     Some(at) if at.plus(self.blob_life.collect_after) > now && !purged => done.marked += 1,
@@ -80,11 +79,12 @@ impl Store {
                     marked => due.push((digest, marked)),
                 }
             }
-            for some in due.chunks(TURN_MAX) {
-                let digests = some.iter().map(|(digest, _)| *digest).collect();
-                if self.delete(digests, now, done, event).await? {
-                    marks.extend(some.iter().filter_map(|(digest, at)| Some((*digest, (*at)?))));
-                }
+        }
+        // A folder has few, and a turn of the writer is for many: each with rows syncs the disk.
+        for some in due.chunks(TURN_MAX) {
+            let digests = some.iter().map(|(digest, _)| *digest).collect();
+            if self.delete(digests, now, done, event).await? {
+                marks.extend(some.iter().filter_map(|(digest, at)| Some((*digest, (*at)?))));
             }
         }
         done.marked += add.len() as u64;
