@@ -98,3 +98,6 @@ pub(crate) fn first_repositories(info_format: FormatVersion, upstream: &Upstream
 fn admin() -> NewToken {
     NewToken { name: ADMIN.into(), owner: Author::DAYLIGHT.into(), scopes: vec![Scope::Admin], ..NewToken::default() }
 }
+
+#[cfg(test)]
+mod tests;
