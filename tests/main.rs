@@ -68,6 +68,7 @@ mod removal;
 mod restart;
 mod roads;
 mod ropes;
+mod rows;
 mod rules;
 mod settings;
 mod signin;
