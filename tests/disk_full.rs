@@ -2,9 +2,14 @@
 //! goes on by itself once there is room.
 
 use crate::world::{Gem, Person, World};
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
 use std::fs::File;
 use std::io::Write as _;
+use std::time::{Duration, Instant};
 
+/// Longer than anything takes on a busy machine; only a hang is longer.
+const PATIENCE: Duration = Duration::from_secs(60);
 const MIB: u64 = 1 << 20;
 /// Of the whole file system. Large enough for the databases of an empty server.
 const DISK: u64 = 32 * MIB;
@@ -31,6 +36,13 @@ impl<'a> Ballast<'a> {
         ballast
     }
 
+    /// The same, after some of it was freed.
+    fn again(self) -> Self {
+        let world = self.world;
+        drop(self);
+        Self::fill(world, 0)
+    }
+
     fn path(&self) -> std::path::PathBuf {
         self.world.data_on_small_disk().join("ballast")
     }
@@ -45,6 +57,42 @@ impl Drop for Ballast<'_> {
 fn free(world: &World) -> u64 {
     let stat = rustix::fs::statvfs(world.data_on_small_disk()).unwrap();
     stat.f_bavail * stat.f_frsize
+}
+
+/// The time of the server, in hours since 2050.
+struct Hours<'a> {
+    world: &'a World,
+    passed: i64,
+}
+
+impl Hours<'_> {
+    fn pass(&mut self) {
+        self.passed += 1;
+        let moment = jiff::Timestamp::from_second(2_524_608_000 + self.passed * 3_600).unwrap();
+        let headers = [("Content-Type", "text/plain")];
+        let path = "/repository/gems-private/set_time";
+        self.world.anon().ask("POST", path, &headers, moment.to_string().as_bytes()).expect(200);
+    }
+
+    /// Lets hours pass, in each of which the server does its regular work, until so many bytes are free.
+    fn pass_until_free(&mut self, bytes: u64) {
+        let began = Instant::now();
+        while free(self.world) < bytes {
+            assert!(began.elapsed() < PATIENCE, "{} bytes are free after {} hours", free(self.world), self.passed);
+            self.pass();
+        }
+    }
+}
+
+/// Bytes that nobody can compress.
+fn noise(size: usize, seed: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut digest = Sha256::digest(seed);
+    while bytes.len() < size {
+        bytes.extend_from_slice(&digest);
+        digest = Sha256::digest(digest);
+    }
+    bytes
 }
 
 fn is_full(person: &Person, gem: &Gem) {
@@ -75,4 +123,35 @@ fn on_a_full_disk_reads_go_on_pushes_are_507_a_token_is_revoked_and_writing_resu
         drop(ballast);
         admin.push("gems-private", &Gem::new("wick", &format!("1.{number}"))).expect(200);
     }
+}
+
+#[test]
+fn on_a_full_disk_what_is_purged_or_cleaned_up_gives_its_bytes_back_and_writing_resumes_by_itself() {
+    let world = World::start_on_small_disk(
+        DISK,
+        &format!("[store]\nfree_space_floor_bytes = {FLOOR}\nundo = \"1d\"\ncollect_after = \"1h\"\n"),
+    );
+    let admin = world.admin();
+    let mut hours = Hours { world: &world, passed: 0 };
+    for (version, size) in [("1.0", 3 << 20), ("2.0", 4 << 20), ("3.0", 1 << 10)] {
+        hours.pass();
+        admin.push("gems-private", &Gem::new("lamp", version).payload(&noise(size, version))).expect(200);
+    }
+    let mut fill = Ballast::fill(&world, 0);
+    is_full(&admin, &Gem::new("wick", "1.0"));
+    let purge = json!({ "what": "lamp:1.0", "why": "a secret was in it", "apply": true });
+    admin.post_json("/api/v1/repositories/gems-private/purge", &purge).expect(200);
+    hours.pass_until_free(FLOOR + (64 << 10));
+    admin.push("gems-private", &Gem::new("wick", "1.0")).expect(200);
+    world.anon().file("gems-private", "gems/lamp-2.0.gem").expect(200);
+
+    fill = fill.again();
+    is_full(&admin, &Gem::new("wick", "2.0"));
+    admin.patch_json("/api/v1/repositories/gems-private", &json!({ "keep_versions": 1 })).expect(200);
+    admin.post_json("/api/v1/cleanup", &json!({ "repositories": ["gems-private"], "apply": true })).expect(200);
+    hours.pass_until_free(FLOOR + (64 << 10));
+    admin.push("gems-private", &Gem::new("wick", "2.0")).expect(200);
+    world.anon().file("gems-private", "gems/lamp-2.0.gem").expect(404);
+    world.anon().file("gems-private", "gems/lamp-3.0.gem").expect(200);
+    drop(fill);
 }

@@ -61,7 +61,7 @@ impl Server {
         Self::run(command, admin, &[], log)
     }
 
-    /// Starts it with `data` on a file system of its own (tmpfs) that holds so many bytes, which nobody else sees.
+    /// Starts it with `data` on a file system of its own (tmpfs) that holds so many bytes, which nobody else sees. Its time can be set.
     pub(crate) fn spawn_on_small_disk(
         data: &Path,
         bytes: u64,
@@ -70,7 +70,8 @@ impl Server {
         log: &Path,
     ) -> Self {
         std::fs::create_dir_all(data).unwrap();
-        let script = "mount -t tmpfs -o size=$0 none \"$1\"; exec \"$2\" serve --data \"$1\" --listen 127.0.0.1:0";
+        let script =
+            "mount -t tmpfs -o size=$0 none \"$1\"; exec \"$2\" serve --data \"$1\" --listen 127.0.0.1:0 --conformance";
         let mut command = Command::new("unshare");
         command.args(["--user", "--map-root-user", "--mount", "bash", "-euc", script, &bytes.to_string()]);
         command.arg(data).arg(env!("CARGO_BIN_EXE_daylight")).stdin(Stdio::null());

@@ -22,6 +22,7 @@ pub(crate) async fn run(app: Arc<App>) {
         if now >= last.plus(PRUNE_EVERY) || now < last {
             last = now;
             app.repositories.prune_snapshots().await;
+            app.repositories.close_stale_files();
             collect(&app).await;
         }
         let _ = timeout(EVERY, app.time_was_set.notified()).await;

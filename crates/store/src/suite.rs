@@ -21,7 +21,7 @@ pub(crate) fn run<C: Catalog>(make: impl Fn() -> C) {
     numbers_follow_each_other_and_a_new_repository_takes_its_own(make());
     a_unit_has_its_entries_by_date_and_the_number_of_its_last_change(make());
     a_withdrawn_entry_stays_and_its_unit_is_no_longer_named(make());
-    the_live_entries_of_a_unit_are_read_without_the_withdrawn_ones(make());
+    crate::tests::facts::the_live_entries_of_a_unit_are_read_without_the_withdrawn_ones(make());
     lines_and_names_come_in_pieces(make());
     entries_are_found_by_what_their_keys_begin_with(make());
     a_refused_batch_changes_nothing_and_uses_no_number(make());
@@ -38,7 +38,7 @@ pub(crate) fn run<C: Catalog>(make: impl Fn() -> C) {
     rows::a_change_of_any_repository_has_the_number_of_all(make());
     rows::a_row_without_an_author_or_with_nul_in_a_name_is_not_written(make());
     rows::rows_of_earlier_programs_are_replayed(make(), make());
-    a_setting_of_null_is_back_to_its_default(make());
+    crate::tests::facts::a_setting_of_null_is_back_to_its_default(make());
     blobs_are_known_for_ever(make());
     crate::tests::holding::a_catalog_always_knows_how_much_each_repository_holds(make(), make());
     crate::tests::blob_uses::a_blob_is_used_until_each_entry_that_named_it_ends(make());
@@ -309,13 +309,6 @@ fn removed_and_revoked_ones_are_not_listed_and_their_names_are_free(mut catalog:
     assert!(!refused(&mut catalog, Expect::TokenNameFree("ci".into())));
 }
 
-fn a_setting_of_null_is_back_to_its_default(mut catalog: impl Catalog) {
-    made(&mut catalog, vec![setting("a", json!([1])), setting("a", json!({"b": 2}))]);
-    assert_eq!(catalog.setting("a").unwrap(), Some(json!({"b": 2})));
-    made(&mut catalog, vec![setting("a", json!(null))]);
-    assert_eq!(catalog.setting("a").unwrap(), None);
-}
-
 fn blobs_are_known_for_ever(mut catalog: impl Catalog) {
     made(&mut catalog, vec![publish("a", 1), publish("b", 1), withdraw("a", 1)]);
     let all = catalog.blobs(None, 9).unwrap();
@@ -331,14 +324,6 @@ fn the_journal_replayed_makes_the_same(mut catalog: impl Catalog, mut other: imp
     other.replay(&rows[..2]).unwrap();
     other.replay(&rows[2..]).unwrap();
     assert_same(&mut catalog, &mut other);
-}
-
-fn the_live_entries_of_a_unit_are_read_without_the_withdrawn_ones(mut catalog: impl Catalog) {
-    made(&mut catalog, vec![publish("rack", 1), publish("rack", 2), publish("rake", 3)]);
-    let last = made(&mut catalog, vec![withdraw("rack", 1)]);
-    let live = catalog.live_unit(R, "rack").unwrap();
-    assert_eq!((live.seq, live.entries), (last, vec![entry("rack", 2, State::Live)]));
-    assert_eq!(catalog.live_unit(R, "nothing").unwrap(), crate::UnitRows::default());
 }
 
 fn a_gap_and_a_later_form_are_not_replayed(mut catalog: impl Catalog) {

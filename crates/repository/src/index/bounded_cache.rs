@@ -76,6 +76,12 @@ impl<K: Eq + Hash, V> BoundedCache<K, V> {
         self.observe();
     }
 
+    /// Removes the entries that do not satisfy `keep`.
+    pub(crate) fn retain(&self, keep: impl Fn(&V) -> bool) {
+        self.cache.retain(|_, value| keep(value));
+        self.observe();
+    }
+
     /// Removes this entry, unless another has taken its place.
     pub(crate) fn remove_same<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q, value: &Arc<V>) {
         self.cache.remove_if(key, |there| Arc::ptr_eq(there, value));

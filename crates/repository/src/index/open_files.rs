@@ -30,6 +30,11 @@ impl<W: Copy + Eq + Hash, T: Clone> OpenFiles<W, T> {
         self.0.find_or_remove(&NameKeyRef { within, name }, holds).map(|found| found.value.clone())
     }
 
+    /// Closes the files whose stamps do not hold. An open file takes space on the disk even after it was deleted.
+    pub(crate) fn close_stale(&self, holds: impl Fn(&Stamp) -> bool) {
+        self.0.retain_valid(holds);
+    }
+
     /// Keeps a file open. `stamp` was taken before the file was looked for.
     pub(crate) fn keep(&self, within: W, name: &str, file: T, stamp: Stamp) {
         self.0.keep(NameKey::new(within, name), file, stamp);
@@ -53,6 +58,9 @@ mod tests {
         assert_eq!((found(HERE, "a/b"), found(HERE, "a/c"), found(RepositoryId(2), "a/b")), (Some("file"), None, None));
         assert_eq!(opened.bound().used(), 1);
         revisions.raise(Unit::Of(HERE, "a"));
+        opened.close_stale(|stamp| revisions.holds(stamp, Millis(0)));
+        assert_eq!((opened.bound().used(), found(HERE, "a/b")), (0, None));
+        opened.keep(HERE, "a/b", "file", stamp);
         assert_eq!((found(HERE, "a/b"), opened.bound().used()), (None, 0));
     }
 

@@ -44,6 +44,11 @@ impl<K: Eq + Hash, V> StampedCache<K, V> {
         None
     }
 
+    /// Removes the values whose stamps do not hold.
+    pub(crate) fn retain_valid(&self, holds: impl Fn(&Stamp) -> bool) {
+        self.retain(|kept| holds(&kept.stamp));
+    }
+
     /// The value of this key, where its stamp `holds`; or else the turn to make it. Where another task has that turn, this waits for it.
     pub(crate) async fn find_or_turn<'a>(
         &'a self,

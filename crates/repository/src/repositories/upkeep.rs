@@ -20,6 +20,13 @@ impl Repositories {
         self.context.back.spawn(retention::sweep(self.context.clone(), repository, self.of_maven()));
     }
 
+    /// Closes large files that are no longer answered as they are, so that the space of deleted ones is free.
+    pub fn close_stale_files(&self) {
+        let (revisions, now) = (self.store.revisions(), self.clock.now());
+        self.opened.close_stale(|stamp| revisions.holds(stamp, now));
+        self.remotes.opened.close_stale(|stamp| revisions.holds(stamp, now));
+    }
+
     /// All hosted repositories of Maven: a snapshot that is in one may become a release in another.
     pub(crate) fn of_maven(&self) -> Vec<Arc<Repository>> {
         let known = self.known.load_full();

@@ -1,7 +1,7 @@
-//! What is known of a unit beside its entries.
+//! What is known of a unit beside its entries, its live entries alone, and settings.
 
-use crate::suite::{R, made, publish, refused, repository};
-use crate::{Catalog, Change, Expect, Seq};
+use crate::suite::{R, entry, made, publish, refused, repository, setting, withdraw};
+use crate::{Catalog, Change, Expect, Seq, State, UnitRows};
 use serde_json::json;
 
 pub(crate) fn facts_of_a_unit_are_a_change_of_it(mut catalog: impl Catalog) {
@@ -19,4 +19,19 @@ pub(crate) fn facts_of_a_unit_are_a_change_of_it(mut catalog: impl Catalog) {
     made(&mut catalog, vec![facts(json!(null))]);
     assert_eq!(catalog.facts(R, "rack").unwrap().facts, json!(null));
     assert!(catalog.units_with_facts(R, "", "", 9).unwrap().is_empty());
+}
+
+pub(crate) fn the_live_entries_of_a_unit_are_read_without_the_withdrawn_ones(mut catalog: impl Catalog) {
+    made(&mut catalog, vec![publish("rack", 1), publish("rack", 2), publish("rake", 3)]);
+    let last = made(&mut catalog, vec![withdraw("rack", 1)]);
+    let live = catalog.live_unit(R, "rack").unwrap();
+    assert_eq!((live.seq, live.entries), (last, vec![entry("rack", 2, State::Live)]));
+    assert_eq!(catalog.live_unit(R, "nothing").unwrap(), UnitRows::default());
+}
+
+pub(crate) fn a_setting_of_null_is_back_to_its_default(mut catalog: impl Catalog) {
+    made(&mut catalog, vec![setting("a", json!([1])), setting("a", json!({"b": 2}))]);
+    assert_eq!(catalog.setting("a").unwrap(), Some(json!({"b": 2})));
+    made(&mut catalog, vec![setting("a", json!(null))]);
+    assert_eq!(catalog.setting("a").unwrap(), None);
 }
