@@ -38,6 +38,14 @@ pub(crate) struct Committer {
     clock: Arc<JournalClock>,
 }
 
+/// What one transaction made.
+struct Written {
+    /// For each batch the number of its last change, or why it was refused.
+    answers: Vec<Result<Seq, Conflict>>,
+    /// The new rows, as they are stored.
+    rows: Vec<(Seq, String)>,
+}
+
 impl Committer {
     pub(crate) fn new(
         mut truth: Box<dyn Catalog>,
@@ -97,12 +105,12 @@ impl Committer {
     /// Makes each batch or refuses it, all in one transaction, and voids the stamps that the changes touch.
     pub(crate) fn commit(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
         let before = Seq(self.last.load(Ordering::Acquire));
-        let mut written = self.transact(batches);
+        let mut written = self.transact(batches, before);
         let full = written.as_ref().is_err_and(Error::is_disk_full);
         if full && !batches.iter().any(writes_content) && self.space.use_reserve() {
-            written = self.transact(batches);
+            written = self.transact(batches, before);
         }
-        let answers = self.space.wrote(written)?;
+        let Written { answers, rows } = self.space.wrote(written)?;
         self.failpoint(Failpoint::AfterCommit)?;
         let made = || batches.iter().zip(&answers).filter_map(|(batch, answer)| Some((batch, answer.as_ref().ok()?)));
         for (batch, last) in made() {
@@ -132,22 +140,27 @@ impl Committer {
             let holding = self.truth.holding(id);
             self.holdings.set_published(holding.ok().map(|holding| (id, holding)));
         }
-        self.recent.append(&self.truth.journal_text(before, usize::MAX, usize::MAX)?)?;
+        self.recent.append(&rows)?;
         self.failpoint(Failpoint::BeforeAcknowledgement)?;
         Ok(answers)
     }
 
-    /// Makes the changes durable, or returns an error. If the disk is full, nothing is changed.
-    fn transact(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
+    /// Makes the changes durable, or returns an error. If the disk is full, nothing is changed. `before`: the last change before them.
+    fn transact(&mut self, batches: &[Batch], before: Seq) -> Result<Written, Error> {
         let answers = self.truth.begin(batches)?;
-        if let Err(error) = self.failpoint(Failpoint::BeforeCommit) {
-            self.truth.rollback();
-            return Err(error);
-        }
+        // Read before COMMIT: if the rows cannot be read, nothing is changed.
+        let rows = self.truth.journal_text(before, usize::MAX, usize::MAX);
+        let rows = match self.failpoint(Failpoint::BeforeCommit).and(rows) {
+            Ok(rows) => rows,
+            Err(error) => {
+                self.truth.rollback();
+                return Err(error);
+            }
+        };
         // After a failed COMMIT it is unknown whether the changes are durable. As after a failed sync, only a restart can tell.
         match self.truth.commit() {
             Err(error) if error.is_disk_full() => Err(error),
-            committed => self.space.synced(committed).map(|()| answers),
+            committed => self.space.synced(committed).map(|()| Written { answers, rows }),
         }
     }
 
