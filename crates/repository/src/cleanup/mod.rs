@@ -25,5 +25,5 @@ pub(crate) struct Cleanup<'a> {
 
 /// When the first of a version's files was published: where it came from, if that is known.
 pub(crate) fn first_published(files: &[&Entry]) -> Option<Millis> {
-    files.iter().map(|entry| entry.origin.as_ref().map_or(entry.published, |origin| origin.at)).min()
+    files.iter().map(|entry| entry.first_published()).min()
 }
