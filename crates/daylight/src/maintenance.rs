@@ -11,7 +11,7 @@ use tokio::time::timeout;
 const EVERY: Duration = Duration::from_secs(60);
 
 /// How often snapshots are pruned: retention counts in days. By the time of day, which conformance mode may set many times within an hour.
-const PRUNE_EVERY: Duration = Duration::from_secs(1800);
+const PRUNE_EVERY: Duration = Duration::from_secs(3600);
 
 /// Does the work at the start, and then regularly as long as the runtime lives.
 pub(crate) async fn run(app: Arc<App>) {
