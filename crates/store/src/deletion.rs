@@ -30,7 +30,7 @@ pub(crate) struct Deleted {
     pub(crate) size_bytes: u64,
     /// Blobs for another turn: their rows are written, and their files are still there.
     pub(crate) rest: Vec<Digest>,
-    /// Somebody, such as a backup, needs all blobs to stay.
+    /// The others stay until the next round: a backup needs all blobs, or no row could be written for them.
     pub(crate) paused: bool,
 }
 
@@ -62,7 +62,11 @@ impl Deletion {
         if !named.is_empty() {
             let changes = vec![Change::Collected { blobs: named.iter().copied().collect() }];
             let (by, from) = ("daylight".to_owned(), "server".to_owned());
-            committer.commit(&[Batch { by, from, at: now, changes, ..Batch::default() }])?;
+            let answers = committer.commit(&[Batch { by, from, at: now, changes, ..Batch::default() }])?;
+            if answers.iter().any(Result::is_err) {
+                // No file goes without its row.
+                return Ok(Deleted { paused: true, ..deleted });
+            }
             self.remove(&mut named, until, &mut deleted)?;
         }
         deleted.rest.extend(unnamed.into_iter().chain(named));

@@ -27,7 +27,7 @@ pub struct Collection {
     pub collected: u64,
     /// The sum of their sizes.
     pub freed_bytes: u64,
-    /// Somebody, such as a backup, needed all blobs to stay, so some were left for the next round.
+    /// Some blobs are left for the next round, for example because a backup needed all of them to stay.
     pub paused: bool,
 }
 
@@ -111,14 +111,14 @@ impl Store {
     ) -> Result<bool, Error> {
         while !blobs.is_empty() {
             let deleted = self.writer.delete(blobs, now, event).await?;
-            if deleted.paused {
-                done.paused = true;
-                return Ok(false);
-            }
             done.collected += deleted.blobs;
             done.freed_bytes += deleted.size_bytes;
             self.collector.collected.fetch_add(deleted.blobs, Ordering::Relaxed);
             self.collector.freed_bytes.fetch_add(deleted.size_bytes, Ordering::Relaxed);
+            if deleted.paused {
+                done.paused = true;
+                return Ok(false);
+            }
             blobs = deleted.rest;
         }
         Ok(true)
