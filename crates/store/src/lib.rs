@@ -4,6 +4,7 @@
 
 mod as_of;
 mod backup;
+mod blob_files;
 mod blob_life;
 mod blobs;
 mod cache;

@@ -3,14 +3,13 @@
 //! Bytes are kept before their row is written. So there are orphans after an upload that was interrupted between the two, and after a
 //! crash that lost the truth and the log of recent rows.
 
+use crate::blob_files::{files_in, names};
 use crate::catalog::Catalog;
-use crate::digest::Digest;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::layout::Layout;
 use crate::progress::Progress;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Most orphans that are listed. All of them are counted.
 const LISTED_MAX: usize = 1_000;
@@ -34,32 +33,21 @@ pub(crate) fn find_orphans(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Orphans, Error> {
     let mut found = Orphans::default();
-    let outer = list(disk, &layout.blobs_by_digest())?;
+    let root = layout.blobs_by_digest();
+    let outer = names(disk, &root)?;
     for (done, folder) in outer.iter().enumerate() {
-        for folder in list(disk, folder)? {
-            for file in list(disk, &folder)? {
-                let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-                let Ok(digest) = name.parse::<Digest>() else { continue };
-                if truth.refers_to_blob(&digest)? {
-                    continue;
-                }
-                found.blobs += 1;
-                found.size_bytes += disk.size(&file).map_err(Error::io("look at", &file))?.unwrap_or_default();
-                if found.files.len() < LISTED_MAX {
-                    found.files.push(file);
-                }
+        for (digest, file) in files_in(disk, &root.join(folder))? {
+            let Some(digest) = digest else { continue };
+            if truth.refers_to_blob(&digest)? {
+                continue;
+            }
+            found.blobs += 1;
+            found.size_bytes += disk.size(&file).map_err(Error::io("look at", &file))?.unwrap_or_default();
+            if found.files.len() < LISTED_MAX {
+                found.files.push(file);
             }
         }
         progress(Progress { done: done as u64 + 1, total: outer.len() as u64, of: "folders" });
     }
     Ok(found)
-}
-
-/// The paths in a folder. A folder that does not exist is empty: no blob was ever kept in it.
-fn list(disk: &dyn Disk, folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    match disk.list(folder) {
-        Ok(names) => Ok(names.into_iter().map(|name| folder.join(name)).collect()),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Vec::new()),
-        Err(error) => Err(Error::io("list", folder)(error)),
-    }
 }

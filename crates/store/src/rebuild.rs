@@ -25,9 +25,9 @@ pub struct Rebuilt {
     pub orphans: Orphans,
 }
 
-/// Replays every segment of the folder `data`, and then the log of recent rows, into a new truth and puts it in place of the old one, which is kept as
-/// `truth.sqlite.old` (or `.old2` and so on). Rows of the old truth that are in no segment are shipped first, so that an unnecessary
-/// rebuild loses nothing. Parses no package.
+/// Replays every segment of the folder `data`, and then the log of recent rows, into a new truth. The new truth replaces the old one,
+/// which is kept as `truth.sqlite.old` (or `.old2` and so on). Rows of the old truth that are in no segment are shipped first, so that
+/// an unnecessary rebuild loses nothing. Parses no package.
 pub fn rebuild(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Rebuilt, Error> {
     let layout = Layout::new(data);
     if !layout.segments().is_dir() {

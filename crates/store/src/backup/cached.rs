@@ -1,10 +1,10 @@
 //! Copies what is cached of upstreams. It may change meanwhile: a file that does not match its row is fetched again.
 
-use super::files::{Outcome, Transfer, blob_files, same_place};
+use super::files::{Outcome, Transfer, blob_files};
 use crate::database_files::with_suffix;
 use crate::disk::{Disk, RealDisk};
 use crate::error::Error;
-use crate::layout::Layout;
+use crate::layout::{Layout, by_digest};
 use crate::progress::Progress;
 use crate::sqlite::copy_database;
 use std::collections::HashSet;
@@ -39,7 +39,7 @@ pub(crate) fn copy_cached(
         for (done, (digest, path)) in files.iter().enumerate() {
             let Some(digest) = digest else { continue };
             // One that is evicted meanwhile is missing, which is no loss.
-            if transfer.file(path, &same_place(&copy, digest), true)? != Outcome::Missing {
+            if transfer.file(path, &by_digest(&copy, digest), true)? != Outcome::Missing {
                 present.insert(*digest);
             }
             progress(Progress { done: done as u64 + 1, total: files.len() as u64, of: "cached" });

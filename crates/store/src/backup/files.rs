@@ -1,9 +1,10 @@
 //! Links or copies blobs from one folder to another, on two threads.
 
+use crate::blob_files::{files_in, names};
 use crate::digest::Digest;
 use crate::disk::{Disk, RealDisk};
 use crate::error::Error;
-use crate::layout::{Layout, NestedFile, by_digest};
+use crate::layout::{Layout, NestedFile};
 use crate::progress::Progress;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -194,26 +195,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 /// All files below a folder of blobs, with the digests that are their names.
 pub(super) fn blob_files(root: &Path) -> Result<Vec<(Option<Digest>, PathBuf)>, Error> {
     let mut files = Vec::new();
-    for outer in list(root)? {
-        for inner in list(&outer)? {
-            for file in list(&inner)? {
-                let digest = file.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
-                files.push((digest, file));
-            }
-        }
+    for outer in names(&RealDisk, root)? {
+        files.extend(files_in(&RealDisk, &root.join(outer))?);
     }
     Ok(files)
-}
-
-fn list(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    match RealDisk.list(folder) {
-        Ok(names) => Ok(names.into_iter().map(|name| folder.join(name)).collect()),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Vec::new()),
-        Err(error) => Err(Error::io("list", folder)(error)),
-    }
-}
-
-/// The place of a file below another root, two folders deep like it.
-pub(super) fn same_place(root: &Path, digest: &Digest) -> NestedFile {
-    by_digest(root, digest)
 }

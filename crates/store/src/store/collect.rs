@@ -2,6 +2,7 @@
 //! nothing needs still.
 
 use super::Store;
+use crate::blob_files::names;
 use crate::blob_life::BlobLife;
 use crate::catalog::Catalog;
 use crate::deletion::TURN_MAX;
@@ -11,7 +12,6 @@ use crate::error::Error;
 use crate::lane::Lane;
 use crate::layout::Layout;
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use telemetry::{Event, Millis, Op, Tick, give_way};
@@ -126,7 +126,7 @@ impl Store {
 
     async fn names(&self, folder: &Path, event: &mut Event) -> Result<Vec<String>, Error> {
         let (disk, folder) = (self.disk.clone(), folder.to_owned());
-        self.read(Lane::Index, event, move |_| list(&*disk, &folder)).await
+        self.read(Lane::Index, event, move |_| names(&*disk, &folder)).await
     }
 
     /// The blobs whose digests begin with `prefix` and that nothing needs at `now`.
@@ -155,7 +155,8 @@ fn unneeded(
 ) -> Result<(Unneeded, u64), Error> {
     let Some((from, through)) = range(prefix) else { return Ok(Default::default()) };
     let (outer, inner) = prefix.split_at(2);
-    let names = list(disk, &layout.blobs_by_digest().join(outer).join(inner))?;
+    give_way();
+    let names = names(disk, &layout.blobs_by_digest().join(outer).join(inner))?;
     let digests = names.iter().filter_map(|name| name.parse::<Digest>().ok());
     let mut unneeded: Unneeded = digests.map(|digest| (digest, false)).collect();
     let blobs = unneeded.len() as u64;
@@ -167,15 +168,6 @@ fn unneeded(
         }
     }
     Ok((unneeded, blobs))
-}
-
-/// The names in a folder, none if it does not exist.
-fn list(disk: &dyn Disk, folder: &Path) -> Result<Vec<String>, Error> {
-    give_way();
-    match disk.list(folder) {
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Vec::new()),
-        names => names.map_err(Error::io("list", folder)),
-    }
 }
 
 /// Whether a name is two hexadecimal digits.
