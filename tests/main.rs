@@ -35,6 +35,7 @@ mod info_format;
 mod isolation;
 mod lifecycle;
 mod limits;
+mod long_run;
 mod loops;
 mod marshal;
 mod maven_builds;
