@@ -20,6 +20,7 @@ mod crowd;
 mod debian;
 mod dependencies;
 mod disk_full;
+mod earlier_forms;
 mod expect;
 mod freshness;
 mod fuzzed;
