@@ -47,6 +47,8 @@ pub struct UpstreamOptions {
 /// The validators of a copy of the file. The upstream answers 304 while the copy is current.
 #[derive(Debug, Clone, Default)]
 pub struct Conditions {
+    /// The first byte that is wanted (RFC 9110 section 14.2). The upstream may ignore it and send the whole file with 200.
+    pub first_byte: Option<u64>,
     /// Its `ETag`.
     pub etag: Option<String>,
     /// Its `Last-Modified`.

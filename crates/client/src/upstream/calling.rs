@@ -14,7 +14,7 @@ use crate::ssrf::AddressPolicy;
 use crate::target::{Origin, Target};
 use crate::zone::Zone;
 use http::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, PROXY_AUTHORIZATION, USER_AGENT,
+    ACCEPT_ENCODING, AUTHORIZATION, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, PROXY_AUTHORIZATION, RANGE, USER_AGENT,
 };
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
@@ -154,6 +154,11 @@ impl Upstream {
             if let Some(value) = value.as_ref().and_then(|text| HeaderValue::from_str(text).ok()) {
                 headers.insert(name, value);
             }
+        }
+        if let Some(first) = ask.conditions.first_byte
+            && let Ok(value) = HeaderValue::from_str(&format!("bytes={first}-"))
+        {
+            headers.insert(RANGE, value);
         }
         if let Some(value) = proxy.and_then(|proxy| proxy.authorization.as_ref()) {
             headers.insert(PROXY_AUTHORIZATION, value.clone());

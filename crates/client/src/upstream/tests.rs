@@ -116,7 +116,11 @@ fn what_is_known_is_sent_along_and_the_head_alone_brings_a_length() {
         StandIn::new([("/a", says(304, "")), ("/b", "HTTP/1.1 200 OK\r\nContent-Length: 7\r\nX-A: b\r\n\r\n".into())]);
     let world = World::new();
     let upstream = world.upstream(&[&there.url]);
-    let known = Conditions { etag: Some("\"x\"".into()), modified: Some("Sun, 01 Nov 2026 12:01:00 GMT".into()) };
+    let known = Conditions {
+        etag: Some("\"x\"".into()),
+        modified: Some("Sun, 01 Nov 2026 12:01:00 GMT".into()),
+        first_byte: None,
+    };
     assert_eq!(world.get_if(&upstream, "a", &known).unwrap().0, 304);
     let head = &there.heads()[0];
     assert!(
