@@ -87,7 +87,7 @@ pub struct Repositories {
     /// Held while a cleanup is planned or done.
     cleaning: Mutex<()>,
     /// What those share that stand for upstreams.
-    remotes: Arc<Remotes>,
+    pub(crate) remotes: Arc<Remotes>,
 }
 
 impl Repositories {
@@ -157,6 +157,11 @@ impl Repositories {
                 indexes.keep(&self.context).await;
             }
         }
+    }
+
+    /// The parts of the server that all repositories work with.
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
     }
 
     /// A repository of gems, with what answers its questions; `None`: it is of another format.

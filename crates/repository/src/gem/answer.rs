@@ -4,6 +4,7 @@ use crate::actor::Actor;
 use crate::error::Error;
 use crate::found::Found as Any;
 use crate::gem::hosted::Hosted;
+use crate::gem::upstream::RemoteGems;
 use crate::gem::{Found, Question, dependencies, describe, download, info, names, owners, parameters};
 use crate::gem::{push, specs, versions, yank};
 use crate::question::Ask;
@@ -27,6 +28,11 @@ impl Repositories {
         }
         if *question == Question::Root {
             return Ok(Any::Root);
+        }
+        if repository.record.kind == RepositoryKind::Remote {
+            let remote = self.remotes.remote(repository, &ask.place);
+            let gems = RemoteGems { remote: &remote, context: self.context(), index: &repository.shared.followed };
+            return gems.answer(question, event).await;
         }
         if repository.record.kind != RepositoryKind::Hosted {
             let kind = repository.record.kind.as_str();

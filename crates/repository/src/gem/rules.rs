@@ -34,9 +34,7 @@ impl FormatRules for GemRules {
         match kind {
             RepositoryKind::Hosted => None,
             RepositoryKind::Group => Some("groups of gems cannot be made yet, only those of maven and raw"),
-            RepositoryKind::Remote => {
-                Some("remote repositories of gems cannot be made yet, only those of maven and raw")
-            }
+            RepositoryKind::Remote => None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::format::Format;
 use crate::gem::indexes::GemIndexes;
+use crate::gem::upstream::index::FollowedIndex;
 use crate::upstream::upstream_cell::UpstreamCell;
 use std::sync::Arc;
 use store::RepositoryId;
@@ -14,11 +15,17 @@ pub struct Shared {
     pub(crate) upstream: UpstreamCell,
     /// Its large indexes, where it is a repository of gems.
     pub(crate) gem: Option<GemIndexes>,
+    /// What is known of its upstream's index, where it is a remote repository of gems.
+    pub(crate) followed: FollowedIndex,
 }
 
 impl Shared {
     /// What a new repository has. The bytes of its indexes will count in `memory`.
     pub(crate) fn new(format: Format, id: RepositoryId, memory: &Arc<Bound>) -> Self {
-        Self { upstream: UpstreamCell::default(), gem: GemIndexes::of(format, id, memory) }
+        Self {
+            upstream: UpstreamCell::default(),
+            gem: GemIndexes::of(format, id, memory),
+            followed: FollowedIndex::default(),
+        }
     }
 }

@@ -27,7 +27,7 @@ impl<'a> File<'a> {
     ) -> Result<Option<Content>, Error> {
         match &self.layout {
             Layout::Maven(path) => metadata::make(tree, path, now, event).await,
-            Layout::Raw(_) => Ok(None),
+            Layout::Raw(_) | Layout::Gem(_) => Ok(None),
         }
     }
 
@@ -42,7 +42,7 @@ impl<'a> File<'a> {
     ) -> Result<(), Error> {
         match &self.layout {
             Layout::Maven(path) => uploaded_metadata::take(tree, path, staged, (by, now), event).await,
-            Layout::Raw(_) => Ok(()),
+            Layout::Raw(_) | Layout::Gem(_) => Ok(()),
         }
     }
 
@@ -55,7 +55,7 @@ impl<'a> File<'a> {
     ) -> Result<Option<Publication<'a>>, Error> {
         match &self.layout {
             Layout::Maven(path) => Publication::read(tree, path, staged, event).await,
-            Layout::Raw(_) => Ok(None),
+            Layout::Raw(_) | Layout::Gem(_) => Ok(None),
         }
     }
 }
@@ -71,7 +71,7 @@ impl File<'_> {
     ) -> Result<Content, Error> {
         match &self.layout {
             Layout::Maven(path) => maven::past::file(remote, past, self, path, trace, event).await,
-            Layout::Raw(_) => raw::past::file(remote, past, self, trace, event).await,
+            Layout::Raw(_) | Layout::Gem(_) => raw::past::file(remote, past, self, trace, event).await,
         }
     }
 
@@ -84,7 +84,7 @@ impl File<'_> {
     ) -> Result<Content, Error> {
         match &self.layout {
             Layout::Maven(path) => maven::filtered_metadata::metadata(remote, self, path, trace, event).await,
-            Layout::Raw(_) => present(remote, self, trace, event).await,
+            Layout::Raw(_) | Layout::Gem(_) => present(remote, self, trace, event).await,
         }
     }
 
@@ -92,7 +92,7 @@ impl File<'_> {
     pub(crate) fn excluded_by(&self, remote: &Remote) -> Option<Millis> {
         match &self.layout {
             Layout::Maven(_) => maven::prefixes::excludes(remote, self.folder),
-            Layout::Raw(_) => None,
+            Layout::Raw(_) | Layout::Gem(_) => None,
         }
     }
 }
@@ -105,6 +105,6 @@ pub(crate) fn look_for_date<'a>(
 ) -> Pin<Box<dyn Future<Output = Result<bool, Error>> + Send + 'a>> {
     match &file.layout {
         Layout::Maven(path) => Box::pin(maven::artifact_date::look(remote, *path, event)),
-        Layout::Raw(_) => Box::pin(async { Ok(false) }),
+        Layout::Raw(_) | Layout::Gem(_) => Box::pin(async { Ok(false) }),
     }
 }

@@ -8,6 +8,7 @@ mod tests;
 
 use crate::error::Error;
 use crate::format::Format;
+use crate::gem::layout::GemPath;
 use crate::maven::listing_changes::ListingChanges;
 use crate::maven::{self, layout::MavenPath};
 use crate::policy::hidden::Hidden;
@@ -39,6 +40,8 @@ pub struct File<'a> {
 pub(super) enum Layout<'a> {
     Maven(MavenPath<'a>),
     Raw(RawPath<'a>),
+    /// What an upstream of gems gave. Clients ask for gems by other questions.
+    Gem(GemPath<'a>),
 }
 
 /// Where the bytes at a path of a hosted tree come from.
@@ -74,8 +77,11 @@ impl<'a> File<'a> {
     pub(crate) fn read(format: Format, path: &'a str) -> Self {
         let layout = match format {
             Format::Maven => Layout::Maven(MavenPath::read(path)),
-            // Gems are not asked for by path. To a tree such a path is a name and no more.
-            Format::Raw | Format::Gem => Layout::Raw(RawPath(path)),
+            Format::Raw => Layout::Raw(RawPath(path)),
+            Format::Gem => {
+                let read = GemPath::read(path);
+                return Self { path, folder: read.unit(), layout: Layout::Gem(read) };
+            }
         };
         Self { path, folder: tree::folder(path), layout }
     }
@@ -88,14 +94,14 @@ impl<'a> File<'a> {
                 Some((Self { path: of.path(), folder: self.folder, layout: Layout::Maven(of) }, checksum))
             }
             // A checksum is a file like others there.
-            Layout::Raw(_) => None,
+            Layout::Raw(_) | Layout::Gem(_) => None,
         }
     }
 
     /// The file that this is a checksum of by its name, where the format keeps checksums as files like others.
     pub(crate) fn kept_checksum(&self) -> Option<(File<'a>, Checksum)> {
         match &self.layout {
-            Layout::Maven(_) => None,
+            Layout::Maven(_) | Layout::Gem(_) => None,
             Layout::Raw(path) => {
                 let (of, checksum) = path.checksum()?;
                 Some((Self { path: of.0, folder: self.folder, layout: Layout::Raw(of) }, checksum))
@@ -110,7 +116,7 @@ impl<'a> File<'a> {
         }
         let is_generated = match &self.layout {
             Layout::Maven(path) => path.is_generated()?,
-            Layout::Raw(_) => false,
+            Layout::Raw(_) | Layout::Gem(_) => false,
         };
         Some(if is_generated { Provenance::Generated } else { Provenance::Uploaded })
     }
@@ -120,6 +126,7 @@ impl<'a> File<'a> {
         match &self.layout {
             Layout::Maven(path) => path.subject(kind),
             Layout::Raw(path) => subject::subject(kind, path.0),
+            Layout::Gem(path) => subject::subject(kind, path.unit()),
         }
     }
 
@@ -127,7 +134,7 @@ impl<'a> File<'a> {
     pub(crate) fn is_immutable(&self) -> Option<bool> {
         match &self.layout {
             Layout::Maven(path) => Some(path.is_immutable()),
-            Layout::Raw(_) => None,
+            Layout::Raw(_) | Layout::Gem(_) => None,
         }
     }
 
@@ -136,11 +143,19 @@ impl<'a> File<'a> {
         !repository.record.replaceable && self.is_immutable().unwrap_or(true)
     }
 
+    /// Whether an index says which bytes it has, so that its own age tells nothing.
+    pub(crate) fn is_indexed(&self) -> bool {
+        match &self.layout {
+            Layout::Maven(_) | Layout::Raw(_) => false,
+            Layout::Gem(_) => true,
+        }
+    }
+
     /// Whether it belongs to a release, whose files are all in one member of a group.
     pub(crate) fn is_of_release(&self) -> bool {
         match &self.layout {
             Layout::Maven(path) => path.is_of_release(),
-            Layout::Raw(_) => false,
+            Layout::Raw(_) | Layout::Gem(_) => false,
         }
     }
 
@@ -149,7 +164,7 @@ impl<'a> File<'a> {
     pub(crate) fn is_metadata(&self) -> bool {
         match &self.layout {
             Layout::Maven(path) => path.metadata().is_some(),
-            Layout::Raw(_) => false,
+            Layout::Raw(_) | Layout::Gem(_) => false,
         }
     }
 
@@ -157,7 +172,7 @@ impl<'a> File<'a> {
     pub(crate) fn is_prefixes(&self) -> bool {
         match &self.layout {
             Layout::Maven(path) => path.is_prefixes(),
-            Layout::Raw(_) => false,
+            Layout::Raw(_) | Layout::Gem(_) => false,
         }
     }
 
@@ -171,14 +186,14 @@ impl<'a> File<'a> {
     pub(crate) fn has_checksum_beside(&self) -> bool {
         match &self.layout {
             Layout::Maven(path) => path.has_checksum_beside(),
-            Layout::Raw(_) => false,
+            Layout::Raw(_) | Layout::Gem(_) => false,
         }
     }
 
     /// Whether a file can be where an upstream lists a folder.
     pub(crate) fn may_be_folder(&self) -> bool {
         match &self.layout {
-            Layout::Maven(_) => false,
+            Layout::Maven(_) | Layout::Gem(_) => false,
             Layout::Raw(_) => true,
         }
     }
@@ -197,7 +212,7 @@ impl<'a> File<'a> {
     pub(crate) fn check_version(&self, record: &RepositoryRecord) -> Result<(), Error> {
         match &self.layout {
             Layout::Maven(path) => path.check_version(record),
-            Layout::Raw(_) => Ok(()),
+            Layout::Raw(_) | Layout::Gem(_) => Ok(()),
         }
     }
 
@@ -207,7 +222,7 @@ impl<'a> File<'a> {
             |folder: &str| self.path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         match &self.layout {
             Layout::Maven(_) => below(&MavenPath::folder_of_package(only)),
-            Layout::Raw(_) => below(only),
+            Layout::Raw(_) | Layout::Gem(_) => below(only),
         }
     }
 
@@ -215,7 +230,7 @@ impl<'a> File<'a> {
     pub(crate) fn cannot_exist(&self) -> bool {
         match &self.layout {
             Layout::Maven(path) => tree::is_ambiguous(path.path()),
-            Layout::Raw(_) => false,
+            Layout::Raw(_) | Layout::Gem(_) => false,
         }
     }
 
@@ -224,6 +239,8 @@ impl<'a> File<'a> {
         match &self.layout {
             Layout::Maven(path) => maven::hidden_paths::hidden(path, rules),
             Layout::Raw(path) => raw::hidden_paths::hidden(*path, rules),
+            // A gem is held against policy by its line in `/info`, before its path is asked for.
+            Layout::Gem(_) => None,
         }
     }
 
@@ -231,7 +248,7 @@ impl<'a> File<'a> {
     pub(crate) fn document(&self) -> Option<&'static dyn Document> {
         match &self.layout {
             Layout::Maven(path) => maven::group_document::at(path),
-            Layout::Raw(_) => None,
+            Layout::Raw(_) | Layout::Gem(_) => None,
         }
     }
 
@@ -241,6 +258,7 @@ impl<'a> File<'a> {
         let (folders, paths) = match self.layout {
             Layout::Maven(path) => (Some(maven::guard::artifact_folders(&path)), None),
             Layout::Raw(path) => (None, Some(raw::guard::paths(path))),
+            Layout::Gem(_) => (None, None),
         };
         folders.into_iter().flatten().map(Guarded::Folder).chain(paths.into_iter().flatten().map(Guarded::Path))
     }
@@ -250,6 +268,7 @@ impl<'a> File<'a> {
         match (&self.layout, name) {
             (Layout::Maven(_), Guarded::Folder(name) | Guarded::Path(name)) => maven::guard::named(name),
             (Layout::Raw(_), Guarded::Folder(name) | Guarded::Path(name)) => Some(RawPath(name).named(Since::Always)),
+            (Layout::Gem(_), Guarded::Folder(_) | Guarded::Path(_)) => None,
         }
     }
 
@@ -258,6 +277,7 @@ impl<'a> File<'a> {
         match &self.layout {
             Layout::Maven(path) => path.named(since),
             Layout::Raw(path) => Some(path.named(since)),
+            Layout::Gem(_) => None,
         }
     }
 
@@ -265,7 +285,7 @@ impl<'a> File<'a> {
     pub(crate) fn observe(&self, version: VersionPath<'_>, modified: Option<Millis>) -> Vec<Observation> {
         match &self.layout {
             Layout::Maven(_) => maven::upstream::observed::of_version(version, modified),
-            Layout::Raw(_) => Vec::new(),
+            Layout::Raw(_) | Layout::Gem(_) => Vec::new(),
         }
     }
 
@@ -280,7 +300,7 @@ impl<'a> File<'a> {
     ) -> Result<ListingChanges, Error> {
         match &self.layout {
             Layout::Maven(_) => ListingChanges::following(tree, before, changed, at, event).await,
-            Layout::Raw(_) => Ok(ListingChanges::default()),
+            Layout::Raw(_) | Layout::Gem(_) => Ok(ListingChanges::default()),
         }
     }
 
@@ -289,6 +309,8 @@ impl<'a> File<'a> {
         match &self.layout {
             Layout::Maven(path) => path.version_path().map_or(AgeKey::Document, AgeKey::Version),
             Layout::Raw(_) => AgeKey::Bytes,
+            // The ages of gems are those of the lines of their index.
+            Layout::Gem(_) => AgeKey::Document,
         }
     }
 }

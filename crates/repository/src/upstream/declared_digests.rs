@@ -4,7 +4,7 @@ use crate::content::digits;
 use client::Arriving;
 use format::tree::Checksum;
 use std::sync::Arc;
-use store::Hashes;
+use store::{Digest, Hashes};
 
 /// Prefixes of the headers in which servers declare digests, as build tools look for them
 /// (`aether.connector.basic.includedChecksums`).
@@ -42,6 +42,11 @@ impl DeclaredDigests {
             claims.push((Checksum::Sha1, sha1));
         }
         Self(claims)
+    }
+
+    /// What an index of the upstream says.
+    pub(crate) fn indexed(sha256: Digest) -> Self {
+        Self(vec![(Checksum::Sha256, sha256.to_string())])
     }
 
     /// What a checksum's file says.

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::tree::file::File;
 use crate::upstream::failure::Failure;
 use crate::upstream::flight::{ArrivedBy, FetchResult, FlightLifetime, FollowUntil, Stage};
+use crate::upstream::proof::Proof;
 use crate::upstream::row::OfUpstream;
 use crate::upstream::trace::FetchTrace;
 use crate::upstream::ttl::{Ttl, TtlState};
@@ -64,7 +65,18 @@ async fn checksum_file(
 /// The file as it is kept, while that is good; else as the upstream has it, or where that fails, as it was good last.
 pub(crate) async fn file(
     remote: &Remote,
+    asked: &File<'_>,
+    trace: &mut FetchTrace,
+    event: &mut Event,
+) -> Result<Content, Error> {
+    file_by(remote, asked, Proof::Age, trace, event).await
+}
+
+/// The same, where `proof` tells whether what is kept is good.
+pub(crate) async fn file_by(
+    remote: &Remote,
     file: &File<'_>,
+    proof: Proof<'_>,
     trace: &mut FetchTrace,
     event: &mut Event,
 ) -> Result<Content, Error> {
@@ -73,7 +85,8 @@ pub(crate) async fn file(
         Some(Remembered::MissingUntil(until)) if now < until => {
             return Err(Error::Missing { path: path.to_owned(), until });
         }
-        Some(Remembered::File(kept)) => match ttl.at(kept.known.checked, now) {
+        Some(Remembered::File(kept)) if proof.refutes(&kept.known) => None,
+        Some(Remembered::File(kept)) => match proof.state(ttl, &kept.known, now) {
             TtlState::Fresh(until) => return answer(remote, file, kept, How::Kept, until, trace, event).await,
             TtlState::Aging => {
                 // Nobody waits for this one. Where it cannot begin, it was no trouble to anybody.
@@ -87,7 +100,7 @@ pub(crate) async fn file(
     // Whether an upstream that hung answers again is for the flight to find out, and nobody waits long for that.
     let trial = remote.is_in_doubt();
     let lasts = if had.is_some() || trial { FlightLifetime::ToItsEnd } else { FlightLifetime::WhileFollowed };
-    let flight = match remote.may_wait().and_then(|()| remote.flight(path, lasts)) {
+    let flight = match remote.may_wait().and_then(|()| remote.flight_of(path, lasts, proof.digests())) {
         Ok(flight) => flight,
         // Nobody can be asked now. What was good last is as good then as where the upstream fails.
         Err(error) => {
@@ -136,7 +149,7 @@ pub(crate) async fn file(
                 ArrivedBy::Confirmed => How::Confirmed,
             };
             // What takes long to come is as good as it was when it was asked for.
-            let until = match ttl.at(kept.known.checked, remote.now()) {
+            let until = match proof.state(ttl, &kept.known, remote.now()) {
                 TtlState::Fresh(until) => until,
                 TtlState::Aging | TtlState::Stale => Some(now),
             };

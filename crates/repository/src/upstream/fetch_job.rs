@@ -32,11 +32,19 @@ pub(crate) struct FetchJob<'a> {
     stages: &'a watch::Sender<Stage>,
     /// Of before it began.
     stamp: Option<Stamp>,
+    /// The digests that an index of the upstream says. Bytes with others are always refused.
+    indexed: DeclaredDigests,
 }
 
 impl<'a> FetchJob<'a> {
-    pub(crate) fn new(remote: &'a Remote, file: File<'a>, stages: &'a watch::Sender<Stage>) -> Self {
-        Self { remote, file, ttl: Ttl::of(&remote.repository, &file), stages, stamp: remote.stamp(&file) }
+    pub(crate) fn new(
+        remote: &'a Remote,
+        file: File<'a>,
+        stages: &'a watch::Sender<Stage>,
+        indexed: DeclaredDigests,
+    ) -> Self {
+        let (ttl, stamp) = (Ttl::of(&remote.repository, &file), remote.stamp(&file));
+        Self { remote, file, ttl, stages, stamp, indexed }
     }
 
     /// Has what is remembered made good again, or brings what is not.
@@ -56,6 +64,7 @@ impl<'a> FetchJob<'a> {
         let conditions = Conditions {
             etag: known.and_then(|known| known.validator.clone()),
             modified: known.and_then(|known| known.modified.clone()),
+            first_byte: None,
         };
         let call = upstream.get(self.file.path, &conditions, event);
         let answer = self.remote.while_followed(self.file.path, self.stages, call).await?;
@@ -139,6 +148,7 @@ impl<'a> FetchJob<'a> {
         let followers = Followers::new(self.remote, self.file.path, self.stages);
         let incoming = Incoming { file: &self.file, answer: &mut answer, expected: &mut expected, show, followers };
         let download = incoming.take(store, event).await?;
+        self.indexed.check(&download.hashes).map_err(|differs| Failure::differs(&differs))?;
         let (claims, unknown) = match expected.sure(event).await? {
             Ok(claims) => (claims, None),
             Err(failure) if policy == ChecksumPolicy::Warn => (DeclaredDigests::default(), Some(failure)),

@@ -3,6 +3,7 @@
 pub(crate) mod table;
 
 use crate::error::Error;
+use crate::upstream::declared_digests::DeclaredDigests;
 use crate::upstream::fetch_job::FetchJob;
 use crate::upstream::first_seen::record;
 use crate::upstream::flight::{FetchResult, Flight, FlightLifetime, FollowUntil, Stage};
@@ -19,6 +20,16 @@ use tokio::sync::watch;
 impl Remote {
     /// The fetch of `path`: the one in flight, or one that starts now and goes on for so long.
     pub(crate) fn flight(&self, path: &str, lasts: FlightLifetime) -> Result<Flight, Error> {
+        self.flight_of(path, lasts, DeclaredDigests::default())
+    }
+
+    /// The same, for a file of which an index says these digests.
+    pub(crate) fn flight_of(
+        &self,
+        path: &str,
+        lasts: FlightLifetime,
+        indexed: DeclaredDigests,
+    ) -> Result<Flight, Error> {
         if !self.repository.asks {
             return Err(Error::Unasked);
         }
@@ -43,7 +54,7 @@ impl Remote {
         drop(table);
         let entry = Entry { remotes: self.remotes.clone(), id: flight.id, key };
         let under_way = UnderWay { remote: self.clone(), entry, _own: own, _place: place };
-        self.remotes.back.spawn(async move { under_way.fly(stages, event).await });
+        self.remotes.back.spawn(async move { under_way.fly(stages, indexed, event).await });
         Ok(flight)
     }
 
@@ -99,13 +110,13 @@ struct Entry {
 }
 
 impl UnderWay {
-    async fn fly(self, stages: watch::Sender<Stage>, mut event: Box<Event>) {
+    async fn fly(self, stages: watch::Sender<Stage>, indexed: DeclaredDigests, mut event: Box<Event>) {
         let recorder = &self.remote.remotes.recorder;
         recorder.attempt();
         // The key goes with the entry before the end is told.
         let path = self.entry.key.1.clone();
         let file = self.remote.repository.file(&path);
-        let landed = Box::pin(FetchJob::new(&self.remote, file, &stages).fly(&mut event)).await;
+        let landed = Box::pin(FetchJob::new(&self.remote, file, &stages, indexed).fly(&mut event)).await;
         event.outcome = Some(match &landed {
             Ok(_) => Outcome::Done,
             Err(Trouble::Left) => Outcome::ClientGone,

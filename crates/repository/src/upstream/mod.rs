@@ -22,6 +22,7 @@ pub(crate) mod flight;
 pub(crate) mod flights;
 pub(crate) mod past;
 pub(crate) mod path_lists;
+pub(crate) mod proof;
 pub(crate) mod refused;
 pub(crate) mod release_age;
 pub(crate) mod row;

@@ -9,6 +9,8 @@ use telemetry::Millis;
 const FRESH_S: u64 = 900;
 /// What is proven missing counts as missing for so long, unless the repository says otherwise: 5 minutes.
 const MISSING_S: u64 = 300;
+/// What an index lists and the upstream does not have yet counts as missing for so long, in milliseconds: clients must not each ask.
+const LISTED_MISSING_MS: i64 = 5_000;
 
 /// For how long what is known of a path is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +37,10 @@ impl Ttl {
         let millis = |seconds: u64| i64::try_from(seconds).unwrap_or(i64::MAX / 1000).saturating_mul(1000);
         let set = remote.and_then(|remote| remote.fresh_s);
         let missing = millis(remote.and_then(|remote| remote.missing_s).unwrap_or(MISSING_S));
+        if file.is_indexed() {
+            // Whoever asks for it knows from the index whether it is good.
+            return Self { fresh: Some(0), missing: missing.min(LISTED_MISSING_MS) };
+        }
         // Where the format has no rule, files last unless somebody sets for how long they are good.
         let immutable = file.is_immutable().unwrap_or_else(|| set.is_none());
         let fresh = (!immutable).then(|| millis(set.unwrap_or(FRESH_S)));

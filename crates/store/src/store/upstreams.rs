@@ -45,6 +45,14 @@ impl Store {
         lock(&self.membership).with_groups(id).into_iter().for_each(|id| self.revisions.raise(Unit::Of(id, unit)));
     }
 
+    /// The same for many units, and for whatever was made from all of them.
+    pub fn upstream_index_changed(&self, id: RepositoryId, units: &[&str]) {
+        for id in lock(&self.membership).with_groups(id) {
+            units.iter().for_each(|unit| self.revisions.raise(Unit::Of(id, unit)));
+            self.revisions.raise(Unit::All(id));
+        }
+    }
+
     /// The hosts of an upstream with their zones, as [`Store::pin`] recorded them.
     pub async fn pins(&self, of: Origin, event: &mut Event) -> Result<Vec<(String, String)>, Error> {
         self.cached(Op::CacheRead, event, move |cache| cache.pins(of)).await

@@ -1,0 +1,64 @@
+//! `/info/NAME` of an upstream: as it was fetched, while the index says the same MD5 of it.
+
+use crate::error::Error;
+use crate::gem::Found;
+use crate::gem::upstream::RemoteGems;
+use crate::gem::upstream::info_rows::{self, InfoRow};
+use crate::gem::upstream::listing::Listed;
+use crate::index::document::Index;
+use crate::upstream::fetch::file_by;
+use crate::upstream::proof::Proof;
+use crate::upstream::trace::FetchTrace;
+use crate::visible::next_change;
+use crate::visible::visible;
+use format::gem::info::render;
+use telemetry::{Event, Tick};
+
+/// The largest `/info` that is taken.
+const INFO_MAX_BYTES: u64 = 32 << 20;
+
+/// What an upstream says of the versions of a gem.
+#[derive(Debug)]
+pub(crate) struct Info {
+    pub(crate) body: String,
+    pub(crate) rows: Vec<InfoRow>,
+}
+
+impl RemoteGems<'_> {
+    /// What is listed of a gem. Where its name is not listed, the index is looked at again: no upstream is asked for a name.
+    pub(crate) async fn listed(self, name: &str, event: &mut Event) -> Result<Listed, Error> {
+        self.ready(event).await?;
+        let origin = self.remote.repository.origin;
+        if let Some(listed) = self.index.gem(origin, name) {
+            return Ok(listed);
+        }
+        self.ready_for_new(event).await?;
+        self.index.gem(origin, name).ok_or(Error::NoSuchPackage)
+    }
+
+    /// `/info/NAME`, as policy shows it.
+    pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Found, Error> {
+        let Info { body, rows, .. } = self.whole_info(name, event).await?;
+        let view = self.remote.repository.view(self.now());
+        if view.rules.is_open() && view.as_of.is_none() {
+            return Ok(Found::Index(Index::of(body.into_bytes())));
+        }
+        let lines: Vec<&str> = visible(&rows, view).map(|seen| seen.entry().line.as_str()).collect();
+        Ok(Found::Index(Index { fresh_until: next_change(&rows, view), ..Index::of(render(lines)) }))
+    }
+
+    /// What the upstream says of the versions of a gem, whatever policy shows of them.
+    pub(crate) async fn whole_info(self, name: &str, event: &mut Event) -> Result<Info, Error> {
+        let listed = self.listed(name, event).await?;
+        let path = format!("info/{name}");
+        let (file, began, mut trace) = (self.remote.repository.file(&path), Tick::now(), FetchTrace::default());
+        let found = Box::pin(file_by(self.remote, &file, Proof::Md5(&listed.md5), &mut trace, event)).await;
+        trace.finish(self.remote, began, &found, event);
+        let content = found?;
+        let size = content.hashes.as_ref().map_or(u64::MAX, |hashes| hashes.size_bytes);
+        let text = (size <= INFO_MAX_BYTES).then(|| content.bytes()).flatten();
+        let body = text.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok()).ok_or(Error::GivenUp)?;
+        let rows = info_rows::read(name, &body, &listed, self.now());
+        Ok(Info { body, rows })
+    }
+}
