@@ -76,7 +76,12 @@ fn cleanup_rules(record: &RepositoryRecord, format: Format) -> Result<(), BadSet
         return Err(BadSetting::not_for("keep_unused", record, whose));
     }
     BadSetting::check_range("keep_versions", record.keep_versions, 1..=KEPT_MAX)?;
-    BadSetting::check_range("keep_unused", record.keep_unused_s, DAY_S..=100 * AGE_MAX_S)
+    match record.keep_unused_s {
+        Some(seconds) if !(DAY_S..=100 * AGE_MAX_S).contains(&seconds) => {
+            Err(BadSetting::new("`keep_unused` is a day at least and 100 years at most", "such as `90d`"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks the members of a group. `repositories::members` checks that they exist.

@@ -234,13 +234,12 @@ fn a_remote_repository_is_added_changed_and_shown_with_its_upstream() {
     }
 
     const SHOWN: &str = r#"{"name":"c","format":"maven","kind":"remote","private":false,"created":"t",
-        "remote":{"urls":["https://a/maven2","http://b"],"credentials":"env:TOKEN","fresh_s":900}}"#;
+        "remote":{"urls":["https://a/maven2","http://b"],"credentials":"env:TOKEN","fresh_s":900,"missing_s":90},
+        "policy":{"cooldown_s":604800}}"#;
     let (url, heard) = server("200 OK", SHOWN);
     let output = execute(&[], &format!("repo show c --server {url}"));
-    assert!(
-        output.out.ends_with("\nupstream: https://a/maven2, http://b\ncredentials: env:TOKEN\nfresh for: 900 s\n"),
-        "{output:?}"
-    );
+    let shown = "\ncooldown: 7d\nupstream: https://a/maven2, http://b\ncredentials: env:TOKEN\nfresh for: 15m\nmissing for: 90s\n";
+    assert!(output.out.ends_with(shown), "{output:?}");
     heard.join().unwrap();
 }
 

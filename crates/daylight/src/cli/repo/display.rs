@@ -2,9 +2,11 @@
 
 use crate::cli::context::Context;
 use crate::cli::{failure, table};
+use crate::duration;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 pub(super) const HEAD: [&str; 8] = ["NAME", "FORMAT", "KIND", "READ", "PACKAGES", "FILES", "BYTES", "CREATED"];
 
@@ -79,7 +81,10 @@ impl Repository {
             Some(other) => other.to_string(),
         };
         let (remote, policy) = (|name| text(&self.remote, name), |name| text(&self.policy, name));
-        let seconds = |text: String| if text.is_empty() { text } else { text + " s" };
+        let seconds = |settings: &Map<String, Value>, name: &str| match settings.get(name).and_then(Value::as_u64) {
+            Some(seconds) => duration::show(Duration::from_secs(seconds)),
+            None => String::new(),
+        };
         let all = [
             ("info format", if self.info_format == "v1" { "v1".to_owned() } else { String::new() }),
             ("switched off", off.join(", ")),
@@ -91,7 +96,7 @@ impl Repository {
             ("keeps unused", self.keep_unused.clone()),
             ("members", self.members.join(", ")),
             ("keeps released days", text(&self.retention, "released_days")),
-            ("cooldown", seconds(policy("cooldown_s"))),
+            ("cooldown", seconds(&self.policy, "cooldown_s")),
             ("allows", policy("allow")),
             ("denies", policy("deny")),
             ("private prefixes", policy("private_prefixes")),
@@ -104,8 +109,8 @@ impl Repository {
             ("trusts", remote("trust")),
             ("certificate", remote("certificate")),
             ("checksums", remote("checksums")),
-            ("fresh for", seconds(remote("fresh_s"))),
-            ("missing for", seconds(remote("missing_s"))),
+            ("fresh for", seconds(&self.remote, "fresh_s")),
+            ("missing for", seconds(&self.remote, "missing_s")),
             ("keeps bytes", remote("max_bytes")),
             ("prefixes are used", remote("prefixes")),
         ];
