@@ -58,7 +58,10 @@ pub fn backup(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<BackedUp, Error> {
     let from = Layout::new(data);
-    if !from.truth().is_file() || from.is_backup() {
+    if from.is_backup() {
+        return Err(Error::IsBackup(data.to_owned()));
+    }
+    if RealDisk.size(&from.truth()).map_err(Error::io("look at", &from.truth()))?.is_none() {
         return Err(Error::NoTruth(data.to_owned()));
     }
     if from.is_being_restored() {

@@ -40,6 +40,18 @@ pub enum Error {
         /// Its kind.
         kind: &'static str,
     },
+    /// The disk has too little room for something that is about to begin.
+    #[error("{what} needs {needed_bytes} free bytes in `{}`, and {free_bytes} are free", folder.display())]
+    NoRoom {
+        /// What is about to begin.
+        what: &'static str,
+        /// Where.
+        folder: PathBuf,
+        /// The free space.
+        free_bytes: u64,
+        /// The space that it needs.
+        needed_bytes: u64,
+    },
     /// Free space is below the floor: nothing is written, but everything can be read.
     #[error("{free_bytes} bytes are free on the disk and {floor_bytes} must stay so: nothing is written")]
     DiskNearlyFull {
@@ -148,7 +160,7 @@ pub enum Error {
     #[error("the folder `{}` is not restored completely", .0.display())]
     Unrestored(PathBuf),
     /// The folder has no truth.
-    #[error("the folder `{}` holds no truth", .0.display())]
+    #[error("the folder `{}` has no database `truth.sqlite`", .0.display())]
     NoTruth(PathBuf),
     /// The folder has no segments to make the truth from.
     #[error("the folder `{}` holds no segments", .0.display())]
@@ -168,7 +180,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Locked(_) => {
-                Some("another daylight is running on it: stop that one, or give each its own `--data`".into())
+                Some("another daylight works on it: wait until that ends, stop it, or name another folder".into())
             }
             Self::Foreign { .. } => Some("name an empty folder or one that does not exist yet with `--data`".into()),
             Self::TooNew { .. } => Some("run the version of daylight that wrote it, or a later one".into()),
@@ -197,6 +209,7 @@ impl Error {
                 Some("run `daylight rebuild` to make the truth again from the segments".into())
             }
             full if full.is_disk_full() => Some("free space on the disk, or make the disk larger".into()),
+            Self::Io { what, path, source } => hint_of_io(what, path, source).map(Into::into),
             _ => None,
         }
     }
@@ -206,7 +219,7 @@ impl Error {
     pub fn is_disk_full(&self) -> bool {
         use io::ErrorKind::{QuotaExceeded, StorageFull};
         match self {
-            Self::DiskNearlyFull { .. } => true,
+            Self::DiskNearlyFull { .. } | Self::NoRoom { .. } => true,
             Self::Io { source, .. } => matches!(source.kind(), StorageFull | QuotaExceeded),
             // SQLite has rolled the transaction back.
             Self::Sqlite { source, .. } => source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull),
@@ -237,6 +250,22 @@ impl From<Full> for Error {
     }
 }
 
+/// What an operator can do about what the operating system refused.
+fn hint_of_io(what: &str, path: &Path, source: &io::Error) -> Option<&'static str> {
+    use io::ErrorKind::{AlreadyExists, NotADirectory, PermissionDenied, ReadOnlyFilesystem};
+    match source.kind() {
+        PermissionDenied => Some(
+            "run it as the user that owns the folder, which is the one that the server runs as; backups are for their owner alone too",
+        ),
+        ReadOnlyFilesystem => {
+            Some("the file system is mounted read-only: mount it for writing, or name a folder elsewhere")
+        }
+        NotADirectory => Some("a file is where a folder is expected: name a folder"),
+        AlreadyExists if what == "make" && path.is_file() => Some("this is a file: name a folder"),
+        _ => None,
+    }
+}
+
 /// Whether the file is no database, or a damaged one.
 pub(crate) fn is_corrupt(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
@@ -258,6 +287,9 @@ mod tests {
             [of_machine(io::ErrorKind::StorageFull), of_machine(io::ErrorKind::QuotaExceeded), of_sqlite, of_floor];
         for full in full {
             assert!(full.is_disk_full() && full.hint().is_some(), "{full}");
+        }
+        for refused in [io::ErrorKind::PermissionDenied, io::ErrorKind::ReadOnlyFilesystem] {
+            assert!(of_machine(refused).hint().is_some(), "{refused}");
         }
         for other in [of_machine(io::ErrorKind::PermissionDenied), Error::Poisoned, Error::Closed] {
             assert!(!other.is_disk_full(), "{other}");

@@ -327,7 +327,7 @@ mod tests {
         let held = layout.lock().unwrap();
         let error = layout.lock().unwrap_err();
         assert!(error.to_string().contains(&folder.path().display().to_string()));
-        assert!(error.hint().unwrap().contains("another daylight is running on it"));
+        assert!(error.hint().unwrap().contains("another daylight works on it"));
         drop(held);
         layout.lock().unwrap();
     }

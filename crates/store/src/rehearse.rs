@@ -53,7 +53,8 @@ pub fn rehearse(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Rehea
     };
     let space = RealDisk.space(data).map_err(Error::io("look at", data))?;
     if space.free < size_bytes * COPIES {
-        return Err(Error::DiskNearlyFull { free_bytes: space.free, floor_bytes: size_bytes * COPIES });
+        let (folder, free_bytes, needed_bytes) = (data.to_owned(), space.free, size_bytes * COPIES);
+        return Err(Error::NoRoom { what: "a rehearsal", folder, free_bytes, needed_bytes });
     }
     // A second rehearsal at the same time is refused.
     let copies = Layout::new(layout.rehearsal());

@@ -36,7 +36,8 @@ pub struct Restored {
 /// its file `version` is written last.
 pub fn restore(from: &Path, data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Restored, Error> {
     let (from, to) = (Layout::new(from), Layout::new(data));
-    if !from.is_backup() || !from.truth().is_file() {
+    let truth = RealDisk.size(&from.truth()).map_err(Error::io("look at", &from.truth()))?;
+    if !from.is_backup() || truth.is_none() {
         return Err(Error::NoBackup(from.data().to_owned()));
     }
     if are_nested(from.data(), data)? {

@@ -180,10 +180,19 @@ async fn a_backup_is_only_made_where_it_harms_nothing() {
     std::fs::create_dir(&folders.target).unwrap();
     std::fs::write(folders.target.join("holiday.jpg"), "").unwrap();
     assert!(matches!(to(&folders.target), Error::NotEmpty { found, .. } if found == "holiday.jpg"));
+    let file = folders.target.join("holiday.jpg");
+    for no_folder in [file.clone(), file.join("inner")] {
+        let hint = to(&no_folder).hint().unwrap();
+        assert!(hint.contains("name a folder"), "{hint}");
+        hinted(restore(&folders.target, &no_folder, &mut |_| ()).unwrap_err());
+    }
     RealDisk.unlink(&folders.target.join("holiday.jpg")).unwrap();
     back_up(&folders);
     let no_data_folder = Store::open(super::options(&folders.target)).unwrap_err();
     assert!(matches!(hinted(no_data_folder), Error::IsBackup(_)));
+    let of_a_backup = backup(&folders.target, &folders.again, false, &mut |_| ()).unwrap_err();
+    assert!(matches!(hinted(of_a_backup), Error::IsBackup(_)));
+    assert!(!folders.again.exists());
     // A folder with another history.
     store.close();
     RealDisk.remove_folder(&folders.data).unwrap();
