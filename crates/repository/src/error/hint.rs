@@ -46,6 +46,14 @@ impl Error {
                 Some(format!("there are: {}", names.join(", ")))
             }
             Error::TooManyWait(_) => Some("an upstream is slow; try again in a moment".into()),
+            Error::Purged(Purged::Nothing { .. }) => Some(
+                "name a path below the repository, a gem `NAME[:VERSION]` or an artifact `GROUP:ARTIFACT[:VERSION]`; `daylight explain` says \
+                 what became of a path"
+                    .into(),
+            ),
+            Error::NothingRemoved(_) | Error::RemovedForGood(_) => {
+                Some("`daylight explain` says what became of a path, and until when it could come back".into())
+            }
             Error::NameTaken(_) => Some(
                 "take another name; a removed repository comes back under one with `repo restore NAME --as NEW`".into(),
             ),

@@ -1,4 +1,4 @@
-//! What is answered of something that was purged.
+//! What is answered of something that was purged, or is to be.
 
 use telemetry::{Millis, Reason};
 
@@ -21,6 +21,12 @@ pub enum Purged {
         /// The reason that was given.
         why: String,
     },
+    /// There is nothing of that name to purge.
+    #[error("`{what}` names nothing here that is not purged already")]
+    Nothing {
+        /// What was named.
+        what: String,
+    },
 }
 
 impl Purged {
@@ -28,6 +34,7 @@ impl Purged {
         match self {
             Self::Gone { .. } => Reason::Unkept,
             Self::Taken { .. } => Reason::VersionTaken,
+            Self::Nothing { .. } => Reason::NoSuchFile,
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::bad_setting::BadSetting;
 use crate::cleanup::CleanupPlan;
 use crate::cleanup::purge::{PurgePlan, WHY_MAX};
 use crate::error::Error;
+use crate::error::purged::Purged;
 use crate::format::Format;
 use crate::gem::purge::Named;
 use crate::repositories::Repositories;
@@ -65,7 +66,7 @@ impl Repositories {
             }
         };
         if entries.is_empty() {
-            return Err(Error::NoSuchFile(what.to_owned()));
+            return Err(Purged::Nothing { what: what.to_owned() }.into());
         }
         for entry in &entries {
             plan.add("purge", &entry.key, 1, entry.hashes.size_bytes);
@@ -107,7 +108,7 @@ impl Repositories {
             }
         }
         match plan.rules.is_empty() {
-            true => Err(Error::NoSuchFile(path.to_owned())),
+            true => Err(Purged::Nothing { what: path.to_owned() }.into()),
             false if apply => self.forget_files(repository, path, event).await.map(drop),
             false => Ok(()),
         }
