@@ -22,6 +22,7 @@ mod dependencies;
 mod disk_full;
 mod earlier_forms;
 mod expect;
+mod explain_removals;
 mod freshness;
 mod fuzzed;
 mod gem_and_bundle;

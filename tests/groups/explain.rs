@@ -18,7 +18,7 @@ fn shown(world: &World, id: &str) -> Value {
 }
 
 /// What a command of the program says to this server.
-pub(super) fn command(world: &World, arguments: &[&str]) -> Output {
+pub(crate) fn command(world: &World, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
     command.args(arguments).arg("--server").arg(format!("http://{}", world.address()));
     command.env_clear().env("DAYLIGHT_TOKEN", world.admin().secret()).output().unwrap()

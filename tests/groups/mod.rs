@@ -13,6 +13,8 @@ mod preview;
 mod raw;
 mod settings;
 
+pub(crate) use explain::command;
+
 use crate::world::{Answer, Upstream, World};
 use serde_json::{Value, json};
 

@@ -76,6 +76,8 @@ pub(crate) fn foreseen(answer: Result<&Found, &Error>) -> (StatusCode, Outcome) 
     let outcome = match status {
         StatusCode::NOT_FOUND | StatusCode::GONE => Outcome::NotFound,
         _ if status.is_client_error() => Outcome::Refused,
+        // Its reply says when to try again.
+        StatusCode::SERVICE_UNAVAILABLE => Outcome::Shed,
         _ => Outcome::Failed,
     };
     (status, outcome)

@@ -78,6 +78,14 @@ impl Question<'_> {
             Question::ClientSettings => None,
         }
     }
+
+    /// The name of the published file whose checksum is asked for.
+    pub(crate) fn checksum_of(&self) -> Option<&str> {
+        match self {
+            Question::Tree(question) => question.checksum_of(),
+            Question::Gem(_) | Question::ClientSettings => None,
+        }
+    }
 }
 
 impl Ask<'_> {

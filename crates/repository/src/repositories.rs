@@ -4,6 +4,7 @@ pub(crate) mod cached;
 pub(crate) mod change;
 pub(crate) mod cleanup;
 pub(crate) mod contents;
+mod file_removal;
 pub(crate) mod foresee;
 pub(crate) mod former;
 pub(crate) mod holding;

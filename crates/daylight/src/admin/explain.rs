@@ -13,6 +13,14 @@ use std::sync::Arc;
 use store::Stamp;
 use telemetry::{Event, Reason};
 
+/// What would be answered.
+pub(super) struct Explanation {
+    /// The event of the answer.
+    pub(super) event: Event,
+    /// Of a file that somebody took away: how it comes back.
+    hint: Option<String>,
+}
+
 /// The keys of an event that only real requests have.
 const OF_REQUESTS: [&str; 7] = ["id", "kind", "bytes_in", "bytes_out", "first_byte_ms", "duration_ms", "weight"];
 
@@ -41,7 +49,7 @@ pub(super) fn content(url: &str) -> Result<Content, Error> {
     }
 }
 
-/// The event of a GET of this URL, if the repository were set like this. `None`: the answer depends on a query.
+/// The answer to a GET of this URL, if the repository were set like this. `None`: the answer depends on a query.
 pub(super) async fn explain(
     app: &App,
     url: &Content,
@@ -49,7 +57,7 @@ pub(super) async fn explain(
     settings: Stamp,
     caller: &Caller,
     event: &mut Event,
-) -> Result<Option<Event>, Error> {
+) -> Result<Option<Explanation>, Error> {
     let repository = match url.as_of {
         Some(as_of) => app.repositories.as_of(&repository, as_of, event).await?,
         None => repository,
@@ -65,26 +73,29 @@ pub(super) async fn explain(
     (explained.subject, explained.path) = (ask.subject(), format!("/repository/{}/{}", url.segment, url.path));
     let foreseen = app.repositories.foresee(&ask, caller.actor(), &mut explained).await;
     explained.tallies().for_each(|(op, tally)| event.add_all(op, tally));
-    let answer = match foreseen {
-        Foreseen::Answer(answer) => answer.map_err(Error::from),
+    let (answer, hint) = match foreseen {
+        Foreseen::Answer { answer, hint } => (answer.map_err(Error::from), hint),
         Foreseen::Depends(member) => {
             explained.reason = Some(Reason::UpstreamUnasked);
             explained.detail = format!("the upstream of `{member}` would be asked");
-            return Ok(Some(explained));
+            return Ok(Some(Explanation { event: explained, hint: None }));
         }
     };
     let (status, outcome) = status::foreseen(answer.as_ref());
     (explained.status, explained.outcome) = (status.as_u16(), Some(outcome));
     if let Err(error) = answer {
-        let dates = std::mem::take(&mut explained.detail);
-        let detail = [error.to_string(), dates].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
+        let more = std::mem::take(&mut explained.detail);
+        let detail = [error.to_string(), more].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
         (explained.reason, explained.detail) = (Some(error.reason()), detail.join("; "));
     }
-    Ok(Some(explained))
+    Ok(Some(Explanation { event: explained, hint }))
 }
 
-fn to_json(explanation: &Event) -> Value {
-    let mut value = explanation.json();
+fn to_json(explanation: &Explanation) -> Value {
+    let mut value = explanation.event.json();
+    if let Some(hint) = &explanation.hint {
+        value["hint"] = hint.as_str().into();
+    }
     if let Value::Object(keys) = &mut value {
         OF_REQUESTS.iter().for_each(|key| drop(keys.remove(*key)));
     }

@@ -73,7 +73,9 @@ impl Group<'_> {
 fn record(leaf: &Repository, content: &Result<Content, Error>) -> MemberRecord {
     let (said, reason) = match content {
         Ok(_) => (MemberSaid::Hit, None),
-        Err(error) if error.is_absence() => (MemberSaid::NotFound, Some(error.reason())),
+        Err(error) if error.is_absence() || error.reason() == Reason::Unkept => {
+            (MemberSaid::NotFound, Some(error.reason()))
+        }
         Err(error @ Error::Hidden(_)) => (MemberSaid::Blocked, Some(error.reason())),
         Err(error) => (MemberSaid::Failed, Some(error.reason())),
     };

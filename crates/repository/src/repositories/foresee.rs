@@ -16,7 +16,12 @@ use telemetry::{Event, MemberRecord, MemberSaid};
 #[derive(Debug)]
 pub enum Foreseen {
     /// This, while nothing changes.
-    Answer(Box<Result<Found, Error>>),
+    Answer {
+        /// The answer.
+        answer: Box<Result<Found, Error>>,
+        /// Of a file that somebody took away: how it comes back, or until when it did.
+        hint: Option<String>,
+    },
     /// It depends on the upstream of the member of that name, which would be asked.
     Depends(String),
 }
@@ -42,7 +47,17 @@ impl Repositories {
         if matches!(answer, Ok(_) | Err(Error::Hidden(_))) {
             self.tell_dates(&ask, event).await;
         }
-        Foreseen::Answer(Box::new(answer))
+        let mut hint = None;
+        if answer.is_err()
+            && let Some(removal) = self.removal_of(&ask, event).await
+        {
+            event.detail = match &*event.detail {
+                "" => removal.text,
+                detail => format!("{detail}; {}", removal.text),
+            };
+            hint = Some(removal.hint);
+        }
+        Foreseen::Answer { answer: Box::new(answer), hint }
     }
 
     /// Adds to the details of the event when the hosted file that answers `ask`, or is hidden, was published here and at its origin.

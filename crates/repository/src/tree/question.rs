@@ -62,6 +62,14 @@ impl Question<'_> {
         }
     }
 
+    /// The path of the file whose checksum is asked for.
+    pub(crate) fn checksum_of(&self) -> Option<&str> {
+        match self {
+            Question::Fetch(file) => file.checksum().or_else(|| file.kept_checksum()).map(|(of, _)| of.path),
+            Question::Root | Question::Deploy(_) | Question::Delete(_) => None,
+        }
+    }
+
     /// The coded identity of the question, without its repository.
     pub(crate) fn subject(&self) -> Subject {
         match self {

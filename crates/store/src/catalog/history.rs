@@ -23,9 +23,23 @@ pub trait JournalReads {
     /// before the row that would make them more than `max_bytes`, but returns at least one.
     fn journal_text(&mut self, after: Seq, limit: usize, max_bytes: usize) -> Result<Vec<(Seq, String)>, Error>;
 
-    /// The last change of an entry or of a unit's facts, when `through` was the last change of all. `None`: there was nothing.
-    fn state_as_of(&mut self, repository: RepositoryId, of: Subject<'_>, through: Seq)
-    -> Result<Option<Change>, Error>;
+    /// The row of the last change of an entry or of a unit's facts, when `through` was the last change of all. `None`: there was nothing.
+    fn row_as_of(
+        &mut self,
+        repository: RepositoryId,
+        of: Subject<'_>,
+        through: Seq,
+    ) -> Result<Option<JournalRow>, Error>;
+
+    /// The change of that row alone.
+    fn state_as_of(
+        &mut self,
+        repository: RepositoryId,
+        of: Subject<'_>,
+        through: Seq,
+    ) -> Result<Option<Change>, Error> {
+        Ok(self.row_as_of(repository, of, through)?.map(|row| row.change))
+    }
 
     /// Units whose names begin with `prefix` and come after `after`, and which had facts of their own when `through` was the last
     /// change. Ordered by name, `limit` at most.

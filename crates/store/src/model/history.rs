@@ -36,14 +36,14 @@ impl JournalReads for Model {
         Ok(rows)
     }
 
-    fn state_as_of(&mut self, id: RepositoryId, of: Subject<'_>, through: Seq) -> Result<Option<Change>, Error> {
+    fn row_as_of(&mut self, id: RepositoryId, of: Subject<'_>, through: Seq) -> Result<Option<JournalRow>, Error> {
         let is = |change: &Change| match (change, of) {
             (Change::Entry { repository, entry }, Subject::Entry(key)) => *repository == id && entry.key == key,
             (Change::Unit { repository, unit, .. }, Subject::Unit(name)) => *repository == id && unit == name,
             _ => false,
         };
-        let rows = self.journal.iter().rev().skip_while(|row| row.seq > through).map(|row| &row.change);
-        Ok(rows.filter(|change| is(change)).take(1).find(|change| change.leaves_something()).cloned())
+        let rows = self.journal.iter().rev().skip_while(|row| row.seq > through);
+        Ok(rows.filter(|row| is(&row.change)).take(1).find(|row| row.change.leaves_something()).cloned())
     }
 
     fn units_with_facts_as_of(

@@ -53,7 +53,7 @@ impl JournalReads for Sqlite {
         Ok(rows)
     }
 
-    fn state_as_of(&mut self, id: RepositoryId, of: Subject<'_>, through: Seq) -> Result<Option<Change>, Error> {
+    fn row_as_of(&mut self, id: RepositoryId, of: Subject<'_>, through: Seq) -> Result<Option<JournalRow>, Error> {
         let (of_entry, name) = match of {
             Subject::Entry(key) => (true, key),
             Subject::Unit(unit) => (false, unit),
@@ -64,7 +64,7 @@ impl JournalReads for Sqlite {
         let found: Vec<i64> = self.rows(sql, values, |row| row.get(0))?;
         let Some(number) = found.first() else { return Ok(None) };
         let rows: Vec<JournalRow> = self.bodies("SELECT body FROM journal WHERE seq = ?", [number])?;
-        Ok(rows.into_iter().map(|row| row.change).find(Change::leaves_something))
+        Ok(rows.into_iter().find(|row| row.change.leaves_something()))
     }
 
     fn units_with_facts_as_of(

@@ -2,7 +2,7 @@
 
 use super::Store;
 use crate::as_of::{CatalogAsOf, last_change_by};
-use crate::catalog::{Catalog, Subject};
+use crate::catalog::{Catalog, JournalRow, Subject};
 use crate::change::Change;
 use crate::entry::Entry;
 use crate::error::Error;
@@ -36,6 +36,21 @@ impl Store {
         let Some(before) = through.0.checked_sub(1).map(Seq) else { return Ok(Millis(i64::MIN)) };
         let row = self.read(Lane::Single, event, move |truth| truth.journal(before, 1)).await?.pop();
         Ok(row.map_or(Millis(i64::MIN), |row| row.at))
+    }
+
+    /// The row of the last change of an entry.
+    pub async fn last_row_of(
+        &self,
+        id: RepositoryId,
+        key: &str,
+        event: &mut Event,
+    ) -> Result<Option<JournalRow>, Error> {
+        let key = key.to_owned();
+        let read = move |truth: &mut dyn Catalog| {
+            let last = truth.last()?;
+            truth.row_as_of(id, Subject::Entry(&key), last)
+        };
+        self.read(Lane::Single, event, read).await
     }
 
     /// The number of the last index line of a repository up to `through`; 0: there was none.

@@ -20,6 +20,7 @@ pub(super) struct Record {
     outcome: Option<String>,
     reason: String,
     detail: String,
+    hint: String,
     layer: String,
     duration_ms: Option<f64>,
     members: Vec<Member>,
@@ -81,6 +82,7 @@ impl Record {
             ("answer", ended),
             ("why", why(&self.reason)),
             ("detail", self.detail.clone()),
+            ("hint", self.hint.clone()),
         ];
         all.into_iter().filter(|(_, text)| !text.is_empty()).collect()
     }

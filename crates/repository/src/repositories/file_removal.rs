@@ -1,0 +1,146 @@
+//! Who took a hosted file away, when and why, and how it comes back: for explanations.
+
+use crate::error::Error;
+use crate::format::Format;
+use crate::question::Ask;
+use crate::repositories::Repositories;
+use crate::repository::Repository;
+use std::sync::Arc;
+use store::{BlobLife, Entry, JournalRow, RepositoryKind, State, Withdrawal};
+use telemetry::{Event, Millis};
+
+/// A file that was taken away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileRemoval {
+    /// What was done, when, by whom and why, and what became of the bytes.
+    pub(crate) text: String,
+    /// How and until when it comes back.
+    pub(crate) hint: String,
+}
+
+/// What is known of a withdrawn entry.
+struct Removed<'a> {
+    repository: &'a str,
+    format: Format,
+    entry: &'a Entry,
+    /// The row that withdrew it.
+    row: Option<&'a JournalRow>,
+    /// When its bytes were deleted, if they were.
+    deleted: Option<Millis>,
+}
+
+impl Repositories {
+    /// What became of the hosted file that `ask` is about, or whose checksum it is about, if somebody took it away.
+    pub(super) async fn removal_of(&self, ask: &Ask<'_>, event: &mut Event) -> Option<FileRemoval> {
+        let path = ask.question.file()?;
+        let of = ask.question.checksum_of();
+        let hosted = |one: &&Arc<Repository>| one.record.kind == RepositoryKind::Hosted;
+        for repository in ask.repository.leaves.iter().chain([&ask.repository]).filter(hosted) {
+            for key in [Some(path), of].into_iter().flatten() {
+                // What cannot be read is missing in the explanation only.
+                if let Ok(Some(removal)) = self.removal_at(repository, key, event).await {
+                    return Some(removal);
+                }
+            }
+        }
+        None
+    }
+
+    async fn removal_at(
+        &self,
+        repository: &Repository,
+        key: &str,
+        event: &mut Event,
+    ) -> Result<Option<FileRemoval>, Error> {
+        let entry = self.store.entry(repository.id, key, event).await?;
+        let Some(entry) = entry.filter(|entry| entry.state == State::Withdrawn) else { return Ok(None) };
+        let row = self.store.last_row_of(repository.id, key, event).await?;
+        let deleted = self.store.collected(entry.hashes.sha256, event).await?;
+        let (name, format) = (&repository.record.name, repository.format);
+        let removed = Removed { repository: name, format, entry: &entry, row: row.as_ref(), deleted };
+        let life = self.store.blob_life();
+        Ok(Some(FileRemoval { text: removed.text(life), hint: removed.hint(life, self.store.now()) }))
+    }
+}
+
+impl Removed<'_> {
+    fn text(&self, life: &BlobLife) -> String {
+        let (did, why) = match &self.entry.withdrawal {
+            Some(Withdrawal::Retracted) => ("yanked", String::new()),
+            None if self.format == Format::Gem => ("yanked", String::new()),
+            Some(Withdrawal::Deleted) | None => ("deleted", String::new()),
+            Some(Withdrawal::Pruned) => ("removed by the retention of snapshots", String::new()),
+            Some(Withdrawal::Cleanup { rule }) => ("removed by a cleanup", format!(", by the rule `{rule}`")),
+            Some(Withdrawal::Purged { why }) => ("purged", format!(", because: {why}")),
+        };
+        let by = self.row.map(author).unwrap_or_default();
+        let bytes = match self.deleted {
+            Some(at) => format!("its bytes were deleted on {at}"),
+            None => format!("its bytes are deleted on {} at the earliest", self.bytes_until(life)),
+        };
+        format!("{did} in `{}` on {}{by}{why}; {bytes}", self.repository, self.entry.changed)
+    }
+
+    /// Until when its bytes are kept for this entry, if they are not needed for another.
+    fn bytes_until(&self, life: &BlobLife) -> Millis {
+        let period = self.entry.changed.plus(self.entry.keep().period(life));
+        if matches!(self.entry.withdrawal, Some(Withdrawal::Purged { .. })) {
+            return period;
+        }
+        period.plus(life.collect_after)
+    }
+
+    fn hint(&self, life: &BlobLife, now: Millis) -> String {
+        let Self { repository, entry, .. } = self;
+        if matches!(entry.withdrawal, Some(Withdrawal::Purged { .. })) {
+            return "a purge cannot be undone: publish another version".to_owned();
+        }
+        let Some(until) = self.restorable_until(life) else { return self.hint_of_yank(life, now) };
+        let what = match self.format {
+            Format::Gem => entry.key.replacen(&format!("{}-", entry.unit), &format!("{}:", entry.unit), 1),
+            Format::Maven | Format::Raw => entry.key.clone(),
+        };
+        if until < now || self.deleted.is_some() {
+            return format!(
+                "until {until} `daylight repo restore` could bring it back; a backup from before may have it"
+            );
+        }
+        let retention = match entry.withdrawal {
+            Some(Withdrawal::Pruned) => "; change its retention first, which removes it again",
+            _ => "",
+        };
+        format!("until {until} `daylight repo restore {repository} {what}` brings it back{retention}")
+    }
+
+    /// Until when it can be brought back; `None`: yanks cannot be undone.
+    fn restorable_until(&self, life: &BlobLife) -> Option<Millis> {
+        match (&self.entry.withdrawal, self.format) {
+            (Some(Withdrawal::Pruned), _) => Some(self.entry.changed.plus(life.undo.min(life.collect_after))),
+            (Some(Withdrawal::Cleanup { .. }), _) | (_, Format::Maven | Format::Raw) => {
+                Some(self.entry.changed.plus(life.undo))
+            }
+            (_, Format::Gem) => None,
+        }
+    }
+
+    fn hint_of_yank(&self, life: &BlobLife, now: Millis) -> String {
+        let until = self.entry.changed.plus(life.horizon);
+        let Self { repository, entry, .. } = self;
+        if until < now || self.deleted.is_some() {
+            return "a yank cannot be undone: publish another version".to_owned();
+        }
+        let published = entry.published;
+        format!(
+            "a yank cannot be undone: publish another version; until {until} `{repository}@{published}` still has it"
+        )
+    }
+}
+
+/// Who made a change, and from where.
+fn author(row: &JournalRow) -> String {
+    match row.from.as_str() {
+        "server" => " by the server".to_owned(),
+        "" => format!(" by `{}`", row.by),
+        from => format!(" by `{}` from {from}", row.by),
+    }
+}
