@@ -40,6 +40,7 @@ mod lifecycle;
 mod limits;
 mod long_run;
 mod loops;
+mod manual;
 mod marshal;
 mod maven_builds;
 mod maven_deploys;
