@@ -54,6 +54,7 @@ mod maven_together;
 mod migration;
 mod misbehaving;
 mod model;
+mod moved;
 mod oldest_index;
 mod openapi;
 mod origins;

@@ -25,7 +25,7 @@ fn import_as(world: &World, secret: &str, kind: &str, folder: &Path, into: &str)
 
 /// What an import by an admin did: files uploaded, those that were there, and what became of their dates.
 #[track_caller]
-fn import(world: &World, kind: &str, folder: &Path, into: &str) -> [u64; 5] {
+pub(crate) fn import(world: &World, kind: &str, folder: &Path, into: &str) -> [u64; 5] {
     counts(&import_as(world, world.admin().secret(), kind, folder, into))
 }
 
@@ -39,7 +39,7 @@ fn counts(output: &Output) -> [u64; 5] {
 }
 
 /// Writes a file that was last changed then.
-fn put(path: &Path, bytes: &[u8], seconds: u64) {
+pub(crate) fn put(path: &Path, bytes: &[u8], seconds: u64) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, bytes).unwrap();
     touch(path, seconds);
@@ -69,7 +69,7 @@ fn journal(world: &World) -> u64 {
 }
 
 /// A Gemstash whose database says when its gems were pushed, and whose files were all copied today.
-fn gemstash(folder: &Path, versions: &[(&str, &str)]) {
+pub(crate) fn gemstash(folder: &Path, versions: &[(&str, &str)]) {
     write(&folder.join("metadata.yml"), "---\n:storage_version: 1\n:gemstash_version: 2.8.0\n");
     let database = rusqlite::Connection::open(folder.join("gemstash.db")).unwrap();
     let tables =
