@@ -40,7 +40,7 @@ pub(crate) fn journal(bytes: &[u8]) {
 /// A segment: its name in the first line. Rows come out of it in order, or not at all.
 pub(crate) fn segment(bytes: &[u8]) {
     let Some((name, body)) = text(bytes).and_then(|text| text.split_once('\n')) else { return };
-    let Some(Ok(rows)) = store::segment(name, body) else { return };
+    let Some(Ok(rows)) = store::segment(name, body.as_bytes()) else { return };
     assert!(rows.windows(2).all(|pair| pair[0].seq.0 + 1 == pair[1].seq.0));
     assert_eq!(rows.len(), body.lines().count());
 }

@@ -16,7 +16,8 @@
 //!     sha256/ab/cd/  blobs, each file named by its whole SHA-256 in hexadecimal
 //!     tmp/           blobs that are being written; emptied at start
 //!   segments/        the journal as files, at most a second behind: FIRST-LAST-HASH.jsonl, where FIRST and LAST
-//!                    are numbers of 20 digits and HASH the first 16 digits of the file's SHA-256. And FIRST.recent: rows
+//!                    are numbers of 20 digits and HASH the first 16 digits of the file's SHA-256. Many small ones become a
+//!                    FIRST-LAST-HASH.jsonl.gz, and are removed after that is synced. And FIRST.recent: rows
 //!                    that may be in no segment yet, from FIRST on, each with the start of its SHA-256 in front
 //!   indexes/ID/      pieces of large indexes of the repository with this number, each file with its SHA-256 in front:
 //!                    derived, ignored when damaged, may be deleted at any time

@@ -1,5 +1,7 @@
 //! Segments: the journal as files that can be copied anywhere. Each has rows from `first` to `last`, one JSON line each. Its name has
-//! both numbers and the start of its hash.
+//! both numbers and the start of its hash. New ones are text; `merge` makes large compressed ones of them.
+
+mod merge;
 
 use crate::catalog::{Catalog, JournalRow};
 use crate::disk::Disk;
@@ -8,52 +10,87 @@ use crate::hashing::hex;
 use crate::layout::Layout;
 use crate::record::Seq;
 use crate::space::Space;
+use flate2::read::GzDecoder;
 use sha2::{Digest as _, Sha256};
+use std::cmp::Reverse;
 use std::io::Read;
+
+pub(crate) use merge::{merge, weight};
 
 /// Most bytes in a segment, unless a single row has more.
 const SEGMENT_BYTES: usize = 8 << 20;
 /// Most rows in a segment.
-const SEGMENT_ROWS: usize = 4096;
+pub(crate) const SEGMENT_ROWS: usize = 4096;
 /// The name of a segment while it is written. A killed process leaves it behind, and the next one overwrites it.
 pub(crate) const TEMPORARY: &str = "arriving";
 
 const OTHER_HASH: &str = "its bytes do not have the hash that its name says";
+/// Most bytes of the text in a compressed segment: far more than any has, but no disk of zeros.
+const TEXT_BYTES: u64 = 1 << 30;
+
+/// How a segment is written. The name ends with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Form {
+    /// Compressed with gzip. The hash is that of the compressed bytes. First, so that it comes before the same rows as text.
+    Gzip,
+    Text,
+}
+
+impl Form {
+    fn ending(self) -> &'static str {
+        match self {
+            Form::Gzip => ".jsonl.gz",
+            Form::Text => ".jsonl",
+        }
+    }
+}
 
 /// The parts of a segment's name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Segment {
     pub(crate) first: Seq,
     pub(crate) last: Seq,
+    form: Form,
     hash: String,
 }
 
 impl Segment {
     fn of(rows: &[(Seq, String)], bytes: &[u8]) -> Option<Self> {
-        Some(Self { first: rows.first()?.0, last: rows.last()?.0, hash: hash(bytes) })
+        Some(Self { first: rows.first()?.0, last: rows.last()?.0, form: Form::Text, hash: hash(bytes) })
     }
 
     pub(crate) fn name(&self) -> String {
-        format!("{:020}-{:020}-{}.jsonl", self.first.0, self.last.0, self.hash)
+        format!("{:020}-{:020}-{}{}", self.first.0, self.last.0, self.hash, self.form.ending())
     }
 
     /// `None`: this is not the name of a segment.
     pub(crate) fn parse(name: &str) -> Option<Self> {
-        let mut parts = name.strip_suffix(".jsonl")?.splitn(3, '-');
+        let form = if name.ends_with(Form::Gzip.ending()) { Form::Gzip } else { Form::Text };
+        let mut parts = name.strip_suffix(form.ending())?.splitn(3, '-');
         let mut number = || parts.next()?.parse().ok().map(Seq);
-        let segment = Self { first: number()?, last: number()?, hash: parts.next()?.to_owned() };
+        let segment = Self { first: number()?, last: number()?, form, hash: parts.next()?.to_owned() };
         (segment.name() == name && segment.first <= segment.last).then_some(segment)
     }
 
     /// Reads the text of the segment, and checks its hash.
     pub(crate) fn read(&self, disk: &dyn Disk, layout: &Layout) -> Result<String, Error> {
         let path = layout.segments().join(self.name());
-        let mut text = Vec::new();
-        disk.open(&path).and_then(|mut file| file.read_to_end(&mut text)).map_err(Error::io("read", &path))?;
-        if hash(&text) != self.hash {
+        let mut bytes = Vec::new();
+        disk.open(&path).and_then(|mut file| file.read_to_end(&mut bytes)).map_err(Error::io("read", &path))?;
+        self.text(bytes)
+    }
+
+    /// The text of the segment, from its bytes.
+    fn text(&self, bytes: Vec<u8>) -> Result<String, Error> {
+        if hash(&bytes) != self.hash {
             return Err(self.damaged(OTHER_HASH));
         }
-        String::from_utf8(text).map_err(|_| self.damaged("it is not UTF-8"))
+        let Form::Gzip = self.form else {
+            return String::from_utf8(bytes).map_err(|_| self.damaged("it is not UTF-8"));
+        };
+        let mut text = String::new();
+        let read = GzDecoder::new(&*bytes).take(TEXT_BYTES).read_to_string(&mut text);
+        read.map(|_| text).map_err(|_| self.damaged("it cannot be decompressed"))
     }
 
     /// The rows in the text. They run from first to last without a gap.
@@ -78,23 +115,33 @@ impl Segment {
 }
 
 /// The rows of a copied segment. `None`: this is not the name of a segment.
-pub fn segment(name: &str, text: &str) -> Option<Result<Vec<JournalRow>, Error>> {
+pub fn segment(name: &str, bytes: &[u8]) -> Option<Result<Vec<JournalRow>, Error>> {
     let segment = Segment::parse(name)?;
-    let whole = hash(text.as_bytes()) == segment.hash;
-    Some(if whole { segment.rows(text) } else { Err(segment.damaged(OTHER_HASH)) })
+    Some(segment.text(bytes.to_owned()).and_then(|text| segment.rows(&text)))
 }
 
 fn hash(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes)[..8])
 }
 
-/// All segments, ordered by their rows.
+/// All segments, ordered by their rows. None has only rows that others have.
 pub(crate) fn list(disk: &dyn Disk, layout: &Layout) -> Result<Vec<Segment>, Error> {
+    Ok(all(disk, layout)?.0)
+}
+
+/// All segments, and apart those that have only rows that others have, too: a merge made those, or a copy of the folder has both.
+fn all(disk: &dyn Disk, layout: &Layout) -> Result<(Vec<Segment>, Vec<Segment>), Error> {
     let folder = layout.segments();
     let names = disk.list(&folder).map_err(Error::io("list", &folder))?;
     let mut segments: Vec<_> = names.iter().filter_map(|name| Segment::parse(name)).collect();
-    segments.sort();
-    Ok(segments)
+    segments.sort_by_key(|segment| (segment.first, Reverse(segment.last), segment.form));
+    let mut reached = Seq(0);
+    let adds = |segment: &Segment| {
+        let before = reached;
+        reached = reached.max(segment.last);
+        segment.last > before
+    };
+    Ok(segments.into_iter().partition(adds))
 }
 
 /// The last row that any segment has.
@@ -129,6 +176,8 @@ pub(crate) struct Shipped {
     /// Its last row.
     pub(crate) last: Seq,
     pub(crate) size_bytes: u64,
+    /// How much it adds to a merge.
+    pub(crate) weight: usize,
 }
 
 /// Copies the next rows after `after`, up to `until`, into one segment. `None`: there are none.
@@ -152,7 +201,7 @@ pub(crate) fn ship(
     let Some(segment) = Segment::of(&rows, text.as_bytes()) else { return Ok(None) };
     let folder = layout.segments();
     space.put(&folder.join(TEMPORARY), &folder.join(segment.name()), text.as_bytes())?;
-    Ok(Some(Shipped { last: segment.last, size_bytes: text.len() as u64 }))
+    Ok(Some(Shipped { last: segment.last, size_bytes: text.len() as u64, weight: weight(&segment) }))
 }
 
 #[cfg(test)]
@@ -160,7 +209,7 @@ mod tests {
     use super::*;
 
     fn segment(first: u64, last: u64) -> Segment {
-        Segment { first: Seq(first), last: Seq(last), hash: "0123456789abcdef".into() }
+        Segment { first: Seq(first), last: Seq(last), form: Form::Text, hash: "0123456789abcdef".into() }
     }
 
     #[test]
@@ -168,6 +217,8 @@ mod tests {
         let name = segment(1, 20).name();
         assert_eq!(name, "00000000000000000001-00000000000000000020-0123456789abcdef.jsonl");
         assert_eq!(Segment::parse(&name), Some(segment(1, 20)));
+        let compressed = Segment { form: Form::Gzip, ..segment(1, 20) };
+        assert_eq!(Segment::parse(&format!("{name}.gz")), Some(compressed));
         for other in [TEMPORARY, "1-20-0123456789abcdef.jsonl", &segment(3, 2).name(), &name[..40]] {
             assert_eq!(Segment::parse(other), None, "{other}");
         }

@@ -1,12 +1,13 @@
 //! The thread that copies new journal rows into segments: within a second of their commit, and the rest when the store closes.
 
 use crate::catalog::Catalog;
+use crate::disk::Disk;
 use crate::error::Error;
 use crate::layout::Layout;
 use crate::pool::lock;
 use crate::recent_rows::RecentRows;
 use crate::record::Seq;
-use crate::segments::{self, Gap};
+use crate::segments::{self, Gap, SEGMENT_ROWS};
 use crate::space::Space;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -18,6 +19,7 @@ use tokio::sync::oneshot;
 /// What the thread works with.
 pub(crate) struct Shipment {
     pub(crate) truth: Box<dyn Catalog>,
+    pub(crate) disk: Arc<dyn Disk>,
     pub(crate) space: Arc<Space>,
     pub(crate) layout: Layout,
     pub(crate) clock: Clock,
@@ -33,6 +35,8 @@ pub(crate) struct Shipment {
     pub(crate) last_at_start: Seq,
     /// The gaps between the segments at start. They are filled first.
     pub(crate) gaps: Vec<Gap>,
+    /// The sum of the weights of the young segments, which are merged when it is enough.
+    pub(crate) young: usize,
     /// Whether the last attempt failed. A failure is logged once, not at every attempt.
     pub(crate) failing: bool,
 }
@@ -122,11 +126,13 @@ impl Shipment {
         // Only updates the figures: a segment is small, so it is shipped even on a nearly full disk.
         let _ = self.space.check();
         let until = self.last.load(Ordering::Acquire);
-        if self.shipped.load(Ordering::Acquire) < until {
+        if self.shipped.load(Ordering::Acquire) < until || self.young >= SEGMENT_ROWS {
             self.recorder.attempt();
             let mut event = Event::job("segment.ship", self.clock.now());
             let mut bytes = 0;
             let done = event.time(Op::SegmentShip, || self.ship(Seq(until), &mut bytes));
+            let merged = event.time(Op::SegmentShip, || self.merge());
+            self.done_merging(merged);
             event.bytes_out = bytes;
             event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
             if let Err(error) = &done {
@@ -155,11 +161,31 @@ impl Shipment {
         self.shipped.fetch_max(self.last_at_start.0, Ordering::AcqRel);
         let mut reached = Seq(self.shipped.load(Ordering::Acquire));
         while let Some(shipped) = segments::ship(&mut *self.truth, &self.space, &self.layout, reached, until)? {
+            self.young += shipped.weight;
             reached = shipped.last;
             *bytes += shipped.size_bytes;
             self.shipped.store(reached.0, Ordering::Release);
         }
         Ok(())
+    }
+}
+
+impl Shipment {
+    /// Merges young segments, once: what is committed meanwhile waits to be shipped.
+    fn merge(&mut self) -> Result<(), Error> {
+        if self.young >= SEGMENT_ROWS {
+            // After a failure it waits for as many again.
+            self.young = 0;
+            self.young = segments::merge(&*self.disk, &self.space, &self.layout)?;
+        }
+        Ok(())
+    }
+
+    /// All rows are shipped, so nothing is lost where that fails.
+    fn done_merging(&self, merged: Result<(), Error>) {
+        if let Err(error) = merged {
+            self.log.error("small segments cannot be merged", &[("error", &error)]);
+        }
     }
 }
 

@@ -13,6 +13,7 @@ mod group;
 mod histories;
 pub(crate) mod holding;
 mod journal;
+mod merge;
 mod recent_rows;
 mod rehearse;
 pub(crate) mod rows;

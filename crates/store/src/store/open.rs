@@ -93,6 +93,7 @@ impl Store {
         let cache = Pool::start(for_cache, &recorder, vec![cache])?;
         let shipment = Shipment {
             truth: reader(&layout)?,
+            disk: disk.clone(),
             space: space.clone(),
             layout: layout.clone(),
             clock: clock.clone(),
@@ -103,6 +104,7 @@ impl Store {
             shipped: shipped.clone(),
             last_at_start,
             gaps,
+            young: segments.iter().map(segments::weight).sum(),
             failing: false,
         };
         let shipper = Shipper::start(shipment, options.ship_every)?;
