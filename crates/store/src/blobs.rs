@@ -19,7 +19,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
 
 /// The folder of blobs. Its functions wait for the disk, so threads of the store call them.
 #[derive(Debug)]
@@ -29,6 +29,9 @@ pub(crate) struct Blobs {
     space: Arc<Space>,
     /// Folders whose names are synced. A folder that merely exists may have been made by another thread that has not synced it yet.
     synced_folders: Mutex<HashSet<PathBuf>>,
+    /// Shared while a blob gets its place, held alone while a folder is removed: a folder that is removed and made again between a
+    /// rename and the sync of the folder would leave the new one unsynced.
+    placing: RwLock<()>,
     next: AtomicU64,
     /// The blobs that uploads under way rely on.
     holds: Holds,
@@ -44,6 +47,7 @@ impl Blobs {
             layout,
             space,
             synced_folders: Mutex::default(),
+            placing: RwLock::default(),
             next: AtomicU64::new(0),
             holds: Holds::default(),
             writing_derived: Mutex::default(),
@@ -110,6 +114,17 @@ impl Blobs {
             Some(removed) => removed.map(|()| Some(size_bytes)).map_err(Error::io("remove", &path)),
             None => Ok(None),
         }
+    }
+
+    /// Removes a folder of blobs if it is empty. Where a blob gets its place just now, in whatever folder, it stays for the next time.
+    pub(crate) fn remove_empty_folder(&self, folder: &Path) -> Result<(), Error> {
+        let _alone = match self.placing.try_write() {
+            Ok(alone) => alone,
+            Err(TryLockError::WouldBlock) => return Ok(()),
+            Err(TryLockError::Poisoned(alone)) => alone.into_inner(),
+        };
+        lock(&self.synced_folders).remove(folder);
+        self.disk.remove_empty_folder(folder).map(drop).map_err(Error::io("remove", folder))
     }
 
     pub(crate) fn keep_derived(&self, repository: RepositoryId, name: &str, parts: &[Bytes]) -> Result<(), Error> {
@@ -201,6 +216,7 @@ impl TemporaryBlob {
         let hashes = std::mem::take(&mut self.hashing).finish();
         let hold = blobs.holds.hold(hashes.sha256);
         let place = blobs.layout.blob(&hashes.sha256);
+        let _placing = blobs.placing.read().unwrap_or_else(PoisonError::into_inner);
         blobs.make_synced_folder(&place.outer)?;
         blobs.make_synced_folder(&place.inner)?;
         blobs.space.rename(&path, &place.file)?;

@@ -73,6 +73,8 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn unlink(&self, path: &Path) -> io::Result<()>;
     /// Removes a folder with everything in it.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
+    /// Removes a folder if nothing is in it. `false`: something is, or it does not exist.
+    fn remove_empty_folder(&self, path: &Path) -> io::Result<bool>;
     /// Opens a file for reading.
     fn open(&self, path: &Path) -> io::Result<File>;
     /// The size of a file in bytes; `None`: it does not exist.
@@ -131,6 +133,14 @@ impl Disk for RealDisk {
 
     fn remove_folder(&self, path: &Path) -> io::Result<()> {
         std::fs::remove_dir_all(path)
+    }
+
+    fn remove_empty_folder(&self, path: &Path) -> io::Result<bool> {
+        match std::fs::remove_dir(path) {
+            Ok(()) => Ok(true),
+            Err(e) if matches!(e.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotFound) => Ok(false),
+            Err(e) => Err(e),
+        }
     }
 
     fn open(&self, path: &Path) -> io::Result<File> {

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::lane::Lane;
 use crate::layout::Layout;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use telemetry::{Event, Millis, Op, Tick, give_way};
 
@@ -45,6 +45,16 @@ pub(crate) struct CollectorFigures {
 /// The blobs of a folder that nothing needs; `true`: a purge wants them gone without a wait.
 type Unneeded = BTreeMap<Digest, bool>;
 
+/// What was found in a folder.
+#[derive(Default)]
+struct Found {
+    unneeded: Unneeded,
+    /// All blobs in it.
+    blobs: u64,
+    /// Nothing at all is in it.
+    empty: bool,
+}
+
 impl Store {
     /// One round. Gives way to requests, and ends early where a thread of the store is busy.
     pub async fn collect(&self, event: &mut Event) -> Result<Collection, Error> {
@@ -67,11 +77,13 @@ impl Store {
         let Some((from, through)) = range(outer) else { return Ok(()) };
         let mut marks =
             self.cached(Op::CacheRead, event, move |cache| cache.marks(&from, &through)).await.unwrap_or_default();
-        let (mut add, mut due, now) = (Vec::new(), Vec::new(), self.now());
+        let (mut add, mut due, mut empty, now) = (Vec::new(), Vec::new(), Vec::new(), self.now());
         let folder = self.layout.blobs_by_digest().join(outer);
         for inner in self.names(&folder, event).await?.iter().filter(|name| is_byte(name)) {
-            let unneeded = self.unneeded(format!("{outer}{inner}"), now, done, event).await?;
-            for (digest, purged) in unneeded {
+            let found = self.look(format!("{outer}{inner}"), now, event).await?;
+            done.blobs += found.blobs;
+            empty.extend(found.empty.then(|| folder.join(inner)));
+            for (digest, purged) in found.unneeded {
                 match marks.remove(&digest) {
                     Some(at) if at.plus(self.blob_life.collect_after) > now && !purged => done.marked += 1,
                     None if !self.blob_life.collect_after.is_zero() && !purged => add.push(digest),
@@ -87,6 +99,7 @@ impl Store {
                 marks.extend(some.iter().filter_map(|(digest, at)| Some((*digest, (*at)?))));
             }
         }
+        self.remove_folders(empty, event).await?;
         done.marked += add.len() as u64;
         // What is left belongs to blobs that are needed again, or gone.
         let remove: Vec<Digest> = marks.into_keys().collect();
@@ -129,34 +142,44 @@ impl Store {
         self.read(Lane::Index, event, move |_| names(&*disk, &folder)).await
     }
 
-    /// The blobs whose digests begin with `prefix` and that nothing needs at `now`.
-    async fn unneeded(
-        &self,
-        prefix: String,
-        now: Millis,
-        done: &mut Collection,
-        event: &mut Event,
-    ) -> Result<Unneeded, Error> {
+    /// Removes folders that were emptied in an earlier round. Each is a block of the disk, and work for every round.
+    async fn remove_folders(&self, empty: Vec<PathBuf>, event: &mut Event) -> Result<(), Error> {
+        if empty.is_empty() {
+            return Ok(());
+        }
+        let blobs = self.blobs.clone();
+        let remove = move |_: &mut dyn Catalog| {
+            empty.iter().try_for_each(|folder| {
+                give_way();
+                blobs.remove_empty_folder(folder)
+            })
+        };
+        self.read(Lane::Index, event, remove).await
+    }
+
+    /// The blobs whose digests begin with `prefix`, and those of them that nothing needs at `now`.
+    async fn look(&self, prefix: String, now: Millis, event: &mut Event) -> Result<Found, Error> {
         let (disk, layout, life) = (self.disk.clone(), self.layout.clone(), self.blob_life);
-        let look = move |truth: &mut dyn Catalog| unneeded(truth, &*disk, &layout, &prefix, &life, now);
-        let (unneeded, blobs) = self.read(Lane::Index, event, look).await?;
-        done.blobs += blobs;
-        Ok(unneeded)
+        let look = move |truth: &mut dyn Catalog| look(truth, &*disk, &layout, &prefix, &life, now);
+        self.read(Lane::Index, event, look).await
     }
 }
 
-fn unneeded(
+fn look(
     truth: &mut dyn Catalog,
     disk: &dyn Disk,
     layout: &Layout,
     prefix: &str,
     life: &BlobLife,
     now: Millis,
-) -> Result<(Unneeded, u64), Error> {
-    let Some((from, through)) = range(prefix) else { return Ok(Default::default()) };
+) -> Result<Found, Error> {
+    let Some((from, through)) = range(prefix) else { return Ok(Found::default()) };
     let (outer, inner) = prefix.split_at(2);
     give_way();
     let names = names(disk, &layout.blobs_by_digest().join(outer).join(inner))?;
+    if names.is_empty() {
+        return Ok(Found { empty: true, ..Found::default() });
+    }
     let digests = names.iter().filter_map(|name| name.parse::<Digest>().ok());
     let mut unneeded: Unneeded = digests.map(|digest| (digest, false)).collect();
     let blobs = unneeded.len() as u64;
@@ -167,7 +190,7 @@ fn unneeded(
             *purged |= one.purged();
         }
     }
-    Ok((unneeded, blobs))
+    Ok(Found { unneeded, blobs, empty: false })
 }
 
 /// Whether a name is two hexadecimal digits.

@@ -1,6 +1,8 @@
 //! The collector: what it deletes and when, and what keeps it from that.
 
 use super::{job, keep, options, publication};
+use crate::disk::Disk as _;
+use crate::fault::{Loss, SimDisk};
 use crate::suite::{R, batch, entry, publish, repository};
 use crate::{
     Batch, BlobLife, Change, Collection, CommitError, Conflict, Digest, Error, Expect, Hashes, State, Store,
@@ -65,6 +67,31 @@ impl World {
 
     fn has(&self, digest: &Digest) -> bool {
         self.store.layout().blob(digest).file.is_file()
+    }
+}
+
+/// Bytes that no row ever named, deleted with their folder, and then kept again, on a machine that stops then.
+#[tokio::test]
+async fn an_emptied_folder_is_removed_and_made_again_durably_for_the_next_blob() {
+    for seed in 0..4 {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = SimDisk::new(folder.path());
+        let blob_life = BlobLife { collect_after: Duration::ZERO, ..BlobLife::default() };
+        let options = StoreOptions { disk: Arc::new(disk.clone()), blob_life, ..options(folder.path()) };
+        let store = Store::open(options.clone()).unwrap();
+        let [gone, stays] = [b"gone", b"here"].map(|bytes| (store.layout().blob(&Hashes::of(bytes).sha256), bytes));
+        let there = |path: &Path| disk.size(path).unwrap().is_some();
+        drop(keep(&store, gone.1).await.unwrap());
+        store.collect(&mut job()).await.unwrap();
+        assert!(!there(&gone.0.file) && there(&gone.0.inner), "emptied");
+        store.collect(&mut job()).await.unwrap();
+        assert!(!there(&gone.0.inner), "removed in the next round");
+        keep(&store, gone.1).await.unwrap();
+        keep(&store, stays.1).await.unwrap();
+        store.close();
+        drop(store);
+        disk.restart(Loss::Machine(seed));
+        assert!(there(&gone.0.file) && there(&stays.0.file), "{seed}");
     }
 }
 

@@ -34,6 +34,10 @@ impl Disk for Gate {
         RealDisk.unlink(path)
     }
 
+    fn remove_empty_folder(&self, path: &Path) -> io::Result<bool> {
+        RealDisk.remove_empty_folder(path)
+    }
+
     fn remove_folder(&self, path: &Path) -> io::Result<()> {
         RealDisk.remove_folder(path)
     }
