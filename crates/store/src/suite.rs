@@ -203,6 +203,10 @@ fn entries_are_found_by_what_their_keys_begin_with(mut catalog: impl Catalog) {
     assert_eq!(keys(&mut catalog, "é", "", 9), ["é-1"]);
     assert_eq!(keys(&mut catalog, "A", "", 9), [""; 0]);
     assert!(catalog.entries_beginning(RepositoryId(2), "a", "", 9).unwrap().is_empty());
+    catalog.commit_batches(&[batch(vec![], vec![withdraw("a", 1)])]).unwrap();
+    let mut live = |after, limit| catalog.live_entries_beginning(R, "a-", after, limit).unwrap();
+    let live = [("", 9), ("a-1-1", 9), ("", 1)].map(|(after, limit)| live(after, limit)).concat();
+    assert_eq!(live.iter().map(|entry| &entry.key[..]).collect::<Vec<_>>(), ["a-1-1", "a-2", "a-2", "a-1-1"]);
 }
 
 fn a_refused_batch_changes_nothing_and_uses_no_number(mut catalog: impl Catalog) {

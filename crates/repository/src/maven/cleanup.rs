@@ -74,7 +74,7 @@ async fn release(
     event: &mut Event,
 ) -> Result<Option<Dated<Release>>, Error> {
     let Cleanup { rules, uses, at, .. } = cleanup;
-    let rows = tree.store.unit(tree.repository.id, &folder, Lane::Index, event).await?.entries;
+    let rows = tree.store.live_unit(tree.repository.id, &folder, Lane::Index, event).await?.entries;
     let files: Vec<&Entry> = visible(&rows, tree.repository.whole(at)).map(|seen| seen.entry()).collect();
     let named = files.iter().find_map(|entry| path::version_of(&entry.key));
     let Some((group, artifact, version)) = named else { return Ok(None) };

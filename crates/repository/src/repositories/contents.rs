@@ -84,7 +84,8 @@ impl Repositories {
             }
             return Ok(part.listed(&rows, |(path, _)| path, shown));
         }
-        let rows = self.entries(&repository, part, event).await?;
+        let PageRequest { path, after, limit } = part;
+        let rows = self.store.live_entries_beginning(repository.id, path, after, limit, event).await?;
         let shown = visible(&rows, view).map(|seen| listed(seen.entry())).filter(|file| part.has(&file.path)).collect();
         Ok(part.listed(&rows, |entry| &entry.key, shown))
     }
@@ -97,18 +98,10 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Page<ListedFile>, Error> {
         let repository = self.hosted_tree(name, event).await?;
-        let rows = self.entries(&repository, part, event).await?;
+        let PageRequest { path, after, limit } = part;
+        let rows = self.store.entries_beginning(repository.id, path, after, limit, event).await?;
         let shown = removed(&rows).map(listed).filter(|file| part.has(&file.path)).collect();
         Ok(part.listed(&rows, |entry| &entry.key, shown))
-    }
-
-    async fn entries(
-        &self,
-        repository: &Repository,
-        part: PageRequest<'_>,
-        event: &mut Event,
-    ) -> Result<Vec<Entry>, Error> {
-        Ok(self.store.entries_beginning(repository.id, part.path, part.after, part.limit, event).await?)
     }
 
     /// Takes away the file at `path`, or all below it; says how many those were, and which bytes come free. What an upstream has is asked

@@ -28,6 +28,15 @@ pub trait EntryReads {
         limit: usize,
     ) -> Result<Vec<Entry>, Error>;
 
+    /// The live ones of those, without a look at the others.
+    fn live_entries_beginning(
+        &mut self,
+        repository: RepositoryId,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<Entry>, Error>;
+
     /// The live entries that were published in a period, newest first.
     fn published(&mut self, repository: RepositoryId, span: Span) -> Result<Vec<Entry>, Error>;
 

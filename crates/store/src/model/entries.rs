@@ -36,6 +36,17 @@ impl EntryReads for Model {
         Ok(self.entries_of(repository).filter(begins).take(limit).cloned().collect())
     }
 
+    fn live_entries_beginning(
+        &mut self,
+        repository: RepositoryId,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<Entry>, Error> {
+        let begins = |entry: &&Entry| entry.key.starts_with(prefix) && entry.key.as_str() > after;
+        Ok(self.live_entries_of(repository).filter(begins).take(limit).cloned().collect())
+    }
+
     fn published(&mut self, repository: RepositoryId, span: Span) -> Result<Vec<Entry>, Error> {
         let within = |entry: &&Entry| (span.from..=span.until).contains(&entry.published);
         let mut entries: Vec<Entry> = self.live_entries_of(repository).filter(within).cloned().collect();

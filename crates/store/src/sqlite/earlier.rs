@@ -31,7 +31,9 @@ pub(crate) fn as_written_by_form(path: &Path, form: u32) {
     for table in names("table").iter().filter(|table| !known.concat().contains(&table.as_str())) {
         truth.damage(&format!("DROP TABLE {table}"));
     }
-    truth.damage("DROP INDEX entry_folded; DROP INDEX entry_published; DROP INDEX unit_folded;");
+    truth.damage(
+        "DROP INDEX entry_folded; DROP INDEX entry_published_live; DROP INDEX entry_live; DROP INDEX unit_folded;",
+    );
     truth.damage(EARLIER_ROWS);
     truth.damage(&format!("PRAGMA user_version = {form}; PRAGMA wal_checkpoint(TRUNCATE);"));
 }

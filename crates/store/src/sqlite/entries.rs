@@ -12,7 +12,7 @@ use rusqlite::params;
 
 /// Answered from an index, however large the repository is.
 pub(super) const PUBLISHED: &str =
-    "SELECT body FROM entry WHERE repository = ? AND live = 1 AND published BETWEEN ? AND ?
+    "SELECT body FROM entry INDEXED BY entry_published_live WHERE repository = ? AND live AND published BETWEEN ? AND ?
     ORDER BY published DESC, key DESC LIMIT ? OFFSET ?";
 
 impl EntryReads for Sqlite {
@@ -38,10 +38,17 @@ impl EntryReads for Sqlite {
         after: &str,
         limit: usize,
     ) -> Result<Vec<Entry>, Error> {
-        let PrefixRange { from, least, end } = PrefixRange::new(prefix, after);
-        let sql =
-            format!("SELECT body FROM entry WHERE repository = ? AND key {from} ? AND key < ? ORDER BY key LIMIT ?");
-        self.bodies(&sql, params![int(id.0), least, end, int(limit as u64)])
+        self.beginning("entry WHERE", id, PrefixRange::new(prefix, after), limit)
+    }
+
+    fn live_entries_beginning(
+        &mut self,
+        id: RepositoryId,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<Entry>, Error> {
+        self.beginning("entry INDEXED BY entry_live WHERE live AND", id, PrefixRange::new(prefix, after), limit)
     }
 
     fn published(&mut self, id: RepositoryId, span: Span) -> Result<Vec<Entry>, Error> {
@@ -76,5 +83,14 @@ impl EntryReads for Sqlite {
     fn refers_to_blob(&mut self, digest: &Digest) -> Result<bool, Error> {
         let found: Vec<i64> = self.rows("SELECT 1 FROM blob WHERE sha256 = ?", [digest.0], |row| row.get(0))?;
         Ok(!found.is_empty())
+    }
+}
+
+impl Sqlite {
+    /// Entries by the beginning of their keys. `which`: of what table, by what index.
+    fn beginning(&self, which: &str, id: RepositoryId, range: PrefixRange, limit: usize) -> Result<Vec<Entry>, Error> {
+        let PrefixRange { from, least, end } = range;
+        let sql = format!("SELECT body FROM {which} repository = ? AND key {from} ? AND key < ? ORDER BY key LIMIT ?");
+        self.bodies(&sql, params![int(id.0), least, end, int(limit as u64)])
     }
 }

@@ -55,10 +55,12 @@ const SINCE_3: &str = "
 ";
 
 /// Indexes of later versions. Programs that do not know them maintain them too, so they need no new form. `lower` folds only ASCII
-/// letters, and unlike `COLLATE NOCASE` it compares what follows a NUL.
+/// letters, and unlike `COLLATE NOCASE` it compares what follows a NUL. `entry_published` had the withdrawn entries too, for which nobody asks.
 const LATER_INDEXES: &str = "
     CREATE INDEX IF NOT EXISTS entry_folded ON entry (repository, lower(key));
-    CREATE INDEX IF NOT EXISTS entry_published ON entry (repository, live, published, key);
+    DROP INDEX IF EXISTS entry_published;
+    CREATE INDEX IF NOT EXISTS entry_published_live ON entry (repository, published, key) WHERE live;
+    CREATE INDEX IF NOT EXISTS entry_live ON entry (repository, key) WHERE live;
     CREATE INDEX IF NOT EXISTS entry_unit_live ON entry (repository, unit, published, key) WHERE live;
     CREATE INDEX IF NOT EXISTS unit_folded ON unit (repository, lower(unit)) WHERE live > 0;
 ";

@@ -118,6 +118,19 @@ impl Store {
         self.read(Lane::Single, event, move |truth| truth.entries_beginning(id, &prefix, &after, limit)).await
     }
 
+    /// The live ones of those, without a look at the others.
+    pub async fn live_entries_beginning(
+        &self,
+        id: RepositoryId,
+        prefix: &str,
+        after: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Vec<Entry>, Error> {
+        let (prefix, after) = (prefix.to_owned(), after.to_owned());
+        self.read(Lane::Single, event, move |truth| truth.live_entries_beginning(id, &prefix, &after, limit)).await
+    }
+
     /// The entry whose key equals `key` when the case of ASCII letters is ignored.
     pub async fn entry_in_any_case(
         &self,

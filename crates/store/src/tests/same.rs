@@ -47,6 +47,10 @@ pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
                         one.entries_beginning(id, prefix, after, limit).unwrap(),
                         other.entries_beginning(id, prefix, after, limit).unwrap()
                     );
+                    assert_eq!(
+                        one.live_entries_beginning(id, prefix, after, limit).unwrap(),
+                        other.live_entries_beginning(id, prefix, after, limit).unwrap()
+                    );
                 }
             }
         }

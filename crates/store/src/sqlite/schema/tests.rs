@@ -54,7 +54,7 @@ fn a_database_of_the_first_form_gets_the_later_tables_and_uses_them() {
     for (sql, index) in [
         (expectations::KEY_IN_ANY_CASE, "entry_folded"),
         (expectations::UNIT_IN_OTHER_CASE, "unit_folded"),
-        (entries::PUBLISHED, "entry_published"),
+        (entries::PUBLISHED, "entry_published_live"),
     ] {
         let mut plan = truth.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let parameters = vec!["1"; plan.parameter_count()];
