@@ -73,7 +73,7 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn unlink(&self, path: &Path) -> io::Result<()>;
     /// Removes a folder with everything in it.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
-    /// Removes a folder if nothing is in it. `false`: something is, or it does not exist.
+    /// Removes a folder if nothing is in it. `false`: something is, or there is no such folder.
     fn remove_empty_folder(&self, path: &Path) -> io::Result<bool>;
     /// Opens a file for reading.
     fn open(&self, path: &Path) -> io::Result<File>;
@@ -136,9 +136,10 @@ impl Disk for RealDisk {
     }
 
     fn remove_empty_folder(&self, path: &Path) -> io::Result<bool> {
+        use io::ErrorKind::{DirectoryNotEmpty, NotADirectory, NotFound};
         match std::fs::remove_dir(path) {
             Ok(()) => Ok(true),
-            Err(e) if matches!(e.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotFound) => Ok(false),
+            Err(e) if matches!(e.kind(), DirectoryNotEmpty | NotADirectory | NotFound) => Ok(false),
             Err(e) => Err(e),
         }
     }

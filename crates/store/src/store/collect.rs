@@ -45,6 +45,9 @@ pub(crate) struct CollectorFigures {
 /// The blobs of a folder that nothing needs; `true`: a purge wants them gone without a wait.
 type Unneeded = BTreeMap<Digest, bool>;
 
+/// Blobs to delete, with the moment at which they were marked, if they were.
+type Due = Vec<(Digest, Option<Millis>)>;
+
 /// What was found in a folder.
 #[derive(Default)]
 struct Found {
@@ -63,9 +66,14 @@ impl Store {
         let mut done = Collection::default();
         let folder = self.layout.blobs_by_digest();
         let folders = self.names(&folder, event).await?;
+        let mut due = Due::new();
         for name in folders.iter().filter(|name| is_byte(name)) {
-            self.collect_in(name, &mut done, event).await?;
+            self.collect_in(name, &mut done, &mut due, event).await?;
+            if due.len() >= TURN_MAX {
+                self.delete_due(std::mem::take(&mut due), &mut done, event).await?;
+            }
         }
+        self.delete_due(due, &mut done, event).await?;
         let figures = &self.collector;
         figures.marked.store(done.marked, Ordering::Relaxed);
         figures.last_round_ms.store(Tick::now().since(began) / 1_000_000, Ordering::Relaxed);
@@ -73,11 +81,17 @@ impl Store {
     }
 
     /// The blobs whose digests begin with the byte `outer`, in hexadecimal.
-    async fn collect_in(&self, outer: &str, done: &mut Collection, event: &mut Event) -> Result<(), Error> {
+    async fn collect_in(
+        &self,
+        outer: &str,
+        done: &mut Collection,
+        due: &mut Due,
+        event: &mut Event,
+    ) -> Result<(), Error> {
         let Some((from, through)) = range(outer) else { return Ok(()) };
         let mut marks =
             self.cached(Op::CacheRead, event, move |cache| cache.marks(&from, &through)).await.unwrap_or_default();
-        let (mut add, mut due, mut empty, now) = (Vec::new(), Vec::new(), Vec::new(), self.now());
+        let (mut add, mut empty, now) = (Vec::new(), Vec::new(), self.now());
         let folder = self.layout.blobs_by_digest().join(outer);
         for inner in self.names(&folder, event).await?.iter().filter(|name| is_byte(name)) {
             let found = self.look(format!("{outer}{inner}"), now, event).await?;
@@ -92,26 +106,40 @@ impl Store {
                 }
             }
         }
-        // A folder has few, and a turn of the writer is for many: each with rows syncs the disk.
-        for some in due.chunks(TURN_MAX) {
-            let digests = some.iter().map(|(digest, _)| *digest).collect();
-            if self.delete(digests, now, done, event).await? {
-                marks.extend(some.iter().filter_map(|(digest, at)| Some((*digest, (*at)?))));
-            }
-        }
         self.remove_folders(empty, event).await?;
         done.marked += add.len() as u64;
         // What is left belongs to blobs that are needed again, or gone.
-        let remove: Vec<Digest> = marks.into_keys().collect();
-        if !(add.is_empty() && remove.is_empty()) {
-            let change = move |cache: &mut crate::cache::Cache| cache.change_marks(&add, now, &remove);
-            match self.cached(Op::CacheWrite, event, change).await {
-                // They are made by a later round.
-                Err(error) if error.is_disk_full() => {}
-                changed => changed?,
+        self.change_marks(add, now, marks.into_keys().collect(), event).await
+    }
+
+    /// Deletes the blobs of several folders. One folder has few, and a turn of the writer is for many: each with rows syncs the disk.
+    async fn delete_due(&self, due: Due, done: &mut Collection, event: &mut Event) -> Result<(), Error> {
+        let (now, mut gone) = (self.now(), Vec::new());
+        for some in due.chunks(TURN_MAX) {
+            let digests = some.iter().map(|(digest, _)| *digest).collect();
+            if self.delete(digests, now, done, event).await? {
+                gone.extend(some.iter().filter(|(_, marked)| marked.is_some()).map(|(digest, _)| *digest));
             }
         }
-        Ok(())
+        self.change_marks(Vec::new(), now, gone, event).await
+    }
+
+    async fn change_marks(
+        &self,
+        add: Vec<Digest>,
+        at: Millis,
+        remove: Vec<Digest>,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        if add.is_empty() && remove.is_empty() {
+            return Ok(());
+        }
+        let change = move |cache: &mut crate::cache::Cache| cache.change_marks(&add, at, &remove);
+        match self.cached(Op::CacheWrite, event, change).await {
+            // They are made by a later round.
+            Err(error) if error.is_disk_full() => Ok(()),
+            changed => changed,
+        }
     }
 
     /// Deletes blobs in turns of the writer. `false`: they have to stay for now.

@@ -5,7 +5,7 @@ use crate::disk::Disk as _;
 use crate::fault::{Loss, SimDisk};
 use crate::suite::{R, batch, entry, publish, repository};
 use crate::{
-    Batch, BlobLife, Change, Collection, CommitError, Conflict, Digest, Error, Expect, Hashes, State, Store,
+    Batch, BlobLife, Change, Collection, CommitError, Conflict, Digest, Error, Expect, Hashes, Seq, State, Store,
     StoreOptions, Withdrawal, rebuild,
 };
 use std::path::Path;
@@ -93,6 +93,20 @@ async fn an_emptied_folder_is_removed_and_made_again_durably_for_the_next_blob()
         disk.restart(Loss::Machine(seed));
         assert!(there(&gone.0.file) && there(&stays.0.file), "{seed}");
     }
+}
+
+#[tokio::test]
+async fn one_row_says_of_blobs_in_many_folders_that_they_are_gone() {
+    let world = World::new().await;
+    for number in 1..=20 {
+        world.publish(number).await;
+        world.withdraw(number, Withdrawal::Pruned).await;
+    }
+    assert_eq!(world.collect().await.marked, 20);
+    world.pass(DAY);
+    let before = world.store.last();
+    assert_eq!(world.collect().await.collected, 20);
+    assert_eq!(world.store.last(), Seq(before.0 + 1));
 }
 
 #[tokio::test]
