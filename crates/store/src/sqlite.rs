@@ -12,6 +12,7 @@ mod expectations;
 mod history;
 mod holding;
 mod holding_tables;
+mod outdated;
 mod schema;
 mod settings;
 mod transactions;
@@ -21,3 +22,4 @@ pub use connection::Sqlite;
 pub(crate) use copy::copy_database;
 #[cfg(test)]
 pub(crate) use earlier::as_written_by_form;
+pub(crate) use outdated::rows_to_fill;

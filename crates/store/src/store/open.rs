@@ -22,11 +22,11 @@ use crate::revision::Revisions;
 use crate::segments::{self, Segment};
 use crate::shipper::{Shipment, Shipper};
 use crate::space::Space;
-use crate::sqlite::Sqlite;
+use crate::sqlite::{Sqlite, rows_to_fill};
 use crate::writer::Writer;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use telemetry::{Bound, BoundName, Op, Recorder};
+use telemetry::{Bound, BoundName, Log, Op, Recorder, Tick};
 
 /// Bytes of the disk for facts about folders of upstreams: roughly 8 million folders.
 const PRESENCE_MAX_BYTES: u64 = 2 << 30;
@@ -41,7 +41,7 @@ impl Store {
         layout.claim(&*disk, &space)?;
         let node = node::read_or_make(&*disk, &layout, &space)?;
         let blobs = Arc::new(Blobs::open(disk.clone(), layout.clone(), space.clone())?);
-        let Opened { mut truth, last: seq, segments } = open_truth(&*disk, &layout, &space)?;
+        let Opened { mut truth, last: seq, segments } = open_truth(&*disk, &layout, &space, &log)?;
         let journal_clock = Arc::new(JournalClock::new(clock.clone(), truth.last_moment()?, log.clone()));
         let gaps = segments::gaps(&segments);
         let last_at_start = segments::last_row(&segments);
@@ -182,7 +182,7 @@ struct Opened {
     segments: Vec<Segment>,
 }
 
-fn open_truth(disk: &dyn Disk, layout: &Layout, space: &Space) -> Result<Opened, Error> {
+fn open_truth(disk: &dyn Disk, layout: &Layout, space: &Space, log: &Log) -> Result<Opened, Error> {
     space.make_folder(&layout.segments())?;
     // The last process may have been killed between the rename of a segment and the sync of the folder.
     space.sync_folder(&layout.segments())?;
@@ -192,7 +192,15 @@ fn open_truth(disk: &dyn Disk, layout: &Layout, space: &Space) -> Result<Opened,
     if reached > Seq(0) && !layout.truth().exists() {
         return Err(Error::SegmentsAhead { segments: reached, truth: Seq(0) });
     }
+    let (rows, began) = (rows_to_fill(&layout.truth()), Tick::now());
+    if let Some(Seq(rows)) = rows {
+        log.info("bringing the database to the current form: this may take minutes", &[("rows", &rows)]);
+    }
     let mut truth: Box<dyn Catalog> = Box::new(Sqlite::writer(&layout.truth())?);
+    if rows.is_some() {
+        let took_ms = Tick::now().since(began) / 1_000_000;
+        log.info("the database has the current form", &[("took_ms", &took_ms)]);
+    }
     // SQLite syncs the contents of its files. Their names in the folder are synced here.
     let folder = RealDisk.open_folder(layout.data());
     folder.and_then(|folder| folder.sync()).map_err(Error::io("sync", layout.data()))?;
