@@ -53,6 +53,11 @@ impl<'a> LastUses<'a> {
         let days = self.store.last_uses(self.repository.id, prefix, event).await?;
         Ok(Uses { since: self.since, days })
     }
+
+    /// Forgets the last uses of what is gone. Where it comes back, it counts as used from then on.
+    pub(crate) async fn forget(self, names: Vec<String>, event: &mut Event) -> Result<(), Error> {
+        Ok(self.store.forget_uses(self.repository.id, names, event).await?)
+    }
 }
 
 /// Some last uses, ordered by name.

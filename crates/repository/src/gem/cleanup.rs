@@ -40,7 +40,9 @@ pub(crate) async fn cleanup(
                 }
                 Some(by) => {
                     let which = |entries: &[Entry], at| surplus(entries, rules, used.as_ref(), at);
-                    change(hosted, name, which, by, &reload, event).await?
+                    let gone = change(hosted, name, which, by, &reload, event).await?;
+                    uses.forget(gone.iter().map(|entry| entry.key.clone()).collect(), event).await?;
+                    gone
                 }
             };
             for entry in gone {

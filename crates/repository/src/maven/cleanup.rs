@@ -33,7 +33,7 @@ pub(crate) async fn cleanup(
     plan: &mut CleanupPlan,
     event: &mut Event,
 ) -> Result<(), Error> {
-    let Cleanup { rules, by, at, .. } = cleanup;
+    let Cleanup { rules, uses, by, at } = cleanup;
     for (above, versions) in artifacts(tree, event).await? {
         let mut releases = Vec::with_capacity(versions.len());
         for version in versions {
@@ -42,6 +42,7 @@ pub(crate) async fn cleanup(
         for Dated { what, .. } in rules.surplus(releases) {
             if let Some(by) = by {
                 withdraw(tree, &what.folder, rules, by, at, event).await?;
+                uses.forget(vec![what.name.clone()], event).await?;
             }
             plan.add(rules.name(), &what.name, what.files, what.size_bytes);
         }

@@ -110,6 +110,7 @@ impl Repositories {
                 if by.is_some() {
                     self.store.forget_cached(repository.origin, path, event).await?;
                     self.store.upstream_changed(repository.id, tree::folder(path));
+                    uses.forget(vec![name], event).await?;
                 }
                 plan.add(rules.name(), path, 1, cached.hashes.size_bytes);
             }

@@ -42,6 +42,18 @@ impl Cache {
         })
     }
 
+    /// Forgets when these were last used: they are gone.
+    pub(crate) fn forget_uses(&mut self, id: RepositoryId, names: &[String]) -> Result<(), Error> {
+        self.run(|database| {
+            let all = database.unchecked_transaction()?;
+            for name in names {
+                let sql = "DELETE FROM last_use WHERE repository = ? AND name = ?";
+                all.prepare_cached(sql)?.execute(params![id.0.cast_signed(), name])?;
+            }
+            all.commit()
+        })
+    }
+
     /// The recording stops in order: every use is recorded.
     pub(crate) fn end_uses(&mut self) -> Result<(), Error> {
         self.run(|database| database.execute("UPDATE uses_recorded SET stopped = 1", []).map(drop))
@@ -96,6 +108,9 @@ mod tests {
         cache.record_uses(&uses, None).unwrap();
         cache.record_uses(&[(A, "a-1".to_owned(), 2), (A, "a-2".to_owned(), 6)], None).unwrap();
         assert_eq!(cache.last_uses(A, "a-").unwrap(), [("a-1".to_owned(), 3), ("a-2".to_owned(), 6)]);
+        cache.forget_uses(A, &["a-1".to_owned(), "a-3".to_owned()]).unwrap();
+        assert_eq!(cache.last_uses(A, "a-").unwrap(), [("a-2".to_owned(), 6)]);
+        assert_eq!(cache.last_uses(RepositoryId(2), "a-").unwrap(), [("a-1".to_owned(), 9)]);
         assert_eq!(cache.last_uses(A, "a-2").unwrap().len(), 1);
     }
 }

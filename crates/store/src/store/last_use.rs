@@ -21,6 +21,14 @@ impl Store {
         self.cached(Op::CacheWrite, event, move |cache| cache.record_uses(&uses, lost)).await
     }
 
+    /// Forgets when these were last used: they are gone.
+    pub async fn forget_uses(&self, id: RepositoryId, names: Vec<String>, event: &mut Event) -> Result<(), Error> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        self.cached(Op::CacheWrite, event, move |cache| cache.forget_uses(id, &names)).await
+    }
+
     /// All uses until now are recorded, and no more follow.
     pub async fn end_uses(&self, event: &mut Event) -> Result<(), Error> {
         self.cached(Op::CacheWrite, event, |cache| cache.end_uses()).await
