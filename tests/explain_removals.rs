@@ -104,6 +104,8 @@ fn a_yank_says_where_the_version_still_is_and_a_purge_why_it_is_gone() {
     world.admin().yank("gems", "lamp", "1.0.0").expect(200);
     purge(&world, "gems", "lamp:2.0.0");
     let yanked = explain(&world, "gems", "gems/lamp-1.0.0.gem");
+    let gemspec = explain(&world, "gems", "quick/Marshal.4.8/lamp-1.0.0.gemspec.rz");
+    assert_eq!(removal(&gemspec), removal(&yanked));
     let (status, said, hint) = removal(&yanked);
     assert!(status == 404 && said.starts_with("yanked in `gems` on 1980-01-02T00:00:00.000Z by `admin`"), "{yanked}");
     assert!(hint.contains("until 1981-02-05T00:00:00.000Z `gems@1980-01-01T00:00:00.000Z` still has it"), "{yanked}");

@@ -79,11 +79,12 @@ impl Question<'_> {
         }
     }
 
-    /// The name of the published file whose checksum is asked for.
-    pub(crate) fn checksum_of(&self) -> Option<&str> {
+    /// The name of the published file whose checksum or gemspec is asked for.
+    pub(crate) fn derived_from(&self) -> Option<&str> {
         match self {
+            Question::Gem(question) => question.gemspec_of(),
             Question::Tree(question) => question.checksum_of(),
-            Question::Gem(_) | Question::ClientSettings => None,
+            Question::ClientSettings => None,
         }
     }
 }

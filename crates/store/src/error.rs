@@ -195,7 +195,7 @@ impl Error {
             Self::NotEmpty { .. } => Some("name a folder that is empty or does not exist".into()),
             Self::Nested { .. } => Some("name a folder elsewhere, best on another disk".into()),
             Self::OtherHistory(_) => Some("make the backup in a new folder".into()),
-            Self::IsBackup(_) => Some("`daylight restore BACKUP --data DIR` makes a data folder of it".into()),
+            Self::IsBackup(_) => Some("`daylight restore TARGET --data DIR` makes a data folder of it".into()),
             Self::NoBackup(_) => Some("name the folder that `daylight backup` made".into()),
             Self::Unrestored(_) => Some("delete the folder, and start `daylight restore` again".into()),
             Self::NoTruth(_) | Self::NoSegments(_) => Some("name the data folder of a server with `--data`".into()),
@@ -255,7 +255,7 @@ fn hint_of_io(what: &str, path: &Path, source: &io::Error) -> Option<&'static st
     use io::ErrorKind::{AlreadyExists, NotADirectory, PermissionDenied, ReadOnlyFilesystem};
     match source.kind() {
         PermissionDenied => Some(
-            "run it as the user that owns the folder, which is the one that the server runs as; backups are for their owner alone too",
+            "run it as the user that owns the folder, usually the one that the server runs as, or give this user access",
         ),
         ReadOnlyFilesystem => {
             Some("the file system is mounted read-only: mount it for writing, or name a folder elsewhere")

@@ -10,7 +10,7 @@ use record::Record;
 /// Say what would be answered for a path, or how an answer came to be
 ///
 /// Which repositories are asked, what each says and why, and what takes how long. For a path it is what would be answered
-/// now; no upstream is asked for that.
+/// now; no upstream is asked for that. Of a hosted file that somebody took away it says who, when and why, and how it comes back.
 #[derive(Debug, clap::Args)]
 pub(super) struct Explain {
     /// Name of the repository

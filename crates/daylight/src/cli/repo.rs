@@ -118,7 +118,7 @@ enum RepoVerb {
     Restore {
         /// Its name
         name: String,
-        /// A path that was deleted in it
+        /// A path that was deleted in it; of gems `NAME[:VERSION]` that a cleanup deleted
         path: Option<String>,
         /// The name under which the repository comes back, where another has its name by now
         #[arg(long = "as", value_name = "NEW", conflicts_with = "path")]

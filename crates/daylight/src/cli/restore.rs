@@ -17,6 +17,7 @@ use telemetry::{Clock, Event, Op};
 #[command(verbatim_doc_comment)]
 pub(super) struct Restore {
     /// The folder that `daylight backup` made
+    #[arg(value_name = "TARGET")]
     backup: PathBuf,
     #[command(flatten)]
     folder: Folder,

@@ -43,7 +43,7 @@ calls! {
     Contents           "listContents"       GET    "repositories/{name}/contents"          ""              => OK "Contents"     "List the files of a repository of Maven or raw files; of a remote one, those that are kept";
     ContentsBelow      "listContentsBelow"  GET    "repositories/{name}/contents/{path}"   ""              => OK "Contents"     "List the file at a path, or those below it";
     RemoveContents     "removeContents"     DELETE "repositories/{name}/contents/{path}"   ""              => OK "Removed"      "Take away the file at a path, or all below it; within `store.undo` that can be undone. A remote repository asks its upstream for them anew";
-    RestoreContents    "restoreContents"    POST   "repositories/{name}/contents/{path}"   ""              => OK "Restored"     "Bring back what the last removal of a path took away";
+    RestoreContents    "restoreContents"    POST   "repositories/{name}/contents/{path}"   ""              => OK "Restored"     "Bring back what the last removal of a path took away; of gems, what a cleanup took of NAME[:VERSION]";
     Cleanup            "cleanup"            POST   "cleanup"                           "CleanupRequest" => OK "Cleanup"     "Say what the rules of repositories no longer keep; with `apply` take that away";
     Purge              "purge"              POST   "repositories/{name}/purge"         "PurgeRequest"  => OK "Purge"        "Say what a purge of a path, a package or a version takes away; with `apply` take it away with its bytes, for ever";
     Missing            "listMissing"        GET    "repositories/{name}/not-found"         ""              => OK "Missing"      "List what the upstream of a remote repository was proven not to have";

@@ -169,6 +169,14 @@ impl Question<'_> {
         }
     }
 
+    /// The name of the version whose gemspec is asked for.
+    pub(crate) fn gemspec_of(&self) -> Option<&str> {
+        match self {
+            Question::Gemspec(full_name) => Some(full_name),
+            _ => None,
+        }
+    }
+
     /// The coded identity of the question, without its repository.
     pub(crate) fn subject(&self) -> Subject {
         let (kind, package, version) = match *self {

@@ -30,13 +30,13 @@ struct Removed<'a> {
 }
 
 impl Repositories {
-    /// What became of the hosted file that `ask` is about, or whose checksum it is about, if somebody took it away.
+    /// What became of the hosted file that `ask` is about, or whose checksum or gemspec it is about, if somebody took it away.
     pub(super) async fn removal_of(&self, ask: &Ask<'_>, event: &mut Event) -> Option<FileRemoval> {
-        let path = ask.question.file()?;
-        let of = ask.question.checksum_of();
+        let question = &ask.question;
+        let keys: Vec<&str> = [question.file(), question.derived_from()].into_iter().flatten().collect();
         let hosted = |one: &&Arc<Repository>| one.record.kind == RepositoryKind::Hosted;
         for repository in ask.repository.leaves.iter().chain([&ask.repository]).filter(hosted) {
-            for key in [Some(path), of].into_iter().flatten() {
+            for key in &keys {
                 // What cannot be read is missing in the explanation only.
                 if let Ok(Some(removal)) = self.removal_at(repository, key, event).await {
                     return Some(removal);
