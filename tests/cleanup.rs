@@ -87,6 +87,26 @@ fn the_last_published_versions_of_each_gem_stay_and_a_second_cleanup_has_nothing
 }
 
 #[test]
+fn a_plan_says_how_many_bytes_come_free_and_the_cleanup_frees_as_many() {
+    let world = world();
+    gems(&world);
+    set(&world, "gems", &json!({"keep_versions": 2}));
+    world.repository("other", false);
+    world.admin().push("other", &Gem::new("lamp", "1.0.0")).expect(200);
+    set_time(&world, "1980-01-05T00:00:00Z");
+    let versions = [Gem::new("lamp", "2.0.0"), Gem::new("lamp", "2.0.0").platform("java")];
+    let bytes: usize = versions.iter().map(|gem| gem.bytes().len()).sum();
+    // It can be undone for a week, and the collector waits for a day.
+    let frees = |answer: &Value| (answer["frees_bytes"].clone(), answer["frees_on"].clone());
+    let wanted = (json!(bytes), json!("1980-01-13T00:00:00.000Z"));
+    assert_eq!(frees(&cleanup(&world, "gems", false)), wanted, "another repository keeps the bytes of lamp-1.0.0");
+    assert_eq!(frees(&cleanup(&world, "gems", true)), wanted);
+    let purged = purge(&world, "gems", "lamp:2.0.0", true).expect(200).json();
+    assert_eq!(frees(&purged), (json!(bytes), json!("1980-01-05T00:00:00.000Z")));
+    assert_eq!(frees(&cleanup(&world, "gems", false)), (json!(0), Value::Null));
+}
+
+#[test]
 fn versions_that_a_cleanup_took_away_come_back_within_a_week_and_no_later() {
     let world = world();
     gems(&world);
@@ -168,7 +188,9 @@ fn cached_files_that_nobody_uses_are_dropped_and_fetched_again_when_somebody_ask
     }
     set_time(&world, "1982-01-01T00:00:00Z");
     download(&world, "/repository/far/a/new");
-    assert_eq!(examples(&cleanup(&world, "far", false)), ["a/old"]);
+    let plan = cleanup(&world, "far", false);
+    assert_eq!((examples(&plan), &plan["frees_bytes"]), (vec!["a/old".to_owned()], &json!(5)));
+    assert_eq!(plan["frees_on"], "1982-01-01T00:00:00.000Z", "cached files are deleted at once");
     assert_eq!(examples(&cleanup(&world, "far", true)), ["a/old"]);
     assert_eq!(examples(&cleanup(&world, "far", true)), [""; 0]);
     let count = upstream.count("/a/old");
@@ -250,7 +272,6 @@ fn files_are_purged_by_path_or_by_artifact_and_those_deleted_before_with_them() 
 fn the_command_line_plans_without_yes_and_purges_only_with_it() {
     let world = world();
     gems(&world);
-    set(&world, "gems", &json!({"keep_versions": 2}));
     let run = |line: &str| {
         let said = std::process::Command::new(env!("CARGO_BIN_EXE_daylight"))
             .env_clear()
@@ -262,6 +283,8 @@ fn the_command_line_plans_without_yes_and_purges_only_with_it() {
             .unwrap();
         (String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned(), said.status.code())
     };
+    let (said, code) = run("repo set gems --keep-versions 2");
+    assert!(code == Some(0) && said.contains("`daylight cleanup gems` says what that frees"), "{said}");
     let (said, code) = run("cleanup");
     assert!(code == Some(0) && said.contains("keep_versions takes away 3") && said.contains("frees "), "{said}");
     assert_eq!(versions(&world).len(), 5);

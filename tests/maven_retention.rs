@@ -2,6 +2,8 @@
 
 use crate::maven_hosted::{all, build, metadata};
 use crate::world::{FIRST, World};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -28,6 +30,32 @@ fn of_a_snapshot_as_many_builds_are_kept_as_its_repository_says() {
     let made = metadata(&world, "org/example/lamp/1.0-SNAPSHOT").expect(200);
     assert_eq!(all(&made, "value"), ["1.0-20260105.120000-5"; 3]);
     assert_eq!(all(&metadata(&world, "org/example/lamp").expect(200), "version"), ["1.0-SNAPSHOT"]);
+}
+
+#[test]
+fn a_change_of_the_retention_says_how_many_bytes_it_frees() {
+    let world = World::start();
+    world.tree("trees", "maven");
+    for number in 1..=3 {
+        build(&world.admin(), &format!("2026010{number}.120000"), number);
+    }
+    let listed = world.admin().get("/api/v1/repositories/trees/contents").expect(200).json();
+    let files = listed["contents"].as_array().unwrap();
+    let is_last = |file: &Value| file["path"].as_str().unwrap().contains("-20260103.");
+    let kept: Vec<&Value> = files.iter().filter(|file| is_last(file)).map(|file| &file["sha256"]).collect();
+    // Files of the last build may have the same bytes.
+    let gone: BTreeMap<String, u64> = (files.iter().filter(|file| !kept.contains(&&file["sha256"])))
+        .map(|file| (file["sha256"].to_string(), file["size_bytes"].as_u64().unwrap()))
+        .collect();
+    let set = |retention: Value| {
+        let change = json!({"retention": retention});
+        world.admin().patch_json("/api/v1/repositories/trees", &change).expect(200).json()
+    };
+    assert_eq!(set(json!({"builds": 3}))["frees_bytes"], 0);
+    let changed = set(json!({"builds": 1}));
+    assert!(!gone.is_empty() && changed["frees_on"].is_string(), "{changed}");
+    assert_eq!(changed["frees_bytes"], gone.values().sum::<u64>());
+    assert_eq!(set(Value::Null).get("frees_bytes"), None, "without a retention nothing goes");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::first_start::MAVEN_CENTRAL;
 use crate::settings_patch::credential_guard;
 use format::gem::info::FormatVersion;
 use repository::RepositoryRecord;
-use repository::{Author, BadSetting, Error, FormerFiles, Repositories};
+use repository::{Author, BadSetting, ChangedRepository, Error, FormerFiles, Repositories};
 use telemetry::{Event, Log};
 
 /// A repository cannot be as the file declares it.
@@ -63,7 +63,7 @@ async fn set(
     log: &Log,
     event: &mut Event,
 ) -> Result<(), Error> {
-    let (set, former) =
+    let ChangedRepository { repository: set, former, .. } =
         repositories.set_deciding(name, change, FormerFiles::KeepVerified, Author::SERVER, event).await?;
     if let Some(cached) = former {
         let (lost_files, lost_bytes) = cached.lost(FormerFiles::KeepVerified);

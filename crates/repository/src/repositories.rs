@@ -7,6 +7,7 @@ pub(crate) mod contents;
 mod file_removal;
 pub(crate) mod foresee;
 pub(crate) mod former;
+pub(crate) mod frees;
 pub(crate) mod holding;
 pub(crate) mod list;
 pub(crate) mod members;

@@ -90,5 +90,5 @@ pub use segments::segment;
 pub use space::{ReadOnly, above_floor};
 pub use sqlite::Sqlite;
 pub use staged::Staged;
-pub use store::{Arrival, AsOf, Collection, Frees, Store, UnitFilter};
+pub use store::{Arrival, AsOf, Collection, Frees, Store, UnitFilter, Withdrawals};
 pub use token::TokenRecord;

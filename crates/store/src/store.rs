@@ -15,7 +15,7 @@ mod upstreams;
 pub use as_of::AsOf;
 pub use cached::Arrival;
 pub use collect::Collection;
-pub use frees::Frees;
+pub use frees::{Frees, Withdrawals};
 pub use skip_scan::UnitFilter;
 
 use crate::blob_life::BlobLife;

@@ -1,13 +1,14 @@
-//! `/api/v1/cleanup` and `/api/v1/repositories/NAME/purge`: plans of what goes, and taking it away.
+//! `/api/v1/cleanup` and `/api/v1/repositories/NAME/purge`: plans of what is removed, and the removal.
 
+use super::frees::with_frees;
 use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
 use crate::use_recording;
-use repository::CleanupPlan;
+use repository::{CleanupPlan, Cleanups};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use telemetry::{Event, Millis};
+use telemetry::Event;
 
 /// The body of a POST for a cleanup.
 #[derive(Debug, Deserialize)]
@@ -16,7 +17,7 @@ pub(super) struct CleanupRequest {
     /// Names of repositories; none: all that have rules.
     #[serde(default)]
     repositories: Vec<String>,
-    /// Whether to take away what is planned.
+    /// Whether to remove what is planned.
     #[serde(default)]
     apply: bool,
 }
@@ -28,7 +29,7 @@ pub(super) struct PurgeRequest {
     /// A path, a package, or `PACKAGE:VERSION`.
     what: String,
     why: String,
-    /// Whether to take it away.
+    /// Whether to remove it.
     #[serde(default)]
     apply: bool,
 }
@@ -41,11 +42,9 @@ pub(super) async fn cleanup(
 ) -> Result<Value, Error> {
     let by = body.apply.then(|| caller.actor());
     use_recording::record_all(app, event).await?;
-    let plans = app.repositories.cleanup(&body.repositories, by, event).await?;
-    let frees: u64 = plans.iter().map(bytes).sum();
-    let on = app.clock.now().plus(app.repositories.undo_period());
+    let Cleanups { plans, frees } = app.repositories.cleanup(&body.repositories, by, event).await?;
     let plans: Vec<Value> = plans.iter().map(to_json).collect();
-    Ok(json!({ "applied": body.apply, "repositories": plans, "frees_bytes": frees, "frees_on": date(frees, on) }))
+    Ok(with_frees(json!({ "applied": body.apply, "repositories": plans }), frees))
 }
 
 pub(super) async fn purge(
@@ -58,25 +57,14 @@ pub(super) async fn purge(
     let by = body.apply.then(|| caller.actor());
     let purge = app.repositories.purge(name, &body.what, &body.why, by, event).await?;
     let sum = purge.plan.rules.first();
-    let frees = purge.frees_bytes;
-    Ok(json!({
+    let answer = json!({
         "applied": body.apply,
         "files": sum.map_or(0, |sum| sum.files),
-        "size_bytes": bytes(&purge.plan),
+        "size_bytes": sum.map_or(0, |sum| sum.size_bytes),
         "examples": sum.map(|sum| sum.examples.clone()).unwrap_or_default(),
         "also_in": purge.also_in,
-        "frees_bytes": frees,
-        "frees_on": date(frees, app.clock.now()),
-    }))
-}
-
-fn bytes(plan: &CleanupPlan) -> u64 {
-    plan.rules.iter().map(|rule| rule.size_bytes).sum()
-}
-
-/// When bytes come free, if any do.
-fn date(bytes: u64, on: Millis) -> Option<String> {
-    (bytes > 0).then(|| on.to_string())
+    });
+    Ok(with_frees(answer, purge.frees))
 }
 
 fn to_json(plan: &CleanupPlan) -> Value {

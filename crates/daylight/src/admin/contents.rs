@@ -1,5 +1,6 @@
 //! `/api/v1/repositories/NAME/contents`: the files of a Maven or raw repository.
 
+use super::frees::with_frees;
 use super::pagination::{self, PageQuery};
 use crate::access::Caller;
 use crate::app::App;
@@ -49,7 +50,7 @@ pub(super) async fn remove(
     event: &mut Event,
 ) -> Result<Value, Error> {
     let (removed, frees) = app.repositories.withdraw(name, path, caller.actor(), event).await?;
-    Ok(json!({ "removed": removed, "frees_bytes": frees.size_bytes, "frees_on": frees.on.map(|on| on.to_string()) }))
+    Ok(with_frees(json!({ "removed": removed }), frees))
 }
 
 pub(super) async fn restore(

@@ -5,6 +5,7 @@ mod contents;
 mod events;
 mod exceptions;
 mod explain;
+mod frees;
 mod not_found;
 mod openapi;
 mod pagination;

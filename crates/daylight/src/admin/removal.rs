@@ -1,5 +1,6 @@
 //! `/api/v1/repositories/NAME`: removes a repository, shows its size before that, and restores it.
 
+use super::frees::with_frees;
 use super::repositories::{holds_json, to_json};
 use crate::app::App;
 use crate::error::Error;
@@ -35,11 +36,9 @@ pub(super) async fn remove(
         "removed": name,
         "files": removed.holding.files,
         "size_bytes": removed.holding.size_bytes,
-        "frees_bytes": removed.frees.size_bytes,
-        "frees_on": removed.frees.on.map(|on| on.to_string()),
         "restorable_until": removed.restorable_until.to_string(),
     });
-    Ok(value)
+    Ok(with_frees(value, removed.frees))
 }
 
 pub(super) async fn restore(

@@ -1,12 +1,13 @@
 //! `/api/v1/repositories`.
 
 use super::exceptions;
+use super::frees::with_frees;
 use crate::app::App;
 use crate::conformance;
 use crate::duration;
 use crate::error::Error;
 use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
-use repository::{Author, Held, Repository};
+use repository::{Author, ChangedRepository, Held, Repository};
 use serde_json::{Value, json};
 use std::time::Duration;
 use store::RepositoryKind;
@@ -84,14 +85,18 @@ pub(super) async fn change(
     body.check_references(&app.references)?;
     let info_format = body.info_format()?;
     let set = app.repositories.set_deciding(name, |record| body.apply(record), body.former_files(), by, event);
-    let mut changed = set.await?.0;
+    let ChangedRepository { repository: mut changed, frees, .. } = set.await?;
     if body.changes_urls() {
         app.repositories.pin_anew(name, event).await?;
     }
     if let Some(info_format) = info_format {
         changed = app.repositories.reform(name, info_format, by, event).await?;
     }
-    Ok(to_json(app, &changed))
+    let answer = to_json(app, &changed);
+    Ok(match frees {
+        Some(frees) => with_frees(answer, frees),
+        None => answer,
+    })
 }
 
 pub(super) async fn compact(app: &App, name: &str, by: Author<'_>, event: &mut Event) -> Result<Value, Error> {

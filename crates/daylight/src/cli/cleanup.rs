@@ -3,6 +3,7 @@
 use super::api::{Api, ApiFlags, REPOSITORIES, decode};
 use super::context::Context;
 use super::failure::plain;
+use super::frees;
 use super::progress::Bar;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -28,9 +29,6 @@ pub(super) struct Cleanup {
 #[derive(Debug, Deserialize)]
 struct Answer {
     repositories: Vec<Plan>,
-    frees_bytes: u64,
-    #[serde(default)]
-    frees_on: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -57,6 +55,7 @@ impl Cleanup {
         if api.print_json(&answer, context)? {
             return Ok(());
         }
+        let frees = frees::sentence(&answer);
         let answer: Answer = decode(answer)?;
         for plan in &answer.repositories {
             show(plan, self.yes, context)?;
@@ -64,7 +63,9 @@ impl Cleanup {
         if answer.repositories.iter().all(|plan| plan.rules.is_empty()) {
             return Ok(writeln!(context.out, "nothing to clean up")?);
         }
-        writeln!(context.out, "{}", frees(answer.frees_bytes, answer.frees_on.as_deref()))?;
+        if let Some(frees) = frees {
+            writeln!(context.out, "{frees}")?;
+        }
         if !self.yes {
             writeln!(context.err, "nothing was changed; `--yes` takes it away")?;
         }
@@ -77,15 +78,14 @@ fn cleanup(api: &Api, names: Vec<String>, apply: bool) -> Result<Value, anyhow::
     let call = |names: &[String]| api.post("/api/v1/cleanup", &json!({ "repositories": names, "apply": apply }));
     let names = if names.is_empty() { with_rules(api)? } else { names };
     let (bar, total) = (Bar::new(), names.len() as u64);
-    let (mut plans, mut bytes, mut on) = (Vec::new(), 0, Value::Null);
+    let (mut plans, mut bytes, mut on) = (Vec::new(), 0, None);
     for (done, name) in (0..).zip(&names) {
         bar.show(Progress { done, total, of: "cleanup" });
         let answer = call(std::slice::from_ref(name))?;
         plans.extend(answer["repositories"].as_array().cloned().unwrap_or_default());
         bytes += answer["frees_bytes"].as_u64().unwrap_or_default();
-        if !answer["frees_on"].is_null() {
-            on = answer["frees_on"].clone();
-        }
+        // Dates of this form are ordered like their texts.
+        on = on.max(answer["frees_on"].as_str().map(str::to_owned));
     }
     Ok(json!({ "applied": apply, "repositories": plans, "frees_bytes": bytes, "frees_on": on }))
 }
@@ -124,9 +124,4 @@ fn show(plan: &Plan, done: bool, context: &mut Context<'_>) -> std::io::Result<(
         )?;
     }
     Ok(())
-}
-
-/// How many bytes come free, and when.
-pub(super) fn frees(bytes: u64, on: Option<&str>) -> String {
-    on.map_or_else(|| format!("frees {bytes} bytes"), |on| format!("frees {bytes} bytes on {}", plain(on)))
 }

@@ -13,6 +13,7 @@ mod explain;
 mod export;
 mod failure;
 mod folder;
+mod frees;
 mod import;
 mod init;
 mod orphan_blobs;

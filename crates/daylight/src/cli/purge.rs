@@ -1,9 +1,9 @@
 //! `daylight purge`: takes something away with its bytes, for ever.
 
 use super::api::{Api, ApiFlags, REPOSITORIES, decode};
-use super::cleanup::frees;
 use super::context::Context;
 use super::failure::{Failure, plain};
+use super::frees;
 use format::percent::segment;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -36,9 +36,6 @@ struct Answer {
     files: u64,
     size_bytes: u64,
     also_in: Vec<String>,
-    frees_bytes: u64,
-    #[serde(default)]
-    frees_on: Option<String>,
 }
 
 impl Answer {
@@ -51,16 +48,19 @@ impl Purge {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let api = self.flags.api(context)?.patient();
         if !self.yes {
-            let planned: Answer = decode(self.call(&api, false)?)?;
-            self.confirm(&planned, context)?;
+            self.confirm(self.call(&api, false)?, context)?;
         }
         let answer = self.call(&api, true)?;
         api.print_json(&answer, context)?;
+        let frees = frees::sentence(&answer);
         let answer: Answer = decode(answer)?;
         let (what, name) = (plain(&self.what), plain(&self.repository));
         writeln!(context.err, "purged `{what}` from `{name}`: {}", answer.summary())?;
         also_in(&answer, context)?;
-        Ok(writeln!(context.err, "{}", frees(answer.frees_bytes, answer.frees_on.as_deref()))?)
+        if let Some(frees) = frees {
+            writeln!(context.err, "{frees}")?;
+        }
+        Ok(())
     }
 
     fn call(&self, api: &Api, apply: bool) -> Result<Value, anyhow::Error> {
@@ -68,15 +68,17 @@ impl Purge {
         api.post(&format!("{REPOSITORIES}/{}/purge", segment(&self.repository)), &body)
     }
 
-    /// Asks for what is named once more. Without a terminal nothing is purged.
-    fn confirm(&self, planned: &Answer, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    /// Asks the user to type the name again. Without a terminal nothing is purged.
+    fn confirm(&self, planned: Value, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let frees = frees::sentence(&planned).map(|frees| format!("; {frees}")).unwrap_or_default();
+        let planned: Answer = decode(planned)?;
         let (what, summary) = (plain(&self.what), planned.summary());
         if !stdin().is_terminal() || !stderr().is_terminal() {
-            let text = format!("`{what}` has {summary}, and there is no terminal to ask on: nothing was purged");
+            let text = format!("`{what}` has {summary}{frees}, and there is no terminal to ask on: nothing was purged");
             return Err(Failure::usage(text, "`--yes` purges it without asking").into());
         }
-        also_in(planned, context)?;
-        write!(context.err, "`{what}` has {summary}. To purge it for ever, type it again: ")?;
+        also_in(&planned, context)?;
+        write!(context.err, "`{what}` has {summary}{frees}. To purge it for ever, type it again: ")?;
         context.err.flush()?;
         let mut typed = String::new();
         stdin().read_line(&mut typed)?;

@@ -10,7 +10,7 @@ mod settings;
 use super::api::{ApiFlags, REPOSITORIES, decode};
 use super::context::Context;
 use super::failure::Failure;
-use super::{failure, table};
+use super::{failure, frees, table};
 use display::{HEAD, Repositories, Repository};
 use format::percent::segment;
 use serde_json::{Map, Value};
@@ -204,9 +204,19 @@ impl Repo {
                     return preview::show(&api, &name, &Value::Object(body), context);
                 }
                 cached_files::decide(&api, &name, &mut body, context)?;
+                let rules = ["keep_versions", "keep_unused"]
+                    .iter()
+                    .any(|rule| body.get(*rule).is_some_and(|set| !set.is_null()));
                 let answer = api.patch(&format!("{REPOSITORIES}/{}", segment(&name)), &Value::Object(body))?;
                 api.print_json(&answer, context)?;
-                writeln!(context.err, "changed `{}`", failure::plain(&name))?;
+                let name = failure::plain(&name);
+                writeln!(context.err, "changed `{name}`")?;
+                if let Some(frees) = frees::sentence(&answer) {
+                    writeln!(context.err, "{frees}")?;
+                }
+                if rules {
+                    writeln!(context.err, "`daylight cleanup {name}` says what that frees; with `--yes` it does it")?;
+                }
             }
             RepoVerb::Compact { name } => {
                 let answer = api.post(&format!("{REPOSITORIES}/{}/compact", segment(&name)), &serde_json::json!({}))?;

@@ -32,7 +32,7 @@ calls! {
     Repositories       "listRepositories"   GET    "repositories"                      ""              => OK "Repositories" "List the repositories";
     AddRepository      "addRepository"      POST   "repositories"                      "NewRepository" => CREATED "Repository"   "Make a repository";
     Repository         "showRepository"     GET    "repositories/{name}"               ""              => OK "Repository"   "Show a repository";
-    ChangeRepository   "changeRepository"   PATCH  "repositories/{name}"               "Settings"      => OK "Repository"   "Change settings of a repository; what is not named stays, and null takes a setting away";
+    ChangeRepository   "changeRepository"   PATCH  "repositories/{name}"               "Settings"      => OK "ChangedRepository" "Change settings of a repository; what is not named stays, and null takes a setting away";
     PreviewRepository  "previewRepository"  POST   "repositories/{name}/preview"       "Settings"      => OK "Preview"      "Say which of the last day's requests would be answered otherwise with such settings, and change nothing";
     RemoveRepository   "removeRepository"   DELETE "repositories/{name}"               ""              => OK "RemovedRepository" "Remove a repository with all that is in it; `confirm` is its name once more. Within `store.undo` that can be undone";
     RestoreRepository  "restoreRepository"  POST   "repositories/{name}/restore"       "RestoreRepository" => OK "Repository" "Bring back the repository that was removed last under this name: with what it held, and for the tokens that were for it";

@@ -1,11 +1,11 @@
-//! What the rules of a repository keep, and what a cleanup takes away.
+//! What the rules of a repository keep, and what a cleanup removes.
 
 pub(crate) mod last_use;
 mod plan;
 pub(crate) mod purge;
 pub(crate) mod rules;
 
-pub use plan::{CleanupPlan, RulePlan};
+pub use plan::{CleanupPlan, Cleanups, RulePlan};
 
 use crate::actor::Actor;
 use crate::cleanup::last_use::LastUses;
@@ -18,7 +18,7 @@ use telemetry::Millis;
 pub(crate) struct Cleanup<'a> {
     pub(crate) rules: CleanupRules,
     pub(crate) uses: LastUses<'a>,
-    /// Who takes away what no rule keeps; `None`: it is only planned.
+    /// Who removes what no rule keeps; `None`: it is only planned.
     pub(crate) by: Option<Actor<'a>>,
     pub(crate) at: Millis,
 }

@@ -1,22 +1,36 @@
-//! What a cleanup of a repository takes away, rule by rule.
+//! What a cleanup of a repository removes, rule by rule.
 
+use store::{Entry, Frees, RepositoryId, Withdrawals};
 use telemetry::Millis;
 
 /// Most versions or files that a plan names for each rule.
 const EXAMPLES: usize = 5;
 
-/// What a cleanup of one repository takes away, or took.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The cleanup of several repositories, planned or made.
+#[derive(Debug)]
+pub struct Cleanups {
+    /// One for each repository.
+    pub plans: Vec<CleanupPlan>,
+    /// What comes free of all of them together.
+    pub frees: Frees,
+}
+
+/// What a cleanup of one repository removes, or removed.
+#[derive(Debug, Clone)]
 pub struct CleanupPlan {
     /// The name of the repository.
     pub repository: String,
-    /// Its rules that take something away.
+    /// Its rules by which something is removed.
     pub rules: Vec<RulePlan>,
     /// Until then nothing goes for being unused: last uses have not been recorded for long enough.
     pub waits_until: Option<Millis>,
+    /// The entries that are withdrawn.
+    pub(crate) withdrawals: Withdrawals,
+    /// The sum of the sizes of cached files that are dropped.
+    pub(crate) cached_bytes: u64,
 }
 
-/// What one rule takes away.
+/// What one rule removes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RulePlan {
     /// The rule, as settings name it.
@@ -33,10 +47,23 @@ pub struct RulePlan {
 
 impl CleanupPlan {
     pub(crate) fn new(repository: &str) -> Self {
-        Self { repository: repository.to_owned(), rules: Vec::new(), waits_until: None }
+        let (rules, withdrawals) = (Vec::new(), Withdrawals::default());
+        Self { repository: repository.to_owned(), rules, waits_until: None, withdrawals, cached_bytes: 0 }
     }
 
-    /// Adds a version, or a file of an upstream, that goes by a rule.
+    /// Adds an entry, as its withdrawal leaves it, that goes by a rule.
+    pub(crate) fn withdraw(&mut self, rule: &'static str, repository: RepositoryId, entry: &Entry) {
+        self.add(rule, &entry.key, 1, entry.hashes.size_bytes);
+        self.withdrawals.add(repository, entry);
+    }
+
+    /// Adds a cached file of an upstream that goes by a rule.
+    pub(crate) fn drop_cached(&mut self, rule: &'static str, path: &str, size_bytes: u64) {
+        self.add(rule, path, 1, size_bytes);
+        self.cached_bytes += size_bytes;
+    }
+
+    /// Adds files that go by a rule, under the name of their version.
     pub(crate) fn add(&mut self, rule: &'static str, name: &str, files: u64, size_bytes: u64) {
         let at = self.rules.iter().position(|one| one.rule == rule).unwrap_or_else(|| {
             self.rules.push(RulePlan { rule, versions: 0, files: 0, size_bytes: 0, examples: Vec::new() });

@@ -1,22 +1,22 @@
-//! What a purge takes away.
+//! What a purge removes.
 
 use crate::cleanup::CleanupPlan;
 use std::collections::BTreeSet;
-use store::{Entry, State, Withdrawal};
+use store::{Entry, Frees, State, Withdrawal};
 use telemetry::Millis;
 
 /// Longest reason, in bytes.
 pub(crate) const WHY_MAX: usize = 1_000;
 
-/// What a purge takes away, or took.
+/// What a purge removes, or removed.
 #[derive(Debug)]
 pub struct PurgePlan {
     /// The files, under the rule `purge`.
     pub plan: CleanupPlan,
     /// Other repositories that hold some of the same bytes, which therefore stay.
     pub also_in: BTreeSet<String>,
-    /// The bytes that nothing else names.
-    pub frees_bytes: u64,
+    /// How many bytes come free, and when.
+    pub frees: Frees,
 }
 
 /// The entry as a purge changes it; `None`: it was purged before.

@@ -1,4 +1,4 @@
-//! Which versions of gems the rules of a repository no longer keep, and taking them away.
+//! Which versions of gems the rules of a repository no longer keep, and their removal.
 
 use crate::cleanup::last_use::Uses;
 use crate::cleanup::rules::{CleanupRules, Dated};
@@ -46,7 +46,7 @@ pub(crate) async fn cleanup(
                 }
             };
             for entry in gone {
-                plan.add(rules.name(), &entry.key, 1, entry.hashes.size_bytes);
+                plan.withdraw(rules.name(), hosted.repository.id, &entry);
             }
         }
         match names.last() {

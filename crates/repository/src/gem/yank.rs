@@ -2,7 +2,6 @@
 
 use crate::actor::Actor;
 use crate::error::Error;
-use crate::frees::said_frees;
 use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::{facts, render_info};
@@ -13,7 +12,7 @@ use crate::visible;
 use crate::workers::aside;
 use format::gem;
 use std::sync::Arc;
-use store::{Change, CommitError, Entry, Expect, Lane, State, UnitRows, Withdrawal};
+use store::{Change, CommitError, Entry, Expect, Lane, State, UnitRows, Withdrawal, Withdrawals};
 use telemetry::{Event, Millis, Op};
 
 /// How often a yank that lost a race tries again.
@@ -49,7 +48,9 @@ pub(crate) async fn yank(
             Ok(_) => {
                 push_cache.forget(id, name);
                 let version = if platform == "ruby" { number.clone() } else { format!("{number}-{platform}") };
-                let frees = said_frees(store.frees(&[gone], event).await.unwrap_or_default());
+                let mut withdrawn = Withdrawals::default();
+                withdrawn.add(id, &gone);
+                let frees = store.frees(withdrawn, event).await.unwrap_or_default();
                 return Ok(Found::Said(format!("Successfully deleted gem: {name} ({version})\n{frees}")));
             }
             Err(CommitError::Conflict(conflict))

@@ -1,4 +1,4 @@
-//! Which releases of artifacts the rules of a repository no longer keep, and taking them away. Snapshots have their own retention.
+//! Which releases of artifacts the rules of a repository no longer keep, and their removal. Snapshots have their own retention.
 
 use crate::actor::Actor;
 use crate::cleanup::last_use::version_name;
@@ -11,7 +11,7 @@ use crate::tree::{Tree, folder};
 use crate::visible;
 use format::maven::path;
 use std::collections::BTreeMap;
-use store::{Entry, Lane, Withdrawal};
+use store::{Entry, Lane, Withdrawal, Withdrawals};
 use telemetry::{Event, Millis};
 
 /// Folders asked of the store at once.
@@ -24,6 +24,7 @@ struct Release {
     name: String,
     files: u64,
     size_bytes: u64,
+    withdrawals: Withdrawals,
 }
 
 /// Adds to the plan what goes. With somebody who does it, it goes.
@@ -45,6 +46,7 @@ pub(crate) async fn cleanup(
                 uses.forget(vec![what.name.clone()], event).await?;
             }
             plan.add(rules.name(), &what.name, what.files, what.size_bytes);
+            plan.withdrawals.append(what.withdrawals);
         }
     }
     Ok(())
@@ -89,8 +91,14 @@ async fn release(
         false => at,
     };
     let size_bytes = files.iter().map(|entry| entry.hashes.size_bytes).sum();
-    let what = Release { files: files.len() as u64, size_bytes, name, folder };
+    let (rule, mut withdrawals) = (withdrawal(rules), Withdrawals::default());
+    files.iter().for_each(|entry| withdrawals.add(tree.repository.id, &entry.withdrawn(rule.clone(), at)));
+    let what = Release { files: files.len() as u64, size_bytes, name, folder, withdrawals };
     Ok(Some(Dated { what, published, used }))
+}
+
+fn withdrawal(rules: CleanupRules) -> Withdrawal {
+    Withdrawal::Cleanup { rule: rules.name().to_owned() }
 }
 
 async fn withdraw(
@@ -101,7 +109,7 @@ async fn withdraw(
     at: Millis,
     event: &mut Event,
 ) -> Result<u64, Error> {
-    let rule = Withdrawal::Cleanup { rule: rules.name().to_owned() };
+    let rule = withdrawal(rules);
     let withdrawn = |rows: &[Entry]| {
         visible(rows, tree.repository.whole(at)).map(|seen| seen.entry().withdrawn(rule.clone(), at)).collect()
     };

@@ -81,12 +81,12 @@ fn end<T>(context: &Context, done: Result<T, Error>, mut event: Box<Event>) {
     context.recorder.release(event);
 }
 
-/// Calls `found` with each file that is no longer kept of any snapshot, and its size; if `apply`, takes those away.
+/// Calls `found` with each file that is no longer kept of any snapshot, as its withdrawal leaves it. If `apply`, withdraws them.
 pub(crate) async fn clean(
     tree: Tree<'_>,
     releases: &[Arc<Repository>],
     apply: bool,
-    found: impl FnMut(&str, u64) + Send,
+    found: impl FnMut(&Entry) + Send,
     event: &mut Event,
 ) -> Result<(), Error> {
     let Some(retention) = tree.repository.record.retention else { return Ok(()) };
@@ -99,7 +99,7 @@ async fn sweep_all(
     releases: &[Arc<Repository>],
     event: &mut Event,
 ) -> Result<(), Error> {
-    each_snapshot(tree, retention, releases, true, None::<fn(&str, u64)>, event).await
+    each_snapshot(tree, retention, releases, true, None::<fn(&Entry)>, event).await
 }
 
 /// Looks at each snapshot: tells `found` what is no longer kept, and takes it away if `apply`.
@@ -108,7 +108,7 @@ async fn each_snapshot(
     retention: Retention,
     releases: &[Arc<Repository>],
     apply: bool,
-    mut found: Option<impl FnMut(&str, u64) + Send>,
+    mut found: Option<impl FnMut(&Entry) + Send>,
     event: &mut Event,
 ) -> Result<(), Error> {
     let (mut after, mut failed) = (String::new(), None);
@@ -122,7 +122,7 @@ async fn each_snapshot(
             if let Some(found) = &mut found {
                 let rows = tree.store.live_unit(tree.repository.id, folder, Lane::Index, event).await?.entries;
                 let gone = gone(tree, &rows, retention, released, now(tree));
-                gone.iter().for_each(|entry| found(&entry.key, entry.hashes.size_bytes));
+                gone.iter().for_each(&mut *found);
             }
             if apply {
                 // One that others change all the time must not keep the rest.

@@ -11,11 +11,22 @@ use crate::repository::Repository;
 use crate::settings;
 use format::gem::info::FormatVersion;
 use std::sync::Arc;
-use store::{Change, CommitError, Conflict, Expect, Lane, Origin, RepositoryId};
+use store::{Change, CommitError, Conflict, Expect, Frees, Lane, Origin, RepositoryId};
 use telemetry::{Event, Millis, Op, Outcome, Tick};
 
-/// How often a change of settings that lost a race is decided anew.
+/// How often a change of settings that lost a race is tried again.
 pub(crate) const TRIES: usize = 100;
+
+/// A repository after a change of its settings.
+#[derive(Debug)]
+pub struct ChangedRepository {
+    /// The repository as it is set now.
+    pub repository: Arc<Repository>,
+    /// What was cached of its former upstream; `None`: its upstream is the same.
+    pub former: Option<Cached>,
+    /// How many bytes come free; `None`: the change deletes nothing.
+    pub frees: Option<Frees>,
+}
 
 impl Repositories {
     /// Creates a repository with these settings, at this moment.
@@ -82,11 +93,10 @@ impl Repositories {
         by: Author<'_>,
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
-        Ok(self.set_deciding(name, change, FormerFiles::Undecided, by, event).await?.0)
+        Ok(self.set_deciding(name, change, FormerFiles::Undecided, by, event).await?.repository)
     }
 
-    /// The same, with a decision about the cached files of the former upstream, should its URL change. Returns how many files were
-    /// cached then.
+    /// The same, with a decision about the cached files of the former upstream, should its URL change.
     pub async fn set_deciding(
         &self,
         name: &str,
@@ -94,8 +104,8 @@ impl Repositories {
         former_files: FormerFiles,
         by: Author<'_>,
         event: &mut Event,
-    ) -> Result<(Arc<Repository>, Option<Cached>), Error> {
-        let _turn = self.changing.lock().await;
+    ) -> Result<ChangedRepository, Error> {
+        let turn = self.changing.lock().await;
         let mut tries = 0;
         let (repository, origin, former) = loop {
             let known = self.table(event).await?;
@@ -103,7 +113,7 @@ impl Repositories {
             let mut record = repository.record.clone();
             change(&mut record)?;
             if record == repository.record {
-                return Ok((repository, None));
+                return Ok(ChangedRepository { repository, former: None, frees: None });
             }
             self.check(&mut record, event).await?;
             members::check(&record, &known, &[])?;
@@ -131,10 +141,16 @@ impl Repositories {
             self.drop_former(repository.id);
         }
         let (set, _) = self.find(name, event).await?;
+        let mut frees = former.map(|cached| self.frees_cached(cached.lost(former_files).1));
         if set.record.retention != repository.record.retention {
+            drop(turn);
+            if set.record.retention.is_some() {
+                // The change is made, whether the figure can be read or not.
+                frees = self.frees_by_retention(&set, event).await.ok();
+            }
             self.prune_later(set.clone());
         }
-        Ok((set, former))
+        Ok(ChangedRepository { repository: set, former, frees })
     }
 
     /// Forgets the pinned networks of the hosts of a repository's upstream. They are pinned again when they are next called.

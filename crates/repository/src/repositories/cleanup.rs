@@ -1,9 +1,9 @@
-//! Cleanup: what the rules of repositories no longer keep is planned, and taken away when somebody says so.
+//! Cleanup: plans the removal of what the rules of repositories no longer keep, and carries it out when somebody says so.
 
 use crate::actor::Actor;
 use crate::cleanup::last_use::{LastUses, used_name};
 use crate::cleanup::rules::CleanupRules;
-use crate::cleanup::{Cleanup, CleanupPlan};
+use crate::cleanup::{Cleanup, CleanupPlan, Cleanups};
 use crate::error::Error;
 use crate::format::Format;
 use crate::gem;
@@ -12,8 +12,7 @@ use crate::repositories::Repositories;
 use crate::repository::Repository;
 use format::tree;
 use std::sync::Arc;
-use std::time::Duration;
-use store::RepositoryKind;
+use store::{Entry, Frees, RepositoryKind, Withdrawals};
 use telemetry::{Event, Millis};
 
 /// Cached files asked of the store at once.
@@ -21,12 +20,7 @@ const PAGE: usize = 1_000;
 
 impl Repositories {
     /// Plans the cleanup of these repositories; with none named, of all that have rules. `by`: who does it; with nobody, nothing changes.
-    pub async fn cleanup(
-        &self,
-        names: &[String],
-        by: Option<Actor<'_>>,
-        event: &mut Event,
-    ) -> Result<Vec<CleanupPlan>, Error> {
+    pub async fn cleanup(&self, names: &[String], by: Option<Actor<'_>>, event: &mut Event) -> Result<Cleanups, Error> {
         let _turn = self.cleaning.lock().await;
         let mut all = Vec::new();
         for name in names {
@@ -52,13 +46,13 @@ impl Repositories {
             }
             plans.push(plan);
         }
-        Ok(plans)
-    }
-
-    /// After how long the bytes that a cleanup took away are deleted: it can be undone until then, and the collector looks twice.
-    pub fn undo_period(&self) -> Duration {
-        let life = self.store.blob_life();
-        life.undo + life.collect_after
+        let (mut withdrawals, mut cached_bytes) = (Withdrawals::default(), 0);
+        for plan in &mut plans {
+            withdrawals.append(std::mem::take(&mut plan.withdrawals));
+            cached_bytes += plan.cached_bytes;
+        }
+        let frees = self.frees_of(withdrawals, by.is_some(), event).await?.and(self.frees_cached(cached_bytes));
+        Ok(Cleanups { plans, frees })
     }
 
     async fn cleanup_one(
@@ -112,13 +106,24 @@ impl Repositories {
                     self.store.upstream_changed(repository.id, tree::folder(path));
                     uses.forget(vec![name], event).await?;
                 }
-                plan.add(rules.name(), path, 1, cached.hashes.size_bytes);
+                plan.drop_cached(rules.name(), path, cached.hashes.size_bytes);
             }
             match rows.last() {
                 Some((last, _)) if rows.len() == PAGE => after.clone_from(last),
                 _ => return Ok(()),
             }
         }
+    }
+
+    /// What comes free of the builds of snapshots that the retention of a repository no longer keeps.
+    pub(crate) async fn frees_by_retention(
+        &self,
+        repository: &Arc<Repository>,
+        event: &mut Event,
+    ) -> Result<Frees, Error> {
+        let mut plan = CleanupPlan::new(&repository.record.name);
+        self.cleanup_snapshots(repository, None, &mut plan, event).await?;
+        self.frees_of(plan.withdrawals, false, event).await
     }
 
     /// Builds of snapshots that their retention no longer keeps.
@@ -130,7 +135,7 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<(), Error> {
         let releases = self.of_maven();
-        let found = |path: &str, size_bytes: u64| plan.add("retention", path, 1, size_bytes);
+        let found = |entry: &Entry| plan.withdraw("retention", repository.id, entry);
         maven::retention::clean(self.files(repository), &releases, by.is_some(), found, event).await
     }
 }

@@ -11,7 +11,7 @@ use crate::visible;
 use crate::visible::removed;
 use format::tree;
 use std::sync::Arc;
-use store::{Entry, EntryOrigin, Frees, Hashes, RepositoryId, RepositoryKind, State};
+use store::{Entry, EntryOrigin, Frees, Hashes, RepositoryKind, State};
 use telemetry::{Event, Millis};
 
 /// Paths that are read, or forgotten, in one go.
@@ -104,8 +104,8 @@ impl Repositories {
         Ok(part.listed(&rows, |entry| &entry.key, shown))
     }
 
-    /// Takes away the file at `path`, or all below it; says how many those were, and which bytes come free. What an upstream has is asked
-    /// for anew.
+    /// Deletes the file at `path`, or all below it. Returns how many those were, and how many bytes come free. Files of an upstream are
+    /// fetched again when somebody asks for them.
     pub async fn withdraw(
         &self,
         name: &str,
@@ -116,7 +116,8 @@ impl Repositories {
         let repository = self.tree_repository(name, event).await?;
         checked(&repository, path)?;
         if repository.record.kind == RepositoryKind::Remote {
-            return Ok((self.forget_files(&repository, path, event).await?, Frees::default()));
+            let (files, size_bytes) = self.forget_files(&repository, path, event).await?;
+            return Ok((files, self.frees_cached(size_bytes)));
         }
         let at = self.store.now();
         let files = remove::remove(self.files(&repository), &repository.file(path), by, at, event).await?;
@@ -125,28 +126,7 @@ impl Repositories {
             below && entry.state == State::Withdrawn && entry.changed == at
         };
         // It is done, whether the figure can be read or not.
-        Ok((files, self.frees(repository.id, path, gone, event).await.unwrap_or_default()))
-    }
-
-    /// What comes free of the entries whose keys begin with `prefix` and that `which` names.
-    pub(crate) async fn frees(
-        &self,
-        id: RepositoryId,
-        prefix: &str,
-        which: impl Fn(&Entry) -> bool,
-        event: &mut Event,
-    ) -> Result<Frees, Error> {
-        let (mut all, mut after) = (Frees::default(), String::new());
-        loop {
-            let mut rows = self.store.entries_beginning(id, prefix, &after, PAGE, event).await?;
-            let last = (rows.len() == PAGE).then(|| rows.last().map(|entry| entry.key.clone())).flatten();
-            rows.retain(|entry| which(entry));
-            all = all.and(self.store.frees(&rows, event).await?);
-            match last {
-                Some(last) => after = last,
-                None => return Ok(all),
-            }
-        }
+        Ok((files, self.frees_below(repository.id, path, gone, event).await.unwrap_or_default()))
     }
 
     /// Puts back what the last deletion of `path`, or of anything below it, took away; says how many files that were. Where versions are
@@ -193,23 +173,26 @@ impl Repositories {
         }
     }
 
+    /// Drops the cached files at `path` and below it. Returns how many there were, and the sum of their sizes.
     pub(crate) async fn forget_files(
         &self,
         repository: &Repository,
         path: &str,
         event: &mut Event,
-    ) -> Result<u64, Error> {
+    ) -> Result<(u64, u64), Error> {
         let part = PageRequest { path, after: "", limit: PAGE };
-        let (mut forgotten, mut after) = (0, String::new());
+        let (mut forgotten, mut size_bytes, mut after) = (0, 0, String::new());
         loop {
             let rows = self.store.cached_files(repository.origin, path, &after, PAGE, event).await?;
-            for (path, _) in rows.iter().filter(|(path, _)| part.has(path)) {
-                forgotten += self.forget(repository, path, event).await?;
+            for (path, cached) in rows.iter().filter(|(path, _)| part.has(path)) {
+                let was = self.forget(repository, path, event).await?;
+                forgotten += was;
+                size_bytes += was * cached.hashes.size_bytes;
             }
             match rows.last() {
                 Some((last, _)) if rows.len() == PAGE => after.clone_from(last),
                 _ if forgotten == 0 => return Err(Error::NoSuchFile(path.to_owned())),
-                _ => return Ok(forgotten),
+                _ => return Ok((forgotten, size_bytes)),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Purging: an operator takes something away with its bytes, and nobody can bring it back or publish it again.
+//! Purging: an operator removes files with their bytes, and nobody can restore them or publish them again.
 
 use crate::actor::Actor;
 use crate::bad_setting::BadSetting;
@@ -13,7 +13,7 @@ use crate::repositories::contents::PageRequest;
 use crate::repository::Repository;
 use crate::{gem, tree};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::{Entry, RepositoryKind};
 use telemetry::Event;
@@ -52,8 +52,8 @@ impl Repositories {
             (RepositoryKind::Remote, _) => {
                 let path = path_of(&repository, what);
                 self.purge_cached(&repository, &path, by.is_some(), &mut plan, event).await?;
-                let frees_bytes = plan.rules.iter().map(|rule| rule.size_bytes).sum();
-                return Ok(PurgePlan { plan, also_in: BTreeSet::new(), frees_bytes });
+                let frees = self.frees_cached(plan.cached_bytes);
+                return Ok(PurgePlan { plan, also_in: BTreeSet::new(), frees });
             }
             (RepositoryKind::Hosted, Format::Gem) => {
                 let hosted = self.hosted(&repository, &settings).ok_or(Error::GivenUp)?;
@@ -69,9 +69,11 @@ impl Repositories {
             return Err(Purged::Nothing { what: what.to_owned() }.into());
         }
         for entry in &entries {
-            plan.add("purge", &entry.key, 1, entry.hashes.size_bytes);
+            plan.withdraw("purge", repository.id, entry);
         }
-        self.shared_with(&repository, &entries, plan, event).await
+        let frees = self.frees_of(std::mem::take(&mut plan.withdrawals), by.is_some(), event).await?;
+        let also_in = self.shared_with(&repository, &entries, event).await?;
+        Ok(PurgePlan { plan, also_in, frees })
     }
 
     /// Brings back versions of a gem that a cleanup took away; says how many.
@@ -100,7 +102,7 @@ impl Repositories {
         loop {
             let rows = self.store.cached_files(repository.origin, path, &after, PAGE, event).await?;
             for (path, cached) in rows.iter().filter(|(path, _)| part.has(path)) {
-                plan.add("purge", path, 1, cached.hashes.size_bytes);
+                plan.drop_cached("purge", path, cached.hashes.size_bytes);
             }
             match rows.last() {
                 Some((last, _)) if rows.len() == PAGE => after.clone_from(last),
@@ -114,26 +116,21 @@ impl Repositories {
         }
     }
 
-    /// The plan, with the other repositories that have live entries of the same bytes.
+    /// The names of the other repositories that have live entries of the same bytes.
     async fn shared_with(
         &self,
         repository: &Repository,
         entries: &[Entry],
-        plan: CleanupPlan,
         event: &mut Event,
-    ) -> Result<PurgePlan, Error> {
+    ) -> Result<BTreeSet<String>, Error> {
         let known = self.table(event).await?;
-        let mut purge = PurgePlan { plan, also_in: BTreeSet::new(), frees_bytes: 0 };
-        let sizes = entries.iter().map(|entry| (entry.hashes.sha256, entry.hashes.size_bytes));
-        for (digest, size_bytes) in sizes.collect::<BTreeMap<_, _>>() {
+        let mut names = BTreeSet::new();
+        for digest in entries.iter().map(|entry| entry.hashes.sha256).collect::<BTreeSet<_>>() {
             let ids = self.store.named_by(digest, event).await?;
             let others = known.by_name.values().filter(|one| one.id != repository.id && ids.contains(&one.id));
-            purge.also_in.extend(others.map(|one| one.record.name.clone()));
-            if ids.iter().all(|id| *id == repository.id) {
-                purge.frees_bytes += size_bytes;
-            }
+            names.extend(others.map(|one| one.record.name.clone()));
         }
-        Ok(purge)
+        Ok(names)
     }
 }
 

@@ -20,7 +20,7 @@ use telemetry::{Event, Millis};
 pub struct RemovedRepository {
     /// What it holds.
     pub holding: Held,
-    /// What comes free once that moment has passed.
+    /// How many bytes come free, and when.
     pub frees: Frees,
     /// The moment until which the removal can be undone.
     pub restorable_until: Millis,
@@ -54,8 +54,11 @@ impl Repositories {
                     self.turn(repository.id, None, event).await?;
                 }
                 let live = |entry: &store::Entry| entry.state == State::Live;
-                // It is done, whether the figure can be read or not.
-                let frees = self.frees(repository.id, "", live, event).await.unwrap_or_default();
+                let frees = match repository.record.kind {
+                    RepositoryKind::Remote => self.frees_cached(holding.size_bytes),
+                    // It is done, whether the figure can be read or not.
+                    _ => self.frees_below(repository.id, "", live, event).await.unwrap_or_default(),
+                };
                 return Ok(RemovedRepository {
                     holding,
                     frees,

@@ -14,8 +14,22 @@ use telemetry::Millis;
 impl BlobReads for Model {
     fn blob_uses(&mut self, from: &Digest, through: &Digest) -> Result<Vec<(Digest, BlobUse)>, Error> {
         let within = self.uses.iter().filter(|((digest, ..), _)| (from..=through).contains(&digest));
-        let removed = |id| self.repositories.get(id).and_then(|record| record.removed);
-        Ok(within.map(|((digest, id, _), ended)| (*digest, BlobUse { ended: *ended, removed: removed(id) })).collect())
+        Ok(within.map(|((digest, id, _), ended)| (*digest, self.blob_use(*id, *ended))).collect())
+    }
+
+    fn blob_uses_besides(
+        &mut self,
+        digest: &Digest,
+        besides: &BTreeSet<(RepositoryId, String)>,
+    ) -> Result<Vec<BlobUse>, Error> {
+        let others =
+            self.uses.iter().filter(|((of, id, key), _)| of == digest && !besides.contains(&(*id, key.clone())));
+        Ok(others.map(|((_, id, _), ended)| self.blob_use(*id, *ended)).collect())
+    }
+
+    fn blobs_of_entry(&mut self, repository: RepositoryId, key: &str) -> Result<Vec<(Digest, u64)>, Error> {
+        let named = self.uses.keys().filter(|(_, id, of)| (*id, of.as_str()) == (repository, key));
+        Ok(named.filter_map(|(digest, ..)| Some((*digest, *self.blobs.get(digest)?))).collect())
     }
 
     fn named_by(&mut self, digest: &Digest) -> Result<Vec<RepositoryId>, Error> {
@@ -30,6 +44,10 @@ impl BlobReads for Model {
 }
 
 impl Model {
+    fn blob_use(&self, repository: RepositoryId, ended: Option<UseEnd>) -> BlobUse {
+        BlobUse { ended, removed: self.repositories.get(&repository).and_then(|record| record.removed) }
+    }
+
     /// Called before the journal has the change.
     pub(super) fn track_entry(&mut self, at: Millis, repository: RepositoryId, entry: &Entry) {
         let (digest, keep) = (entry.hashes.sha256, entry.keep());

@@ -9,7 +9,8 @@ use crate::digest::Digest;
 use crate::entry::{Entry, State};
 use crate::error::Error;
 use crate::record::{RepositoryId, Seq};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Row, params};
+use std::collections::BTreeSet;
 use telemetry::{Millis, give_way};
 
 /// Rows that are read at a time to fill the tables.
@@ -26,8 +27,12 @@ const TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-const USES: &str = "SELECT sha256, ended, keep, CASE WHEN lives = 0 THEN json_extract(body, '$.removed') END
+const USES: &str = "SELECT sha256, ended, keep, CASE WHEN lives = 0 THEN json_extract(body, '$.removed') END, repository, key
     FROM blob_use LEFT JOIN repository ON id = repository WHERE sha256 BETWEEN ? AND ? ORDER BY sha256, repository, key";
+
+/// The size of a blob that an entry names, or did.
+const SIZE: &str =
+    "SELECT size_bytes FROM blob JOIN blob_use USING (sha256) WHERE sha256 = ? AND repository = ? AND key = ?";
 
 /// The digests that earlier changes of an entry named, the last one first.
 const EARLIER: &str = "SELECT json_extract(body, '$.entry.hashes.sha256') FROM history JOIN journal USING (seq)
@@ -35,11 +40,31 @@ const EARLIER: &str = "SELECT json_extract(body, '$.entry.hashes.sha256') FROM h
 
 impl BlobReads for Sqlite {
     fn blob_uses(&mut self, from: &Digest, through: &Digest) -> Result<Vec<(Digest, BlobUse)>, Error> {
-        self.rows(USES, params![from.0, through.0], |row| {
-            let keep = row.get::<_, Option<u8>>(2)?.and_then(|at| Keep::ALL.get(usize::from(at)).copied());
-            let ended = row.get::<_, Option<i64>>(1)?.zip(keep).map(|(at, keep)| UseEnd { at: Millis(at), keep });
-            Ok((Digest(row.get(0)?), BlobUse { ended, removed: row.get::<_, Option<i64>>(3)?.map(Millis) }))
-        })
+        self.rows(USES, params![from.0, through.0], |row| Ok((Digest(row.get(0)?), blob_use(row)?)))
+    }
+
+    fn blob_uses_besides(
+        &mut self,
+        digest: &Digest,
+        besides: &BTreeSet<(RepositoryId, String)>,
+    ) -> Result<Vec<BlobUse>, Error> {
+        let uses = self.rows(USES, params![digest.0, digest.0], |row| {
+            let place = (RepositoryId(row.get::<_, i64>(4)?.cast_unsigned()), row.get(5)?);
+            Ok((!besides.contains(&place)).then_some(blob_use(row)?))
+        })?;
+        Ok(uses.into_iter().flatten().collect())
+    }
+
+    fn blobs_of_entry(&mut self, repository: RepositoryId, key: &str) -> Result<Vec<(Digest, u64)>, Error> {
+        let all: BTreeSet<Digest> =
+            self.earlier_digests(repository, key, Seq(i64::MAX.cast_unsigned()), i64::MAX)?.into_iter().collect();
+        let mut blobs = Vec::new();
+        for digest in all {
+            let place = params![digest.0, int(repository.0), key];
+            let sizes: Vec<i64> = self.rows(SIZE, place, |row| row.get(0))?;
+            blobs.extend(sizes.first().map(|size| (digest, size.cast_unsigned())));
+        }
+        Ok(blobs)
     }
 
     fn named_by(&mut self, digest: &Digest) -> Result<Vec<RepositoryId>, Error> {
@@ -51,6 +76,12 @@ impl BlobReads for Sqlite {
         let at = self.rows("SELECT at FROM collected WHERE sha256 = ?", [digest.0], |row| row.get(0).map(Millis))?;
         Ok(at.first().copied())
     }
+}
+
+fn blob_use(row: &Row<'_>) -> rusqlite::Result<BlobUse> {
+    let keep = row.get::<_, Option<u8>>(2)?.and_then(|at| Keep::ALL.get(usize::from(at)).copied());
+    let ended = row.get::<_, Option<i64>>(1)?.zip(keep).map(|(at, keep)| UseEnd { at: Millis(at), keep });
+    Ok(BlobUse { ended, removed: row.get::<_, Option<i64>>(3)?.map(Millis) })
 }
 
 impl Sqlite {

@@ -1,14 +1,19 @@
 //! How many bytes come free after withdrawals, and when.
 
 use super::Store;
-use crate::blob_life::BlobLife;
+use crate::blob_life::{BlobLife, BlobUse, UseEnd};
 use crate::catalog::Catalog;
 use crate::digest::Digest;
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::lane::Lane;
-use std::collections::BTreeMap;
-use telemetry::{Event, Millis};
+use crate::record::RepositoryId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+use telemetry::{Event, Millis, give_way};
+
+/// Blobs that one job looks at.
+const PAGE: usize = 1_000;
 
 /// What the collector frees, if nothing changes until then.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,28 +30,127 @@ impl Frees {
     pub fn and(self, other: Self) -> Self {
         Self { size_bytes: self.size_bytes + other.size_bytes, on: self.on.max(other.on) }
     }
+
+    /// The sentence that every command prints.
+    pub fn sentence(size_bytes: u64, on: Option<impl Display>) -> String {
+        on.map_or_else(|| format!("frees {size_bytes} bytes"), |on| format!("frees {size_bytes} bytes on {on}"))
+    }
+}
+
+impl Display for Frees {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&Self::sentence(self.size_bytes, self.on))
+    }
+}
+
+/// Entries that are withdrawn together, or would be.
+#[derive(Debug, Clone, Default)]
+pub struct Withdrawals(Vec<Withdrawn>);
+
+#[derive(Debug, Clone)]
+struct Withdrawn {
+    place: Place,
+    blob: Digest,
+    size_bytes: u64,
+    end: UseEnd,
+}
+
+/// The repository and the key of an entry.
+type Place = (RepositoryId, String);
+
+/// The uses of one blob that withdrawals end.
+#[derive(Debug, Default)]
+struct Ended {
+    size_bytes: u64,
+    places: BTreeSet<Place>,
+    ends: Vec<UseEnd>,
+}
+
+impl Withdrawals {
+    /// Adds an entry as its withdrawal leaves it.
+    pub fn add(&mut self, repository: RepositoryId, entry: &Entry) {
+        let end = UseEnd { at: entry.changed, keep: entry.keep() };
+        let (blob, size_bytes) = (entry.hashes.sha256, entry.hashes.size_bytes);
+        self.0.push(Withdrawn { place: (repository, entry.key.clone()), blob, size_bytes, end });
+    }
+
+    /// Adds other withdrawals.
+    pub fn append(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
+    }
+
+    /// By blob. A purge ends the use of all blobs that an entry ever named, and they are looked up.
+    fn by_blob(self, truth: &mut dyn Catalog) -> Result<BTreeMap<Digest, Ended>, Error> {
+        let mut blobs = BTreeMap::<Digest, Ended>::new();
+        for Withdrawn { place, blob, size_bytes, end } in self.0 {
+            give_way();
+            let purged = BlobUse { ended: Some(end), removed: None }.purged();
+            let earlier = if purged { truth.blobs_of_entry(place.0, &place.1)? } else { Vec::new() };
+            for (blob, size_bytes) in earlier.into_iter().filter(|(one, _)| *one != blob).chain([(blob, size_bytes)]) {
+                let ended = blobs.entry(blob).or_default();
+                ended.size_bytes = size_bytes;
+                ended.places.insert(place.clone());
+                ended.ends.push(end);
+            }
+        }
+        Ok(blobs)
+    }
 }
 
 impl Store {
     /// What comes free of the bytes of these entries, which are withdrawn by now, or their repository is removed.
-    pub async fn frees(&self, entries: &[Entry], event: &mut Event) -> Result<Frees, Error> {
-        let blobs: BTreeMap<Digest, u64> =
-            entries.iter().map(|entry| (entry.hashes.sha256, entry.hashes.size_bytes)).collect();
+    pub async fn frees(&self, withdrawn: Withdrawals, event: &mut Event) -> Result<Frees, Error> {
+        self.sum(withdrawn, frees, event).await
+    }
+
+    /// What would come free if these entries were withdrawn together. Changes nothing.
+    pub async fn would_free(&self, withdrawn: Withdrawals, event: &mut Event) -> Result<Frees, Error> {
+        self.sum(withdrawn, would_free, event).await
+    }
+
+    async fn sum(&self, withdrawn: Withdrawals, of: Question, event: &mut Event) -> Result<Frees, Error> {
         let life = self.blob_life;
-        self.read(Lane::Index, event, move |truth| frees(truth, &blobs, &life)).await
+        let blobs = self.read(Lane::Index, event, move |truth| withdrawn.by_blob(truth)).await?;
+        let (mut blobs, mut all) = (blobs.into_iter(), Frees::default());
+        loop {
+            let some: Vec<_> = blobs.by_ref().take(PAGE).collect();
+            if some.is_empty() {
+                return Ok(all);
+            }
+            let sum = move |truth: &mut dyn Catalog| {
+                some.iter().try_fold(Frees::default(), |sum, (blob, ended)| {
+                    give_way();
+                    Ok(sum.and(of(truth, blob, ended, &life)?))
+                })
+            };
+            all = all.and(self.read(Lane::Index, event, sum).await?);
+        }
     }
 }
 
-fn frees(truth: &mut dyn Catalog, blobs: &BTreeMap<Digest, u64>, life: &BlobLife) -> Result<Frees, Error> {
-    let mut all = Frees::default();
-    for (digest, size_bytes) in blobs {
-        let uses = truth.blob_uses(digest, digest)?;
-        // The last use decides. One without an end keeps the bytes, and where there is none they are gone.
-        let ends: Option<Vec<Millis>> = uses.iter().map(|(_, one)| one.keeps_until(life)).collect();
-        let Some(end) = ends.and_then(|ends| ends.into_iter().max()) else { continue };
-        let waits = !uses.iter().any(|(_, one)| one.purged());
-        let on = Some(if waits { end.plus(life.collect_after) } else { end });
-        all = all.and(Frees { size_bytes: *size_bytes, on });
-    }
-    Ok(all)
+/// What comes free of one blob.
+type Question = fn(&mut dyn Catalog, &Digest, &Ended, &BlobLife) -> Result<Frees, Error>;
+
+fn frees(truth: &mut dyn Catalog, blob: &Digest, ended: &Ended, life: &BlobLife) -> Result<Frees, Error> {
+    Ok(of_uses(ended.size_bytes, &truth.blob_uses_besides(blob, &BTreeSet::new())?, life))
 }
+
+fn would_free(truth: &mut dyn Catalog, blob: &Digest, ended: &Ended, life: &BlobLife) -> Result<Frees, Error> {
+    if !truth.refers_to_blob(blob)? {
+        return Ok(Frees::default());
+    }
+    let mut uses = truth.blob_uses_besides(blob, &ended.places)?;
+    uses.extend(ended.ends.iter().map(|end| BlobUse { ended: Some(*end), removed: None }));
+    Ok(of_uses(ended.size_bytes, &uses, life))
+}
+
+/// The last use decides. One without an end keeps the bytes, and where there is none they are gone.
+fn of_uses(size_bytes: u64, uses: &[BlobUse], life: &BlobLife) -> Frees {
+    let ends: Option<Vec<Millis>> = uses.iter().map(|one| one.keeps_until(life)).collect();
+    let Some(end) = ends.and_then(|ends| ends.into_iter().max()) else { return Frees::default() };
+    let waits = !uses.iter().any(BlobUse::purged);
+    Frees { size_bytes, on: Some(if waits { end.plus(life.collect_after) } else { end }) }
+}
+
+#[cfg(test)]
+mod tests;

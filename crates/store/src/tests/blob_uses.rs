@@ -118,6 +118,23 @@ pub(crate) fn a_removed_repository_whose_bytes_are_collected_does_not_come_back(
     assert!(answers[1].is_ok());
 }
 
+pub(crate) fn the_uses_besides_some_entries_are_those_of_the_others(mut catalog: impl Catalog) {
+    made(&mut catalog, vec![with_bytes(1, "one"), with_bytes(2, "one"), withdrawn(3, Withdrawal::Pruned)]);
+    let besides = |numbers: &[u32]| numbers.iter().map(|number| (R, format!("rack-{number}"))).collect();
+    let (one, mut of) =
+        (digest("one"), |numbers: &[u32]| catalog.blob_uses_besides(&digest("one"), &besides(numbers)).unwrap());
+    assert_eq!((of(&[]), of(&[1]), of(&[1, 2])), (vec![LIVE; 2], vec![LIVE], vec![]));
+    assert_eq!(of(&[3]), [LIVE; 2], "an entry that does not name it changes nothing");
+    assert_eq!(catalog.blob_uses_besides(&digest("rack-3"), &besides(&[])).unwrap(), [ended(Keep::Nothing)]);
+    made(&mut catalog, vec![with_bytes(1, "two")]);
+    let mut both = vec![(one, 3), (digest("two"), 3)];
+    both.sort();
+    assert_eq!(catalog.blobs_of_entry(R, "rack-1").unwrap(), both);
+    made(&mut catalog, vec![collected("one")]);
+    assert_eq!(catalog.blobs_of_entry(R, "rack-1").unwrap(), [(digest("two"), 3)]);
+    assert_eq!(catalog.blobs_of_entry(R, "rack-2").unwrap(), []);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 

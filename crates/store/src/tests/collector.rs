@@ -6,7 +6,7 @@ use crate::fault::{Loss, SimDisk};
 use crate::suite::{R, batch, entry, publish, repository};
 use crate::{
     Batch, BlobLife, Change, Collection, CommitError, Conflict, Digest, Error, Expect, Hashes, Seq, State, Store,
-    StoreOptions, Withdrawal, rebuild,
+    StoreOptions, Withdrawal, Withdrawals, rebuild,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -250,17 +250,25 @@ async fn what_a_withdrawal_frees_is_what_nothing_else_keeps_and_when_the_last_of
     world.withdraw(2, Withdrawal::Retracted).await;
     let withdrawn = [1, 2].map(|number| entry("rack", number, State::Withdrawn));
     let at = world.clock.now();
+    let mut both = Withdrawals::default();
+    withdrawn.iter().for_each(|entry| both.add(R, entry));
     let frees = crate::Frees { size_bytes: 6, on: Some(at.plus(8 * DAY)) };
-    assert_eq!(world.store.frees(&withdrawn, &mut job()).await.unwrap(), frees);
+    assert_eq!(world.store.frees(both.clone(), &mut job()).await.unwrap(), frees);
+    assert_eq!(frees.to_string(), format!("frees 6 bytes on {}", at.plus(8 * DAY)));
     let other = other.withdrawn(Withdrawal::Pruned, at);
+    let mut planned = Withdrawals::default();
+    planned.add(R, &other);
+    let alone = crate::Frees { size_bytes: 6, on: Some(at.plus(401 * DAY)) };
+    assert_eq!(world.store.would_free(planned, &mut job()).await.unwrap(), alone, "the other use ends later");
     world.change(Change::Entry { repository: R, entry: other }).await;
     let frees = crate::Frees { size_bytes: 12, on: Some(at.plus(401 * DAY)) };
-    assert_eq!(world.store.frees(&withdrawn, &mut job()).await.unwrap(), frees);
+    assert_eq!(world.store.frees(both.clone(), &mut job()).await.unwrap(), frees);
     world.pass(401 * DAY);
     world.collect().await;
     world.pass(DAY);
     assert_eq!(world.collect().await.freed_bytes, 12);
-    assert_eq!(world.store.frees(&withdrawn, &mut job()).await.unwrap(), crate::Frees::default(), "gone");
+    assert_eq!(world.store.frees(both, &mut job()).await.unwrap(), crate::Frees::default(), "gone");
+    assert_eq!(crate::Frees::default().to_string(), "frees 0 bytes");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use crate::cli::api::{Api, REPOSITORIES, decode};
 use crate::cli::context::Context;
-use crate::cli::{failure, table};
+use crate::cli::{failure, frees, table};
 use format::percent::segment;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -95,7 +95,10 @@ pub(super) fn delete(api: &Api, name: &str, path: &str, context: &mut Context<'_
     let answer = api.delete(&url(name, "contents", Some(path)))?;
     api.print_json(&answer, context)?;
     report(context, "deleted", &answer["removed"], path, name)?;
-    frees(&answer, context)
+    if let Some(frees) = frees::sentence(&answer) {
+        writeln!(context.err, "{frees}")?;
+    }
+    Ok(())
 }
 
 pub(super) fn restore(api: &Api, name: &str, path: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
@@ -113,14 +116,6 @@ pub(super) fn forget(
     let answer = api.delete(&url(name, "not-found", path))?;
     api.print_json(&answer, context)?;
     report(context, "forgot", &answer["forgotten"], path.unwrap_or("/"), name)
-}
-
-/// Says how many bytes a removal frees, and when.
-pub(super) fn frees(answer: &Value, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-    if let (Some(bytes), Some(on)) = (answer["frees_bytes"].as_u64(), answer["frees_on"].as_str()) {
-        writeln!(context.err, "frees {bytes} bytes on {}", failure::plain(on))?;
-    }
-    Ok(())
 }
 
 fn report(

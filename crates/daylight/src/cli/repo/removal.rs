@@ -1,10 +1,10 @@
 //! `repo remove`, which asks for confirmation, and `repo restore NAME`.
 
-use super::contents::frees;
 use crate::cli::api::{Api, REPOSITORIES, decode};
 use crate::cli::context::Context;
 use crate::cli::failure;
 use crate::cli::failure::Failure;
+use crate::cli::frees;
 use format::percent::segment;
 use serde::Deserialize;
 use serde_json::json;
@@ -39,7 +39,9 @@ pub(super) fn remove(api: &Api, name: &str, yes: bool, context: &mut Context<'_>
     let Removed { holding, restorable_until } = decode(answer.clone())?;
     let plain = failure::plain(name);
     writeln!(context.err, "removed `{plain}`: {}", holding.summary())?;
-    frees(&answer, context)?;
+    if let Some(frees) = frees::sentence(&answer) {
+        writeln!(context.err, "{frees}")?;
+    }
     Ok(writeln!(context.err, "until {} `daylight repo restore {plain}` undoes it", failure::plain(&restorable_until))?)
 }
 
