@@ -119,15 +119,7 @@ async fn note_all(store: &Arc<Store>, folders: usize, now: Millis) -> Result<()>
     };
     let origins: Arc<[Origin]> = (0..REMOTES).map(origin).collect::<Option<_>>().context("a member is not there")?;
     let hashes = Hashes::of(&BYTES);
-    let file = CachedFile {
-        hashes,
-        validator: None,
-        modified: None,
-        first_seen: now,
-        fetched: now,
-        checked: now,
-        verified: None,
-    };
+    let file = CachedFile::fetched(hashes, now);
     let mut under_way = Vec::new();
     for part in 0..WIDE {
         let (store, origins, file) = (store.clone(), origins.clone(), file.clone());

@@ -35,15 +35,7 @@ pub(super) fn row() -> Result<()> {
             let text = metadata(number).into_bytes();
             bytes += text.len();
             let hashes = Hashes::of(&text);
-            let file = CachedFile {
-                hashes,
-                validator: None,
-                modified: None,
-                first_seen: now,
-                fetched: now,
-                checked: now,
-                verified: None,
-            };
+            let file = CachedFile::fetched(hashes, now);
             let arrival = Arrival::Bytes(text.into());
             ensure!(
                 store.keep_cached(Origin::new(id, &urls), PATH, file, arrival, None, &mut event).await?,

@@ -26,6 +26,14 @@ pub struct CachedFile {
     pub verified: Option<bool>,
 }
 
+impl CachedFile {
+    /// A file that was fetched for the first time at this moment, of which its upstream tells nothing.
+    pub fn fetched(hashes: Hashes, at: Millis) -> Self {
+        let (validator, modified, verified) = (None, None, None);
+        Self { hashes, validator, modified, first_seen: at, fetched: at, checked: at, verified }
+    }
+}
+
 /// What the cache has for a path of an upstream.
 #[derive(Debug)]
 pub enum CachedPath {

@@ -232,15 +232,7 @@ async fn cached_files_of_upstreams_are_backed_up_on_demand_and_served_after_a_re
     let large = Bytes::from(vec![7; 100_000]);
     let mut staged = store.stage(&mut job()).await.unwrap();
     staged.write(large.clone(), &mut job()).await.unwrap();
-    let file = CachedFile {
-        hashes: staged.hashes().unwrap(),
-        validator: None,
-        modified: None,
-        first_seen: now,
-        fetched: now,
-        checked: now,
-        verified: None,
-    };
+    let file = CachedFile::fetched(staged.hashes().unwrap(), now);
     let arrival = Arrival::Staged(Box::new(staged));
     store.keep_cached(of, "a/b.bin", file, arrival, None, &mut job()).await.unwrap();
     let with_cached = || backup(&folders.data, &folders.target, true, &mut |_| ()).unwrap();

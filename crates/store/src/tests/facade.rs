@@ -189,15 +189,7 @@ async fn files_of_upstreams_are_kept_without_a_sync_and_those_of_a_lost_cache_go
     staged.write(large.clone(), &mut event).await.unwrap();
     let (hashes, now) = (staged.hashes().unwrap(), Millis(5));
     assert_eq!(hashes, Hashes::of(&large));
-    let file = CachedFile {
-        hashes,
-        validator: None,
-        modified: None,
-        first_seen: now,
-        fetched: now,
-        checked: now,
-        verified: None,
-    };
+    let file = CachedFile::fetched(hashes, now);
     let arrival = Arrival::Staged(Box::new(staged));
     store.keep_cached(of, "a/b.bin", file.clone(), arrival, None, &mut event).await.unwrap();
     assert_eq!((files(&store.layout().temporary_blobs()), event.tally(Op::BlobSync).count), (0, 0));
