@@ -13,27 +13,21 @@ use telemetry::{Event, Millis, Op};
 
 impl Store {
     /// One unit. `lane`: whether it is for an index or for a change.
-    pub async fn unit(
-        &self,
-        repository: RepositoryId,
-        unit: &str,
-        lane: Lane,
-        event: &mut Event,
-    ) -> Result<UnitRows, Error> {
+    pub async fn unit(&self, id: RepositoryId, unit: &str, lane: Lane, event: &mut Event) -> Result<UnitRows, Error> {
         let unit = unit.to_owned();
-        self.read(lane, event, move |truth| truth.unit(repository, &unit)).await
+        self.read(lane, event, move |truth| truth.unit(id, &unit)).await
     }
 
     /// One unit without its withdrawn entries, ordered by `published`, then `key`. Costs as much as these.
     pub async fn live_unit(
         &self,
-        repository: RepositoryId,
+        id: RepositoryId,
         unit: &str,
         lane: Lane,
         event: &mut Event,
     ) -> Result<UnitRows, Error> {
         let unit = unit.to_owned();
-        self.read(lane, event, move |truth| truth.live_unit(repository, &unit)).await
+        self.read(lane, event, move |truth| truth.live_unit(id, &unit)).await
     }
 
     /// The entries of the units after `after` up to `through`, withdrawn ones too: by unit, then as in a unit.
