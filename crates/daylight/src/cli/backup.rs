@@ -2,19 +2,17 @@
 
 use super::context::Context;
 use super::failure::Failure;
-use super::folder::Folder;
-use super::progress::Bar;
+use super::folder_job::FolderJob;
 use std::path::PathBuf;
-use std::time::Duration;
 use store::BackedUp;
-use telemetry::{Clock, Event, Op};
+use telemetry::Op;
 
 /// Back up the data folder into another folder, while the server works or not
 ///
-/// The target is new, empty, or an earlier backup of the same data folder, of which only what is new is copied. On the
-/// same file system blobs are hard links: quick and small, but no help when the disk fails. Without --with-cached
-/// files of upstreams are left out; a restored server fetches them again. An interrupted backup leaves the one before
-/// as it was, and the next one goes on.
+/// The target is new, empty, or an earlier backup of the same data folder: then only blobs that it lacks are copied.
+/// On the same file system blobs are hard links: quick and small, but no help when the disk fails. Without
+/// --with-cached files of upstreams are left out; a restored server fetches them again. An interrupted backup leaves
+/// the earlier one unchanged, and the next run continues it.
 ///
 /// `daylight check --data TARGET` checks a backup, and `daylight restore` makes a data folder of it.
 #[derive(Debug, clap::Args)]
@@ -22,33 +20,25 @@ use telemetry::{Clock, Event, Op};
 pub(super) struct Backup {
     /// The folder of the backup; made where it does not exist
     target: PathBuf,
-    #[command(flatten)]
-    folder: Folder,
     /// Back up cached files of upstreams too
     #[arg(long)]
     with_cached: bool,
-    /// One JSON object instead of text
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    job: FolderJob,
 }
 
 impl Backup {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let (settings, _) = self.folder.load(context)?;
-        let data = &settings.store.data;
-        let mut event = Event::job("backup", Clock::default().now());
-        let bar = Bar::new();
-        let done = event.time(Op::Backup, || {
-            store::backup(data, &self.target, self.with_cached, &mut |progress| bar.show(progress))
-        });
-        drop(bar);
-        let BackedUp { seq, blobs, size_bytes, new_blobs, new_bytes, missing, cached_files } = done?;
+        let (done, took) = self.job.run(Op::Backup, context, |data, progress| {
+            Ok(store::backup(data, &self.target, self.with_cached, progress)?)
+        })?;
+        let BackedUp { seq, blobs, size_bytes, new_blobs, new_bytes, missing, cached_files } = done;
         let seq = seq.0;
-        if self.json {
+        if self.job.json {
             let all = serde_json::json!({
                 "seq": seq, "blobs": blobs, "bytes": size_bytes, "new_blobs": new_blobs, "new_bytes": new_bytes,
                 "kept": cached_files, "missing": missing.iter().map(ToString::to_string).collect::<Vec<_>>(),
-                "seconds": Duration::from_nanos(event.tally(Op::Backup).nanos).as_secs_f64(),
+                "seconds": took.as_secs_f64(),
             });
             writeln!(context.out, "{all:#}")?;
         } else {

@@ -13,6 +13,7 @@ mod explain;
 mod export;
 mod failure;
 mod folder;
+mod folder_job;
 mod frees;
 mod import;
 mod init;

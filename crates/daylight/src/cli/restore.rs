@@ -2,12 +2,10 @@
 
 use super::context::Context;
 use super::failure::Failure;
-use super::folder::Folder;
-use super::progress::Bar;
+use super::folder_job::FolderJob;
 use std::path::PathBuf;
-use std::time::Duration;
 use store::Restored;
-use telemetry::{Clock, Event, Op};
+use telemetry::Op;
 
 /// Make a data folder from a backup
 ///
@@ -20,27 +18,21 @@ pub(super) struct Restore {
     #[arg(value_name = "TARGET")]
     backup: PathBuf,
     #[command(flatten)]
-    folder: Folder,
-    /// One JSON object instead of text
-    #[arg(long)]
-    json: bool,
+    job: FolderJob,
 }
 
 impl Restore {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let (settings, _) = self.folder.load(context)?;
-        let data = &settings.store.data;
-        let mut event = Event::job("restore", Clock::default().now());
-        let bar = Bar::new();
-        let done = event.time(Op::Restore, || store::restore(&self.backup, data, &mut |progress| bar.show(progress)));
-        drop(bar);
-        let Restored { seq, at, blobs, size_bytes, missing, cached_files } = done?;
+        let ((done, data), took) = self.job.run(Op::Restore, context, |data, progress| {
+            Ok((store::restore(&self.backup, data, progress)?, data.display().to_string()))
+        })?;
+        let Restored { seq, at, blobs, size_bytes, missing, cached_files } = done;
         let (seq, at) = (seq.0, at.map(|at| at.to_string()));
-        if self.json {
+        if self.job.json {
             let all = serde_json::json!({
                 "seq": seq, "at": at, "blobs": blobs, "bytes": size_bytes, "kept": cached_files,
                 "missing": missing.iter().map(ToString::to_string).collect::<Vec<_>>(),
-                "seconds": Duration::from_nanos(event.tally(Op::Restore).nanos).as_secs_f64(),
+                "seconds": took.as_secs_f64(),
             });
             writeln!(context.out, "{all:#}")?;
         } else {
@@ -48,8 +40,7 @@ impl Restore {
             writeln!(
                 context.out,
                 "restored through change {seq}{at}: {blobs} blobs, {size_bytes} bytes\n\
-                 serve it: daylight serve --data {}",
-                data.display()
+                 serve it: daylight serve --data {data}"
             )?;
         }
         match missing.len() {

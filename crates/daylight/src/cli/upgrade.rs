@@ -2,16 +2,14 @@
 
 use super::context::Context;
 use super::failure::Failure;
-use super::folder::Folder;
-use super::progress::Bar;
+use super::folder_job::FolderJob;
 use crate::signals::{SignalAction, Signals};
 use anyhow::Context as _;
 use std::future::poll_fn;
 use std::path::PathBuf;
-use std::time::Duration;
 use store::disk::{Disk as _, RealDisk};
 use store::{Layout, Rehearsal};
-use telemetry::{Clock, Event, Op};
+use telemetry::Op;
 use tokio::runtime::{Builder, Runtime};
 
 /// What a shell reports for a program that SIGINT ended.
@@ -31,10 +29,7 @@ pub(super) struct Upgrade {
     #[arg(long)]
     rehearse: bool,
     #[command(flatten)]
-    folder: Folder,
-    /// One JSON object instead of text
-    #[arg(long)]
-    json: bool,
+    job: FolderJob,
 }
 
 impl Upgrade {
@@ -44,17 +39,15 @@ impl Upgrade {
                 "`daylight upgrade --rehearse` tries it on a copy; then start the new version with `daylight serve`";
             return Err(Failure::usage("a data folder is upgraded by a start of the new version", hint).into());
         }
-        let (settings, _) = self.folder.load(context)?;
-        let data = &settings.store.data;
-        let runtime = remove_when_interrupted(Layout::new(data).rehearsal())?;
-        let mut event = Event::job("upgrade.rehearse", Clock::default().now());
-        let bar = Bar::new();
-        let rehearsal = event.time(Op::Rehearse, || store::rehearse(data, &mut |progress| bar.show(progress)));
-        drop(bar);
-        runtime.shutdown_background();
-        let Rehearsal { seq, form_before, form_after, opened_in, differing } = rehearsal?;
-        let (seq, took) = (seq.0, Duration::from_nanos(event.tally(Op::Rehearse).nanos));
-        if self.json {
+        let (rehearsal, took) = self.job.run(Op::Rehearse, context, |data, progress| {
+            let runtime = remove_when_interrupted(Layout::new(data).rehearsal())?;
+            let rehearsal = store::rehearse(data, progress);
+            runtime.shutdown_background();
+            Ok(rehearsal?)
+        })?;
+        let Rehearsal { seq, form_before, form_after, opened_in, differing } = rehearsal;
+        let seq = seq.0;
+        if self.job.json {
             let all = serde_json::json!({
                 "seq": seq, "form_before": form_before, "form_after": form_after, "differing": differing,
                 "upgrade_seconds": opened_in.as_secs_f64(), "seconds": took.as_secs_f64(),
@@ -68,7 +61,7 @@ impl Upgrade {
             writeln!(context.out, "rehearsed with a copy through change {seq} in {took:.1?}: {what}")?;
         }
         if differing.is_empty() {
-            if !self.json {
+            if !self.job.json {
                 writeln!(
                     context.out,
                     "every row of the journal is as it was, and every table is what the journal says; nothing was changed"
