@@ -286,7 +286,7 @@ fn the_command_line_plans_without_yes_and_purges_only_with_it() {
     let (said, code) = run("repo set gems --keep-versions 2");
     assert!(code == Some(0) && said.contains("`daylight cleanup gems` says what that frees"), "{said}");
     let (said, code) = run("cleanup");
-    assert!(code == Some(0) && said.contains("keep_versions takes away 3") && said.contains("frees "), "{said}");
+    assert!(code == Some(0) && said.contains("keep_versions removes 3") && said.contains("frees "), "{said}");
     assert_eq!(versions(&world).len(), 5);
     let (said, code) = run("cleanup gems --yes --json");
     assert_eq!(

@@ -45,6 +45,16 @@ pub(super) struct ApiFlags {
     json: bool,
 }
 
+/// Flags of the verbs that plan a removal, and carry it out with `--yes`.
+#[derive(Debug, clap::Args)]
+pub(super) struct PlanFlags {
+    /// Carry it out without asking
+    #[arg(long)]
+    pub(super) yes: bool,
+    #[command(flatten)]
+    api: ApiFlags,
+}
+
 /// The admin API of one server.
 pub(super) struct Api {
     runtime: tokio::runtime::Runtime,
@@ -69,6 +79,13 @@ impl ApiFlags {
     }
 }
 
+impl PlanFlags {
+    /// The API, for calls that may take as long as they need.
+    pub(super) fn api(&self, context: &Context<'_>) -> Result<Api, anyhow::Error> {
+        Ok(self.api.api(context)?.patient())
+    }
+}
+
 impl Server {
     pub(super) fn api(&self, context: &Context<'_>) -> Result<Api, anyhow::Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -85,7 +102,7 @@ impl Server {
 
 impl Api {
     /// The same for calls that may take as long as they need.
-    pub(super) fn patient(self) -> Self {
+    fn patient(self) -> Self {
         Self { client: Client::new(ClientOptions { total_timeout: PATIENCE, ..OPTIONS }), ..self }
     }
 

@@ -1,6 +1,6 @@
-//! `daylight cleanup`: what the rules of repositories no longer keep, planned or taken away.
+//! `daylight cleanup`: plans or carries out the removal of what the rules of repositories no longer keep.
 
-use super::api::{Api, ApiFlags, REPOSITORIES, decode};
+use super::api::{Api, PlanFlags, REPOSITORIES, decode};
 use super::context::Context;
 use super::failure::plain;
 use super::frees;
@@ -9,21 +9,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use store::Progress;
 
-/// Say what the rules of repositories no longer keep, and take it away with `--yes`
+/// Say what the rules of repositories no longer keep, and remove it with `--yes`
 ///
 /// The rules are settings: `daylight repo set NAME --keep-versions 10 --keep-unused 90d`. A version goes only if no rule keeps it. Without
-/// `--yes` nothing changes. What a cleanup took away comes back within `store.undo` with `daylight repo restore REPO PATH`, of gems with
-/// `daylight repo restore REPO NAME:VERSION`; cached files of an upstream are fetched again.
+/// `--yes` nothing changes. Within `store.undo`, `daylight repo restore REPO PATH` restores what a cleanup removed; for gems it is
+/// `daylight repo restore REPO NAME:VERSION`. Cached files of an upstream are fetched again.
 #[derive(Debug, clap::Args)]
 pub(super) struct Cleanup {
     /// Names of repositories [default: all that have rules]
     #[arg(value_name = "REPO")]
     repositories: Vec<String>,
-    /// Take it away
-    #[arg(long)]
-    yes: bool,
     #[command(flatten)]
-    flags: ApiFlags,
+    flags: PlanFlags,
 }
 
 #[derive(Debug, Deserialize)]
@@ -50,15 +47,15 @@ struct Rule {
 
 impl Cleanup {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let api = self.flags.api(context)?.patient();
-        let answer = cleanup(&api, self.repositories, self.yes)?;
+        let api = self.flags.api(context)?;
+        let answer = cleanup(&api, self.repositories, self.flags.yes)?;
         if api.print_json(&answer, context)? {
             return Ok(());
         }
         let frees = frees::sentence(&answer);
         let answer: Answer = decode(answer)?;
         for plan in &answer.repositories {
-            show(plan, self.yes, context)?;
+            show(plan, self.flags.yes, context)?;
         }
         if answer.repositories.iter().all(|plan| plan.rules.is_empty()) {
             return Ok(writeln!(context.out, "nothing to clean up")?);
@@ -66,8 +63,8 @@ impl Cleanup {
         if let Some(frees) = frees {
             writeln!(context.out, "{frees}")?;
         }
-        if !self.yes {
-            writeln!(context.err, "nothing was changed; `--yes` takes it away")?;
+        if !self.flags.yes {
+            writeln!(context.err, "nothing was changed; `--yes` removes it")?;
         }
         Ok(())
     }
@@ -107,7 +104,7 @@ fn with_rules(api: &Api) -> Result<Vec<String>, anyhow::Error> {
 fn show(plan: &Plan, done: bool, context: &mut Context<'_>) -> std::io::Result<()> {
     let name = plain(&plan.repository);
     for Rule { rule, versions, files, size_bytes, examples } in &plan.rules {
-        let (verb, rest) = (if done { "took away" } else { "takes away" }, versions - examples.len() as u64);
+        let (verb, rest) = (if done { "removed" } else { "removes" }, versions - examples.len() as u64);
         let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
         let examples: Vec<String> = examples.iter().map(|example| plain(example).to_string()).collect();
         writeln!(

@@ -1,6 +1,6 @@
-//! `daylight purge`: takes something away with its bytes, for ever.
+//! `daylight purge`: removes files and their bytes permanently.
 
-use super::api::{Api, ApiFlags, REPOSITORIES, decode};
+use super::api::{Api, PlanFlags, REPOSITORIES, decode};
 use super::context::Context;
 use super::failure::{Failure, plain};
 use super::frees;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, stderr, stdin};
 
-/// Take a file, a package or a version away with its bytes, for ever
+/// Remove a file, a package or a version and its bytes permanently
 ///
 /// Its bytes are deleted in the next round of the collector, and earlier states no longer have them either. It cannot be undone, and nobody
 /// can publish it again, not even with the same bytes. Of a remote repository it drops the cached file.
@@ -21,14 +21,11 @@ pub(super) struct Purge {
     /// A path, a gem `NAME[:VERSION]`, or an artifact `GROUP:ARTIFACT[:VERSION]`
     #[arg(value_name = "PATH|NAME[:VERSION]")]
     what: String,
-    /// The reason, which is shown to whoever publishes it again
+    /// The reason, which is shown when somebody tries to publish the same again
     #[arg(long, value_name = "TEXT")]
     why: String,
-    /// Purge it without asking
-    #[arg(long)]
-    yes: bool,
     #[command(flatten)]
-    flags: ApiFlags,
+    flags: PlanFlags,
 }
 
 #[derive(Debug, Deserialize)]
@@ -46,8 +43,8 @@ impl Answer {
 
 impl Purge {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let api = self.flags.api(context)?.patient();
-        if !self.yes {
+        let api = self.flags.api(context)?;
+        if !self.flags.yes {
             self.confirm(self.call(&api, false)?, context)?;
         }
         let answer = self.call(&api, true)?;
@@ -78,13 +75,13 @@ impl Purge {
             return Err(Failure::usage(text, "`--yes` purges it without asking").into());
         }
         also_in(&planned, context)?;
-        write!(context.err, "`{what}` has {summary}{frees}. To purge it for ever, type it again: ")?;
+        write!(context.err, "`{what}` has {summary}{frees}. To purge it permanently, type its name again: ")?;
         context.err.flush()?;
         let mut typed = String::new();
         stdin().read_line(&mut typed)?;
         match typed.trim_end_matches(['\n', '\r']) == self.what {
             true => Ok(()),
-            false => Err(Failure::new("that is something else: nothing was purged", None).into()),
+            false => Err(Failure::new("that is another name: nothing was purged", None).into()),
         }
     }
 }
