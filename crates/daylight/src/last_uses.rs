@@ -18,7 +18,7 @@ pub(crate) const SINK: &str = "last_uses";
 #[derive(Debug)]
 pub struct LastUses {
     waiting: Mutex<Waiting>,
-    /// Held from taking uses until they are written: whoever then reads last uses has all of them.
+    /// Held from taking uses until they are written, so that a reader that waits for it sees all of them.
     pub(crate) writing: tokio::sync::Mutex<()>,
     bound: Arc<Bound>,
 }

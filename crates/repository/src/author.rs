@@ -41,7 +41,7 @@ impl<'a> Author<'a> {
     /// The name of the server in the journal.
     pub const DAYLIGHT: &'static str = "daylight";
 
-    /// The author of changes that nobody asked for.
+    /// The author of changes that the server makes by itself.
     pub const SERVER: Author<'static> = Author { by: Self::DAYLIGHT, from: ChangeSource::Server };
 
     /// The author of a change that somebody makes with a request from `client`.

@@ -1,7 +1,7 @@
 //! Copies a data folder, also while a server works on it, into a folder that always is one whole backup: the last, or the one before.
 //!
 //! The order is what makes it safe. The truth is copied first, beside the one of the backup before. Blobs are only added; when all that
-//! the new truth names are durable, it takes the place of the old one. Only then blobs go that it does not name.
+//! the new truth names are durable, it takes the place of the old one. Only then are blobs deleted that it does not name.
 
 mod cached;
 mod files;

@@ -1,4 +1,4 @@
-//! Tries on a copy of the truth what this version of the program does with it when it opens it.
+//! Rehearses an upgrade: opens a copy of the truth with this version of the program, and compares.
 
 use crate::catalog::{JournalReads as _, Transactions as _};
 use crate::database_files::{remove_database, with_suffix};
@@ -33,7 +33,7 @@ pub struct Rehearsal {
     pub differing: Vec<String>,
 }
 
-/// The folder of the copies, which goes with this.
+/// The folder of the copies. Dropping this removes it.
 struct Folder(PathBuf);
 
 impl Drop for Folder {

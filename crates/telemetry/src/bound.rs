@@ -73,7 +73,7 @@ bounds! {
     EventBuffers "events.buffered" "events" "Events waiting to be handed to the sinks";
     EventSink "events.sink" "events" "Events waiting for a sink";
     RecentEvents "events.recent" "bytes" "Events that are kept in memory for who has the id of one; those that failed or were slow stay longer";
-    LastUses "last_uses" "uses" "Downloads of which it is not written yet when they were";
+    LastUses "last_uses" "uses" "Downloads whose day is not written yet";
     AskedPaths "requests.paths" "bytes" "Paths that clients asked repositories for within the last day, and how often";
     LogLines "log.lines" "lines" "Lines of the logs waiting to be written";
     Disk "disk.free" "bytes" "Space of the data folder's file system, used up to the floor";

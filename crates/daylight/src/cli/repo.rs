@@ -113,8 +113,8 @@ enum RepoVerb {
     },
     /// Bring back a repository that was removed, or what the last deletion of a path took away
     ///
-    /// Within `store.undo`, which is a week unless it is set. Without a path it brings back the repository that was removed last under this name, with the tokens that
-    /// are for it. Groups that held it are set again with `repo set`.
+    /// Within `store.undo`, which is a week unless it is set. Without a path it restores the repository that was removed last under this
+    /// name, with the tokens that are for it. Groups that held it are set again with `repo set`.
     Restore {
         /// Its name
         name: String,
@@ -138,7 +138,7 @@ enum RepoVerb {
     },
     /// Remove a repository with all its packages; its name is free again
     ///
-    /// It asks for the name once more, and says how much is in it. Within `store.undo` (a week) `daylight repo restore NAME` undoes it.
+    /// It asks you to type the name again, and says how much is in it. Within `store.undo` (a week) `daylight repo restore NAME` undoes it.
     /// Files that were kept of an upstream are not brought back: they are fetched again.
     Remove {
         /// Its name

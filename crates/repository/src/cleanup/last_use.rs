@@ -1,6 +1,6 @@
 //! When things were last used: by the day, from events that ended, off the path of requests.
 //!
-//! What is unknown counts as used. Recording begins at a moment, and whatever may have been lost begins it anew.
+//! Nothing counts as unused before the recording began. Where uses may have been lost, the recording starts over.
 
 use crate::error::Error;
 use crate::repository::Repository;
@@ -41,8 +41,7 @@ impl<'a> LastUses<'a> {
         Ok(Self { store, repository, since })
     }
 
-    /// The moment from which a rule that keeps what was used in the last so many seconds can take something away, if it is later than
-    /// `now`.
+    /// The first moment at which a rule that keeps what was used in the last `keep_s` seconds can remove anything; `None`: it is over.
     pub(crate) fn waits_until(self, keep_s: u64, now: Millis) -> Option<Millis> {
         let keep = i64::try_from(keep_s).unwrap_or(i64::MAX).saturating_mul(1_000);
         Some(Millis(self.since.0.saturating_add(keep))).filter(|until| *until >= now)
@@ -68,8 +67,8 @@ pub(crate) struct Uses {
 }
 
 impl Uses {
-    /// When what was published then was last used under one of the names that `is` accepts, or may have been: a day counts to its end,
-    /// and nothing is older than the beginning of the recording.
+    /// When a version that was published at that moment was last used, or may have been, under one of the names that `is` accepts. A day
+    /// counts to its end, and no use is older than the beginning of the recording.
     pub(crate) fn last(&self, published: Millis, is: impl Fn(&str) -> bool) -> Millis {
         let days = self.days.iter().filter(|(name, _)| is(name)).map(|(_, day)| *day);
         let used = days.max().map_or(i64::MIN, |day| day.saturating_add(1).saturating_mul(DAY) - 1);

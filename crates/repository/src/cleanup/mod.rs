@@ -13,7 +13,7 @@ use crate::cleanup::rules::CleanupRules;
 use store::Entry;
 use telemetry::Millis;
 
-/// What a cleanup goes by.
+/// What decides a cleanup.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cleanup<'a> {
     pub(crate) rules: CleanupRules,

@@ -24,7 +24,7 @@ impl CleanupRules {
         self.used_since.is_some()
     }
 
-    /// The name of the rules, as it is recorded with what they take away.
+    /// The name of the rules, as it is recorded with each removal.
     pub(crate) fn name(&self) -> &'static str {
         match (self.versions, self.used_since) {
             (Some(_), Some(_)) => "keep_versions, keep_unused",

@@ -1,8 +1,8 @@
-//! What is answered of something that was purged, or is to be.
+//! The errors about files and versions that were purged, or are to be.
 
 use telemetry::{Millis, Reason};
 
-/// What is answered of something that was purged.
+/// Why a purged file or version is refused.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Purged {
     /// It was there at an earlier moment, and its bytes are gone.

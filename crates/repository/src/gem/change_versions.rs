@@ -1,5 +1,5 @@
-//! A change of versions of one gem that are there, by operators: cleanup, purge, and bringing back. Decided by all that the gem has, and
-//! again when that changed meanwhile.
+//! Changes versions of one gem for an operator: cleanup, purge and restore. The change is decided by all entries of the gem, and decided
+//! again if those changed meanwhile.
 
 use crate::actor::Actor;
 use crate::error::Error;
@@ -16,7 +16,8 @@ use telemetry::{Event, Millis, Op};
 /// How often a change that lost a race tries again.
 const TRIES: usize = 100;
 
-/// Changes versions of the gem `name`: `which` says, of all that it has, what is to be how. Returns what was changed.
+/// Changes versions of the gem `name`: `which` is given all its entries, and returns those that change as
+/// they are afterwards. Returns the changed entries.
 pub(crate) async fn change(
     hosted: Hosted<'_>,
     name: &str,

@@ -16,7 +16,7 @@ use telemetry::{Event, Millis};
 /// Gems asked of the store at once.
 const PAGE: usize = 1_000;
 
-/// Adds to the plan what goes. With somebody who does it, it goes.
+/// Adds to the plan which versions no rule keeps. If the cleanup has an actor, it removes them.
 pub(crate) async fn cleanup(
     hosted: Hosted<'_>,
     cleanup: Cleanup<'_>,

@@ -6,8 +6,8 @@ use crate::gem::versions;
 use crate::record::IndexBase;
 use telemetry::Event;
 
-/// Makes the file as it will begin, commits that it does, and puts it in place: whoever asks from then on gets it. `false`: `commit` was
-/// refused.
+/// Writes the file with its new beginning, commits the change, and puts the file in place: every later request gets it. `false`: the
+/// change was refused.
 pub(crate) async fn compact(
     hosted: Hosted<'_>,
     base: IndexBase,

@@ -1,4 +1,4 @@
-//! Versions of a gem that an operator names, to purge them or to bring them back.
+//! Purges or restores versions of a gem that an operator names.
 
 use crate::actor::Actor;
 use crate::cleanup::purge::purged;
@@ -44,7 +44,7 @@ impl<'a> Named<'a> {
     }
 }
 
-/// Purges versions; with nobody who does it, says which those are.
+/// Returns the versions that a purge changes. If `by` is an actor, they are purged.
 pub(crate) async fn purge(
     hosted: Hosted<'_>,
     what: Named<'_>,
@@ -63,7 +63,7 @@ pub(crate) async fn purge(
     }
 }
 
-/// Brings back versions that a cleanup took away, within the time in which that is possible. Returns how many.
+/// Restores versions that a cleanup removed within `store.undo`. Returns how many.
 pub(crate) async fn restore(
     hosted: Hosted<'_>,
     what: Named<'_>,

@@ -27,7 +27,7 @@ struct Release {
     withdrawals: Withdrawals,
 }
 
-/// Adds to the plan what goes. With somebody who does it, it goes.
+/// Adds to the plan which versions no rule keeps. If the cleanup has an actor, it removes them.
 pub(crate) async fn cleanup(
     tree: Tree<'_>,
     cleanup: Cleanup<'_>,

@@ -102,7 +102,7 @@ async fn sweep_all(
     each_snapshot(tree, retention, releases, true, None::<fn(&Entry)>, event).await
 }
 
-/// Looks at each snapshot: tells `found` what is no longer kept, and takes it away if `apply`.
+/// Looks at each snapshot: passes the files that are no longer kept to `found`, and withdraws them if `apply`.
 async fn each_snapshot(
     tree: Tree<'_>,
     retention: Retention,

@@ -233,7 +233,7 @@ impl Repositories {
     }
 
     /// Changes the settings of a repository from what they are in `repository`. `false`: they have changed since, or one of `expect` does
-    /// not hold. Then it must be decided anew.
+    /// not hold. Then the caller decides again.
     pub(crate) async fn change(
         &self,
         repository: &Repository,

@@ -19,7 +19,8 @@ use telemetry::{Event, Millis};
 const PAGE: usize = 1_000;
 
 impl Repositories {
-    /// Plans the cleanup of these repositories; with none named, of all that have rules. `by`: who does it; with nobody, nothing changes.
+    /// Plans the cleanup of these repositories; with none named, of all that have rules. `by`: who carries it out; `None`: it is only
+    /// planned.
     pub async fn cleanup(&self, names: &[String], by: Option<Actor<'_>>, event: &mut Event) -> Result<Cleanups, Error> {
         let _turn = self.cleaning.lock().await;
         let mut all = Vec::new();

@@ -129,8 +129,8 @@ impl Repositories {
         Ok((files, self.frees_below(repository.id, path, gone, event).await.unwrap_or_default()))
     }
 
-    /// Puts back what the last deletion of `path`, or of anything below it, took away; says how many files that were. Where versions are
-    /// no files, `path` is `NAME` or `NAME:VERSION`, and what a cleanup took away comes back.
+    /// Restores what the last deletion of `path`, or of anything below it, removed. Returns how many files those were. Where versions are
+    /// not files, `path` is `NAME` or `NAME:VERSION`, and what a cleanup removed is restored.
     pub async fn restore(&self, name: &str, path: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
         let (repository, _) = self.find(name, event).await?;
         if repository.shared.gem.is_some() {

@@ -22,8 +22,8 @@ use telemetry::Event;
 const PAGE: usize = 1_000;
 
 impl Repositories {
-    /// Purges what is named: a path of files, a package or a version of one. Of a remote repository, drops the cached files. `by`: who
-    /// does it; with nobody, nothing changes.
+    /// Purges a path of files, a package or a version. Of a remote repository it drops the cached files. `by`: who carries it out;
+    /// `None`: it is only planned.
     pub async fn purge(
         &self,
         name: &str,
@@ -34,7 +34,11 @@ impl Repositories {
     ) -> Result<PurgePlan, Error> {
         if why.trim().is_empty() || why.len() > WHY_MAX {
             let text = format!("a purge needs a reason of 1 to {WHY_MAX} bytes");
-            return Err(BadSetting::new(text, "`--why TEXT`; it is shown to whoever publishes that again").into());
+            return Err(BadSetting::new(
+                text,
+                "`--why TEXT`; it is shown when somebody tries to publish the same again",
+            )
+            .into());
         }
         if what.trim_matches('/').is_empty() {
             let text = "a purge names what goes";
@@ -76,7 +80,7 @@ impl Repositories {
         Ok(PurgePlan { plan, also_in, frees })
     }
 
-    /// Brings back versions of a gem that a cleanup took away; says how many.
+    /// Restores versions of a gem that a cleanup removed. Returns how many.
     pub(crate) async fn restore_versions(
         &self,
         repository: &Arc<Repository>,

@@ -1,4 +1,4 @@
-//! Purging a file of a hosted tree, or all below a path: live ones and those that were deleted before.
+//! Purges a file of a hosted tree, or all files below a path, also those that were deleted before.
 
 use crate::actor::Actor;
 use crate::cleanup::purge::purged;
@@ -11,7 +11,7 @@ use telemetry::{Event, Millis};
 /// Entries asked of the store at once.
 const PAGE: usize = 1_000;
 
-/// The files at `path` and below it that a purge changes. With somebody who does it, they are purged.
+/// The files at `path` and below it that a purge changes. If `by` is an actor, they are purged.
 pub(crate) async fn purge(
     tree: Tree<'_>,
     path: &str,

@@ -36,7 +36,7 @@ pub(crate) async fn restore(
     folder::each(&folders.into_iter().collect::<Vec<_>>(), all, event).await
 }
 
-/// Whether this was taken away, but not with its bytes, and was at `path` or below it.
+/// Whether the entry was withdrawn but not purged, and is at `path` or below it.
 fn is_removed(entry: &Entry, path: &str) -> bool {
     let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
     let purged = matches!(entry.withdrawal, Some(Withdrawal::Purged { .. }));

@@ -1,4 +1,4 @@
-//! How many files are cached of each upstream: kept by the database with each change, and in memory for whoever wants to know.
+//! How many files are cached of each upstream: kept by the database with each change, and in memory, where it is read.
 
 use super::database::Cache;
 use crate::catalog::Holding;

@@ -1,4 +1,4 @@
-//! When things of repositories were last used, by the day, and since when that is recorded without a gap.
+//! Records on which day versions and files were last used, and since when that is recorded without a gap.
 
 use super::database::Cache;
 use crate::error::Error;
@@ -65,7 +65,7 @@ impl Cache {
         self.run(|database| database.query_row(sql, [], |row| row.get(0).map(Millis)).optional())
     }
 
-    /// The days on which those were last used whose names begin with `prefix`, ordered by name.
+    /// Names that begin with `prefix`, each with the day of its last use, ordered by name.
     pub(crate) fn last_uses(&mut self, id: RepositoryId, prefix: &str) -> Result<Vec<(String, i64)>, Error> {
         let sql = "SELECT name, day FROM last_use WHERE repository = ?1 AND name >= ?2 AND name < ?2 || char(1114111)
             ORDER BY name";

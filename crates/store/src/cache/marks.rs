@@ -1,4 +1,4 @@
-//! Marks of the collector: blobs that nothing needed when it looked at them first. Without its mark the wait of a blob begins anew.
+//! Marks of the collector: blobs that nothing needed when it looked at them first. Without its mark the wait of a blob starts over.
 
 use super::database::Cache;
 use super::rows::digest;
@@ -19,7 +19,7 @@ impl Cache {
         })
     }
 
-    /// Marks some blobs at `at`, and takes the marks of others away.
+    /// Marks some blobs at `at`, and removes the marks of others.
     pub(crate) fn change_marks(&mut self, add: &[Digest], at: Millis, remove: &[Digest]) -> Result<(), Error> {
         self.run(|database| {
             let transaction = database.unchecked_transaction()?;

@@ -77,7 +77,7 @@ impl Model {
         let before = self.uses.get(&place).copied().flatten();
         let ended = match entry.state {
             State::Live => None,
-            // A withdrawal that is written again, for the same reason, ends nothing anew.
+            // A withdrawal that is written again for the same reason keeps the end that it had.
             State::Withdrawn => before.filter(|end| end.keep == keep).or(Some(UseEnd { at, keep })),
         };
         self.uses.insert(place, ended);

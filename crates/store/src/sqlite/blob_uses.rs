@@ -138,7 +138,7 @@ impl Sqlite {
         }
         self.run("INSERT OR IGNORE INTO blob VALUES (?, ?)", params![digest.0, int(entry.hashes.size_bytes)])?;
         let end = (entry.state == State::Withdrawn).then_some((at.0, keep as i64)).unzip();
-        // A withdrawal that is written again, for the same reason, ends nothing anew.
+        // A withdrawal that is written again for the same reason keeps the end that it had.
         let sql = "INSERT INTO blob_use VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
             ended = CASE WHEN keep IS excluded.keep THEN ended ELSE excluded.ended END, keep = excluded.keep";
         self.run(sql, params![digest.0, int(repository.0), entry.key, end.0, end.1])

@@ -40,7 +40,7 @@ impl Store {
         Ok(since.unwrap_or(Millis(i64::MAX)))
     }
 
-    /// The days on which those of a repository were last used whose names begin with `prefix`, ordered by name.
+    /// Names of a repository that begin with `prefix`, each with the day of its last use, ordered by name.
     pub async fn last_uses(
         &self,
         id: RepositoryId,

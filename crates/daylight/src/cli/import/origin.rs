@@ -1,4 +1,4 @@
-//! When what is imported was published on the server that it comes from, as far as that is known.
+//! When files were published on the server from which they are imported, as far as that is known.
 
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::path::Path;

@@ -45,7 +45,7 @@ pub(super) fn remove(api: &Api, name: &str, yes: bool, context: &mut Context<'_>
     Ok(writeln!(context.err, "until {} `daylight repo restore {plain}` undoes it", failure::plain(&restorable_until))?)
 }
 
-/// Asks for the name once more. Without a terminal nothing is removed.
+/// Asks the user to type the name again. Without a terminal nothing is removed.
 fn confirm(holding: &Holding, name: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
     let (plain, summary) = (failure::plain(name), holding.summary());
     if !stdin().is_terminal() || !stderr().is_terminal() {
