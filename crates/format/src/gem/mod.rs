@@ -4,6 +4,7 @@
 //! the journal keeps and from which every index is rendered. [`info`], [`versions`] and [`names`] are the three
 //! files of the compact index; [`specs`] and [`quick`] are of the index before it, in Ruby's [`marshal`]. [`path`]
 //! tells what a client asks for, and [`spelling`] what it may mean by a full name.
+//! [`upstream`] reads the compact index of another server.
 
 mod archive;
 pub mod call;
@@ -29,6 +30,7 @@ pub mod requirement;
 pub mod specs;
 pub mod spelling;
 pub mod unmarshal;
+pub mod upstream;
 pub mod version;
 pub mod versions;
 mod yaml;

@@ -1,0 +1,213 @@
+//! A look at an upstream's `/versions`: whether it is unchanged, continued or another file, verified while it arrives.
+//!
+//! A look asks with `Range: bytes=<length-1>-` and `If-None-Match`. Its answer is joined to what was kept only if the joined
+//! whole has the announced digests. If not ([`Refusal::Tail`]), one request without conditions follows.
+
+use super::digests::{Digests, Verified};
+use super::kept::Kept;
+use super::refusal::{Refusal, Tail};
+use super::response::Response;
+use super::{HEADER_BYTES, VERSIONS_BYTES};
+
+/// Within this many bytes a page begins with `<`.
+const PAGE_BYTES: usize = 1 << 10;
+/// The end of the header.
+const LINE: &[u8] = b"\n---\n";
+
+/// What begins with the answer.
+#[derive(Debug)]
+pub enum Begun {
+    /// 304.
+    Unchanged,
+    /// A body, to be read.
+    Body(Box<Look>),
+}
+
+/// How the file differs from what was kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Not at all.
+    Unchanged,
+    /// It goes on at this byte.
+    Appended {
+        /// The length that it had.
+        from: u64,
+    },
+    /// It is another one.
+    Replaced,
+}
+
+/// The end of a look.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// The file as it is now.
+    pub kept: Kept,
+    /// How it differs.
+    pub outcome: Outcome,
+    /// By what it was verified.
+    pub verified: Verified,
+}
+
+/// A body that arrives.
+#[derive(Debug)]
+pub struct Look {
+    /// The file as far as it is known.
+    file: Kept,
+    announced: Digests,
+    part: Part,
+}
+
+#[derive(Debug)]
+enum Part {
+    /// It continues what was kept, of this length. `left` are the bytes that are still to come; `overlap` is whether the one
+    /// that both have is among them.
+    Tail {
+        before: u64,
+        left: u64,
+        overlap: bool,
+    },
+    Whole(Box<Whole>),
+}
+
+/// A whole file, compared with what was kept.
+#[derive(Debug)]
+struct Whole {
+    kept: Option<Kept>,
+    /// Whether it begins with what was kept, once that many bytes came.
+    continues: bool,
+    /// Its beginning, until the line `---` was found in it.
+    header: Option<Vec<u8>>,
+}
+
+impl Look {
+    /// Reads the answer up to its body. `opaque_etags` says that the ETags of this upstream are known not to be MD5s.
+    pub fn begin(kept: Option<&Kept>, response: &Response<'_>, opaque_etags: bool) -> Result<Begun, Refusal> {
+        let announced = Digests::announced(response, opaque_etags);
+        let look = match response.status {
+            304 if kept.is_some() => return Ok(Begun::Unchanged),
+            304 => return Err(Tail::NothingKept.into()),
+            416 => return Err(Tail::NotSatisfiable.into()),
+            206 => {
+                let kept = kept.filter(|kept| !kept.is_empty()).ok_or(Tail::NothingKept)?;
+                if response.encoded {
+                    return Err(Tail::Encoded.into());
+                }
+                let left = response.content_range.and_then(|range| tail_len(range, kept.len())).ok_or(Tail::Range)?;
+                if !announced.any() {
+                    return Err(Tail::NoDigest.into());
+                }
+                Self { file: kept.clone(), announced, part: Part::Tail { before: kept.len(), left, overlap: true } }
+            }
+            200 => {
+                let whole = Whole { kept: kept.cloned(), continues: false, header: Some(Vec::new()) };
+                Self { file: Kept::default(), announced, part: Part::Whole(Box::new(whole)) }
+            }
+            other => return Err(Refusal::Status(other)),
+        };
+        Ok(Begun::Body(Box::new(look)))
+    }
+
+    /// Whether the body is the whole file. If not, it is the part behind what was kept.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.part, Part::Whole(_))
+    }
+
+    /// Takes the next bytes of the body, and gives back those that belong behind what came so far.
+    pub fn add<'a>(&mut self, mut bytes: &'a [u8]) -> Result<&'a [u8], Refusal> {
+        if self.file.len() + bytes.len() as u64 > VERSIONS_BYTES {
+            return Err(Refusal::TooLarge(VERSIONS_BYTES));
+        }
+        match &mut self.part {
+            Part::Tail { left, overlap, .. } => {
+                *left = left.checked_sub(bytes.len() as u64).ok_or(Tail::Length)?;
+                if let (true, Some((first, rest))) = (*overlap, bytes.split_first()) {
+                    if Some(*first) != self.file.last() {
+                        return Err(Tail::Overlap.into());
+                    }
+                    (*overlap, bytes) = (false, rest);
+                }
+                self.file.add(bytes);
+            }
+            Part::Whole(whole) => whole.add(&mut self.file, bytes)?,
+        }
+        Ok(bytes)
+    }
+
+    /// Verifies the file.
+    pub fn end(self) -> Result<Seen, Refusal> {
+        let Self { file, announced, part } = self;
+        let outcome = match part {
+            Part::Tail { left: 1.., .. } => return Err(Tail::Length.into()),
+            Part::Tail { before, left: 0, .. } => {
+                if announced.verify(&file).is_err() {
+                    return Err(Tail::Digest.into());
+                }
+                if file.last() != Some(b'\n') {
+                    return Err(Tail::CutInLine.into());
+                }
+                if file.len() == before { Outcome::Unchanged } else { Outcome::Appended { from: before } }
+            }
+            Part::Whole(whole) => {
+                if whole.header.is_some() {
+                    return Err(Refusal::NoHeader);
+                }
+                if file.last() != Some(b'\n') {
+                    return Err(Refusal::CutInLine);
+                }
+                match whole.kept {
+                    Some(kept) if whole.continues && kept.len() == file.len() => Outcome::Unchanged,
+                    Some(kept) if whole.continues => Outcome::Appended { from: kept.len() },
+                    _ => Outcome::Replaced,
+                }
+            }
+        };
+        let verified = announced.verify(&file)?;
+        Ok(Seen { kept: file, outcome, verified })
+    }
+}
+
+impl Whole {
+    fn add(&mut self, file: &mut Kept, bytes: &[u8]) -> Result<(), Refusal> {
+        if let Some(header) = &mut self.header {
+            let before = header.len();
+            let room = HEADER_BYTES.saturating_sub(before);
+            header.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            if before < PAGE_BYTES
+                && header[..before].trim_ascii().is_empty()
+                && header.trim_ascii_start().starts_with(b"<")
+            {
+                return Err(Refusal::Html);
+            }
+            // Each byte is looked at a few times, however small the pieces are.
+            let unseen = &header[before.saturating_sub(LINE.len())..];
+            if header.starts_with(&LINE[1..]) || unseen.windows(LINE.len()).any(|line| line == LINE) {
+                self.header = None;
+            } else if header.len() >= HEADER_BYTES {
+                return Err(Refusal::NoHeader);
+            }
+        }
+        let Some(kept) = &self.kept else {
+            file.add(bytes);
+            return Ok(());
+        };
+        // The point at which the file is as long as what was kept may be within these bytes.
+        let until = kept.len().saturating_sub(file.len()).min(bytes.len() as u64);
+        let (before, behind) = bytes.split_at(usize::try_from(until).unwrap_or(bytes.len()));
+        file.add(before);
+        if !before.is_empty() && file.len() == kept.len() {
+            self.continues = file.sha256() == kept.sha256();
+        }
+        file.add(behind);
+        Ok(())
+    }
+}
+
+/// The length of a part that begins with the last of `kept` bytes and ends where the file ends: `bytes 41-99/100`.
+fn tail_len(content_range: &str, kept: u64) -> Option<u64> {
+    let (range, total) = content_range.trim().strip_prefix("bytes ")?.split_once('/')?;
+    let (first, last) = range.split_once('-')?;
+    let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    let end = last.checked_add(1)?;
+    let ends = total.trim() == "*" || total.trim().parse() == Ok(end);
+    (first.checked_add(1) == Some(kept) && last >= first && ends).then(|| end - first)
+}
