@@ -1,25 +1,40 @@
 //! The compact index of an upstream: what it said, what it says now, and whether the answer can be believed.
 //!
 //! In reading order: a [`Look`] reads an answer for `/versions` while it arrives, joins it to what was [`Kept`] and verifies the
-//! whole.
+//! whole. [`Versions`] is such a file with a table of its names: what its lines come to for a name is [`Said`].
+//! [`difference`] makes the lines that a log must gain to say the same as another file. [`full_name::candidates`]
+//! tells which gem a file name means.
 
 pub mod checksum;
+mod difference;
 mod digests;
+mod entry;
+pub mod full_name;
 mod kept;
 mod look;
 mod refusal;
 mod response;
+mod said;
+mod table;
 #[cfg(test)]
 mod tests;
+mod text;
+mod versions;
 
 pub use checksum::Checksum;
+pub use difference::{Change, Difference, append, difference};
 pub use digests::Verified;
 pub use kept::Kept;
 pub use look::{Begun, Look, Outcome, Seen};
 pub use refusal::{Refusal, Tail};
 pub use response::Response;
+pub use said::Said;
+pub use text::Text;
+pub use versions::Versions;
 
 /// The most bytes of `/versions`. The largest public one had 23 MB in 2026.
 pub const VERSIONS_BYTES: u64 = 256 << 20;
+/// The most bytes of one line of `/versions`, which may list all versions of a gem.
+pub const LINE_BYTES: usize = 1 << 20;
 /// The most bytes before the line `---`.
 pub const HEADER_BYTES: usize = 64 << 10;

@@ -1,0 +1,97 @@
+//! What lines of `/versions` come to for one name: the versions that are offered, and the MD5 that was said last.
+
+use super::entry::Entry;
+use crate::gem::info;
+use crate::gem::versions::{replacing_line, tombstone};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// What is said of a name. A token is a version with its platform or content address, as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// The tokens that are offered, in the order in which they were said.
+    pub tokens: Vec<String>,
+    /// The MD5 of its `/info`, as the last line has it.
+    pub md5: String,
+}
+
+impl Said {
+    /// The line with the tokens that are not hidden, and this MD5. Where all are hidden it is a tombstone: a name that is
+    /// missing would be read from the client's own old file.
+    pub fn line(&self, name: &str, hidden: impl Fn(&str) -> bool, md5: &str) -> String {
+        let visible: Vec<&str> = self.tokens.iter().map(String::as_str).filter(|token| !hidden(token)).collect();
+        if visible.is_empty() { tombstone(name, md5) } else { format!("{name} {} {md5}", visible.join(",")) }
+    }
+
+    /// Whether it lists `0` alone, as some filtered indexes do for every gem. Then only `/info` tells the versions.
+    pub fn is_zero(&self) -> bool {
+        self.tokens == ["0"]
+    }
+
+    /// The MD5 of an `/info` without versions.
+    pub fn nothing_md5() -> String {
+        info::md5_hex(&info::render([""; 0]))
+    }
+}
+
+/// The same, borrowed from the lines.
+#[derive(Debug, Default)]
+pub(super) struct Sum<'a> {
+    pub(super) tokens: Vec<&'a str>,
+    pub(super) md5: &'a str,
+}
+
+impl<'a> Sum<'a> {
+    /// Of these lines of one name, the oldest first. The last lines without an MD5 are held back: a client could not use
+    /// them, and their MD5 follows. `None` if no line is left.
+    pub(super) fn of(lines: &'a [Cow<'a, [u8]>]) -> Option<Self> {
+        let entries: Vec<Entry<'a>> = lines.iter().filter_map(|line| Entry::read(line)).collect();
+        let end = entries.iter().rposition(|entry| entry.md5.is_some())?;
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut tokens: Vec<Option<&str>> = Vec::new();
+        for (gone, token) in entries[..=end].iter().flat_map(|entry| entry.tokens()) {
+            match (gone, places.get(token)) {
+                (false, None) => {
+                    places.insert(token, tokens.len());
+                    tokens.push(Some(token));
+                }
+                (true, Some(place)) => {
+                    tokens[*place] = None;
+                    places.remove(token);
+                }
+                _ => {}
+            }
+        }
+        Some(Self { tokens: tokens.into_iter().flatten().collect(), md5: entries[end].md5.unwrap_or_default() })
+    }
+
+    /// The same on its own.
+    pub(super) fn said(&self) -> Said {
+        Said { tokens: self.tokens.iter().map(|token| (*token).to_owned()).collect(), md5: self.md5.to_owned() }
+    }
+
+    /// Those of its tokens that another has not.
+    pub(super) fn beyond(&self, other: &Self) -> Vec<&'a str> {
+        let mut others = other.tokens.clone();
+        others.sort_unstable();
+        self.tokens.iter().copied().filter(|token| others.binary_search(token).is_err()).collect()
+    }
+}
+
+/// The line that leads from one to the other; `None` if they say the same.
+pub(super) fn line(name: &str, before: &Sum<'_>, after: &Sum<'_>) -> Option<String> {
+    let (gone, new) = (before.beyond(after), after.beyond(before));
+    if !gone.is_empty() || !new.is_empty() {
+        let versions: Vec<String> =
+            gone.iter().map(|gone| format!("-{gone}")).chain(new.iter().map(|new| (*new).into())).collect();
+        return Some(format!("{name} {} {}", versions.join(","), after.md5));
+    }
+    // The version that was said last goes and comes back, as one that is said twice is listed twice by clients.
+    let again = || {
+        after
+            .tokens
+            .last()
+            .map_or_else(|| tombstone(name, after.md5), |last| replacing_line(name, last, "ruby", after.md5))
+    };
+    (before.md5 != after.md5).then(again)
+}

@@ -1,0 +1,150 @@
+//! What lines come to, how a log follows a file that is not only appended to, and which gem a file name means.
+
+use super::super::full_name::{Candidate, candidates, content_address};
+use super::super::{Difference, LINE_BYTES, Refusal, Said, Versions, append, difference};
+use super::{MD5, OTHER, body, versions};
+use bytes::Bytes;
+
+fn said(tokens: &[&str], md5: &str) -> Option<Said> {
+    Some(Said { tokens: tokens.iter().map(|token| (*token).to_owned()).collect(), md5: md5.to_owned() })
+}
+
+/// The lines that a log with lines gains from a file with others. It then says the same, and a second time nothing is gained.
+fn gains(log: &[&str], file: &[&str]) -> Vec<String> {
+    let (mut log, file) = (versions(log), versions(file));
+    let gained = difference(&log, &file, |_, _| false);
+    log.push(gained.lines.clone().into()).unwrap();
+    assert_eq!(difference(&log, &file, |_, _| false).lines, b"");
+    String::from_utf8(gained.lines).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn what_is_said_of_a_name_is_its_tokens_and_the_last_md5() {
+    let index = versions(&["a 1,2-java x", "b 1 x", "a -1,3 y", "a 3 z", "c 1 x", "c -1 y", "d 0 x"]);
+    assert_eq!(index.said("a"), said(&["2-java", "3"], "z"));
+    assert_eq!(index.said("b"), said(&["1"], "x"));
+    assert_eq!(index.said("c"), said(&[], "y"));
+    assert_eq!(index.said("e"), None);
+    assert!(index.said("d").unwrap().is_zero() && index.zeros() == 1);
+    assert_eq!((index.names(), index.lines(), index.is_clean()), (4, 7, true));
+    let lines: Vec<String> = index.sums().collect();
+    assert_eq!(lines, ["b 1 x", "a 2-java,3 z", "c -0 y", "d 0 x"]);
+    let line = |hidden: &dyn Fn(&str) -> bool| index.said("a").unwrap().line("a", hidden, "m");
+    assert_eq!((line(&|token| token == "3"), line(&|_| true)), ("a 2-java m".into(), "a -0 m".into()));
+}
+
+#[test]
+fn a_line_without_an_md5_is_held_back_until_its_name_has_one() {
+    let mut index = versions(&["a 1 x", "a 2 ", "b 1"]);
+    assert_eq!((index.said("a"), index.said("b")), (said(&["1"], "x"), None));
+    assert!(index.held().iter().eq(["a", "b"]) && !index.is_clean());
+    index.push("a 3 y\n".into()).unwrap();
+    assert_eq!(index.said("a"), said(&["1", "2", "3"], "y"));
+    assert!(index.held().iter().eq(["b"]));
+    assert_eq!(gains(&["a 1 x"], &["a 1 x", "a 2 ", "b 1 "]), [""; 0]);
+    assert_eq!(gains(&["a 1 x", "b 1 x"], &["a 2 ", "b 1 x"]), [""; 0], "nothing vanishes for the moment");
+    assert_eq!(gains(&["a 1 x"], &["a 1 x", "a 2 y", "b 1 z"]), ["a 2 y", "b 1 z"]);
+}
+
+#[test]
+fn lines_that_no_client_can_read_are_left_out_and_counted_and_blank_ones_only_left_out() {
+    let odd = ["", "a 1 x", "   ", "repo:b 1 x", "c 1\u{7f} x", "d", "a 2 y\r"];
+    let index = versions(&odd);
+    assert_eq!((index.unreadable(), index.names(), index.is_clean()), (3, 1, false));
+    assert_eq!(gains(&[], &odd), ["a 1,2 y"]);
+    let mut index = Versions::new();
+    assert_eq!(index.push(vec![b'-'; 70 << 10].into()), Err(Refusal::NoHeader));
+    let mut index = versions(&[]);
+    assert_eq!(index.push(vec![b'a'; LINE_BYTES + 1].into()), Err(Refusal::LineTooLong(LINE_BYTES)));
+}
+
+#[test]
+fn a_file_read_in_pieces_says_what_it_says_as_a_whole() {
+    let lines: Vec<String> = (0..3_000).map(|n| format!("gem{} {n},{n}-java {MD5}", n % 700)).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let whole = versions(&lines);
+    for size in [1, 3, 40, 65_536] {
+        let mut pieces = Versions::new();
+        body(&lines).chunks(size).for_each(|piece| pieces.push(Bytes::copy_from_slice(piece)).unwrap());
+        assert!(pieces.sums().eq(whole.sums()) && pieces.is_clean());
+    }
+    assert_eq!((whole.names(), whole.lines()), (700, 3_000));
+}
+
+#[test]
+fn any_change_of_a_file_becomes_a_line_for_each_name_that_says_something_else() {
+    // Begun anew: a line for each name, and those without versions are gone.
+    assert_eq!(
+        gains(&["a 1 x", "b 1 y", "a 2 z"], &["b 1 y", "a 2,1 z"]),
+        [""; 0],
+        "the order of versions is no change"
+    );
+    let nothing = Said::nothing_md5();
+    assert_eq!(gains(&["a 1 x", &format!("b 1 {nothing}"), "b -1 y"], &["a 1 x"]), [format!("b -0 {nothing}")]);
+    assert_eq!(gains(&["a 1 x", "b 1 x", &format!("b -1 {nothing}")], &["a 1 x"]), [""; 0]);
+    // A line in the middle, a corrected MD5, a replaced version, a vanished name.
+    assert_eq!(gains(&["a 1 x", "b 1 x"], &["a 1 x", "a 1.1 y", "b 1 x"]), ["a 1.1 y"]);
+    assert_eq!(gains(&["a 1,2-java x"], &["a 1,2-java y"]), ["a -2-java,2-java y"]);
+    assert_eq!(gains(&["a 1,2 x"], &["a 3,1 y"]), ["a -2,3 y"]);
+    assert_eq!(gains(&["a 1,2 x", "b 1 x"], &["b 1 x"]), [format!("a -1,-2 {nothing}")]);
+    assert_eq!(gains(&[], &["b 1 x", "a 1 y", "b 2 z"]), ["a 1 y", "b 1,2 z"]);
+    assert_eq!(gains(&["a 1,2 x"], &["a 0 x"]), ["a -1,-2,0 x"]);
+}
+
+#[test]
+fn an_md5_that_is_known_to_be_wrong_does_not_come_back() {
+    // The upstream says `x`, its `/info` has `y`, and the log was corrected.
+    let log = versions(&["a 1 x", "a -1,1 y"]);
+    let wrong = |name: &str, md5: &str| (name, md5) == ("a", "x");
+    assert_eq!(difference(&log, &versions(&["a 1 x"]), wrong).lines, b"");
+    assert_eq!(difference(&log, &versions(&["a 1,2 x"]), wrong).lines, b"a 2 y\n");
+    assert_eq!(difference(&log, &versions(&["a 1,2 z"]), wrong).lines, b"a 2 z\n");
+}
+
+#[test]
+fn appended_lines_are_relayed_as_they_came_and_tell_whom_they_touch() {
+    let log = versions(&["a 1 x", "b 1 x"]);
+    let mut appended = Versions::appended();
+    appended.push("a 2 y\nb -1 z\na -1,3 z\n".into()).unwrap();
+    let gained = append(&log, &appended).unwrap();
+    assert_eq!(gained.lines, b"a 2 y\nb -1 z\na -1,3 z\n");
+    let [b, a] = &gained.changes[..] else { panic!("{gained:?}") };
+    assert!(b.name == "b" && b.gone == ["1"] && b.new.is_empty() && b.vanished);
+    assert!(a.name == "a" && a.gone == ["1"] && a.new == ["2", "3"] && !a.vanished);
+    assert_eq!((gained.names, gained.vanished), (2, 1));
+    for odd in ["a 4 \n", "\n", "<p>\n", "a 4 z\r\n", "a 4 z"] {
+        let mut appended = Versions::appended();
+        appended.push(odd.into()).unwrap();
+        assert_eq!(append(&log, &appended), None, "{odd:?}");
+    }
+}
+
+#[test]
+fn many_names_that_vanish_at_once_are_a_mass_removal() {
+    let mass = |names, vanished| Difference { names, vanished, ..Difference::default() }.is_mass_removal();
+    assert!(mass(1_000, 11) && mass(500_000, 1_000) && mass(2, 2));
+    assert!(!mass(1_000, 10) && !mass(500_000, 999) && !mass(2, 1) && !mass(0, 0));
+    let lines: Vec<String> = (0..200).map(|n| format!("gem{n} 1 {OTHER}")).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let gained = difference(&versions(&lines), &versions(&lines[100..]), |_, _| false);
+    assert!(gained.is_mass_removal() && gained.vanished == 100 && gained.names == 200);
+    assert!(gained.changes.iter().all(|change| change.vanished && change.gone == ["1"]));
+}
+
+#[test]
+fn a_file_name_means_the_listed_versions_that_it_can_be_read_as() {
+    let index = versions(&["a 1.0-2,1.0,1.18.9-78be552b,2-x86_64-linux-gnu x", "a-1.0 2 x", "b 1 x"]);
+    let found = |full_name: &str| {
+        let found = candidates(&index, full_name);
+        found.into_iter().map(|Candidate { name, token }| format!("{name} {token}")).collect::<Vec<_>>()
+    };
+    assert_eq!(found("a-1.0"), ["a 1.0"]);
+    assert_eq!(found("a-1.0-2"), ["a 1.0-2", "a-1.0 2"]);
+    assert_eq!(found("a-1.18.9-78be552b"), ["a 1.18.9-78be552b"]);
+    assert_eq!(found("a-2-x86_64-linux"), ["a 2-x86_64-linux-gnu"], "as clients call the platform");
+    for nothing in ["a", "a-1", "b-1-java", "c-1", "", "-"] {
+        assert_eq!(found(nothing), [""; 0], "{nothing}");
+    }
+    assert_eq!(content_address("1.18.9-78be552b"), Some("78be552b"));
+    assert!(["1.0", "1-java", "1-78BE552B", "1-78be55"].iter().all(|token| content_address(token).is_none()));
+}

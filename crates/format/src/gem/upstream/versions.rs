@@ -1,0 +1,168 @@
+//! A file of `/versions`, whether an upstream's or a log of our own, with a table of its names. It is read in one pass while it
+//! arrives, and only ever continued.
+
+use super::entry::Entry;
+use super::refusal::Refusal;
+use super::said::{Said, Sum};
+use super::table::Table;
+use super::text::Text;
+use super::{HEADER_BYTES, LINE_BYTES};
+use bytes::Bytes;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// The file.
+#[derive(Debug, Clone, Default)]
+pub struct Versions {
+    text: Text,
+    table: Table,
+    /// Whether the header is behind.
+    in_lines: bool,
+    /// Up to where lines were read, and up to where the end of the next one was sought.
+    read: usize,
+    sought: usize,
+    unreadable: u64,
+    zeros: u64,
+    /// Whether all lines can be relayed as they are.
+    clean: bool,
+    held: BTreeSet<String>,
+}
+
+impl Versions {
+    /// A file that begins with its header.
+    pub fn new() -> Self {
+        Self { clean: true, ..Self::default() }
+    }
+
+    /// Lines without a header: what was appended to a file.
+    pub fn appended() -> Self {
+        Self { in_lines: true, ..Self::new() }
+    }
+
+    /// Continues the file. The end of a line may come later.
+    pub fn push(&mut self, piece: Bytes) -> Result<(), Refusal> {
+        if self.text.len() + piece.len() >= u32::MAX as usize {
+            return Err(Refusal::TooLarge(u32::MAX.into()));
+        }
+        self.text.push(piece);
+        while let Some(end) = self.text.newline(self.sought) {
+            self.line(self.read, end);
+            (self.read, self.sought) = (end + 1, end + 1);
+        }
+        self.sought = self.text.len();
+        match self.sought - self.read {
+            _ if !self.in_lines && self.sought > HEADER_BYTES => Err(Refusal::NoHeader),
+            pending if pending > LINE_BYTES => Err(Refusal::LineTooLong(LINE_BYTES)),
+            _ => Ok(()),
+        }
+    }
+
+    fn line(&mut self, at: usize, end: usize) {
+        let line = self.text.bytes(at, end);
+        if !self.in_lines {
+            self.in_lines = *line == *b"---";
+            return;
+        }
+        let entry = if line.len() > LINE_BYTES { None } else { Entry::read(&line) };
+        self.clean &= entry.is_some_and(|entry| entry.md5.is_some()) && !line.ends_with(b"\r");
+        let Some(entry) = entry else {
+            self.unreadable += u64::from(!line.trim_ascii().is_empty());
+            return;
+        };
+        self.zeros += u64::from(entry.versions == "0");
+        if entry.md5.is_none() {
+            self.held.insert(entry.name.to_owned());
+        } else if !self.held.is_empty() {
+            self.held.remove(entry.name);
+        }
+        self.table.add(entry.name, at as u32, |other| is_of(&self.text, other, entry.name));
+    }
+
+    /// What its lines come to for a name; `None` if it never listed the name.
+    pub fn said(&self, name: &str) -> Option<Said> {
+        Sum::of(&self.lines_of(name)).map(|sum| sum.said())
+    }
+
+    /// Whether it ever listed the name.
+    pub fn has(&self, name: &str) -> bool {
+        self.said(name).is_some()
+    }
+
+    /// Its text.
+    pub fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// How many names have a line.
+    pub fn names(&self) -> usize {
+        self.table.names()
+    }
+
+    /// How many lines were read.
+    pub fn lines(&self) -> usize {
+        self.table.lines()
+    }
+
+    /// How many lines no client could read. Blank ones are left out and not counted.
+    pub fn unreadable(&self) -> u64 {
+        self.unreadable
+    }
+
+    /// How many lines list `0` alone.
+    pub fn zeros(&self) -> u64 {
+        self.zeros
+    }
+
+    /// The names whose last line has no MD5 yet. It is held back until it has one.
+    pub fn held(&self) -> &BTreeSet<String> {
+        &self.held
+    }
+
+    /// Whether every line can be relayed as it is, so that a log may begin with this text.
+    pub fn is_clean(&self) -> bool {
+        self.clean && self.read == self.text.len()
+    }
+
+    /// Bytes of memory beside the text.
+    pub fn weight(&self) -> usize {
+        self.table.weight() + self.held.iter().map(|name| name.len() + size_of::<String>()).sum::<usize>()
+    }
+
+    /// What it says, as one line for each name in the order of their last lines. A file is begun anew with them.
+    pub fn sums(&self) -> impl Iterator<Item = String> {
+        self.each().filter_map(|lines| {
+            let sum = Sum::of(&lines)?;
+            Some(sum.said().line(name_of(&lines)?, |_| false, sum.md5))
+        })
+    }
+
+    /// Whether a line of the name was read, even if it is held back.
+    pub(super) fn has_line_of(&self, name: &str) -> bool {
+        self.table.has(name, |at| is_of(&self.text, at, name))
+    }
+
+    /// The lines of a name, the oldest first.
+    pub(super) fn lines_of(&self, name: &str) -> Vec<Cow<'_, [u8]>> {
+        self.lines_at(&self.table.find(name, |at| is_of(&self.text, at, name)))
+    }
+
+    /// The lines of each name, in the order of their last lines.
+    pub(super) fn each(&self) -> impl Iterator<Item = Vec<Cow<'_, [u8]>>> {
+        self.table.each().map(|offsets| self.lines_at(&offsets))
+    }
+
+    fn lines_at(&self, offsets: &[usize]) -> Vec<Cow<'_, [u8]>> {
+        offsets.iter().rev().map(|at| self.text.line(*at)).collect()
+    }
+}
+
+/// The name of lines that are all of one. They were read before.
+pub(super) fn name_of<'a>(lines: &'a [Cow<'_, [u8]>]) -> Option<&'a str> {
+    let line: &[u8] = lines.first()?;
+    std::str::from_utf8(line.split(|byte| *byte == b' ').next()?).ok()
+}
+
+/// Whether the line at an offset is of that name.
+fn is_of(text: &Text, at: usize, name: &str) -> bool {
+    text.bytes(at, at + name.len() + 1).strip_suffix(b" ") == Some(name.as_bytes())
+}
