@@ -2,14 +2,15 @@
 //!
 //! In reading order: a [`Look`] reads an answer for `/versions` while it arrives, joins it to what was [`Kept`] and verifies the
 //! whole. [`Versions`] is such a file with a table of its names: what its lines come to for a name is [`Said`].
-//! [`difference`] makes the lines that a log must gain to say the same as another file. [`full_name::candidates`]
-//! tells which gem a file name means.
+//! [`difference`] makes the lines that a log must gain to say the same as another file. [`Info`] reads a file of `/info`, and
+//! [`full_name::candidates`] tells which gem a file name means.
 
 pub mod checksum;
 mod difference;
 mod digests;
 mod entry;
 pub mod full_name;
+mod info;
 mod kept;
 mod look;
 mod refusal;
@@ -24,6 +25,7 @@ mod versions;
 pub use checksum::Checksum;
 pub use difference::{Change, Difference, append, difference};
 pub use digests::Verified;
+pub use info::{Info, Line};
 pub use kept::Kept;
 pub use look::{Begun, Look, Outcome, Seen};
 pub use refusal::{Refusal, Tail};
@@ -34,6 +36,8 @@ pub use versions::Versions;
 
 /// The most bytes of `/versions`. The largest public one had 23 MB in 2026.
 pub const VERSIONS_BYTES: u64 = 256 << 20;
+/// The most bytes of one `/info`. The largest public ones have some hundred KB.
+pub const INFO_BYTES: usize = 16 << 20;
 /// The most bytes of one line of `/versions`, which may list all versions of a gem.
 pub const LINE_BYTES: usize = 1 << 20;
 /// The most bytes before the line `---`.

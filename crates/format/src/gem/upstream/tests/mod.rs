@@ -1,6 +1,7 @@
 //! What upstreams do to their indexes, and what becomes of it.
 
 mod index;
+mod info;
 mod look;
 mod model;
 

@@ -1,0 +1,193 @@
+//! A file of `/info/NAME` from an upstream, without what clients cannot read. Everything else stays byte for byte.
+//!
+//! One unreadable line of a gem fails every resolution that touches the gem, so it is left out and counted. An empty `checksum:`
+//! fails Bundler before 4.0.18 and is the same as none, so the key alone is left out.
+
+use super::INFO_BYTES;
+use super::checksum::Checksum;
+use super::entry::token;
+use super::full_name::content_address;
+use super::refusal::Refusal;
+use crate::gem::{Requirement, Version};
+use bytes::Bytes;
+
+const EMPTY: &str = "checksum:";
+
+/// The file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Info {
+    body: Bytes,
+    /// Where its lines begin.
+    lines_at: usize,
+    unreadable: u64,
+    whole: bool,
+}
+
+impl Info {
+    /// Reads a body.
+    pub fn read(body: Bytes) -> Result<Self, Refusal> {
+        if body.len() > INFO_BYTES {
+            return Err(Refusal::TooLarge(INFO_BYTES as u64));
+        }
+        if body.trim_ascii_start().starts_with(b"<") {
+            return Err(Refusal::Html);
+        }
+        let lines_at = header(&body).ok_or(Refusal::NoHeader)?;
+        let whole = body.ends_with(b"\n");
+        let mut kept: Vec<u8> = Vec::new();
+        let mut unreadable = 0;
+        // Copied only from the first line on that is not relayed as it is.
+        let mut copies = false;
+        let mut at = lines_at;
+        for text in body[lines_at..].split_inclusive(|byte| *byte == b'\n') {
+            let line = text.strip_suffix(b"\n").unwrap_or(text);
+            let readable = readable(line);
+            if !copies && !matches!(readable, Readable::Yes) {
+                (kept, copies) = (body[..at].to_vec(), true);
+            }
+            match readable {
+                Readable::Yes if copies => kept.extend_from_slice(text),
+                Readable::Yes => {}
+                Readable::Without(line) => kept.extend_from_slice(&[line.as_bytes(), b"\n"].concat()),
+                Readable::No => unreadable += u64::from(!line.trim_ascii().is_empty()),
+            }
+            at += text.len();
+        }
+        let body = if copies { kept.into() } else { body };
+        Ok(Self { body, lines_at, unreadable, whole })
+    }
+
+    /// What is relayed.
+    pub fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// How many lines were left out because no client can read them.
+    pub fn unreadable(&self) -> u64 {
+        self.unreadable
+    }
+
+    /// Whether the upstream's body ended in a newline. If not, and its MD5 is not the announced one, it was cut.
+    pub fn ends_in_newline(&self) -> bool {
+        self.whole
+    }
+
+    /// Its lines, one for each version.
+    pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        let text = std::str::from_utf8(&self.body[self.lines_at..]).unwrap_or_default();
+        text.lines().filter_map(Line::read)
+    }
+
+    /// What is relayed where some lines are hidden, and how many are left. Without any it is `---` alone: a listed name needs an
+    /// `/info`, as clients otherwise leave the compact index of the whole repository.
+    pub fn visible(&self, hidden: impl Fn(&Line<'_>) -> bool) -> Bytes {
+        if !self.lines().any(|line| hidden(&line)) {
+            return self.body.clone();
+        }
+        let mut body = self.body[..self.lines_at].to_vec();
+        for line in self.lines().filter(|line| !hidden(line)) {
+            body.extend_from_slice(line.text.as_bytes());
+            body.push(b'\n');
+        }
+        body.into()
+    }
+}
+
+/// A line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// All of it, without its newline.
+    pub text: &'a str,
+    /// The version with its platform or content address, as `/versions` lists it.
+    pub token: &'a str,
+    /// What it depends on: `rack:>= 2.0.5&~> 2.0,zeta:>= 0`.
+    pub dependencies: &'a str,
+    /// What else it says: `checksum:...,ruby:>= 2.7`.
+    pub requirements: &'a str,
+}
+
+impl<'a> Line<'a> {
+    fn read(text: &'a str) -> Option<Self> {
+        let (token, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let (dependencies, requirements) = rest.split_once('|').unwrap_or((rest, ""));
+        (!token.is_empty()).then_some(Self { text, token, dependencies, requirements })
+    }
+
+    /// The version alone.
+    pub fn number(&self) -> &'a str {
+        self.token.split_once('-').map_or(self.token, |(number, _)| number)
+    }
+
+    /// The platform; `ruby` for all platforms. A content address is none, and the key `platform` then has it.
+    pub fn platform(&self) -> &'a str {
+        match content_address(self.token) {
+            Some(_) => self.value("platform").map_or("ruby", |platform| platform.trim_start_matches(['=', ' '])),
+            None => self.token.split_once('-').map_or("ruby", |(_, platform)| platform),
+        }
+    }
+
+    /// The SHA-256 of its package.
+    pub fn checksum(&self) -> Option<Checksum> {
+        self.value("checksum").and_then(Checksum::parse)
+    }
+
+    /// When it was published, in seconds since the epoch.
+    pub fn created_at(&self) -> Option<i64> {
+        self.value("created_at")?.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
+    }
+
+    /// The line as lists of many versions have it ([`crate::gem::dependencies::brief`]).
+    pub fn brief(&self) -> String {
+        let space = if self.dependencies.is_empty() { "" } else { " " };
+        format!("{}{space}{}", self.token, self.dependencies)
+    }
+
+    fn value(&self, key: &str) -> Option<&'a str> {
+        self.requirements.split(',').find_map(|item| item.strip_prefix(key)?.strip_prefix(':'))
+    }
+}
+
+enum Readable {
+    Yes,
+    No,
+    /// Without an empty `checksum:`.
+    Without(String),
+}
+
+/// Whether clients can read a line (`Gem::Resolver::APISet::GemParser`, `Bundler::EndpointSpecification`).
+fn readable(line: &[u8]) -> Readable {
+    let text = std::str::from_utf8(line).ok().filter(|text| !text.contains(char::is_control));
+    let Some(line) = text.and_then(Line::read) else { return Readable::No };
+    let requirement = |text: &str| Requirement::parse(&text.replace('&', ",")).is_ok();
+    let dependency = |item: &str| !item.is_empty() && item.split_once(':').is_none_or(|(_, text)| requirement(text));
+    let key = |item: &str| match item.split_once(':') {
+        Some(("checksum", sum)) => Checksum::parse(sum).is_some(),
+        Some(("ruby" | "rubygems", text)) => text.is_empty() || requirement(text),
+        _ => !item.is_empty(),
+    };
+    // Ruby's `split` ignores empty items at the end.
+    let every =
+        |text: &str, fine: &dyn Fn(&str) -> bool| text.is_empty() || text.trim_end_matches(',').split(',').all(fine);
+    let all = line.requirements.split(',').filter(|item| *item != EMPTY).collect::<Vec<_>>().join(",");
+    let listed = every(line.dependencies, &dependency) && every(&all, &key);
+    if !listed || !token(line.token) || Version::parse(line.number()).is_err() {
+        return Readable::No;
+    }
+    if all.len() == line.requirements.len() {
+        return Readable::Yes;
+    }
+    let before = &line.text[..line.text.len() - line.requirements.len()];
+    Readable::Without(format!("{before}{all}"))
+}
+
+/// Where the lines behind `---` begin.
+fn header(body: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    for line in body.split_inclusive(|byte| *byte == b'\n') {
+        at += line.len();
+        if line == b"---\n" || line == b"---" {
+            return Some(at);
+        }
+    }
+    None
+}
