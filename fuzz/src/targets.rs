@@ -1,6 +1,8 @@
 //! Every parser of bytes that a stranger may send, as a function that panics when what must hold does not. The suite
 //! runs the same functions over the corpora.
 
+#[path = "indexes.rs"]
+mod indexes;
 #[path = "packages.rs"]
 mod packages;
 #[path = "requests.rs"]
@@ -22,6 +24,9 @@ pub(crate) const ALL: &[(&str, Target)] = &[
     ("checksums", packages::checksums),
     ("version", packages::version),
     ("requirement", packages::requirement),
+    ("upstream_versions", indexes::versions),
+    ("upstream_info", indexes::info),
+    ("upstream_look", indexes::look),
     ("route", requests::route),
     ("form", requests::form),
     ("multipart", requests::multipart),
