@@ -73,6 +73,7 @@ fn moved_from(fill: impl FnOnce(&Path)) {
     let moved = info();
     world.admin().push(FIRST, &Gem::new("lamp", "2.0")).expect(200);
     assert!(info().starts_with(&moved) && info().len() > moved.len(), "{}", info());
+    assert_eq!(Index::read(&world.anon(), FIRST).offered.len(), 5);
     assert_eq!(choices(&world.url(FIRST)), ["lamp (2.0)", "lamp (1.2)", "lamp (1.1)"]);
 
     set(&world, &["--cooldown", "7d"]);
