@@ -88,6 +88,17 @@ impl Versions {
         self.said(name).is_some()
     }
 
+    /// Whether any line of the name has this MD5. An `/info` with the MD5 of an older line is one from before the last change; an
+    /// MD5 that was never said is of a newer `/info`, or the index is wrong.
+    pub fn ever_said(&self, name: &str, md5: &str) -> bool {
+        self.lines_of(name).iter().any(|line| Entry::read(line).is_some_and(|entry| entry.md5 == Some(md5)))
+    }
+
+    /// Each name with what is said of it, in the order of their last lines.
+    pub fn all(&self) -> impl Iterator<Item = (String, Said)> {
+        self.each().filter_map(|lines| Some((name_of(&lines)?.to_owned(), Sum::of(&lines)?.said())))
+    }
+
     /// Its text.
     pub fn text(&self) -> &Text {
         &self.text
@@ -130,10 +141,7 @@ impl Versions {
 
     /// What it says, as one line for each name in the order of their last lines. A file is begun anew with them.
     pub fn sums(&self) -> impl Iterator<Item = String> {
-        self.each().filter_map(|lines| {
-            let sum = Sum::of(&lines)?;
-            Some(sum.said().line(name_of(&lines)?, |_| false, sum.md5))
-        })
+        self.all().map(|(name, said)| said.line(&name, |_| false, &said.md5))
     }
 
     /// Whether a line of the name was read, even if it is held back.

@@ -29,6 +29,10 @@ fn what_is_said_of_a_name_is_its_tokens_and_the_last_md5() {
     assert_eq!((index.names(), index.lines(), index.is_clean()), (4, 7, true));
     let lines: Vec<String> = index.sums().collect();
     assert_eq!(lines, ["b 1 x", "a 2-java,3 z", "c -0 y", "d 0 x"]);
+    let names: Vec<String> = index.all().map(|(name, _)| name).collect();
+    assert_eq!(names, ["b", "a", "c", "d"]);
+    assert!(index.ever_said("a", "x") && index.ever_said("a", "z") && !index.ever_said("a", "w"));
+    assert!(!index.ever_said("e", "x"));
     let line = |hidden: &dyn Fn(&str) -> bool| index.said("a").unwrap().line("a", hidden, "m");
     assert_eq!((line(&|token| token == "3"), line(&|_| true)), ("a 2-java m".into(), "a -0 m".into()));
 }
