@@ -45,17 +45,20 @@ pub(crate) struct CollectorFigures {
 /// The blobs of a folder that nothing needs; `true`: a purge wants them gone without a wait.
 type Unneeded = BTreeMap<Digest, bool>;
 
+/// Folders that are looked into at a time, by one thread: a folder alone has few blobs, and a change of threads costs more than these.
+const FOLDERS_MAX: usize = 16;
+
 /// Blobs to delete, with the moment at which they were marked, if they were.
 type Due = Vec<(Digest, Option<Millis>)>;
 
-/// What was found in a folder.
+/// What was found in some folders.
 #[derive(Default)]
 struct Found {
     unneeded: Unneeded,
-    /// All blobs in it.
+    /// All blobs in them.
     blobs: u64,
-    /// Nothing at all is in it.
-    empty: bool,
+    /// Those in which nothing at all is.
+    empty: Vec<String>,
 }
 
 impl Store {
@@ -93,11 +96,12 @@ impl Store {
             self.cached(Op::CacheRead, event, move |cache| cache.marks(&from, &through)).await.unwrap_or_default();
         let (mut add, mut empty, now) = (Vec::new(), Vec::new(), self.now());
         let folder = self.layout.blobs_by_digest().join(outer);
-        for inner in self.names(&folder, event).await?.iter().filter(|name| is_byte(name)) {
-            let found = self.look(format!("{outer}{inner}"), now, event).await?;
-            done.blobs += found.blobs;
-            empty.extend(found.empty.then(|| folder.join(inner)));
-            for (digest, purged) in found.unneeded {
+        let inner: Vec<String> = self.names(&folder, event).await?.into_iter().filter(|name| is_byte(name)).collect();
+        for some in inner.chunks(FOLDERS_MAX) {
+            let Found { unneeded, blobs, empty: now_empty } = self.look(outer, some.to_vec(), now, event).await?;
+            done.blobs += blobs;
+            empty.extend(now_empty.iter().map(|inner| folder.join(inner)));
+            for (digest, purged) in unneeded {
                 match marks.remove(&digest) {
                     Some(at) if at.plus(self.blob_life.collect_after) > now && !purged => done.marked += 1,
                     None if !self.blob_life.collect_after.is_zero() && !purged => add.push(digest),
@@ -185,32 +189,40 @@ impl Store {
         self.read(Lane::Index, event, remove).await
     }
 
-    /// The blobs whose digests begin with `prefix`, and those of them that nothing needs at `now`.
-    async fn look(&self, prefix: String, now: Millis, event: &mut Event) -> Result<Found, Error> {
-        let (disk, layout, life) = (self.disk.clone(), self.layout.clone(), self.blob_life);
-        let look = move |truth: &mut dyn Catalog| look(truth, &*disk, &layout, &prefix, &life, now);
-        self.read(Lane::Index, event, look).await
+    /// The blobs in some folders of `outer`, and those of them that nothing needs at `now`.
+    async fn look(&self, outer: &str, inner: Vec<String>, now: Millis, event: &mut Event) -> Result<Found, Error> {
+        let (disk, layout, life, outer) = (self.disk.clone(), self.layout.clone(), self.blob_life, outer.to_owned());
+        let look_into = move |truth: &mut dyn Catalog| {
+            let mut found = Found::default();
+            for inner in inner {
+                look(truth, &*disk, &layout, [&outer, &inner], &life, now, &mut found)?;
+            }
+            Ok(found)
+        };
+        self.read(Lane::Index, event, look_into).await
     }
 }
 
+/// Adds what is in the folder of these two bytes.
 fn look(
     truth: &mut dyn Catalog,
     disk: &dyn Disk,
     layout: &Layout,
-    prefix: &str,
+    [outer, inner]: [&str; 2],
     life: &BlobLife,
     now: Millis,
-) -> Result<Found, Error> {
-    let Some((from, through)) = range(prefix) else { return Ok(Found::default()) };
-    let (outer, inner) = prefix.split_at(2);
+    found: &mut Found,
+) -> Result<(), Error> {
+    let Some((from, through)) = range(&format!("{outer}{inner}")) else { return Ok(()) };
     give_way();
     let names = names(disk, &layout.blobs_by_digest().join(outer).join(inner))?;
     if names.is_empty() {
-        return Ok(Found { empty: true, ..Found::default() });
+        found.empty.push(inner.to_owned());
+        return Ok(());
     }
     let digests = names.iter().filter_map(|name| name.parse::<Digest>().ok());
     let mut unneeded: Unneeded = digests.map(|digest| (digest, false)).collect();
-    let blobs = unneeded.len() as u64;
+    found.blobs += unneeded.len() as u64;
     for (digest, one) in truth.blob_uses(&from, &through)? {
         if one.keeps(life, now) {
             unneeded.remove(&digest);
@@ -218,7 +230,8 @@ fn look(
             *purged |= one.purged();
         }
     }
-    Ok(Found { unneeded, blobs, empty: false })
+    found.unneeded.append(&mut unneeded);
+    Ok(())
 }
 
 /// Whether a name is two hexadecimal digits.
