@@ -1,6 +1,6 @@
 //! A team's year on one server: releases, snapshots, retention, yanks, cleanup and monthly backups. What it holds, how it starts and what
-//! a push costs do not grow with what was deleted, and the last backup builds. `DAYLIGHT_YEAR=DAYS` says how many days; `make torture`
-//! a whole year. Without it, some quiet days.
+//! a push costs do not grow with what was deleted, and the last backup builds. `DAYLIGHT_YEAR=DAYS` says how many busy days; `make
+//! torture` a whole year. Without it, some quiet days.
 
 use crate::maven_deploys::{deploy, knows, porch_says};
 use crate::world::{Central, Connection, FIRST, Gem, Person, Release, Ruby, Said, World};
@@ -22,6 +22,8 @@ const TURNS: u32 = 4;
 const FIRST_DAY: i64 = 29_220;
 /// What is left out of a comparison, because a database grows by whole pages.
 const NOISE_BYTES: u64 = 16 << 20;
+/// What a push leaves for ever once its bytes are deleted: its rows and those of its removal, in the truth and in a segment.
+const KEPT_BYTES: u64 = 4_096;
 
 /// How much is published in a day.
 #[derive(Debug, Clone, Copy)]
@@ -142,7 +144,8 @@ fn on_folder(arguments: &[&str], folder: &Path) -> Said {
 }
 
 fn disk_bytes(folder: &Path) -> u64 {
-    let told = Command::new("du").args(["-s", "--block-size=1"]).arg(folder).output().unwrap();
+    // The record of events has a limit of its own.
+    let told = Command::new("du").args(["-s", "--block-size=1", "--exclude=events"]).arg(folder).output().unwrap();
     String::from_utf8(told.stdout).unwrap().split_whitespace().next().unwrap().parse().unwrap()
 }
 
@@ -156,7 +159,7 @@ fn live_bytes(world: &World) -> u64 {
 #[test]
 fn a_year_of_a_team_leaves_what_is_live_and_its_last_backup_builds() {
     let days = std::env::var("DAYLIGHT_YEAR").map_or(DAYS, |days| days.parse().unwrap());
-    let pace = if days < 100 { QUIET } else { BUSY };
+    let pace = if std::env::var("DAYLIGHT_YEAR").is_err() { QUIET } else { BUSY };
     let month = (days / 12).max(1);
     let mut world = World::start_in_conformance(&[
         ("DAYLIGHT_STORE_HORIZON", "30d"),
@@ -201,10 +204,10 @@ fn a_year_of_a_team_leaves_what_is_live_and_its_last_backup_builds() {
     let [.., middle, _, _, _, _, last] = &figures[..] else { panic!("{figures:?}") };
     assert!(last.live_bytes < 2 * middle.live_bytes.max(1), "{figures:#?}");
     let waste = |of: &Figures| of.disk_bytes.saturating_sub(of.live_bytes);
-    let rows_bytes = u64::from(last.day - middle.day) * pace.pushes() * 8_192;
+    let rows_bytes = u64::from(last.day - middle.day) * pace.pushes() * KEPT_BYTES;
     assert!(waste(last) < waste(middle) + rows_bytes + NOISE_BYTES, "{figures:#?}");
 
-    if days >= 100 {
+    if days >= 60 {
         assert!(last.push_us < middle.push_us * 3 / 2 + 200, "{figures:#?}");
         assert!(last.start_ms < middle.start_ms * 2 + 1_000, "{figures:#?}");
     }
