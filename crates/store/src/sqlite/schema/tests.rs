@@ -38,6 +38,20 @@ fn the_pragmas_that_durability_rests_on_are_set() {
 }
 
 #[test]
+fn no_statement_is_prepared_anew_for_other_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("truth.sqlite");
+    let writer = Sqlite::writer(&path).unwrap();
+    for truth in [&writer, &Sqlite::reader(&path).unwrap()] {
+        let mut statement = truth.connection.prepare(expectations::KEY_IN_ANY_CASE).unwrap();
+        for key in ["a", "b", "c"] {
+            assert!(!statement.exists((1, key)).unwrap());
+        }
+        assert_eq!(statement.get_status(rusqlite::StatementStatus::RePrepare), 0);
+    }
+}
+
+#[test]
 fn a_database_of_the_first_form_gets_the_later_tables_and_uses_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("truth.sqlite");
