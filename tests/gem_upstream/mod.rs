@@ -1,12 +1,15 @@
 //! Remote repositories of gems, as clients and another server as their upstream see them.
 
 mod builds;
+mod protocols;
 
 use crate::world::{FIRST, World};
 use serde_json::json;
 
 /// The remote repository.
 const REMOTE: &str = "upstream-gems";
+const START: &str = "2026-11-02T12:00:00Z";
+const LATER: &str = "2026-11-02T13:00:00Z";
 
 /// A server with a remote repository of gems, and another server that is its upstream.
 struct Scene {
@@ -16,7 +19,28 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let scene = Self { upstream: World::start(), world: World::start() };
+        Self::of(World::start())
+    }
+
+    /// With a server whose time of day can be set.
+    fn at_any_time() -> Self {
+        let scene = Self::of(World::start_in_conformance(&[]));
+        scene.set_time(START);
+        scene
+    }
+
+    fn set_time(&self, moment: &str) {
+        let path = format!("/repository/{FIRST}/set_time");
+        self.world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
+    }
+
+    /// An hour later, at which everything is asked for again.
+    fn later(&self) {
+        self.set_time(LATER);
+    }
+
+    fn of(world: World) -> Self {
+        let scene = Self { upstream: World::start(), world };
         let remote = json!({"urls": [scene.upstream.url(FIRST)]});
         let wanted = json!({"name": REMOTE, "format": "gem", "kind": "remote", "private": false, "remote": remote});
         scene.world.admin().post_json("/api/v1/repositories", &wanted).expect(201);

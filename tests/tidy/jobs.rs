@@ -28,6 +28,11 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("front/src/listen/mod.rs", 3, Bound(BoundName::Connections)),
     ("front/src/listen/reserved_connections.rs", 1, Bound(BoundName::ReservedConnections)),
     ("front/src/pages/compressor.rs", 1, Bound(BoundName::PageCompression)),
+    (
+        "repository/src/gem/upstream/look.rs",
+        1,
+        Fixed("one for each repository: it holds the turn to look at its upstream's index"),
+    ),
     ("repository/src/index/incremental_index.rs", 1, Fixed("one for each index: `writing` is set until it has ended")),
     ("repository/src/maven/retention.rs", 1, Bound(BoundName::SnapshotPrunes)),
     (

@@ -18,6 +18,7 @@ pub(crate) async fn run(app: Arc<App>) {
     let mut last = Millis(i64::MIN);
     loop {
         record_uses(&app).await;
+        app.repositories.follow_upstreams().await;
         let now = app.clock.now();
         if now >= last.plus(PRUNE_EVERY) || now < last {
             last = now;

@@ -5,6 +5,7 @@ pub(crate) mod change;
 pub(crate) mod cleanup;
 pub(crate) mod contents;
 mod file_removal;
+pub(crate) mod following;
 pub(crate) mod foresee;
 pub(crate) mod former;
 pub(crate) mod frees;
@@ -159,11 +160,6 @@ impl Repositories {
                 indexes.keep(&self.context).await;
             }
         }
-    }
-
-    /// The parts of the server that all repositories work with.
-    pub(crate) fn context(&self) -> &Context {
-        &self.context
     }
 
     /// A repository of gems, with what answers its questions; `None`: it is of another format.

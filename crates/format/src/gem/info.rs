@@ -100,6 +100,11 @@ pub fn md5_hex(body: &[u8]) -> String {
     hex(&md5::Md5::digest(body))
 }
 
+/// The moment in a `created_at`, in seconds since the epoch.
+pub fn moment(text: &str) -> Option<i64> {
+    Some(text.parse::<jiff::Timestamp>().ok()?.as_second())
+}
+
 /// `2026-05-01T12:00:00Z`.
 pub(crate) fn seconds(at: i64) -> String {
     jiff::Timestamp::from_second(at).unwrap_or_default().to_string()

@@ -105,7 +105,7 @@ pub fn moments(info: &str) -> BTreeMap<String, i64> {
         let (version, rest) = line.split_once(' ')?;
         let (_, facts) = rest.split_once('|')?;
         let text = facts.split(',').find_map(|fact| fact.strip_prefix("created_at:"))?;
-        Some((version.to_owned(), text.parse::<jiff::Timestamp>().ok()?.as_second()))
+        Some((version.to_owned(), super::info::moment(text)?))
     };
     info.lines().filter_map(moment).collect()
 }

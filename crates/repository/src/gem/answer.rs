@@ -31,8 +31,10 @@ impl Repositories {
         }
         if repository.record.kind == RepositoryKind::Remote {
             let remote = self.remotes.remote(repository, &ask.place);
-            let gems = RemoteGems { remote: &remote, context: self.context(), index: &repository.shared.followed };
-            return gems.answer(question, event).await;
+            let local = self.hosted(&ask.repository, &ask.settings).ok_or(Error::GivenUp)?;
+            let index = &repository.shared.followed;
+            let gems = RemoteGems { remote: &remote, context: local.context, local, index };
+            return gems.answer(question, &ask.parameters, event).await;
         }
         if repository.record.kind != RepositoryKind::Hosted {
             let kind = repository.record.kind.as_str();

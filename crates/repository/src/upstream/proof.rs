@@ -5,6 +5,9 @@ use crate::upstream::ttl::{Ttl, TtlState};
 use store::{CachedFile, Digest};
 use telemetry::Millis;
 
+/// A file that is not the one that the index says is asked for again after so many milliseconds.
+const AGAIN_MS: i64 = 5_000;
+
 /// What proves that a cached file is still what the upstream has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Proof<'a> {
@@ -30,7 +33,13 @@ impl Proof<'_> {
             Proof::Md5(md5) => known.hashes.md5 == md5,
             Proof::Sha256(sha256) => known.hashes.sha256 == sha256,
         };
-        if is_proven { TtlState::Fresh(None) } else { TtlState::Stale }
+        let soon = Millis(known.checked.0.saturating_add(AGAIN_MS));
+        match is_proven {
+            true => TtlState::Fresh(None),
+            // The index is ahead of the file, or says a wrong digest.
+            false if known.checked <= now && now < soon => TtlState::Fresh(Some(soon)),
+            false => TtlState::Stale,
+        }
     }
 
     /// The digests that a fetched file must have.

@@ -90,7 +90,7 @@ pub fn difference(log: &Versions, file: &Versions, wrong: impl Fn(&str, &str) ->
     for lines in log.each() {
         let Some(name) = name_of(&lines).filter(|name| !file.has_line_of(name)) else { continue };
         if let Some(before) = Sum::of(&lines) {
-            difference.take(name, &before, &Sum { tokens: Vec::new(), md5: &nothing });
+            difference.take(name, &before, &Sum { md5: &nothing, ..Sum::default() });
         }
     }
     difference

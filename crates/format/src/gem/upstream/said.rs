@@ -38,6 +38,8 @@ impl Said {
 #[derive(Debug, Default)]
 pub(super) struct Sum<'a> {
     pub(super) tokens: Vec<&'a str>,
+    /// Which of the lines each token is from.
+    pub(super) from: Vec<usize>,
     pub(super) md5: &'a str,
 }
 
@@ -48,12 +50,13 @@ impl<'a> Sum<'a> {
         let entries: Vec<Entry<'a>> = lines.iter().filter_map(|line| Entry::read(line)).collect();
         let end = entries.iter().rposition(|entry| entry.md5.is_some())?;
         let mut places: HashMap<&str, usize> = HashMap::new();
-        let mut tokens: Vec<Option<&str>> = Vec::new();
-        for (gone, token) in entries[..=end].iter().flat_map(|entry| entry.tokens()) {
+        let mut tokens: Vec<Option<(&str, usize)>> = Vec::new();
+        let said = entries[..=end].iter().enumerate();
+        for (line, (gone, token)) in said.flat_map(|(line, entry)| entry.tokens().map(move |one| (line, one))) {
             match (gone, places.get(token)) {
                 (false, None) => {
                     places.insert(token, tokens.len());
-                    tokens.push(Some(token));
+                    tokens.push(Some((token, line)));
                 }
                 (true, Some(place)) => {
                     tokens[*place] = None;
@@ -62,7 +65,8 @@ impl<'a> Sum<'a> {
                 _ => {}
             }
         }
-        Some(Self { tokens: tokens.into_iter().flatten().collect(), md5: entries[end].md5.unwrap_or_default() })
+        let (tokens, from) = tokens.into_iter().flatten().unzip();
+        Some(Self { tokens, from, md5: entries[end].md5.unwrap_or_default() })
     }
 
     /// The same on its own.

@@ -45,6 +45,11 @@ impl Table {
         self.slots.capacity() * size_of::<Slot>() + self.lines.capacity() * size_of::<Line>()
     }
 
+    /// The offset of the first line that is not the first of its name.
+    pub(super) fn first_repeated(&self) -> Option<usize> {
+        self.lines.iter().find(|line| line.before != NONE).map(|line| line.at as usize)
+    }
+
     /// Adds the line of a name at an offset. `is_name` tells whether the line at another offset is of the same name.
     pub(super) fn add(&mut self, name: &str, at: u32, is_name: impl Fn(usize) -> bool) {
         if 4 * (self.names + 1) > 3 * self.slots.len() {

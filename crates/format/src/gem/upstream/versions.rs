@@ -83,6 +83,34 @@ impl Versions {
         Sum::of(&self.lines_of(name)).map(|sum| sum.said())
     }
 
+    /// The same, and for each token the offset of the line that lists it.
+    pub fn said_at(&self, name: &str) -> Option<(Said, Vec<usize>)> {
+        self.sum_at(&self.table.find(name, |at| is_of(&self.text, at, name)))
+    }
+
+    /// The same of each name that it ever listed, in the order of their last lines.
+    pub fn each_said_at(&self) -> impl Iterator<Item = (String, Said, Vec<usize>)> {
+        self.table.each().filter_map(|offsets| {
+            let name = name_of(&self.lines_at(&offsets))?.to_owned();
+            let (said, at) = self.sum_at(&offsets)?;
+            Some((name, said, at))
+        })
+    }
+
+    /// What the lines at these offsets come to, of which the last is the oldest.
+    fn sum_at(&self, offsets: &[usize]) -> Option<(Said, Vec<usize>)> {
+        let lines = self.lines_at(offsets);
+        let sum = Sum::of(&lines)?;
+        let at = |line: &usize| offsets.get(offsets.len() - 1 - line).copied().unwrap_or_default();
+        Some((sum.said(), sum.from.iter().map(at).collect()))
+    }
+
+    /// The offset of the first line about a name that was listed before; its length if there is none. Where a file was begun again, that
+    /// is where, but for a few lines of new names, the lines begin that came since.
+    pub fn first_repeated(&self) -> usize {
+        self.table.first_repeated().unwrap_or(self.text.len())
+    }
+
     /// Whether it ever listed the name.
     pub fn has(&self, name: &str) -> bool {
         self.said(name).is_some()

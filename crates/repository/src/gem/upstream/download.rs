@@ -8,7 +8,7 @@ use crate::upstream::fetch::file_by;
 use crate::upstream::proof::Proof;
 use crate::upstream::trace::FetchTrace;
 use crate::visible::shown;
-use format::gem::spelling;
+use format::gem::upstream::full_name::candidates;
 use store::Digest;
 use telemetry::{Event, Tick};
 
@@ -22,8 +22,8 @@ impl RemoteGems<'_> {
         if let Some(let_through) = shown(&row, view).map_err(unseen)? {
             event.detail = let_through;
         }
-        let path = format!("gems/{full_name}.gem");
-        let proof = row.checksum().and_then(|hex| hex.parse::<Digest>().ok()).map_or(Proof::Age, Proof::Sha256);
+        let path = format!("gems/{}-{}.gem", row.name, row.token);
+        let proof = row.checksum.map_or(Proof::Age, |checksum| Proof::Sha256(Digest(checksum.0)));
         let (file, began, mut trace) = (self.remote.repository.file(&path), Tick::now(), FetchTrace::default());
         let found = Box::pin(file_by(self.remote, &file, proof, &mut trace, event)).await;
         trace.finish(self.remote, began, &found, event);
@@ -32,17 +32,16 @@ impl RemoteGems<'_> {
 
     /// The version of this full name, whatever policy says of it.
     pub(crate) async fn version(self, full_name: &str, event: &mut Event) -> Result<InfoRow, Error> {
-        for reading in spelling::readings(full_name).take(spelling::READINGS) {
-            let token = &full_name[reading.name.len() + 1..];
-            match self.listed(reading.name, event).await {
-                Ok(listed) if listed.versions.iter().any(|version| *version.token == *token) => {
-                    let info = self.whole_info(reading.name, event).await?;
-                    if let Some(row) = info.rows.into_iter().find(|row| row.token == token) {
-                        return Ok(row);
-                    }
-                }
-                Ok(_) | Err(Error::NoSuchPackage) => {}
-                Err(error) => return Err(error),
+        self.ready(event).await?;
+        let mut meant = self.known(|known| candidates(known.listing.log(), full_name))?;
+        if meant.is_empty() {
+            self.ready_for_new(event).await?;
+            meant = self.known(|known| candidates(known.listing.log(), full_name))?;
+        }
+        for candidate in meant {
+            let versions = self.whole_info(&candidate.name, event).await?;
+            if let Some(row) = versions.rows.into_iter().find(|row| row.token == candidate.token) {
+                return Ok(row);
             }
         }
         Err(Error::NoSuchPackage)

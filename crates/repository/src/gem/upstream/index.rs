@@ -4,17 +4,25 @@ use crate::error::Error;
 use crate::gem::upstream::listing::{Listed, Listing};
 use crate::index::document::Index;
 use crate::index::rope::log::Log;
-use std::sync::{PoisonError, RwLock};
+use format::gem::upstream::{Kept, Refusal};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use store::{Origin, Seq};
 use telemetry::{Millis, Reason};
 use tokio::sync::Mutex;
 
+/// The latest rows whose names are remembered. An index that is older is made from all names.
+const CHANGES_MAX: usize = 10_000;
+
 /// The index of one remote repository. It is the same while the repository lives.
 #[derive(Debug, Default)]
 pub(crate) struct FollowedIndex {
-    /// Held by the task that asks the upstream.
-    pub(crate) looking: Mutex<()>,
+    /// Held by the job that asks the upstream.
+    pub(crate) looking: Arc<Mutex<()>>,
     known: RwLock<Option<Known>>,
+    /// When a client asked the repository for anything that needs the index; 0: not since the start.
+    asked: AtomicI64,
 }
 
 /// What is known.
@@ -28,12 +36,38 @@ pub(crate) struct Known {
     pub(crate) index: Index,
     /// The last row of the journal that is in it.
     pub(crate) last: Seq,
-    /// Its validator, as the upstream said it last.
-    pub(crate) etag: Option<String>,
-    /// When the upstream last proved it.
+    pub(crate) file: UpstreamFile,
+    /// When the upstream was last asked, and when it last proved it.
+    pub(crate) tried: Millis,
     pub(crate) checked: Millis,
     /// Why it could not be proven again since.
     pub(crate) failed: Option<Reason>,
+    /// A file without many of the names, and since when the upstream has it.
+    pub(crate) held_back: Option<HeldBack>,
+    /// The names in the rows after `changes_after`, for indexes that are made of this one.
+    changes: VecDeque<(Seq, Vec<String>)>,
+    changes_after: Seq,
+}
+
+/// What is known of the upstream's own file, of which our log has the lines.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct UpstreamFile {
+    /// What a continuation of it is verified with; `None`: only the whole file can be.
+    pub(crate) kept: Option<Kept>,
+    pub(crate) etag: Option<String>,
+    /// Whether its ETags look like an MD5 and are none.
+    pub(crate) opaque_etags: bool,
+    /// When the whole file was last sent, at most as often as it may be in an hour.
+    pub(crate) wholes: VecDeque<Millis>,
+}
+
+/// A file of the upstream that is not believed yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HeldBack {
+    pub(crate) sha256: [u8; 32],
+    pub(crate) since: Millis,
+    /// How many names it would take away.
+    pub(crate) names: usize,
 }
 
 impl Known {
@@ -41,25 +75,52 @@ impl Known {
     pub(crate) fn new(origin: Origin) -> Result<Self, Error> {
         let mut log = Log::default();
         let index = log.index()?;
-        let (listing, never) = (Listing::default(), Millis(i64::MIN));
-        Ok(Self { origin, listing, log, index, last: Seq(0), etag: None, checked: never, failed: None })
+        let (listing, never, file) = (Listing::default(), Millis(i64::MIN), UpstreamFile::default());
+        let (last, changes, changes_after) = (Seq(0), VecDeque::new(), Seq(0));
+        let (tried, checked, failed, held_back) = (never, never, None, None);
+        Ok(Self { origin, listing, log, index, last, file, tried, checked, failed, held_back, changes, changes_after })
     }
 
-    /// Adds lines that were first seen at `at`. `settle` must follow.
-    pub(crate) fn add(&mut self, lines: &str, at: Millis) -> Result<(), Error> {
+    /// Adds lines that were first seen at `at`; `first`: they are of the first body. [`Known::settle`] must follow.
+    pub(crate) fn add(&mut self, lines: &str, at: Millis, first: bool) -> Result<(), Error> {
         self.log.add(lines.as_bytes())?;
-        self.listing.add(lines, at);
+        self.listing.add(lines, at, first).map_err(|refusal: Refusal| Error::Unsupported(refusal.to_string()))
+    }
+
+    /// Makes the index of what was added, up to this row. `changed`: the names in it; `None`: they are not known.
+    pub(crate) fn settle(&mut self, last: Seq, changed: Option<Vec<String>>) -> Result<(), Error> {
+        (self.index, self.last) = (self.log.index()?, last);
+        match changed {
+            Some(names) => self.changes.push_back((last, names)),
+            None => (self.changes, self.changes_after) = (VecDeque::new(), last),
+        }
+        if self.changes.len() > CHANGES_MAX
+            && let Some((seq, _)) = self.changes.pop_front()
+        {
+            self.changes_after = seq;
+        }
         Ok(())
     }
 
-    /// Makes the index of what was added, up to this row.
-    pub(crate) fn settle(&mut self, last: Seq) -> Result<(), Error> {
-        (self.index, self.last) = (self.log.index()?, last);
-        Ok(())
+    /// The names that changed after this row; `None`: it is too long ago to tell.
+    pub(crate) fn changed_since(&self, through: Seq) -> Option<BTreeSet<String>> {
+        let later = self.changes.iter().filter(|(seq, _)| *seq > through);
+        (through >= self.changes_after).then(|| later.flat_map(|(_, names)| names.clone()).collect())
     }
 }
 
 impl FollowedIndex {
+    /// Notes that a client asked.
+    pub(crate) fn ask(&self, now: Millis) {
+        self.asked.fetch_max(now.0, Ordering::Relaxed);
+    }
+
+    /// Whether a client asked since.
+    pub(crate) fn was_asked_since(&self, since: Millis) -> bool {
+        let asked = self.asked.load(Ordering::Relaxed);
+        asked > 0 && asked >= since.0
+    }
+
     /// What `read` finds in what is known of this upstream; `None`: nothing is known of it yet.
     pub(crate) fn read<T>(&self, origin: Origin, read: impl FnOnce(&Known) -> T) -> Option<T> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);

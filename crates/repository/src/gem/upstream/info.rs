@@ -6,21 +6,21 @@ use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::info_rows::{self, InfoRow};
 use crate::gem::upstream::listing::Listed;
 use crate::index::document::Index;
+use crate::upstream::failure::Failure;
 use crate::upstream::fetch::file_by;
 use crate::upstream::proof::Proof;
 use crate::upstream::trace::FetchTrace;
 use crate::visible::next_change;
 use crate::visible::visible;
-use format::gem::info::render;
-use telemetry::{Event, Tick};
-
-/// The largest `/info` that is taken.
-const INFO_MAX_BYTES: u64 = 32 << 20;
+use format::gem::upstream::Info;
+use std::collections::HashSet;
+use store::Lane;
+use telemetry::{Event, Op, Reason, Tick};
 
 /// What an upstream says of the versions of a gem.
 #[derive(Debug)]
-pub(crate) struct Info {
-    pub(crate) body: String,
+pub(crate) struct Versions {
+    pub(crate) info: Info,
     pub(crate) rows: Vec<InfoRow>,
 }
 
@@ -38,27 +38,30 @@ impl RemoteGems<'_> {
 
     /// `/info/NAME`, as policy shows it.
     pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Found, Error> {
-        let Info { body, rows, .. } = self.whole_info(name, event).await?;
+        let Versions { info, rows } = self.whole_info(name, event).await?;
         let view = self.remote.repository.view(self.now());
         if view.rules.is_open() && view.as_of.is_none() {
-            return Ok(Found::Index(Index::of(body.into_bytes())));
+            return Ok(Found::Index(Index::of(info.body().to_vec())));
         }
-        let lines: Vec<&str> = visible(&rows, view).map(|seen| seen.entry().line.as_str()).collect();
-        Ok(Found::Index(Index { fresh_until: next_change(&rows, view), ..Index::of(render(lines)) }))
+        let seen: HashSet<&str> = visible(&rows, view).map(|seen| seen.entry().token.as_str()).collect();
+        let body = info.visible(|line| !seen.contains(line.token));
+        Ok(Found::Index(Index { fresh_until: next_change(&rows, view), ..Index::of(body.to_vec()) }))
     }
 
     /// What the upstream says of the versions of a gem, whatever policy shows of them.
-    pub(crate) async fn whole_info(self, name: &str, event: &mut Event) -> Result<Info, Error> {
+    pub(crate) async fn whole_info(self, name: &str, event: &mut Event) -> Result<Versions, Error> {
         let listed = self.listed(name, event).await?;
         let path = format!("info/{name}");
         let (file, began, mut trace) = (self.remote.repository.file(&path), Tick::now(), FetchTrace::default());
         let found = Box::pin(file_by(self.remote, &file, Proof::Md5(&listed.md5), &mut trace, event)).await;
         trace.finish(self.remote, began, &found, event);
         let content = found?;
-        let size = content.hashes.as_ref().map_or(u64::MAX, |hashes| hashes.size_bytes);
-        let text = (size <= INFO_MAX_BYTES).then(|| content.bytes()).flatten();
-        let body = text.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok()).ok_or(Error::GivenUp)?;
-        let rows = info_rows::read(name, &body, &listed, self.now());
-        Ok(Info { body, rows })
+        let read = move |(): &mut ()| content.bytes().map(Info::read);
+        let read = self.context.workers.run(Lane::Index, Op::PackageRead, event, read).await?.ok_or(Error::GivenUp)?;
+        let info = read.map_err(|refusal| {
+            Failure::new(Reason::UpstreamInvalid, format!("the upstream's `/info/{name}` is refused: {refusal}"))
+        })?;
+        let rows = info_rows::read(name, &info, &listed, self.now());
+        Ok(Versions { info, rows })
     }
 }

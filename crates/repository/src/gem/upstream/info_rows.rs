@@ -1,9 +1,10 @@
 //! The lines of an upstream's `/info`, as policy sees them.
 
 use crate::format::Format;
-use crate::gem::upstream::listing::Listed;
+use crate::gem::upstream::listing::{Listed, ListedVersion};
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::visible::Row;
+use format::gem::upstream::{Checksum, Info, Line};
 use std::collections::HashMap;
 use store::State;
 use telemetry::Millis;
@@ -14,40 +15,70 @@ pub(crate) struct InfoRow {
     pub(crate) name: String,
     /// `1.0`, `1.0-java`.
     pub(crate) token: String,
+    /// The version alone.
+    number: String,
     /// The line, without its newline.
     pub(crate) line: String,
-    pub(crate) since: Millis,
+    /// What the version needs, in the form of [`format::gem::dependencies::brief`].
+    pub(crate) brief: String,
+    /// The SHA-256 of the package.
+    pub(crate) checksum: Option<Checksum>,
+    /// When it was published, in seconds since the epoch, as the line says.
+    pub(crate) created_at: Option<i64>,
+    /// Since when it exists, as far as it is known.
+    pub(crate) since: Since,
 }
 
 impl Row for InfoRow {
     fn lifecycle(&self) -> (State, Millis, Millis) {
-        (State::Live, self.since, self.since)
+        let since = self.moment();
+        (State::Live, since, since)
     }
 
     fn coordinates(&self, format: Format) -> Option<PackageVersion<'_>> {
-        let number = self.token.split_once('-').map_or(self.token.as_str(), |(number, _)| number);
-        let (package, version) = (self.name.as_str().into(), number.into());
-        let row = PackageVersion { format, package, version, since: Since::FirstSeen(self.since), upstream: true };
-        Some(row)
+        let (package, version) = (self.name.as_str().into(), self.number.as_str().into());
+        Some(PackageVersion { format, package, version, since: self.since, upstream: true })
+    }
+}
+
+impl InfoRow {
+    /// Since when it exists.
+    pub(crate) fn moment(&self) -> Millis {
+        match self.since {
+            Since::Moment(since) | Since::FirstSeen(since) => since,
+            Since::Always | Since::Unknown => Millis(0),
+        }
     }
 }
 
 /// The lines of a body of `/info`. A version that the index does not list yet was first seen at `now`.
-pub(crate) fn read(name: &str, body: &str, listed: &Listed, now: Millis) -> Vec<InfoRow> {
-    let since: HashMap<&str, Millis> = listed.versions.iter().map(|version| (&*version.token, version.since)).collect();
-    let lines = body.lines().skip_while(|line| *line != "---").skip(1);
-    let row = |line: &str| {
-        let token = line.split(' ').next()?;
-        let since = since.get(token).copied().unwrap_or(now);
-        Some(InfoRow { name: name.to_owned(), token: token.to_owned(), line: line.to_owned(), since })
+pub(crate) fn read(name: &str, info: &Info, listed: &Listed, now: Millis) -> Vec<InfoRow> {
+    let listed: HashMap<&str, &ListedVersion> =
+        listed.versions.iter().map(|version| (version.token.as_str(), version)).collect();
+    let row = |line: Line<'_>| {
+        let created_at = line.created_at();
+        InfoRow {
+            name: name.to_owned(),
+            token: line.token.to_owned(),
+            number: line.number().to_owned(),
+            line: line.text.to_owned(),
+            brief: line.brief(),
+            checksum: line.checksum(),
+            created_at,
+            since: since(listed.get(line.token).copied(), created_at, now),
+        }
     };
-    lines.filter_map(row).collect()
+    info.lines().map(row).collect()
 }
 
-impl InfoRow {
-    /// The SHA-256 of the package, hexadecimal, where the line says it.
-    pub(crate) fn checksum(&self) -> Option<&str> {
-        let (_, keys) = self.line.split_once('|')?;
-        keys.split(',').find_map(|key| key.strip_prefix("checksum:"))
+/// Since when a version exists. What its upstream says is believed only of what it had when it was first seen: later it could say
+/// anything to escape a cooldown.
+fn since(listed: Option<&ListedVersion>, created_at: Option<i64>, now: Millis) -> Since {
+    match (listed, created_at) {
+        (Some(ListedVersion { from_start: true, .. }), Some(seconds)) => {
+            Since::Moment(Millis(seconds.saturating_mul(1000)).min(now))
+        }
+        (Some(listed), _) => Since::FirstSeen(listed.since),
+        (None, _) => Since::FirstSeen(now),
     }
 }

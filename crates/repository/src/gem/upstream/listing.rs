@@ -1,19 +1,29 @@
-//! What the lines of an upstream's `/versions` come to: the versions of each gem, and the MD5 of its `/info`.
+//! What the lines of an upstream's `/versions` come to: the versions of each gem, since when each is listed, and the MD5 of its `/info`.
 
-use std::collections::HashMap;
+use bytes::Bytes;
+use format::gem::info::moment;
+use format::gem::upstream::{Refusal, Versions};
 use telemetry::Millis;
 
+/// The text before the date in the first line.
+const CREATED: &str = "created_at: ";
+
 /// What the lines come to.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Listing {
-    gems: HashMap<Box<str>, Listed>,
+    log: Versions,
+    /// Where the lines of each moment begin, and when they were first seen.
+    seen: Vec<(usize, Millis)>,
+    /// The length of the first body, the end of its oldest part, and when that part was written.
+    first: usize,
+    oldest: usize,
+    written: Option<Millis>,
 }
 
-/// What the lines of one gem come to.
+/// What is listed of one gem.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Listed {
-    /// Its versions in the order in which they were listed, as `/versions` writes them: `1.0`, `1.0-java`. Each with the moment at which
-    /// it was first seen here.
+    /// Its versions in the order in which they were listed.
     pub(crate) versions: Vec<ListedVersion>,
     /// The MD5 of its `/info`, hexadecimal.
     pub(crate) md5: String,
@@ -22,59 +32,96 @@ pub(crate) struct Listed {
 /// One version that is listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ListedVersion {
-    pub(crate) token: Box<str>,
+    /// As `/versions` writes it: `1.0`, `1.0-java`.
+    pub(crate) token: String,
+    /// Since when it exists, as far as it is known.
     pub(crate) since: Millis,
+    /// Whether it was listed when the upstream was first seen. It may be older than `since` then.
+    pub(crate) from_start: bool,
+}
+
+impl Default for Listing {
+    fn default() -> Self {
+        Self { log: Versions::new(), seen: Vec::new(), first: 0, oldest: 0, written: None }
+    }
 }
 
 impl Listing {
-    /// Adds lines that were first seen at `at`.
-    pub(crate) fn add(&mut self, lines: &str, at: Millis) {
-        for line in lines.lines() {
-            let mut words = line.split(' ');
-            let (Some(name), Some(tokens), Some(md5)) = (words.next(), words.next(), words.next()) else { continue };
-            let gem = self.gems.entry(name.into()).or_default();
-            md5.clone_into(&mut gem.md5);
-            for token in tokens.split(',') {
-                match token.strip_prefix('-') {
-                    Some(gone) => gem.versions.retain(|version| *version.token != *gone),
-                    None if gem.versions.iter().any(|version| *version.token == *token) => {}
-                    None => gem.versions.push(ListedVersion { token: token.into(), since: at }),
-                }
-            }
-        }
+    /// The lines.
+    pub(crate) fn log(&self) -> &Versions {
+        &self.log
     }
 
-    /// The lines that bring what is listed here to what `lines` come to.
-    pub(crate) fn difference(&self, lines: &str) -> String {
-        let mut new = Listing::default();
-        new.add(lines, Millis(0));
-        let mut names: Vec<_> = new.gems.keys().chain(self.gems.keys()).collect();
-        names.sort();
-        names.dedup();
-        let (mut text, nothing) = (String::new(), Listed::default());
-        for name in names {
-            let (old, new) = (self.gems.get(name).unwrap_or(&nothing), new.gems.get(name).unwrap_or(&nothing));
-            let has = |listed: &Listed, token: &str| listed.versions.iter().any(|version| &*version.token == token);
-            let gone = old.versions.iter().filter(|version| !has(new, &version.token));
-            let came = new.versions.iter().filter(|version| !has(old, &version.token));
-            let mut tokens: Vec<String> = gone.map(|version| format!("-{}", version.token)).collect();
-            tokens.extend(came.map(|version| version.token.to_string()));
-            if tokens.is_empty() && old.md5 == new.md5 {
-                continue;
-            }
-            if tokens.is_empty() {
-                tokens.extend(new.versions.last().map(|version| version.token.to_string()));
-            }
-            let md5 = if new.md5.is_empty() { "6105347ebb9825ac754615ca55ff3b0c" } else { &new.md5 };
-            if !tokens.is_empty() {
-                text += &format!("{name} {} {md5}\n", tokens.join(","));
-            }
+    /// Adds lines that were first seen at `at`. `first`: they are of the first body.
+    pub(crate) fn add(&mut self, lines: &str, at: Millis, first: bool) -> Result<(), Refusal> {
+        self.seen.push((self.log.text().len(), at));
+        self.log.push(Bytes::copy_from_slice(lines.as_bytes()))?;
+        if first {
+            (self.first, self.oldest) = (self.log.text().len(), self.log.first_repeated());
+            let date = lines.lines().next().and_then(|line| line.strip_prefix(CREATED)).and_then(moment);
+            let date = date.map(|seconds| Millis(seconds.saturating_mul(1000)));
+            self.written = self.written.or(date.filter(|date| *date <= at));
         }
-        text
+        Ok(())
     }
 
     /// What is listed of a gem; `None`: its name was never listed.
     pub(crate) fn gem(&self, name: &str) -> Option<Listed> {
-        self.gems.get(name).cloned()
+        let (said, at) = self.log.said_at(name)?;
+        Some(self.listed(said, &at))
+    }
+
+    /// The names that were ever listed, in the order of their bytes, each with what `read` reads of it.
+    pub(crate) fn all<T>(&self, read: impl Fn(&str, &Listed) -> T) -> Vec<(String, T)> {
+        let mut all: Vec<(String, T)> = self
+            .log
+            .each_said_at()
+            .map(|(name, said, at)| {
+                let read = read(&name, &self.listed(said, &at));
+                (name, read)
+            })
+            .collect();
+        all.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        all
+    }
+
+    fn listed(&self, said: format::gem::upstream::Said, at: &[usize]) -> Listed {
+        let version = |(token, at): (String, &usize)| {
+            let (since, from_start) = self.since(*at);
+            ListedVersion { token, since, from_start }
+        };
+        Listed { versions: said.tokens.into_iter().zip(at).map(version).collect(), md5: said.md5 }
+    }
+
+    /// Since when the line at this offset exists, and whether it is of the first body.
+    fn since(&self, at: usize) -> (Millis, bool) {
+        let row = self.seen.partition_point(|(from, _)| *from <= at).saturating_sub(1);
+        let seen = self.seen.get(row).map_or(Millis(0), |(_, seen)| *seen);
+        let from_start = at < self.first;
+        (self.written.filter(|_| at < self.oldest).unwrap_or(seen), from_start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MD5: &str = "0123456789abcdef0123456789abcdef";
+
+    #[test]
+    fn a_version_is_as_old_as_the_file_that_listed_it_first_or_as_its_first_sight() {
+        let mut listing = Listing::default();
+        let first = format!("created_at: 2026-11-01T00:00:00Z\n---\na 1,2 {MD5}\nb 1 {MD5}\na 3 {MD5}\nc 1 {MD5}\n");
+        let (start, later) = (Millis(1_793_600_000_000), Millis(1_793_700_000_000));
+        listing.add(&first, start, true).unwrap();
+        listing.add(&format!("a -1,4 {MD5}\n"), later, false).unwrap();
+        let written = Millis(moment("2026-11-01T00:00:00Z").unwrap() * 1000);
+        let version = |token: &str, since, from_start| ListedVersion { token: token.into(), since, from_start };
+        let a = [version("2", written, true), version("3", start, true), version("4", later, false)];
+        assert_eq!(listing.gem("a").unwrap().versions, a);
+        assert_eq!(listing.gem("c").unwrap().versions, [version("1", start, true)]);
+        assert_eq!(listing.gem("d"), None);
+        let names: Vec<_> = listing.all(|_, gem| gem.versions.len());
+        assert_eq!(names, [("a".to_owned(), 3), ("b".to_owned(), 1), ("c".to_owned(), 1)]);
     }
 }

@@ -1,20 +1,28 @@
 //! A remote repository of gems: its upstream's `/versions` is followed, and everything else is answered by what that says.
 //!
-//! In reading order: [`index`] is what is known of the upstream's `/versions`, [`look`] asks the upstream for what is new of it, and
-//! [`rows`] keeps that in the journal. [`answer`] answers questions: [`info`] and [`download`] with files of the upstream, which the
+//! In reading order: [`look`] says when the upstream's `/versions` is looked at, [`follow`] does it and [`body`] reads what comes. [`rows`]
+//! keeps it in the journal, [`index`] in memory, and [`listing`] says what its lines come to. [`answer`] answers questions: [`info`] and [`download`] with files of the upstream, which the
 //! index proves. No name that the index does not list is ever asked for upstream.
 
 pub(crate) mod answer;
+pub(crate) mod body;
+pub(crate) mod dependencies;
 pub(crate) mod download;
+pub(crate) mod follow;
+pub(crate) mod gemspec;
 pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod info_rows;
 pub(crate) mod listing;
 pub(crate) mod look;
+pub(crate) mod names;
 pub(crate) mod rows;
+pub(crate) mod specs;
+pub(crate) mod view;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::gem::hosted::Hosted;
 use crate::gem::upstream::index::FollowedIndex;
 use crate::upstream::Remote;
 use telemetry::Millis;
@@ -24,6 +32,8 @@ use telemetry::Millis;
 pub(crate) struct RemoteGems<'a> {
     pub(crate) remote: &'a Remote,
     pub(crate) context: &'a Context,
+    /// The indexes that are made of its upstream's, and the cache of views.
+    pub(crate) local: Hosted<'a>,
     pub(crate) index: &'a FollowedIndex,
 }
 

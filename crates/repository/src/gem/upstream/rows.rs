@@ -21,9 +21,9 @@ const ROW_BYTES: usize = 1 << 20;
 pub(crate) struct IndexRow {
     /// Lines of `/versions`, each with its newline.
     pub(crate) lines: String,
-    /// Whether they are a part of the upstream's file as it has them. If not, they are what its lines come to in place of those before.
+    /// Whether they are what the upstream's own file had, or gained, byte for byte. If not, they say the same in other lines.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) appended: bool,
+    pub(crate) relayed: bool,
 }
 
 /// The rows of a repository, and the number of the last.
@@ -55,7 +55,7 @@ pub(crate) async fn read(remote: &Remote, through: Option<Seq>, event: &mut Even
 pub(crate) async fn write(
     remote: &Remote,
     lines: &str,
-    appended: bool,
+    relayed: bool,
     whole: bool,
     last: Seq,
     event: &mut Event,
@@ -63,7 +63,7 @@ pub(crate) async fn write(
     let (unit, repository) = (unit(remote), remote.repository.id);
     let unreadable = |source| Error::Unreadable { key: unit.clone(), source };
     let row = |(at, lines): (usize, &str)| {
-        let seen = serde_json::to_value(IndexRow { lines: lines.to_owned(), appended }).map_err(unreadable)?;
+        let seen = serde_json::to_value(IndexRow { lines: lines.to_owned(), relayed }).map_err(unreadable)?;
         Ok(Change::FirstSeen { repository, unit: unit.clone(), whole: whole && at == 0, seen })
     };
     let changes = parts(lines).enumerate().map(row).collect::<Result<Vec<_>, Error>>()?;

@@ -1,0 +1,95 @@
+//! The body of an answer for `/versions`, read and verified while it arrives.
+
+use crate::gem::upstream::index::UpstreamFile;
+use crate::upstream::failure::Failure;
+use crate::upstream::trouble::Trouble;
+use client::{Arriving, Conditions};
+use format::gem;
+use format::gem::upstream::{Begun, Kept, Look, Refusal, Response, Seen, Versions};
+use telemetry::{Event, Millis, Op, Reason};
+
+/// The path of the index.
+pub(crate) const PATH: &str = "versions";
+
+/// What an answer has.
+pub(crate) enum Body {
+    Unchanged,
+    /// A file, or what it continues with.
+    Read {
+        seen: Box<Seen>,
+        text: Versions,
+        is_whole: bool,
+    },
+}
+
+/// What is asked for: the continuation of what is known of the file, or all of it.
+pub(crate) fn conditions(file: &UpstreamFile, whole: bool) -> Conditions {
+    match &file.kept {
+        Some(kept) if !whole => {
+            Conditions { first_byte: kept.len().checked_sub(1), etag: file.etag.clone(), ..Conditions::default() }
+        }
+        _ => Conditions::default(),
+    }
+}
+
+/// Why an answer is none that has a body, or says that there is no other.
+pub(crate) fn failure(answer: &Arriving) -> Option<Failure> {
+    match answer.status() {
+        200 | 206 | 304 | 416 => None,
+        404 | 410 => {
+            let text =
+                "the upstream has no compact index (`/versions`), and upstreams without one are not supported yet";
+            Some(Failure::new(Reason::UpstreamInvalid, text.into()))
+        }
+        _ => Some(Failure::said(answer, None)),
+    }
+}
+
+/// Reads an answer to its end. The inner error says why it is not believed.
+pub(crate) async fn read(
+    answer: &mut Arriving,
+    kept: Option<&Kept>,
+    opaque_etags: bool,
+    event: &mut Event,
+) -> Result<Result<Body, Refusal>, Trouble> {
+    let encoded = answer.header("content-encoding").is_some_and(|coding| !coding.eq_ignore_ascii_case("identity"));
+    let response = Response {
+        status: answer.status(),
+        content_range: answer.header("content-range"),
+        etag: answer.header("etag"),
+        repr_digest: answer.header("repr-digest"),
+        digest: answer.header("digest"),
+        encoded,
+    };
+    let mut look = match Look::begin(kept, &response, opaque_etags) {
+        Ok(Begun::Unchanged) => return Ok(Ok(Body::Unchanged)),
+        Ok(Begun::Body(look)) => look,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    if encoded {
+        let text = "the upstream answered with a coding that was not asked for";
+        return Err(Failure::new(Reason::UpstreamInvalid, text.into()).into());
+    }
+    let is_whole = look.is_whole();
+    let mut text = if is_whole { Versions::new() } else { Versions::appended() };
+    while let Some(piece) = answer.next(event).await {
+        let piece = piece?;
+        let add = || {
+            let news = look.add(&piece)?.len();
+            text.push(piece.slice(piece.len() - news..))
+        };
+        if let Err(refusal) = event.time(Op::Hash, add) {
+            return Ok(Err(refusal));
+        }
+    }
+    let seen = match look.end() {
+        Ok(seen) => Box::new(seen),
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    Ok(Ok(Body::Read { seen, text, is_whole }))
+}
+
+/// A file that says what `file` says, in lines that clients can read.
+pub(crate) fn rendered(file: &Versions, now: Millis) -> Vec<u8> {
+    gem::versions::render(now.seconds(), file.sums())
+}

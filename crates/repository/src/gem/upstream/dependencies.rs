@@ -1,0 +1,37 @@
+//! The dependency API of a remote repository, from the lines of its upstream's `/info`.
+
+use crate::content::soonest;
+use crate::error::Error;
+use crate::gem::Found;
+use crate::gem::upstream::RemoteGems;
+use crate::visible::visible;
+use bytes::Bytes;
+use format::gem::dependencies::{self, Form, Piece};
+use telemetry::Event;
+
+impl RemoteGems<'_> {
+    /// What the visible versions of these gems need. A gem that is not listed has none. A gem that is, and of which nobody can tell, fails
+    /// the whole answer: an answer without it would say that there is no such gem.
+    pub(crate) async fn dependencies(
+        self,
+        names: Option<&[String]>,
+        form: Form,
+        event: &mut Event,
+    ) -> Result<Found, Error> {
+        self.ready(event).await?;
+        let Some(names) = names else { return Ok(Found::Dependencies([Bytes::new()].into(), form)) };
+        let (mut pieces, mut until) = (Vec::with_capacity(names.len()), None);
+        for name in names {
+            let info = match self.whole_info(name, event).await {
+                Ok(info) => info,
+                Err(Error::NoSuchPackage) => continue,
+                Err(error) => return Err(error),
+            };
+            let view = self.remote.repository.view(self.now());
+            let briefs: Vec<&str> = visible(&info.rows, view).map(|seen| seen.entry().brief.as_str()).collect();
+            until = soonest(until, crate::visible::next_change(&info.rows, view));
+            pieces.push(Piece::new(form, name, briefs));
+        }
+        Ok(Found::Dependencies(dependencies::list(form, pieces.iter()).into(), form))
+    }
+}

@@ -1,0 +1,55 @@
+//! A gemspec of an upstream's gem (`.rz`), made from the gem itself: that is verified, and some upstreams have gemspecs of only some gems.
+
+use crate::content::{Content, Grown, Source};
+use crate::error::Error;
+use crate::gem::Found;
+use crate::gem::upstream::RemoteGems;
+use crate::index::document::Index;
+use format::gem::{Limits, package, quick};
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use store::Lane;
+use telemetry::{Event, Op};
+
+impl RemoteGems<'_> {
+    /// The gemspec of the gem of this full name.
+    pub(crate) async fn gemspec(self, full_name: &str, event: &mut Event) -> Result<Found, Error> {
+        let row = self.version(full_name, event).await?;
+        let gem = whole(self.gem(full_name, event).await?).await?;
+        let published = row.created_at.unwrap_or(row.moment().seconds());
+        let make = move |(): &mut ()| package::read(gem, &Limits::default()).map(|gem| quick::render(&gem, published));
+        let made = self.context.workers.run(Lane::Index, Op::PackageRead, event, make).await??;
+        Ok(Found::Gemspec(Index::of(made)))
+    }
+}
+
+/// Reads a file that others read too, so its cursor is not used.
+struct SharedFile {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for SharedFile {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(to, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+/// The bytes of a file, once it has arrived.
+async fn whole(content: Content) -> Result<Box<dyn Read + Send>, Error> {
+    Ok(match content.source {
+        Source::Memory(bytes) => Box::new(Cursor::new(bytes)),
+        Source::File(file) => Box::new(SharedFile { file, at: 0 }),
+        Source::Growing(mut growing) => {
+            let ended = growing.grown.wait_for(|grown| !matches!(grown, Grown::Going(_))).await;
+            if !ended.is_ok_and(|grown| matches!(*grown, Grown::Whole(_))) {
+                return Err(Error::GivenUp);
+            }
+            Box::new(SharedFile { file: growing.file, at: 0 })
+        }
+    })
+}

@@ -1,0 +1,130 @@
+//! An upstream's index through a policy: which of its versions may be seen.
+
+use crate::content::soonest;
+use crate::error::Error;
+use crate::format::Format;
+use crate::gem::Found;
+use crate::gem::upstream::RemoteGems;
+use crate::gem::upstream::index::Known;
+use crate::gem::upstream::listing::Listed;
+use crate::gem::views::{ViewAnswer, ViewPart};
+use crate::index::document::Index;
+use crate::policy::package_version::{PackageVersion, Since};
+use crate::repository::Repository;
+use crate::visible::{Row, next_change, visible};
+use format::gem;
+use std::sync::Arc;
+use store::{Lane, State};
+use telemetry::{Event, Millis, Op};
+
+/// What was made through a policy, and from when on that shows something else.
+pub(crate) type Made = (ViewAnswer, Option<Millis>);
+
+/// One version of a gem as `/versions` lists it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TokenRow<'a> {
+    pub(crate) name: &'a str,
+    /// `1.0`, `1.0-java`.
+    pub(crate) token: &'a str,
+    pub(crate) since: Millis,
+}
+
+impl Row for TokenRow<'_> {
+    fn lifecycle(&self) -> (State, Millis, Millis) {
+        (State::Live, self.since, self.since)
+    }
+
+    fn coordinates(&self, format: Format) -> Option<PackageVersion<'_>> {
+        let number = self.token.split_once('-').map_or(self.token, |(number, _)| number);
+        let (package, version) = (self.name.into(), number.into());
+        Some(PackageVersion { format, package, version, since: Since::FirstSeen(self.since), upstream: true })
+    }
+}
+
+/// What may be seen of a gem.
+#[derive(Debug)]
+pub(crate) struct VisibleGem {
+    pub(crate) name: String,
+    /// The versions that may be seen.
+    pub(crate) tokens: Vec<String>,
+    /// Whether these are all.
+    pub(crate) all: bool,
+    /// The MD5 of the upstream's `/info`.
+    pub(crate) md5: String,
+}
+
+/// What may be seen of all gems.
+#[derive(Debug)]
+pub(crate) struct VisibleGems {
+    pub(crate) gems: Vec<VisibleGem>,
+    /// From when on something else may be seen.
+    pub(crate) until: Option<Millis>,
+}
+
+/// The versions of a gem as rows.
+pub(crate) fn token_rows<'a>(name: &'a str, gem: &'a Listed) -> Vec<TokenRow<'a>> {
+    gem.versions.iter().map(|version| TokenRow { name, token: &version.token, since: version.since }).collect()
+}
+
+impl RemoteGems<'_> {
+    /// What `read` finds in what is known of the upstream's index, once that is `ready`.
+    pub(crate) fn known<T>(self, read: impl FnOnce(&Known) -> T) -> Result<T, Error> {
+        self.index.read(self.remote.repository.origin, read).ok_or(Error::GivenUp)
+    }
+
+    /// What is listed of a gem now.
+    pub(crate) fn gem_now(self, name: &str) -> Option<Listed> {
+        self.index.gem(self.remote.repository.origin, name)
+    }
+
+    /// What may be seen of all gems.
+    pub(crate) async fn visible_gems(self, event: &mut Event) -> Result<VisibleGems, Error> {
+        let (repository, now) = (self.remote.repository.clone(), self.now());
+        let shared = repository.shared.clone();
+        let look = move |(): &mut ()| {
+            shared.followed.read(repository.origin, |known| {
+                let all = known.listing.all(|name, gem| visible_gem(&repository, name, gem, now));
+                let until = all.iter().filter_map(|(_, (_, until))| *until).min();
+                VisibleGems { gems: all.into_iter().map(|(_, (gem, _))| gem).collect(), until }
+            })
+        };
+        let seen = self.context.workers.run(Lane::Index, Op::IndexRender, event, look).await?;
+        seen.ok_or(Error::GivenUp)
+    }
+
+    /// `/versions` through a policy.
+    pub(crate) async fn visible_versions(self, event: &mut Event) -> Result<Found, Error> {
+        let make = async |event: &mut Event| {
+            let VisibleGems { gems, until } = self.visible_gems(event).await?;
+            let created = self.remote.repository.record.created.seconds();
+            let render = move |(): &mut ()| Index::of(gem::versions::render(created, gems.iter().map(line)));
+            let index = self.context.workers.run(Lane::Index, Op::IndexRender, event, render).await?;
+            Ok((Found::Index(Index { fresh_until: until, ..index }).into(), until))
+        };
+        self.local.once(ViewPart::Versions, self.now(), event, make).await?.found()
+    }
+}
+
+/// What may be seen of a gem, and from when on something else.
+fn visible_gem(repository: &Arc<Repository>, name: &str, gem: &Listed, now: Millis) -> (VisibleGem, Option<Millis>) {
+    let (rows, view) = (token_rows(name, gem), repository.view(now));
+    let tokens: Vec<String> = visible(&rows, view).map(|seen| seen.entry().token.to_owned()).collect();
+    let all = tokens.len() == rows.len();
+    let seen = VisibleGem { name: name.to_owned(), tokens, all, md5: gem.md5.clone() };
+    (seen, soonest(None, next_change(&rows, view)))
+}
+
+/// The line of a gem. Clients compare the MD5 only with that of the file that they have, to decide whether to ask. So where versions are
+/// hidden, any digits do that change whenever the file may have changed.
+fn line(gem: &VisibleGem) -> String {
+    let VisibleGem { name, tokens, all, md5 } = gem;
+    match (tokens.is_empty(), all) {
+        (true, _) => gem::versions::tombstone(name, &gem::info::md5_hex(&gem::info::render([""; 0]))),
+        (false, true) => format!("{name} {} {md5}", tokens.join(",")),
+        (false, false) => {
+            let tokens = tokens.join(",");
+            let provisional = gem::info::md5_hex(format!("{name} {tokens} {md5}").as_bytes());
+            format!("{name} {tokens} {provisional}")
+        }
+    }
+}
