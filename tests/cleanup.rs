@@ -288,6 +288,9 @@ fn the_command_line_plans_without_yes_and_purges_only_with_it() {
     let (said, code) = run("cleanup");
     assert!(code == Some(0) && said.contains("keep_versions removes 3") && said.contains("frees "), "{said}");
     assert_eq!(versions(&world).len(), 5);
+    let (said, code) = run("cleanup gems nothing --yes");
+    assert!(code == Some(1) && said.contains("there is no repository `nothing`"), "{said}");
+    assert_eq!(versions(&world).len(), 5, "a wrong name is refused before the first cleanup");
     let (said, code) = run("cleanup gems --yes --json");
     assert_eq!(
         (code, serde_json::from_str::<Value>(&said).unwrap()["applied"].clone()),

@@ -5,6 +5,7 @@ use super::context::Context;
 use super::failure::plain;
 use super::frees;
 use super::progress::Bar;
+use format::percent::segment;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::Progress;
@@ -70,10 +71,17 @@ impl Cleanup {
     }
 }
 
-/// One call for each repository, so that there is progress to show.
+/// A plan is one call: bytes that several repositories keep come free only with the last of them. A cleanup is one call for each
+/// repository, so that there is progress to show; a wrong name is refused before the first of them.
 fn cleanup(api: &Api, names: Vec<String>, apply: bool) -> Result<Value, anyhow::Error> {
     let call = |names: &[String]| api.post("/api/v1/cleanup", &json!({ "repositories": names, "apply": apply }));
     let names = if names.is_empty() { with_rules(api)? } else { names };
+    if !apply {
+        return call(&names);
+    }
+    for name in &names {
+        api.get(&format!("{REPOSITORIES}/{}", segment(name)))?;
+    }
     let (bar, total) = (Bar::new(), names.len() as u64);
     let (mut plans, mut bytes, mut on) = (Vec::new(), 0, None);
     for (done, name) in (0..).zip(&names) {
