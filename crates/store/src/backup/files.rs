@@ -135,6 +135,7 @@ impl<'a> Transfer<'a> {
 
     /// Links or copies to a path, whatever is there.
     fn place(&self, from: &Path, path: &Path, to: &NestedFile) -> Result<Outcome, Error> {
+        let mut has_folders = false;
         loop {
             let link = self.link.load(Ordering::Relaxed);
             let placed = if link { std::fs::hard_link(from, path) } else { copy(from, path) };
@@ -142,7 +143,11 @@ impl<'a> Transfer<'a> {
             match error.kind() {
                 ErrorKind::AlreadyExists => RealDisk.unlink(path).map_err(Error::io("remove", path))?,
                 ErrorKind::NotFound if !from.exists() => return Ok(Outcome::Missing),
-                ErrorKind::NotFound if !to.inner.is_dir() => make_folders(to)?,
+                // Also where they are there by now: the other thread may just have made them.
+                ErrorKind::NotFound if !has_folders => {
+                    make_folders(to)?;
+                    has_folders = true;
+                }
                 // Another file system, or one without hard links.
                 _ if link && is_refusal(&error) => self.link.store(false, Ordering::Relaxed),
                 // This file has as many links as it can have.

@@ -2,11 +2,12 @@
 
 use super::same::assert_same;
 use super::{job, keep, open, publication};
+use crate::backup::Transfer;
 use crate::disk::{Disk, RealDisk};
 use crate::suite::{R, batch, withdraw};
 use crate::{
-    Arrival, BackedUp, CachedFile, CachedPath, Error, Hashes, Held, Layout, Origin, Restored, Seq, Sqlite, Store,
-    backup, check, restore,
+    Arrival, BackedUp, CachedFile, CachedPath, Digest, Error, Hashes, Held, Layout, Origin, Restored, Seq, Sqlite,
+    Store, backup, check, restore,
 };
 use bytes::Bytes;
 use std::io::Read as _;
@@ -246,4 +247,25 @@ async fn cached_files_of_upstreams_are_backed_up_on_demand_and_served_after_a_re
     assert_eq!(read, large);
     assert_eq!(back_up(&folders).cached_files, 0);
     assert!(!folders.target.join("cached").exists() && !folders.target.join("cache.sqlite").exists());
+}
+
+#[test]
+fn two_threads_may_need_the_same_new_folder_at_once() {
+    let folders = folders();
+    let (from, to) = (Layout::new(&folders.data), Layout::new(&folders.target));
+    std::fs::create_dir_all(to.blobs_by_digest()).unwrap();
+    // Each thread takes 256: both come to each of the 256 folders at about the same time.
+    let digest = |last: u8, inner: u8| {
+        let mut digest = Digest([last; 32]);
+        [digest.0[0], digest.0[1]] = [0, inner];
+        digest
+    };
+    let wanted: Vec<_> = (0..2).flat_map(|last| (0..=255).map(move |inner| (digest(last, inner), 1))).collect();
+    for (digest, _) in &wanted {
+        let place = from.blob(digest);
+        std::fs::create_dir_all(&place.inner).unwrap();
+        std::fs::write(&place.file, "b").unwrap();
+    }
+    let done = Transfer::new(&from, &to, true).blobs(&wanted, &[], &mut |_| ()).unwrap();
+    assert_eq!((done.new_blobs, done.missing.len()), (512, 0));
 }
