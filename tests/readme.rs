@@ -1,9 +1,13 @@
 //! The README's first push, word for word: what a newcomer types is what this runs.
 
-use crate::world::{Client, Ruby, World};
+use crate::world::{Client, FIRST, Gem, Ruby, World};
+use serde_json::json;
 use std::path::Path;
 
-crate::world::with_each_client!([the_first_push_of_the_readme_works_as_it_is_written]);
+crate::world::with_each_client!([
+    the_first_push_of_the_readme_works_as_it_is_written,
+    the_first_minute_of_a_ruby_team_works_as_it_is_written,
+]);
 
 /// The shell of a section, all its blocks in one.
 fn script(section: &str) -> String {
@@ -26,6 +30,26 @@ fn the_first_push_of_the_readme_works_as_it_is_written(client: Client) {
     {
         assert!(said.contains(expected), "{said}");
     }
+}
+
+fn the_first_minute_of_a_ruby_team_works_as_it_is_written(client: Client) {
+    let (upstream, world) = (World::start(), World::start());
+    upstream.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    let change = json!({"remote": {"urls": [upstream.url(FIRST)]}});
+    world.admin().patch_json("/api/v1/repositories/rubygems", &change).expect(200);
+    let script = script("A Ruby team's first minute\n");
+    assert_eq!(script.matches("http://127.0.0.1:8080/repository/rubygems").count(), 1, "{script}");
+    assert_eq!(script.lines().count(), 1, "{script}");
+    let script =
+        script.replace("http://127.0.0.1:8080/repository/rubygems", world.url("rubygems").trim_end_matches('/'));
+
+    let machine = Ruby::with(client);
+    machine.shell("", &script).good();
+    let app = machine.app("app", "", "gem 'lamp'");
+    app.file("Gemfile", "source Gem.default_sources.first\ngem 'lamp'\n");
+    app.bundle(&["install"]).good();
+    assert_eq!(app.ruby("require 'lamp'; puts Lamp::VERSION"), "1.0.0\n");
+    assert!(!app.lock().contains(&world.address().to_string()), "{}", app.lock());
 }
 
 #[test]

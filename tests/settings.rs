@@ -1,6 +1,6 @@
 //! The settings of repositories, as the API takes them and keeps them, and in which words it refuses them.
 
-use crate::world::{FIRST, World, write};
+use crate::world::{FIRST, Says, Upstream, World, write};
 use serde_json::{Value, json};
 
 const REPOSITORIES: &str = "/api/v1/repositories";
@@ -98,7 +98,10 @@ fn a_change_names_what_it_changes_and_null_takes_away() {
 
 #[test]
 fn a_new_folder_has_repositories_and_the_upstream_that_somebody_set() {
-    let mut world = World::start_with(&[("DAYLIGHT_UPSTREAM_MAVEN_CENTRAL", "http://127.0.0.1:9/maven2/")]);
+    let mut world = World::start_with(&[
+        ("DAYLIGHT_UPSTREAM_MAVEN_CENTRAL", "http://127.0.0.1:9/maven2/"),
+        ("DAYLIGHT_UPSTREAM_RUBYGEMS", "http://127.0.0.1:9/gems/"),
+    ]);
     let all = |world: &World| world.admin().get(REPOSITORIES).expect(200).json()["repositories"].clone();
     let shown: Vec<Value> =
         all(&world).as_array().unwrap().iter().map(|one| json!([one["name"], one["kind"], one["versions"]])).collect();
@@ -108,17 +111,22 @@ fn a_new_folder_has_repositories_and_the_upstream_that_somebody_set() {
         json!(["maven-central", "remote", null]),
         json!(["maven-releases", "hosted", "releases"]),
         json!(["maven-snapshots", "hosted", "snapshots"]),
+        json!(["rubygems", "remote", null]),
     ];
     assert_eq!(shown, expected);
-    let urls = |world: &World| {
-        world.admin().get(&format!("{REPOSITORIES}/maven-central")).expect(200).json()["remote"]["urls"].clone()
+    let of = |world: &World, name: &str| {
+        world.admin().get(&format!("{REPOSITORIES}/{name}")).expect(200).json()["remote"]["urls"].clone()
     };
+    let urls = |world: &World| of(world, "maven-central");
     assert_eq!(urls(&world), json!(["http://127.0.0.1:9/maven2"]));
+    assert_eq!(of(&world, "rubygems"), json!(["http://127.0.0.1:9/gems"]));
     // What is set holds at every start; mirrors that were added stay.
     let change = json!({"remote": {"urls": ["http://127.0.0.1:8", "http://127.0.0.1:7"]}});
     world.admin().patch_json(&format!("{REPOSITORIES}/maven-central"), &change).expect(200);
+    world.admin().patch_json(&format!("{REPOSITORIES}/rubygems"), &change).expect(200);
     world.stop();
     world.resume();
+    assert_eq!(of(&world, "rubygems"), json!(["http://127.0.0.1:9/gems", "http://127.0.0.1:7"]));
     assert_eq!(urls(&world), json!(["http://127.0.0.1:9/maven2", "http://127.0.0.1:7"]));
     // Whoever took it away is not given it again.
     let central = format!("{REPOSITORIES}/maven-central");
@@ -127,9 +135,50 @@ fn a_new_folder_has_repositories_and_the_upstream_that_somebody_set() {
     let others = json!({"members": ["maven-releases", "maven-snapshots"]});
     world.admin().patch_json(&format!("{REPOSITORIES}/maven"), &others).expect(200);
     world.admin().ask("DELETE", &format!("{central}?confirm=maven-central"), &[], b"").expect(200);
+    world.admin().ask("DELETE", &format!("{REPOSITORIES}/rubygems?confirm=rubygems"), &[], b"").expect(200);
     world.stop();
     world.resume();
     assert_eq!(all(&world).as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn the_remote_for_gems_of_a_new_folder_waits_for_an_upstream_and_calls_nobody_before_it_is_asked() {
+    let mut world = World::start_in_conformance(&[]);
+    let path = format!("{REPOSITORIES}/rubygems");
+    assert_eq!(world.admin().get(&path).expect(200).json()["remote"], json!({"urls": []}));
+    world.anon().get("/repository/rubygems/").expect(200);
+    let refused = world.anon().get("/repository/rubygems/versions");
+    assert!(refused.status >= 500 && refused.text().contains("not set up rightly"), "{}", refused.text());
+    // Its other settings can be set before, and it cannot lose its upstream again.
+    world.admin().patch_json(&path, &json!({"policy": {"deny": ["oil"]}})).expect(200);
+    let empty = json!({"remote": {"urls": []}});
+    let problem = world.admin().patch_json(&path, &empty).expect(400).json();
+    assert_eq!(problem["detail"], "`remote.urls` has 1 to 8 URLs, not 0");
+    let added = json!({"name": "paid", "format": "gem", "remote": {"missing_s": 7}});
+    world.admin().post_json(REPOSITORIES, &added).expect(400);
+    world.stop();
+    world.resume();
+
+    let upstream = Upstream::start();
+    upstream.says(
+        "/versions",
+        Says::bytes("created_at: 2026-11-01T00:00:00Z\n---\nlamp 1.0 0123456789abcdef0123456789abcdef\n"),
+    );
+    world.admin().patch_json(&path, &json!({"remote": {"urls": [upstream.url()]}})).expect(200);
+    // Whenever the time is set, the regular work is done.
+    let set_time = |moment: &str| {
+        let path = format!("/repository/{FIRST}/set_time");
+        world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
+    };
+    for moment in ["2026-11-02T12:00:00Z", "2026-11-02T13:00:00Z", "2026-11-03T13:00:00Z"] {
+        set_time(moment);
+    }
+    assert_eq!(upstream.total(), 0);
+    assert!(world.anon().get("/repository/rubygems/versions").expect(200).text().contains("\nlamp 1.0 "));
+    assert_eq!(upstream.total(), 1);
+    // From then on it is followed.
+    set_time("2026-11-03T14:00:00Z");
+    upstream.await_count("/versions", 2);
 }
 
 const DECLARED: &str = r#"

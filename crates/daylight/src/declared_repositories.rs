@@ -1,7 +1,7 @@
 //! Applies the repositories that the configuration declares, at each start and on each reload.
 
 use crate::config::{DeclaredRepository, Upstream, UpstreamUrl};
-use crate::first_start::MAVEN_CENTRAL;
+use crate::first_start::{MAVEN_CENTRAL, RUBYGEMS};
 use crate::settings_patch::credential_guard;
 use format::gem::info::FormatVersion;
 use repository::RepositoryRecord;
@@ -36,22 +36,27 @@ pub(crate) async fn apply(
     Ok(())
 }
 
-/// Sets the upstream of the default remote repository, if it still exists and the settings name an upstream. The default of a newer
+/// Sets the upstreams of the default remote repositories, if those still exist and the settings name an upstream. The default of a newer
 /// version does not change an existing repository.
-pub(crate) async fn set_default_upstream(
+pub(crate) async fn set_default_upstreams(
     upstream: &Upstream,
     repositories: &Repositories,
     log: &Log,
     event: &mut Event,
 ) -> Result<(), Error> {
-    let UpstreamUrl(url) = &upstream.maven_central;
-    if upstream.maven_central == UpstreamUrl::maven_central() {
-        return Ok(());
+    let maven_central = Some(&upstream.maven_central).filter(|url| **url != UpstreamUrl::maven_central());
+    let named = [(MAVEN_CENTRAL, "maven", maven_central), (RUBYGEMS, "gem", upstream.rubygems.0.as_ref())];
+    for (name, format, url) in named {
+        let Some(UpstreamUrl(url)) = url else { continue };
+        // A repository of another format only has the same name.
+        let change =
+            |record: &mut RepositoryRecord| if record.format == format { set_first_url(record, url) } else { Ok(()) };
+        match set(name, change, repositories, log, event).await {
+            Ok(_) | Err(Error::NoSuchRepository(_)) => {}
+            Err(error) => return Err(error),
+        }
     }
-    match set(MAVEN_CENTRAL, |record| set_first_url(record, url), repositories, log, event).await {
-        Ok(_) | Err(Error::NoSuchRepository(_)) => Ok(()),
-        Err(error) => Err(error),
-    }
+    Ok(())
 }
 
 /// Changes the settings of an existing repository. Nobody can be asked here, so if the upstream gets another URL, the verified releases
@@ -89,12 +94,18 @@ async fn set(
 /// Sets the first URL of an upstream, unless that would send credentials to another host.
 fn set_first_url(record: &mut RepositoryRecord, url: &str) -> Result<(), Error> {
     let before = record.clone();
-    if let Some(at) = record.remote.as_mut().and_then(|remote| remote.urls.first_mut()) {
-        url.clone_into(at);
+    if let Some(remote) = record.remote.as_mut() {
+        match remote.urls.first_mut() {
+            Some(at) => url.clone_into(at),
+            None => remote.urls.push(url.to_owned()),
+        }
     }
-    let hint = "start without `upstream.maven_central`, then `daylight repo set maven-central --remote URL --credentials \
-                REFERENCE` says what is for that host (`none`: nothing)";
-    Ok(credential_guard::check_hosts(&before, record, &|_| false, hint)?)
+    let (name, setting) = (&before.name, before.name.replace('-', "_"));
+    let hint = format!(
+        "start without `upstream.{setting}`, then `daylight repo set {name} --remote URL --credentials REFERENCE` says what is for \
+         that host (`none`: nothing)"
+    );
+    Ok(credential_guard::check_hosts(&before, record, &|_| false, &hint)?)
 }
 
 async fn apply_one(

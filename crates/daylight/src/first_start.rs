@@ -10,8 +10,10 @@ use repository::{Repositories, VersionPolicy};
 use store::{CommitError, Expect, RepositoryKind, Seq, Store};
 use telemetry::{Event, Millis};
 
-/// The name of the first remote repository.
+/// The name of the first remote repository of Maven.
 pub(crate) const MAVEN_CENTRAL: &str = "maven-central";
+/// The name of the first remote repository of gems.
+pub(crate) const RUBYGEMS: &str = "rubygems";
 /// The name of the first group.
 const MAVEN: &str = "maven";
 /// The name of the admin token.
@@ -79,19 +81,21 @@ pub(crate) async fn prepare(
 pub(crate) fn first_repositories(info_format: FormatVersion, upstream: &Upstream) -> Vec<RepositoryRecord> {
     let hosted = |name, format| RepositoryRecord::new(name, format, RepositoryKind::Hosted, Millis(0));
     let versions = |policy: VersionPolicy| Some(policy.as_str().to_owned());
-    let remote = RemoteRecord { urls: vec![upstream.maven_central.0.clone()], ..RemoteRecord::default() };
+    let remote = |name, format, urls| RepositoryRecord {
+        remote: Some(Box::new(RemoteRecord { urls, ..RemoteRecord::default() })),
+        ..RepositoryRecord::new(name, format, RepositoryKind::Remote, Millis(0))
+    };
+    let gems = upstream.rubygems.0.iter().map(|url| url.0.clone()).collect();
     let mut all = vec![
         RepositoryRecord { info_format: Some(info_format.as_str().to_owned()), ..hosted("gems-private", "gem") },
         RepositoryRecord { versions: versions(VersionPolicy::Releases), ..hosted("maven-releases", "maven") },
         RepositoryRecord { versions: versions(VersionPolicy::Snapshots), ..hosted("maven-snapshots", "maven") },
-        RepositoryRecord {
-            remote: Some(Box::new(remote)),
-            ..RepositoryRecord::new(MAVEN_CENTRAL, "maven", RepositoryKind::Remote, Millis(0))
-        },
+        remote(MAVEN_CENTRAL, "maven", vec![upstream.maven_central.0.clone()]),
     ];
     let group = RepositoryRecord::new(MAVEN, "maven", RepositoryKind::Group, Millis(0));
     let members = all.iter().filter(|record| record.format == group.format).map(|record| record.name.clone()).collect();
     all.push(RepositoryRecord { members, ..group });
+    all.push(remote(RUBYGEMS, "gem", gems));
     all
 }
 

@@ -218,7 +218,7 @@ async fn open_repositories(
         let first =
             first_start::prepare(store, admin_token, first_repositories, &repositories, &access, from, &mut event)
                 .await?;
-        declared_repositories::set_default_upstream(&settings.upstream, &repositories, log, &mut event).await?;
+        declared_repositories::set_default_upstreams(&settings.upstream, &repositories, log, &mut event).await?;
         declared_repositories::apply(&settings.repositories, &repositories, info_format, log, &mut event).await?;
         store.begin_uses(clock.now(), &mut event).await?;
         conformance::prepare(settings, &access, &repositories, &mut event).await?;

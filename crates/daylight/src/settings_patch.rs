@@ -4,8 +4,8 @@
 use crate::config::references::References;
 use crate::duration;
 use format::gem::info::FormatVersion;
-use repository::RepositoryRecord;
 use repository::{BadSetting, Error, Format, FormerFiles, Ownership, Protocol};
+use repository::{RemoteRecord, RepositoryRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -162,7 +162,12 @@ impl SettingsPatch {
             record.members.clone_from(members);
         }
         if let Some(changes) = &self.remote {
-            record.remote = Some(merge("remote", &record.remote.take().unwrap_or_default(), changes)?);
+            let (is_new, before) = (record.remote.is_none(), record.remote.take().unwrap_or_default());
+            let after: Box<RemoteRecord> = merge("remote", &before, changes)?;
+            if after.urls.is_empty() && (is_new || changes.contains_key("urls")) {
+                return Err(BadSetting::count_of_urls(0).into());
+            }
+            record.remote = Some(after);
         }
         if let Some(versions) = &self.versions {
             record.versions = Some(versions.clone());

@@ -12,6 +12,9 @@ pub struct BadSetting {
 }
 
 impl BadSetting {
+    /// Most URLs of one remote repository: the upstream and its mirrors.
+    pub(crate) const URLS_MAX: usize = 8;
+
     /// What is wrong, and what would be right.
     pub fn new(text: impl Into<String>, hint: &str) -> Self {
         Self { text: text.into(), hint: hint.to_owned() }
@@ -22,6 +25,12 @@ impl BadSetting {
         let text = format!("`{name}` is a setting of {whose}");
         let (kind, format) = (record.kind.as_str(), &record.format);
         Self::new(text, &format!("`{}` is a {kind} repository of format {format}: leave it out", record.name))
+    }
+
+    /// The number of URLs of a remote repository.
+    pub fn count_of_urls(count: usize) -> Self {
+        let text = format!("`remote.urls` has 1 to {} URLs, not {count}", Self::URLS_MAX);
+        Self::new(text, "the upstream first, then its mirrors")
     }
 
     /// Refuses a number outside of a range.

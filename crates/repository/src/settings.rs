@@ -14,8 +14,6 @@ use crate::upstream::checksum_policy::ChecksumPolicy;
 use store::RepositoryKind;
 use telemetry::Event;
 
-/// Most URLs of one remote repository: the upstream and its mirrors.
-const URLS_MAX: usize = 8;
 /// Most members of one group.
 const MEMBERS_MAX: usize = 100;
 /// Longest URL, reference or path, in bytes.
@@ -106,9 +104,9 @@ fn members(record: &RepositoryRecord) -> Result<(), Error> {
 }
 
 fn upstream(remote: &mut RemoteRecord) -> Result<(), BadSetting> {
-    if remote.urls.is_empty() || remote.urls.len() > URLS_MAX {
-        let text = format!("`remote.urls` has 1 to {URLS_MAX} URLs, not {}", remote.urls.len());
-        return Err(BadSetting::new(text, "the upstream first, then its mirrors"));
+    // Without a URL it waits for one. Only a new data folder has such a repository: a change that names URLs names one at least.
+    if remote.urls.len() > BadSetting::URLS_MAX {
+        return Err(BadSetting::count_of_urls(remote.urls.len()));
     }
     for url in &mut remote.urls {
         *url = base("remote.urls", url, &["https", "http"])?;

@@ -3,7 +3,6 @@
 use super::error::Error;
 use super::key::KeySpec;
 use super::references::References;
-use super::retired;
 use super::spelling::nearest;
 use client::Secret;
 use std::collections::BTreeMap;
@@ -88,18 +87,14 @@ impl Environment {
         if number(PASSED_TO) == Some(id) { number(PASSED_COUNT).unwrap_or(0) } else { 0 }
     }
 
-    /// Refuses variables with the prefix of a section that are no keys. Returns a warning for each key of a former version, and for
-    /// each likely misspelling of a variable of ours, such as `DAYLIGHT_ADMIN_TOKN`: other variables may belong to other programs.
+    /// Refuses variables with the prefix of a section that are no keys. Other variables may belong to other programs; returns a warning
+    /// for each that is a likely misspelling of ours, such as `DAYLIGHT_ADMIN_TOKN`.
     pub(super) fn refuse_unknown(&self, keys: &[KeySpec]) -> Result<Vec<String>, Error> {
         let variables: Vec<String> = keys.iter().map(KeySpec::variable).collect();
         let known = || variables.iter().map(String::as_str).chain(OTHERS);
         let mut warnings = Vec::new();
         let ours = self.variables.keys().filter(|name| !PASSED.contains(&name.as_str()));
         for name in ours.filter(|name| !known().any(|known| known == *name)) {
-            if retired::is_variable(name) {
-                warnings.push(retired::warning("environment", name));
-                continue;
-            }
             if in_a_section(name, keys) {
                 let nearest = nearest(name, known());
                 return Err(Error::Unknown { place: "environment".to_owned(), name: name.clone(), nearest });

@@ -4,7 +4,6 @@
 use super::error::Error;
 use super::key::KeySpec;
 use super::repositories::{self, DeclaredRepository};
-use super::retired;
 use super::spelling::nearest;
 use std::path::Path;
 use toml::Spanned;
@@ -31,7 +30,6 @@ pub(super) struct FileValue {
 pub(super) struct FileContents {
     pub(super) values: Vec<FileValue>,
     pub(super) repositories: Vec<DeclaredRepository>,
-    pub(super) warnings: Vec<String>,
 }
 
 /// Reads and parses the file.
@@ -72,10 +70,6 @@ fn parse(name: &str, text: &str, keys: &[KeySpec]) -> Result<FileContents, Error
         };
         for (key, value) in body {
             let at = key.span().start;
-            if retired::is_key(name, key.get_ref()) {
-                contents.warnings.push(retired::warning(&place(at), &format!("{name}.{}", key.get_ref())));
-                continue;
-            }
             let spec = spec(keys, name, key.get_ref(), &place(at))?;
             contents.values.push(file_value(spec, value, line(at), &place(at))?);
         }

@@ -19,7 +19,7 @@ pub(super) struct KeySpec {
 impl KeySpec {
     /// The variable that sets it: `DAYLIGHT_SECTION_KEY`.
     pub(super) fn variable(&self) -> String {
-        variable(self.section, self.name)
+        format!("DAYLIGHT_{}_{}", self.section, self.name).to_uppercase()
     }
 
     /// The form of its value with the limits, for messages.
@@ -29,9 +29,4 @@ impl KeySpec {
             None => self.expects.to_owned(),
         }
     }
-}
-
-/// The variable that sets a key of this section and name.
-pub(super) fn variable(section: &str, name: &str) -> String {
-    format!("DAYLIGHT_{section}_{name}").to_uppercase()
 }

@@ -7,7 +7,7 @@ use super::references::References;
 use super::repositories::DeclaredRepository;
 use super::shares::Shares;
 use super::sources::{DEFAULT_DATA, Sources};
-use super::value::{AccessLog, Networks, Prefix, PublicUrl, UpstreamUrl, Value};
+use super::value::{AccessLog, Networks, OptionalUpstream, Prefix, PublicUrl, UpstreamUrl, Value};
 use client::Secret;
 use front::ClientFrom;
 use std::net::SocketAddr;
@@ -170,6 +170,8 @@ keys! {
     upstream: Upstream {
         /// URL of what `maven-central` stands for.
         maven_central: UpstreamUrl = |_| (UpstreamUrl::maven_central(), "a public mirror of it that holds all of it".into());
+        /// URL of the gem index that `rubygems` stands for. Without it `rubygems` has no upstream.
+        rubygems: OptionalUpstream = |_| (OptionalUpstream::default(), "whose gems are trusted is a decision of yours".into());
         /// Bytes of the disk that one repository may take to remember what was first seen of its upstream, and when; versions
         /// that are seen after that count as young, and are not told as of a moment.
         first_seen_bytes: u64 = |_| (64 << 20, "some 1,000,000 versions, or 100,000 files that are each seen alone".into()), 65_536..=1_099_511_627_776;

@@ -12,7 +12,6 @@ mod keys;
 mod machine;
 pub(crate) mod references;
 mod repositories;
-mod retired;
 mod shares;
 mod sources;
 mod spelling;
@@ -29,7 +28,7 @@ pub(crate) use repositories::toml;
 pub(crate) use shares::FORM_BYTES;
 pub use shares::Shares;
 pub use sources::{Entry, Flag, Origin};
-pub use value::{AccessLog, Networks, Prefix, PublicUrl, UpstreamUrl};
+pub use value::{AccessLog, Networks, OptionalUpstream, Prefix, PublicUrl, UpstreamUrl};
 
 use keys::KEYS;
 use sources::Sources;

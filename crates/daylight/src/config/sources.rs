@@ -95,10 +95,9 @@ impl<'a> Sources<'a> {
         environment: &'a Environment,
         path: Option<&Path>,
     ) -> Result<Self, Error> {
-        let mut warnings = environment.refuse_unknown(keys)?;
+        let warnings = environment.refuse_unknown(keys)?;
         let file = path.map(|path| file::read(path, keys)).transpose()?.unwrap_or_default();
         let path = path.map(Path::to_owned).unwrap_or_default();
-        warnings.extend(file.warnings);
         let (file, repositories) = (file.values, file.repositories);
         let entries = Vec::with_capacity(keys.len());
         Ok(Self { keys, flags, environment, file, path, warnings, entries, repositories })

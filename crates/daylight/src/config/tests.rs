@@ -118,16 +118,6 @@ fn variables_that_are_no_settings_are_ignored() {
 }
 
 #[test]
-fn a_key_of_a_former_version_is_ignored_with_a_warning() {
-    let (_, loaded) = from_file("[upstream]\nrubygems = \"https://gems.example\"\nmax_calls = 3\n").unwrap();
-    let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
-    assert!(warning.contains(":2: `upstream.rubygems` is ignored"), "{warning}");
-    let (_, loaded) = from_environment(&[("DAYLIGHT_UPSTREAM_RUBYGEMS", "https://gems.example")]).unwrap();
-    let ignored = "environment: `DAYLIGHT_UPSTREAM_RUBYGEMS` is ignored: it has no effect any more, so leave it out";
-    assert_eq!(loaded.warnings, [ignored]);
-}
-
-#[test]
 fn a_misspelled_variable_is_reported() {
     let (_, loaded) = from_environment(&[("DAYLIGHT_ADMIN_TOKN", "hush"), ("DAYLIGHT_TORTURE", "1")]).unwrap();
     let warning = "the variable `DAYLIGHT_ADMIN_TOKN` means nothing: did you mean `DAYLIGHT_ADMIN_TOKEN`?";
@@ -264,6 +254,10 @@ fn a_wrong_declaration_of_a_repository_is_refused_with_its_line() {
 
 #[test]
 fn an_upstream_is_a_url_that_holds_no_password() {
+    let (settings, _) = from_environment(&[]).unwrap();
+    assert_eq!(settings.upstream.rubygems, OptionalUpstream(None));
+    let (settings, _) = from_environment(&[("DAYLIGHT_UPSTREAM_RUBYGEMS", "http://127.0.0.1:9/gems/")]).unwrap();
+    assert_eq!(settings.upstream.rubygems.0.unwrap().0, "http://127.0.0.1:9/gems");
     let (settings, _) = from_environment(&[("DAYLIGHT_UPSTREAM_MAVEN_CENTRAL", "http://127.0.0.1:9/maven2/")]).unwrap();
     assert_eq!(settings.upstream.maven_central.0, "http://127.0.0.1:9/maven2");
     for wrong in ["central", "ftp://a/b", "http://ann:hush@a/b", "http://a/?b"] {

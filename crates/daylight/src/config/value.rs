@@ -181,6 +181,23 @@ impl Value for UpstreamUrl {
     }
 }
 
+/// The URL of an upstream that may be left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OptionalUpstream(pub Option<UpstreamUrl>);
+
+impl Value for OptionalUpstream {
+    const EXPECTS: &'static str = "a URL, such as `https://gems.example`";
+    const QUOTED: bool = true;
+
+    fn parse(text: &str) -> Option<Self> {
+        UpstreamUrl::parse(text).map(|url| Self(Some(url)))
+    }
+
+    fn json(&self) -> serde_json::Value {
+        self.0.as_ref().map_or_else(|| "".into(), Value::json)
+    }
+}
+
 /// The prefix of names of variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prefix(pub String);

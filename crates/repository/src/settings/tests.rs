@@ -71,7 +71,6 @@ fn what_is_no_url_of_an_upstream_is_refused() {
     let said = refused(remote("http://ann:hush@a.example/x"));
     assert_eq!(said, "`remote.urls`: a URL holds no user and no password");
     assert!(!refused(remote("ftp://ann:hush@a.example/x")).contains("hush"));
-    assert!(refused(with(|remote| remote.urls.clear())).contains("1 to 8 URLs"));
     assert!(refused(with(|remote| remote.urls = vec!["http://a".into(); 9])).contains("1 to 8 URLs"));
 }
 

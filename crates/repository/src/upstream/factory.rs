@@ -29,9 +29,9 @@ impl Remote {
     /// file may be on a disk that does not answer.
     pub(crate) async fn upstream(&self, event: &mut Event) -> Result<Arc<Upstream>, Trouble> {
         let repository = &self.repository;
-        let Some(record) = repository.record.remote.as_deref() else {
+        let Some(record) = repository.record.remote.as_deref().filter(|record| !record.urls.is_empty()) else {
             let text = format!("`{}` has no upstream", repository.record.name);
-            return Err(Failure::from(BadSetting::new(text, "`daylight repo set NAME --remote URL`")).into());
+            return Err(Failure::from(BadSetting::new(text, "`daylight repo set NAME --remote URL` names it")).into());
         };
         let mut made = repository.shared.upstream.0.lock().await;
         if let Some((_, upstream)) = made.as_ref().filter(|(of, _)| of == record) {
@@ -92,6 +92,9 @@ impl UpstreamFactory {
 
     /// Looks whether an upstream can be made of these settings. It may read files, and calls nobody.
     pub(crate) fn check(&self, record: &RemoteRecord) -> Result<(), BadSetting> {
+        if record.urls.is_empty() {
+            return Ok(());
+        }
         let unusable = |error: client::Error| {
             let hint = error.hint().unwrap_or("look at the settings of `remote`").to_owned();
             BadSetting::new(error.to_string(), &hint)
