@@ -1,6 +1,7 @@
 //! Cleanup and purge: what rules no longer keep is planned, goes when somebody says so, and comes back within the time for undoing; what
 //! is purged never does.
 
+use crate::long_run::{blobs, collect_at};
 use crate::world::{Answer, FIRST, Gem, Upstream, World};
 use serde_json::{Value, json};
 
@@ -304,4 +305,26 @@ fn the_command_line_plans_without_yes_and_purges_only_with_it() {
     assert!(code == Some(0) && said.contains("purged `oil`") && said.contains("frees "), "{said}");
     let (said, code) = run("cleanup");
     assert!(code == Some(0) && said.contains("nothing to clean up"), "{said}");
+}
+
+#[test]
+fn bytes_go_when_they_are_due_and_not_only_with_the_hourly_round() {
+    let world = world();
+    world.repository("gems", false);
+    let (secret, other) = (Gem::new("lamp", "1.0.0"), Gem::new("lamp", "2.0.0"));
+    for gem in [&secret, &other] {
+        world.admin().push("gems", gem).expect(200);
+    }
+    collect_at(&world, "2050-01-01T00:00:00.000Z");
+    assert_eq!(blobs(&world).len(), 2);
+    purge(&world, "gems", "lamp:1.0.0", true).expect(200);
+    collect_at(&world, "2050-01-01T00:01:00.000Z");
+    assert_eq!(blobs(&world).len(), 1);
+    world.admin().yank("gems", "lamp", "2.0.0").expect(200);
+    let horizon = "2051-02-05T00:01:00.000Z";
+    collect_at(&world, horizon);
+    collect_at(&world, "2051-02-06T00:00:59.000Z");
+    assert_eq!(blobs(&world).len(), 1);
+    collect_at(&world, "2051-02-06T00:01:00.000Z");
+    assert_eq!(blobs(&world).len(), 0);
 }

@@ -7,8 +7,11 @@ use std::time::Duration;
 use telemetry::{Event, Millis, Outcome, Reason, Tick};
 use tokio::time::timeout;
 
-/// How often last uses are written. A crash loses what came since.
+/// How often last uses are written, at least. A crash loses what came since.
 const EVERY: Duration = Duration::from_secs(60);
+
+/// The collector does not look at blobs that are due more often than this.
+const COLLECT_EVERY: Duration = Duration::from_secs(15);
 
 /// How often snapshots are pruned: retention counts in days. By the time of day, which conformance mode may set many times within an hour.
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
@@ -24,17 +27,25 @@ pub(crate) async fn run(app: Arc<App>) {
             last = now;
             app.repositories.prune_snapshots().await;
             app.repositories.close_stale_files();
-            collect(&app).await;
+            collect(&app, true).await;
+        } else if app.store.next_collection().is_some_and(|due| due <= app.store.now()) {
+            collect(&app, false).await;
         }
-        let _ = timeout(EVERY, app.time_was_set.notified()).await;
+        let _ = timeout(until_next(&app), app.time_was_set.notified()).await;
     }
 }
 
-/// One round of the collector of blobs.
-async fn collect(app: &App) {
+/// The wait for the next turn: it comes early where blobs are due before.
+fn until_next(app: &App) -> Duration {
+    let due = app.store.next_collection().map(|due| due.0.saturating_sub(app.store.now().0));
+    due.map_or(EVERY, |ms| Duration::from_millis(ms.max(0).cast_unsigned()).clamp(COLLECT_EVERY, EVERY))
+}
+
+/// One round of the collector, through `all` blobs or those that may be due.
+async fn collect(app: &App, all: bool) {
     app.recorder.attempt();
     let mut event = Event::job("blobs.collect", app.clock.now());
-    let done = app.store.collect(&mut event).await;
+    let done = if all { app.store.collect(&mut event).await } else { app.store.collect_due(&mut event).await };
     event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
     match done {
         Ok(done) => {

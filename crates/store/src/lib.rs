@@ -31,6 +31,7 @@ mod lane;
 mod layout;
 mod model;
 mod network_file_system;
+mod next_looks;
 mod node;
 mod opaque_settings;
 mod options;

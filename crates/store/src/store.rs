@@ -30,6 +30,7 @@ use crate::group_membership::GroupMembership;
 use crate::holdings::Holdings;
 use crate::journal_clock::JournalClock;
 use crate::layout::Layout;
+use crate::next_looks::NeededLooks;
 use crate::pool::{Pool, lock};
 use crate::progress::Progress;
 use crate::record::Seq;
@@ -84,7 +85,11 @@ impl Store {
     /// future does not cancel the batch.
     pub async fn commit(&self, batch: Batch, event: &mut Event) -> Result<Seq, CommitError> {
         batch.check()?;
-        self.writer.commit(batch, event).await
+        // Where the caller does not wait for the reply, the next round through all blobs finds them.
+        let looks = NeededLooks::of(&batch, &self.blob_life);
+        let seq = self.writer.commit(batch, event).await?;
+        self.collector.next_looks.need_all(&looks);
+        Ok(seq)
     }
 
     /// The moment of a change that is made now: that of the clock, or that of the last change, if the clock is behind it. Whoever makes

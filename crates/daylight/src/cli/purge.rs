@@ -11,8 +11,8 @@ use std::io::{IsTerminal, stderr, stdin};
 
 /// Remove a file, a package or a version and its bytes permanently
 ///
-/// Its bytes are deleted in the next round of the collector, and earlier states no longer have them either. It cannot be undone, and nobody
-/// can publish it again, not even with the same bytes. Of a remote repository it drops the cached file.
+/// Its bytes are deleted within a minute, and earlier states no longer have them either. It cannot be undone, and nobody can publish it
+/// again, not even with the same bytes. Of a remote repository it drops the cached file.
 #[derive(Debug, clap::Args)]
 pub(super) struct Purge {
     /// The name of the repository

@@ -11,9 +11,11 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::lane::Lane;
 use crate::layout::Layout;
+use crate::next_looks::NextLooks;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use telemetry::{Event, Millis, Op, Tick, give_way};
 
 /// What one round of the collector did.
@@ -38,6 +40,8 @@ pub(crate) struct CollectorFigures {
     pub(crate) freed_bytes: AtomicU64,
     pub(crate) marked: AtomicU64,
     pub(crate) last_round_ms: AtomicU64,
+    /// When the next blobs may be due.
+    pub(crate) next_looks: NextLooks,
     /// One round at a time.
     turn: tokio::sync::Mutex<()>,
 }
@@ -47,6 +51,9 @@ type Unneeded = BTreeMap<Digest, bool>;
 
 /// Folders that are looked into at a time, by one thread: a folder alone has few blobs, and a change of threads costs more than these.
 const FOLDERS_MAX: usize = 16;
+
+/// After a round that failed, the next one comes so much later.
+const AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 /// Blobs to delete, with the moment at which they were marked, if they were.
 type Due = Vec<(Digest, Option<Millis>)>;
@@ -59,27 +66,56 @@ struct Found {
     blobs: u64,
     /// Those in which nothing at all is.
     empty: Vec<String>,
+    /// When the first blob that is still needed will not be, as far as that is known.
+    ends: Option<Millis>,
 }
 
 impl Store {
-    /// One round. Gives way to requests, and ends early where a thread of the store is busy.
+    /// One round through all blobs. Gives way to requests, and ends early where a thread of the store is busy.
     pub async fn collect(&self, event: &mut Event) -> Result<Collection, Error> {
         let _turn = self.collector.turn.lock().await;
         let began = Tick::now();
-        let mut done = Collection::default();
-        let folder = self.layout.blobs_by_digest();
-        let folders = self.names(&folder, event).await?;
-        let mut due = Due::new();
-        for name in folders.iter().filter(|name| is_byte(name)) {
-            self.collect_in(name, &mut done, &mut due, event).await?;
+        let done = self.round(Millis(i64::MAX), event).await?;
+        let figures = &self.collector;
+        figures.marked.store(done.marked, Ordering::Relaxed);
+        figures.last_round_ms.store(Tick::now().since(began) / 1_000_000, Ordering::Relaxed);
+        Ok(done)
+    }
+
+    /// One round through the blobs of which one may be due by now. Its figures are about these alone.
+    pub async fn collect_due(&self, event: &mut Event) -> Result<Collection, Error> {
+        let _turn = self.collector.turn.lock().await;
+        self.round(self.now(), event).await
+    }
+
+    /// When [`Self::collect_due`] may find something; `None`: not before the next round through all blobs.
+    pub fn next_collection(&self) -> Option<Millis> {
+        self.collector.next_looks.next()
+    }
+
+    /// Looks at the blobs whose look is due at `due`.
+    async fn round(&self, due: Millis, event: &mut Event) -> Result<Collection, Error> {
+        let looks = &self.collector.next_looks;
+        let firsts: Vec<u8> = (0..=u8::MAX).filter(|first| looks.take(*first, due)).collect();
+        let done = self.collect_among(&firsts, event).await;
+        if done.is_err() {
+            let again = self.now().plus(AGAIN_AFTER);
+            firsts.iter().for_each(|first| looks.need(*first, again));
+        }
+        done
+    }
+
+    /// Looks at the blobs whose digests begin with one of these bytes.
+    async fn collect_among(&self, firsts: &[u8], event: &mut Event) -> Result<Collection, Error> {
+        let (mut done, mut due) = (Collection::default(), Due::new());
+        for name in self.names(&self.layout.blobs_by_digest(), event).await? {
+            let Some(first) = byte(&name).filter(|first| firsts.contains(first)) else { continue };
+            self.collect_in(&name, first, &mut done, &mut due, event).await?;
             if due.len() >= TURN_MAX {
                 self.delete_due(std::mem::take(&mut due), &mut done, event).await?;
             }
         }
         self.delete_due(due, &mut done, event).await?;
-        let figures = &self.collector;
-        figures.marked.store(done.marked, Ordering::Relaxed);
-        figures.last_round_ms.store(Tick::now().since(began) / 1_000_000, Ordering::Relaxed);
         Ok(done)
     }
 
@@ -87,6 +123,7 @@ impl Store {
     async fn collect_in(
         &self,
         outer: &str,
+        first: u8,
         done: &mut Collection,
         due: &mut Due,
         event: &mut Event,
@@ -96,14 +133,20 @@ impl Store {
             self.cached(Op::CacheRead, event, move |cache| cache.marks(&from, &through)).await.unwrap_or_default();
         let (mut add, mut empty, now) = (Vec::new(), Vec::new(), self.now());
         let folder = self.layout.blobs_by_digest().join(outer);
-        let inner: Vec<String> = self.names(&folder, event).await?.into_iter().filter(|name| is_byte(name)).collect();
+        let names = self.names(&folder, event).await?;
+        let inner: Vec<String> = names.into_iter().filter(|name| byte(name).is_some()).collect();
+        let looks = &self.collector.next_looks;
         for some in inner.chunks(FOLDERS_MAX) {
-            let Found { unneeded, blobs, empty: now_empty } = self.look(outer, some.to_vec(), now, event).await?;
+            let Found { unneeded, blobs, empty: now_empty, ends } = self.look(outer, some.to_vec(), now, event).await?;
             done.blobs += blobs;
+            ends.into_iter().for_each(|at| looks.need(first, at));
             empty.extend(now_empty.iter().map(|inner| folder.join(inner)));
             for (digest, purged) in unneeded {
                 match marks.remove(&digest) {
-                    Some(at) if at.plus(self.blob_life.collect_after) > now && !purged => done.marked += 1,
+                    Some(at) if at.plus(self.blob_life.collect_after) > now && !purged => {
+                        looks.need(first, at.plus(self.blob_life.collect_after));
+                        done.marked += 1;
+                    }
                     None if !self.blob_life.collect_after.is_zero() && !purged => add.push(digest),
                     // The mark stays until the blob is gone: this may be cut short.
                     marked => due.push((digest, marked)),
@@ -111,6 +154,9 @@ impl Store {
             }
         }
         self.remove_folders(empty, event).await?;
+        if !add.is_empty() {
+            looks.need(first, now.plus(self.blob_life.collect_after));
+        }
         done.marked += add.len() as u64;
         // What is left belongs to blobs that are needed again, or gone.
         self.change_marks(add, now, marks.into_keys().collect(), event).await
@@ -123,6 +169,8 @@ impl Store {
             let digests = some.iter().map(|(digest, _)| *digest).collect();
             if self.delete(digests, now, done, event).await? {
                 gone.extend(some.iter().filter(|(_, marked)| marked.is_some()).map(|(digest, _)| *digest));
+            } else {
+                some.iter().for_each(|(digest, _)| self.collector.next_looks.need_for(digest, now));
             }
         }
         self.change_marks(Vec::new(), now, gone, event).await
@@ -223,20 +271,25 @@ fn look(
     let digests = names.iter().filter_map(|name| name.parse::<Digest>().ok());
     let mut unneeded: Unneeded = digests.map(|digest| (digest, false)).collect();
     found.blobs += unneeded.len() as u64;
+    let mut ends = BTreeMap::<Digest, Option<Millis>>::new();
     for (digest, one) in truth.blob_uses(&from, &through)? {
         if one.keeps(life, now) {
             unneeded.remove(&digest);
+            let until = one.keeps_until(life);
+            let last = ends.entry(digest).or_insert(until);
+            *last = last.zip(until).map(|(last, until)| last.max(until));
         } else if let Some(purged) = unneeded.get_mut(&digest) {
             *purged |= one.purged();
         }
     }
+    found.ends = found.ends.into_iter().chain(ends.into_values().flatten()).min();
     found.unneeded.append(&mut unneeded);
     Ok(())
 }
 
-/// Whether a name is two hexadecimal digits.
-fn is_byte(name: &str) -> bool {
-    name.len() == 2 && u8::from_str_radix(name, 16).is_ok()
+/// The byte of a name of two hexadecimal digits.
+fn byte(name: &str) -> Option<u8> {
+    u8::from_str_radix(name, 16).ok().filter(|_| name.len() == 2)
 }
 
 /// The first and the last digest that begin with some bytes, in hexadecimal.

@@ -282,3 +282,59 @@ async fn without_a_wait_one_round_is_enough() {
     assert_eq!(world.collect().await.collected, 1);
     assert!(!world.has(&digest));
 }
+
+/// What the loop of the server does: it waits for the moment that the store names, and looks at the blobs that are due.
+#[tokio::test]
+async fn a_round_at_each_moment_that_is_named_deletes_bytes_on_the_date_that_was_told() {
+    let world = World::new().await;
+    let live = world.publish(9).await;
+    world.collect().await;
+    assert_eq!(world.store.next_collection(), None, "all bytes are needed");
+    for (number, why, period) in [(1, Withdrawal::Deleted, 8 * DAY), (2, Withdrawal::Pruned, DAY)] {
+        let gone = world.publish(number).await;
+        world.withdraw(number, why).await;
+        let told = world.clock.now().plus(period);
+        while world.has(&gone) {
+            let next = world.store.next_collection().unwrap();
+            assert!(next <= told, "{number}");
+            world.clock.set(Some(next));
+            world.store.collect_due(&mut job()).await.unwrap();
+        }
+        assert_eq!(world.clock.now(), told);
+        assert!(world.has(&live));
+        assert_eq!(world.store.next_collection(), None, "{number}");
+    }
+}
+
+#[tokio::test]
+async fn a_start_finds_again_when_bytes_are_due() {
+    let mut world = World::new().await;
+    let gone = world.publish(1).await;
+    world.withdraw(1, Withdrawal::Deleted).await;
+    let at = world.clock.now();
+    for due in [at.plus(7 * DAY), at.plus(8 * DAY)] {
+        world.store.close();
+        world.store = open(world.folder.path(), &world.clock, BlobLife::default());
+        world.collect().await;
+        assert_eq!(world.store.next_collection(), Some(due));
+        world.clock.set(Some(due));
+        world.store.collect_due(&mut job()).await.unwrap();
+    }
+    assert!(!world.has(&gone));
+}
+
+#[tokio::test]
+async fn purged_bytes_are_due_at_once_and_again_after_a_backup() {
+    let world = World::new().await;
+    let secret = world.publish(1).await;
+    world.collect().await;
+    let pause = world.store.layout().pause_collector().unwrap();
+    world.withdraw(1, Withdrawal::Purged { why: "a secret".into() }).await;
+    for _ in 0..2 {
+        assert_eq!(world.store.next_collection(), Some(world.clock.now()));
+        assert!(world.store.collect_due(&mut job()).await.unwrap().paused && world.has(&secret));
+    }
+    drop(pause);
+    world.store.collect_due(&mut job()).await.unwrap();
+    assert!(!world.has(&secret));
+}
