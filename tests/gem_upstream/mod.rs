@@ -1,6 +1,8 @@
 //! Remote repositories of gems, as clients and another server as their upstream see them.
 
 mod builds;
+mod calls;
+mod policy;
 mod protocols;
 
 use crate::world::{FIRST, World};

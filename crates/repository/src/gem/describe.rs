@@ -149,7 +149,7 @@ fn published(rows: &[Entry], view: View<'_>) -> Result<Vec<json::Published>, Err
 }
 
 /// The answer about one gem.
-fn one(what: &What, mut versions: Vec<json::Published>, base: &str) -> Result<Value, Error> {
+pub(crate) fn one(what: &What, mut versions: Vec<json::Published>, base: &str) -> Result<Value, Error> {
     let latest = json::latest(&versions).ok_or(Error::NoSuchGem)?;
     match what {
         What::Versions(_) => {

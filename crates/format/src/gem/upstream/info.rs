@@ -107,7 +107,7 @@ pub struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn read(text: &'a str) -> Option<Self> {
+    pub(super) fn read(text: &'a str) -> Option<Self> {
         let (token, rest) = text.split_once(' ').unwrap_or((text, ""));
         let (dependencies, requirements) = rest.split_once('|').unwrap_or((rest, ""));
         (!token.is_empty()).then_some(Self { text, token, dependencies, requirements })
@@ -142,7 +142,7 @@ impl<'a> Line<'a> {
         format!("{}{space}{}", self.token, self.dependencies)
     }
 
-    fn value(&self, key: &str) -> Option<&'a str> {
+    pub(super) fn value(&self, key: &str) -> Option<&'a str> {
         self.requirements.split(',').find_map(|item| item.strip_prefix(key)?.strip_prefix(':'))
     }
 }

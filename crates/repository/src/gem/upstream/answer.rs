@@ -1,12 +1,15 @@
 //! Answers the questions of a remote repository of gems.
 
+use crate::content::soonest;
 use crate::error::Error;
 use crate::found::Found as Any;
 use crate::gem::upstream::RemoteGems;
+use crate::gem::upstream::look::LOOK_EVERY_MS;
 use crate::gem::{Found, Question, parameters};
+use crate::index::document::Index;
 use crate::parameters::Parameters;
 use crate::tree;
-use telemetry::{Event, Layer};
+use telemetry::{Event, Layer, Millis};
 
 impl RemoteGems<'_> {
     /// Answers one question.
@@ -31,16 +34,21 @@ impl RemoteGems<'_> {
                 let names = parameters::names(asked)?;
                 self.dependencies(names.as_deref(), form, event).await.map(Any::Gem)
             }
-            Question::Call(..) => Err(self.unsupported("answer this call yet")),
+            Question::Call(call, form) => self.call(call, form, asked, event).await.map(Any::Gem),
         }
     }
 
-    /// `/versions`.
+    /// `/versions`. Nobody answers it for longer without looking at the upstream's, which is when it is known that somebody asks.
     async fn versions(self, event: &mut Event) -> Result<Found, Error> {
         self.ready(event).await?;
-        if self.local.by_rows() {
-            return self.visible_versions(event).await;
-        }
-        Ok(Found::Index(self.known(|known| known.index.clone())?))
+        let found = match self.local.by_rows() {
+            true => self.visible_versions(event).await?,
+            false => Found::Index(self.known(|known| known.index.clone())?),
+        };
+        let look = Some(Millis(self.now().0 + LOOK_EVERY_MS)).filter(|_| self.remote.repository.as_of.is_none());
+        Ok(match found {
+            Found::Index(index) => Found::Index(Index { fresh_until: soonest(index.fresh_until, look), ..index }),
+            other => other,
+        })
     }
 }

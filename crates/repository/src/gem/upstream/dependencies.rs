@@ -24,7 +24,7 @@ impl RemoteGems<'_> {
         for name in names {
             let info = match self.whole_info(name, event).await {
                 Ok(info) => info,
-                Err(Error::NoSuchPackage) => continue,
+                Err(Error::NoSuchPackage | Error::Hidden(_)) => continue,
                 Err(error) => return Err(error),
             };
             let view = self.remote.repository.view(self.now());

@@ -3,6 +3,7 @@
 use crate::content::Content;
 use crate::error::Error;
 use crate::gem::upstream::RemoteGems;
+use crate::gem::upstream::forbidden::forbidden;
 use crate::gem::upstream::info_rows::InfoRow;
 use crate::upstream::fetch::file_by;
 use crate::upstream::proof::Proof;
@@ -39,6 +40,11 @@ impl RemoteGems<'_> {
             meant = self.known(|known| candidates(known.listing.log(), full_name))?;
         }
         for candidate in meant {
+            let number = candidate.token.split_once('-').map_or(&*candidate.token, |(number, _)| number);
+            if let Some(hidden) = forbidden(&self.remote.repository, &candidate.name, number) {
+                event.subject.package = candidate.name.as_str().into();
+                return Err(hidden.into());
+            }
             let versions = self.whole_info(&candidate.name, event).await?;
             if let Some(row) = versions.rows.into_iter().find(|row| row.token == candidate.token) {
                 return Ok(row);

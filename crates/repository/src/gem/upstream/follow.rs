@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::error::Error;
 use crate::gem::upstream::body::{self, Body};
+use crate::gem::upstream::forbidden::forbidden;
 use crate::gem::upstream::index::{HeldBack, Known, UpstreamFile};
 use crate::gem::upstream::rows;
 use crate::upstream::failure::Failure;
@@ -54,6 +55,8 @@ impl Follow {
         let mut event = Event::job("index.look", self.remote.now());
         event.subject.repository = self.remote.repository.record.name.as_str().into();
         event.subject.kind = "versions";
+        // What it finds is as of its begin.
+        let now = self.remote.now();
         let done = Box::pin(self.look(&mut event)).await;
         if let Err(error) = &done {
             let detail = match error {
@@ -64,7 +67,7 @@ impl Follow {
         }
         event.outcome = Some(if done.is_ok() { Ended::Done } else { Ended::Failed });
         event.duration = Tick::now().since(event.began);
-        let (origin, now, reason) = (self.remote.repository.origin, self.remote.now(), event.reason);
+        let (origin, reason) = (self.remote.repository.origin, event.reason);
         self.remote.repository.shared.followed.change(origin, |known| {
             known.tried = now;
             match reason {
@@ -150,6 +153,9 @@ impl Follow {
         for names in names.chunks(WIDTH) {
             let mut flights = Vec::with_capacity(WIDTH);
             for name in names {
+                if forbidden(&self.remote.repository, name, "").is_some() {
+                    continue;
+                }
                 let path = format!("info/{name}");
                 let file = self.remote.repository.file(&path);
                 if matches!(self.remote.recall(&file, event).await?, Some(Remembered::File(_))) {

@@ -18,7 +18,7 @@ impl RemoteGems<'_> {
     pub(crate) async fn gemspec(self, full_name: &str, event: &mut Event) -> Result<Found, Error> {
         let row = self.version(full_name, event).await?;
         let gem = whole(self.gem(full_name, event).await?).await?;
-        let published = row.created_at.unwrap_or(row.moment().seconds());
+        let published = row.created_at.unwrap_or_else(|| row.moment().seconds());
         let make = move |(): &mut ()| package::read(gem, &Limits::default()).map(|gem| quick::render(&gem, published));
         let made = self.context.workers.run(Lane::Index, Op::PackageRead, event, make).await??;
         Ok(Found::Gemspec(Index::of(made)))

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::gem::Found;
 use crate::gem::upstream::RemoteGems;
+use crate::gem::upstream::forbidden::forbidden;
 use crate::gem::upstream::info_rows::{self, InfoRow};
 use crate::gem::upstream::listing::Listed;
 use crate::index::document::Index;
@@ -12,6 +13,8 @@ use crate::upstream::proof::Proof;
 use crate::upstream::trace::FetchTrace;
 use crate::visible::next_change;
 use crate::visible::visible;
+use bytes::Bytes;
+use format::gem::info::render;
 use format::gem::upstream::Info;
 use std::collections::HashSet;
 use store::Lane;
@@ -36,9 +39,13 @@ impl RemoteGems<'_> {
         self.index.gem(origin, name).ok_or(Error::NoSuchPackage)
     }
 
-    /// `/info/NAME`, as policy shows it.
+    /// `/info/NAME`, as policy shows it. A listed gem of which nothing may be seen has none: Bundler leaves the compact index where a name
+    /// has no `/info`.
     pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Found, Error> {
-        let Versions { info, rows } = self.whole_info(name, event).await?;
+        let Versions { info, rows } = match self.whole_info(name, event).await {
+            Err(Error::Hidden(_)) => return Ok(Found::Index(Index::of(render([""; 0])))),
+            versions => versions?,
+        };
         let view = self.remote.repository.view(self.now());
         if view.rules.is_open() && view.as_of.is_none() {
             return Ok(Found::Index(Index::of(info.body().to_vec())));
@@ -51,16 +58,27 @@ impl RemoteGems<'_> {
     /// What the upstream says of the versions of a gem, whatever policy shows of them.
     pub(crate) async fn whole_info(self, name: &str, event: &mut Event) -> Result<Versions, Error> {
         let listed = self.listed(name, event).await?;
+        if let Some(hidden) = forbidden(&self.remote.repository, name, "") {
+            return Err(hidden.into());
+        }
+        if listed.versions.is_empty() {
+            return self.read_info(name, render([""; 0]).into(), listed);
+        }
         let path = format!("info/{name}");
         let (file, began, mut trace) = (self.remote.repository.file(&path), Tick::now(), FetchTrace::default());
         let found = Box::pin(file_by(self.remote, &file, Proof::Md5(&listed.md5), &mut trace, event)).await;
         trace.finish(self.remote, began, &found, event);
         let content = found?;
-        let read = move |(): &mut ()| content.bytes().map(Info::read);
-        let read = self.context.workers.run(Lane::Index, Op::PackageRead, event, read).await?.ok_or(Error::GivenUp)?;
-        let info = read.map_err(|refusal| {
+        let read = move |(): &mut ()| content.bytes();
+        let body = self.context.workers.run(Lane::Index, Op::PackageRead, event, read).await?.ok_or(Error::GivenUp)?;
+        self.read_info(name, body, listed)
+    }
+
+    fn read_info(self, name: &str, body: Bytes, listed: Listed) -> Result<Versions, Error> {
+        let info = Info::read(body).map_err(|refusal| {
             Failure::new(Reason::UpstreamInvalid, format!("the upstream's `/info/{name}` is refused: {refusal}"))
         })?;
+        let listed = self.dated(name, &info, listed);
         let rows = info_rows::read(name, &info, &listed, self.now());
         Ok(Versions { info, rows })
     }

@@ -55,30 +55,15 @@ impl InfoRow {
 pub(crate) fn read(name: &str, info: &Info, listed: &Listed, now: Millis) -> Vec<InfoRow> {
     let listed: HashMap<&str, &ListedVersion> =
         listed.versions.iter().map(|version| (version.token.as_str(), version)).collect();
-    let row = |line: Line<'_>| {
-        let created_at = line.created_at();
-        InfoRow {
-            name: name.to_owned(),
-            token: line.token.to_owned(),
-            number: line.number().to_owned(),
-            line: line.text.to_owned(),
-            brief: line.brief(),
-            checksum: line.checksum(),
-            created_at,
-            since: since(listed.get(line.token).copied(), created_at, now),
-        }
+    let row = |line: Line<'_>| InfoRow {
+        name: name.to_owned(),
+        token: line.token.to_owned(),
+        number: line.number().to_owned(),
+        line: line.text.to_owned(),
+        brief: line.brief(),
+        checksum: line.checksum(),
+        created_at: line.created_at(),
+        since: listed.get(line.token).map_or(Since::FirstSeen(now), |version| version.age()),
     };
     info.lines().map(row).collect()
-}
-
-/// Since when a version exists. What its upstream says is believed only of what it had when it was first seen: later it could say
-/// anything to escape a cooldown.
-fn since(listed: Option<&ListedVersion>, created_at: Option<i64>, now: Millis) -> Since {
-    match (listed, created_at) {
-        (Some(ListedVersion { from_start: true, .. }), Some(seconds)) => {
-            Since::Moment(Millis(seconds.saturating_mul(1000)).min(now))
-        }
-        (Some(listed), _) => Since::FirstSeen(listed.since),
-        (None, _) => Since::FirstSeen(now),
-    }
 }

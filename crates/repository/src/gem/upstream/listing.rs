@@ -1,12 +1,16 @@
 //! What the lines of an upstream's `/versions` come to: the versions of each gem, since when each is listed, and the MD5 of its `/info`.
 
+use crate::policy::package_version::Since;
 use bytes::Bytes;
 use format::gem::info::moment;
-use format::gem::upstream::{Refusal, Versions};
+use format::gem::upstream::{Refusal, Said, Versions};
+use std::collections::HashMap;
 use telemetry::Millis;
 
 /// The text before the date in the first line.
 const CREATED: &str = "created_at: ";
+/// Most versions whose dates are remembered. Of others, the date of the first body counts.
+const DATES_MAX: usize = 200_000;
 
 /// What the lines come to.
 #[derive(Debug)]
@@ -18,6 +22,9 @@ pub(crate) struct Listing {
     first: usize,
     oldest: usize,
     written: Option<Millis>,
+    /// When versions of the first body were published, as their `/info` says: of gems that were asked for.
+    dates: HashMap<String, Vec<(Box<str>, Millis)>>,
+    dated: usize,
 }
 
 /// What is listed of one gem.
@@ -36,13 +43,25 @@ pub(crate) struct ListedVersion {
     pub(crate) token: String,
     /// Since when it exists, as far as it is known.
     pub(crate) since: Millis,
+    /// When it was first seen here.
+    pub(crate) seen: Millis,
     /// Whether it was listed when the upstream was first seen. It may be older than `since` then.
     pub(crate) from_start: bool,
+    /// Whether `since` is a date of the upstream. If not, it is the first sight.
+    pub(crate) dated: bool,
+}
+
+impl ListedVersion {
+    /// Since when it exists, as policy counts it.
+    pub(crate) fn age(&self) -> Since {
+        if self.dated { Since::Moment(self.since) } else { Since::FirstSeen(self.since) }
+    }
 }
 
 impl Default for Listing {
     fn default() -> Self {
-        Self { log: Versions::new(), seen: Vec::new(), first: 0, oldest: 0, written: None }
+        let (log, seen, dates) = (Versions::new(), Vec::new(), HashMap::new());
+        Self { log, seen, first: 0, oldest: 0, written: None, dates, dated: 0 }
     }
 }
 
@@ -60,7 +79,7 @@ impl Listing {
             (self.first, self.oldest) = (self.log.text().len(), self.log.first_repeated());
             let date = lines.lines().next().and_then(|line| line.strip_prefix(CREATED)).and_then(moment);
             let date = date.map(|seconds| Millis(seconds.saturating_mul(1000)));
-            self.written = self.written.or(date.filter(|date| *date <= at));
+            self.written = self.written.or_else(|| date.filter(|date| *date <= at));
         }
         Ok(())
     }
@@ -68,7 +87,16 @@ impl Listing {
     /// What is listed of a gem; `None`: its name was never listed.
     pub(crate) fn gem(&self, name: &str) -> Option<Listed> {
         let (said, at) = self.log.said_at(name)?;
-        Some(self.listed(said, &at))
+        Some(self.listed(name, said, &at))
+    }
+
+    /// Remembers when versions of the first body of a gem were published.
+    pub(crate) fn date(&mut self, name: &str, dates: Vec<(Box<str>, Millis)>) {
+        let before = self.dates.get(name).map_or(0, Vec::len);
+        if !dates.is_empty() && self.dated - before + dates.len() <= DATES_MAX {
+            self.dated = self.dated - before + dates.len();
+            self.dates.insert(name.to_owned(), dates);
+        }
     }
 
     /// The names that were ever listed, in the order of their bytes, each with what `read` reads of it.
@@ -77,7 +105,7 @@ impl Listing {
             .log
             .each_said_at()
             .map(|(name, said, at)| {
-                let read = read(&name, &self.listed(said, &at));
+                let read = read(&name, &self.listed(&name, said, &at));
                 (name, read)
             })
             .collect();
@@ -85,20 +113,27 @@ impl Listing {
         all
     }
 
-    fn listed(&self, said: format::gem::upstream::Said, at: &[usize]) -> Listed {
+    fn listed(&self, name: &str, said: Said, at: &[usize]) -> Listed {
+        let dates = self.dates.get(name);
         let version = |(token, at): (String, &usize)| {
-            let (since, from_start) = self.since(*at);
-            ListedVersion { token, since, from_start }
+            let version = self.version(token, *at);
+            let date = dates.filter(|_| version.from_start);
+            let date = date.and_then(|dates| dates.iter().find(|(dated, _)| **dated == version.token));
+            date.map_or_else(
+                || version.clone(),
+                |(_, date)| ListedVersion { since: *date, dated: true, ..version.clone() },
+            )
         };
         Listed { versions: said.tokens.into_iter().zip(at).map(version).collect(), md5: said.md5 }
     }
 
-    /// Since when the line at this offset exists, and whether it is of the first body.
-    fn since(&self, at: usize) -> (Millis, bool) {
+    /// A version of the line at this offset.
+    fn version(&self, token: String, at: usize) -> ListedVersion {
         let row = self.seen.partition_point(|(from, _)| *from <= at).saturating_sub(1);
         let seen = self.seen.get(row).map_or(Millis(0), |(_, seen)| *seen);
-        let from_start = at < self.first;
-        (self.written.filter(|_| at < self.oldest).unwrap_or(seen), from_start)
+        let written = self.written.filter(|_| at < self.oldest);
+        let (since, from_start, dated) = (written.unwrap_or(seen), at < self.first, written.is_some());
+        ListedVersion { token, since, seen, from_start, dated }
     }
 }
 
@@ -116,10 +151,19 @@ mod tests {
         listing.add(&first, start, true).unwrap();
         listing.add(&format!("a -1,4 {MD5}\n"), later, false).unwrap();
         let written = Millis(moment("2026-11-01T00:00:00Z").unwrap() * 1000);
-        let version = |token: &str, since, from_start| ListedVersion { token: token.into(), since, from_start };
-        let a = [version("2", written, true), version("3", start, true), version("4", later, false)];
+        let version = |token: &str, since, from_start, dated| {
+            let seen = if from_start { start } else { later };
+            ListedVersion { token: token.into(), since, seen, from_start, dated }
+        };
+        let a =
+            [version("2", written, true, true), version("3", start, true, false), version("4", later, false, false)];
         assert_eq!(listing.gem("a").unwrap().versions, a);
-        assert_eq!(listing.gem("c").unwrap().versions, [version("1", start, true)]);
+        assert_eq!(listing.gem("c").unwrap().versions, [version("1", start, true, false)]);
+        // What the upstream says of the age of a later version is not believed.
+        listing.date("a", vec![("3".into(), Millis(1)), ("4".into(), Millis(1))]);
+        let a =
+            [version("2", written, true, true), version("3", Millis(1), true, true), version("4", later, false, false)];
+        assert_eq!(listing.gem("a").unwrap().versions, a);
         assert_eq!(listing.gem("d"), None);
         let names: Vec<_> = listing.all(|_, gem| gem.versions.len());
         assert_eq!(names, [("a".to_owned(), 3), ("b".to_owned(), 1), ("c".to_owned(), 1)]);

@@ -6,7 +6,7 @@ use crate::gem::upstream::follow::Follow;
 use telemetry::{Event, Millis, Op, Tick};
 
 /// The index is looked at again after so many milliseconds.
-const LOOK_EVERY_MS: i64 = 60_000;
+pub(crate) const LOOK_EVERY_MS: i64 = 60_000;
 /// An index that no client asked for in so many milliseconds is not followed: 30 days.
 const PAUSED_AFTER_MS: i64 = 30 * 86_400_000;
 /// Whoever asks for a name that is not listed has the index looked at again, unless that was done within so many milliseconds.

@@ -6,9 +6,12 @@
 
 pub(crate) mod answer;
 pub(crate) mod body;
+pub(crate) mod calls;
+pub(crate) mod dates;
 pub(crate) mod dependencies;
 pub(crate) mod download;
 pub(crate) mod follow;
+pub(crate) mod forbidden;
 pub(crate) mod gemspec;
 pub(crate) mod index;
 pub(crate) mod info;

@@ -6,7 +6,7 @@ use crate::format::Format;
 use crate::gem::Found;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::index::Known;
-use crate::gem::upstream::listing::Listed;
+use crate::gem::upstream::listing::{Listed, ListedVersion};
 use crate::gem::views::{ViewAnswer, ViewPart};
 use crate::index::document::Index;
 use crate::policy::package_version::{PackageVersion, Since};
@@ -27,6 +27,7 @@ pub(crate) struct TokenRow<'a> {
     /// `1.0`, `1.0-java`.
     pub(crate) token: &'a str,
     pub(crate) since: Millis,
+    age: Since,
 }
 
 impl Row for TokenRow<'_> {
@@ -37,7 +38,7 @@ impl Row for TokenRow<'_> {
     fn coordinates(&self, format: Format) -> Option<PackageVersion<'_>> {
         let number = self.token.split_once('-').map_or(self.token, |(number, _)| number);
         let (package, version) = (self.name.into(), number.into());
-        Some(PackageVersion { format, package, version, since: Since::FirstSeen(self.since), upstream: true })
+        Some(PackageVersion { format, package, version, since: self.age, upstream: true })
     }
 }
 
@@ -63,7 +64,11 @@ pub(crate) struct VisibleGems {
 
 /// The versions of a gem as rows.
 pub(crate) fn token_rows<'a>(name: &'a str, gem: &'a Listed) -> Vec<TokenRow<'a>> {
-    gem.versions.iter().map(|version| TokenRow { name, token: &version.token, since: version.since }).collect()
+    let row = |version: &'a ListedVersion| {
+        let (token, since, age) = (version.token.as_str(), version.since, version.age());
+        TokenRow { name, token, since, age }
+    };
+    gem.versions.iter().map(row).collect()
 }
 
 impl RemoteGems<'_> {

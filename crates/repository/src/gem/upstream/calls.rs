@@ -1,0 +1,71 @@
+//! Answers for programs about one gem of an upstream, from the lines of its `/info`. What these do not tell is null.
+
+use crate::error::Error;
+use crate::gem::Found;
+use crate::gem::describe::one;
+use crate::gem::parameters;
+use crate::gem::upstream::RemoteGems;
+use crate::gem::upstream::info_rows::InfoRow;
+use crate::index::document::Index;
+use crate::parameters::Parameters;
+use crate::visible::{next_change, visible};
+use crate::workers::aside;
+use format::gem::call::{Call, Form};
+use format::gem::{document, json, upstream};
+use serde_json::Value;
+use store::Lane;
+use telemetry::{Event, Millis, Op};
+
+/// What lines do not tell.
+const UNKNOWN: [&str; 7] = ["authors", "info", "licenses", "description", "summary", "built_at", "requirements"];
+/// What some lines tell.
+const MAY_BE_UNKNOWN: [&str; 3] = ["sha", "created_at", "version_created_at"];
+
+impl RemoteGems<'_> {
+    /// Answers a program.
+    pub(crate) async fn call(
+        self,
+        call: Call<'_>,
+        form: Form,
+        asked: &Parameters<'_>,
+        event: &mut Event,
+    ) -> Result<Found, Error> {
+        let (Call::Gem(name) | Call::Versions(name) | Call::Latest(name) | Call::Version(name, _)) = call else {
+            return Err(self.unsupported("answer this call yet: they tell of one gem, and are not searched"));
+        };
+        let ask = parameters::describe(call, form, asked, self.now())?;
+        let rows = match self.whole_info(name, event).await {
+            Err(Error::NoSuchPackage | Error::Hidden(_)) => return Err(Error::NoSuchGem),
+            versions => versions?.rows,
+        };
+        let (repository, now) = (self.remote.repository.clone(), self.now());
+        let (fresh_until, count) = (next_change(&rows, repository.view(now)), rows.len());
+        let render = move || {
+            let seen = visible(&rows, repository.view(now)).filter_map(|seen| published(seen.entry()));
+            let mut told = one(&ask.what, seen.collect(), &ask.base)?;
+            match &mut told {
+                Value::Array(all) => all.iter_mut().for_each(leave_out_unknown),
+                one => leave_out_unknown(one),
+            }
+            Ok::<_, Error>(document::render(&told, form))
+        };
+        let made = aside(&self.context.workers, Lane::Index, Op::IndexRender, count, event, render).await?;
+        Ok(Found::Document(Index { fresh_until, ..Index::of(made) }, form))
+    }
+}
+
+/// A version as its line tells it; `None`: it cannot be told, as its number or its needs cannot be read.
+fn published(row: &InfoRow) -> Option<json::Published> {
+    let package = upstream::package(&row.name, &row.line)?;
+    let sha256 = row.checksum.map(|checksum| store::Digest(checksum.0).to_string()).unwrap_or_default();
+    let at = row.created_at.map(|seconds| Millis(seconds.saturating_mul(1000)).to_string()).unwrap_or_default();
+    Some(json::Published { package, sha256, at })
+}
+
+fn leave_out_unknown(told: &mut Value) {
+    let Value::Object(told) = told else { return };
+    let unknown = |key: &str, value: &Value| {
+        UNKNOWN.contains(&key) || MAY_BE_UNKNOWN.contains(&key) && value.as_str().is_some_and(str::is_empty)
+    };
+    told.iter_mut().filter(|(key, value)| unknown(key, value)).for_each(|(_, value)| *value = Value::Null);
+}

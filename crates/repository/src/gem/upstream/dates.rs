@@ -1,0 +1,51 @@
+//! When versions were published that the upstream had when it was first seen: as their `/info` says. Of later ones the first sight counts,
+//! as an upstream could say anything to escape a cooldown.
+//!
+//! A date is remembered where it changes what a cooldown shows, so that every protocol counts from the same moment.
+
+use crate::gem::upstream::RemoteGems;
+use crate::gem::upstream::listing::Listed;
+use crate::gem::upstream::view::token_rows;
+use crate::visible::visible;
+use format::gem::upstream::Info;
+use std::collections::HashMap;
+use telemetry::Millis;
+
+impl RemoteGems<'_> {
+    /// What is listed of a gem, with the dates that its `/info` has. Where that shows other versions, all that lists them is made anew.
+    pub(crate) fn dated(self, name: &str, info: &Info, listed: Listed) -> Listed {
+        let view = self.remote.repository.view(self.now());
+        if !view.rules.count_ages() || !listed.versions.iter().any(|version| version.from_start) {
+            return listed;
+        }
+        let date = |seconds: i64| Millis(seconds.saturating_mul(1000));
+        let told: HashMap<&str, Millis> =
+            info.lines().filter_map(|line| Some((line.token, date(line.created_at()?)))).collect();
+        let (rows, mut news) = (token_rows(name, &listed), false);
+        let mut dates: Vec<(Box<str>, Millis)> = Vec::new();
+        for (row, version) in rows.iter().zip(&listed.versions).filter(|(_, version)| version.from_start) {
+            let Some(told) = told.get(version.token.as_str()) else { continue };
+            // What was seen was there.
+            let told = *told.min(&version.seen);
+            let is_known = version.dated && told == version.since;
+            if is_known || told > version.since || view.finds_young(row) {
+                dates.push((version.token.as_str().into(), told));
+                news |= !is_known;
+            }
+        }
+        if !news {
+            return listed;
+        }
+        let origin = self.remote.repository.origin;
+        self.index.change(origin, |known| known.listing.date(name, dates));
+        let Some(dated) = self.index.gem(origin, name) else { return listed };
+        let seen = |listed: &Listed| {
+            let rows = token_rows(name, listed);
+            visible(&rows, view).map(|seen| seen.entry().token.to_owned()).collect::<Vec<_>>()
+        };
+        if seen(&dated) != seen(&listed) {
+            self.local.store.upstream_index_changed(self.remote.repository.id, &[name]);
+        }
+        dated
+    }
+}

@@ -1,0 +1,108 @@
+//! Calls for programs, and `gem` without Bundler, through a remote repository of gems.
+
+use super::{REMOTE, Scene};
+use crate::world::{Client, FIRST, Gem, Ruby};
+use serde_json::{Value, json};
+
+crate::world::with_each_client!([gem_alone_lists_fetches_and_updates_through_a_remote_repository]);
+
+/// Two lamps, one of them for Java.
+fn scene() -> Scene {
+    let scene = Scene::new();
+    let admin = scene.upstream.admin();
+    for gem in [
+        Gem::new("oil", "1.0.0"),
+        Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0"),
+        Gem::new("lamp", "1.1.0").platform("java"),
+    ] {
+        admin.push(FIRST, &gem).expect(200);
+    }
+    scene
+}
+
+/// What the lines of `/info` do not tell.
+const UNKNOWN: [&str; 7] = ["authors", "info", "licenses", "description", "summary", "built_at", "requirements"];
+
+fn without_unknown(mut told: Value) -> Value {
+    let leave_out = |one: &mut Value| {
+        let Value::Object(one) = one else { return };
+        for key in UNKNOWN.iter().filter(|key| one.contains_key(**key)).copied().collect::<Vec<_>>() {
+            one[key] = Value::Null;
+        }
+        one.remove("gem_uri");
+        if one.contains_key("metadata") {
+            one["metadata"] = json!({});
+        }
+        if one.contains_key("homepage_uri") {
+            one["homepage_uri"] = Value::Null;
+        }
+    };
+    match &mut told {
+        Value::Array(all) => all.iter_mut().for_each(leave_out),
+        one => leave_out(one),
+    }
+    told
+}
+
+#[test]
+fn calls_about_one_gem_say_what_the_upstream_says_as_far_as_its_index_tells() {
+    let scene = scene();
+    for path in [
+        "api/v1/versions/lamp.json",
+        "api/v1/gems/lamp.json",
+        "api/v1/versions/lamp/latest.json",
+        "api/v2/rubygems/lamp/versions/1.0.0.json",
+        "api/v2/rubygems/lamp/versions/1.1.0.json?platform=java",
+    ] {
+        let here = scene.world.anon().file(REMOTE, path).expect(200).json();
+        let there = scene.upstream.anon().file(FIRST, path).expect(200).json();
+        // The line has whole seconds.
+        let seconds = |value: Value| {
+            let text = value.to_string();
+            let mut at = 0;
+            let mut out = String::new();
+            while let Some(dot) = text[at..].find("Z\"").map(|z| at + z) {
+                let from = text[at..dot].rfind('.').map_or(dot, |found| at + found);
+                let is_fraction = dot - from == 4;
+                out.push_str(&text[at..if is_fraction { from } else { dot }]);
+                out.push_str("Z\"");
+                at = dot + 2;
+            }
+            out + &text[at..]
+        };
+        assert_eq!(seconds(without_unknown(here.clone())), seconds(without_unknown(there)), "{path}");
+        let one = if here.is_array() { &here[0] } else { &here };
+        for key in UNKNOWN.iter().filter(|key| one.get(**key).is_some()) {
+            assert!(one[*key].is_null(), "{path}: {key}");
+        }
+    }
+    let gem = scene.world.anon().file(REMOTE, "api/v1/gems/lamp.json").expect(200).json();
+    assert_eq!(gem["gem_uri"], format!("{}gems/lamp-1.1.0-java.gem", scene.world.url(REMOTE)));
+    for path in ["api/v1/versions/nothing.json", "api/v2/rubygems/lamp/versions/9.json"] {
+        scene.world.anon().file(REMOTE, path).expect(404);
+    }
+    for path in ["api/v1/search.json?query=lamp", "api/v1/activity/latest.json"] {
+        let refused = scene.world.anon().file(REMOTE, path).expect(501);
+        assert!(refused.text().contains("remote repositories of gems"), "{}", refused.text());
+    }
+}
+
+fn gem_alone_lists_fetches_and_updates_through_a_remote_repository(client: Client) {
+    let scene = Scene::at_any_time();
+    let admin = scene.upstream.admin();
+    for gem in [Gem::new("oil", "1.0.0"), Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0")] {
+        admin.push(FIRST, &gem).expect(200);
+    }
+    let (machine, url) = (Ruby::with(client), scene.world.url(REMOTE));
+    let say = |command: &str| machine.shell("", &format!("{command} --clear-sources --source {url}")).good();
+    let listed = say("gem list --remote");
+    assert!(listed.contains("lamp (1.0.0)") && listed.contains("oil (1.0.0)"), "{listed}");
+    assert!(say("gem info --remote lamp").contains("lamp (1.0.0)"));
+    assert!(say("gem specification --remote lamp version").contains("1.0.0"));
+    say("gem fetch lamp");
+    let said = say("gem install --no-document lamp");
+    assert!(said.contains("Successfully installed oil-1.0.0") && said.contains("2 gems installed"), "{said}");
+    admin.push(FIRST, &Gem::new("lamp", "1.0.1").needs("oil", "~> 1.0")).expect(200);
+    scene.later();
+    assert!(say("gem outdated").contains("lamp (1.0.0 < 1.0.1)"));
+}
