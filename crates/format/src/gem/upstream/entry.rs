@@ -46,7 +46,7 @@ pub(super) fn token(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= 2 * name::MAX
         && !text.starts_with(['-', '.'])
-        && !text.contains(['/', '\\', '|', ' '])
+        && !text.contains(['/', '\\', '|', ' ', '"', '\'', '<', '>', '&', '%'])
 }
 
 #[cfg(test)]
@@ -75,6 +75,7 @@ mod tests {
             "a 1,,2 x",
             "a --1 x",
             "a 1/2 x",
+            "a 1\",\"b x",
             "a 1 x y",
             "ä 1 x",
         ] {

@@ -8,7 +8,7 @@ use super::checksum::Checksum;
 use super::entry::token;
 use super::full_name::content_address;
 use super::refusal::Refusal;
-use crate::gem::{Requirement, Version};
+use crate::gem::{Requirement, Version, name};
 use bytes::Bytes;
 
 const EMPTY: &str = "checksum:";
@@ -159,7 +159,11 @@ fn readable(line: &[u8]) -> Readable {
     let text = std::str::from_utf8(line).ok().filter(|text| !text.contains(char::is_control));
     let Some(line) = text.and_then(Line::read) else { return Readable::No };
     let requirement = |text: &str| Requirement::parse(&text.replace('&', ",")).is_ok();
-    let dependency = |item: &str| !item.is_empty() && item.split_once(':').is_none_or(|(_, text)| requirement(text));
+    // A name that no gem can have would leave its place in the lists that are made of these lines.
+    let dependency = |item: &str| {
+        let (name, text) = item.split_once(':').unwrap_or((item, ""));
+        !name.is_empty() && name::plain(name) && (text.is_empty() || requirement(text))
+    };
     let key = |item: &str| match item.split_once(':') {
         Some(("checksum", sum)) => Checksum::parse(sum).is_some(),
         Some(("ruby" | "rubygems", text)) => text.is_empty() || requirement(text),

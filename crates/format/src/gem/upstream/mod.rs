@@ -42,5 +42,7 @@ pub const VERSIONS_BYTES: u64 = 256 << 20;
 pub const INFO_BYTES: usize = 16 << 20;
 /// The most bytes of one line of `/versions`, which may list all versions of a gem.
 pub const LINE_BYTES: usize = 1 << 20;
+/// The most bytes of all lines of one name: they are read for each request about it.
+pub const NAME_BYTES: usize = 2 << 20;
 /// The most bytes before the line `---`.
 pub const HEADER_BYTES: usize = 64 << 10;

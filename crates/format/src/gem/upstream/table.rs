@@ -1,6 +1,7 @@
 //! Where the lines of each name are: a hash of a name leads to its last line, and each line to the one before of the same name.
 //! The names themselves stay in the text, so 192,000 of them take some 4 MB.
 
+use super::NAME_BYTES;
 use std::hash::{BuildHasher as _, RandomState};
 
 /// No line.
@@ -21,6 +22,8 @@ struct Slot {
     hash: u32,
     /// The last line of the name.
     line: u32,
+    /// The length of all its lines.
+    bytes: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -50,17 +53,23 @@ impl Table {
         self.lines.iter().find(|line| line.before != NONE).map(|line| line.at as usize)
     }
 
-    /// Adds the line of a name at an offset. `is_name` tells whether the line at another offset is of the same name.
-    pub(super) fn add(&mut self, name: &str, at: u32, is_name: impl Fn(usize) -> bool) {
+    /// Adds the line of a name at an offset, of so many bytes. `is_name` tells whether the line at another offset is of the same name.
+    /// `false`: the name has as many bytes of lines as one may have, and this one is left out.
+    pub(super) fn add(&mut self, name: &str, at: u32, bytes: usize, is_name: impl Fn(usize) -> bool) -> bool {
         if 4 * (self.names + 1) > 3 * self.slots.len() {
             self.grow();
         }
         let hash = self.hash(name);
         let place = self.place(hash, is_name);
-        let before = self.slots[place].line;
+        let Slot { line: before, bytes: had, .. } = self.slots[place];
+        let bytes = had as usize + bytes;
+        if bytes > NAME_BYTES {
+            return false;
+        }
         self.names += usize::from(before == NONE);
-        self.slots[place] = Slot { hash, line: self.lines.len() as u32 };
+        self.slots[place] = Slot { hash, line: self.lines.len() as u32, bytes: bytes as u32 };
         self.lines.push(Line { at, before });
+        true
     }
 
     /// The offsets of a name's lines, the last one first.
@@ -113,7 +122,7 @@ impl Table {
 
     fn grow(&mut self) {
         const LEAST: usize = 64;
-        let larger = vec![Slot { hash: 0, line: NONE }; (2 * self.slots.len()).max(LEAST)];
+        let larger = vec![Slot { hash: 0, line: NONE, bytes: 0 }; (2 * self.slots.len()).max(LEAST)];
         let before = std::mem::replace(&mut self.slots, larger);
         for slot in before.into_iter().filter(|slot| slot.line != NONE) {
             let place = self.place(slot.hash, |_| false);

@@ -69,13 +69,17 @@ impl Versions {
             self.unreadable += u64::from(!line.trim_ascii().is_empty());
             return;
         };
+        if !self.table.add(entry.name, at as u32, line.len(), |other| is_of(&self.text, other, entry.name)) {
+            self.unreadable += 1;
+            self.clean = false;
+            return;
+        }
         self.zeros += u64::from(entry.versions == "0");
         if entry.md5.is_none() {
             self.held.insert(entry.name.to_owned());
         } else if !self.held.is_empty() {
             self.held.remove(entry.name);
         }
-        self.table.add(entry.name, at as u32, |other| is_of(&self.text, other, entry.name));
     }
 
     /// What its lines come to for a name; `None` if it never listed the name.

@@ -1,7 +1,7 @@
 //! What lines come to, how a log follows a file that is not only appended to, and which gem a file name means.
 
 use super::super::full_name::{Candidate, candidates, content_address};
-use super::super::{Difference, LINE_BYTES, Refusal, Said, Versions, append, difference};
+use super::super::{Difference, LINE_BYTES, NAME_BYTES, Refusal, Said, Versions, append, difference};
 use super::{MD5, OTHER, body, versions};
 use bytes::Bytes;
 
@@ -151,4 +151,14 @@ fn a_file_name_means_the_listed_versions_that_it_can_be_read_as() {
     }
     assert_eq!(content_address("1.18.9-78be552b"), Some("78be552b"));
     assert!(["1.0", "1-java", "1-78BE552B", "1-78be55"].iter().all(|token| content_address(token).is_none()));
+}
+
+#[test]
+fn what_is_read_for_a_request_about_a_name_is_bounded_whatever_its_upstream_lists() {
+    let line = format!("a 1 {MD5}\n");
+    let mut index = versions(&["b 1 x"]);
+    let more = NAME_BYTES / line.len() + 5_000;
+    index.push(line.repeat(more).into()).unwrap();
+    assert!(index.lines() < more && index.unreadable() > 900 && !index.is_clean());
+    assert_eq!((index.said("a"), index.said("b")), (said(&["1"], MD5), said(&["1"], "x")));
 }

@@ -56,6 +56,10 @@ fn lines_that_clients_fail_at_are_left_out_and_an_empty_checksum_is_none() {
         format!("0.4.4 |checksum:{SUM},ruby:nope"),
         format!(" |checksum:{SUM}"),
         "1/2 ".into(),
+        // They would leave their places in the lists of JSON that are made of them.
+        format!("1.0-ruby\",\"x |checksum:{SUM}"),
+        format!("1.0 a\"b:>= 1|checksum:{SUM}"),
+        format!("1.0 a\\:>= 1|checksum:{SUM}"),
     ];
     let mut lines: Vec<&str> = bad.iter().map(String::as_str).collect();
     lines.insert(4, &fine);
