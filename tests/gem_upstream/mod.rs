@@ -2,8 +2,11 @@
 
 mod builds;
 mod calls;
+mod complaints;
 mod policy;
 mod protocols;
+mod roads;
+mod shelf;
 
 use crate::world::{FIRST, World};
 use serde_json::json;
@@ -12,6 +15,13 @@ use serde_json::json;
 const REMOTE: &str = "upstream-gems";
 const START: &str = "2026-11-02T12:00:00Z";
 const LATER: &str = "2026-11-02T13:00:00Z";
+const AFTER_A_WEEK: &str = "2026-11-10T13:00:00Z";
+
+/// Sets the time of day of a server that runs for a conformance suite.
+fn set_time(world: &World, moment: &str) {
+    let path = format!("/repository/{FIRST}/set_time");
+    world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
+}
 
 /// A server with a remote repository of gems, and another server that is its upstream.
 struct Scene {
@@ -32,8 +42,7 @@ impl Scene {
     }
 
     fn set_time(&self, moment: &str) {
-        let path = format!("/repository/{FIRST}/set_time");
-        self.world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
+        set_time(&self.world, moment);
     }
 
     /// An hour later, at which everything is asked for again.

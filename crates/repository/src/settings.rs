@@ -48,7 +48,7 @@ pub(crate) fn settle(record: &mut RepositoryRecord) -> Result<(), Error> {
     match (record.kind, &mut record.remote) {
         (RepositoryKind::Remote, Some(remote)) => upstream(remote)?,
         (RepositoryKind::Remote, None) => {
-            let hint = "`daylight repo add NAME --format maven --remote URL`";
+            let hint = "`daylight repo add NAME --format FORMAT --remote URL`";
             return Err(BadSetting::new("a remote repository needs the URL of its upstream", hint).into());
         }
         (_, Some(_)) => return Err(BadSetting::not_for("remote", record, "remote repositories").into()),

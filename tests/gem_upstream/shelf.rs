@@ -1,0 +1,105 @@
+//! An upstream of gems that counts what it is asked: the files of a static mirror, and a server that stands before it.
+
+use super::{REMOTE, START, set_time};
+use crate::world::{Gem, Says, Upstream, World, hex};
+use md5::Md5;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// An upstream that has the compact index and the packages, and nothing else.
+pub(super) struct Shelf {
+    pub(super) upstream: Upstream,
+    gems: BTreeMap<String, Vec<Gem>>,
+    /// `/versions`.
+    pub(super) versions: String,
+}
+
+impl Shelf {
+    pub(super) fn new(gems: &[Gem]) -> Self {
+        let versions = "created_at: 2026-10-01T00:00:00Z\n---\n".to_owned();
+        let mut shelf = Self { upstream: Upstream::start(), gems: BTreeMap::new(), versions };
+        gems.iter().for_each(|gem| shelf.push(gem));
+        shelf
+    }
+
+    pub(super) fn push(&mut self, gem: &Gem) {
+        self.gems.entry(gem.name.clone()).or_default().push(gem.clone());
+        self.upstream.says(&format!("/gems/{}", gem.file()), Says::bytes(gem.bytes()));
+        self.change(&gem.name, &gem.version);
+    }
+
+    pub(super) fn yank(&mut self, name: &str, version: &str) {
+        self.gems.get_mut(name).unwrap().retain(|gem| gem.version != version);
+        self.upstream.forget(&format!("/gems/{name}-{version}.gem"));
+        self.change(name, &format!("-{version}"));
+    }
+
+    /// Begins `/versions` anew, with a line for each gem.
+    pub(super) fn compact(&mut self) {
+        self.versions = "created_at: 2026-10-02T00:00:00Z\n---\n".to_owned();
+        for (name, gems) in &self.gems {
+            let versions: Vec<&str> = gems.iter().map(|gem| gem.version.as_str()).collect();
+            writeln!(self.versions, "{name} {} {}", versions.join(","), md5(&self.info(name))).unwrap();
+        }
+        self.publish();
+    }
+
+    /// `/info` of a gem.
+    pub(super) fn info(&self, name: &str) -> String {
+        let line = |gem: &Gem| {
+            let needs: Vec<String> = gem.dependencies.iter().map(|(name, range)| format!("{name}:{range}")).collect();
+            format!("{} {}|checksum:{}\n", gem.version, needs.join(","), hex(&Sha256::digest(gem.bytes())))
+        };
+        "---\n".to_owned() + &self.gems[name].iter().map(line).collect::<String>()
+    }
+
+    /// Has this as `/info` of a gem.
+    pub(super) fn set_info(&mut self, name: &str, version: &str, info: &str) {
+        self.upstream.says(&format!("/info/{name}"), with_md5(info));
+        writeln!(self.versions, "{name} {version} {}", md5(info)).unwrap();
+        self.publish();
+    }
+
+    fn change(&mut self, name: &str, change: &str) {
+        let info = self.info(name);
+        self.set_info(name, change, &info);
+    }
+
+    fn publish(&self) {
+        self.upstream.says("/versions", with_md5(&self.versions));
+    }
+}
+
+pub(super) fn md5(text: &str) -> String {
+    hex(&Md5::digest(text))
+}
+
+fn with_md5(text: &str) -> Says {
+    Says::bytes(text).header("ETag", &format!("\"{}\"", md5(text)))
+}
+
+/// A server whose time of day stands still, with a remote repository of gems before this upstream.
+pub(super) fn before(upstream: &Upstream) -> World {
+    before_with(upstream, &[], &json!({}))
+}
+
+/// The same with these variables, and these settings of the upstream.
+pub(super) fn before_with(
+    upstream: &Upstream,
+    variables: &'static [(&'static str, &'static str)],
+    settings: &Value,
+) -> World {
+    let world = World::start_in_conformance(variables);
+    set_time(&world, START);
+    let mut remote = json!({"urls": [upstream.url()]});
+    remote.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
+    world.make(&json!({"name": REMOTE, "format": "gem", "kind": "remote", "private": false, "remote": remote}));
+    world
+}
+
+/// Lamp 1.0.0, which needs oil.
+pub(super) fn lamp_and_oil() -> Shelf {
+    Shelf::new(&[Gem::new("oil", "1.0.0"), Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0")])
+}
