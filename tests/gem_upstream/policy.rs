@@ -3,6 +3,7 @@
 use super::{REMOTE, Scene};
 use crate::world::{Answer, Client, FIRST, Gem, Ruby, Says, Upstream, World, hex};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 crate::world::with_each_client!([bundler_takes_the_newest_version_that_is_old_enough]);
 
@@ -26,18 +27,22 @@ fn get(world: &World, path: &str) -> Answer {
     world.anon().file(REMOTE, path)
 }
 
-/// What `/versions` lists, which is what each `/info` has.
+/// What the lines of `/versions` come to, which is what each `/info` has.
 fn offered(world: &World) -> Vec<String> {
     let versions = get(world, "versions").expect(200);
     let (_, lines) = versions.text().split_once("---\n").unwrap();
-    let mut offered = Vec::new();
+    let mut all: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for line in lines.lines() {
         let fields: Vec<&str> = line.split(' ').collect();
-        let tokens: Vec<&str> = fields[1].split(',').filter(|token| !token.starts_with('-')).collect();
-        let info = get(world, &format!("info/{}", fields[0])).expect(200);
+        let tokens = all.entry(fields[0]).or_default();
+        tokens.extend(fields[1].split(',').filter(|token| !token.starts_with('-')));
+    }
+    let mut offered = Vec::new();
+    for (name, tokens) in all {
+        let info = get(world, &format!("info/{name}")).expect(200);
         let listed: Vec<&str> = info.text().lines().skip(1).map(|line| line.split(' ').next().unwrap()).collect();
-        assert_eq!(tokens, listed, "{line}");
-        offered.extend(tokens.iter().map(|token| format!("{} {token}", fields[0])));
+        assert_eq!(tokens, listed, "{name}");
+        offered.extend(tokens.iter().map(|token| format!("{name} {token}")));
     }
     offered
 }

@@ -1,4 +1,4 @@
-//! The errors about files and versions that were purged, or are to be.
+//! The errors about files and versions that were purged, or are to be, or were yanked upstream.
 
 use telemetry::{Millis, Reason};
 
@@ -21,6 +21,14 @@ pub enum Purged {
         /// The reason that was given.
         why: String,
     },
+    /// Its upstream yanked it, and its bytes are not kept.
+    #[error("`{what}` was yanked upstream, which was seen on {at}, and its bytes are not kept here")]
+    Yanked {
+        /// The version.
+        what: String,
+        /// When that was seen.
+        at: Millis,
+    },
     /// There is nothing of that name to purge.
     #[error("`{what}` names nothing here that is not purged already")]
     Nothing {
@@ -32,7 +40,7 @@ pub enum Purged {
 impl Purged {
     pub(super) fn reason(&self) -> Reason {
         match self {
-            Self::Gone { .. } => Reason::Unkept,
+            Self::Gone { .. } | Self::Yanked { .. } => Reason::Unkept,
             Self::Taken { .. } => Reason::VersionTaken,
             Self::Nothing { .. } => Reason::NoSuchFile,
         }

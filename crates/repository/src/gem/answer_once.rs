@@ -5,7 +5,7 @@ use crate::gem::hosted::Hosted;
 use crate::gem::views::{ViewAnswer, ViewKey, ViewMoment, ViewPart};
 use crate::index::stamped_cache::Stamped;
 use std::sync::Arc;
-use store::{Stamp, Unit};
+use store::{RepositoryKind, Seq, Stamp, Unit};
 use telemetry::{Event, Millis, Op, Tick};
 
 impl Hosted<'_> {
@@ -45,7 +45,15 @@ impl Hosted<'_> {
     /// The moment as of which the repository is looked at. Moments at which the same is seen are one.
     async fn moment(self, now: Millis, event: &mut Event) -> Result<Option<ViewMoment>, Error> {
         let Some(past) = self.repository.as_of else { return Ok(None) };
-        let through = self.store.last_line(self.repository.id, past.through, event).await?;
+        let through = match self.repository.record.kind {
+            // The lines of an upstream's index are no lines of the repository.
+            RepositoryKind::Remote => {
+                let (followed, origin) = (&self.repository.shared.followed, self.repository.origin);
+                let end = followed.read(origin, |known| known.listing.end(past.exceptions_by)).flatten();
+                Seq(end.and_then(|end| u64::try_from(end).ok()).unwrap_or_default())
+            }
+            _ => self.store.last_line(self.repository.id, past.through, event).await?,
+        };
         // As of a change ages count as of now, which the stamp knows.
         let until = (past.until <= now && self.repository.rules.count_ages()).then_some(past.until);
         Ok(Some(ViewMoment { through, until }))

@@ -15,9 +15,14 @@ pub struct Candidate {
 /// The listed versions that a full name, `NAME-VERSION[-PLATFORM]` or `NAME-VERSION-ADDRESS`, may mean: first those that are written
 /// so, then those for a platform that clients call so. There is more than one only if a gem has a name like another's version.
 pub fn candidates(index: &Versions, full_name: &str) -> Vec<Candidate> {
+    candidates_by(index, full_name, usize::MAX)
+}
+
+/// The same when the text of the index ended at `end`.
+pub fn candidates_by(index: &Versions, full_name: &str, end: usize) -> Vec<Candidate> {
     let (mut exact, mut spelled) = (Vec::new(), Vec::new());
     for reading in readings(full_name) {
-        let Some(said) = index.said(reading.name) else { continue };
+        let Some(said) = index.said_by(reading.name, end) else { continue };
         let asked = &full_name[reading.name.len() + 1..];
         for token in said.tokens {
             let candidate = || Candidate { name: reading.name.to_owned(), token: token.clone() };

@@ -87,14 +87,27 @@ impl Versions {
         Sum::of(&self.lines_of(name)).map(|sum| sum.said())
     }
 
-    /// The same, and for each token the offset of the line that lists it.
-    pub fn said_at(&self, name: &str) -> Option<(Said, Vec<usize>)> {
-        self.sum_at(&self.table.find(name, |at| is_of(&self.text, at, name)))
+    /// The same when its text ended at `end`.
+    pub fn said_by(&self, name: &str, end: usize) -> Option<Said> {
+        self.said_at(name, end).map(|(said, _)| said)
     }
 
-    /// The same of each name that it ever listed, in the order of their last lines.
-    pub fn each_said_at(&self) -> impl Iterator<Item = (String, Said, Vec<usize>)> {
-        self.table.each().filter_map(|offsets| {
+    /// The same, and for each token the offset of the line that lists it.
+    pub fn said_at(&self, name: &str, end: usize) -> Option<(Said, Vec<usize>)> {
+        self.sum_at(&self.offsets_of(name, end))
+    }
+
+    /// Where the lines of a name begin that are before `end`, the newest first.
+    pub fn offsets_of(&self, name: &str, end: usize) -> Vec<usize> {
+        let mut offsets = self.table.find(name, |at| is_of(&self.text, at, name));
+        offsets.retain(|at| *at < end);
+        offsets
+    }
+
+    /// What its lines came to for each name that it had listed when its text ended at `end`, in the order of their last lines.
+    pub fn each_said_at(&self, end: usize) -> impl Iterator<Item = (String, Said, Vec<usize>)> {
+        self.table.each().filter_map(move |mut offsets| {
+            offsets.retain(|at| *at < end);
             let name = name_of(&self.lines_at(&offsets))?.to_owned();
             let (said, at) = self.sum_at(&offsets)?;
             Some((name, said, at))

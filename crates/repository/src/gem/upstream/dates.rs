@@ -38,7 +38,8 @@ impl RemoteGems<'_> {
         }
         let origin = self.remote.repository.origin;
         self.index.change(origin, |known| known.listing.date(name, dates));
-        let Some(dated) = self.index.gem(origin, name) else { return listed };
+        let dated = self.end().and_then(|end| self.known(|known| known.listing.gem_by(name, end)));
+        let Ok(Some(dated)) = dated else { return listed };
         let seen = |listed: &Listed| {
             let rows = token_rows(name, listed);
             visible(&rows, view).map(|seen| seen.entry().token.to_owned()).collect::<Vec<_>>()

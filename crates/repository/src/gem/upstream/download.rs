@@ -9,7 +9,7 @@ use crate::upstream::fetch::file_by;
 use crate::upstream::proof::Proof;
 use crate::upstream::trace::FetchTrace;
 use crate::visible::shown;
-use format::gem::upstream::full_name::candidates;
+use format::gem::upstream::full_name::candidates_by;
 use store::Digest;
 use telemetry::{Event, Tick};
 
@@ -26,7 +26,10 @@ impl RemoteGems<'_> {
         let path = format!("gems/{}-{}.gem", row.name, row.token);
         let proof = row.checksum.map_or(Proof::Age, |checksum| Proof::Sha256(Digest(checksum.0)));
         let (file, began, mut trace) = (self.remote.repository.file(&path), Tick::now(), FetchTrace::default());
-        let found = Box::pin(file_by(self.remote, &file, proof, &mut trace, event)).await;
+        let found = match self.remote.repository.as_of {
+            None => Box::pin(file_by(self.remote, &file, proof, &mut trace, event)).await,
+            Some(_) => self.gem_then(&row, &path, proof, &mut trace, event).await,
+        };
         trace.finish(self.remote, began, &found, event);
         Ok(Content { lasting: true, media: "application/octet-stream", ..found? })
     }
@@ -34,12 +37,14 @@ impl RemoteGems<'_> {
     /// The version of this full name, whatever policy says of it.
     pub(crate) async fn version(self, full_name: &str, event: &mut Event) -> Result<InfoRow, Error> {
         self.ready(event).await?;
-        let mut meant = self.known(|known| candidates(known.listing.log(), full_name))?;
-        if meant.is_empty() {
+        let end = self.end()?;
+        let meant = || self.known(|known| candidates_by(known.listing.log(), full_name, end));
+        let mut found = meant()?;
+        if found.is_empty() && self.remote.repository.as_of.is_none() {
             self.ready_for_new(event).await?;
-            meant = self.known(|known| candidates(known.listing.log(), full_name))?;
+            found = meant()?;
         }
-        for candidate in meant {
+        for candidate in found {
             let number = candidate.token.split_once('-').map_or(&*candidate.token, |(number, _)| number);
             if let Some(hidden) = forbidden(&self.remote.repository, &candidate.name, number) {
                 event.subject.package = candidate.name.as_str().into();

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::gem::upstream::body::{self, Body};
 use crate::gem::upstream::forbidden::forbidden;
 use crate::gem::upstream::index::{HeldBack, Known, UpstreamFile};
-use crate::gem::upstream::rows;
+use crate::gem::upstream::{rows, vanished};
 use crate::upstream::failure::Failure;
 use crate::upstream::flight::{FlightLifetime, FollowUntil};
 use crate::upstream::trouble::Trouble;
@@ -158,7 +158,11 @@ impl Follow {
                 }
                 let path = format!("info/{name}");
                 let file = self.remote.repository.file(&path);
-                if matches!(self.remote.recall(&file, event).await?, Some(Remembered::File(_))) {
+                if let Some(Remembered::File(kept)) = self.remote.recall(&file, event).await? {
+                    let followed = &self.remote.repository.shared.followed;
+                    if let Some(listed) = followed.gem(self.remote.repository.origin, name) {
+                        vanished::note(&self.remote, name, &kept, &listed, event).await?;
+                    }
                     flights.extend(self.remote.flight(&path, FlightLifetime::ToItsEnd));
                 }
             }

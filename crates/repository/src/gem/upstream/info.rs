@@ -6,7 +6,9 @@ use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::forbidden::forbidden;
 use crate::gem::upstream::info_rows::{self, InfoRow};
 use crate::gem::upstream::listing::Listed;
+use crate::gem::upstream::vanished;
 use crate::index::document::Index;
+use crate::upstream::Remembered;
 use crate::upstream::failure::Failure;
 use crate::upstream::fetch::file_by;
 use crate::upstream::proof::Proof;
@@ -31,12 +33,14 @@ impl RemoteGems<'_> {
     /// What is listed of a gem. Where its name is not listed, the index is looked at again: no upstream is asked for a name.
     pub(crate) async fn listed(self, name: &str, event: &mut Event) -> Result<Listed, Error> {
         self.ready(event).await?;
-        let origin = self.remote.repository.origin;
-        if let Some(listed) = self.index.gem(origin, name) {
-            return Ok(listed);
+        let end = self.end()?;
+        let listed = || self.known(|known| known.listing.gem_by(name, end));
+        match listed()? {
+            Some(listed) => return Ok(listed),
+            None if self.remote.repository.as_of.is_some() => return Err(Error::NoSuchPackage),
+            None => self.ready_for_new(event).await?,
         }
-        self.ready_for_new(event).await?;
-        self.index.gem(origin, name).ok_or(Error::NoSuchPackage)
+        listed()?.ok_or(Error::NoSuchPackage)
     }
 
     /// `/info/NAME`, as policy shows it. A listed gem of which nothing may be seen has none: Bundler leaves the compact index where a name
@@ -64,7 +68,14 @@ impl RemoteGems<'_> {
         if listed.versions.is_empty() {
             return self.read_info(name, render([""; 0]).into(), listed);
         }
+        if self.remote.repository.as_of.is_some() {
+            let body = self.info_then(name, &listed, event).await?;
+            return self.read_info(name, body, listed);
+        }
         let path = format!("info/{name}");
+        if let Some(Remembered::File(kept)) = self.remote.recall(&self.remote.repository.file(&path), event).await? {
+            vanished::note(self.remote, name, &kept, &listed, event).await?;
+        }
         let (file, began, mut trace) = (self.remote.repository.file(&path), Tick::now(), FetchTrace::default());
         let found = Box::pin(file_by(self.remote, &file, Proof::Md5(&listed.md5), &mut trace, event)).await;
         trace.finish(self.remote, began, &found, event);

@@ -36,6 +36,13 @@ pub(crate) struct Listed {
     pub(crate) md5: String,
 }
 
+impl Listed {
+    /// Whether it lists this version.
+    pub(crate) fn has(&self, token: &str) -> bool {
+        self.versions.iter().any(|version| version.token == token)
+    }
+}
+
 /// One version that is listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ListedVersion {
@@ -86,8 +93,32 @@ impl Listing {
 
     /// What is listed of a gem; `None`: its name was never listed.
     pub(crate) fn gem(&self, name: &str) -> Option<Listed> {
-        let (said, at) = self.log.said_at(name)?;
+        self.gem_by(name, usize::MAX)
+    }
+
+    /// The same when the lines ended at `end`.
+    pub(crate) fn gem_by(&self, name: &str, end: usize) -> Option<Listed> {
+        let (said, at) = self.log.said_at(name, end)?;
         Some(self.listed(name, said, &at))
+    }
+
+    /// Where the lines ended at the end of a moment; `None`: nothing had been seen by then.
+    pub(crate) fn end(&self, moment: Millis) -> Option<usize> {
+        let by_then = self.seen.partition_point(|(_, at)| *at <= moment);
+        (by_then > 0).then(|| self.seen.get(by_then).map_or_else(|| self.log.text().len(), |(from, _)| *from))
+    }
+
+    /// When anything was seen first.
+    pub(crate) fn since(&self) -> Option<Millis> {
+        self.seen.first().map(|(_, at)| *at)
+    }
+
+    /// When a version was gone that had been listed when the lines ended at `end`.
+    pub(crate) fn gone(&self, name: &str, token: &str, end: usize) -> Option<Millis> {
+        let mut later = self.log.offsets_of(name, usize::MAX);
+        later.retain(|at| *at >= end);
+        let lacks = |at: &usize| self.gem_by(name, at + 1).is_some_and(|gem| !gem.has(token));
+        later.into_iter().rev().find(lacks).map(|at| self.version(token.to_owned(), at).seen)
     }
 
     /// Remembers when versions of the first body of a gem were published.
@@ -101,9 +132,14 @@ impl Listing {
 
     /// The names that were ever listed, in the order of their bytes, each with what `read` reads of it.
     pub(crate) fn all<T>(&self, read: impl Fn(&str, &Listed) -> T) -> Vec<(String, T)> {
+        self.all_by(usize::MAX, read)
+    }
+
+    /// The same when the lines ended at `end`.
+    pub(crate) fn all_by<T>(&self, end: usize, read: impl Fn(&str, &Listed) -> T) -> Vec<(String, T)> {
         let mut all: Vec<(String, T)> = self
             .log
-            .each_said_at()
+            .each_said_at(end)
             .map(|(name, said, at)| {
                 let read = read(&name, &self.listed(&name, said, &at));
                 (name, read)
@@ -165,6 +201,13 @@ mod tests {
             [version("2", written, true, true), version("3", Millis(1), true, true), version("4", later, false, false)];
         assert_eq!(listing.gem("a").unwrap().versions, a);
         assert_eq!(listing.gem("d"), None);
+        // As of a moment.
+        assert_eq!((listing.end(Millis(start.0 - 1)), listing.since()), (None, Some(start)));
+        let end = listing.end(Millis(later.0 - 1)).unwrap();
+        let tokens = |gem: Listed| gem.versions.into_iter().map(|version| version.token).collect::<Vec<_>>();
+        assert_eq!(tokens(listing.gem_by("a", end).unwrap()), ["1", "2", "3"]);
+        assert_eq!((listing.gone("a", "1", end), listing.gone("a", "2", end)), (Some(later), None));
+        assert_eq!(tokens(listing.gem_by("a", listing.end(later).unwrap()).unwrap()), ["2", "3", "4"]);
         let names: Vec<_> = listing.all(|_, gem| gem.versions.len());
         assert_eq!(names, [("a".to_owned(), 3), ("b".to_owned(), 1), ("c".to_owned(), 1)]);
     }

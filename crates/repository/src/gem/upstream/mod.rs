@@ -19,8 +19,10 @@ pub(crate) mod info_rows;
 pub(crate) mod listing;
 pub(crate) mod look;
 pub(crate) mod names;
+pub(crate) mod past;
 pub(crate) mod rows;
 pub(crate) mod specs;
+pub(crate) mod vanished;
 pub(crate) mod view;
 
 use crate::context::Context;

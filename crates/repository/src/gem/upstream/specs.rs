@@ -77,10 +77,10 @@ impl RemoteGems<'_> {
     /// The same through a policy.
     async fn visible_specs(self, file: specs::File, event: &mut Event) -> Result<Made, Error> {
         let (repository, now) = (self.remote.repository.clone(), self.now());
-        let shared = repository.shared.clone();
+        let (shared, end) = (repository.shared.clone(), self.end()?);
         let make = move |(): &mut ()| {
-            let all =
-                shared.followed.read(repository.origin, |known| known.listing.all(clone)).ok_or(Error::GivenUp)?;
+            let all = shared.followed.read(repository.origin, |known| known.listing.all_by(end, clone));
+            let all = all.ok_or(Error::GivenUp)?;
             let until =
                 all.iter().filter_map(|(name, gem)| next_change(&token_rows(name, gem), repository.view(now))).min();
             let mut chunks = Chunks::new();

@@ -85,10 +85,10 @@ impl RemoteGems<'_> {
     /// What may be seen of all gems.
     pub(crate) async fn visible_gems(self, event: &mut Event) -> Result<VisibleGems, Error> {
         let (repository, now) = (self.remote.repository.clone(), self.now());
-        let shared = repository.shared.clone();
+        let (shared, end) = (repository.shared.clone(), self.end()?);
         let look = move |(): &mut ()| {
             shared.followed.read(repository.origin, |known| {
-                let all = known.listing.all(|name, gem| visible_gem(&repository, name, gem, now));
+                let all = known.listing.all_by(end, |name, gem| visible_gem(&repository, name, gem, now));
                 let until = all.iter().filter_map(|(_, (_, until))| *until).min();
                 VisibleGems { gems: all.into_iter().map(|(_, (gem, _))| gem).collect(), until }
             })

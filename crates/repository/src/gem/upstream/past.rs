@@ -1,0 +1,82 @@
+//! An upstream of gems as of a moment: its log as it was then, and the lines of `/info` and the gems that are known of it.
+//!
+//! A version that was yanked since has its line in the journal where it was asked for here ([`vanished`]), and its gem while that is kept.
+
+use crate::content::{Content, How};
+use crate::error::Error;
+use crate::error::purged::Purged;
+use crate::gem::upstream::RemoteGems;
+use crate::gem::upstream::info_rows::InfoRow;
+use crate::gem::upstream::listing::Listed;
+use crate::gem::upstream::vanished;
+use crate::policy::rules::OPEN;
+use crate::repository::Repository;
+use crate::upstream::fetch::{answer, file_by};
+use crate::upstream::proof::Proof;
+use crate::upstream::trace::FetchTrace;
+use crate::upstream::{Remembered, Remote};
+use bytes::Bytes;
+use format::gem::info::render;
+use std::collections::HashMap;
+use std::sync::Arc;
+use telemetry::Event;
+
+impl RemoteGems<'_> {
+    /// Where the log ended at the moment as of which the repository is looked at.
+    pub(crate) fn end(self) -> Result<usize, Error> {
+        let Some(past) = self.remote.repository.as_of else { return Ok(usize::MAX) };
+        let (end, since) = self.known(|known| (known.listing.end(past.exceptions_by), known.listing.since()))?;
+        let what = || self.remote.repository.record.name.clone();
+        end.ok_or_else(|| Error::BeforeItsTime { what: what(), since: since.unwrap_or_default() })
+    }
+
+    /// The same upstream as it is today, without policy: what was to be seen then is known.
+    fn today(self) -> Remote {
+        let Remote { remotes, repository, place } = self.remote;
+        let today = Repository::seen(repository, OPEN.clone(), None);
+        Remote { remotes: remotes.clone(), repository: Arc::new(today), place: place.clone() }
+    }
+
+    /// `/info` of a gem of which this was listed then. Versions whose lines nobody ever asked for here are missing.
+    pub(crate) async fn info_then(self, name: &str, listed: &Listed, event: &mut Event) -> Result<Bytes, Error> {
+        let gone = vanished::read(self.remote, name, event).await?;
+        let remote = self.today();
+        let today = RemoteGems { remote: &remote, ..self };
+        let mut lines: HashMap<String, String> = gone.into_iter().collect();
+        match Box::pin(today.whole_info(name, event)).await {
+            Ok(versions) => lines.extend(versions.rows.into_iter().map(|row| (row.token, row.line))),
+            // Nobody has to be asked for what is known.
+            Err(_) if listed.versions.iter().all(|version| lines.contains_key(&version.token)) => {}
+            Err(error) => return Err(error),
+        }
+        let lines: Vec<String> = listed.versions.iter().filter_map(|version| lines.remove(&version.token)).collect();
+        Ok(render(&lines).into())
+    }
+
+    /// The gem of a version that was listed then.
+    pub(crate) async fn gem_then(
+        self,
+        row: &InfoRow,
+        path: &str,
+        proof: Proof<'_>,
+        trace: &mut FetchTrace,
+        event: &mut Event,
+    ) -> Result<Content, Error> {
+        let (remote, origin) = (self.today(), self.remote.repository.origin);
+        let file = remote.repository.file(path);
+        if self.index.gem(origin, &row.name).is_some_and(|gem| gem.has(&row.token)) {
+            return Box::pin(file_by(&remote, &file, proof, trace, event)).await;
+        }
+        match remote.recall(&file, event).await? {
+            Some(Remembered::File(kept)) if !proof.refutes(&kept.known) => {
+                answer(&remote, &file, kept, How::Kept, None, trace, event).await
+            }
+            _ => {
+                let end = self.end()?;
+                let at = self.known(|known| known.listing.gone(&row.name, &row.token, end))?;
+                let what = format!("{}-{}", row.name, row.token);
+                Err(Purged::Yanked { what, at: at.unwrap_or_default() }.into())
+            }
+        }
+    }
+}

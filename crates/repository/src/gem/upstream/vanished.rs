@@ -1,0 +1,88 @@
+//! Lines that the `/info` of an upstream had and has no more: its versions were yanked. They stay in the journal where somebody asked for
+//! the gem here, so that a build of an earlier moment can be made again.
+//!
+//! They are first-seen rows of a unit for each gem.
+
+use crate::author::Author;
+use crate::error::Error;
+use crate::gem::upstream::listing::Listed;
+use crate::upstream::first_seen::store::FirstSeenStore;
+use crate::upstream::{KeptFile, Remote};
+use bytes::Bytes;
+use format::gem::upstream::Info;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashSet};
+use std::os::unix::fs::FileExt;
+use store::{Change, CommitError, Expect, FirstSeen, Held};
+use telemetry::Event;
+
+/// What a row says.
+#[derive(Debug, Serialize, Deserialize)]
+struct Row {
+    /// Versions with their platforms, each with its line.
+    vanished: BTreeMap<String, String>,
+}
+
+fn unit(remote: &Remote, name: &str) -> String {
+    FirstSeenStore::of(remote).units.unit(&format!("info/{name}"))
+}
+
+/// The lines that vanished of a gem.
+pub(crate) async fn read(remote: &Remote, name: &str, event: &mut Event) -> Result<BTreeMap<String, String>, Error> {
+    let unit = unit(remote, name);
+    let parse = |rows: Vec<FirstSeen>| -> Result<BTreeMap<String, String>, serde_json::Error> {
+        let mut all = BTreeMap::new();
+        for row in rows {
+            all.extend(serde_json::from_str::<Row>(row.seen.get())?.vanished);
+        }
+        Ok(all)
+    };
+    let read = remote.remotes.store.first_seen(remote.repository.id, &unit, None, parse, event).await?;
+    read.map_err(|source| Error::Unreadable { key: unit, source })
+}
+
+/// Writes down the lines of a kept `/info` whose versions are not listed any more. It is replaced next.
+pub(crate) async fn note(
+    remote: &Remote,
+    name: &str,
+    kept: &KeptFile,
+    listed: &Listed,
+    event: &mut Event,
+) -> Result<(), Error> {
+    if !remote.repository.asks || kept.known.hashes.md5 == listed.md5 {
+        return Ok(());
+    }
+    let Some(Ok(info)) = bytes(kept).map(Info::read) else { return Ok(()) };
+    let offered: HashSet<&str> = listed.versions.iter().map(|version| version.token.as_str()).collect();
+    let lines = info.lines().filter(|line| !offered.contains(line.token));
+    let mut vanished: BTreeMap<String, String> =
+        lines.map(|line| (line.token.to_owned(), line.text.to_owned())).collect();
+    if vanished.is_empty() {
+        return Ok(());
+    }
+    let known = read(remote, name, event).await?;
+    vanished.retain(|token, line| known.get(token) != Some(line));
+    if vanished.is_empty() || FirstSeenStore::of(remote).is_full(event).await? {
+        return Ok(());
+    }
+    let (unit, repository, store) = (unit(remote, name), remote.repository.id, &remote.remotes.store);
+    let seen = serde_json::to_value(Row { vanished });
+    let seen = seen.map_err(|source| Error::Unreadable { key: unit.clone(), source })?;
+    let change = Change::FirstSeen { repository, unit, whole: false, seen };
+    let batch = Author::SERVER.batch(store.now(), vec![Expect::RepositoryLives(repository)], vec![change]);
+    match store.commit(batch, event).await {
+        Ok(_) | Err(CommitError::Conflict(_)) => Ok(()),
+        Err(CommitError::Error(error)) => Err(error.into()),
+    }
+}
+
+fn bytes(kept: &KeptFile) -> Option<Bytes> {
+    match &kept.held {
+        Held::Bytes(bytes) => Some(bytes.clone()),
+        Held::File(file) => {
+            let mut bytes = vec![0; usize::try_from(kept.known.hashes.size_bytes).ok()?];
+            file.read_exact_at(&mut bytes, 0).ok()?;
+            Some(bytes.into())
+        }
+    }
+}
