@@ -4,6 +4,7 @@ mod as_of;
 mod builds;
 mod calls;
 mod complaints;
+mod explained;
 mod policy;
 mod protocols;
 mod roads;

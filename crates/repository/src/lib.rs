@@ -71,6 +71,7 @@ pub use crate::references::References;
 pub use crate::repositories::cached::{Cached, FormerFiles};
 pub use crate::repositories::change::ChangedRepository;
 pub use crate::repositories::contents::{ListedFile, Page, PageRequest};
+pub use crate::repositories::followed::FollowedState;
 pub use crate::repositories::foresee::Foreseen;
 pub use crate::repositories::holding::Held;
 pub use crate::repositories::removal::RemovedRepository;

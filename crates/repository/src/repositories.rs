@@ -5,6 +5,7 @@ pub(crate) mod change;
 pub(crate) mod cleanup;
 pub(crate) mod contents;
 mod file_removal;
+pub(crate) mod followed;
 pub(crate) mod following;
 pub(crate) mod foresee;
 pub(crate) mod former;

@@ -7,11 +7,11 @@ use crate::conformance;
 use crate::duration;
 use crate::error::Error;
 use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
-use repository::{Author, ChangedRepository, Held, Repository};
+use repository::{Author, ChangedRepository, FollowedState, Held, Repository};
 use serde_json::{Value, json};
 use std::time::Duration;
 use store::RepositoryKind;
-use telemetry::Event;
+use telemetry::{Event, Millis, Reason};
 
 /// What a repository holds as JSON.
 pub(super) fn holds_json(holds: Held) -> Value {
@@ -35,6 +35,9 @@ pub(super) fn to_json(app: &App, repository: &Repository) -> Value {
         RepositoryKind::Group => json!({ "members": record.members }),
         RepositoryKind::Hosted => repository.format.hosted_settings(record),
     };
+    if let Some(index) = repository.followed() {
+        value["index"] = index_json(index);
+    }
     if let Some(policy) = &record.policy {
         value["policy"] = exceptions::policy_json(policy);
     }
@@ -48,6 +51,20 @@ pub(super) fn to_json(app: &App, repository: &Repository) -> Value {
         value.extend(settings);
     }
     value
+}
+
+/// How the index of an upstream stands, as JSON.
+fn index_json(index: FollowedState) -> Value {
+    // It was never proven where the server did not look since its start.
+    let moment = |at: Millis| (at.0 > 0).then(|| at.to_string());
+    let held_back = index.held_back.map(|(names, since)| json!({ "names": names, "since": since.to_string() }));
+    json!({
+        "names": index.names,
+        "looked_at": moment(index.looked),
+        "proven": moment(index.proven),
+        "failure": index.failure.map(Reason::as_str),
+        "held_back": held_back,
+    })
 }
 
 pub(super) async fn list(app: &App, event: &mut Event) -> Result<Value, Error> {

@@ -26,7 +26,7 @@ pub(super) struct Check {
     /// Ask a running server: is each /info what /versions says, and do they offer the same?
     #[arg(long, conflicts_with_all = ["data", "config"])]
     index: bool,
-    /// With --index: these repositories [default: all gem repositories]
+    /// With --index: these repositories [default: all hosted gem repositories]
     #[arg(value_name = "REPO", requires = "index")]
     repositories: Vec<String>,
     #[command(flatten)]
@@ -48,6 +48,7 @@ struct RepositoryFormats {
 struct RepositoryFormat {
     name: String,
     format: String,
+    kind: String,
 }
 
 impl Check {
@@ -59,7 +60,9 @@ impl Check {
         let began = Tick::now();
         if self.repositories.is_empty() {
             let all: RepositoryFormats = decode(self.server.api(context)?.get(REPOSITORIES)?)?;
-            let gems = all.repositories.into_iter().filter(|repository| repository.format == "gem");
+            // Through a remote one each `/info` of its upstream would be fetched.
+            let own = |repository: &RepositoryFormat| repository.format == "gem" && repository.kind == "hosted";
+            let gems = all.repositories.into_iter().filter(own);
             self.repositories = gems.map(|repository| repository.name).collect();
         }
         let (mut reports, mut problems) = (Vec::new(), 0);

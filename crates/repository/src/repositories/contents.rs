@@ -200,12 +200,16 @@ impl Repositories {
     /// Forgets one path, and voids what was answered from it.
     async fn forget(&self, repository: &Repository, path: &str, event: &mut Event) -> Result<u64, Error> {
         let was = self.store.forget_cached(repository.origin, path, event).await?;
-        self.store.upstream_changed(repository.id, tree::folder(path));
+        self.store.upstream_changed(repository.id, repository.file(path).folder);
         Ok(u64::from(was))
     }
 
     async fn tree_repository(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
         let (repository, _) = self.find(name, event).await?;
+        // What is kept of an upstream is files, whatever they are.
+        if repository.record.kind == RepositoryKind::Remote {
+            return Ok(repository);
+        }
         repository.format.rules().refuses_files(name).map_or(Ok(repository), |refused| Err(refused.into()))
     }
 

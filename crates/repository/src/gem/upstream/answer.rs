@@ -20,6 +20,19 @@ impl RemoteGems<'_> {
         event: &mut Event,
     ) -> Result<Any, Error> {
         event.layer = Layer::Remote;
+        let answer = Box::pin(self.answer_from_index(question, asked, event)).await;
+        if !self.remote.repository.asks {
+            self.explain(question, event).await;
+        }
+        answer
+    }
+
+    async fn answer_from_index(
+        self,
+        question: &Question<'_>,
+        asked: &Parameters<'_>,
+        event: &mut Event,
+    ) -> Result<Any, Error> {
         match *question {
             Question::Root => Ok(Any::Root),
             Question::Versions => self.versions(event).await.map(Any::Gem),

@@ -10,6 +10,7 @@ pub(crate) mod calls;
 pub(crate) mod dates;
 pub(crate) mod dependencies;
 pub(crate) mod download;
+pub(crate) mod explained;
 pub(crate) mod follow;
 pub(crate) mod forbidden;
 pub(crate) mod gemspec;

@@ -1,0 +1,117 @@
+//! Why a remote repository of gems answers as it does: what its upstream's index lists, since when, what is kept, and how the index stands.
+//! For `daylight explain`, which asks no upstream.
+
+use crate::gem::Question;
+use crate::gem::upstream::RemoteGems;
+use crate::gem::upstream::forbidden::forbidden;
+use crate::gem::upstream::listing::{Listed, ListedVersion};
+use crate::gem::upstream::view::token_rows;
+use crate::upstream::Remembered;
+use crate::visible::hidden;
+use format::gem::upstream::full_name::candidates_by;
+use telemetry::Event;
+
+/// Hidden versions that are told with their reasons.
+const HIDDEN_MAX: usize = 5;
+
+impl RemoteGems<'_> {
+    /// Adds to the details of the event what an answer is made from.
+    pub(crate) async fn explain(self, question: &Question<'_>, event: &mut Event) {
+        let mut told = vec![std::mem::take(&mut event.detail)];
+        match *question {
+            Question::Info(name) => told.extend(self.of_gem(name, event).await),
+            Question::Gem(full_name) | Question::Gemspec(full_name) => {
+                told.extend(self.of_version(full_name, event).await)
+            }
+            _ => {}
+        }
+        told.push(self.of_index());
+        told.retain(|text| !text.is_empty());
+        event.detail = told.join("; ");
+    }
+
+    /// How the upstream's index stands.
+    fn of_index(self) -> String {
+        let known = |known: &crate::gem::upstream::index::Known| {
+            let mut text = format!(
+                "the upstream's `/versions` was looked at on {}, and proven to be what is answered on {}",
+                known.tried, known.checked
+            );
+            if let Some(reason) = known.failed {
+                text.push_str(&format!("; since then it fails: {}", reason.as_str()));
+            }
+            if let Some(held) = known.held_back {
+                text.push_str(&format!(
+                    "; it lacks {} names since {}, which is not believed yet",
+                    held.names, held.since
+                ));
+            }
+            text
+        };
+        self.known(known).unwrap_or_else(|_| "nothing is known of the upstream's `/versions` yet".into())
+    }
+
+    async fn of_gem(self, name: &str, event: &mut Event) -> Vec<String> {
+        let listed = self.end().and_then(|end| self.known(|known| known.listing.gem_by(name, end)));
+        let Ok(Some(listed)) = listed else { return vec![format!("`/versions` never listed `{name}`")] };
+        let Listed { versions, md5 } = &listed;
+        let mut told =
+            vec![format!("`/versions` lists {} versions of it, and {md5} as the MD5 of its `/info`", versions.len())];
+        if let Some(hidden) = forbidden(&self.remote.repository, name, "") {
+            told.push(format!("{hidden}, so its upstream is not asked for it"));
+            return told;
+        }
+        let (rows, view) = (token_rows(name, &listed), self.remote.repository.view(self.now()));
+        let reasons: Vec<String> = hidden(&rows, view).map(|(_, why)| why.to_string()).collect();
+        told.extend(reasons.iter().take(HIDDEN_MAX).cloned());
+        if reasons.len() > HIDDEN_MAX {
+            told.push(format!("{} more are hidden", reasons.len() - HIDDEN_MAX));
+        }
+        told.push(self.of_file(&format!("info/{name}"), |known| known.md5 == *md5, "that MD5", event).await);
+        told
+    }
+
+    async fn of_version(self, full_name: &str, event: &mut Event) -> Vec<String> {
+        let found = self.end().and_then(|end| {
+            self.known(|known| {
+                let found = candidates_by(known.listing.log(), full_name, end).into_iter().next()?;
+                let listed = known.listing.gem_by(&found.name, end)?;
+                listed
+                    .versions
+                    .into_iter()
+                    .find(|version| version.token == found.token)
+                    .map(|version| (found.name, version))
+            })
+        });
+        let Ok(Some((name, version))) = found else {
+            return vec![format!("`/versions` does not list `{full_name}`")];
+        };
+        let ListedVersion { token, since, seen, dated, .. } = version;
+        let dated = if dated { format!(", and is of {since} as the upstream says") } else { String::new() };
+        let mut told =
+            vec![format!("`/versions` lists `{token}` of `{name}`; it was first seen here on {seen}{dated}")];
+        told.push(self.of_file(&format!("gems/{name}-{token}.gem"), |_| true, "", event).await);
+        told
+    }
+
+    /// What is kept of a file.
+    async fn of_file(
+        self,
+        path: &str,
+        is_it: impl FnOnce(&store::Hashes) -> bool,
+        with: &str,
+        event: &mut Event,
+    ) -> String {
+        match self.remote.recall(&self.remote.repository.file(path), event).await {
+            Ok(Some(Remembered::File(kept))) => {
+                let fetched = kept.known.fetched;
+                match (is_it(&kept.known.hashes), with) {
+                    (true, "") => format!("`{path}` is kept since {fetched}"),
+                    (true, with) => format!("`{path}` is kept since {fetched} with {with}"),
+                    (false, with) => format!("`{path}` is kept since {fetched} without {with}: it is asked for again"),
+                }
+            }
+            _ => format!("`{path}` is not kept"),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What operators are told of a remote repository of gems, for which no upstream is asked.
+
+use super::{REMOTE, Scene};
+use crate::world::{FIRST, Gem, World};
+use serde_json::{Value, json};
+
+fn explain(world: &World, path: &str) -> Value {
+    world.admin().get(&format!("/api/v1/explain?repository={REMOTE}&path={path}")).expect(200).json()
+}
+
+#[test]
+fn an_answer_is_explained_by_the_line_of_the_index_the_first_sight_and_the_state_of_the_upstream() {
+    let mut scene = Scene::at_any_time();
+    let admin = scene.upstream.admin();
+    admin.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    scene.set_time("2026-11-03T12:00:00Z");
+    let ask = |world: &World, path: &str| world.anon().file(REMOTE, path);
+    ask(&scene.world, "versions").expect(200);
+    admin.push(FIRST, &Gem::new("lamp", "1.1.0")).expect(200);
+    scene.set_time("2026-11-10T12:00:00Z");
+    ask(&scene.world, "versions").expect(200);
+    ask(&scene.world, "info/lamp").expect(200);
+    ask(&scene.world, "gems/lamp-1.0.0.gem").expect(200);
+    let policy = json!({ "policy": { "cooldown_s": 7 * 86_400, "private_prefixes": ["acme-"] } });
+    scene.world.admin().patch_json(&format!("/api/v1/repositories/{REMOTE}"), &policy).expect(200);
+    scene.upstream.stop();
+    scene.set_time("2026-11-11T12:00:00Z");
+    ask(&scene.world, "versions").expect(200);
+
+    let world = &scene.world;
+    let assert_told = |path: &str, status: u16, parts: &[&str]| {
+        let told = explain(world, path);
+        assert_eq!((&told["status"], &told["layer"]), (&json!(status), &json!("remote")), "{told:#}");
+        let detail = told["detail"].as_str().unwrap();
+        assert!(parts.iter().all(|part| detail.contains(part)), "{path}: {detail}");
+    };
+    let looked = "was looked at on 2026-11-11T12:00:00.000Z, and proven to be what is answered on 2026-11-10T12:00";
+    assert_told("versions", 200, &[looked, "since then it fails: "]);
+    let young =
+        "`lamp:1.1.0` is hidden by the policy of `upstream-gems`: versions are not offered before they are 7 days old";
+    let kept = "`info/lamp` is kept since 2026-11-10T12:00:00.000Z with that MD5";
+    assert_told("info/lamp", 200, &["`/versions` lists 2 versions of it", young, kept, looked]);
+    let seen = "first seen here on 2026-11-10T12:00:00.000Z";
+    assert_told("gems/lamp-1.1.0.gem", 403, &[young, seen, "`gems/lamp-1.1.0.gem` is not kept"]);
+    assert_told("gems/lamp-1.0.0.gem", 200, &["`gems/lamp-1.0.0.gem` is kept since 2026-11-10"]);
+    assert_told("quick/Marshal.4.8/lamp-1.1.0.gemspec.rz", 403, &[young, seen]);
+    assert_told("info/nothing", 404, &["`/versions` never listed `nothing`"]);
+
+    let shown = world.admin().get(&format!("/api/v1/repositories/{REMOTE}")).expect(200).json();
+    let index = &shown["index"];
+    assert_eq!((&index["names"], &index["held_back"]), (&json!(1), &Value::Null), "{shown:#}");
+    assert_eq!(index["looked_at"], "2026-11-11T12:00:00.000Z");
+    assert!(index["proven"].as_str().unwrap().starts_with("2026-11-10T12:00") && index["failure"].is_string());
+    let contents = world.admin().get(&format!("/api/v1/repositories/{REMOTE}/contents")).expect(200);
+    assert!(
+        contents.text().contains("gems/lamp-1.0.0.gem") && contents.text().contains("info/lamp"),
+        "{}",
+        contents.text()
+    );
+}
