@@ -123,9 +123,11 @@ fn an_address_that_the_file_names_anew_is_warned_of_and_the_socket_stays() {
     assert_eq!(warnings(&world), 0, "port 0 is any port: {}", world.log());
     world.reload("`server.listen` has changed");
     assert!(world.log().contains("wanted=127.0.0.1:1"), "{}", world.log());
+    world.configure("[server]\nlisten = \"127.0.0.1:1\"\n[store]\nundo = \"1h\"\n");
+    world.reload("`store.undo` has changed: only a restart applies that");
     // In place, too: the new program has the old one's socket.
     world.restart();
-    assert_eq!(warnings(&world), 2, "{}", world.log());
+    assert_eq!(warnings(&world), 3, "{}", world.log());
     world.anon().get("/health/live").expect(200);
     world.stop();
 }

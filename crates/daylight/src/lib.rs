@@ -7,6 +7,7 @@ mod answer;
 pub mod app;
 mod cache_headers;
 mod certificate;
+mod changed_settings;
 mod checksum_headers;
 pub mod class;
 pub mod cli;

@@ -1,6 +1,7 @@
 //! Starts, runs and stops the server.
 
 use crate::certificate::Certificate;
+use crate::changed_settings;
 use crate::config::{Loaded, Settings};
 use crate::handover::{Program, warn_of_listen};
 use crate::instance::{Instance, StartOptions};
@@ -130,14 +131,14 @@ fn shut_down(front: Front, instance: Instance) -> anyhow::Result<()> {
     Ok(served?)
 }
 
-/// Serves until a signal stops or restarts it. Uses `listener`, if there is one. `listen_now` reads the address in the settings
-/// again.
+/// Serves until a signal stops or restarts it. Uses `listener`, if there is one. `read_again` reads the settings again.
 pub fn run(
     settings: Settings,
     loaded: Loaded,
     listener: Option<Listener>,
-    listen_now: &dyn Fn() -> anyhow::Result<SocketAddr>,
+    read_again: &dyn Fn() -> anyhow::Result<(Settings, Loaded)>,
 ) -> anyhow::Result<()> {
+    let listen_now = &|| Ok(read_again()?.0.server.listen);
     let program = Program::here();
     let clock = Clock::default();
     let (log, lines) = sinks::log(&settings, &clock);
@@ -158,6 +159,9 @@ pub fn run(
             SignalAction::Stop => break,
             SignalAction::Reload => {
                 warn_of_listen(running.address, settings.server.listen, listen_now, &log);
+                if let Ok((_, now)) = read_again() {
+                    changed_settings::warn(&loaded.entries, &now.entries, &log);
+                }
                 running.reload(loaded.file.as_deref(), &log);
             }
             SignalAction::Restart => match program.check() {

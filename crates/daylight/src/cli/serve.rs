@@ -36,7 +36,7 @@ impl Serve {
             loaded.warnings.push("`DAYLIGHT_CONFORMANCE_KEY` means nothing without `--conformance`".to_owned());
         }
         let listener = handover::socket(context.environment)?;
-        let read_again = || Ok(self.folder.read(listen(), context)?.0.server.listen);
+        let read_again = || self.folder.read(listen(), context);
         crate::serve::run(settings, loaded, listener, &read_again)
     }
 }

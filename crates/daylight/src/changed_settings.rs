@@ -1,0 +1,17 @@
+//! Which settings have other values by now than this process began with.
+
+use crate::config::{Entry, Origin};
+use telemetry::Log;
+
+/// Warns of settings that count only after a restart. The address has a warning of its own. A default that nobody replaced follows the
+/// machine, and is no change.
+pub(crate) fn warn(began_with: &[Entry], now: &[Entry], log: &Log) {
+    for (before, now) in began_with.iter().zip(now) {
+        let written = [before, now].iter().any(|entry| entry.origin != Origin::Default);
+        if written && before.value != now.value && before.key != "server.listen" {
+            let message =
+                format!("`{}` has changed: only a restart applies that, with SIGUSR2 or a stop and a start", now.key);
+            log.warn(&message, &[("serving_with", &before.value), ("wanted", &now.value)]);
+        }
+    }
+}
