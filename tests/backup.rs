@@ -75,6 +75,34 @@ fn a_folder_restored_from_a_backup_answers_every_url_with_the_same_bytes() {
     assert!(!run(&["restore"], &target, &world.data()).status.success(), "the folder is not empty");
 }
 
+#[test]
+fn a_restore_that_verifies_names_what_is_damaged_in_the_backup_and_the_next_backup_mends_that() {
+    let mut world = filled();
+    let (target, data) = (target(&world), world.data());
+    said(&run(&["backup"], &target, &data));
+    world.stop();
+    let digest = Path::new("blobs/sha256");
+    let first = |folder: &Path| std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let blob = first(&first(&first(&target.join(digest))));
+    let mut bytes = std::fs::read(&blob).unwrap();
+    bytes[0] ^= 1;
+    // Another file: the one that is there is that of the data folder, too.
+    std::fs::remove_file(&blob).unwrap();
+    std::fs::write(&blob, bytes).unwrap();
+    let again = data.with_file_name("again");
+    said(&run(&["restore"], &target, &again));
+    std::fs::remove_dir_all(&again).unwrap();
+    let refused = run(&["restore", "--verify"], &target, &again);
+    let name = blob.file_name().unwrap().to_str().unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    let [out, err] = [&refused.stdout, &refused.stderr].map(|text| String::from_utf8_lossy(text));
+    assert!(out.contains(name) && err.contains("hint: delete damaged files in the backup"), "{out}{err}");
+    std::fs::remove_dir_all(&again).unwrap();
+    std::fs::remove_file(&blob).unwrap();
+    said(&run(&["backup"], &target, &data));
+    assert!(said(&run(&["restore", "--verify"], &target, &again)).contains("every byte is as it was published"));
+}
+
 /// Pushes one gem after the other, until told to end. Every push is answered.
 fn load(person: &Person, over: &AtomicBool, pushed: &AtomicU32) {
     let mut connection = person.connect().unwrap();

@@ -28,6 +28,12 @@ const PAGE: usize = 1024;
 /// a killed process left.
 pub fn check(data: &Path, verify: bool, progress: &mut dyn FnMut(Progress)) -> Result<Report, Error> {
     let layout = Layout::new(data);
+    if layout.is_being_restored() {
+        return Err(Error::Unrestored(data.to_owned()));
+    }
+    if layout.is_backup() && !layout.truth().is_file() {
+        return Err(Error::NoBackup(data.to_owned()));
+    }
     if !layout.truth().is_file() {
         return Err(Error::NoTruth(data.to_owned()));
     }

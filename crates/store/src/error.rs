@@ -196,7 +196,9 @@ impl Error {
             Self::Nested { .. } => Some("name a folder elsewhere, best on another disk".into()),
             Self::OtherHistory(_) => Some("make the backup in a new folder".into()),
             Self::IsBackup(_) => Some("`daylight restore TARGET --data DIR` makes a data folder of it".into()),
-            Self::NoBackup(_) => Some("name the folder that `daylight backup` made".into()),
+            Self::NoBackup(_) => Some(
+                "name a folder that `daylight backup` made; if it was interrupted, run it again: it goes on".into(),
+            ),
             Self::Unrestored(_) => Some("delete the folder, and start `daylight restore` again".into()),
             Self::NoTruth(_) | Self::NoSegments(_) => Some("name the data folder of a server with `--data`".into()),
             Self::SegmentsAhead { .. } => {

@@ -12,7 +12,7 @@ use crate::record::Seq;
 use crate::segments;
 use crate::space::Space;
 use crate::sqlite::Sqlite;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use telemetry::Log;
 
@@ -23,6 +23,8 @@ pub struct Rebuilt {
     pub last: Seq,
     /// Blobs that no row refers to. Those that only the lost truth referred to are among them.
     pub orphans: Orphans,
+    /// Where the truth is kept that was there before.
+    pub replaced: Option<PathBuf>,
 }
 
 /// Replays every segment of the folder `data`, and then the log of recent rows, into a new truth. The new truth replaces the old one,
@@ -80,6 +82,7 @@ pub(crate) fn rebuild_on(
     // The old write-ahead log must never stand beside the new database: SQLite would replay it into that. So the old files are
     // renamed first, the database before its log. A crash in between leaves no truth. `Store::open` tells that from an empty folder
     // by the segments, and the next rebuild starts over.
+    let replaced = layout.truth().exists().then(|| old.clone());
     for suffix in ["", "-wal"] {
         let from = with_suffix(&layout.truth(), suffix);
         if RealDisk.size(&from).map_err(Error::io("look at", &from))?.is_some() {
@@ -93,7 +96,7 @@ pub(crate) fn rebuild_on(
     if last < end {
         recent_rows::put_aside(disk, layout, last)?;
     }
-    Ok(Rebuilt { last, orphans })
+    Ok(Rebuilt { last, orphans, replaced })
 }
 
 /// Ships the rows that only the old truth has, as far as they can be read. The old truth may be damaged.

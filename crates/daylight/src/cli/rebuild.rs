@@ -1,6 +1,7 @@
 //! `daylight rebuild`: makes the truth database again from the blobs and the segments of the journal.
 
 use super::context::Context;
+use super::failure::plain;
 use super::folder_job::FolderJob;
 use super::orphan_blobs;
 use store::Rebuilt;
@@ -21,17 +22,18 @@ impl Rebuild {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let (rebuilt, took) =
             self.job.run(Op::Rebuild, context, |data, progress| Ok(store::rebuild(data, progress)?))?;
-        let Rebuilt { last, orphans } = rebuilt;
+        let Rebuilt { last, orphans, replaced } = rebuilt;
         let last = last.0;
+        let replaced = replaced.map(|path| path.display().to_string());
         if self.job.json {
             let unnamed = orphan_blobs::json(&orphans);
-            let all = serde_json::json!({"last": last, "unnamed": unnamed, "seconds": took.as_secs_f64()});
+            let all = serde_json::json!({"last": last, "replaced": replaced, "unnamed": unnamed, "seconds": took.as_secs_f64()});
             writeln!(context.out, "{all:#}")?;
         } else {
-            writeln!(
-                context.out,
-                "rebuilt the truth database up to change {last} in {took:.1?}; one that was there before is kept beside it"
-            )?;
+            writeln!(context.out, "rebuilt the truth database up to change {last} in {took:.1?}")?;
+            if let Some(replaced) = replaced {
+                writeln!(context.out, "the one that was there before is now `{}`", plain(&replaced))?;
+            }
             orphan_blobs::write(&orphans, context)?;
             writeln!(context.out, "`daylight check --verify` tells whether each package that it names is there")?;
         }

@@ -58,7 +58,9 @@ fn advice(report: &Report) -> String {
         matches!(problem, Problem::BlobMissing(_) | Problem::BlobSize { .. } | Problem::BlobDamaged { .. })
     });
     if blobs {
-        "restore these blobs from a copy of the folder: each file is named by its SHA-256".to_owned()
+        "restore these blobs from a copy of the folder: each file is named by its SHA-256; in a backup, delete the damaged files, and \
+         `daylight backup` copies them again"
+            .to_owned()
     } else if any(|problem| matches!(problem, Problem::Journal(_))) {
         "`daylight rebuild` makes the truth database again from the segments".to_owned()
     } else if any(|problem| !matches!(problem, Problem::Stray(_) | Problem::CachedFileDamaged { .. })) {
