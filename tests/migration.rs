@@ -53,6 +53,8 @@ fn what_is_imported_is_exported_byte_for_byte_and_nothing_is_sent_twice() {
     }
     put(&gems, "lamp-1.0-java.gem", &Gem::new("lamp", "1.0").platform("java").bytes());
     put(&gems, "oil-1.0.gem", &Gem::new("oil", "1.0").payload(&vec![7; 300_000]).bytes());
+    let published = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_460_000_000);
+    std::fs::File::options().write(true).open(gems.join("oil-1.0.gem")).unwrap().set_modified(published).unwrap();
     let before = contents(&gems);
     let (gems, out) = (gems.to_str().unwrap(), out.to_str().unwrap());
 
@@ -67,6 +69,7 @@ fn what_is_imported_is_exported_byte_for_byte_and_nothing_is_sent_twice() {
     let exported = json(&world, &["export", FIRST, out]);
     assert_eq!((&exported["written"], &exported["there"]), (&6.into(), &0.into()));
     assert!(contents(Path::new(out)) == before, "other bytes, or other names");
+    assert_eq!(Path::new(out).join("oil-1.0.gem").metadata().unwrap().modified().unwrap(), published);
     let again = json(&world, &["export", FIRST, out]);
     assert_eq!((&again["written"], &again["there"]), (&0.into(), &6.into()));
     assert!(run(&world, &["check", "--index"]).status.success());

@@ -13,13 +13,15 @@ use sha2::{Digest as _, Sha256};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::Progress;
 use store::disk::{Disk, RealDisk};
 use telemetry::Tick;
 
 /// Write every gem of a repository that is not yanked into a folder, under its file name
 ///
-/// Each is compared with the SHA-256 that the index promises before it gets its name. What is in the folder already is
+/// Each is compared with the SHA-256 that the index promises before it gets its name. Its date is that of its first publication, as
+/// far as `/info` has it, so that an import keeps it. What is in the folder already is
 /// not fetched again, so an export that was interrupted goes on where it was when it is started again.
 #[derive(Debug, clap::Args)]
 pub(super) struct Export {
@@ -107,7 +109,12 @@ impl Export {
 fn gem(connection: &mut RepositoryConnection, name: &str, folder: &Path) -> Result<Vec<ExportOutcome>, anyhow::Error> {
     let info = connection.text(&format!("info/{name}"))?.unwrap_or_else(|| "---\n".to_owned());
     let sums = listing::checksums(&info).with_context(|| format!("the index of `{name}` cannot be read"))?;
-    sums.iter().map(|(version, sum)| file(connection, &format!("{name}-{version}.gem"), sum, folder)).collect()
+    let moments = listing::moments(&info);
+    let one = |(version, sum): (&String, &String)| {
+        let (file_name, at) = (format!("{name}-{version}.gem"), moments.get(version));
+        file(connection, &file_name, sum, at.and_then(|at| moment(*at)), folder)
+    };
+    sums.iter().map(one).collect()
 }
 
 /// Downloads one file. It has a temporary name until it is complete and its digest is that of the index.
@@ -115,6 +122,7 @@ fn file(
     connection: &mut RepositoryConnection,
     name: &str,
     sum: &str,
+    published: Option<SystemTime>,
     folder: &Path,
 ) -> Result<ExportOutcome, anyhow::Error> {
     let path = folder.join(name);
@@ -136,6 +144,13 @@ fn file(
     let found = HEXLOWER.encode(&sha256.finalize());
     if fetched.is_ok() && found == sum {
         out.sync().with_context(failed)?;
+        if let Some(published) = published {
+            File::options()
+                .write(true)
+                .open(&arriving)
+                .and_then(|file| file.set_modified(published))
+                .with_context(failed)?;
+        }
         RealDisk.rename(&arriving, &path).with_context(failed)?;
         return Ok(ExportOutcome::Written);
     }
@@ -144,6 +159,11 @@ fn file(
     let hint = "the server's disk may be damaged: stop it, and run `daylight check --verify` there";
     let text = format!("the bytes of `{name}` have the SHA-256 {found}, and the index promises {sum}");
     Err(Failure::new(text, Some(hint.to_owned())).into())
+}
+
+/// A moment in seconds since the epoch.
+fn moment(seconds: i64) -> Option<SystemTime> {
+    UNIX_EPOCH.checked_add(Duration::from_secs(u64::try_from(seconds).ok()?))
 }
 
 fn sha256(mut file: File) -> io::Result<String> {
