@@ -78,6 +78,10 @@ impl RepositoryClient {
             }
             StatusCode::UNAUTHORIZED => Some("the token in DAYLIGHT_TOKEN is not known there, or has expired"),
             StatusCode::FORBIDDEN => Some("the token in DAYLIGHT_TOKEN lacks a scope, or is for other repositories"),
+            StatusCode::METHOD_NOT_ALLOWED => Some(
+                "the repository holds another format, or stands for an upstream: `daylight repo list` shows that; `daylight import gems` \
+                 and `daylight import maven` are for hosted ones",
+            ),
             _ => None,
         };
         let status = answer.status.as_u16();

@@ -66,7 +66,8 @@ impl Claims {
                 Ok((again, OriginOutcome::NotAllowed))
             }
             true => Ok((again, OriginOutcome::Unknown)),
-            false => Ok((answer, OriginOutcome::Unknown)),
+            // Of a file that is refused without the claim, too, that is the reason.
+            false => Ok((again, OriginOutcome::Unknown)),
         }
     }
 }
@@ -120,6 +121,7 @@ mod tests {
         assert_eq!(send(&claims, None, &[200]), (1, OriginOutcome::Unknown, 200));
         assert_eq!(send(&claims, Some(1), &[400, 200]), (2, OriginOutcome::Unknown, 200), "its clock is behind");
         assert_eq!(send(&claims, Some(1), &[403, 403]), (2, OriginOutcome::Unknown, 403), "the file is refused");
+        assert_eq!(send(&claims, Some(1), &[403, 409]), (2, OriginOutcome::Unknown, 409), "the reason of the file");
         assert_eq!(send(&claims, Some(1), &[403, 201]), (2, OriginOutcome::NotAllowed, 201));
         assert_eq!(send(&claims, Some(1), &[201]), (1, OriginOutcome::NotAllowed, 201), "it is not tried any more");
     }

@@ -124,7 +124,8 @@ impl ImportReport {
         match refused.len() {
             0 => Ok(()),
             many => {
-                let hint = "the others are in; the same command again uploads only what is still missing";
+                let hint = "the others are in; the same command again uploads only what is still missing, and refuses again what was \
+                            purged or is there with other bytes";
                 Err(Failure::new(format!("{many} files were refused"), Some(hint.to_owned())).into())
             }
         }
