@@ -129,6 +129,7 @@ impl Access {
                 }
                 Ok(caller)
             }
+            Some(token) if token.scoped(Scope::Admin) => Err(Error::OnlyForRepositories(token.record.name.clone())),
             Some(token) => {
                 Err(Error::ScopeMissing { token: token.record.name.clone(), scope: Scope::Admin, repository: None })
             }

@@ -56,6 +56,11 @@ pub enum Error {
         /// Where.
         repository: String,
     },
+    /// The token is an admin's, but for some repositories, and this is about the server.
+    #[error(
+        "token `{0}` has the scope `admin` for certain repositories alone, and calls of the admin API are about the whole server"
+    )]
+    OnlyForRepositories(String),
     /// Only an admin may say when something was published elsewhere.
     #[error("token `{0}` may not say when a version was published elsewhere (`Daylight-Published`)")]
     OriginNotAllowed(String),
@@ -137,6 +142,7 @@ impl Error {
             Error::CrossSite | Error::OnlyPosted => Reason::CrossSite,
             Error::ScopeMissing { .. }
             | Error::RepositoryNotNamed { .. }
+            | Error::OnlyForRepositories(_)
             | Error::OriginNotAllowed(_)
             | Error::Wider { .. }
             | Error::NotItsMaker { .. } => Reason::ScopeMissing,
@@ -158,6 +164,9 @@ impl Error {
             Error::CredentialsUnknown => Some("`daylight token list` shows which there are".into()),
             Error::RepositoryNotNamed { .. } => Some("it is limited to others: `daylight token list` shows which".into()),
             Error::ScopeMissing { scope, .. } => Some(format!("use a token that has the scope `{scope}`")),
+            Error::OnlyForRepositories(_) => {
+                Some("use a token with the scope `admin` that was made without `--repository`".into())
+            }
             Error::OriginNotAllowed(_) => {
                 Some("use a token that has the scope `admin`, or upload without that header".into())
             }

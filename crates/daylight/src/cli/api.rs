@@ -159,7 +159,7 @@ impl Api {
                 Some("set DAYLIGHT_TOKEN to a token with scope `admin`")
             }
             StatusCode::UNAUTHORIZED => Some("the token in DAYLIGHT_TOKEN is not known there, or has expired"),
-            StatusCode::FORBIDDEN => Some("the token in DAYLIGHT_TOKEN needs scope `admin`"),
+            StatusCode::FORBIDDEN if problem.hint.is_none() => Some("the token in DAYLIGHT_TOKEN needs scope `admin`"),
             _ => None,
         };
         // About tokens, advice for this program is better than the server's hint, which is for all clients.
