@@ -122,6 +122,10 @@ fn versions_that_a_cleanup_took_away_come_back_within_a_week_and_no_later() {
     assert_eq!(back, ["2.0.0", "2.0.0-java", "3.0.0"]);
     world.anon().get("/repository/gems/gems/lamp-2.0.0-java.gem").expect(200);
     restore("lamp:2.0.0").expect(404);
+    assert_eq!(restore("lamp-1.1.0").expect(200).json(), json!({"restored": 1}), "as the plan names it");
+    world.admin().yank("gems", "lamp", "1.1.0").expect(200);
+    let yanked = restore("lamp-1.1.0").expect(404).json();
+    assert!(yanked["detail"].as_str().unwrap().contains("`lamp:1.1.0` was yanked, which is final"), "{yanked}");
     set_time(&world, "1980-01-30T00:00:00Z");
     restore("lamp").expect(404);
 }
@@ -145,8 +149,14 @@ fn releases_of_an_artifact_go_by_the_same_rule_and_its_snapshots_stay() {
     world.anon().get(&path("1.2")).expect(200);
     world.anon().get("/repository/libs/org/example/lamp/2.0-SNAPSHOT/lamp-2.0-20260101.000000-1.jar").expect(200);
     assert_eq!(examples(&cleanup(&world, "libs", true)), [""; 0]);
-    world.admin().post_json("/api/v1/repositories/libs/contents/org/example/lamp/1.0", &json!({})).expect(200);
+    let restore =
+        |what: &str| world.admin().post_json(&format!("/api/v1/repositories/libs/contents/{what}"), &json!({}));
+    restore("org/example/lamp/1.0").expect(200);
     world.anon().get(&path("1.0")).expect(200);
+    restore("org.example:lamp:1.1").expect(200);
+    world.anon().get(&path("1.1")).expect(200);
+    world.admin().ask("DELETE", "/api/v1/repositories/libs/contents/org.example:lamp:1.1", &[], b"").expect(200);
+    world.anon().get(&path("1.1")).expect(404);
 }
 
 #[test]
@@ -299,12 +309,17 @@ fn the_command_line_plans_without_yes_and_purges_only_with_it() {
         "{said}"
     );
     assert_eq!(versions(&world).len(), 2);
+    let names = &serde_json::from_str::<Value>(&said).unwrap()["repositories"][0]["rules"][0]["names"];
+    assert_eq!(names.as_array().unwrap().len(), 3, "{said}");
     let (said, code) = run("purge gems oil --why leaked");
     assert!(code == Some(2) && said.contains("nothing was purged"), "{said}");
     let (said, code) = run("purge gems oil --why leaked --yes");
     assert!(code == Some(0) && said.contains("purged `oil`") && said.contains("frees "), "{said}");
     let (said, code) = run("cleanup");
-    assert!(code == Some(0) && said.contains("nothing to clean up"), "{said}");
+    assert!(code == Some(0) && said.contains("nothing to clean up") && !said.contains("rules"), "{said}");
+    world.repository("other", false);
+    let (said, code) = run("cleanup other");
+    assert!(code == Some(0) && said.contains("no rules are set for other: `daylight repo set"), "{said}");
 }
 
 #[test]

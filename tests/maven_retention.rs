@@ -51,8 +51,15 @@ fn a_change_of_the_retention_says_how_many_bytes_it_frees() {
         let change = json!({"retention": retention});
         world.admin().patch_json("/api/v1/repositories/trees", &change).expect(200).json()
     };
-    assert_eq!(set(json!({"builds": 3}))["frees_bytes"], 0);
+    let kept_all = set(json!({"builds": 3}));
+    assert_eq!((&kept_all["frees_bytes"], kept_all.get("pruned")), (&json!(0), None));
+    let preview = world.admin().post_json("/api/v1/repositories/trees/preview", &json!({"retention": {"builds": 1}}));
+    let preview = preview.expect(200).json();
     let changed = set(json!({"builds": 1}));
+    let pruned = &changed["pruned"];
+    assert_eq!(pruned["files"], 6, "{changed}");
+    assert_eq!((&preview["pruned"]["names"], &preview["pruned"]["files"]), (&pruned["names"], &pruned["files"]));
+    assert!(pruned["restorable_until"].is_string(), "{changed}");
     assert!(!gone.is_empty() && changed["frees_on"].is_string(), "{changed}");
     assert_eq!(changed["frees_bytes"], gone.values().sum::<u64>());
     assert_eq!(set(Value::Null).get("frees_bytes"), None, "without a retention nothing goes");

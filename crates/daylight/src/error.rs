@@ -2,6 +2,7 @@
 //! status of each error.
 
 use crate::access;
+use repository::RepositoryRemoval;
 use std::borrow::Cow;
 use telemetry::{EventId, Millis, Reason};
 
@@ -43,6 +44,14 @@ pub enum Error {
     /// No event with that id is in memory.
     #[error("the event `{0}` is not kept here")]
     NoSuchEvent(EventId),
+    /// The repository of that name was removed.
+    #[error("there is no repository `{name}`: it was removed on {}", removal.at)]
+    RepositoryRemoved {
+        /// Its name.
+        name: String,
+        /// Its removal.
+        removal: RepositoryRemoval,
+    },
     /// A repository could not answer.
     #[error(transparent)]
     Repository(#[from] repository::Error),
@@ -72,6 +81,7 @@ impl Error {
     pub fn reason(&self) -> Reason {
         match self {
             Error::NoSuchRoute(_) | Error::NoDevice => Reason::NoSuchRoute,
+            Error::RepositoryRemoved { .. } => Reason::NoSuchRepository,
             Error::MethodNotAllowed { .. } => Reason::MethodNotAllowed,
             Error::Access(error) => error.reason(),
             Error::Input(_) | Error::Form(_) | Error::NoSuchEvent(_) => Reason::InputInvalid,
@@ -99,6 +109,9 @@ impl Error {
             Error::Access(error) => error.hint(),
             Error::Busy(_) => Some("try again in a moment".into()),
             Error::BusyForOne(_) => Some("try again in a moment; `server.client_share_percent` is the part of one".into()),
+            Error::RepositoryRemoved { name, removal } => {
+                Some(format!("until {} `daylight repo restore {name}` brings it back", removal.restorable_until))
+            }
             Error::NoSuchEvent(_) => Some(
                 "newer ones took its place (`telemetry.events_recent_bytes`), or it is under way; the folder `events` has more".into(),
             ),

@@ -273,7 +273,7 @@ pub(crate) fn refusal(error: &Error, request: &Request, now: Millis) -> Reply {
 
 /// Why a deploy is refused, for the status line: of the whole reply, Maven before 4 shows only the status and this phrase.
 fn phrase(error: &Error) -> Option<&'static str> {
-    use repository::{Error as E, VersionPolicy, Why};
+    use repository::{Error as E, Purged, VersionPolicy, Why};
     let Error::Repository(error) = error else { return None };
     Some(match error {
         E::Hidden(hidden) => match hidden.why {
@@ -283,6 +283,7 @@ fn phrase(error: &Error) -> Option<&'static str> {
         },
         E::PathTaken(_) => "published with other bytes, and what is published never changes",
         E::PathTakenByRemoved(_) => "was published with other bytes and deleted, and its path stays taken",
+        E::Purged(Purged::Taken { .. }) => "purged, and its path stays taken",
         E::PathInOtherCase { .. } => "published in another spelling",
         E::NotInLayout(_) => "no path that a file of this layout can have",
         E::MadeHere(_) => "made here from what is published",

@@ -2,6 +2,7 @@
 
 pub(crate) mod hint;
 pub(crate) mod purged;
+pub(crate) mod unrestorable;
 
 use crate::repositories::cached::Cached;
 use format::gem::{Fault, Invalid};
@@ -166,15 +167,9 @@ pub enum Error {
         /// What it is for.
         package: String,
     },
-    /// Nothing at the path or below it was taken away.
-    #[error("nothing that was at `{0}` or below it was deleted")]
-    NothingRemoved(String),
-    /// No repository of the name can be brought back.
-    #[error("no repository `{0}` was removed within `store.undo`")]
-    NotRemoved(String),
-    /// It was taken away too long ago.
-    #[error("`{0}` was deleted longer ago than `store.undo`, which is final")]
-    RemovedForGood(String),
+    /// It cannot be restored.
+    #[error(transparent)]
+    Unrestorable(#[from] unrestorable::Unrestorable),
     /// The name cannot be a repository's.
     #[error(transparent)]
     BadName(#[from] crate::name::BadName),
@@ -285,12 +280,13 @@ impl Error {
     /// For the event.
     pub fn reason(&self) -> Reason {
         match self {
-            Error::NoSuchRepository(_) | Error::NotRemoved(_) => Reason::NoSuchRepository,
+            Error::NoSuchRepository(_) => Reason::NoSuchRepository,
+            Error::Unrestorable(error) => error.reason(),
             Error::NoSuchPath { .. } => Reason::NoSuchRoute,
             Error::NoSuchPackage | Error::NoSuchGem => Reason::NoSuchPackage,
             Error::NoSuchVersion(_) => Reason::NoSuchVersion,
-            Error::Withdrawn(_) | Error::Removed(_) | Error::RemovedForGood(_) => Reason::Withdrawn,
-            Error::NoSuchFile(_) | Error::NothingRemoved(_) => Reason::NoSuchFile,
+            Error::Withdrawn(_) | Error::Removed(_) => Reason::Withdrawn,
+            Error::NoSuchFile(_) => Reason::NoSuchFile,
             Error::NotInLayout(_) | Error::MadeHere(_) => Reason::InputInvalid,
             Error::VersionRefused { .. } => Reason::VersionRefused,
             Error::PathTaken(_) | Error::PathTakenByRemoved(_) => Reason::VersionTaken,
@@ -358,8 +354,7 @@ impl Error {
                 | Error::ChecksumDiffers { .. }
                 | Error::ChecksumUnreadable { .. }
                 | Error::NotForToken { .. }
-                | Error::NothingRemoved(_)
-                | Error::RemovedForGood(_)
+                | Error::Unrestorable(_)
         )
     }
 

@@ -13,6 +13,7 @@ pub(crate) mod frees;
 pub(crate) mod holding;
 pub(crate) mod list;
 pub(crate) mod members;
+mod named;
 pub(crate) mod purge;
 pub(crate) mod removal;
 pub(crate) mod stamps;

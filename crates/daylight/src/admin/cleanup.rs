@@ -5,7 +5,7 @@ use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
 use crate::use_recording;
-use repository::{CleanupPlan, Cleanups};
+use repository::{CleanupPlan, Cleanups, PrunePlan, RulePlan};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use telemetry::Event;
@@ -61,7 +61,8 @@ pub(super) async fn purge(
         "applied": body.apply,
         "files": sum.map_or(0, |sum| sum.files),
         "size_bytes": sum.map_or(0, |sum| sum.size_bytes),
-        "examples": sum.map(|sum| sum.examples.clone()).unwrap_or_default(),
+        "examples": sum.map(RulePlan::examples).unwrap_or_default(),
+        "names": sum.map(|sum| sum.names.as_slice()).unwrap_or_default(),
         "also_in": purge.also_in,
     });
     Ok(with_frees(answer, purge.frees))
@@ -74,12 +75,26 @@ fn to_json(plan: &CleanupPlan) -> Value {
             "versions": rule.versions,
             "files": rule.files,
             "size_bytes": rule.size_bytes,
-            "examples": rule.examples,
+            "examples": rule.examples(),
+            "names": rule.names,
         })
     });
     json!({
         "repository": plan.repository,
+        "has_rules": plan.has_rules,
         "rules": rules.collect::<Vec<_>>(),
         "waits_until": plan.waits_until.map(|until| until.to_string()),
     })
+}
+
+/// The builds of snapshots that changed rules delete; `None`: all are kept.
+pub(super) fn pruned_json(plan: &PrunePlan) -> Option<Value> {
+    let files = plan.files.as_ref()?;
+    Some(json!({
+        "files": files.files,
+        "size_bytes": files.size_bytes,
+        "examples": files.examples(),
+        "names": files.names,
+        "restorable_until": plan.restorable_until.to_string(),
+    }))
 }

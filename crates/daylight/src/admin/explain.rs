@@ -30,6 +30,8 @@ pub(super) async fn show(app: &App, query: &str, caller: &Caller, event: &mut Ev
         value.ok_or_else(|| Error::Input(format!("`{name}` is missing")))
     };
     let (repository, path) = (required("repository")?, required("path")?);
+    let (found, _) = app.repositories.find(&repository, event).await?;
+    let path = found.explained_path(&path);
     let path: Vec<String> = path.split('/').map(segment).collect();
     let as_of = Form(query).value("as_of").filter(|value| !value.is_empty());
     let as_of = as_of.map(|as_of| format!("@{}", segment(&as_of))).unwrap_or_default();
@@ -85,7 +87,12 @@ pub(super) async fn explain(
     (explained.status, explained.outcome) = (status.as_u16(), Some(outcome));
     if let Err(error) = answer {
         let more = std::mem::take(&mut explained.detail);
-        let detail = [error.to_string(), more].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
+        // Of a file that somebody took away there are details already, of which the error is a part.
+        let gone =
+            [Reason::Withdrawn, Reason::Unkept, Reason::NoSuchFile, Reason::NoSuchVersion, Reason::NoSuchPackage];
+        let known = hint.is_some() && gone.contains(&error.reason());
+        let said = if known { String::new() } else { error.to_string() };
+        let detail = [said, more].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
         (explained.reason, explained.detail) = (Some(error.reason()), detail.join("; "));
     }
     Ok(Some(Explanation { event: explained, hint }))

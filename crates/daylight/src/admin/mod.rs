@@ -33,7 +33,12 @@ const BODY_MAX: u64 = 64 * 1024;
 pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
     event.layer = Layer::Admin;
     event.subject.kind = admin.id;
-    let value = call(app, &admin, request, event).await?;
+    let value = match call(app, &admin, request, event).await {
+        Err(Error::Repository(repository::Error::NoSuchRepository(name))) => {
+            return Err(no_such_repository(app, name, event).await);
+        }
+        value => value?,
+    };
     Ok(reply::of_call(admin.status, &value))
 }
 
@@ -75,6 +80,14 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         Verb::Tokens => tokens::list(app, event).await,
         Verb::AddToken => tokens::add(app, body(request, event).await?, by, event).await,
         Verb::RevokeToken => tokens::revoke(app, name, by, event).await,
+    }
+}
+
+/// Why there is no repository of that name. Only admins learn that one was removed.
+async fn no_such_repository(app: &App, name: String, event: &mut Event) -> Error {
+    match app.repositories.removed_repository(&name, event).await {
+        Ok(Some(removal)) => Error::RepositoryRemoved { name, removal },
+        _ => repository::Error::NoSuchRepository(name).into(),
     }
 }
 

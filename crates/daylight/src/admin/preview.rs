@@ -1,6 +1,7 @@
 //! `/api/v1/repositories/NAME/preview`: which requests of the last day would get another answer with changed settings. It changes nothing
 //! and asks no upstream.
 
+use super::cleanup::pruned_json;
 use super::explain::{content, explain};
 use crate::access::Caller;
 use crate::app::App;
@@ -68,6 +69,15 @@ pub(super) async fn show(
             "verified_files": cached.verified_files, "verified_bytes": cached.verified_bytes,
             "lost_files": lost_files, "lost_bytes": lost_bytes,
         });
+    }
+    if let (Some(now), Some(then)) = (before.by_name.get(name), after.by_name.get(name))
+        && now.record.retention != then.record.retention
+        && then.record.retention.is_some()
+    {
+        let plan = app.repositories.prune_plan(then, event).await?;
+        if let Some(pruned) = pruned_json(&plan) {
+            value["pruned"] = pruned;
+        }
     }
     Ok(value)
 }

@@ -36,7 +36,7 @@ pub(super) async fn remove(
         "removed": name,
         "files": removed.holding.files,
         "size_bytes": removed.holding.size_bytes,
-        "restorable_until": removed.restorable_until.to_string(),
+        "restorable_until": removed.restorable_until.map(|until| until.to_string()),
     });
     Ok(with_frees(value, removed.frees))
 }

@@ -1,5 +1,6 @@
 //! `/api/v1/repositories`.
 
+use super::cleanup::pruned_json;
 use super::exceptions;
 use super::frees::with_frees;
 use crate::app::App;
@@ -102,14 +103,17 @@ pub(super) async fn change(
     body.check_references(&app.references)?;
     let info_format = body.info_format()?;
     let set = app.repositories.set_deciding(name, |record| body.apply(record), body.former_files(), by, event);
-    let ChangedRepository { repository: mut changed, frees, .. } = set.await?;
+    let ChangedRepository { repository: mut changed, frees, pruned, .. } = set.await?;
     if body.changes_urls() {
         app.repositories.pin_anew(name, event).await?;
     }
     if let Some(info_format) = info_format {
         changed = app.repositories.reform(name, info_format, by, event).await?;
     }
-    let answer = to_json(app, &changed);
+    let mut answer = to_json(app, &changed);
+    if let Some(pruned) = pruned.as_ref().and_then(pruned_json) {
+        answer["pruned"] = pruned;
+    }
     Ok(match frees {
         Some(frees) => with_frees(answer, frees),
         None => answer,

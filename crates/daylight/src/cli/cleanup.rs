@@ -32,6 +32,7 @@ struct Answer {
 #[derive(Debug, Deserialize)]
 struct Plan {
     repository: String,
+    has_rules: bool,
     rules: Vec<Rule>,
     #[serde(default)]
     waits_until: Option<String>,
@@ -59,7 +60,7 @@ impl Cleanup {
             show(plan, self.flags.yes, context)?;
         }
         if answer.repositories.iter().all(|plan| plan.rules.is_empty()) {
-            return Ok(writeln!(context.out, "nothing to clean up")?);
+            return none(&answer.repositories, context);
         }
         if let Some(frees) = frees {
             writeln!(context.out, "{frees}")?;
@@ -69,6 +70,18 @@ impl Cleanup {
         }
         Ok(())
     }
+}
+
+/// Says that nothing is to be removed, and of which repositories nobody has said what is.
+fn none(plans: &[Plan], context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    writeln!(context.out, "nothing to clean up")?;
+    let without: Vec<&str> = plans.iter().filter(|plan| !plan.has_rules).map(|plan| plan.repository.as_str()).collect();
+    let which = match (plans, &without[..]) {
+        ([], _) => "no repository has rules".to_owned(),
+        (_, []) => return Ok(()),
+        (_, without) => format!("no rules are set for {}", plain(&without.join(", "))),
+    };
+    Ok(writeln!(context.err, "{which}: `daylight repo set NAME --keep-versions N --keep-unused TIME` sets them")?)
 }
 
 /// A plan is one call: bytes that several repositories keep come free only with the last of them. A cleanup is one call for each
@@ -113,7 +126,7 @@ fn show(plan: &Plan, done: bool, context: &mut Context<'_>) -> std::io::Result<(
     let name = plain(&plan.repository);
     for Rule { rule, versions, files, size_bytes, examples } in &plan.rules {
         let (verb, rest) = (if done { "removed" } else { "removes" }, versions - examples.len() as u64);
-        let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+        let more = if rest > 0 { format!(" and {rest} more (`--json` names them)") } else { String::new() };
         let examples: Vec<String> = examples.iter().map(|example| plain(example).to_string()).collect();
         writeln!(
             context.out,

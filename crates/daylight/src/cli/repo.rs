@@ -4,6 +4,7 @@ mod cached_files;
 mod contents;
 mod display;
 mod preview;
+mod pruned;
 mod removal;
 mod settings;
 
@@ -13,6 +14,7 @@ use super::failure::Failure;
 use super::{failure, frees, table};
 use display::{HEAD, Repositories, Repository};
 use format::percent::segment;
+use pruned::Pruned;
 use serde_json::{Map, Value};
 use settings::SettingFlags;
 
@@ -211,6 +213,9 @@ impl Repo {
                 api.print_json(&answer, context)?;
                 let name = failure::plain(&name);
                 writeln!(context.err, "changed `{name}`")?;
+                if let Some(pruned) = answer.get("pruned") {
+                    decode::<Pruned>(pruned.clone())?.report(&name.to_string(), context)?;
+                }
                 if let Some(frees) = frees::sentence(&answer) {
                     writeln!(context.err, "{frees}")?;
                 }

@@ -5,7 +5,7 @@ mod plan;
 pub(crate) mod purge;
 pub(crate) mod rules;
 
-pub use plan::{CleanupPlan, Cleanups, RulePlan};
+pub use plan::{CleanupPlan, Cleanups, PrunePlan, RulePlan};
 
 use crate::actor::Actor;
 use crate::cleanup::last_use::LastUses;

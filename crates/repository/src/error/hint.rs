@@ -51,9 +51,7 @@ impl Error {
                  what became of a path"
                     .into(),
             ),
-            Error::NothingRemoved(_) | Error::RemovedForGood(_) => {
-                Some("`daylight explain` says what became of a path, and until when it could come back".into())
-            }
+            Error::Unrestorable(error) => error.hint(),
             Error::NameTaken(_) => Some(
                 "take another name; a removed repository comes back under one with `repo restore NAME --as NEW`".into(),
             ),

@@ -3,6 +3,7 @@
 
 use crate::actor::Actor;
 use crate::error::Error;
+use crate::error::unrestorable::Unrestorable;
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::{facts, render_info};
 use crate::repository::Repository;
@@ -48,7 +49,7 @@ pub(crate) async fn change(
             Err(CommitError::Conflict(conflict))
                 if matches!(conflict.0, Expect::UnitAt { .. } | Expect::NoChangeAfter(_)) => {}
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::BlobKept(_)) => {
-                return Err(Error::RemovedForGood(name.to_owned()));
+                return Err(Unrestorable::TooLate(name.to_owned()).into());
             }
             Err(CommitError::Conflict(_)) => repository = reload(event).await?,
             Err(CommitError::Error(error)) => return Err(error.into()),

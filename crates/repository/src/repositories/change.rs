@@ -26,6 +26,8 @@ pub struct ChangedRepository {
     pub former: Option<Cached>,
     /// How many bytes come free; `None`: the change deletes nothing.
     pub frees: Option<Frees>,
+    /// What the new rules for builds of snapshots delete.
+    pub pruned: Option<crate::cleanup::PrunePlan>,
 }
 
 impl Repositories {
@@ -113,7 +115,7 @@ impl Repositories {
             let mut record = repository.record.clone();
             change(&mut record)?;
             if record == repository.record {
-                return Ok(ChangedRepository { repository, former: None, frees: None });
+                return Ok(ChangedRepository { repository, former: None, frees: None, pruned: None });
             }
             self.check(&mut record, event).await?;
             members::check(&record, &known, &[])?;
@@ -142,15 +144,17 @@ impl Repositories {
         }
         let (set, _) = self.find(name, event).await?;
         let mut frees = former.map(|cached| self.frees_cached(cached.lost(former_files).1));
+        let mut pruned = None;
         if set.record.retention != repository.record.retention {
             drop(turn);
             if set.record.retention.is_some() {
                 // The change is made, whether the figure can be read or not.
-                frees = self.frees_by_retention(&set, event).await.ok();
+                pruned = self.prune_plan(&set, event).await.ok();
+                frees = pruned.as_ref().map(|plan| plan.frees);
             }
             self.prune_later(set.clone());
         }
-        Ok(ChangedRepository { repository: set, former, frees })
+        Ok(ChangedRepository { repository: set, former, frees, pruned })
     }
 
     /// Forgets the pinned networks of the hosts of a repository's upstream. They are pinned again when they are next called.

@@ -3,7 +3,7 @@
 use crate::actor::Actor;
 use crate::cleanup::last_use::{LastUses, used_name};
 use crate::cleanup::rules::CleanupRules;
-use crate::cleanup::{Cleanup, CleanupPlan, Cleanups};
+use crate::cleanup::{Cleanup, CleanupPlan, Cleanups, PrunePlan};
 use crate::error::Error;
 use crate::format::Format;
 use crate::gem;
@@ -12,7 +12,7 @@ use crate::repositories::Repositories;
 use crate::repository::Repository;
 use format::tree;
 use std::sync::Arc;
-use store::{Entry, Frees, RepositoryKind, Withdrawals};
+use store::{Entry, RepositoryKind, Withdrawals};
 use telemetry::{Event, Millis};
 
 /// Cached files asked of the store at once.
@@ -35,10 +35,11 @@ impl Repositories {
         for repository in all {
             let at = self.store.now();
             let rules = CleanupRules::of(&repository.record, at);
-            if rules.is_none() && repository.record.retention.is_none() && names.is_empty() {
+            let without = rules.is_none() && repository.record.retention.is_none();
+            if without && names.is_empty() {
                 continue;
             }
-            let mut plan = CleanupPlan::new(&repository.record.name);
+            let mut plan = CleanupPlan { has_rules: !without, ..CleanupPlan::new(&repository.record.name) };
             if let Some(rules) = rules {
                 self.cleanup_one(&repository, rules, by, at, &mut plan, event).await?;
             }
@@ -116,15 +117,13 @@ impl Repositories {
         }
     }
 
-    /// What comes free of the builds of snapshots that the retention of a repository no longer keeps.
-    pub(crate) async fn frees_by_retention(
-        &self,
-        repository: &Arc<Repository>,
-        event: &mut Event,
-    ) -> Result<Frees, Error> {
-        let mut plan = CleanupPlan::new(&repository.record.name);
+    /// The builds of snapshots that the retention of a repository no longer keeps.
+    pub async fn prune_plan(&self, repository: &Arc<Repository>, event: &mut Event) -> Result<PrunePlan, Error> {
+        let (mut plan, life) = (CleanupPlan::new(&repository.record.name), self.store.blob_life());
         self.cleanup_snapshots(repository, None, &mut plan, event).await?;
-        self.frees_of(plan.withdrawals, false, event).await
+        let frees = self.frees_of(plan.withdrawals, false, event).await?;
+        let restorable_until = self.store.now().plus(life.undo.min(life.collect_after));
+        Ok(PrunePlan { files: plan.rules.pop(), frees, restorable_until })
     }
 
     /// Builds of snapshots that their retention no longer keeps.

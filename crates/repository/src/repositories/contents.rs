@@ -4,6 +4,7 @@ use crate::actor::Actor;
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
 use crate::repositories::Repositories;
+use crate::repositories::named::path_of;
 use crate::repository::Repository;
 use crate::tree::{remove, restore};
 use crate::upstream::row::OfUpstream;
@@ -114,6 +115,7 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<(u64, Frees), Error> {
         let repository = self.tree_repository(name, event).await?;
+        let path = &*path_of(&repository, path);
         checked(&repository, path)?;
         if repository.record.kind == RepositoryKind::Remote {
             let (files, size_bytes) = self.forget_files(&repository, path, event).await?;
@@ -137,6 +139,7 @@ impl Repositories {
             return self.restore_versions(&repository, path, by, event).await;
         }
         let repository = self.hosted_tree(name, event).await?;
+        let path = &*path_of(&repository, path);
         checked(&repository, path)?;
         restore::restore(self.files(&repository), path, by, self.store.now(), event).await
     }

@@ -78,7 +78,8 @@ impl Removed<'_> {
             Some(at) => format!("its bytes were deleted on {at}"),
             None => format!("its bytes are deleted on {} at the earliest", self.bytes_until(life)),
         };
-        format!("{did} in `{}` on {}{by}{why}; {bytes}", self.repository, self.entry.changed)
+        let key = &self.entry.key;
+        format!("`{key}` was {did} in `{}` on {}{by}{why}; {bytes}", self.repository, self.entry.changed)
     }
 
     /// Until when its bytes are kept for this entry, if they are not needed for another.

@@ -7,12 +7,11 @@ use crate::cleanup::purge::{PurgePlan, WHY_MAX};
 use crate::error::Error;
 use crate::error::purged::Purged;
 use crate::format::Format;
-use crate::gem::purge::Named;
 use crate::repositories::Repositories;
 use crate::repositories::contents::PageRequest;
+use crate::repositories::named::path_of;
 use crate::repository::Repository;
 use crate::{gem, tree};
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::{Entry, RepositoryKind};
@@ -62,7 +61,7 @@ impl Repositories {
             (RepositoryKind::Hosted, Format::Gem) => {
                 let hosted = self.hosted(&repository, &settings).ok_or(Error::GivenUp)?;
                 let reload = async |event: &mut Event| self.again(&repository, event).await;
-                Box::pin(gem::purge::purge(hosted, Named::read(what), why, by, reload, event)).await?
+                Box::pin(gem::purge::purge(hosted, what, why, by, reload, event)).await?
             }
             (RepositoryKind::Hosted, Format::Maven | Format::Raw) => {
                 let path = path_of(&repository, what);
@@ -91,7 +90,7 @@ impl Repositories {
         let settings = self.table(event).await?.stamp;
         let hosted = self.hosted(repository, &settings).ok_or(Error::GivenUp)?;
         let reload = async |event: &mut Event| self.again(repository, event).await;
-        Box::pin(gem::purge::restore(hosted, Named::read(what), by, reload, event)).await
+        Box::pin(gem::purge::restore(hosted, what, by, reload, event)).await
     }
 
     async fn purge_cached(
@@ -135,15 +134,5 @@ impl Repositories {
             names.extend(others.map(|one| one.record.name.clone()));
         }
         Ok(names)
-    }
-}
-
-/// The path that is meant: itself, or the folder of `G:A` or `G:A:V`.
-fn path_of<'a>(repository: &Repository, what: &'a str) -> Cow<'a, str> {
-    match (repository.format, what.split_once(':')) {
-        (Format::Maven, Some((group, rest))) => {
-            Cow::Owned(format!("{}/{}", group.replace('.', "/"), rest.replace(':', "/")))
-        }
-        _ => Cow::Borrowed(what.trim_matches('/')),
     }
 }

@@ -6,6 +6,7 @@
 use crate::author::Author;
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
+use crate::error::unrestorable::Unrestorable;
 use crate::record::RepositoryRecord;
 use crate::repositories::change::TRIES;
 use crate::repositories::holding::Held;
@@ -22,7 +23,16 @@ pub struct RemovedRepository {
     pub holding: Held,
     /// How many bytes come free, and when.
     pub frees: Frees,
-    /// The moment until which the removal can be undone.
+    /// The moment until which the removal can be undone; `None`: it is final.
+    pub restorable_until: Option<Millis>,
+}
+
+/// The removal of a repository, which can be undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RepositoryRemoval {
+    /// When it was removed.
+    pub at: Millis,
+    /// Until when that can be undone.
     pub restorable_until: Millis,
 }
 
@@ -59,11 +69,9 @@ impl Repositories {
                     // It is done, whether the figure can be read or not.
                     _ => self.frees_below(repository.id, "", live, event).await.unwrap_or_default(),
                 };
-                return Ok(RemovedRepository {
-                    holding,
-                    frees,
-                    restorable_until: at.plus(self.store.blob_life().undo),
-                });
+                let undo = self.store.blob_life().undo;
+                let restorable_until = (!undo.is_zero()).then(|| at.plus(undo));
+                return Ok(RemovedRepository { holding, frees, restorable_until });
             }
         }
         Err(Error::Contended(name.to_owned()))
@@ -101,7 +109,7 @@ impl Repositories {
                 }
                 // Its bytes are being deleted.
                 Err(CommitError::Conflict(Conflict(Expect::RepositoryWhole(_)))) => {
-                    return Err(Error::NotRemoved(name.to_owned()));
+                    return Err(Unrestorable::Repository(name.to_owned()).into());
                 }
                 Err(CommitError::Conflict(_)) => {}
                 Err(CommitError::Error(error)) => return Err(error.into()),
@@ -116,6 +124,16 @@ impl Repositories {
         Err(Error::Contended(name.to_owned()))
     }
 
+    /// When the repository that had this name was removed, and until when that can be undone, if it can.
+    pub async fn removed_repository(&self, name: &str, event: &mut Event) -> Result<Option<RepositoryRemoval>, Error> {
+        let at = match self.last_removed(name, event).await {
+            Err(Error::Unrestorable(_)) => None,
+            found => found?.1.removed,
+        };
+        let undo = self.store.blob_life().undo;
+        Ok(at.map(|at| RepositoryRemoval { at, restorable_until: at.plus(undo) }))
+    }
+
     /// The repository that was removed last under a name, if the removal can still be undone.
     async fn last_removed(
         &self,
@@ -126,6 +144,6 @@ impl Repositories {
         let all = self.store.removed_repositories(name, event).await?;
         let recent = all.into_iter().filter(|(_, record)| record.removed.is_some_and(|at| at.plus(undo) >= now));
         let last = recent.max_by_key(|(id, record)| (record.removed, *id));
-        last.ok_or_else(|| Error::NotRemoved(name.to_owned()))
+        last.ok_or_else(|| Unrestorable::Repository(name.to_owned()).into())
     }
 }

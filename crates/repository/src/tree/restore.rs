@@ -2,6 +2,7 @@
 
 use crate::actor::Actor;
 use crate::error::Error;
+use crate::error::unrestorable::Unrestorable;
 use crate::tree::Tree;
 use crate::tree::admit;
 use crate::tree::folder::{self, Read};
@@ -22,10 +23,10 @@ pub(crate) async fn restore(
 ) -> Result<u64, Error> {
     admit::may_change(&tree.repository.file(path), by)?;
     let Some((removed, folders)) = last_removal(tree, path, event).await? else {
-        return Err(Error::NothingRemoved(path.to_owned()));
+        return Err(Unrestorable::Nothing(path.to_owned()).into());
     };
     if removed.plus(tree.store.blob_life().undo) < at {
-        return Err(Error::RemovedForGood(path.to_owned()));
+        return Err(Unrestorable::TooLate(path.to_owned()).into());
     }
     let live = |rows: &[Entry]| {
         let removed = rows.iter().filter(|entry| is_removed(entry, path) && entry.changed == removed);

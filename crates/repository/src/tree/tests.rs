@@ -5,6 +5,7 @@ use crate::author::ChangeSource;
 use crate::content::Source;
 use crate::context::Context;
 use crate::error::Error;
+use crate::error::unrestorable::Unrestorable;
 use crate::format::Format;
 use crate::maven::retention;
 use crate::record::{RepositoryRecord, Retention};
@@ -131,18 +132,27 @@ async fn a_removal_can_be_taken_back_for_seven_days() {
     trial.put(JAR, b"jar", 1).await.unwrap();
     trial.put(POM, b"<project/>", 1).await.unwrap();
     let told = trial.get("org/lamp/maven-metadata.xml").await.unwrap();
-    assert!(matches!(trial.restore("org", Millis(2 * DAY)).await, Err(Error::NothingRemoved(_))));
+    assert!(matches!(trial.restore("org", Millis(2 * DAY)).await, Err(Error::Unrestorable(Unrestorable::Nothing(_)))));
 
     assert!(matches!(trial.remove("org/lamp", 2).await, Ok(2)));
     assert!(!trial.lists("1.0").await && trial.get(JAR).await.is_none());
-    assert!(matches!(trial.restore("org/lamp/1.1", Millis(3 * DAY)).await, Err(Error::NothingRemoved(_))));
-    assert!(matches!(trial.restore("org/lamp", Millis(9 * DAY + 1)).await, Err(Error::RemovedForGood(_))));
+    assert!(matches!(
+        trial.restore("org/lamp/1.1", Millis(3 * DAY)).await,
+        Err(Error::Unrestorable(Unrestorable::Nothing(_)))
+    ));
+    assert!(matches!(
+        trial.restore("org/lamp", Millis(9 * DAY + 1)).await,
+        Err(Error::Unrestorable(Unrestorable::TooLate(_)))
+    ));
     assert_eq!(trial.restore("org/lamp", Millis(9 * DAY)).await.unwrap(), 2);
     assert_eq!(trial.get(JAR).await.unwrap(), "jar");
     assert!(trial.lists("1.0").await && trial.get(POM).await.is_some());
     let again = trial.get("org/lamp/maven-metadata.xml").await.unwrap();
     assert_ne!(again, told, "it says when it last changed");
-    assert!(matches!(trial.restore("org/lamp", Millis(9 * DAY)).await, Err(Error::NothingRemoved(_))));
+    assert!(matches!(
+        trial.restore("org/lamp", Millis(9 * DAY)).await,
+        Err(Error::Unrestorable(Unrestorable::Nothing(_)))
+    ));
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! `repo set --preview`: which recent requests would get another answer with changed settings.
 
 use super::cached_files::CachedFiles;
+use super::pruned::Pruned;
 use crate::cli::api::{Api, REPOSITORIES, decode};
 use crate::cli::context::Context;
 use crate::cli::table;
@@ -15,6 +16,7 @@ struct SettingsPreview {
     left_out: u64,
     changes: Vec<Change>,
     cached: Option<CachedFiles>,
+    pruned: Option<Pruned>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -36,7 +38,7 @@ pub(super) fn show(api: &Api, name: &str, settings: &Value, context: &mut Contex
     if api.print_json(&answer, context)? {
         return Ok(());
     }
-    let SettingsPreview { since, paths, left_out, changes, cached } = decode(answer)?;
+    let SettingsPreview { since, paths, left_out, changes, cached, pruned } = decode(answer)?;
     let count = changes.len();
     if count > 0 {
         let rows =
@@ -45,6 +47,9 @@ pub(super) fn show(api: &Api, name: &str, settings: &Value, context: &mut Contex
     }
     if let Some(cached) = cached {
         writeln!(context.err, "{}", cached.preview())?;
+    }
+    if let Some(pruned) = pruned {
+        pruned.preview(context)?;
     }
     let rest =
         if left_out > 0 { format!(" ({left_out} that were asked for less were not looked at)") } else { String::new() };

@@ -20,7 +20,7 @@ struct Holding {
 struct Removed {
     #[serde(flatten)]
     holding: Holding,
-    restorable_until: String,
+    restorable_until: Option<String>,
 }
 
 impl Holding {
@@ -42,7 +42,11 @@ pub(super) fn remove(api: &Api, name: &str, yes: bool, context: &mut Context<'_>
     if let Some(frees) = frees::sentence(&answer) {
         writeln!(context.err, "{frees}")?;
     }
-    Ok(writeln!(context.err, "until {} `daylight repo restore {plain}` undoes it", failure::plain(&restorable_until))?)
+    let undone = match restorable_until {
+        Some(until) => format!("until {} `daylight repo restore {plain}` undoes it", failure::plain(&until)),
+        None => "this is final: `store.undo` is 0s".to_owned(),
+    };
+    Ok(writeln!(context.err, "{undone}")?)
 }
 
 /// Asks the user to type the name again. Without a terminal nothing is removed.
@@ -71,6 +75,14 @@ pub(super) fn restore(
     let body = new_name.map_or_else(|| json!({}), |new_name| json!({ "as": new_name }));
     let answer = api.post(&format!("{REPOSITORIES}/{}/restore", segment(name)), &body)?;
     api.print_json(&answer, context)?;
+    let group = answer["kind"] == "group";
     let renamed = new_name.map(|new_name| format!(" as `{}`", failure::plain(new_name))).unwrap_or_default();
-    Ok(writeln!(context.err, "restored `{}`{renamed}", failure::plain(name))?)
+    writeln!(context.err, "restored `{}`{renamed}", failure::plain(name))?;
+    if !group {
+        writeln!(
+            context.err,
+            "groups that it was in are without it: `daylight repo set GROUP --member ...` sets all their members"
+        )?;
+    }
+    Ok(())
 }

@@ -1,0 +1,43 @@
+//! Why something that is gone cannot be restored.
+
+use telemetry::Reason;
+
+/// Why something that is gone cannot be restored.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Unrestorable {
+    /// Nothing at the path or below it was deleted.
+    #[error("nothing that was at `{0}` or below it was deleted")]
+    Nothing(String),
+    /// No version of the package was removed by a cleanup.
+    #[error("no cleanup removed `{0}`")]
+    NotCleaned(String),
+    /// Its owners withdrew it, which clients rely on.
+    #[error("`{0}` was yanked, which is final")]
+    Yanked(String),
+    /// No repository of the name was removed.
+    #[error("no repository `{0}` was removed within `store.undo`")]
+    Repository(String),
+    /// It was deleted too long ago.
+    #[error("`{0}` was deleted longer ago than `store.undo`, which is final")]
+    TooLate(String),
+}
+
+impl Unrestorable {
+    pub(super) fn reason(&self) -> Reason {
+        match self {
+            Self::Nothing(_) | Self::NotCleaned(_) => Reason::NoSuchFile,
+            Self::Repository(_) => Reason::NoSuchRepository,
+            Self::Yanked(_) | Self::TooLate(_) => Reason::Withdrawn,
+        }
+    }
+
+    pub(super) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Nothing(_) | Self::NotCleaned(_) | Self::TooLate(_) => {
+                Some("`daylight explain` says what became of a path, and until when it could come back".into())
+            }
+            Self::Yanked(_) => Some("publish another version".into()),
+            Self::Repository(_) => None,
+        }
+    }
+}
