@@ -318,8 +318,22 @@ fn the_command_line_plans_without_yes_and_purges_only_with_it() {
     let (said, code) = run("cleanup");
     assert!(code == Some(0) && said.contains("nothing to clean up") && !said.contains("rules"), "{said}");
     world.repository("other", false);
+    let (said, code) = run("repo delete other /");
+    assert!(code == Some(2) && said.contains("no path is named"), "{said}");
     let (said, code) = run("cleanup other");
     assert!(code == Some(0) && said.contains("no rules are set for other: `daylight repo set"), "{said}");
+}
+
+#[test]
+fn a_removed_repository_is_told_from_one_that_never_was() {
+    let world = world();
+    world.repository("gems", false);
+    world.admin().ask("DELETE", "/api/v1/repositories/gems?confirm=gems", &[], b"").expect(200);
+    let removed = purge(&world, "gems", "lamp", false).expect(404).json();
+    assert!(removed["detail"].as_str().unwrap().ends_with("it was removed on 1980-01-01T00:00:00.000Z"), "{removed}");
+    assert!(removed["hint"].as_str().unwrap().starts_with("until 1980-01-08"), "{removed}");
+    let never = purge(&world, "never", "lamp", false).expect(404).json();
+    assert_eq!(never["detail"], "there is no repository `never`");
 }
 
 #[test]

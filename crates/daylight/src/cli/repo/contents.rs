@@ -2,6 +2,7 @@
 
 use crate::cli::api::{Api, REPOSITORIES, decode};
 use crate::cli::context::Context;
+use crate::cli::failure::Failure;
 use crate::cli::{failure, frees, table};
 use format::percent::segment;
 use serde::Deserialize;
@@ -92,6 +93,13 @@ pub(super) fn missing(api: &Api, name: &str, context: &mut Context<'_>) -> Resul
 }
 
 pub(super) fn delete(api: &Api, name: &str, path: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    if path.trim_matches('/').is_empty() {
+        return Err(Failure::usage(
+            "no path is named",
+            "`daylight repo remove NAME` removes a repository with all that it holds",
+        )
+        .into());
+    }
     let answer = api.delete(&url(name, "contents", Some(path)))?;
     api.print_json(&answer, context)?;
     report(context, "deleted", &answer["removed"], path, name)?;
