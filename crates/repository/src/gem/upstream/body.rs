@@ -17,7 +17,7 @@ pub(crate) enum Body {
     /// A file, or what it continues with.
     Read {
         seen: Box<Seen>,
-        text: Versions,
+        text: Box<Versions>,
         is_whole: bool,
     },
 }
@@ -86,7 +86,7 @@ pub(crate) async fn read(
         Ok(seen) => Box::new(seen),
         Err(refusal) => return Ok(Err(refusal)),
     };
-    Ok(Ok(Body::Read { seen, text, is_whole }))
+    Ok(Ok(Body::Read { seen, text: Box::new(text), is_whole }))
 }
 
 /// A file that says what `file` says, in lines that clients can read.

@@ -83,7 +83,7 @@ impl Follow {
     async fn look(&self, event: &mut Event) -> Result<(), Error> {
         let (origin, followed) = (self.remote.repository.origin, &self.remote.repository.shared.followed);
         if followed.read(origin, |_| ()).is_none()
-            && let Some(known) = self.from_journal(event).await?
+            && let Some(known) = self.read_journal(event).await?
         {
             followed.replace(known);
         }
@@ -174,7 +174,7 @@ impl Follow {
     }
 
     /// What the journal has; `None`: nothing. While all of it was relayed as it came, its text is the upstream's file.
-    async fn from_journal(&self, event: &mut Event) -> Result<Option<Known>, Error> {
+    async fn read_journal(&self, event: &mut Event) -> Result<Option<Known>, Error> {
         let read = rows::read(&self.remote, None, event).await?;
         if read.rows.is_empty() {
             return Ok(None);
@@ -217,7 +217,7 @@ impl Follow {
                 Ok(Body::Unchanged) => return Ok(Looked::Unchanged(file)),
                 Ok(Body::Read { seen, text, is_whole }) => {
                     (file.kept, file.etag) = (Some(seen.kept.clone()), etag);
-                    match self.compare(seen.outcome, text, is_whole, &file, event).await? {
+                    match self.compare(seen.outcome, *text, is_whole, &file, event).await? {
                         Some(looked) => return Ok(looked),
                         // A line of the continuation cannot be relayed as it is.
                         None => whole = true,
