@@ -195,6 +195,18 @@ fn no_upstream_is_asked_for_what_is_private_denied_or_unknown_whatever_its_index
     assert!(asked.iter().all(|path| path == "/versions"), "{asked:?}");
     get("info/lamp").expect(200);
     assert_eq!(upstream.count("/info/lamp"), 1);
+
+    // What is attested of a listed version is relayed, and kept.
+    get("api/v1/attestations/lamp-1.0.0.json").expect(404);
+    let attested = "/api/v1/attestations/denied-1.0.0.json";
+    upstream.file(attested, "[]");
+    get(&attested[1..]).expect(403);
+    world.admin().patch_json("/api/v1/repositories/other", &json!({ "policy": { "deny": null } })).expect(200);
+    assert_eq!(get(&attested[1..]).expect(200).json(), json!([]));
+    get("api/v1/attestations/lamp-9.json").expect(404);
+    assert_eq!(upstream.count("/api/v1/attestations/lamp-9.json"), 0);
+    upstream.unplug();
+    assert_eq!(get(&attested[1..]).expect(200).json(), json!([]));
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub enum Call<'a> {
     Latest(&'a str),
     /// A gem with one of its versions.
     Version(&'a str, &'a str),
+    /// Who built the gem of this full name, and how, in signed statements.
+    Attestations(&'a str),
     /// The gems that depend on a gem.
     Dependents(&'a str),
     /// Search for gems by words of their names.
@@ -70,6 +72,8 @@ enum Forms {
     All,
     /// `.json` and `.yaml`.
     Data,
+    /// `.json` alone.
+    Json,
     /// No ending alone.
     Text,
 }
@@ -95,6 +99,7 @@ const TABLE: &[(&str, Forms, Make)] = &[
     ("v1/versions/{name}", Forms::Data, |name, _| Call::Versions(name)),
     ("v1/versions/{name}/latest", Forms::Data, |name, _| Call::Latest(name)),
     ("v2/rubygems/{name}/versions/{number}", Forms::Data, |name, number| Call::Version(name, number)),
+    ("v1/attestations/{name}", Forms::Json, |full_name, _| Call::Attestations(full_name)),
     ("v1/search", Forms::Data, |_, _| Call::Search),
     ("v1/activity/latest", Forms::Data, |_, _| Call::Newest),
     ("v1/activity/just_updated", Forms::Data, |_, _| Call::JustUpdated),
@@ -143,6 +148,7 @@ impl Forms {
         match self {
             Forms::All => true,
             Forms::Data => form != Form::Text,
+            Forms::Json => form == Form::Json,
             Forms::Text => form == Form::Text,
         }
     }
@@ -195,6 +201,7 @@ mod tests {
             ("api/v1/versions/rack.json", Call::Versions("rack"), Form::Json),
             ("api/v1/versions/rack/latest.json", Call::Latest("rack"), Form::Json),
             ("api/v2/rubygems/rack/versions/3.0.0.json", Call::Version("rack", "3.0.0"), Form::Json),
+            ("api/v1/attestations/rack-3.0-java.json", Call::Attestations("rack-3.0-java"), Form::Json),
             ("api/v1/gems/rack/reverse_dependencies.json", Call::Dependents("rack"), Form::Json),
             ("api/v1/search.json", Call::Search, Form::Json),
             ("api/v1/search/autocomplete.json", Call::Autocomplete, Form::Json),
@@ -224,6 +231,7 @@ mod tests {
             | Call::Versions(_)
             | Call::Latest(_)
             | Call::Version(..)
+            | Call::Attestations(_)
             | Call::Dependents(_)
             | Call::Search
             | Call::Autocomplete
@@ -233,7 +241,7 @@ mod tests {
             | Call::Downloads => std::mem::discriminant(&call),
         };
         let found = all.iter().filter_map(|path| read(path)).map(|(call, _)| kind(call));
-        assert_eq!(found.collect::<std::collections::HashSet<_>>().len(), 17);
+        assert_eq!(found.collect::<std::collections::HashSet<_>>().len(), 18);
     }
 
     #[test]

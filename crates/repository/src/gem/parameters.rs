@@ -54,6 +54,7 @@ pub(crate) fn describe(
             let (from, until) = span(query, now)?;
             What::Between(from, until, page(query)?)
         }
+        Call::Attestations(_) => return Err(not_yet("attestations of gems that are pushed here are not kept")),
         Call::Dependents(_) => return Err(not_yet("which gems need a gem is not kept")),
         Call::Downloads => return Err(not_yet("downloads are not counted for each gem")),
         // Calls about accounts are no questions to a repository.

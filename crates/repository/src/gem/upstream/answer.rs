@@ -9,6 +9,7 @@ use crate::gem::{Found, Question, parameters};
 use crate::index::document::Index;
 use crate::parameters::Parameters;
 use crate::tree;
+use format::gem::call::Call;
 use telemetry::{Event, Layer, Millis};
 
 impl RemoteGems<'_> {
@@ -46,6 +47,9 @@ impl RemoteGems<'_> {
             Question::Dependencies(form) => {
                 let names = parameters::names(asked)?;
                 self.dependencies(names.as_deref(), form, event).await.map(Any::Gem)
+            }
+            Question::Call(Call::Attestations(full_name), _) => {
+                Ok(Any::Tree(tree::Found::Content(self.attestations(full_name, event).await?)))
             }
             Question::Call(call, form) => self.call(call, form, asked, event).await.map(Any::Gem),
         }

@@ -34,6 +34,21 @@ impl RemoteGems<'_> {
         Ok(Content { lasting: true, media: "application/octet-stream", ..found? })
     }
 
+    /// What the upstream attests of the gem of this full name. It is relayed: clients verify the signatures.
+    pub(crate) async fn attestations(self, full_name: &str, event: &mut Event) -> Result<Content, Error> {
+        if self.remote.repository.as_of.is_some() {
+            return Err(self.unsupported("tell what was attested at a moment"));
+        }
+        let row = self.version(full_name, event).await?;
+        let view = self.remote.repository.view(self.now());
+        shown(&row, view).map_err(|why: Option<_>| why.map_or(Error::NoSuchPackage, Error::from))?;
+        let path = format!("api/v1/attestations/{}-{}.json", row.name, row.token);
+        let (file, began, mut trace) = (self.remote.repository.file(&path), Tick::now(), FetchTrace::default());
+        let found = Box::pin(file_by(self.remote, &file, Proof::Age, &mut trace, event)).await;
+        trace.finish(self.remote, began, &found, event);
+        Ok(Content { media: "application/json", ..found? })
+    }
+
     /// The version of this full name, whatever policy says of it.
     pub(crate) async fn version(self, full_name: &str, event: &mut Event) -> Result<InfoRow, Error> {
         self.ready(event).await?;
