@@ -1,6 +1,7 @@
 //! Which settings have other values by now than this process began with.
 
 use crate::config::{Entry, Origin};
+use serde_json::Value;
 use telemetry::Log;
 
 /// Warns of settings that count only after a restart. The address has a warning of its own. A default that nobody replaced follows the
@@ -11,7 +12,12 @@ pub(crate) fn warn(began_with: &[Entry], now: &[Entry], log: &Log) {
         if written && before.value != now.value && before.key != "server.listen" {
             let message =
                 format!("`{}` has changed: only a restart applies that, with SIGUSR2 or a stop and a start", now.key);
-            log.warn(&message, &[("serving_with", &before.value), ("wanted", &now.value)]);
+            log.warn(&message, &[("serving_with", &text(&before.value)), ("wanted", &text(&now.value))]);
         }
     }
+}
+
+/// A value without the quotes of a text, which the log has itself.
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
