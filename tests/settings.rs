@@ -160,18 +160,23 @@ fn the_remote_for_gems_of_a_new_folder_waits_for_an_upstream_and_calls_nobody_be
     world.resume();
 
     let upstream = Upstream::start();
-    upstream.says(
-        "/versions",
-        Says::bytes("created_at: 2026-11-01T00:00:00Z\n---\nlamp 1.0 0123456789abcdef0123456789abcdef\n"),
-    );
+    let index = "created_at: 2026-11-01T00:00:00Z\n---\nlamp 1.0 0123456789abcdef0123456789abcdef\n";
+    upstream.says("/versions", Says::bytes(index));
     world.admin().patch_json(&path, &json!({"remote": {"urls": [upstream.url()]}})).expect(200);
     // Whenever the time is set, the regular work is done.
     let set_time = |moment: &str| {
         let path = format!("/repository/{FIRST}/set_time");
         world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
     };
-    for moment in ["2026-11-02T12:00:00Z", "2026-11-02T13:00:00Z", "2026-11-03T13:00:00Z"] {
+    // Another one that was asked tells when that is done.
+    let other = Upstream::start();
+    other.says("/versions", Says::bytes(index));
+    world.make(&json!({"name": "asked", "format": "gem", "remote": {"urls": [other.url()]}}));
+    set_time("2026-11-02T12:00:00Z");
+    world.anon().get("/repository/asked/versions").expect(200);
+    for (moment, looks) in [("2026-11-02T13:00:00Z", 2), ("2026-11-02T14:00:00Z", 3), ("2026-11-03T13:00:00Z", 4)] {
         set_time(moment);
+        other.await_count("/versions", looks);
     }
     assert_eq!(upstream.total(), 0);
     assert!(world.anon().get("/repository/rubygems/versions").expect(200).text().contains("\nlamp 1.0 "));
