@@ -74,13 +74,13 @@ fn tags_of_the_upstream_that_are_no_md5_do_not_send_clients_to_a_slower_index() 
     for tag in ["\"da39a3ee5e6b4b0d3255bfef95601890afd80709\"", "W/\"1-2\"", "\"opaque\""] {
         let shelf = lamp_and_oil();
         for path in ["/versions", "/info/lamp", "/info/oil"] {
-            let text = path.strip_prefix("/info/").map_or(shelf.versions.clone(), |name| shelf.info(name));
+            let text = path.strip_prefix("/info/").map_or_else(|| shelf.versions.clone(), |name| shelf.info(name));
             shelf.upstream.says(path, Says::bytes(text).header("ETag", tag));
         }
         let world = before(&shelf.upstream);
         for path in ["versions", "info/lamp"] {
             let answer = get(&world, path).expect(200);
-            assert_eq!(answer.header("etag"), Some(&format!("\"{}\"", md5(&answer.text()))[..]), "{path} {tag}");
+            assert_eq!(answer.header("etag"), Some(&format!("\"{}\"", md5(answer.text()))[..]), "{path} {tag}");
         }
         let machine = Ruby::new();
         let said = machine.app("app", &world.url(REMOTE), "gem 'lamp'").bundle(&["lock", "--verbose"]).good();
