@@ -250,6 +250,7 @@ async fn cached_files_of_upstreams_are_backed_up_on_demand_and_served_after_a_re
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "blobs without a store")]
 fn two_threads_may_need_the_same_new_folder_at_once() {
     let folders = folders();
     let (from, to) = (Layout::new(&folders.data), Layout::new(&folders.target));
