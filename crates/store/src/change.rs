@@ -38,6 +38,9 @@ pub enum Change {
         /// Whether it repeats everything that is known of the unit.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         whole: bool,
+        /// Whether it takes nothing of the repository's budget for such rows, because no reader causes it and its caller limits it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        uncounted: bool,
         /// What is new. Opaque: the caller writes and reads it.
         seen: serde_json::Value,
     },

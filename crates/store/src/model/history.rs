@@ -63,7 +63,7 @@ impl JournalReads for Model {
         let mut rows = Vec::new();
         for row in self.journal.iter().filter(|row| row.seq <= through) {
             match &row.change {
-                Change::FirstSeen { repository, unit, whole, seen } if *repository == id && unit == of => {
+                Change::FirstSeen { repository, unit, whole, seen, .. } if *repository == id && unit == of => {
                     rows.retain(|_| !whole);
                     let seen = serde_json::value::to_raw_value(seen).map_err(Error::row(row.seq))?;
                     rows.push(FirstSeen { seq: row.seq, at: row.at, whole: *whole, seen });
@@ -77,8 +77,9 @@ impl JournalReads for Model {
     fn first_seen_bytes(&mut self) -> Result<Vec<(RepositoryId, u64)>, Error> {
         let mut bytes = BTreeMap::new();
         for row in &self.journal {
-            if let Change::FirstSeen { repository, unit, .. } = &row.change {
-                *bytes.entry(*repository).or_default() += cost(text(row)?.len(), unit);
+            if let Change::FirstSeen { repository, unit, uncounted, .. } = &row.change {
+                let of = if *uncounted { 0 } else { cost(text(row)?.len(), unit) };
+                *bytes.entry(*repository).or_default() += of;
             }
         }
         Ok(bytes.into_iter().collect())

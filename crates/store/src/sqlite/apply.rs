@@ -21,7 +21,10 @@ impl Sqlite {
             }
             Change::Collected { .. } => self.track(row),
             Change::Unit { repository, unit, facts } => self.apply_unit(row.seq, *repository, unit, facts),
-            Change::FirstSeen { repository, unit, .. } => self.apply_first_seen(row.seq, *repository, unit, body.len()),
+            Change::FirstSeen { repository, unit, uncounted, .. } => {
+                let bytes = if *uncounted { 0 } else { cost(body.len(), unit) };
+                self.apply_first_seen(row.seq, *repository, unit, bytes)
+            }
             Change::Repository { id, record } => {
                 let values = params![int(id.0), record.name, record.removed.is_none(), json(record)?];
                 self.run("INSERT OR REPLACE INTO repository VALUES (?, ?, ?, ?)", values)?;
@@ -71,11 +74,11 @@ impl Sqlite {
         self.run("INSERT OR REPLACE INTO unit_facts VALUES (?, ?, ?)", values)
     }
 
-    fn apply_first_seen(&self, seq: Seq, id: RepositoryId, unit: &str, body_bytes: usize) -> Result<(), Error> {
+    fn apply_first_seen(&self, seq: Seq, id: RepositoryId, unit: &str, bytes: u64) -> Result<(), Error> {
         self.run("INSERT INTO first_seen VALUES (?, ?, ?)", params![int(id.0), unit, int(seq.0)])?;
         self.run(
             "INSERT INTO first_seen_bytes VALUES (?, ?) ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes",
-            params![int(id.0), int(cost(body_bytes, unit))],
+            params![int(id.0), int(bytes)],
         )
     }
 

@@ -42,11 +42,9 @@ fn any_change() -> impl Strategy<Value = Change> {
         unit: unit.into(),
         facts,
     });
-    let a_sight = (1..5u64, name(), any::<bool>(), values()).prop_map(|(id, unit, whole, seen)| Change::FirstSeen {
-        repository: RepositoryId(id),
-        unit: unit.into(),
-        whole,
-        seen,
+    let flags = (any::<bool>(), any::<bool>());
+    let a_sight = (1..5u64, name(), flags, values()).prop_map(|(id, unit, (whole, uncounted), seen)| {
+        Change::FirstSeen { repository: RepositoryId(id), unit: unit.into(), whole, uncounted, seen }
     });
     let gone = prop::collection::vec(0..4u32, 1..3).prop_map(|numbers| Change::Collected {
         blobs: numbers.into_iter().map(|number| crate::Hashes::of(format!("a-{number}").as_bytes()).sha256).collect(),

@@ -6,7 +6,13 @@ use crate::{Catalog, Change, Expect, Seq, Store, StoreOptions, rebuild};
 use serde_json::json;
 
 fn seen(unit: &str, versions: &[String]) -> Change {
-    Change::FirstSeen { repository: R, unit: unit.into(), whole: false, seen: json!({ "versions": versions }) }
+    Change::FirstSeen {
+        repository: R,
+        unit: unit.into(),
+        whole: false,
+        uncounted: false,
+        seen: json!({ "versions": versions }),
+    }
 }
 
 pub(crate) fn first_seen_rows_add_up_and_are_read_as_of_each_change(mut catalog: impl Catalog) {
@@ -24,13 +30,19 @@ pub(crate) fn first_seen_rows_add_up_and_are_read_as_of_each_change(mut catalog:
     assert!(refused(&mut catalog, at(2)) && !refused(&mut catalog, at(4)));
     assert!(catalog.units_ever(R, "", 9).unwrap().is_empty(), "nothing of it is this repository's own");
     let everything = json!({ "versions": ["1", "2"] });
-    let whole = Change::FirstSeen { repository: R, unit: "a".into(), whole: true, seen: everything };
+    let whole = Change::FirstSeen { repository: R, unit: "a".into(), whole: true, uncounted: false, seen: everything };
     made(&mut catalog, vec![whole, row("a", "3")]);
     let (three, four) = ((6, r#"{"versions":["1","2"]}"#.to_owned()), (7, r#"{"versions":["3"]}"#.to_owned()));
     assert_eq!(told(&mut catalog, "a", 99), [three, four], "no row before the one that repeats everything");
     assert_eq!(told(&mut catalog, "a", 5).len(), 2);
     let bytes = catalog.first_seen_bytes().unwrap();
     assert!(matches!(bytes[..], [(R, 300..2000)]), "{bytes:?}");
+    let seen = json!({ "versions": ["4"] });
+    made(
+        &mut catalog,
+        vec![Change::FirstSeen { repository: R, unit: "a".into(), whole: false, uncounted: true, seen }],
+    );
+    assert_eq!(catalog.first_seen_bytes().unwrap(), bytes, "it takes nothing of the budget");
 }
 
 #[tokio::test]

@@ -114,7 +114,7 @@ fn nul() -> Vec<(&'static str, Change)> {
         ("unit", publish("a\0b", 1)),
         ("key", Change::Entry { repository: R, entry: key }),
         ("unit", Change::Unit { repository: R, unit: unit(), facts: json!({}) }),
-        ("unit", Change::FirstSeen { repository: R, unit: unit(), whole: false, seen: json!({}) }),
+        ("unit", Change::FirstSeen { repository: R, unit: unit(), whole: false, uncounted: false, seen: json!({}) }),
         ("repository", repository(0, "a\0b", &[], false)),
         ("token", token(1, "a\0b", false)),
         ("setting", setting("a\0b", json!(1))),

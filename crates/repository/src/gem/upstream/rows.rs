@@ -64,7 +64,7 @@ pub(crate) async fn write(
     let unreadable = |source| Error::Unreadable { key: unit.clone(), source };
     let row = |(at, lines): (usize, &str)| {
         let seen = serde_json::to_value(IndexRow { lines: lines.to_owned(), relayed }).map_err(unreadable)?;
-        Ok(Change::FirstSeen { repository, unit: unit.clone(), whole: whole && at == 0, seen })
+        Ok(Change::FirstSeen { repository, unit: unit.clone(), whole: whole && at == 0, uncounted: true, seen })
     };
     let changes = parts(lines).enumerate().map(row).collect::<Result<Vec<_>, Error>>()?;
     let expect =

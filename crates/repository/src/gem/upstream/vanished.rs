@@ -68,7 +68,7 @@ pub(crate) async fn note(
     let (unit, repository, store) = (unit(remote, name), remote.repository.id, &remote.remotes.store);
     let seen = serde_json::to_value(Row { vanished });
     let seen = seen.map_err(|source| Error::Unreadable { key: unit.clone(), source })?;
-    let change = Change::FirstSeen { repository, unit, whole: false, seen };
+    let change = Change::FirstSeen { repository, unit, whole: false, uncounted: false, seen };
     let batch = Author::SERVER.batch(store.now(), vec![Expect::RepositoryLives(repository)], vec![change]);
     match store.commit(batch, event).await {
         Ok(_) | Err(CommitError::Conflict(_)) => Ok(()),

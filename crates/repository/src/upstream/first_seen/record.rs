@@ -111,11 +111,17 @@ async fn write(
         let row = FirstRow { since: first.map(|First { since, .. }| since), full: !fits };
         let row = serde_json::to_value(row).map_err(unreadable)?;
         batch.expect.push(Expect::FirstSeenAt { repository: id, unit: of.units.first(), seq: first_seq });
-        batch.changes.push(Change::FirstSeen { repository: id, unit: of.units.first(), whole: true, seen: row });
+        batch.changes.push(Change::FirstSeen {
+            repository: id,
+            unit: of.units.first(),
+            whole: true,
+            uncounted: false,
+            seen: row,
+        });
     }
     if fits {
         batch.expect.push(Expect::FirstSeenAt { repository: id, unit: unit.to_owned(), seq: last });
-        batch.changes.push(Change::FirstSeen { repository: id, unit: unit.to_owned(), whole, seen });
+        batch.changes.push(Change::FirstSeen { repository: id, unit: unit.to_owned(), whole, uncounted: false, seen });
     }
     if batch.changes.is_empty() {
         return Ok(true);
