@@ -5,10 +5,13 @@ mod builds;
 mod calls;
 mod complaints;
 mod explained;
+mod faults;
+mod following;
 mod policy;
 mod protocols;
 mod roads;
 mod shelf;
+mod stand_in;
 
 use crate::world::{FIRST, World};
 use serde_json::json;

@@ -29,8 +29,13 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("front/src/listen/reserved_connections.rs", 1, Bound(BoundName::ReservedConnections)),
     ("front/src/pages/compressor.rs", 1, Bound(BoundName::PageCompression)),
     (
-        "repository/src/gem/upstream/look.rs",
+        "repository/src/gem/upstream/fetch_ahead.rs",
         1,
+        Fixed("one for each repository, which has `WIDTH` others: it holds the turn to fetch ahead"),
+    ),
+    (
+        "repository/src/gem/upstream/look.rs",
+        2,
         Fixed("one for each repository: it holds the turn to look at its upstream's index"),
     ),
     ("repository/src/index/incremental_index.rs", 1, Fixed("one for each index: `writing` is set until it has ended")),

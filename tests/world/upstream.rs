@@ -2,7 +2,7 @@
 
 mod says;
 
-pub(crate) use says::Says;
+pub(crate) use says::{Parts, Says};
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, BufReader, Read as _};

@@ -102,6 +102,9 @@ fn index(index: Index, private: bool, request: &Request) -> Reply {
     put(headers, DIGEST, format!("sha-256={sha256}"));
     headers.insert(header::CACHE_CONTROL, asked_again(private));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if let Some(freshness) = index.freshness {
+        cache_headers::insert(headers, freshness);
+    }
     reply.ranges = Ranges::Prefix(Checkpoints::new(index.states));
     reply.body(body(gzip.unwrap_or(index.pieces)))
 }

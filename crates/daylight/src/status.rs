@@ -54,6 +54,7 @@ fn of_reason(reason: Reason) -> StatusCode {
         | R::UpstreamTls
         | R::UpstreamCut
         | R::UpstreamInvalid
+        | R::UpstreamBehind
         | R::UpstreamFailed
         | R::UpstreamRefused
         | R::UpstreamMisset => StatusCode::BAD_GATEWAY,

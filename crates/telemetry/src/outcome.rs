@@ -97,6 +97,7 @@ closed! {
         UpstreamTimeout "upstream_timeout" "The upstream did not answer, or not fast enough";
         UpstreamCut "upstream_cut" "The upstream's answer ended before it was complete";
         UpstreamInvalid "upstream_invalid" "What the upstream said cannot be what was asked for";
+        UpstreamBehind "upstream_behind" "The upstream's file is older than its index says";
         UpstreamFailed "upstream_failed" "The upstream said that it failed: a 5xx";
         UpstreamRefused "upstream_refused" "The upstream did not let us have it: 401, 403 or another 4xx that proves nothing";
         UpstreamPaused "upstream_paused" "The upstream asked not to be called for a while";

@@ -18,6 +18,19 @@ pub(crate) struct Says {
     pace: Pace,
     /// Ends the connection after so many bytes of the body.
     cut: Option<usize>,
+    /// What it makes of `Range`; `None`: nothing.
+    parts: Option<Parts>,
+}
+
+/// What it makes of `Range: bytes=N-`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Parts {
+    /// The rest.
+    Right,
+    /// The rest, and says that it begins a byte later.
+    Shifted,
+    /// 416.
+    Refused,
 }
 
 /// When the bytes come.
@@ -36,7 +49,7 @@ impl Says {
     /// A status, with a line of text that names it.
     pub(crate) fn status(status: u16) -> Self {
         let body = format!("the upstream says {status}\n").into_bytes();
-        Self { status, headers: Vec::new(), body, announced: None, pace: Pace::AtOnce, cut: None }
+        Self { status, headers: Vec::new(), body, announced: None, pace: Pace::AtOnce, cut: None, parts: None }
     }
 
     /// 200 with these bytes and nothing that tells what they are.
@@ -65,6 +78,11 @@ impl Says {
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// Makes this of `Range`.
+    pub(crate) fn parts(self, parts: Parts) -> Self {
+        Self { parts: Some(parts), ..self }
     }
 
     /// In chunks, without saying how long it is.
@@ -111,24 +129,38 @@ impl Says {
             script.wait(&asked.path, PATIENCE)?;
         }
         let unchanged = self.unchanged(asked);
-        let status = if unchanged { 304 } else { self.status };
+        let first =
+            asked.header("Range").and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok());
+        let part = self.parts.zip(first.filter(|first: &usize| !unchanged && *first < self.body.len()));
+        let (status, begin) = match part {
+            None if unchanged => (304, 0),
+            None => (self.status, 0),
+            Some((Parts::Refused, _)) => (416, self.body.len()),
+            Some((_, first)) => (206, first),
+        };
         let bare = unchanged || asked.method == "HEAD" || status == 204;
         let mut head = format!("HTTP/1.1 {status} Said\r\n");
         for (name, value) in &self.headers {
             head += &format!("{name}: {value}\r\n");
         }
+        if let Some((parts, first)) = part {
+            let claimed = if matches!(parts, Parts::Shifted) { first + 1 } else { first };
+            let (last, len) = (self.body.len() - 1, self.body.len());
+            head += &format!("Content-Range: bytes {claimed}-{last}/{len}\r\n");
+        }
         let chunked = self.announced == Some(None);
         if chunked && !bare {
             head += "Transfer-Encoding: chunked\r\n";
         } else if status != 304 && status != 204 && !chunked {
-            let length = self.announced.flatten().unwrap_or(self.body.len());
+            let length = self.announced.flatten().unwrap_or(self.body.len() - begin);
             head += &format!("Content-Length: {length}\r\n");
         }
         stream.write_all((head + "\r\n").as_bytes())?;
         if bare {
             return Ok(true);
         }
-        let body = &self.body[..self.cut.unwrap_or(self.body.len()).min(self.body.len())];
+        let whole = self.body.len() - begin;
+        let body = &self.body[begin..][..self.cut.unwrap_or(whole).min(whole)];
         let send = |stream: &mut TcpStream, part: &[u8]| {
             if part.is_empty() {
                 Ok(())

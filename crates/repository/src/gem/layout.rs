@@ -1,5 +1,9 @@
 //! A path of an upstream of gems: what is fetched from there by its path, and nothing else.
 
+use crate::tree::readable::Readable;
+use bytes::Bytes;
+use format::gem::upstream::{INFO_BYTES, Info};
+
 /// What a path of an upstream of gems is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GemPath<'a> {
@@ -16,6 +20,14 @@ impl<'a> GemPath<'a> {
             Some(name) => GemPath::Info(name),
             None => GemPath::Other(path),
         }
+    }
+
+    /// What clients must be able to read.
+    pub(crate) fn readable(self) -> Option<Readable> {
+        let check = |bytes: &[u8]| {
+            Info::read(Bytes::copy_from_slice(bytes)).map(|_| ()).map_err(|refusal| format!("`/info`: {refusal}"))
+        };
+        matches!(self, GemPath::Info(_)).then(|| Readable { longest: INFO_BYTES, check: Box::new(check) })
     }
 
     /// The unit of its revisions: the gem where the path names one, else the path itself.

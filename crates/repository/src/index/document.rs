@@ -1,5 +1,6 @@
 //! An index as it is answered with: its bytes, and the digests that clients compare.
 
+use crate::content::Freshness;
 use bytes::Bytes;
 use md5::Md5;
 use std::sync::Arc;
@@ -20,4 +21,6 @@ pub struct Index {
     pub states: Arc<[Md5]>,
     /// The moment from which on policy may show something else.
     pub fresh_until: Option<Millis>,
+    /// Why it is older than it should be, where it is an upstream's.
+    pub freshness: Option<Freshness>,
 }

@@ -19,6 +19,7 @@ use crate::record::RepositoryRecord;
 use crate::repository::Repository;
 use crate::tree::Tree;
 use crate::tree::document::Document;
+use crate::tree::readable::Readable;
 use crate::tree::subject;
 use crate::upstream::first_seen::age_key::{AgeKey, VersionPath};
 use crate::upstream::first_seen::observation::Observation;
@@ -249,6 +250,18 @@ impl<'a> File<'a> {
         match &self.layout {
             Layout::Maven(path) => maven::group_document::at(path),
             Layout::Raw(_) | Layout::Gem(_) => None,
+        }
+    }
+
+    /// What clients must be able to read before it is kept; `None`: anything may be the file.
+    pub(crate) fn readable(&self) -> Option<Readable> {
+        let document = || self.document().filter(|_| self.is_metadata());
+        match &self.layout {
+            Layout::Maven(_) | Layout::Raw(_) => document().map(|document| Readable {
+                longest: document.longest(),
+                check: Box::new(|bytes| document.check(bytes)),
+            }),
+            Layout::Gem(path) => path.readable(),
         }
     }
 

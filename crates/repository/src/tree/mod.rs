@@ -8,6 +8,7 @@ pub(crate) mod fetch;
 pub(crate) mod file;
 pub(crate) mod folder;
 pub(crate) mod found;
+pub(crate) mod readable;
 
 pub(crate) mod inventory;
 pub(crate) mod prefix_index;

@@ -28,6 +28,7 @@ fn words(reason: Reason) -> &'static str {
         Reason::UpstreamTimeout => "the upstream did not answer in time",
         Reason::UpstreamCut => "the upstream's answer broke off",
         Reason::UpstreamInvalid => "what the upstream answered cannot be the file",
+        Reason::UpstreamBehind => "the upstream's file is older than its index",
         Reason::UpstreamFailed => "the upstream failed",
         Reason::UpstreamRefused => "the upstream refused it",
         Reason::UpstreamPaused => "the upstream asked not to be called for a while",
@@ -72,6 +73,13 @@ impl Failure {
         };
         let until = paused_until.filter(|_| reason == Reason::UpstreamPaused);
         Self { reason, until, status: Some(status), text: format!("the upstream answered {status}{words}"), hint }
+    }
+
+    /// That there is none, though the upstream's own index lists it.
+    pub(crate) fn listed(answer: &Arriving) -> Self {
+        let status = answer.status();
+        let text = format!("the upstream answered {status} for a file that its own index lists");
+        Self { status: Some(status), ..Self::new(Reason::UpstreamInvalid, text) }
     }
 
     /// Nothing at all, while others had the file long since.

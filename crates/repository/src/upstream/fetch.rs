@@ -113,7 +113,7 @@ pub(crate) async fn file_by(
     trace.flight = Some(flight.id);
     // Metadata is looked into before it is believed, and lists are read whole. Where there is an older file to fall back to, nobody is
     // given half of a newer one.
-    let whole = file.is_metadata() || file.is_prefixes();
+    let whole = file.readable().is_some() || file.is_metadata() || file.is_prefixes();
     let until = if whole || had.is_some() { FollowUntil::Done } else { FollowUntil::Arriving };
     let follow = flight.follow(until, event);
     let patience = match (trial, &had) {

@@ -1,7 +1,7 @@
 //! What a flight does: ask the upstream, take what comes, hold it against what is said of it, and keep it.
 
-use crate::tree::document::Document;
 use crate::tree::file::File;
+use crate::tree::readable::Readable;
 use crate::upstream::abandoned::Followers;
 use crate::upstream::checksum_policy::ChecksumPolicy;
 use crate::upstream::content_coding;
@@ -53,6 +53,8 @@ impl<'a> FetchJob<'a> {
         // Another flight may have landed after whoever asked for this one looked.
         let had = match self.remote.recall(&self.file, event).await? {
             Some(Remembered::MissingUntil(until)) if now < until => return Ok(FetchResult::Missing(until)),
+            // What is proven to be another file is no reason to ask whether it is unchanged.
+            Some(Remembered::File(file)) if self.indexed.check(&file.known.hashes).is_err() => None,
             Some(Remembered::File(file)) => match self.ttl.at(file.known.checked, now) {
                 TtlState::Fresh(_) => return Ok(FetchResult::File(file, ArrivedBy::Kept)),
                 TtlState::Aging | TtlState::Stale => Some(file),
@@ -74,6 +76,8 @@ impl<'a> FetchJob<'a> {
             (200, had) if answer.is_of_folder() && !self.file.may_be_folder() => self.miss(had, event).await,
             (200, had) => self.take(&upstream, answer, had, event).await,
             (304, Some(had)) => self.confirm(had, event).await,
+            // An index lists it, so what is kept stays, and nobody is told that there is none.
+            (404 | 410, _) if self.file.is_indexed() => Err(Failure::listed(&answer).into()),
             (404 | 410, had) => self.miss(had, event).await,
             (status, _) => {
                 if status == 401 {
@@ -154,9 +158,9 @@ impl<'a> FetchJob<'a> {
             Err(failure) if policy == ChecksumPolicy::Warn => (DeclaredDigests::default(), Some(failure)),
             Err(failure) => return Err(failure.into()),
         };
-        if let Some(document) = self.file.document().filter(|_| self.file.is_metadata()) {
-            let read = download.document(document.longest());
-            self.look_inside(document, download.hashes.size_bytes, read, event).await?;
+        if let Some(Readable { longest, check }) = self.file.readable() {
+            let read = download.document(longest);
+            self.look_inside(check, download.hashes.size_bytes, read, event).await?;
         }
         let unverified = match claims.check(&download.hashes).map_err(|differs| Failure::differs(&differs)) {
             Err(failure) if policy == ChecksumPolicy::Warn => Some((Reason::ChecksumDiffers, failure.detail())),
@@ -191,12 +195,12 @@ impl<'a> FetchJob<'a> {
     /// Refuses metadata that clients cannot read.
     async fn look_inside(
         &self,
-        document: &'static dyn Document,
+        check: impl Fn(&[u8]) -> Result<(), String> + Send + 'static,
         size_bytes: u64,
         read: impl FnOnce() -> io::Result<Bytes> + Send + 'static,
         event: &mut Event,
     ) -> Result<(), Trouble> {
-        let look = move || read().map_err(|why| why.to_string()).and_then(|bytes| document.check(&bytes));
+        let look = move || read().map_err(|why| why.to_string()).and_then(|bytes| check(&bytes));
         let looked = match size_bytes {
             ..=SMALL => event.time(Op::PackageRead, look),
             _ => {

@@ -9,8 +9,6 @@ use telemetry::Millis;
 const FRESH_S: u64 = 900;
 /// What is proven missing counts as missing for so long, unless the repository says otherwise: 5 minutes.
 const MISSING_S: u64 = 300;
-/// What an index lists and the upstream does not have yet counts as missing for so long, in milliseconds: clients must not each ask.
-const LISTED_MISSING_MS: i64 = 5_000;
 
 /// For how long what is known of a path is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +37,7 @@ impl Ttl {
         let missing = millis(remote.and_then(|remote| remote.missing_s).unwrap_or(MISSING_S));
         if file.is_indexed() {
             // Whoever asks for it knows from the index whether it is good.
-            return Self { fresh: Some(0), missing: missing.min(LISTED_MISSING_MS) };
+            return Self { fresh: Some(0), missing };
         }
         // Where the format has no rule, files last unless somebody sets for how long they are good.
         let immutable = file.is_immutable().unwrap_or_else(|| set.is_none());

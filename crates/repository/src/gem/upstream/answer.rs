@@ -1,10 +1,10 @@
 //! Answers the questions of a remote repository of gems.
 
-use crate::content::soonest;
+use crate::content::{Content, Freshness, How, soonest};
 use crate::error::Error;
 use crate::found::Found as Any;
 use crate::gem::upstream::RemoteGems;
-use crate::gem::upstream::look::LOOK_EVERY_MS;
+use crate::gem::upstream::look::LOOK_EVERY;
 use crate::gem::{Found, Question, parameters};
 use crate::index::document::Index;
 use crate::parameters::Parameters;
@@ -25,7 +25,9 @@ impl RemoteGems<'_> {
         if !self.remote.repository.asks {
             self.explain(question, event).await;
         }
-        answer
+        // A page that nobody has to make again would keep the upstream from being looked at.
+        let again = self.known(|known| known.tried.plus(LOOK_EVERY)).ok();
+        Ok(until(answer?, again.filter(|_| self.remote.repository.as_of.is_none())))
     }
 
     async fn answer_from_index(
@@ -58,14 +60,31 @@ impl RemoteGems<'_> {
     /// `/versions`. Nobody answers it for longer without looking at the upstream's, which is when it is known that somebody asks.
     async fn versions(self, event: &mut Event) -> Result<Found, Error> {
         self.ready(event).await?;
+        let (index, stale) = self.known(|known| {
+            let age_s = self.now().0.saturating_sub(known.checked.0).max(0).cast_unsigned() / 1000;
+            let stale = known.failed.map(|why| Freshness { how: How::Stale(why), age_s });
+            (known.index.clone(), stale)
+        })?;
         let found = match self.local.by_rows() {
             true => self.visible_versions(event).await?,
-            false => Found::Index(self.known(|known| known.index.clone())?),
+            false => Found::Index(index),
         };
-        let look = Some(Millis(self.now().0 + LOOK_EVERY_MS)).filter(|_| self.remote.repository.as_of.is_none());
-        Ok(match found {
-            Found::Index(index) => Found::Index(Index { fresh_until: soonest(index.fresh_until, look), ..index }),
-            other => other,
-        })
+        let Found::Index(index) = found else { return Ok(found) };
+        Ok(Found::Index(Index { freshness: stale, ..index }))
+    }
+}
+
+/// The same, which may be otherwise from then on.
+fn until(found: Any, again: Option<Millis>) -> Any {
+    let soon = |index: Index| Index { fresh_until: soonest(index.fresh_until, again), ..index };
+    match found {
+        Any::Gem(Found::Index(index)) => Any::Gem(Found::Index(soon(index))),
+        Any::Gem(Found::Gemspec(index)) => Any::Gem(Found::Gemspec(soon(index))),
+        Any::Gem(Found::Document(index, form)) => Any::Gem(Found::Document(soon(index), form)),
+        Any::Tree(tree::Found::Content(content)) => {
+            let fresh_until = soonest(content.fresh_until, again);
+            Any::Tree(tree::Found::Content(Content { fresh_until, ..content }))
+        }
+        other => other,
     }
 }

@@ -32,8 +32,13 @@ pub(crate) fn conditions(file: &UpstreamFile, whole: bool) -> Conditions {
     }
 }
 
+/// All of it, unless it is unchanged.
+pub(crate) fn unless_unchanged(file: &UpstreamFile) -> Conditions {
+    Conditions { etag: file.etag.clone(), ..Conditions::default() }
+}
+
 /// Why an answer is none that has a body, or says that there is no other.
-pub(crate) fn failure(answer: &Arriving) -> Option<Failure> {
+pub(crate) fn failure(answer: &Arriving, paused_until: Option<Millis>) -> Option<Failure> {
     match answer.status() {
         200 | 206 | 304 | 416 => None,
         404 | 410 => {
@@ -41,7 +46,7 @@ pub(crate) fn failure(answer: &Arriving) -> Option<Failure> {
                 "the upstream has no compact index (`/versions`), and upstreams without one are not supported yet";
             Some(Failure::new(Reason::UpstreamInvalid, text.into()))
         }
-        _ => Some(Failure::said(answer, None)),
+        _ => Some(Failure::said(answer, paused_until)),
     }
 }
 
@@ -71,7 +76,7 @@ pub(crate) async fn read(
         return Err(Failure::new(Reason::UpstreamInvalid, text.into()).into());
     }
     let is_whole = look.is_whole();
-    let mut text = if is_whole { Versions::new() } else { Versions::appended() };
+    let mut text = Box::new(if is_whole { Versions::new() } else { Versions::appended() });
     while let Some(piece) = answer.next(event).await {
         let piece = piece?;
         let add = || {
@@ -86,7 +91,7 @@ pub(crate) async fn read(
         Ok(seen) => Box::new(seen),
         Err(refusal) => return Ok(Err(refusal)),
     };
-    Ok(Ok(Body::Read { seen, text: Box::new(text), is_whole }))
+    Ok(Ok(Body::Read { seen, text, is_whole }))
 }
 
 /// A file that says what `file` says, in lines that clients can read.

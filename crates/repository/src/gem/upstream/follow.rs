@@ -3,51 +3,68 @@
 use crate::context::Context;
 use crate::error::Error;
 use crate::gem::upstream::body::{self, Body};
-use crate::gem::upstream::forbidden::forbidden;
-use crate::gem::upstream::index::{HeldBack, Known, UpstreamFile};
-use crate::gem::upstream::{rows, vanished};
+use crate::gem::upstream::index::{FollowedIndex, HeldBack, Known, UpstreamFile};
+use crate::gem::upstream::rows::{self, Lines};
+use crate::upstream::Remote;
 use crate::upstream::failure::Failure;
-use crate::upstream::flight::{FlightLifetime, FollowUntil};
 use crate::upstream::trouble::Trouble;
-use crate::upstream::{Remembered, Remote, WIDTH};
-use format::gem::upstream::{Difference, Kept, Outcome, Refusal, Versions, append, difference};
+use format::gem::upstream::{Change, Difference, Kept, Outcome, Refusal, Versions, append, difference};
+use format::gem::versions;
 use store::{Lane, Seq};
-use telemetry::{Event, Op, Outcome as Ended, Reason, Tick};
+use telemetry::{Event, Millis, Op, Outcome as Ended, Reason, Tick};
 use tokio::sync::OwnedMutexGuard;
 
 /// A file that would take away many names is believed once the upstream has had it for so many milliseconds.
 const HELD_BACK_MS: i64 = 3_600_000;
-/// The whole file is fetched at most so often within an hour.
-const WHOLES_MAX: usize = 6;
 const HOUR_MS: i64 = 3_600_000;
+const TOO_OFTEN: &str = "it is another one each time, and was fetched as often as it may be within an hour";
 /// Requests of one look: for the continuation, for the whole file, and for that once more where its ETag is in doubt.
 const REQUESTS: usize = 3;
 
-/// A look.
+/// Follows the index of an upstream.
+#[derive(Debug, Clone)]
 pub(crate) struct Follow {
     pub(crate) remote: Remote,
     pub(crate) context: Context,
 }
 
+/// Whether a look proved what is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Proven {
+    Yes,
+    No,
+}
+
 /// What a look came to.
 enum Looked {
     Unchanged(UpstreamFile),
-    /// Lines that our log gains. `relayed`: they are what the upstream's own file gained.
+    /// Lines that our log gains.
     Lines {
         difference: Difference,
-        relayed: bool,
+        from: Lines,
         file: UpstreamFile,
     },
     /// The first file.
     First {
         text: Vec<u8>,
-        relayed: bool,
+        from: Lines,
         file: UpstreamFile,
     },
-    HeldBack(HeldBack, UpstreamFile),
+    HeldBack(Option<HeldBack>, UpstreamFile),
+    /// The whole file was fetched as often as it may be. It is looked at again later.
+    Later,
 }
 
 impl Follow {
+    pub(crate) fn now(&self) -> Millis {
+        self.remote.now()
+    }
+
+    /// What is known of the index.
+    pub(crate) fn index(&self) -> &FollowedIndex {
+        &self.remote.repository.shared.followed
+    }
+
     /// Looks, as the job that has the turn.
     pub(crate) async fn run(self, turn: OwnedMutexGuard<()>) -> Result<(), Error> {
         let recorder = &self.remote.remotes.recorder;
@@ -64,23 +81,65 @@ impl Follow {
                 other => other.to_string(),
             };
             (event.reason, event.detail) = (Some(error.reason()), detail);
+            if let Error::Upstream(failure) = error {
+                self.remote.repository.shared.followed.fail(failure.clone());
+            }
         }
         event.outcome = Some(if done.is_ok() { Ended::Done } else { Ended::Failed });
         event.duration = Tick::now().since(event.began);
         let (origin, reason) = (self.remote.repository.origin, event.reason);
+        let proven = matches!(done, Ok(Proven::Yes));
         self.remote.repository.shared.followed.change(origin, |known| {
             known.tried = now;
             match reason {
-                None => (known.checked, known.failed) = (now, None),
+                None if proven => (known.checked, known.failed) = (now, None),
+                None => {}
                 Some(reason) => known.failed = Some(reason),
             }
         });
         recorder.release(event);
         drop(turn);
+        self.fetch_ahead();
+        done.map(|_| ())
+    }
+
+    /// Has our log say this MD5 of a gem instead of `listed`, which is not that of the `/info` that the upstream has. As the job that has
+    /// the turn.
+    pub(crate) async fn write_correction(
+        self,
+        name: String,
+        listed: String,
+        md5: String,
+        turn: OwnedMutexGuard<()>,
+    ) -> Result<(), Error> {
+        let (origin, followed) = (self.remote.repository.origin, &self.remote.repository.shared.followed);
+        let mut event = Event::job("index.correct", self.remote.now());
+        event.subject.repository = self.remote.repository.record.name.as_str().into();
+        (event.subject.kind, event.subject.package) = ("info", name.as_str().into());
+        self.remote.remotes.recorder.attempt();
+        let line = followed.read(origin, |known| {
+            let said = known.listing.log().said(&name).filter(|said| said.md5 == listed)?;
+            Some((correction(&name, said.tokens.last().map(String::as_str), &md5), known.file.clone()))
+        });
+        let done = match line.flatten() {
+            Some((line, file)) => {
+                let change = Change { name, new: Vec::new(), gone: Vec::new(), vanished: false };
+                let difference =
+                    Difference { lines: line.into_bytes(), changes: vec![change], ..Difference::default() };
+                Box::pin(self.append(difference, Lines::Correcting, file, &mut event)).await
+            }
+            // The index said something else meanwhile.
+            None => Ok(()),
+        };
+        event.reason = done.as_ref().err().map(Error::reason);
+        event.outcome = Some(if done.is_ok() { Ended::Done } else { Ended::Failed });
+        event.duration = Tick::now().since(event.began);
+        self.remote.remotes.recorder.release(event);
+        drop(turn);
         done
     }
 
-    async fn look(&self, event: &mut Event) -> Result<(), Error> {
+    async fn look(&self, event: &mut Event) -> Result<Proven, Error> {
         let (origin, followed) = (self.remote.repository.origin, &self.remote.repository.shared.followed);
         if followed.read(origin, |_| ()).is_none()
             && let Some(known) = self.read_journal(event).await?
@@ -88,19 +147,20 @@ impl Follow {
             followed.replace(known);
         }
         match self.ask(event).await? {
+            Looked::Later => return Ok(Proven::No),
             Looked::Unchanged(file) => {
                 followed.change(origin, |known| (known.file, known.held_back) = (file, None));
             }
             Looked::HeldBack(held_back, file) => {
-                let names = held_back.names;
-                followed.change(origin, |known| (known.file, known.held_back) = (file, Some(held_back)));
+                let names = held_back.map_or(0, |held| held.names);
+                followed.change(origin, |known| (known.file, known.held_back) = (file, held_back));
                 let text =
                     format!("the upstream's `/versions` lacks {names} names that it had, and is held back for an hour");
                 return Err(Failure::new(Reason::UpstreamInvalid, text).into());
             }
-            Looked::First { text, relayed, file } => {
+            Looked::First { text, from, file } => {
                 let text = String::from_utf8(text).map_err(|_| invalid("it is not text"))?;
-                let written = rows::write(&self.remote, &text, relayed, true, Seq(0), event).await?;
+                let written = rows::write(&self.remote, &text, from, true, Seq(0), event).await?;
                 let (at, last) = written.ok_or(Error::GivenUp)?;
                 let mut known = Known::new(origin)?;
                 let make = move |(): &mut ()| -> Result<Known, Error> {
@@ -112,16 +172,16 @@ impl Follow {
                 followed.replace(self.context.workers.run(Lane::Index, Op::IndexRender, event, make).await??);
                 self.remote.remotes.store.upstream_index_changed(self.remote.repository.id, &[]);
             }
-            Looked::Lines { difference, relayed, file } => self.append(difference, relayed, file, event).await?,
+            Looked::Lines { difference, from, file } => self.append(difference, from, file, event).await?,
         }
-        Ok(())
+        Ok(Proven::Yes)
     }
 
     /// Has our log gain lines.
     async fn append(
         &self,
         difference: Difference,
-        relayed: bool,
+        from: Lines,
         file: UpstreamFile,
         event: &mut Event,
     ) -> Result<(), Error> {
@@ -133,10 +193,17 @@ impl Follow {
         let lines = String::from_utf8(difference.lines).map_err(|_| invalid("it is not text"))?;
         let names: Vec<String> = difference.changes.into_iter().map(|change| change.name).collect();
         let last = followed.read(origin, |known| known.last).unwrap_or(Seq(0));
-        let written = rows::write(&self.remote, &lines, relayed, false, last, event).await?;
-        let (at, last) = written.ok_or(Error::GivenUp)?;
+        let written = rows::write(&self.remote, &lines, from, false, last, event).await;
+        let Ok(Some((at, last))) = written else {
+            // The journal may have rows that are not known here.
+            followed.forget();
+            return Err(written.err().unwrap_or(Error::GivenUp));
+        };
         let changed = names.clone();
         let added = followed.change(origin, |known| {
+            if from == Lines::Correcting {
+                known.corrects(&lines);
+            }
             known.add(&lines, at, false)?;
             (known.file, known.held_back) = (file, None);
             known.settle(last, Some(changed))
@@ -144,32 +211,7 @@ impl Follow {
         added.unwrap_or(Ok(()))?;
         let touched: Vec<&str> = names.iter().map(String::as_str).collect();
         self.remote.remotes.store.upstream_index_changed(self.remote.repository.id, &touched);
-        self.refresh(&names, event).await
-    }
-
-    /// Has the `/info` of gems fetched again that were asked for before: they are there when a client asks next, also where the upstream
-    /// fails by then.
-    async fn refresh(&self, names: &[String], event: &mut Event) -> Result<(), Error> {
-        for names in names.chunks(WIDTH) {
-            let mut flights = Vec::with_capacity(WIDTH);
-            for name in names {
-                if forbidden(&self.remote.repository, name, "").is_some() {
-                    continue;
-                }
-                let path = format!("info/{name}");
-                let file = self.remote.repository.file(&path);
-                if let Some(Remembered::File(kept)) = self.remote.recall(&file, event).await? {
-                    let followed = &self.remote.repository.shared.followed;
-                    if let Some(listed) = followed.gem(self.remote.repository.origin, name) {
-                        vanished::note(&self.remote, name, &kept, &listed, event).await?;
-                    }
-                    flights.extend(self.remote.flight(&path, FlightLifetime::ToItsEnd));
-                }
-            }
-            for flight in flights {
-                flight.follow(FollowUntil::Done, event).await;
-            }
-        }
+        followed.ahead.want(names);
         Ok(())
     }
 
@@ -184,6 +226,11 @@ impl Follow {
             let first = read.rows.first().map(|(at, _)| *at);
             let mut kept = Some(Kept::default());
             for (at, row) in &read.rows {
+                if row.corrects {
+                    known.corrects(&row.lines);
+                    known.add(&row.lines, *at, false)?;
+                    continue;
+                }
                 known.add(&row.lines, *at, Some(*at) == first)?;
                 kept = kept.filter(|_| row.relayed);
                 kept.iter_mut().for_each(|kept| kept.add(row.lines.as_bytes()));
@@ -197,34 +244,55 @@ impl Follow {
 
     /// Asks the upstream: for the continuation of its file where that can be verified, else for all of it.
     async fn ask(&self, event: &mut Event) -> Result<Looked, Error> {
-        let (origin, followed) = (self.remote.repository.origin, &self.remote.repository.shared.followed);
-        let mut file = followed.read(origin, |known| known.file.clone()).unwrap_or_default();
+        let (origin, followed, now) = (self.remote.repository.origin, self.index(), self.now());
+        let known = followed.read(origin, |known| (known.file.clone(), known.held_back));
+        let (mut file, held) = known.clone().unwrap_or_default();
         let upstream = self.remote.upstream(event).await?;
-        let (mut whole, mut doubted) = (file.kept.is_none(), None);
-        for _ in 0..REQUESTS {
-            let conditions = body::conditions(&file, whole);
+        // ETags that tell nothing of the bytes are believed for a while only.
+        let overdue = file.opaque_etags && !followed.took_whole_since(Millis(now.0 - HOUR_MS));
+        let (mut whole, mut doubted) = (file.kept.is_none() || overdue, None);
+        for asked in 0..REQUESTS {
+            if !followed.may_take_whole(now) && (whole || file.ignores_range) {
+                return if known.is_some() { Ok(Looked::Later) } else { Err(invalid(TOO_OFTEN).into()) };
+            }
+            let conditions = match held {
+                Some(held) if asked == 0 && now.0 - held.since.0 < HELD_BACK_MS => body::unless_unchanged(&file),
+                Some(_) => body::conditions(&file, true),
+                None => body::conditions(&file, whole),
+            };
+            let ranged = conditions.first_byte.is_some();
             let answer = upstream.get(body::PATH, &conditions, event).await;
             self.remote.pin(&upstream, event).await?;
             let mut answer = answer.map_err(Trouble::from)?;
-            if let Some(failure) = body::failure(&answer) {
+            let paused = upstream.states().iter().filter_map(|state| state.paused_until).max();
+            if let Some(failure) = body::failure(&answer, paused) {
                 return Err(failure.into());
             }
-            let etag = answer.header("etag").map(str::to_owned);
-            if answer.status() == 200 {
-                self.count_whole(&mut file)?;
+            let (etag, status) = (answer.header("etag").map(str::to_owned), answer.status());
+            file.ignores_range = (file.ignores_range || ranged && status == 200) && status != 206;
+            let opaque = file.opaque_etags || doubted.is_some();
+            let read = body::read(&mut answer, file.kept.as_ref(), opaque, event).await?;
+            if status == 200 && !matches!(read, Err(Refusal::Html | Refusal::NoHeader)) {
+                followed.take_whole(now);
             }
-            match body::read(&mut answer, file.kept.as_ref(), file.opaque_etags, event).await? {
+            match read {
+                Ok(Body::Unchanged) if held.is_some() => return Ok(Looked::HeldBack(held, file)),
                 Ok(Body::Unchanged) => return Ok(Looked::Unchanged(file)),
+                // It is another one than the one that was in doubt.
+                Ok(Body::Read { seen, .. }) if doubted.is_some_and(|sha256| sha256 != seen.kept.sha256()) => {
+                    doubted = Some(seen.kept.sha256());
+                }
                 Ok(Body::Read { seen, text, is_whole }) => {
-                    (file.kept, file.etag) = (Some(seen.kept.clone()), etag);
-                    match self.compare(seen.outcome, *text, is_whole, &file, event).await? {
+                    // The same file twice with an ETag that is not its MD5: its ETags are none.
+                    file.opaque_etags |= doubted.is_some();
+                    let now_kept = UpstreamFile { kept: Some(seen.kept.clone()), etag, ..file.clone() };
+                    match self.compare(seen.outcome, text, is_whole, now_kept, event).await? {
                         Some(looked) => return Ok(looked),
                         // A line of the continuation cannot be relayed as it is.
                         None => whole = true,
                     }
                 }
                 Err(Refusal::Tail(_)) if !whole => whole = true,
-                Err(Refusal::Etag { sha256 }) if doubted == Some(sha256) => (whole, file.opaque_etags) = (true, true),
                 Err(Refusal::Etag { sha256 }) => (whole, doubted) = (true, Some(sha256)),
                 Err(refusal) => return Err(invalid(&refusal.to_string()).into()),
             }
@@ -236,63 +304,60 @@ impl Follow {
     async fn compare(
         &self,
         outcome: Outcome,
-        text: Versions,
+        text: Box<Versions>,
         is_whole: bool,
-        file: &UpstreamFile,
+        mut file: UpstreamFile,
         event: &mut Event,
     ) -> Result<Option<Looked>, Error> {
         let (origin, shared) = (self.remote.repository.origin, self.remote.repository.shared.clone());
-        let mut file = file.clone();
         let now = self.remote.now();
         if shared.followed.read(origin, |_| ()).is_none() {
-            let relayed = text.is_clean();
+            let (relayed, names) = (text.is_clean(), text.held());
             let text = if relayed { text.text().pieces().concat() } else { body::rendered(&text, now) };
-            if !relayed {
-                file.kept = None;
-            }
-            return Ok(Some(Looked::First { text, relayed, file }));
-        }
-        if outcome == Outcome::Unchanged {
-            return Ok(Some(Looked::Unchanged(file)));
-        }
-        // The log lacks what is held back, so what continues the file does not continue the log.
-        if !text.held().is_empty() {
-            file.kept = None;
+            file.held = names.clone();
+            let from = if relayed { Lines::Relayed } else { Lines::Made };
+            return Ok(Some(Looked::First { text, from, file }));
         }
         let held = shared.followed.read(origin, |known| known.held_back).flatten();
+        if outcome == Outcome::Unchanged && held.is_none() {
+            return Ok(Some(Looked::Unchanged(file)));
+        }
+        // The log lacks lines that are held back, so what continues them does not continue the log.
+        if !is_whole && file.held.iter().any(|name| text.has(name)) {
+            return Ok(None);
+        }
+        if is_whole {
+            file.held = text.held().clone();
+        }
         let compare = move |(): &mut ()| {
             shared.followed.read(origin, |known| {
                 if !is_whole {
-                    return append(known.listing.log(), &text).map(|difference| (difference, true));
+                    return append(known.listing.log(), &text).map(|difference| (difference, Lines::Relayed));
                 }
-                Some((difference(known.listing.log(), &text, |_, _| false), false))
+                let wrong = |name: &str, md5: &str| known.is_wrong(name, md5);
+                Some((difference(known.listing.log(), &text, wrong), Lines::Made))
             })
         };
         let compared = self.context.workers.run(Lane::Index, Op::IndexRender, event, compare).await?;
-        let Some((difference, relayed)) = compared.flatten() else { return Ok(None) };
+        let Some((difference, from)) = compared.flatten() else { return Ok(None) };
         if difference.is_mass_removal() {
-            let sha256 = file.kept.as_ref().map(Kept::sha256).unwrap_or_default();
-            let since = held.filter(|held| held.sha256 == sha256).map_or(now, |held| held.since);
+            let since = held.map_or(now, |held| held.since);
             if now.0 - since.0 < HELD_BACK_MS {
-                let names = difference.vanished;
-                file.kept = None;
-                file.etag = None;
-                return Ok(Some(Looked::HeldBack(HeldBack { sha256, since, names }, file)));
+                let held = HeldBack { since, names: difference.vanished };
+                return Ok(Some(Looked::HeldBack(Some(held), file)));
             }
         }
-        Ok(Some(Looked::Lines { difference, relayed, file }))
+        Ok(Some(Looked::Lines { difference, from, file }))
     }
+}
 
-    /// Counts a whole file, of which only so many are taken in an hour.
-    fn count_whole(&self, file: &mut UpstreamFile) -> Result<(), Failure> {
-        let now = self.remote.now();
-        file.wholes.retain(|at| now.0 - at.0 < HOUR_MS && *at <= now);
-        if file.wholes.len() >= WHOLES_MAX {
-            return Err(invalid("it is another one each time, and was fetched as often as it may be within an hour"));
-        }
-        file.wholes.push_back(now);
-        Ok(())
-    }
+/// The line that says only another MD5 of a gem, of which this version was said last.
+fn correction(name: &str, last: Option<&str>, md5: &str) -> String {
+    let line = match last {
+        Some(token) => versions::replacing_line(name, token, "ruby", md5),
+        None => versions::tombstone(name, md5),
+    };
+    line + "\n"
 }
 
 fn invalid(why: &str) -> Failure {

@@ -1,28 +1,46 @@
 //! What is known of an upstream's `/versions`: our log of its lines, and what they come to.
 
 use crate::error::Error;
+use crate::gem::upstream::ahead::Ahead;
+use crate::gem::upstream::asking::Asking;
+use crate::gem::upstream::doubts::Doubts;
 use crate::gem::upstream::listing::{Listed, Listing};
 use crate::index::document::Index;
 use crate::index::rope::log::Log;
+use crate::upstream::failure::Failure;
 use format::gem::upstream::{Kept, Refusal};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use store::{Origin, Seq};
 use telemetry::{Millis, Reason};
-use tokio::sync::Mutex;
+use tokio::sync::Mutex as Turn;
 
 /// The latest rows whose names are remembered. An index that is older is made from all names.
 const CHANGES_MAX: usize = 10_000;
+
+/// The whole file is fetched at most so often within an hour.
+const WHOLES_MAX: usize = 6;
+const HOUR_MS: i64 = 3_600_000;
 
 /// The index of one remote repository. It is the same while the repository lives.
 #[derive(Debug, Default)]
 pub(crate) struct FollowedIndex {
     /// Held by the job that asks the upstream.
-    pub(crate) looking: Arc<Mutex<()>>,
+    pub(crate) looking: Arc<Turn<()>>,
     known: RwLock<Option<Known>>,
     /// When a client asked the repository for anything that needs the index; 0: not since the start.
     asked: AtomicI64,
+    /// When the whole file was last sent, at most as often as it may be in an hour.
+    wholes: Mutex<VecDeque<Millis>>,
+    /// How many looks failed, and how the last one did.
+    failed: RwLock<(u64, Option<Failure>)>,
+    /// What its files of `/info` have instead of what it says.
+    pub(crate) doubts: Doubts,
+    /// Who asks for one of them again.
+    pub(crate) asking: Asking,
+    /// Those that are fetched before a client asks.
+    pub(crate) ahead: Ahead,
 }
 
 /// What is known.
@@ -44,6 +62,8 @@ pub(crate) struct Known {
     pub(crate) failed: Option<Reason>,
     /// A file without many of the names, and since when the upstream has it.
     pub(crate) held_back: Option<HeldBack>,
+    /// MD5s that the upstream's file says of gems, and that are not those of their `/info`.
+    wrong: HashMap<String, String>,
     /// The names in the rows after `changes_after`, for indexes that are made of this one.
     changes: VecDeque<(Seq, Vec<String>)>,
     changes_after: Seq,
@@ -57,14 +77,15 @@ pub(crate) struct UpstreamFile {
     pub(crate) etag: Option<String>,
     /// Whether its ETags look like an MD5 and are none.
     pub(crate) opaque_etags: bool,
-    /// When the whole file was last sent, at most as often as it may be in an hour.
-    pub(crate) wholes: VecDeque<Millis>,
+    /// Whether it sends the whole file where only its continuation is asked for.
+    pub(crate) ignores_range: bool,
+    /// The names whose last line has no MD5 yet, and is not in our log.
+    pub(crate) held: BTreeSet<String>,
 }
 
 /// A file of the upstream that is not believed yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HeldBack {
-    pub(crate) sha256: [u8; 32],
     pub(crate) since: Millis,
     /// How many names it would take away.
     pub(crate) names: usize,
@@ -76,15 +97,44 @@ impl Known {
         let mut log = Log::default();
         let index = log.index()?;
         let (listing, never, file) = (Listing::default(), Millis(i64::MIN), UpstreamFile::default());
-        let (last, changes, changes_after) = (Seq(0), VecDeque::new(), Seq(0));
-        let (tried, checked, failed, held_back) = (never, never, None, None);
-        Ok(Self { origin, listing, log, index, last, file, tried, checked, failed, held_back, changes, changes_after })
+        let last = Seq(0);
+        let (tried, checked, failed, held_back, wrong) = (never, never, None, None, HashMap::new());
+        let (changes, changes_after) = (VecDeque::new(), Seq(0));
+        Ok(Self {
+            origin,
+            listing,
+            log,
+            index,
+            last,
+            file,
+            tried,
+            checked,
+            failed,
+            held_back,
+            wrong,
+            changes,
+            changes_after,
+        })
     }
 
     /// Adds lines that were first seen at `at`; `first`: they are of the first body. [`Known::settle`] must follow.
     pub(crate) fn add(&mut self, lines: &str, at: Millis, first: bool) -> Result<(), Error> {
         self.log.add(lines.as_bytes())?;
         self.listing.add(lines, at, first).map_err(|refusal: Refusal| Error::Unsupported(refusal.to_string()))
+    }
+
+    /// Notes that what is said now of these gems is wrong, because lines that correct it follow.
+    pub(crate) fn corrects(&mut self, lines: &str) {
+        for name in lines.lines().filter_map(|line| line.split(' ').next()) {
+            if let Some(said) = self.listing.log().said(name) {
+                self.wrong.insert(name.to_owned(), said.md5);
+            }
+        }
+    }
+
+    /// Whether this MD5 of a gem, from the upstream's file, is known not to be that of its `/info`.
+    pub(crate) fn is_wrong(&self, name: &str, md5: &str) -> bool {
+        self.wrong.get(name).is_some_and(|wrong| wrong == md5)
     }
 
     /// Makes the index of what was added, up to this row. `changed`: the names in it; `None`: they are not known.
@@ -121,6 +171,40 @@ impl FollowedIndex {
         asked > 0 && asked >= since.0
     }
 
+    /// Whether the whole file may be sent once more.
+    pub(crate) fn may_take_whole(&self, now: Millis) -> bool {
+        let mut wholes = self.wholes.lock().unwrap_or_else(PoisonError::into_inner);
+        wholes.retain(|at| now.0 - at.0 < HOUR_MS && *at <= now);
+        wholes.len() < WHOLES_MAX
+    }
+
+    /// The whole file was sent.
+    pub(crate) fn take_whole(&self, now: Millis) {
+        self.wholes.lock().unwrap_or_else(PoisonError::into_inner).push_back(now);
+    }
+
+    /// Whether the whole file was sent since.
+    pub(crate) fn took_whole_since(&self, since: Millis) -> bool {
+        self.wholes.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|at| *at > since)
+    }
+
+    /// How many looks failed.
+    pub(crate) fn failures(&self) -> u64 {
+        self.failed.read().unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// How the last look failed, if any did after so many failures.
+    pub(crate) fn failure_after(&self, failures: u64) -> Option<Failure> {
+        let failed = self.failed.read().unwrap_or_else(PoisonError::into_inner);
+        failed.1.clone().filter(|_| failed.0 > failures)
+    }
+
+    /// Notes that a look failed.
+    pub(crate) fn fail(&self, failure: Failure) {
+        let mut failed = self.failed.write().unwrap_or_else(PoisonError::into_inner);
+        *failed = (failed.0 + 1, Some(failure));
+    }
+
     /// What `read` finds in what is known of this upstream; `None`: nothing is known of it yet.
     pub(crate) fn read<T>(&self, origin: Origin, read: impl FnOnce(&Known) -> T) -> Option<T> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
@@ -136,6 +220,11 @@ impl FollowedIndex {
     pub(crate) fn change<T>(&self, origin: Origin, change: impl FnOnce(&mut Known) -> T) -> Option<T> {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.as_mut().filter(|known| known.origin == origin).map(change)
+    }
+
+    /// Forgets what is known, where the journal may have more: the next look reads it.
+    pub(crate) fn forget(&self) {
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Puts this in place of what was known.

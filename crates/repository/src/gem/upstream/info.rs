@@ -1,11 +1,14 @@
 //! `/info/NAME` of an upstream: as it was fetched, while the index says the same MD5 of it.
 
+use crate::content::{Content, Freshness, How, soonest};
 use crate::error::Error;
 use crate::gem::Found;
 use crate::gem::upstream::RemoteGems;
+use crate::gem::upstream::doubts::Doubt;
+use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::forbidden::forbidden;
 use crate::gem::upstream::info_rows::{self, InfoRow};
-use crate::gem::upstream::listing::Listed;
+use crate::gem::upstream::listing::{Listed, ListedVersion};
 use crate::gem::upstream::vanished;
 use crate::index::document::Index;
 use crate::upstream::Remembered;
@@ -20,77 +23,227 @@ use format::gem::info::render;
 use format::gem::upstream::Info;
 use std::collections::HashSet;
 use store::Lane;
-use telemetry::{Event, Op, Reason, Tick};
+use telemetry::{Event, Millis, Op, Reason, Tick};
 
 /// What an upstream says of the versions of a gem.
 #[derive(Debug)]
 pub(crate) struct Versions {
     pub(crate) info: Info,
     pub(crate) rows: Vec<InfoRow>,
+    /// Why it is not the file that the index says.
+    stale: Option<Stale>,
+    /// The upstream is asked again from then on.
+    until: Option<Millis>,
+}
+
+/// The file, and what the index says of the gem.
+#[derive(Debug)]
+pub(crate) struct InfoFile {
+    info: Info,
+    listed: Listed,
+    stale: Option<Stale>,
+    until: Option<Millis>,
+}
+
+/// Why a file is not the one that the index says.
+#[derive(Debug, Clone, Copy)]
+struct Stale {
+    why: Reason,
+    /// Seconds since the upstream had it.
+    age_s: u64,
 }
 
 impl RemoteGems<'_> {
-    /// What is listed of a gem. Where its name is not listed, the index is looked at again: no upstream is asked for a name.
-    pub(crate) async fn listed(self, name: &str, event: &mut Event) -> Result<Listed, Error> {
-        self.ready(event).await?;
-        let end = self.end()?;
-        let listed = || self.known(|known| known.listing.gem_by(name, end));
-        match listed()? {
-            Some(listed) => return Ok(listed),
-            None if self.remote.repository.as_of.is_some() => return Err(Error::NoSuchPackage),
-            None => self.ready_for_new(event).await?,
-        }
-        listed()?.ok_or(Error::NoSuchPackage)
-    }
-
     /// `/info/NAME`, as policy shows it. A listed gem of which nothing may be seen has none: Bundler leaves the compact index where a name
     /// has no `/info`.
     pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Found, Error> {
-        let Versions { info, rows } = match self.whole_info(name, event).await {
+        let Versions { info, rows, stale, until } = match self.whole_info(name, event).await {
             Err(Error::Hidden(_)) => return Ok(Found::Index(Index::of(render([""; 0])))),
             versions => versions?,
         };
+        let freshness = stale.map(|Stale { why, age_s }| Freshness { how: How::Stale(why), age_s });
         let view = self.remote.repository.view(self.now());
         if view.rules.is_open() && view.as_of.is_none() {
-            return Ok(Found::Index(Index::of(info.body().to_vec())));
+            return Ok(Found::Index(Index { fresh_until: until, freshness, ..Index::of(info.body().to_vec()) }));
         }
         let seen: HashSet<&str> = visible(&rows, view).map(|seen| seen.entry().token.as_str()).collect();
         let body = info.visible(|line| !seen.contains(line.token));
-        Ok(Found::Index(Index { fresh_until: next_change(&rows, view), ..Index::of(body.to_vec()) }))
+        Ok(Found::Index(Index {
+            fresh_until: soonest(until, next_change(&rows, view)),
+            freshness,
+            ..Index::of(body.to_vec())
+        }))
     }
 
     /// What the upstream says of the versions of a gem, whatever policy shows of them.
     pub(crate) async fn whole_info(self, name: &str, event: &mut Event) -> Result<Versions, Error> {
-        let listed = self.listed(name, event).await?;
+        let found = match self.remote.repository.as_of.is_some() {
+            true => self.past_info(name, event).await?,
+            false => self.follower().info(name, event).await?,
+        };
+        let InfoFile { info, listed, stale, until } = found;
+        let listed = self.dated(name, &info, listed);
+        let rows = info_rows::read(name, &info, &listed, self.now());
+        Ok(Versions { info, rows, stale, until })
+    }
+
+    /// What is known of it as of the moment.
+    async fn past_info(self, name: &str, event: &mut Event) -> Result<InfoFile, Error> {
+        self.ready(event).await?;
+        let end = self.end()?;
+        let listed = self.known(|known| known.listing.gem_by(name, end))?.ok_or(Error::NoSuchPackage)?;
         if let Some(hidden) = forbidden(&self.remote.repository, name, "") {
             return Err(hidden.into());
         }
-        if listed.versions.is_empty() {
-            return self.read_info(name, render([""; 0]).into(), listed);
+        let body = match listed.versions.is_empty() {
+            true => render([""; 0]).into(),
+            false => self.info_then(name, &listed, event).await?,
+        };
+        Ok(InfoFile { info: read_info(name, body)?, listed, stale: None, until: None })
+    }
+}
+
+impl Follow {
+    /// What is listed of a gem. Where its name is not listed, the index is looked at again: no upstream is asked for a name.
+    pub(crate) async fn listed(&self, name: &str, event: &mut Event) -> Result<Listed, Error> {
+        self.ready(event).await?;
+        let origin = self.remote.repository.origin;
+        if let Some(listed) = self.index().gem(origin, name) {
+            return Ok(listed);
         }
-        if self.remote.repository.as_of.is_some() {
-            let body = self.info_then(name, &listed, event).await?;
-            return self.read_info(name, body, listed);
+        self.ready_for_new(event).await?;
+        self.index().gem(origin, name).ok_or(Error::NoSuchPackage)
+    }
+
+    /// The file as the upstream has it, or had it last.
+    pub(crate) async fn info(&self, name: &str, event: &mut Event) -> Result<InfoFile, Error> {
+        let mut listed = self.listed(name, event).await?;
+        if let Some(hidden) = forbidden(&self.remote.repository, name, "") {
+            return Err(hidden.into());
         }
         let path = format!("info/{name}");
         if let Some(Remembered::File(kept)) = self.remote.recall(&self.remote.repository.file(&path), event).await? {
-            vanished::note(self.remote, name, &kept, &listed, event).await?;
+            vanished::note(&self.remote, name, &kept, &listed, event).await?;
         }
-        let (file, began, mut trace) = (self.remote.repository.file(&path), Tick::now(), FetchTrace::default());
-        let found = Box::pin(file_by(self.remote, &file, Proof::Md5(&listed.md5), &mut trace, event)).await;
-        trace.finish(self.remote, began, &found, event);
-        let content = found?;
+        if listed.versions.is_empty() {
+            let info = read_info(name, render([""; 0]).into())?;
+            return Ok(InfoFile { info, listed, stale: None, until: None });
+        }
+        // Who asks for it again at the same time waits for what the first makes of it.
+        let _turn = match self.is_behind(name, &listed, event).await? {
+            true => Some(self.index().asking.turn(name).await),
+            false => None,
+        };
+        listed = self.index().gem(self.remote.repository.origin, name).unwrap_or(listed);
+        let doubt = self.index().doubts.find(name, &listed.md5, self.now());
+        let content = self.fetched_info(name, &listed, doubt.as_ref(), event).await?;
+        let (md5, freshness) = (content.hashes.as_ref().map(|hashes| hashes.md5.clone()), content.freshness);
         let read = move |(): &mut ()| content.bytes();
         let body = self.context.workers.run(Lane::Index, Op::PackageRead, event, read).await?.ok_or(Error::GivenUp)?;
-        self.read_info(name, body, listed)
+        let info = read_info(name, body)?;
+        let why = match (md5, freshness.map(|freshness| freshness.how)) {
+            (Some(md5), _) if md5 == listed.md5 => {
+                self.index().doubts.settle(name);
+                None
+            }
+            // It was asked for again and did not come.
+            (_, Some(How::Stale(why))) => {
+                let failure = Failure::new(why, format!("the upstream's `/info/{name}` could not be fetched again"));
+                self.index().doubts.add(name, &listed.md5, failure, self.now());
+                Some(why)
+            }
+            (Some(_), Some(How::Kept)) => doubt.as_ref().map(|doubt| doubt.why.reason),
+            (Some(md5), _) => self.judge(name, &mut listed, &md5, &info, event).await?,
+            (None, _) => None,
+        };
+        let again = self.index().doubts.find(name, &listed.md5, self.now()).map(|doubt| doubt.again);
+        let stale = why.map(|why| Stale { why, age_s: freshness.map_or(0, |freshness| freshness.age_s) });
+        Ok(InfoFile { info, listed, stale, until: stale.map(|_| again.unwrap_or_else(|| self.now())) })
     }
 
-    fn read_info(self, name: &str, body: Bytes, listed: Listed) -> Result<Versions, Error> {
-        let info = Info::read(body).map_err(|refusal| {
-            Failure::new(Reason::UpstreamInvalid, format!("the upstream's `/info/{name}` is refused: {refusal}"))
-        })?;
-        let listed = self.dated(name, &info, listed);
-        let rows = info_rows::read(name, &info, &listed, self.now());
-        Ok(Versions { info, rows })
+    /// Whether the file that is kept is another one than the index says, so that the upstream is asked again.
+    async fn is_behind(&self, name: &str, listed: &Listed, event: &mut Event) -> Result<bool, Error> {
+        if self.index().doubts.find(name, &listed.md5, self.now()).is_some() {
+            return Ok(false);
+        }
+        let path = format!("info/{name}");
+        let kept = self.remote.recall(&self.remote.repository.file(&path), event).await?;
+        Ok(matches!(kept, Some(Remembered::File(kept)) if kept.known.hashes.md5 != listed.md5))
     }
+
+    /// The file, as it is kept or fetched.
+    async fn fetched_info(
+        &self,
+        name: &str,
+        listed: &Listed,
+        doubt: Option<&Doubt>,
+        event: &mut Event,
+    ) -> Result<Content, Error> {
+        let path = format!("info/{name}");
+        let file = self.remote.repository.file(&path);
+        if let Some(doubt) = doubt
+            && !matches!(self.remote.recall(&file, event).await?, Some(Remembered::File(_)))
+        {
+            return Err(doubt.why.clone().into());
+        }
+        let proof = Proof::Md5 { said: &listed.md5, again: doubt.map(|doubt| doubt.again) };
+        let (began, mut trace) = (Tick::now(), FetchTrace::default());
+        let found = Box::pin(file_by(&self.remote, &file, proof, &mut trace, event)).await;
+        trace.finish(&self.remote, began, &found, event);
+        match found {
+            // The upstream has it not, or something else: to ask at once again would not help.
+            Err(Error::Upstream(failure)) if failure.reason == Reason::UpstreamInvalid => {
+                self.index().doubts.add(name, &listed.md5, failure.clone(), self.now());
+                Err(failure.into())
+            }
+            // Kept from when the path was not that of an index. A gem that is listed has a file.
+            Err(Error::Missing { .. }) => {
+                let text = format!("the upstream lists {name} and has no `/info` of it");
+                Err(Failure::new(Reason::UpstreamInvalid, text).into())
+            }
+            found => found,
+        }
+    }
+
+    /// What is wrong with a file whose MD5 is not the one that the index says; `None`: nothing, so that the index says its MD5 now.
+    async fn judge(
+        &self,
+        name: &str,
+        listed: &mut Listed,
+        md5: &str,
+        info: &Info,
+        event: &mut Event,
+    ) -> Result<Option<Reason>, Error> {
+        let origin = self.remote.repository.origin;
+        let ever_said = || self.index().read(origin, |known| known.listing.log().ever_said(name, md5)) == Some(true);
+        if !ever_said() {
+            // It is newer than the index, or that is wrong.
+            self.ready_for_new(event).await?;
+            *listed = self.index().gem(origin, name).ok_or(Error::NoSuchPackage)?;
+        }
+        if listed.md5 != md5 && !ever_said() && has_all(info, listed) {
+            self.correct(name, &listed.md5, md5).await?;
+            *listed = self.index().gem(origin, name).ok_or(Error::NoSuchPackage)?;
+        }
+        if listed.md5 == md5 {
+            self.index().doubts.settle(name);
+            return Ok(None);
+        }
+        let text = format!("the upstream's `/info/{name}` is not yet the one that its index says");
+        self.index().doubts.add(name, &listed.md5, Failure::new(Reason::UpstreamBehind, text), self.now());
+        Ok(Some(Reason::UpstreamBehind))
+    }
+}
+
+fn read_info(name: &str, body: Bytes) -> Result<Info, Failure> {
+    let invalid =
+        |refusal| Failure::new(Reason::UpstreamInvalid, format!("the upstream's `/info/{name}` is refused: {refusal}"));
+    Info::read(body).map_err(invalid)
+}
+
+/// Whether a file is whole and has every version that the index lists. Some upstreams list `0` in place of all versions.
+fn has_all(info: &Info, listed: &Listed) -> bool {
+    let tokens: HashSet<&str> = info.lines().map(|line| line.token).collect();
+    let has = |version: &ListedVersion| version.token == "0" || tokens.contains(version.token.as_str());
+    info.ends_in_newline() && listed.versions.iter().all(has)
 }

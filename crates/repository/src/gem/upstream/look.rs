@@ -1,45 +1,74 @@
 //! When an upstream's index is looked at: when somebody asks, and it was not looked at for a while. One job does it, and all wait for it.
 
 use crate::error::Error;
-use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::follow::Follow;
+use crate::upstream::PATIENCE;
+use std::time::Duration;
 use telemetry::{Event, Millis, Op, Tick};
+use tokio::sync::OwnedMutexGuard;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 /// The index is looked at again after so many milliseconds.
-pub(crate) const LOOK_EVERY_MS: i64 = 60_000;
+pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(60);
+const LOOK_EVERY_MS: i64 = 60_000;
 /// An index that no client asked for in so many milliseconds is not followed: 30 days.
 const PAUSED_AFTER_MS: i64 = 30 * 86_400_000;
 /// Whoever asks for a name that is not listed has the index looked at again, unless that was done within so many milliseconds.
 const RECENT_MS: i64 = 3_000;
 
-impl RemoteGems<'_> {
+impl Follow {
     /// Has the index looked at where nothing is known of it, or for too long. Where the upstream fails and something is known, that counts.
-    pub(crate) async fn ready(self, event: &mut Event) -> Result<(), Error> {
-        self.index.ask(self.now());
+    pub(crate) async fn ready(&self, event: &mut Event) -> Result<(), Error> {
+        self.index().ask(self.now());
         self.checked_since(Millis(self.now().0 - LOOK_EVERY_MS), event).await
     }
 
     /// The same for somebody who asks for a name that is not listed.
-    pub(crate) async fn ready_for_new(self, event: &mut Event) -> Result<(), Error> {
+    pub(crate) async fn ready_for_new(&self, event: &mut Event) -> Result<(), Error> {
         self.checked_since(Millis(self.now().0 - RECENT_MS), event).await
     }
 
-    /// Looks at the index, whoever asked lately, unless nobody did for long.
-    pub(crate) async fn follow(self, event: &mut Event) -> Result<(), Error> {
-        match self.index.was_asked_since(Millis(self.now().0 - PAUSED_AFTER_MS)) {
-            // A little earlier than a client would, so that none has to wait.
-            true => self.checked_since(Millis(self.now().0 - LOOK_EVERY_MS / 2), event).await,
-            false => Ok(()),
+    /// Has the index looked at, and its doubtful files fetched, by jobs that nobody waits for, unless no client asked for long.
+    pub(crate) fn follow(&self) {
+        let now = self.now();
+        if !self.remote.repository.asks || !self.index().was_asked_since(Millis(now.0 - PAUSED_AFTER_MS)) {
+            return;
+        }
+        self.index().ahead.want(self.index().doubts.due(now));
+        // A little earlier than a client would, so that none has to wait.
+        if self.was_tried(Millis(now.0 - LOOK_EVERY_MS / 2)) {
+            return self.clone().fetch_ahead();
+        }
+        // While another look is under way this one is not needed.
+        if let Ok(turn) = self.index().looking.clone().try_lock_owned() {
+            drop(self.start(turn));
         }
     }
 
-    async fn checked_since(self, since: Millis, event: &mut Event) -> Result<(), Error> {
+    /// Has our log say this MD5 of a gem instead of `listed`.
+    pub(crate) async fn correct(&self, name: &str, listed: &str, md5: &str) -> Result<(), Error> {
+        let turn = self.index().looking.clone().lock_owned().await;
+        let correct = self.clone().write_correction(name.to_owned(), listed.to_owned(), md5.to_owned(), turn);
+        // Whoever asked may leave between the row and what is known of it.
+        self.remote.remotes.back.spawn(correct).await.map_err(|_| Error::GivenUp)?
+    }
+
+    /// Starts a look. It goes on though whoever asked leaves: others wait for it.
+    fn start(&self, turn: OwnedMutexGuard<()>) -> JoinHandle<Result<(), Error>> {
+        self.remote.remotes.back.spawn(self.clone().run(turn))
+    }
+
+    fn was_tried(&self, since: Millis) -> bool {
+        self.index().read(self.remote.repository.origin, |known| known.tried >= since) == Some(true)
+    }
+
+    async fn checked_since(&self, since: Millis, event: &mut Event) -> Result<(), Error> {
         let origin = self.remote.repository.origin;
-        let tried = || self.index.read(origin, |known| known.tried >= since) == Some(true);
-        if tried() {
+        if self.was_tried(since) {
             return Ok(());
         }
-        let known = self.index.read(origin, |_| ()).is_some();
+        let known = self.index().read(origin, |_| ()).is_some();
         if !self.remote.repository.asks {
             return if known { Ok(()) } else { Err(Error::Unasked) };
         }
@@ -48,18 +77,25 @@ impl RemoteGems<'_> {
             Err(_) if known => return Ok(()),
             Err(error) => return Err(error),
         }
-        let began = Tick::now();
-        let turn = self.index.looking.clone().lock_owned().await;
+        let (began, failures) = (Tick::now(), self.index().failures());
+        let looked = async {
+            let turn = self.index().looking.clone().lock_owned().await;
+            if self.was_tried(since) {
+                return Ok(());
+            }
+            // Who waited for a look that failed asks no more than that did.
+            match self.index().failure_after(failures) {
+                Some(failure) => Err(failure.into()),
+                None => self.start(turn).await.map_err(|_| Error::GivenUp)?,
+            }
+        };
+        // Whoever has something to be answered with waits no longer for an upstream than this.
+        let done = match known {
+            true => timeout(PATIENCE, looked).await.unwrap_or(Ok(())),
+            false => looked.await,
+        };
         event.add(Op::FlightWait, Tick::now().since(began));
-        if tried() {
-            return Ok(());
-        }
-        let follow = Follow { remote: self.remote.clone(), context: self.context.clone() };
-        // It goes on though whoever asked leaves: others wait for it.
-        let job = self.remote.remotes.back.spawn(follow.run(turn));
-        let done = job.await.map_err(|_| Error::GivenUp)?;
-        event.add(Op::FlightWait, Tick::now().since(began));
-        match self.index.read(origin, |_| ()) {
+        match self.index().read(origin, |_| ()) {
             Some(()) => Ok(()),
             None => done,
         }

@@ -1,16 +1,20 @@
 //! A remote repository of gems: its upstream's `/versions` is followed, and everything else is answered by what that says.
 //!
 //! In reading order: [`look`] says when the upstream's `/versions` is looked at, [`follow`] does it and [`body`] reads what comes. [`rows`]
-//! keeps it in the journal, [`index`] in memory, and [`listing`] says what its lines come to. [`answer`] answers questions: [`info`] and [`download`] with files of the upstream, which the
+//! keeps it in the journal, [`index`] in memory, and [`listing`] says what its lines come to. [`answer`] answers questions: [`info`] (with [`doubts`]) and [`download`] with files of the upstream, which the
 //! index proves. No name that the index does not list is ever asked for upstream.
 
+pub(crate) mod ahead;
 pub(crate) mod answer;
+pub(crate) mod asking;
 pub(crate) mod body;
 pub(crate) mod calls;
 pub(crate) mod dates;
 pub(crate) mod dependencies;
+pub(crate) mod doubts;
 pub(crate) mod download;
 pub(crate) mod explained;
+pub(crate) mod fetch_ahead;
 pub(crate) mod follow;
 pub(crate) mod forbidden;
 pub(crate) mod gemspec;
@@ -29,9 +33,10 @@ pub(crate) mod view;
 use crate::context::Context;
 use crate::error::Error;
 use crate::gem::hosted::Hosted;
+use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::index::FollowedIndex;
 use crate::upstream::Remote;
-use telemetry::Millis;
+use telemetry::{Event, Millis};
 
 /// A remote repository of gems, and what it works with.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +51,21 @@ pub(crate) struct RemoteGems<'a> {
 impl RemoteGems<'_> {
     pub(crate) fn now(&self) -> Millis {
         self.remote.now()
+    }
+
+    /// What follows the upstream's index, also after the request.
+    pub(crate) fn follower(&self) -> Follow {
+        Follow { remote: self.remote.clone(), context: self.context.clone() }
+    }
+
+    /// Has the index looked at where nothing is known of it, or for too long. Where the upstream fails and something is known, that counts.
+    pub(crate) async fn ready(self, event: &mut Event) -> Result<(), Error> {
+        self.follower().ready(event).await
+    }
+
+    /// The same for somebody who asks for a name that is not listed.
+    pub(crate) async fn ready_for_new(self, event: &mut Event) -> Result<(), Error> {
+        self.follower().ready_for_new(event).await
     }
 
     /// The refusal of a question that remote repositories of gems do not answer.

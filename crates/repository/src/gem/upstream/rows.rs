@@ -24,6 +24,20 @@ pub(crate) struct IndexRow {
     /// Whether they are what the upstream's own file had, or gained, byte for byte. If not, they say the same in other lines.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) relayed: bool,
+    /// Whether they say another MD5 than the upstream's file does, which is not that of the `/info` that the upstream has.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) corrects: bool,
+}
+
+/// Where lines come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lines {
+    /// The upstream's own file has them, byte for byte.
+    Relayed,
+    /// They say the same as the upstream's file.
+    Made,
+    /// They say another MD5 than the upstream's file, which is wrong.
+    Correcting,
 }
 
 /// The rows of a repository, and the number of the last.
@@ -55,7 +69,7 @@ pub(crate) async fn read(remote: &Remote, through: Option<Seq>, event: &mut Even
 pub(crate) async fn write(
     remote: &Remote,
     lines: &str,
-    relayed: bool,
+    from: Lines,
     whole: bool,
     last: Seq,
     event: &mut Event,
@@ -63,7 +77,10 @@ pub(crate) async fn write(
     let (unit, repository) = (unit(remote), remote.repository.id);
     let unreadable = |source| Error::Unreadable { key: unit.clone(), source };
     let row = |(at, lines): (usize, &str)| {
-        let seen = serde_json::to_value(IndexRow { lines: lines.to_owned(), relayed }).map_err(unreadable)?;
+        let (relayed, corrects) = (from == Lines::Relayed, from == Lines::Correcting);
+        let row = IndexRow { lines: lines.to_owned(), relayed, corrects };
+        let seen = serde_json::to_value(row).map_err(unreadable)?;
+        // The upstream's index is limited by its own size.
         Ok(Change::FirstSeen { repository, unit: unit.clone(), whole: whole && at == 0, uncounted: true, seen })
     };
     let changes = parts(lines).enumerate().map(row).collect::<Result<Vec<_>, Error>>()?;

@@ -46,6 +46,6 @@ impl Sums {
     pub(crate) fn index(&self, pieces: Arc<[Bytes]>, gzip: Option<Arc<[Bytes]>>) -> Index {
         let md5 = self.md5.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         let (sha256, states) = (self.sha256.clone().finalize().into(), self.states.as_slice().into());
-        Index { pieces, gzip, md5, sha256, states, fresh_until: None }
+        Index { pieces, gzip, md5, sha256, states, fresh_until: None, freshness: None }
     }
 }

@@ -1,0 +1,50 @@
+//! Fetches files of `/info` before a client asks for them: those that were asked for before, once the index says others.
+
+use crate::gem::upstream::follow::Follow;
+use crate::gem::upstream::forbidden::forbidden;
+use crate::upstream::{Remembered, WIDTH};
+use telemetry::{Event, Outcome, Tick};
+use tokio::task::JoinSet;
+
+impl Follow {
+    /// Fetches them in a job, unless one does so already.
+    pub(crate) fn fetch_ahead(self) {
+        let Some(turn) = self.index().ahead.turn() else { return };
+        let back = self.remote.remotes.back.clone();
+        back.spawn(async move {
+            let mut event = Event::job("info.ahead", self.remote.now());
+            event.subject.repository = self.remote.repository.record.name.as_str().into();
+            event.subject.kind = "info";
+            self.remote.remotes.recorder.attempt();
+            loop {
+                let names = self.index().ahead.take(WIDTH);
+                if names.is_empty() {
+                    break;
+                }
+                self.fetch(names, &mut event).await;
+            }
+            event.outcome = Some(Outcome::Done);
+            event.duration = Tick::now().since(event.began);
+            self.remote.remotes.recorder.release(event);
+            drop(turn);
+        });
+    }
+
+    /// Fetches those that were asked for before. Where one cannot be had, whoever asks for it is told why.
+    async fn fetch(&self, names: Vec<String>, event: &mut Event) {
+        let mut fetches = JoinSet::new();
+        for name in names {
+            if forbidden(&self.remote.repository, &name, "").is_some() {
+                continue;
+            }
+            let path = format!("info/{name}");
+            let file = self.remote.repository.file(&path);
+            if matches!(self.remote.recall(&file, event).await, Ok(Some(Remembered::File(_)))) {
+                let (job, mut event) = (self.clone(), Event::job("info.ahead", self.now()));
+                let fetch = async move { drop(job.info(&name, &mut event).await) };
+                fetches.spawn_on(fetch, &self.remote.remotes.back);
+            }
+        }
+        while fetches.join_next().await.is_some() {}
+    }
+}

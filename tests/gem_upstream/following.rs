@@ -1,0 +1,208 @@
+//! How an upstream's index is followed: what is asked of it, when, and what clients see meanwhile.
+
+use super::stand_in::{INFO, State, good};
+use super::{REMOTE, Scene};
+use crate::world::{Parts, Says, Upstream, World};
+use format::gem::info::md5_hex;
+use serde_json::json;
+
+/// A server whose time of day can be set, with a remote repository of a stand-in.
+struct Stand {
+    upstream: Upstream,
+    world: World,
+}
+
+impl Stand {
+    fn new() -> Self {
+        Self::with(&[])
+    }
+
+    fn with(settings: &'static [(&'static str, &'static str)]) -> Self {
+        let (upstream, world) = (Upstream::start(), World::start_in_conformance(settings));
+        let stand = Self { upstream, world };
+        stand.add(REMOTE, &stand.upstream);
+        stand.at("12:00:00");
+        stand
+    }
+
+    fn add(&self, name: &str, upstream: &Upstream) {
+        let remote = json!({ "urls": [upstream.url()] });
+        self.world.make(&json!({ "name": name, "format": "gem", "kind": "remote", "remote": remote }));
+    }
+
+    fn at(&self, time: &str) {
+        let path = format!("/repository/{}/set_time", crate::world::FIRST);
+        let moment = format!("2026-11-02T{time}Z");
+        self.world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
+    }
+
+    fn get(&self, path: &str) -> crate::world::Answer {
+        self.world.anon().get(&format!("/repository/{REMOTE}/{path}"))
+    }
+}
+
+#[test]
+fn no_name_that_is_not_listed_reaches_the_upstream() {
+    let stand = Stand::new();
+    State::second().on(&stand.upstream);
+    stand.get("versions").expect(200);
+    for number in 0..1_000 {
+        let name = format!("private-{number}");
+        for path in [format!("info/{name}"), format!("gems/{name}-1.0.0.gem")] {
+            stand.get(&path).expect(404);
+        }
+    }
+    assert_eq!(stand.upstream.count_of("private"), 0);
+    // The time stands still: the look that brought the index is of this moment.
+    assert_eq!(stand.upstream.total(), 1, "{:?}", stand.upstream.asked());
+    stand.at("12:00:04");
+    stand.get("info/private-1").expect(404);
+    stand.get("info/private-2").expect(404);
+    assert_eq!(stand.upstream.total(), 2, "one look for all who ask within three seconds");
+}
+
+#[test]
+fn a_name_that_the_upstream_lists_meanwhile_is_found_at_once() {
+    let stand = Stand::new();
+    State::first().on(&stand.upstream);
+    stand.get("versions").expect(200);
+    let info = "---\n1.0.0 |\n";
+    let versions = format!("{}shade 1.0.0 {}\n", State::first().versions, md5_hex(info.as_bytes()));
+    stand.upstream.says("/versions", good(&versions).parts(Parts::Right));
+    stand.upstream.says("/info/shade", good(info));
+    stand.at("12:00:04");
+    assert_eq!(stand.get("info/shade").expect(200).text(), info);
+}
+
+#[test]
+fn an_info_that_is_behind_is_asked_for_again_after_longer_and_longer() {
+    let stand = Stand::new();
+    State::first().on(&stand.upstream);
+    stand.get(INFO).expect(200);
+    State::second().on(&stand.upstream);
+    stand.upstream.says("/info/lamp", good(&State::first().info));
+    stand.at("12:02:00");
+    stand.get("versions").expect(200);
+    let (mut asked, mut before) = (Vec::new(), stand.upstream.count("/info/lamp"));
+    for second in 0..50 {
+        let time = format!("12:02:{second:02}");
+        stand.at(&time);
+        let answer = stand.get(INFO).expect(200);
+        assert_eq!(answer.text(), State::first().info, "{time}");
+        assert_eq!(answer.header("daylight-stale"), Some("upstream_behind"), "{time}");
+        // By this client or by the regular work, whichever is first.
+        let now = stand.upstream.count("/info/lamp");
+        if now > before {
+            asked.push(second);
+        }
+        before = now;
+    }
+    // At once too, by the first client if it was not fetched ahead.
+    asked.retain(|second| *second > 0);
+    assert_eq!(asked, [2, 7, 17, 47]);
+    stand.upstream.says("/info/lamp", good(&State::second().info));
+    stand.at("12:04:00");
+    let answer = stand.get(INFO).expect(200);
+    assert_eq!((answer.text(), answer.header("daylight-stale")), (State::second().info.as_str(), None));
+}
+
+#[test]
+fn an_md5_that_the_index_says_wrongly_is_corrected_once_and_clients_stop_asking() {
+    let stand = Stand::new();
+    let State { versions, info } = State::second();
+    let wrong = format!("{}lamp 2.0.0 {:032x}\n", State::first().versions, 7);
+    State { versions: wrong.clone(), info: info.clone() }.on(&stand.upstream);
+    stand.get("versions").expect(200);
+    stand.at("12:00:10");
+    for _ in 0..3 {
+        let answer = stand.get(INFO).expect(200);
+        assert_eq!((answer.text(), answer.header("daylight-stale")), (info.as_str(), None));
+    }
+    assert_eq!(stand.upstream.count("/info/lamp"), 1);
+    let corrected = format!("{wrong}lamp -2.0.0,2.0.0 {}\n", md5_hex(info.as_bytes()));
+    assert_eq!(stand.get("versions").expect(200).text(), corrected);
+    // The upstream's file goes on, and is begun anew with the same wrong digest: ours stays.
+    let more = format!("{wrong}oil 2.0.0 {}\n", md5_hex(b"---\n"));
+    stand.upstream.says("/versions", good(&more).parts(Parts::Right));
+    stand.at("12:02:00");
+    let ours = format!("{corrected}oil 2.0.0 {}\n", md5_hex(b"---\n"));
+    assert_eq!(stand.get("versions").expect(200).text(), ours);
+    stand.upstream.says("/versions", good(&more.replace("glass", "grass")).parts(Parts::Right));
+    stand.at("12:04:00");
+    let after = stand.get("versions").expect(200);
+    assert!(after.text().starts_with(&ours) && !after.text()[ours.len()..].contains("lamp"), "{}", after.text());
+    // A restart knows it too.
+    drop(versions);
+    let mut stand = stand;
+    stand.world.stop();
+    stand.world.resume();
+    stand.at("12:06:00");
+    assert_eq!(stand.get("versions").expect(200).text(), after.text());
+}
+
+#[test]
+fn an_upstream_that_hangs_delays_neither_the_others_nor_who_has_something_to_be_answered_with() {
+    let stand = Stand::with(&[("DAYLIGHT_UPSTREAM_ANSWER_TIMEOUT_S", "600")]);
+    State::first().on(&stand.upstream);
+    let hanging = Upstream::start();
+    State::first().on(&hanging);
+    stand.add("a-hanging", &hanging);
+    for repository in [REMOTE, "a-hanging"] {
+        stand.world.anon().get(&format!("/repository/{repository}/versions")).expect(200);
+    }
+    hanging.says("/versions", Says::status(200).silent());
+    State::second().on(&stand.upstream);
+    // Nobody asks: the regular work looks at both.
+    let (before, other) = (hanging.count("/versions"), stand.upstream.count("/versions"));
+    stand.at("12:02:00");
+    hanging.await_count("/versions", before + 1);
+    stand.upstream.await_count("/versions", other + 1);
+    let answer = stand.world.anon().get("/repository/a-hanging/versions").expect(200);
+    assert_eq!(answer.text(), State::first().versions);
+    hanging.release("/versions");
+}
+
+#[test]
+fn names_that_half_vanish_are_held_back_for_an_hour() {
+    let scene = Stand::new();
+    State::second().on(&scene.upstream);
+    let all = State::second().versions;
+    assert_eq!(scene.get("versions").expect(200).text(), all);
+    let half: String = all
+        .lines()
+        .filter(|line| !line.starts_with("oil") && !line.starts_with("wick"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    scene.upstream.says("/versions", good(&half).parts(Parts::Right));
+    for time in ["12:02:00", "12:30:00", "13:01:00"] {
+        scene.at(time);
+        let answer = scene.get("versions").expect(200);
+        assert_eq!(
+            (answer.text(), answer.header("daylight-stale")),
+            (all.as_str(), Some("upstream_invalid")),
+            "{time}"
+        );
+    }
+    scene.at("13:03:00");
+    let after = scene.get("versions").expect(200);
+    assert_eq!(after.header("daylight-stale"), None);
+    let (begin, end) = after.text().split_at(all.len());
+    assert_eq!(begin, all, "our file only grows");
+    let gone: Vec<&str> = end.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(gone.len(), 2, "{end}");
+}
+
+#[test]
+fn a_restart_asks_for_what_the_upstream_has_more() {
+    let mut scene = Scene::at_any_time();
+    let admin = scene.upstream.admin();
+    admin.push(crate::world::FIRST, &crate::world::Gem::new("lamp", "1.0.0")).expect(200);
+    let path = format!("/repository/{REMOTE}/versions");
+    let before = scene.world.anon().get(&path).expect(200);
+    scene.upstream.admin().push(crate::world::FIRST, &crate::world::Gem::new("lamp", "1.1.0")).expect(200);
+    scene.world.stop();
+    scene.world.resume();
+    scene.later();
+    let after = scene.world.anon().get(&path).expect(200);
+    assert!(after.text().starts_with(before.text()) && after.text().contains("1.1.0"));
+}
