@@ -22,6 +22,11 @@ impl<'a> GemPath<'a> {
         }
     }
 
+    /// Whether the index lists it: the versions of a gem, or a package. What else there may be about one is not in there.
+    pub(crate) fn is_listed(self) -> bool {
+        matches!(self, GemPath::Info(_)) || matches!(self, GemPath::Other(path) if path.starts_with("gems/"))
+    }
+
     /// What clients must be able to read.
     pub(crate) fn readable(self) -> Option<Readable> {
         let check = |bytes: &[u8]| {

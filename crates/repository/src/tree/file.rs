@@ -152,6 +152,14 @@ impl<'a> File<'a> {
         }
     }
 
+    /// Whether an index lists it, so that its upstream must have it.
+    pub(crate) fn is_listed(&self) -> bool {
+        match &self.layout {
+            Layout::Maven(_) | Layout::Raw(_) => false,
+            Layout::Gem(path) => path.is_listed(),
+        }
+    }
+
     /// Whether it belongs to a release, whose files are all in one member of a group.
     pub(crate) fn is_of_release(&self) -> bool {
         match &self.layout {

@@ -77,7 +77,7 @@ impl<'a> FetchJob<'a> {
             (200, had) => self.take(&upstream, answer, had, event).await,
             (304, Some(had)) => self.confirm(had, event).await,
             // An index lists it, so what is kept stays, and nobody is told that there is none.
-            (404 | 410, _) if self.file.is_indexed() => Err(Failure::listed(&answer).into()),
+            (404 | 410, _) if self.file.is_listed() => Err(Failure::listed(&answer).into()),
             (404 | 410, had) => self.miss(had, event).await,
             (status, _) => {
                 if status == 401 {
