@@ -35,7 +35,12 @@ fn offered(world: &World) -> Vec<String> {
     for line in lines.lines() {
         let fields: Vec<&str> = line.split(' ').collect();
         let tokens = all.entry(fields[0]).or_default();
-        tokens.extend(fields[1].split(',').filter(|token| !token.starts_with('-')));
+        for token in fields[1].split(',') {
+            match token.strip_prefix('-') {
+                Some(gone) => tokens.retain(|token| *token != gone),
+                None => tokens.push(token),
+            }
+        }
     }
     let mut offered = Vec::new();
     for (name, tokens) in all {
