@@ -85,8 +85,7 @@ fn operators_set_policies_and_let_versions_through_on_the_command_line() {
         daylight policy list gems-private
         daylight repo show gems-private")
     .good();
-    for expected in
-        ["lamp:1.1.0", "closes a hole", "2026-12-01T00:00:00.000Z", "cooldown: 7d", "denies: oil, lamp:0.*"]
+    for expected in ["lamp:1.1.0", "closes a hole", "2026-12-01T00:00:00.000Z", "cooldown: 7d", "denies: oil, lamp:0.*"]
     {
         assert!(said.contains(expected), "{expected}: {said}");
     }

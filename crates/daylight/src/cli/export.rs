@@ -20,9 +20,9 @@ use telemetry::Tick;
 
 /// Write every gem of a repository that is not yanked into a folder, under its file name
 ///
-/// Each is compared with the SHA-256 that the index promises before it gets its name. Its date is that of its first publication, as
-/// far as `/info` has it, so that an import keeps it. What is in the folder already is
-/// not fetched again, so an export that was interrupted goes on where it was when it is started again.
+/// Each is compared with the SHA-256 that the index promises before it gets its name. The file gets the date of its first
+/// publication, if `/info` tells it, so that an import keeps that date. Gems that the folder has already are not fetched again, so an
+/// export that was interrupted can be continued.
 #[derive(Debug, clap::Args)]
 pub(super) struct Export {
     /// The repository

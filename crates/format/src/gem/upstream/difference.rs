@@ -1,5 +1,5 @@
 //! The lines that a log must gain so that it says the same as another file. A log only ever grows, whatever its upstream does to
-//! its own file: inserts a line, corrects one, begins anew.
+//! its own file: inserts a line, corrects one, or writes all of it again.
 
 use super::said::{Said, Sum, line};
 use super::versions::{Versions, name_of};

@@ -184,7 +184,7 @@ impl Versions {
         self.table.weight() + self.held.iter().map(|name| name.len() + size_of::<String>()).sum::<usize>()
     }
 
-    /// What it says, as one line for each name in the order of their last lines. A file is begun anew with them.
+    /// What it says, as one line for each name in the order of their last lines. A file that is written again begins with them.
     pub fn sums(&self) -> impl Iterator<Item = String> {
         self.all().map(|(name, said)| said.line(&name, |_| false, &said.md5))
     }

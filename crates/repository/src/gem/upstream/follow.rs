@@ -82,14 +82,14 @@ impl Follow {
             };
             (event.reason, event.detail) = (Some(error.reason()), detail);
             if let Error::Upstream(failure) = error {
-                self.remote.repository.shared.followed.fail(failure.clone());
+                self.index().fail(failure.clone());
             }
         }
         event.outcome = Some(if done.is_ok() { Ended::Done } else { Ended::Failed });
         event.duration = Tick::now().since(event.began);
         let (origin, reason) = (self.remote.repository.origin, event.reason);
         let proven = matches!(done, Ok(Proven::Yes));
-        self.remote.repository.shared.followed.change(origin, |known| {
+        self.index().change(origin, |known| {
             known.tried = now;
             match reason {
                 None if proven => (known.checked, known.failed) = (now, None),
@@ -112,7 +112,7 @@ impl Follow {
         md5: String,
         turn: OwnedMutexGuard<()>,
     ) -> Result<(), Error> {
-        let (origin, followed) = (self.remote.repository.origin, &self.remote.repository.shared.followed);
+        let (origin, followed) = (self.remote.repository.origin, self.index());
         let mut event = Event::job("index.correct", self.remote.now());
         event.subject.repository = self.remote.repository.record.name.as_str().into();
         (event.subject.kind, event.subject.package) = ("info", name.as_str().into());
@@ -140,7 +140,7 @@ impl Follow {
     }
 
     async fn look(&self, event: &mut Event) -> Result<Proven, Error> {
-        let (origin, followed) = (self.remote.repository.origin, &self.remote.repository.shared.followed);
+        let (origin, followed) = (self.remote.repository.origin, self.index());
         if followed.read(origin, |_| ()).is_none()
             && let Some(known) = self.read_journal(event).await?
         {
@@ -185,7 +185,7 @@ impl Follow {
         file: UpstreamFile,
         event: &mut Event,
     ) -> Result<(), Error> {
-        let (origin, followed) = (self.remote.repository.origin, &self.remote.repository.shared.followed);
+        let (origin, followed) = (self.remote.repository.origin, self.index());
         if difference.lines.is_empty() {
             followed.change(origin, |known| (known.file, known.held_back) = (file, None));
             return Ok(());

@@ -7,13 +7,11 @@ use crate::author::Author;
 use crate::error::Error;
 use crate::gem::upstream::listing::Listed;
 use crate::upstream::first_seen::store::FirstSeenStore;
-use crate::upstream::{KeptFile, Remote};
-use bytes::Bytes;
-use format::gem::upstream::Info;
+use crate::upstream::{KeptFile, Remote, document_bytes};
+use format::gem::upstream::{INFO_BYTES, Info};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
-use std::os::unix::fs::FileExt;
-use store::{Change, CommitError, Expect, FirstSeen, Held};
+use store::{Change, CommitError, Expect, FirstSeen};
 use telemetry::Event;
 
 /// What a row says.
@@ -52,7 +50,8 @@ pub(crate) async fn note(
     if !remote.repository.asks || kept.known.hashes.md5 == listed.md5 {
         return Ok(());
     }
-    let Some(Ok(info)) = bytes(kept).map(Info::read) else { return Ok(()) };
+    let body = document_bytes::read(&kept.held, kept.known.hashes.size_bytes, INFO_BYTES)();
+    let Ok(Ok(info)) = body.map(Info::read) else { return Ok(()) };
     let offered: HashSet<&str> = listed.versions.iter().map(|version| version.token.as_str()).collect();
     let lines = info.lines().filter(|line| !offered.contains(line.token));
     let mut vanished: BTreeMap<String, String> =
@@ -73,16 +72,5 @@ pub(crate) async fn note(
     match store.commit(batch, event).await {
         Ok(_) | Err(CommitError::Conflict(_)) => Ok(()),
         Err(CommitError::Error(error)) => Err(error.into()),
-    }
-}
-
-fn bytes(kept: &KeptFile) -> Option<Bytes> {
-    match &kept.held {
-        Held::Bytes(bytes) => Some(bytes.clone()),
-        Held::File(file) => {
-            let mut bytes = vec![0; usize::try_from(kept.known.hashes.size_bytes).ok()?];
-            file.read_exact_at(&mut bytes, 0).ok()?;
-            Some(bytes.into())
-        }
     }
 }

@@ -77,7 +77,7 @@ fn a_file_read_in_pieces_says_what_it_says_as_a_whole() {
 
 #[test]
 fn any_change_of_a_file_becomes_a_line_for_each_name_that_says_something_else() {
-    // Begun anew: a line for each name, and those without versions are gone.
+    // The file is written again: it has a line for each name, and lacks names without versions.
     assert_eq!(
         gains(&["a 1 x", "b 1 y", "a 2 z"], &["b 1 y", "a 2,1 z"]),
         [""; 0],
