@@ -23,6 +23,9 @@ const CHANGES_MAX: usize = 10_000;
 const WHOLES_MAX: usize = 6;
 const HOUR_MS: i64 = 3_600_000;
 
+/// A file that would take away many names is believed once the upstream has had it for so many milliseconds.
+pub(crate) const HELD_BACK_MS: i64 = 3_600_000;
+
 /// The index of one remote repository. It is the same while the repository lives.
 #[derive(Debug, Default)]
 pub(crate) struct FollowedIndex {

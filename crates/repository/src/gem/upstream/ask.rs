@@ -1,0 +1,75 @@
+//! Asks an upstream for its `/versions`: for the continuation where that can be verified, else for the whole.
+
+use crate::error::Error;
+use crate::gem::upstream::body::{self, Body};
+use crate::gem::upstream::follow::Follow;
+use crate::gem::upstream::index::{HELD_BACK_MS, UpstreamFile};
+use crate::gem::upstream::looked::{Looked, invalid};
+use crate::upstream::trouble::Trouble;
+use format::gem::upstream::Refusal;
+use telemetry::{Event, Millis};
+
+const HOUR_MS: i64 = 3_600_000;
+const TOO_OFTEN: &str = "it is another one each time, and was fetched as often as it may be within an hour";
+/// Requests of one look: for the continuation, for the whole file, and for that once more where its ETag is in doubt.
+const REQUESTS: usize = 3;
+
+impl Follow {
+    /// Asks the upstream: for the continuation of its file where that can be verified, else for all of it.
+    pub(crate) async fn ask(&self, event: &mut Event) -> Result<Looked, Error> {
+        let (origin, followed, now) = (self.remote.repository.origin, self.index(), self.now());
+        let known = followed.read(origin, |known| (known.file.clone(), known.held_back));
+        let (mut file, held) = known.clone().unwrap_or_default();
+        let upstream = self.remote.upstream(event).await?;
+        // ETags that tell nothing of the bytes are believed for a while only.
+        let overdue = file.opaque_etags && !followed.took_whole_since(Millis(now.0 - HOUR_MS));
+        let (mut whole, mut doubted) = (file.kept.is_none() || overdue, None);
+        for asked in 0..REQUESTS {
+            if !followed.may_take_whole(now) && (whole || file.ignores_range) {
+                return if known.is_some() { Ok(Looked::Later) } else { Err(invalid(TOO_OFTEN).into()) };
+            }
+            let conditions = match held {
+                Some(held) if asked == 0 && now.0 - held.since.0 < HELD_BACK_MS => body::unless_unchanged(&file),
+                Some(_) => body::conditions(&file, true),
+                None => body::conditions(&file, whole),
+            };
+            let ranged = conditions.first_byte.is_some();
+            let answer = upstream.get(body::PATH, &conditions, event).await;
+            self.remote.pin(&upstream, event).await?;
+            let mut answer = answer.map_err(Trouble::from)?;
+            let paused = upstream.states().iter().filter_map(|state| state.paused_until).max();
+            if let Some(failure) = body::failure(&answer, paused) {
+                return Err(failure.into());
+            }
+            let (etag, status) = (answer.header("etag").map(str::to_owned), answer.status());
+            file.ignores_range = (file.ignores_range || ranged && status == 200) && status != 206;
+            let opaque = file.opaque_etags || doubted.is_some();
+            let read = body::read(&mut answer, file.kept.as_ref(), opaque, event).await?;
+            if status == 200 && !matches!(read, Err(Refusal::Html | Refusal::NoHeader)) {
+                followed.take_whole(now);
+            }
+            match read {
+                Ok(Body::Unchanged) if held.is_some() => return Ok(Looked::HeldBack(held, file)),
+                Ok(Body::Unchanged) => return Ok(Looked::Unchanged(file)),
+                // It is another one than the one that was in doubt.
+                Ok(Body::Read { seen, .. }) if doubted.is_some_and(|sha256| sha256 != seen.kept.sha256()) => {
+                    doubted = Some(seen.kept.sha256());
+                }
+                Ok(Body::Read { seen, text, is_whole }) => {
+                    // The same file twice with an ETag that is not its MD5: its ETags are none.
+                    file.opaque_etags |= doubted.is_some();
+                    let now_kept = UpstreamFile { kept: Some(seen.kept.clone()), etag, ..file.clone() };
+                    match self.compare(seen.outcome, text, is_whole, now_kept, event).await? {
+                        Some(looked) => return Ok(looked),
+                        // A line of the continuation cannot be relayed as it is.
+                        None => whole = true,
+                    }
+                }
+                Err(Refusal::Tail(_)) if !whole => whole = true,
+                Err(Refusal::Etag { sha256 }) => (whole, doubted) = (true, Some(sha256)),
+                Err(refusal) => return Err(invalid(&refusal.to_string()).into()),
+            }
+        }
+        Err(invalid("it is another one with each request").into())
+    }
+}

@@ -1,0 +1,56 @@
+//! Lines of our log that correct the upstream's: they say the MD5 of the `/info` that it has, where its own line says another.
+
+use crate::error::Error;
+use crate::gem::upstream::follow::Follow;
+use crate::gem::upstream::rows::Lines;
+use format::gem::upstream::{Change, Difference};
+use format::gem::versions;
+use telemetry::{Event, Outcome, Tick};
+use tokio::sync::OwnedMutexGuard;
+
+impl Follow {
+    /// Has our log say this MD5 of a gem instead of `listed`, which is not that of the `/info` that the upstream has. As the job that has
+    /// the turn.
+    pub(crate) async fn write_correction(
+        self,
+        name: String,
+        listed: String,
+        md5: String,
+        turn: OwnedMutexGuard<()>,
+    ) -> Result<(), Error> {
+        let (origin, followed) = (self.remote.repository.origin, self.index());
+        let mut event = Event::job("index.correct", self.remote.now());
+        event.subject.repository = self.remote.repository.record.name.as_str().into();
+        (event.subject.kind, event.subject.package) = ("info", name.as_str().into());
+        self.remote.remotes.recorder.attempt();
+        let line = followed.read(origin, |known| {
+            let said = known.listing.log().said(&name).filter(|said| said.md5 == listed)?;
+            Some((correction(&name, said.tokens.last().map(String::as_str), &md5), known.file.clone()))
+        });
+        let done = match line.flatten() {
+            Some((line, file)) => {
+                let change = Change { name, new: Vec::new(), gone: Vec::new(), vanished: false };
+                let difference =
+                    Difference { lines: line.into_bytes(), changes: vec![change], ..Difference::default() };
+                Box::pin(self.append(difference, Lines::Correcting, file, &mut event)).await
+            }
+            // The index said something else meanwhile.
+            None => Ok(()),
+        };
+        event.reason = done.as_ref().err().map(Error::reason);
+        event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
+        event.duration = Tick::now().since(event.began);
+        self.remote.remotes.recorder.release(event);
+        drop(turn);
+        done
+    }
+}
+
+/// The line that says only another MD5 of a gem, of which this version was said last.
+fn correction(name: &str, last: Option<&str>, md5: &str) -> String {
+    let line = match last {
+        Some(token) => versions::replacing_line(name, token, "ruby", md5),
+        None => versions::tombstone(name, md5),
+    };
+    line + "\n"
+}
