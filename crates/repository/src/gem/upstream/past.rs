@@ -39,11 +39,12 @@ impl RemoteGems<'_> {
 
     /// `/info` of a gem of which this was listed then. Versions whose lines nobody ever asked for here are missing.
     pub(crate) async fn info_then(self, name: &str, listed: &Listed, event: &mut Event) -> Result<Bytes, Error> {
-        let gone = vanished::read(self.remote, name, event).await?;
         let remote = self.today();
         let today = RemoteGems { remote: &remote, ..self };
-        let mut lines: HashMap<String, String> = gone.into_iter().collect();
-        match Box::pin(today.whole_info(name, event)).await {
+        let now = Box::pin(today.whole_info(name, event)).await;
+        // Read after it: where today's is replaced meanwhile, the lines that vanish are written down first.
+        let mut lines: HashMap<String, String> = vanished::read(self.remote, name, event).await?.into_iter().collect();
+        match now {
             Ok(versions) => lines.extend(versions.rows.into_iter().map(|row| (row.token, row.line))),
             // Nobody has to be asked for what is known.
             Err(_) if listed.versions.iter().all(|version| lines.contains_key(&version.token)) => {}
