@@ -7,6 +7,7 @@ mod complaints;
 mod explained;
 mod faults;
 mod following;
+mod jruby;
 mod policy;
 mod protocols;
 mod roads;

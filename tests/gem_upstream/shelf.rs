@@ -27,11 +27,11 @@ impl Shelf {
     pub(super) fn push(&mut self, gem: &Gem) {
         self.gems.entry(gem.name.clone()).or_default().push(gem.clone());
         self.upstream.says(&format!("/gems/{}", gem.file()), Says::bytes(gem.bytes()));
-        self.change(&gem.name, &gem.version);
+        self.change(&gem.name, &gem.number());
     }
 
     pub(super) fn yank(&mut self, name: &str, version: &str) {
-        self.gems.get_mut(name).unwrap().retain(|gem| gem.version != version);
+        self.gems.get_mut(name).unwrap().retain(|gem| gem.number() != version);
         self.upstream.forget(&format!("/gems/{name}-{version}.gem"));
         self.change(name, &format!("-{version}"));
     }
@@ -40,7 +40,7 @@ impl Shelf {
     pub(super) fn compact(&mut self) {
         self.versions = "created_at: 2026-10-02T00:00:00Z\n---\n".to_owned();
         for (name, gems) in &self.gems {
-            let versions: Vec<&str> = gems.iter().map(|gem| gem.version.as_str()).collect();
+            let versions: Vec<String> = gems.iter().map(Gem::number).collect();
             writeln!(self.versions, "{name} {} {}", versions.join(","), md5(&self.info(name))).unwrap();
         }
         self.publish();
@@ -50,7 +50,7 @@ impl Shelf {
     pub(super) fn info(&self, name: &str) -> String {
         let line = |gem: &Gem| {
             let needs: Vec<String> = gem.dependencies.iter().map(|(name, range)| format!("{name}:{range}")).collect();
-            format!("{} {}|checksum:{}\n", gem.version, needs.join(","), hex(&Sha256::digest(gem.bytes())))
+            format!("{} {}|checksum:{}\n", gem.number(), needs.join(","), hex(&Sha256::digest(gem.bytes())))
         };
         "---\n".to_owned() + &self.gems[name].iter().map(line).collect::<String>()
     }

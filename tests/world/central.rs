@@ -2,16 +2,19 @@
 //! ones when they want something new. Everything else that the tests of Maven need comes from there, through loopback.
 
 use super::maven::Machine;
-use super::release::Release;
+use super::release::{Release, unpacked};
 use super::server::Server;
 use super::super_pom::public_url;
 use super::{ADMIN, Connection, Person};
 use serde_json::json;
 use std::fs::{self, File};
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const REPOSITORY: &str = "central";
+/// The release of JRuby that is tried: it runs on every Java since 8, and has RubyGems and Bundler 3.6.3 and 2.6.3.
+const JRUBY: &str = "9.4.15.0";
 /// What is kept of the central repository is good for a year, in seconds: the longest that can be set.
 const LASTING_S: u64 = 366 * 86_400;
 
@@ -54,13 +57,23 @@ impl Central {
 
     /// A machine with this release of Maven on it, and nothing in its local repository.
     pub(crate) fn machine(&self, release: Release) -> Machine {
-        let home = release.install(&self.folder.join("clients"), |path| {
-            let path = format!("/repository/{REPOSITORY}/{path}");
-            let mut connection = Connection::open(self.server.address()).unwrap();
-            Ok(connection.call("GET", &path, &[], b"")?.expect(200).body)
-        });
+        let home = release.install(&self.folder.join("clients"), |path| self.get(path));
         Machine::new(&home.unwrap())
     }
+
+    /// A file of it.
+    fn get(&self, path: &str) -> io::Result<Vec<u8>> {
+        let path = format!("/repository/{REPOSITORY}/{path}");
+        Ok(Connection::open(self.server.address())?.call("GET", &path, &[], b"")?.expect(200).body)
+    }
+}
+
+/// The folder of JRuby's programs, which are fetched from there once.
+pub(super) fn jruby() -> PathBuf {
+    let home = cache().join(format!("clients/jruby-{JRUBY}"));
+    let path = format!("org/jruby/jruby-dist/{JRUBY}/jruby-dist-{JRUBY}-bin.tar.gz");
+    let home = if home.exists() { home } else { unpacked(&home, || Central::open().get(&path)).unwrap() };
+    home.join("bin")
 }
 
 /// What this user's runs of the tests keep for later ones.

@@ -57,7 +57,13 @@ impl Gem {
 
     /// Its file name.
     pub(crate) fn file(&self) -> String {
-        format!("{}-{}.gem", self.name, self.version)
+        format!("{}-{}.gem", self.name, self.number())
+    }
+
+    /// Its version and its platform, as indexes name them.
+    pub(crate) fn number(&self) -> String {
+        let platform = if self.platform == "ruby" { String::new() } else { format!("-{}", self.platform) };
+        self.version.clone() + &platform
     }
 
     fn module(&self) -> String {

@@ -1,9 +1,9 @@
 //! The releases of Maven that are tried, and where they are: shared by the tests and the benchmark of real builds.
 
-use flate2::read::GzDecoder;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The releases that are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,14 +34,23 @@ impl Release {
     pub(crate) fn install(self, clients: &Path, get: impl FnOnce(&str) -> io::Result<Vec<u8>>) -> io::Result<PathBuf> {
         let Some(version) = self.fetched() else { return Ok("/usr".into()) };
         let name = format!("apache-maven-{version}");
-        let home = clients.join(&name);
-        if !home.exists() {
-            fs::create_dir_all(clients)?;
-            let archive = get(&format!("org/apache/maven/apache-maven/{version}/{name}-bin.tar.gz"))?;
-            let unpacked = tempfile::tempdir_in(clients)?;
-            tar::Archive::new(GzDecoder::new(&archive[..])).unpack(&unpacked)?;
-            fs::rename(unpacked.path().join(name), &home)?;
-        }
-        Ok(home)
+        unpacked(&clients.join(&name), || get(&format!("org/apache/maven/apache-maven/{version}/{name}-bin.tar.gz")))
     }
+}
+
+/// This folder, once it is there: the only one of the archive that `get` fetches.
+pub(crate) fn unpacked(home: &Path, get: impl FnOnce() -> io::Result<Vec<u8>>) -> io::Result<PathBuf> {
+    if !home.exists() {
+        let clients = home.parent().unwrap();
+        fs::create_dir_all(clients)?;
+        let archive = get()?;
+        let unpacked = tempfile::tempdir_in(clients)?;
+        // The tar crate cuts the names that JRuby's archive has, where they are longer than 100 bytes.
+        let file = unpacked.path().join("archive");
+        fs::write(&file, archive)?;
+        let done = Command::new("tar").arg("-xzf").arg(&file).arg("-C").arg(unpacked.path()).status()?;
+        assert!(done.success(), "{}", home.display());
+        fs::rename(unpacked.path().join(home.file_name().unwrap()), home)?;
+    }
+    Ok(home.to_owned())
 }

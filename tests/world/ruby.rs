@@ -52,7 +52,7 @@ impl Ruby {
             .current_dir(folder)
             .env_clear()
             .envs(self.client.environment())
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("PATH", self.client.path())
             .env("LANG", "C.UTF-8")
             .env("HOME", home)
             .env("GEM_HOME", home.join("gems"))
