@@ -8,6 +8,7 @@ mod explained;
 mod faults;
 mod following;
 mod jruby;
+mod names;
 mod policy;
 mod protocols;
 mod roads;

@@ -1,0 +1,82 @@
+//! Names that the upstream does not list, and private ones: in whatever protocol they are asked for, none reaches the upstream.
+
+use super::shelf::{Shelf, before, lamp_and_oil};
+use super::{LATER, REMOTE, set_time};
+use crate::world::{Client, Gem, Ruby, World};
+use serde_json::json;
+
+crate::world::with_each_client!([no_name_reaches_the_upstream_whatever_a_client_does_to_find_it]);
+
+/// Of each kind: half of all.
+const NAMES: usize = 500;
+/// Everything that names a gem, as clients of all ages and programs ask.
+const PROTOCOLS: [&str; 13] = [
+    "info/NAME",
+    "gems/NAME-9.9.9.gem",
+    "gems/NAME-9.9.9-java.gem",
+    "downloads/NAME-9.9.9.gem",
+    "quick/Marshal.4.8/NAME-9.9.9.gemspec.rz",
+    "api/v1/dependencies?gems=lamp,NAME",
+    "api/v1/dependencies.json?gems=NAME",
+    "api/v1/gems/NAME.json",
+    "api/v1/versions/NAME.json",
+    "api/v1/versions/NAME/latest.json",
+    "api/v2/rubygems/NAME/versions/9.9.9.json",
+    "api/v1/attestations/NAME-9.9.9.json",
+    "api/v1/downloads/NAME-9.9.9.json",
+];
+
+/// Five hundred names that the upstream does not list, and as many private ones, of which it lists every tenth.
+fn names() -> Vec<String> {
+    (0..NAMES).flat_map(|number| [format!("missing{number}"), format!("acme-{number}")]).collect()
+}
+
+/// An upstream that has gems with private names, and a server that has been told which names are private.
+fn squatted() -> (Shelf, World) {
+    let mut shelf = lamp_and_oil();
+    for number in (0..NAMES).step_by(10) {
+        shelf.push(&Gem::new(&format!("acme-{number}"), "9.9.9"));
+    }
+    let world = before(&shelf.upstream);
+    let policy = json!({"policy": {"private_prefixes": ["acme-"]}});
+    world.admin().patch_json(&format!("/api/v1/repositories/{REMOTE}"), &policy).expect(200);
+    (shelf, world)
+}
+
+#[track_caller]
+fn assert_silent(shelf: &Shelf) {
+    let told: Vec<String> = shelf.upstream.asked().into_iter().map(|asked| asked.path).collect();
+    assert!(!told.iter().any(|path| path.contains("missing") || path.contains("acme")), "{told:?}");
+}
+
+#[test]
+fn of_a_thousand_unknown_and_private_names_none_reaches_the_upstream_in_any_protocol() {
+    let (shelf, world) = squatted();
+    let (anon, mut connection) = (world.anon(), world.anon().connect().unwrap());
+    for name in names() {
+        for path in PROTOCOLS.map(|path| format!("/repository/{REMOTE}/{}", path.replace("NAME", &name))) {
+            let answer = anon.on(&mut connection, "GET", &path, &[], b"").unwrap();
+            assert!(answer.status < 500 || answer.status == 501, "{path}: {}", answer.status);
+            let told = String::from_utf8_lossy(&answer.body);
+            assert!(answer.status >= 400 || !told.contains(&name), "{path}: {told}");
+        }
+    }
+    assert_silent(&shelf);
+    // The one of them that is no question about a gem.
+    assert!(shelf.upstream.count("/versions") > 0);
+}
+
+fn no_name_reaches_the_upstream_whatever_a_client_does_to_find_it(client: Client) {
+    let (shelf, world) = squatted();
+    let url = world.url(REMOTE);
+    let gems: Vec<String> = names().iter().map(|name| format!("gem '{name}'")).collect();
+    let machine = Ruby::with(client);
+    let app = machine.app("app", &url, &gems.join("\n"));
+    app.bundle(&["lock"]).bad();
+    app.bundle(&["install", "--full-index"]).bad();
+    set_time(&world, LATER);
+    let names = names()[..10].join(" ");
+    let said = machine.shell("", &format!("gem install --clear-sources --source {url} {names}")).bad();
+    assert!(said.contains("missing0") && said.contains("acme-4"), "{said}");
+    assert_silent(&shelf);
+}
