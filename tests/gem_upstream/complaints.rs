@@ -2,7 +2,7 @@
 //!
 //! Four complaints are about several upstreams behind one URL, and wait for groups of gems: no single URL for private and public gems, a
 //! group that answers 200 with nothing, a member without an index that breaks the group, and a group that never looks again at what a
-//! member has.
+//! member has. Of the second and the last, the part that a single upstream can show is here.
 
 use super::shelf::{Shelf, before, before_with, lamp_and_oil, md5};
 use super::{AFTER_A_WEEK, LATER, REMOTE, set_time};
@@ -283,6 +283,29 @@ fn a_kept_info_is_fetched_again_once_the_index_says_that_it_changed() {
     set_time(&world, "2026-11-02T14:00:00Z");
     get(&world, "versions").expect(200);
     assert_eq!(get(&world, "info/lamp").expect(200).text(), "---\n");
+}
+
+/// What a yank of a gem that many depend on did to builds for days.
+#[test]
+fn a_yanked_version_that_was_used_here_can_be_installed_as_of_a_moment_before() {
+    let mut shelf = lamp_and_oil();
+    let world = before(&shelf.upstream);
+    let then = format!("{REMOTE}@2026-11-02T12:30:00Z");
+    PATHS.iter().for_each(|path| drop(get(&world, path).expect(200)));
+    shelf.yank("lamp", "1.0.0");
+    set_time(&world, LATER);
+    get(&world, "versions").expect(200);
+    get(&world, "gems/lamp-1.0.0.gem").expect(404);
+    for path in PATHS {
+        world.anon().file(&then, path).expect(200);
+    }
+    let install = |repository: &str| {
+        let url = world.url(repository);
+        Ruby::new()
+            .shell("", &format!("gem install --no-document --ignore-dependencies --clear-sources --source {url} lamp"))
+    };
+    assert!(install(&then).good().contains("Successfully installed lamp-1.0.0"));
+    install(REMOTE).bad();
 }
 
 #[test]
