@@ -135,7 +135,9 @@ impl<'a> File<'a> {
     pub(crate) fn is_immutable(&self) -> Option<bool> {
         match &self.layout {
             Layout::Maven(path) => Some(path.is_immutable()),
-            Layout::Raw(_) | Layout::Gem(_) => None,
+            Layout::Raw(_) => None,
+            // Of what is listed the index says which bytes it has. What is about a package may be added to.
+            Layout::Gem(path) => (!path.is_listed()).then_some(false),
         }
     }
 
@@ -148,7 +150,7 @@ impl<'a> File<'a> {
     pub(crate) fn is_indexed(&self) -> bool {
         match &self.layout {
             Layout::Maven(_) | Layout::Raw(_) => false,
-            Layout::Gem(_) => true,
+            Layout::Gem(path) => path.is_listed(),
         }
     }
 

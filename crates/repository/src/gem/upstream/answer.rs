@@ -22,6 +22,11 @@ impl RemoteGems<'_> {
     ) -> Result<Any, Error> {
         event.layer = Layer::Remote;
         let answer = Box::pin(self.answer_from_index(question, asked, event)).await;
+        if let Err(Error::Upstream(failure)) = &answer
+            && event.detail.is_empty()
+        {
+            event.detail = failure.detail();
+        }
         if !self.remote.repository.asks {
             self.explain(question, event).await;
         }

@@ -5,13 +5,14 @@ use crate::error::Error;
 use crate::gem::Found;
 use crate::gem::upstream::RemoteGems;
 use crate::index::document::Index;
+use crate::upstream::failure::Failure;
 use format::gem::{Limits, package, quick};
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use store::Lane;
-use telemetry::{Event, Op};
+use telemetry::{Event, Op, Reason};
 
 impl RemoteGems<'_> {
     /// The gemspec of the gem of this full name.
@@ -19,7 +20,18 @@ impl RemoteGems<'_> {
         let row = self.version(full_name, event).await?;
         let gem = whole(self.gem(full_name, event).await?).await?;
         let published = row.created_at.unwrap_or_else(|| row.moment().seconds());
-        let make = move |(): &mut ()| package::read(gem, &Limits::default()).map(|gem| quick::render(&gem, published));
+        let make = move |(): &mut ()| -> Result<Vec<u8>, Error> {
+            let gem = package::read(gem, &Limits::default())?;
+            // The index proves the bytes, and not that they are a package of this gem.
+            if !row.is_of(&gem) {
+                let text = format!(
+                    "the gem that the upstream lists as `{}-{}` says that it is {} {} for {}",
+                    row.name, row.token, gem.name, gem.number, gem.platform
+                );
+                return Err(Failure::new(Reason::UpstreamInvalid, text).into());
+            }
+            Ok(quick::render(&gem, published))
+        };
         let made = self.context.workers.run(Lane::Index, Op::PackageRead, event, make).await??;
         Ok(Found::Gemspec(Index::of(made)))
     }

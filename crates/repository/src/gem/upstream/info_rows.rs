@@ -4,7 +4,9 @@ use crate::format::Format;
 use crate::gem::upstream::listing::{Listed, ListedVersion};
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::visible::Row;
+use format::gem::upstream::full_name::content_address;
 use format::gem::upstream::{Checksum, Info, Line};
+use format::gem::{Package, Platform};
 use std::collections::HashMap;
 use store::State;
 use telemetry::Millis;
@@ -42,6 +44,15 @@ impl Row for InfoRow {
 }
 
 impl InfoRow {
+    /// Whether a package is the one that the line is about. A platform may be spelled otherwise there; a content address names none.
+    pub(crate) fn is_of(&self, package: &Package) -> bool {
+        let platform = self.token.split_once('-').map_or("ruby", |(_, platform)| platform);
+        let is_of_platform = content_address(&self.token).is_some()
+            || platform == package.platform
+            || Platform::read(platform) == Platform::read(&package.platform);
+        self.name == package.name && self.number == package.number.as_str() && is_of_platform
+    }
+
     /// Since when it exists.
     pub(crate) fn moment(&self) -> Millis {
         match self.since {
