@@ -2,7 +2,7 @@
 
 use super::stand_in::{INFO, State, good};
 use super::{REMOTE, Scene};
-use crate::world::{Parts, Says, Upstream, World};
+use crate::world::{FIRST, Parts, Says, Upstream, World};
 use format::gem::info::md5_hex;
 use serde_json::json;
 
@@ -190,6 +190,54 @@ fn names_that_half_vanish_are_held_back_for_an_hour() {
     assert_eq!(begin, all, "our file only grows");
     let gone: Vec<&str> = end.lines().filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(gone.len(), 2, "{end}");
+}
+
+#[test]
+fn what_is_held_back_is_told_and_an_operator_may_accept_it() {
+    let stand = Stand::new();
+    let (admin, path) = (stand.world.admin(), format!("/api/v1/repositories/{REMOTE}"));
+    let accept = || admin.ask("POST", &format!("{path}/accept-index"), &[], b"");
+    let index = || admin.get(&path).expect(200).json()["index"].clone();
+    let gauge = || {
+        let metrics = stand.world.anon().get("/metrics").expect(200);
+        let line = metrics.text().lines().find(|line| line.starts_with("daylight_index_held_back_names{"));
+        line.map(str::to_owned)
+    };
+    State::second().on(&stand.upstream);
+    let all = stand.get("versions").expect(200);
+    let figure = |names: u64| Some(format!("daylight_index_held_back_names{{repository=\"{REMOTE}\"}} {names}"));
+    assert_eq!(gauge(), figure(0));
+    assert!(accept().expect(409).text().contains("nothing is held back"));
+    admin.ask("POST", &format!("/api/v1/repositories/{FIRST}/accept-index"), &[], b"").expect(400);
+    let without = |names: &[&str]| -> String {
+        let kept = all.text().lines().filter(|line| !names.iter().any(|name| line.starts_with(name)));
+        kept.map(|line| format!("{line}\n")).collect()
+    };
+    let less = without(&["oil", "wick"]);
+    stand.upstream.says("/versions", good(&less).parts(Parts::Right));
+    stand.at("12:02:00");
+    stand.get("versions").expect(200);
+    let held = json!({ "names": 2, "since": "2026-11-02T12:02:00.000Z", "accepted": false });
+    assert_eq!((index()["held_back"].clone(), gauge()), (held, figure(2)));
+    let told = admin.get(&format!("/api/v1/explain?repository={REMOTE}&path=versions")).expect(200);
+    assert!(told.text().contains("daylight repo accept-index"), "{}", told.text());
+
+    // The upstream is down: what was accepted counts once it answers, unless it lacks still more then.
+    stand.upstream.says("/versions", Says::status(500));
+    assert_eq!(accept().expect(200).json()["index"]["held_back"]["accepted"], true);
+    let fewer = without(&["oil", "wick", "glass"]);
+    stand.upstream.says("/versions", good(&fewer).parts(Parts::Right));
+    stand.at("12:10:00");
+    assert_eq!(stand.get("versions").expect(200).text(), all.text());
+    let held = json!({ "names": 3, "since": "2026-11-02T12:02:00.000Z", "accepted": false });
+    assert_eq!(index()["held_back"], held);
+
+    let after = accept().expect(200).json()["index"].clone();
+    assert_eq!((&after["held_back"], &after["failure"]), (&json!(null), &json!(null)), "{after:#}");
+    let answer = stand.get("versions").expect(200);
+    assert!(answer.header("daylight-stale").is_none() && answer.text().starts_with(all.text()));
+    let gone: Vec<&str> = answer.text()[all.text().len()..].lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!((gone.len(), gauge()), (3, figure(0)), "{gone:?}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod as_of;
 mod builds;
 mod calls;
+mod checked;
 mod complaints;
 mod explained;
 mod faults;

@@ -234,6 +234,9 @@ pub enum Error {
     /// It is there, or may be, and policy hides it.
     #[error("{0}")]
     Hidden(Box<crate::policy::hidden::Hidden>),
+    /// The upstream has no newer index that is not believed.
+    #[error("nothing is held back of the index of the upstream of `{0}`")]
+    NothingHeldBack(String),
     /// The upstream did not say whether it has it.
     #[error(transparent)]
     Upstream(#[from] crate::upstream::failure::Failure),
@@ -316,6 +319,7 @@ impl Error {
             Error::WouldLoseCached { .. } | Error::NameTaken(_) | Error::Contended(_) | Error::OtherCase { .. } => {
                 Reason::Conflict
             }
+            Error::NothingHeldBack(_) => Reason::Conflict,
             Error::Unsupported(_) => Reason::Unsupported,
             Error::Hidden(_) => Reason::HiddenByPolicy,
             Error::Unreadable { .. } => Reason::Io,

@@ -113,6 +113,7 @@ impl Repositories {
         let (waiters, room) = (Waiters::new(room.waiters, &recorder), room.indexes);
         let known = Arc::new(ArcSwap::from_pointee(list::read(&store, None, &room, event).await?));
         holding::show_in_metrics(&recorder, &store, &known);
+        followed::show_in_metrics(&recorder, &known);
         let (clock, push_cache) = (recorder.clock().clone(), PushCache::new());
         recorder.register(push_cache.bound().clone());
         recorder.register(pieces.bound().clone());

@@ -64,6 +64,8 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         Verb::AddException => exceptions::add(app, name, body(request, event).await?, by, event).await,
         Verb::EndException => exceptions::end(app, name, path, by, event).await,
         Verb::CompactRepository => repositories::compact(app, name, by, event).await,
+        Verb::CheckIndex => repositories::check_index(app, name, query, event).await,
+        Verb::AcceptIndex => repositories::accept_index(app, name, event).await,
         Verb::RemoveRepository => removal::remove(app, name, query, by, event).await,
         Verb::RestoreRepository => removal::restore(app, name, body(request, event).await?, by, event).await,
         Verb::Holding => removal::holding(app, name, event).await,

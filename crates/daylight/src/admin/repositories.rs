@@ -3,12 +3,13 @@
 use super::cleanup::pruned_json;
 use super::exceptions;
 use super::frees::with_frees;
+use super::pagination::{self, PageQuery};
 use crate::app::App;
 use crate::conformance;
 use crate::duration;
 use crate::error::Error;
 use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
-use repository::{Author, ChangedRepository, FollowedState, Held, Repository};
+use repository::{Author, ChangedRepository, FollowedState, Held, HeldBackState, IndexCheck, Repository};
 use serde_json::{Value, json};
 use std::time::Duration;
 use store::RepositoryKind;
@@ -58,7 +59,9 @@ pub(super) fn to_json(app: &App, repository: &Repository) -> Value {
 fn index_json(index: FollowedState) -> Value {
     // It was never proven where the server did not look since its start.
     let moment = |at: Millis| (at.0 > 0).then(|| at.to_string());
-    let held_back = index.held_back.map(|(names, since)| json!({ "names": names, "since": since.to_string() }));
+    let held_back = index.held_back.map(|HeldBackState { names, since, accepted }| {
+        json!({ "names": names, "since": since.to_string(), "accepted": accepted })
+    });
     json!({
         "names": index.names,
         "looked_at": moment(index.looked),
@@ -124,4 +127,20 @@ pub(super) async fn compact(app: &App, name: &str, by: Author<'_>, event: &mut E
     let now = app.clock.now();
     let compacted = app.repositories.rebuild_versions(name, now, by, event).await?;
     Ok(to_json(app, &compacted))
+}
+
+/// Believes an index of the upstream that is held back. Where the upstream fails now, it is told as accepted, and counts later.
+pub(super) async fn accept_index(app: &App, name: &str, event: &mut Event) -> Result<Value, Error> {
+    let repository = app.repositories.accept_index(name, event).await?;
+    Ok(to_json(app, &repository))
+}
+
+pub(super) async fn check_index(app: &App, name: &str, query: &str, event: &mut Event) -> Result<Value, Error> {
+    let PageQuery { after, limit } = pagination::read(query)?;
+    let IndexCheck { names, versions, infos, older, gems, unproven, problems, next } =
+        app.repositories.check_index(name, &after, limit, event).await?;
+    Ok(json!({
+        "names": names, "versions": versions, "infos": infos, "older": older, "gems": gems, "unproven": unproven,
+        "problems": problems, "next": next,
+    }))
 }

@@ -2,6 +2,7 @@
 
 mod folder;
 mod index;
+mod upstream_index;
 
 use super::api::{REPOSITORIES, Server, decode};
 use super::context::Context;
@@ -14,7 +15,7 @@ use telemetry::Tick;
 /// Check a data folder: rows, blobs, journal and segments against each other
 ///
 /// Mends nothing. No server may be using the folder. With --index it asks a running server instead, and compares what
-/// its indexes say with each other.
+/// its indexes say with each other; of a remote repository, what it keeps of its upstream, which is not asked.
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
     #[command(flatten)]
@@ -26,7 +27,7 @@ pub(super) struct Check {
     /// Ask a running server: is each /info what /versions says, and do they offer the same?
     #[arg(long, conflicts_with_all = ["data", "config"])]
     index: bool,
-    /// With --index: these repositories [default: all hosted gem repositories]
+    /// With --index: these repositories [default: all hosted and remote gem repositories]
     #[arg(value_name = "REPO", requires = "index")]
     repositories: Vec<String>,
     #[command(flatten)]
@@ -58,15 +59,33 @@ impl Check {
 
     fn indexes(mut self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let began = Tick::now();
-        if self.repositories.is_empty() {
-            let all: RepositoryFormats = decode(self.server.api(context)?.get(REPOSITORIES)?)?;
-            // Through a remote one each `/info` of its upstream would be fetched.
-            let own = |repository: &RepositoryFormat| repository.format == "gem" && repository.kind == "hosted";
-            let gems = all.repositories.into_iter().filter(own);
-            self.repositories = gems.map(|repository| repository.name).collect();
-        }
-        let (mut reports, mut problems) = (Vec::new(), 0);
+        let api = self.server.api(context)?;
+        let all = api.get(REPOSITORIES).and_then(decode::<RepositoryFormats>);
+        let remote: Vec<String> = match all {
+            Ok(RepositoryFormats { repositories }) => {
+                let mut gems = repositories;
+                gems.retain(|one| one.format == "gem" && one.kind != "group");
+                let remote = gems.iter().filter(|one| one.kind == "remote").map(|one| one.name.clone()).collect();
+                if self.repositories.is_empty() {
+                    self.repositories = gems.into_iter().map(|one| one.name).collect();
+                }
+                remote
+            }
+            // Whoever may read a hosted repository may check it, and needs no more.
+            Err(_) if !self.repositories.is_empty() => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let (mut reports, mut problems, mut kept_problems) = (Vec::new(), 0, 0);
         for repository in &self.repositories {
+            if remote.contains(repository) {
+                let report = upstream_index::check(&api, repository)?;
+                kept_problems += report.problems();
+                match self.json {
+                    true => reports.push(report.json(repository)),
+                    false => report.write(repository, context)?,
+                }
+                continue;
+            }
             let report = index::compare(&self.server.repository(repository, context)?, usize::from(self.jobs))?;
             problems += report.problems.len();
             let IndexReport { names, versions, other_files, .. } = &report;
@@ -88,10 +107,14 @@ impl Check {
             let seconds = Tick::now().since(began) as f64 / 1e9;
             writeln!(context.out, "{:#}", serde_json::json!({ "repositories": reports, "seconds": seconds }))?;
         }
-        if problems == 0 {
-            return Ok(());
-        }
-        let hint = "clients fall back to slower ways: keep this output, and report it as a defect";
-        Err(Failure::new(format!("the indexes disagree in {problems} places"), Some(hint.to_owned())).into())
+        let hint = match (problems, kept_problems) {
+            (0, 0) => return Ok(()),
+            (0, _) => {
+                "nobody is answered with a package that its index refutes: it is fetched again when somebody asks for it"
+            }
+            _ => "clients fall back to slower ways: keep this output, and report it as a defect",
+        };
+        let text = format!("the indexes disagree in {} places", problems + kept_problems);
+        Err(Failure::new(text, Some(hint.to_owned())).into())
     }
 }

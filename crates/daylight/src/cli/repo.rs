@@ -3,6 +3,7 @@
 mod cached_files;
 mod contents;
 mod display;
+mod index;
 mod preview;
 mod pruned;
 mod removal;
@@ -91,6 +92,13 @@ enum RepoVerb {
     ///
     /// Clients read it whole once more, and then again what is added to it. For one that has grown by many yanks.
     Compact {
+        /// Its name
+        name: String,
+    },
+    /// Accept an index of an upstream of gems that is held back because it lacks many names
+    ///
+    /// It counts at once, and not only after the upstream has had it for an hour. `repo show` says what is held back.
+    AcceptIndex {
         /// Its name
         name: String,
     },
@@ -228,6 +236,7 @@ impl Repo {
                 api.print_json(&answer, context)?;
                 writeln!(context.err, "compacted `{}`", failure::plain(&name))?;
             }
+            RepoVerb::AcceptIndex { name } => index::accept(&api, &name, context)?,
             RepoVerb::Contents { name, path, deleted } => {
                 contents::list(&api, &name, path.as_deref(), deleted, context)?;
             }

@@ -1,5 +1,7 @@
 //! Commands as people and scripts run them: streams, exit codes, and the requests that a fake server receives.
 
+mod upstream_index;
+
 use super::*;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;

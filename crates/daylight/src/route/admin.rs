@@ -40,6 +40,8 @@ calls! {
     AddException       "addException"       POST   "repositories/{name}/exceptions"        "NewException"  => CREATED "Exception"    "Let a version be seen though it is younger than the repository's policy wants; whose token that is done with is written down";
     EndException       "endException"       DELETE "repositories/{name}/exceptions/{path}" ""              => NO_CONTENT ""             "End an exception; `path` is its package";
     CompactRepository  "compactRepository"  POST   "repositories/{name}/compact"       ""              => OK "Repository"   "Begin the list of versions of a repository of gems anew";
+    AcceptIndex        "acceptIndex"       POST   "repositories/{name}/accept-index"  ""              => OK "Repository"   "Believe at once an index of the upstream that is held back because it lacks many names; of remote repositories of gems";
+    CheckIndex         "checkIndex"        GET    "repositories/{name}/index-check"   ""              => OK "IndexCheck"   "Compare what is kept of the upstream of a remote repository of gems with its index, without asking it";
     Contents           "listContents"       GET    "repositories/{name}/contents"          ""              => OK "Contents"     "List the files of a repository of Maven or raw files; of a remote one, those that are kept";
     ContentsBelow      "listContentsBelow"  GET    "repositories/{name}/contents/{path}"   ""              => OK "Contents"     "List the file at a path, or those below it";
     RemoveContents     "removeContents"     DELETE "repositories/{name}/contents/{path}"   ""              => OK "Removed"      "Delete the file at a path, or all below it; within `store.undo` that can be undone. A remote repository fetches them again when somebody asks for them";
@@ -81,7 +83,7 @@ impl AdminVerb {
     pub(crate) fn query(self) -> &'static [&'static str] {
         match self {
             AdminVerb::Contents | AdminVerb::ContentsBelow => &["after", "limit", "removed"],
-            AdminVerb::Missing => &["after", "limit"],
+            AdminVerb::Missing | AdminVerb::CheckIndex => &["after", "limit"],
             AdminVerb::RemoveRepository => &["confirm"],
             AdminVerb::Explain => &["repository", "path", "as_of"],
             _ => &[],

@@ -1,9 +1,17 @@
 //! How the index of an upstream of gems stands, for operators.
 
+use crate::bad_setting::BadSetting;
+use crate::error::Error;
 use crate::format::Format;
-use crate::repository::Repository;
+use crate::gem::upstream::check::IndexCheck;
+use crate::gem::upstream::follow::Follow;
+use crate::repositories::Repositories;
+use crate::repositories::holding::label;
+use crate::repository::{Repository, RepositoryTable};
+use arc_swap::ArcSwap;
+use std::sync::Arc;
 use store::RepositoryKind;
-use telemetry::{Millis, Reason};
+use telemetry::{Event, Millis, Reason, Recorder};
 
 /// How the index of an upstream stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,14 +24,25 @@ pub struct FollowedState {
     pub proven: Millis,
     /// Why it could not be proven again since.
     pub failure: Option<Reason>,
-    /// How many names a newer one lacks that is not believed yet, and since when.
-    pub held_back: Option<(usize, Millis)>,
+    /// A newer one that lacks many names, and is not believed yet.
+    pub held_back: Option<HeldBackState>,
+}
+
+/// An index that is not believed yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeldBackState {
+    /// How many names it lacks.
+    pub names: usize,
+    /// Since when the upstream has it.
+    pub since: Millis,
+    /// Whether an operator believes it, so that it counts with the next look.
+    pub accepted: bool,
 }
 
 impl Repository {
     /// How the index of its upstream stands. `None`: it follows none, or nobody asked since the start.
     pub fn followed(&self) -> Option<FollowedState> {
-        if self.format != Format::Gem || self.record.kind != RepositoryKind::Remote {
+        if !self.follows() {
             return None;
         }
         self.shared.followed.read(self.origin, |known| FollowedState {
@@ -31,7 +50,65 @@ impl Repository {
             looked: known.tried,
             proven: known.checked,
             failure: known.failed,
-            held_back: known.held_back.map(|held| (held.names, held.since)),
+            held_back: known.held_back.map(|held| HeldBackState {
+                names: held.names,
+                since: held.since,
+                accepted: held.accepted,
+            }),
         })
     }
+
+    /// Whether it follows the index of an upstream.
+    pub(crate) fn follows(&self) -> bool {
+        self.format == Format::Gem && self.record.kind == RepositoryKind::Remote
+    }
+}
+
+impl Repositories {
+    /// Believes a newer index of this repository's upstream that is held back because it lacks many names.
+    pub async fn accept_index(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
+        let follower = self.followed_by(name, event).await?;
+        match follower.accept().await {
+            true => Ok(follower.remote.repository),
+            false => Err(Error::NothingHeldBack(name.to_owned())),
+        }
+    }
+
+    /// Checks what is kept of the index of this repository's upstream, and of its files those after `after`, `limit` at most.
+    pub async fn check_index(
+        &self,
+        name: &str,
+        after: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<IndexCheck, Error> {
+        self.followed_by(name, event).await?.check(after, limit, event).await
+    }
+
+    async fn followed_by(&self, name: &str, event: &mut Event) -> Result<Follow, Error> {
+        let (repository, settings) = self.find(name, event).await?;
+        let follower = self.follower(&repository, &settings).filter(|_| repository.follows());
+        let none = || {
+            let text = format!("`{name}` follows no index of an upstream");
+            BadSetting::new(text, "this is for remote repositories of gems")
+        };
+        Ok(follower.ok_or_else(none)?)
+    }
+}
+
+/// Adds to the metrics how many names are held back. Anybody may read those, so a private repository is named there by its number alone.
+pub(crate) fn show_in_metrics(recorder: &Recorder, known: &Arc<ArcSwap<RepositoryTable>>) {
+    let known = known.clone();
+    let figures = move || {
+        let known = known.load_full();
+        let of = |one: &Arc<Repository>| {
+            let state = one.followed()?;
+            Some((label(one), state.held_back.map_or(0, |held| held.names as u64)))
+        };
+        let mut figures: Vec<(String, u64)> = known.by_name.values().filter_map(of).collect();
+        figures.sort();
+        figures
+    };
+    let doc = "Names that the index of an upstream lacks lately, which is not believed yet";
+    recorder.labelled_gauge("index_held_back_names", doc, "repository", figures);
 }

@@ -1,12 +1,11 @@
 //! Follows the indexes of upstreams that clients ask for: the regular work that no request waits for.
 
-use crate::format::Format;
 use crate::gem::upstream::follow::Follow;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
 use crate::waiters::Place;
 use std::sync::Arc;
-use store::{RepositoryKind, Stamp};
+use store::Stamp;
 use telemetry::Event;
 
 impl Repositories {
@@ -16,15 +15,18 @@ impl Repositories {
         let mut event = Event::job("indexes.follow", self.clock.now());
         let Ok(table) = self.table(&mut event).await else { return };
         for repository in table.by_name.values() {
-            if repository.format == Format::Gem && repository.record.kind == RepositoryKind::Remote {
-                self.follow(repository, &table.stamp);
+            if repository.follows()
+                && let Some(follower) = self.follower(repository, &table.stamp)
+            {
+                follower.follow();
             }
         }
     }
 
-    fn follow(&self, repository: &Arc<Repository>, settings: &Stamp) {
+    /// What follows the index of a remote repository of gems.
+    pub(crate) fn follower(&self, repository: &Arc<Repository>, settings: &Stamp) -> Option<Follow> {
         let remote = self.remotes.remote(repository, &Arc::<Place>::default());
-        let Some(local) = self.hosted(repository, settings) else { return };
-        Follow { remote, context: local.context.clone() }.follow();
+        let local = self.hosted(repository, settings)?;
+        Some(Follow { remote, context: local.context.clone() })
     }
 }

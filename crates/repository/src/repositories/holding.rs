@@ -69,6 +69,6 @@ pub(crate) fn show_in_metrics(recorder: &Recorder, store: &Arc<Store>, known: &A
 }
 
 /// The name of a repository in metrics. No repository can have a name with `#`.
-fn label(repository: &Repository) -> String {
+pub(crate) fn label(repository: &Repository) -> String {
     if repository.record.private { format!("#{}", repository.id.0) } else { repository.record.name.clone() }
 }

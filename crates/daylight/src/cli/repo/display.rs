@@ -1,5 +1,6 @@
 //! Shows repositories from answers of the API: a row in a table, and the other settings.
 
+use super::index::FollowedIndex;
 use crate::cli::context::Context;
 use crate::cli::{failure, table};
 use crate::duration;
@@ -39,6 +40,8 @@ pub(super) struct Repository {
     members: Vec<String>,
     #[serde(default)]
     remote: Map<String, Value>,
+    #[serde(default)]
+    index: Option<FollowedIndex>,
     #[serde(default)]
     policy: Map<String, Value>,
     #[serde(default)]
@@ -114,6 +117,11 @@ impl Repository {
             ("keeps bytes", remote("max_bytes")),
             ("prefixes are used", remote("prefixes")),
         ];
-        all.into_iter().filter(|(_, value)| !value.is_empty()).collect()
+        let index = match (&self.index, self.format.as_str(), self.kind.as_str()) {
+            (Some(index), ..) => index.lines(&self.name),
+            (None, "gem", "remote") => vec![("index", "nobody asked for it since the start".to_owned())],
+            _ => Vec::new(),
+        };
+        all.into_iter().chain(index).filter(|(_, value)| !value.is_empty()).collect()
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::gem::upstream::body::{self, Body};
 use crate::gem::upstream::follow::Follow;
-use crate::gem::upstream::index::{HELD_BACK_MS, UpstreamFile};
+use crate::gem::upstream::index::UpstreamFile;
 use crate::gem::upstream::looked::{Looked, invalid};
 use crate::upstream::trouble::Trouble;
 use format::gem::upstream::Refusal;
@@ -29,7 +29,7 @@ impl Follow {
                 return if known.is_some() { Ok(Looked::Later) } else { Err(invalid(TOO_OFTEN).into()) };
             }
             let conditions = match held {
-                Some(held) if asked == 0 && now.0 - held.since.0 < HELD_BACK_MS => body::unless_unchanged(&file),
+                Some(held) if asked == 0 && !held.is_due(now) => body::unless_unchanged(&file),
                 Some(_) => body::conditions(&file, true),
                 None => body::conditions(&file, whole),
             };

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::gem::upstream::body;
 use crate::gem::upstream::follow::Follow;
-use crate::gem::upstream::index::{HELD_BACK_MS, HeldBack, UpstreamFile};
+use crate::gem::upstream::index::{HeldBack, UpstreamFile};
 use crate::gem::upstream::looked::Looked;
 use crate::gem::upstream::rows::Lines;
 use format::gem::upstream::{Outcome, Versions, append, difference};
@@ -52,9 +52,9 @@ impl Follow {
         let compared = self.context.workers.run(Lane::Index, Op::IndexRender, event, compare).await?;
         let Some((difference, from)) = compared.flatten() else { return Ok(None) };
         if difference.is_mass_removal() {
-            let since = held.map_or(now, |held| held.since);
-            if now.0 - since.0 < HELD_BACK_MS {
-                let held = HeldBack { since, names: difference.vanished };
+            let names = difference.vanished;
+            if !held.is_some_and(|held| held.covers(names, now)) {
+                let held = HeldBack { since: held.map_or(now, |held| held.since), names, accepted: false };
                 return Ok(Some(Looked::HeldBack(Some(held), file)));
             }
         }

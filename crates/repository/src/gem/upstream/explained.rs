@@ -41,9 +41,10 @@ impl RemoteGems<'_> {
                 text.push_str(&format!("; since then it fails: {}", reason.as_str()));
             }
             if let Some(held) = known.held_back {
+                let name = &self.remote.repository.record.name;
                 text.push_str(&format!(
-                    "; it lacks {} names since {}, which is not believed yet",
-                    held.names, held.since
+                    "; since {} it lacks {} names, which is held back for an hour unless `daylight repo accept-index {name}` accepts it",
+                    held.since, held.names
                 ));
             }
             text

@@ -24,7 +24,7 @@ const WHOLES_MAX: usize = 6;
 const HOUR_MS: i64 = 3_600_000;
 
 /// A file that would take away many names is believed once the upstream has had it for so many milliseconds.
-pub(crate) const HELD_BACK_MS: i64 = 3_600_000;
+const HELD_BACK_MS: i64 = 3_600_000;
 
 /// The index of one remote repository. It is the same while the repository lives.
 #[derive(Debug, Default)]
@@ -92,6 +92,20 @@ pub(crate) struct HeldBack {
     pub(crate) since: Millis,
     /// How many names it would take away.
     pub(crate) names: usize,
+    /// Whether an operator believes it.
+    pub(crate) accepted: bool,
+}
+
+impl HeldBack {
+    /// Whether it may be believed now, so that the whole of it is asked for.
+    pub(crate) fn is_due(&self, now: Millis) -> bool {
+        self.accepted || now.0 - self.since.0 >= HELD_BACK_MS
+    }
+
+    /// Whether a file without so many names is believed now. An operator accepted one that lacks as many as this, or fewer.
+    pub(crate) fn covers(&self, names: usize, now: Millis) -> bool {
+        now.0 - self.since.0 >= HELD_BACK_MS || self.accepted && names <= self.names
+    }
 }
 
 impl Known {

@@ -55,7 +55,7 @@ impl Follow {
     }
 
     /// Starts a look. It goes on though whoever asked leaves: others wait for it.
-    fn start(&self, turn: OwnedMutexGuard<()>) -> JoinHandle<Result<(), Error>> {
+    pub(crate) fn start(&self, turn: OwnedMutexGuard<()>) -> JoinHandle<Result<(), Error>> {
         self.remote.remotes.back.spawn(self.clone().run(turn))
     }
 

@@ -1,10 +1,12 @@
 //! A remote repository of gems: its upstream's `/versions` is followed, and everything else is answered by what that says.
 //!
 //! In reading order: [`look`] says when the upstream's `/versions` is looked at, and [`follow`] does it: [`ask`] asks, [`body`] reads what
-//! comes, [`compare`] says what is new in it, and [`append`] adds that. [`rows`] keeps it in the journal, [`index`] in memory, and
+//! comes, [`compare`] says what is new in it, and [`append`] adds that, unless it is held back until somebody
+//! [accepts](accept) it. [`rows`] keeps it in the journal, [`index`] in memory, and
 //! [`listing`] says what its lines come to. [`answer`] answers questions: [`info`] (with [`doubts`]) and [`download`] with files of the
 //! upstream, which the index proves. No name that the index does not list is ever asked for upstream.
 
+pub(crate) mod accept;
 pub(crate) mod ahead;
 pub(crate) mod answer;
 pub(crate) mod append;
@@ -12,6 +14,7 @@ pub(crate) mod ask;
 pub(crate) mod asking;
 pub(crate) mod body;
 pub(crate) mod calls;
+pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod correction;
 pub(crate) mod dates;

@@ -1,0 +1,70 @@
+//! `daylight check --index` of a remote repository: the server compares what it keeps of the upstream with the upstream's index.
+
+use crate::cli::api::{Api, REPOSITORIES, decode};
+use crate::cli::context::Context;
+use crate::cli::failure::plain;
+use format::percent::segment;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// What was compared, and the problems: a part of it as the API tells it, or the sum of all.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct UpstreamIndexReport {
+    names: u64,
+    versions: u64,
+    infos: u64,
+    older: u64,
+    gems: u64,
+    unproven: u64,
+    problems: Vec<String>,
+    next: Option<String>,
+}
+
+/// Has the server check a repository, part by part.
+pub(super) fn check(api: &Api, name: &str) -> Result<UpstreamIndexReport, anyhow::Error> {
+    let url = format!("{REPOSITORIES}/{}/index-check", segment(name));
+    let mut sum = UpstreamIndexReport::default();
+    let mut after = String::new();
+    loop {
+        let part: UpstreamIndexReport = decode(api.get(&format!("{url}?after={}", segment(&after)))?)?;
+        sum.names += part.names;
+        sum.versions += part.versions;
+        sum.infos += part.infos;
+        sum.older += part.older;
+        sum.gems += part.gems;
+        sum.unproven += part.unproven;
+        sum.problems.extend(part.problems);
+        match part.next {
+            Some(next) => after = next,
+            None => return Ok(sum),
+        }
+    }
+}
+
+impl UpstreamIndexReport {
+    /// How many things do not fit.
+    pub(super) fn problems(&self) -> usize {
+        self.problems.len()
+    }
+
+    pub(super) fn json(&self, name: &str) -> Value {
+        let Self { names, versions, infos, older, gems, unproven, problems, .. } = self;
+        json!({
+            "name": name, "names": names, "versions": versions, "infos": infos, "older": older, "gems": gems,
+            "unproven": unproven, "problems": problems,
+        })
+    }
+
+    pub(super) fn write(&self, name: &str, context: &mut Context<'_>) -> std::io::Result<()> {
+        let Self { names, versions, infos, older, gems, unproven, problems, .. } = self;
+        for problem in problems {
+            writeln!(context.out, "{name}: {}", plain(problem))?;
+        }
+        writeln!(
+            context.out,
+            "{name}: checked {names} names with {versions} versions, and what is kept of the upstream:"
+        )?;
+        writeln!(context.out, "{name}: {infos} files of /info, of which {older} are older than the index")?;
+        writeln!(context.out, "{name}: {gems} gems, and {unproven} of which no kept line has a checksum")
+    }
+}
