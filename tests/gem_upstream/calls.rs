@@ -81,10 +81,44 @@ fn calls_about_one_gem_say_what_the_upstream_says_as_far_as_its_index_tells() {
     for path in ["api/v1/versions/nothing.json", "api/v2/rubygems/lamp/versions/9.json"] {
         scene.world.anon().file(REMOTE, path).expect(404);
     }
-    for path in ["api/v1/search.json?query=lamp", "api/v1/activity/latest.json"] {
+    for (path, sentence) in [
+        ("api/v1/gems/lamp/owners.json", "do not know who owns a gem: ask its upstream"),
+        ("api/v1/activity/latest.json", "do not tell what is new"),
+    ] {
         let refused = scene.world.anon().file(REMOTE, path).expect(501);
-        assert!(refused.text().contains("remote repositories of gems"), "{}", refused.text());
+        assert!(refused.text().contains(sentence), "{}", refused.text());
     }
+}
+
+#[test]
+fn a_search_is_answered_from_the_names_of_the_index_with_the_newest_versions_that_may_be_seen() {
+    let scene = scene();
+    for name in ["lamp-oil", "street-LAMP", "wick"] {
+        scene.upstream.admin().push(FIRST, &Gem::new(name, "0.9")).expect(200);
+    }
+    scene.upstream.admin().push(FIRST, &Gem::new("lamp", "2.0.0.rc1")).expect(200);
+    let ask = |path: &str| scene.world.anon().file(REMOTE, path).expect(200).json();
+    let found = |query: &str| -> Vec<(String, String)> {
+        let found = ask(&format!("api/v1/search.json?query={query}"));
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        found.as_array().unwrap().iter().map(|gem| (text(&gem["name"]), text(&gem["version"]))).collect()
+    };
+    let is = |names: &[(&str, &str)]| -> Vec<(String, String)> {
+        names.iter().map(|(name, version)| ((*name).into(), (*version).into())).collect()
+    };
+    assert_eq!(found("Lamp"), is(&[("lamp", "1.1.0"), ("lamp-oil", "0.9"), ("street-LAMP", "0.9")]));
+    assert_eq!(found("oil+lamp"), is(&[("lamp-oil", "0.9")]));
+    assert_eq!((found("nothing"), found("lamp&page=2")), (is(&[]), is(&[])));
+    assert_eq!(ask("api/v1/search/autocomplete.json?query=lam"), json!(["lamp", "lamp-oil"]));
+    let lamp = &ask("api/v1/search.json?query=lamp")[0];
+    assert_eq!(lamp["gem_uri"], format!("{}gems/lamp-1.1.0-java.gem", scene.world.url(REMOTE)));
+    for unknown in ["sha", "dependencies", "info", "licenses", "version_created_at"] {
+        assert_eq!(lamp[unknown], Value::Null, "{unknown}");
+    }
+    scene.world.anon().file(REMOTE, "api/v1/search.json").expect(400);
+    let policy = json!({ "policy": { "deny": ["lamp:1.1.0", "lamp:2.0.0.rc1", "lamp-oil"] } });
+    scene.world.admin().patch_json(&format!("/api/v1/repositories/{REMOTE}"), &policy).expect(200);
+    assert_eq!(found("lamp"), is(&[("lamp", "1.0.0"), ("street-LAMP", "0.9")]));
 }
 
 fn gem_alone_lists_fetches_and_updates_through_a_remote_repository(client: Client) {
@@ -98,6 +132,7 @@ fn gem_alone_lists_fetches_and_updates_through_a_remote_repository(client: Clien
     let listed = say("gem list --remote");
     assert!(listed.contains("lamp (1.0.0)") && listed.contains("oil (1.0.0)"), "{listed}");
     assert!(say("gem info --remote lamp").contains("lamp (1.0.0)"));
+    assert!(say("gem search lamp").contains("lamp (1.0.0)"));
     assert!(say("gem specification --remote lamp version").contains("1.0.0"));
     say("gem fetch lamp");
     let said = say("gem install --no-document lamp");

@@ -22,7 +22,7 @@ use store::{Entry, Lane, Span};
 use telemetry::{Event, Millis, Op};
 
 /// Gems on a page of what was found.
-const PAGE: usize = 30;
+pub(crate) const PAGE: usize = 30;
 /// Things in a list of the newest.
 const NEWEST: usize = 50;
 /// The newest versions among which the newest gems are looked for.
@@ -30,7 +30,7 @@ const LOOKED_AT: usize = 200;
 /// Most gems that somebody is told to own.
 const OWN_MAX: usize = 300;
 /// Names to begin with that are told.
-const COMPLETIONS: usize = 10;
+pub(crate) const COMPLETIONS: usize = 10;
 /// Units of which facts are read at once.
 const UNITS: usize = 5_000;
 

@@ -30,10 +30,13 @@ impl RemoteGems<'_> {
         asked: &Parameters<'_>,
         event: &mut Event,
     ) -> Result<Found, Error> {
-        let (Call::Gem(name) | Call::Versions(name) | Call::Latest(name) | Call::Version(name, _)) = call else {
-            return Err(self.unsupported("answer this call yet: they tell of one gem, and are not searched"));
-        };
         let ask = parameters::describe(call, form, asked, self.now())?;
+        let name = match call {
+            Call::Gem(name) | Call::Versions(name) | Call::Latest(name) | Call::Version(name, _) => name,
+            Call::Search | Call::Autocomplete => return self.search(ask, event).await,
+            Call::Owners(_) | Call::OwnGems => return Err(self.unsupported("know who owns a gem: ask its upstream")),
+            _ => return Err(self.unsupported("tell what is new: ask the upstream")),
+        };
         let rows = match self.whole_info(name, event).await {
             Err(Error::NoSuchPackage | Error::Hidden(_)) => return Err(Error::NoSuchGem),
             versions => versions?.rows,
@@ -62,7 +65,7 @@ fn published(row: &InfoRow) -> Option<json::Published> {
     Some(json::Published { package, sha256, at })
 }
 
-fn leave_out_unknown(told: &mut Value) {
+pub(crate) fn leave_out_unknown(told: &mut Value) {
     let Value::Object(told) = told else { return };
     let unknown = |key: &str, value: &Value| {
         UNKNOWN.contains(&key) || MAY_BE_UNKNOWN.contains(&key) && value.as_str().is_some_and(str::is_empty)

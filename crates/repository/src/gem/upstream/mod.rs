@@ -35,6 +35,7 @@ pub(crate) mod looked;
 pub(crate) mod names;
 pub(crate) mod past;
 pub(crate) mod rows;
+pub(crate) mod search;
 pub(crate) mod specs;
 pub(crate) mod vanished;
 pub(crate) mod view;
