@@ -36,6 +36,7 @@ mod http2;
 mod incidents;
 mod info_format;
 mod isolation;
+mod journal;
 mod lifecycle;
 mod limits;
 mod long_run;

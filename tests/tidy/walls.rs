@@ -38,6 +38,7 @@ const WALLS: &[Wall] = &[
             ("daylight/src/admin/mod.rs", "hands the query to the call that reads it"),
             ("daylight/src/admin/contents.rs", "reads its own parameters from the query"),
             ("daylight/src/admin/explain.rs", "reads its own parameters from the query"),
+            ("daylight/src/admin/journal.rs", "reads its own parameters from the query"),
             ("daylight/src/admin/pagination.rs", "reads the parameters of lists from the query"),
             ("daylight/src/admin/removal.rs", "reads its own parameters from the query"),
             ("daylight/src/accounts/keys.rs", "`gem` sends the fields of a key as a form or as a query"),

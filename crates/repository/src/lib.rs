@@ -76,6 +76,7 @@ pub use crate::repositories::contents::{ListedFile, Page, PageRequest};
 pub use crate::repositories::followed::{FollowedState, HeldBackState};
 pub use crate::repositories::foresee::Foreseen;
 pub use crate::repositories::holding::Held;
+pub use crate::repositories::journal::{CHANGE_KINDS, JournalQuery, ListedChange, ListedChanges};
 pub use crate::repositories::removal::{RemovedRepository, RepositoryRemoval};
 pub use crate::repositories::{MemoryLimits, Repositories};
 pub use crate::repository::shared::Shared;

@@ -11,6 +11,7 @@ pub(crate) mod foresee;
 pub(crate) mod former;
 pub(crate) mod frees;
 pub(crate) mod holding;
+pub(crate) mod journal;
 pub(crate) mod list;
 pub(crate) mod members;
 mod named;

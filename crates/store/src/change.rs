@@ -71,6 +71,17 @@ pub enum Change {
 }
 
 impl Change {
+    /// The repository that it is about.
+    pub fn repository(&self) -> Option<RepositoryId> {
+        match self {
+            Change::Entry { repository, .. }
+            | Change::Unit { repository, .. }
+            | Change::FirstSeen { repository, .. } => Some(*repository),
+            Change::Repository { id, .. } => Some(*id),
+            Change::Token { .. } | Change::Setting { .. } | Change::Collected { .. } => None,
+        }
+    }
+
     /// Whether there is something after the change. A change to null facts leaves nothing.
     pub(crate) fn leaves_something(&self) -> bool {
         !matches!(self, Change::Unit { facts, .. } if facts.is_null())

@@ -6,6 +6,7 @@ mod cached;
 mod collect;
 mod first_seen;
 mod frees;
+mod journal_search;
 mod last_use;
 mod open;
 mod reads;
@@ -16,6 +17,7 @@ pub use as_of::AsOf;
 pub use cached::Arrival;
 pub use collect::Collection;
 pub use frees::{Frees, Withdrawals};
+pub use journal_search::{JournalPage, JournalRange};
 pub use skip_scan::UnitFilter;
 
 use crate::blob_life::BlobLife;

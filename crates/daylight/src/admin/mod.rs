@@ -6,6 +6,7 @@ mod events;
 mod exceptions;
 mod explain;
 mod frees;
+mod journal;
 mod not_found;
 mod openapi;
 mod pagination;
@@ -76,6 +77,7 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         Verb::Purge => cleanup::purge(app, name, body(request, event).await?, &caller, event).await,
         Verb::Missing => not_found::list(app, name, query, event).await,
         Verb::ForgetAllMissing | Verb::ForgetMissing => not_found::forget(app, name, path, event).await,
+        Verb::Journal => journal::list(app, query, event).await,
         Verb::Upstreams => upstreams::list(app, event).await,
         Verb::Explain => explain::show(app, query, &caller, event).await,
         Verb::Event => events::show(app, name, event).await,

@@ -76,6 +76,13 @@ fn query_parameter(name: &str) -> Value {
         "repository" => ("The repository's name.", json!({ "type": "string" })),
         "as_of" => ("As of when: a day, a moment, or `seq-N`.", json!({ "type": "string" })),
         "path" => ("The path below it.", json!({ "type": "string" })),
+        "by" => ("The name of the token that made the change.", json!({ "type": "string" })),
+        "kind" => ("What the change did.", json!({ "type": "string", "enum": repository::CHANGE_KINDS })),
+        "since" => ("Changes of this moment and later ones.", json!({ "type": "string" })),
+        "until" => ("Changes up to this moment.", json!({ "type": "string" })),
+        "before" => {
+            ("Changes before the one of this number: the `earlier` of the part before.", json!({ "type": "integer" }))
+        }
         "confirm" => {
             ("The repository's name once more; with another, or none, nothing happens.", json!({ "type": "string" }))
         }

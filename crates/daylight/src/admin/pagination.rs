@@ -17,12 +17,16 @@ pub(super) struct PageQuery {
 
 /// Reads `after` and `limit`.
 pub(super) fn read(query: &str) -> Result<PageQuery, Error> {
-    let limit = match Form(query).value("limit").map(|limit| limit.parse()) {
-        None => LIMIT_MAX,
-        Some(Ok(limit)) if (1..=LIMIT_MAX).contains(&limit) => limit,
-        Some(_) => return Err(Error::Input(format!("`limit` is a number from 1 to {LIMIT_MAX}"))),
-    };
-    Ok(PageQuery { after: Form(query).value("after").unwrap_or_default(), limit })
+    Ok(PageQuery { after: Form(query).value("after").unwrap_or_default(), limit: limit(query)? })
+}
+
+/// Reads `limit`.
+pub(super) fn limit(query: &str) -> Result<usize, Error> {
+    match Form(query).value("limit").map(|limit| limit.parse()) {
+        None => Ok(LIMIT_MAX),
+        Some(Ok(limit)) if (1..=LIMIT_MAX).contains(&limit) => Ok(limit),
+        Some(_) => Err(Error::Input(format!("`limit` is a number from 1 to {LIMIT_MAX}"))),
+    }
 }
 
 #[cfg(test)]

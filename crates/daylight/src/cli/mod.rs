@@ -17,6 +17,7 @@ mod folder_job;
 mod frees;
 mod import;
 mod init;
+mod journal;
 mod orphan_blobs;
 mod parallel;
 mod policy;
@@ -59,6 +60,7 @@ enum Verb {
     Purge(purge::Purge),
     Token(token::TokenCommand),
     Upstreams(upstreams::Upstreams),
+    Journal(journal::Journal),
     Explain(explain::Explain),
     Import(import::Import),
     Export(export::Export),
@@ -106,6 +108,7 @@ fn dispatch(verb: Verb, context: &mut Context<'_>) -> Result<(), anyhow::Error> 
         Verb::Purge(purge) => purge.run(context),
         Verb::Token(token) => token.run(context),
         Verb::Upstreams(upstreams) => upstreams.run(context),
+        Verb::Journal(journal) => journal.run(context),
         Verb::Explain(explain) => explain.run(context),
         Verb::Import(import) => import.run(context),
         Verb::Export(export) => export.run(context),

@@ -52,6 +52,7 @@ calls! {
     ForgetAllMissing   "forgetAllMissing"   DELETE "repositories/{name}/not-found"         ""              => OK "Forgotten"    "Forget all of that";
     ForgetMissing      "forgetMissing"      DELETE "repositories/{name}/not-found/{path}"  ""              => OK "Forgotten"    "Forget that a path, and what is below it, is missing";
     Upstreams          "listUpstreams"      GET    "upstreams"                             ""              => OK "Upstreams"    "List the hosts that upstreams are on, and how they stand";
+    Journal            "listJournal"        GET    "journal"                               ""              => OK "Journal"      "List who changed what: the newest changes, or with `after` or `since` the oldest of those";
     Explain            "explain"            GET    "explain"                               ""              => OK "Explanation"  "Say what would be answered to a GET of a path, and why, without asking upstreams";
     Event              "showEvent"          GET    "events/{id}"                           ""              => OK "Event"        "Show the event of an answer: what `Daylight-Event` names, while it is kept";
     Tokens             "listTokens"         GET    "tokens"                            ""              => OK "Tokens"       "List the tokens";
@@ -84,6 +85,7 @@ impl AdminVerb {
         match self {
             AdminVerb::Contents | AdminVerb::ContentsBelow => &["after", "limit", "removed"],
             AdminVerb::Missing | AdminVerb::CheckIndex => &["after", "limit"],
+            AdminVerb::Journal => &["repository", "by", "kind", "since", "until", "after", "before", "limit"],
             AdminVerb::RemoveRepository => &["confirm"],
             AdminVerb::Explain => &["repository", "path", "as_of"],
             _ => &[],

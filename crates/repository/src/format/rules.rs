@@ -73,6 +73,13 @@ pub(crate) trait FormatRules: Sync {
     /// A row of a hosted repository. `None`: no policy is about it.
     fn entry<'a>(&self, entry: &'a Entry) -> Option<Coordinates<'a>>;
 
+    /// A row of a hosted repository as the journal lists it: with all that tells its file from others of the version. A file that is of
+    /// no package is named by its path.
+    fn listed<'a>(&self, entry: &'a Entry) -> Coordinates<'a>;
+
+    /// What a unit of the journal is about.
+    fn unit<'a>(&self, unit: &'a str) -> Coordinates<'a>;
+
     /// The package that `package` is a checksum of, where checksums are packages of their own.
     fn checksum_of<'a>(&self, package: &'a str) -> Option<&'a str>;
 

@@ -90,6 +90,21 @@ impl FormatRules for GemRules {
         Some(Coordinates { package: Cow::Borrowed(&entry.unit), version: Cow::Borrowed(number) })
     }
 
+    fn listed<'a>(&self, entry: &'a Entry) -> Coordinates<'a> {
+        // The version with its platform.
+        let version = entry.key.strip_prefix(&entry.unit).and_then(|rest| rest.strip_prefix('-'));
+        Coordinates { package: Cow::Borrowed(&entry.unit), version: Cow::Borrowed(version.unwrap_or_default()) }
+    }
+
+    fn unit<'a>(&self, unit: &'a str) -> Coordinates<'a> {
+        // What was seen of an upstream has units of the forms `versions//seen/U` and `info/NAME//seen/U`.
+        let package = match unit.split_once("//") {
+            Some((seen, _)) => seen.strip_prefix("info/").unwrap_or_default(),
+            None => unit,
+        };
+        Coordinates { package: Cow::Borrowed(package), version: Cow::Borrowed("") }
+    }
+
     fn checksum_of<'a>(&self, _: &'a str) -> Option<&'a str> {
         None
     }

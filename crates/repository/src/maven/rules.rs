@@ -96,6 +96,19 @@ impl FormatRules for MavenRules {
         Some(coordinates(group, artifact, version))
     }
 
+    fn listed<'a>(&self, entry: &'a Entry) -> Coordinates<'a> {
+        let path = Coordinates { package: Cow::Borrowed(&entry.key), version: Cow::Borrowed("") };
+        self.entry(entry).unwrap_or(path)
+    }
+
+    fn unit<'a>(&self, unit: &'a str) -> Coordinates<'a> {
+        let (folder, what) = unit.split_once("//").unwrap_or((unit, ""));
+        match folder.rsplit_once('/') {
+            Some((group, artifact)) => coordinates(group, artifact, what.strip_prefix("versions/").unwrap_or_default()),
+            None => Coordinates { package: Cow::Borrowed(folder), version: Cow::Borrowed("") },
+        }
+    }
+
     fn checksum_of<'a>(&self, _: &'a str) -> Option<&'a str> {
         None
     }

@@ -55,6 +55,15 @@ impl FormatRules for RawRules {
         Some(Coordinates { package: Cow::Borrowed(&entry.key), version: Cow::Borrowed("") })
     }
 
+    fn listed<'a>(&self, entry: &'a Entry) -> Coordinates<'a> {
+        Coordinates { package: Cow::Borrowed(&entry.key), version: Cow::Borrowed("") }
+    }
+
+    fn unit<'a>(&self, unit: &'a str) -> Coordinates<'a> {
+        let path = unit.split_once("//").map_or(unit, |(path, _)| path);
+        Coordinates { package: Cow::Borrowed(path), version: Cow::Borrowed("") }
+    }
+
     /// A checksum is a file of its own here. Whoever may not see a file is not told of it by its checksum.
     fn checksum_of<'a>(&self, package: &'a str) -> Option<&'a str> {
         tree::checksum_of(package).map(|(file, _)| file)

@@ -1,0 +1,119 @@
+//! `daylight journal`: who changed what, from a running server.
+
+use super::api::{ApiFlags, decode};
+use super::context::Context;
+use super::table;
+use format::percent::segment;
+use serde::{Deserialize, Serialize};
+
+/// Most rows that one call of the API gives.
+const PAGE: usize = 1_000;
+
+/// Show who changed what on a running server, the newest changes last
+///
+/// Every push, yank, deletion, setting, repository and token is a row of the journal, with who made it and from where. Without
+/// `--after` and `--since` the last ones are shown.
+#[derive(Debug, clap::Args)]
+pub(super) struct Journal {
+    /// Changes of this repository, also of removed ones that had the name
+    #[arg(long, value_name = "NAME")]
+    repository: Option<String>,
+    /// Changes by this token; `daylight` is the server itself
+    #[arg(long, value_name = "TOKEN")]
+    by: Option<String>,
+    /// Changes of this kind
+    #[arg(long, value_name = "KIND", value_parser = clap::builder::PossibleValuesParser::new(repository::CHANGE_KINDS))]
+    kind: Option<String>,
+    /// Changes of this moment and later ones: 2026-11-01, 2026-11-01T12:00:00Z
+    #[arg(long, value_name = "MOMENT")]
+    since: Option<String>,
+    /// Changes up to this moment
+    #[arg(long, value_name = "MOMENT")]
+    until: Option<String>,
+    /// Changes after the one of this number, the oldest first
+    #[arg(long, value_name = "SEQ")]
+    after: Option<u64>,
+    /// The most rows to show
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    limit: u32,
+    #[command(flatten)]
+    flags: ApiFlags,
+}
+
+/// A page of the API, and what is printed with `--json`.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Rows {
+    rows: Vec<Row>,
+    next: Option<u64>,
+    earlier: Option<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Row {
+    seq: u64,
+    at: String,
+    by: String,
+    from: String,
+    kind: String,
+    repository: Option<String>,
+    package: Option<String>,
+    version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+}
+
+impl Journal {
+    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let api = self.flags.api(context)?;
+        let wanted = usize::try_from(self.limit)?;
+        let (mut all, mut place) = (Rows::default(), self.after.map(|after| format!("&after={after}")));
+        loop {
+            let limit = PAGE.min(wanted - all.rows.len());
+            let url = format!("/api/v1/journal?limit={limit}{}{}", self.filters(), place.unwrap_or_default());
+            let page = decode::<Rows>(api.get(&url)?)?;
+            (all.next, all.earlier) = (page.next, page.earlier);
+            // Pages that go back come before those that are there.
+            let at = if self.goes_forward() { all.rows.len() } else { 0 };
+            all.rows.splice(at..at, page.rows);
+            place = match (page.next, page.earlier) {
+                (Some(next), _) => Some(format!("&after={next}")),
+                (_, Some(earlier)) => Some(format!("&before={earlier}")),
+                (None, None) => None,
+            };
+            if place.is_none() || all.rows.len() >= wanted {
+                break;
+            }
+        }
+        if api.print_json(&serde_json::to_value(&all)?, context)? {
+            return Ok(());
+        }
+        let rows = all.rows.into_iter().map(cells).collect();
+        let head = ["SEQ", "AT", "BY", "FROM", "KIND", "REPOSITORY", "WHAT"];
+        table::write(context.out, head, rows)?;
+        if let Some(next) = all.next {
+            writeln!(context.err, "there are more: `--after {next}` goes on")?;
+        }
+        Ok(())
+    }
+
+    fn goes_forward(&self) -> bool {
+        self.after.is_some() || self.since.is_some()
+    }
+
+    fn filters(&self) -> String {
+        let filters = [
+            ("repository", &self.repository),
+            ("by", &self.by),
+            ("kind", &self.kind),
+            ("since", &self.since),
+            ("until", &self.until),
+        ];
+        let set = filters.into_iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value)));
+        set.map(|(name, value)| format!("&{name}={}", segment(value))).collect()
+    }
+}
+
+fn cells(row: Row) -> [String; 7] {
+    let what = [row.package, row.version, row.name].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    [row.seq.to_string(), row.at, row.by, row.from, row.kind, row.repository.unwrap_or_default(), what]
+}

@@ -1,0 +1,162 @@
+//! Searches the journal for rows that somebody asks for, page by page.
+
+use super::Store;
+use crate::catalog::{Catalog, JournalRow};
+use crate::change::Change;
+use crate::error::Error;
+use crate::lane::Lane;
+use crate::record::{RepositoryId, RepositoryRecord, Seq};
+use std::collections::HashMap;
+use telemetry::{Event, give_way};
+
+/// Rows read at once. A row has at most some megabytes.
+const PART: u64 = 64;
+/// One page looks at so many rows, or bytes of them, and no more: what it does not find is on the next page.
+const SCAN_ROWS: u64 = 20_000;
+const SCAN_BYTES: usize = 32 << 20;
+
+/// The rows among which a page looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JournalRange {
+    /// The number of the last row before them.
+    pub after: Seq,
+    /// The number of the last of them.
+    pub through: Seq,
+    /// Whether the page begins with the last one and goes back.
+    pub newest: bool,
+}
+
+/// Rows that were found.
+#[derive(Debug, Default)]
+pub struct JournalPage {
+    /// In the order of their numbers.
+    pub rows: Vec<JournalRow>,
+    /// Where the next page begins: after this row, or, where pages go back, before it. `None`: this page is the last.
+    pub next: Option<Seq>,
+    /// The repositories that the rows are about, as they were made.
+    pub repositories: HashMap<RepositoryId, RepositoryRecord>,
+}
+
+impl Store {
+    /// The rows in a range that `wanted` wants, `limit` at most. There may be fewer on a page that is not the last.
+    pub async fn search_journal(
+        &self,
+        range: JournalRange,
+        limit: usize,
+        wanted: impl Fn(&JournalRow) -> bool + Send + 'static,
+        event: &mut Event,
+    ) -> Result<JournalPage, Error> {
+        self.read(Lane::Index, event, move |truth| search(truth, range, limit, &wanted)).await
+    }
+}
+
+fn search(
+    truth: &mut dyn Catalog,
+    range: JournalRange,
+    limit: usize,
+    wanted: &dyn Fn(&JournalRow) -> bool,
+) -> Result<JournalPage, Error> {
+    let JournalRange { mut after, mut through, newest } = range;
+    through = through.min(truth.last()?);
+    let (mut page, mut rows_left, mut bytes_left) = (JournalPage::default(), SCAN_ROWS, SCAN_BYTES);
+    while after < through && page.next.is_none() {
+        let count = PART.min(through.0 - after.0);
+        let from = if newest { Seq(through.0 - count) } else { after };
+        let mut part = truth.journal_text(from, usize::try_from(count).unwrap_or(usize::MAX), usize::MAX)?;
+        if newest {
+            part.reverse();
+        }
+        for (seq, text) in part {
+            give_way();
+            rows_left = rows_left.saturating_sub(1);
+            bytes_left = bytes_left.saturating_sub(text.len());
+            let row: JournalRow = serde_json::from_str(&text).map_err(Error::row(seq))?;
+            if wanted(&row) {
+                page.rows.push(row);
+            }
+            (after, through) = if newest { (after, Seq(seq.0 - 1)) } else { (seq, through) };
+            let ends = page.rows.len() == limit || rows_left == 0 || bytes_left == 0;
+            if ends && after < through {
+                page.next = Some(seq);
+            }
+            if ends {
+                break;
+            }
+        }
+    }
+    if newest {
+        page.rows.reverse();
+    }
+    page.repositories = made(truth, &page.rows)?;
+    Ok(page)
+}
+
+/// The repositories that rows are about. The number of the row that made one is its id.
+fn made(truth: &mut dyn Catalog, rows: &[JournalRow]) -> Result<HashMap<RepositoryId, RepositoryRecord>, Error> {
+    let mut repositories = HashMap::new();
+    for id in rows.iter().filter_map(|row| row.change.repository()) {
+        if repositories.contains_key(&id) {
+            continue;
+        }
+        let row = truth.journal(Seq(id.0.saturating_sub(1)), 1)?.pop();
+        if let Some(Change::Repository { record, .. }) = row.map(|row| row.change) {
+            repositories.insert(id, record);
+        }
+    }
+    Ok(repositories)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::JournalReads as _;
+    use crate::model::Model;
+    use crate::suite;
+
+    fn numbers(page: &JournalPage) -> Vec<u64> {
+        page.rows.iter().map(|row| row.seq.0).collect()
+    }
+
+    /// Goes through all pages, and returns the numbers of their rows in the order in which the pages came.
+    fn all(truth: &mut Model, newest: bool, limit: usize, wanted: &dyn Fn(&JournalRow) -> bool) -> Vec<Vec<u64>> {
+        let (mut pages, mut range) = (Vec::new(), JournalRange { after: Seq(0), through: Seq(u64::MAX), newest });
+        loop {
+            let page = search(truth, range, limit, wanted).unwrap();
+            pages.push(numbers(&page));
+            match page.next {
+                None => return pages,
+                Some(next) if newest => range.through = Seq(next.0 - 1),
+                Some(next) => range.after = next,
+            }
+        }
+    }
+
+    #[test]
+    fn pages_go_forward_from_the_oldest_and_back_from_the_newest_and_miss_nothing() {
+        let mut truth = Model::default();
+        suite::made(&mut truth, (1..=200).map(|number| suite::publish("rack", 1 + number % 90)).collect());
+        let last = truth.last().unwrap().0;
+        let even = |row: &JournalRow| row.seq.0.is_multiple_of(2);
+        let evens: Vec<u64> = (1..=last).filter(|seq: &u64| seq.is_multiple_of(2)).collect();
+        let forward = all(&mut truth, false, 7, &even);
+        assert!(forward.iter().all(|page| page.len() <= 7) && forward.concat() == evens);
+        let mut back = all(&mut truth, true, 7, &even);
+        assert!(back.iter().all(|page| page.len() <= 7));
+        back.reverse();
+        assert_eq!(back.concat(), evens);
+        assert_eq!(all(&mut truth, true, 1_000, &|_| false), [Vec::<u64>::new()]);
+    }
+
+    #[test]
+    fn rows_name_their_repository_as_it_was_made() {
+        let mut truth = Model::default();
+        // A new repository takes the number of its change.
+        suite::made(&mut truth, vec![suite::repository(0, "a", &[], false)]);
+        suite::made(&mut truth, vec![suite::publish("rack", 1)]);
+        let range = JournalRange { after: Seq(0), through: Seq(u64::MAX), newest: false };
+        let page = search(&mut truth, range, 10, &|_| true).unwrap();
+        let id = page.rows.last().unwrap().change.repository().unwrap();
+        assert_eq!(page.rows[0].change.repository(), Some(id));
+        assert!(page.repositories.contains_key(&id));
+    }
+}

@@ -1,0 +1,133 @@
+//! Who changed what, as the API and the command line tell it.
+
+use crate::world::{FIRST, Gem, World};
+use serde_json::{Value, json};
+use std::process::Command;
+
+const PATH: &str = "/api/v1/journal";
+
+fn page(world: &World, query: &str) -> Value {
+    world.admin().get(&format!("{PATH}?{query}")).expect(200).json()
+}
+
+/// The kind, package and version of each row.
+fn said(page: &Value) -> Vec<[String; 3]> {
+    let text = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
+    let row = |row: &Value| [text(row, "kind"), text(row, "package"), text(row, "version")];
+    page["rows"].as_array().unwrap().iter().map(row).collect()
+}
+
+fn of(kind: &str, package: &str, version: &str) -> [String; 3] {
+    [kind, package, version].map(str::to_owned)
+}
+
+/// A server on which two people changed something of three formats.
+fn busy() -> World {
+    let world = World::start();
+    let ci = world.person("ci", &["write", "delete"], &[]);
+    world.tree("tools", "raw");
+    ci.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    ci.yank(FIRST, "lamp", "1.0.0").expect(200);
+    world.admin().put("tools", "dist/x.zip", b"one").expect(201);
+    world.admin().delete("tools", "dist/x.zip").expect(204);
+    ci.put("maven-releases", "org/example/oil/1.0/oil-1.0.jar", b"oil").expect(201);
+    world
+}
+
+#[test]
+fn each_change_says_who_made_it_from_where_and_what_it_did() {
+    let world = busy();
+    let gems = page(&world, &format!("repository={FIRST}&kind=publish"));
+    assert_eq!(said(&gems), [of("publish", "lamp", "1.0.0")]);
+    let row = &gems["rows"][0];
+    assert_eq!((&row["by"], &row["from"], &row["repository"]), (&json!("ci"), &json!("127.0.0.1"), &json!(FIRST)));
+    assert!(row["seq"].is_u64() && row["at"].as_str().unwrap().starts_with("20"), "{row}");
+    let mut keys: Vec<_> = row.as_object().unwrap().keys().cloned().collect();
+    keys.sort_unstable();
+    assert_eq!(keys, ["at", "by", "from", "kind", "package", "repository", "seq", "version"]);
+
+    let tools = page(&world, "repository=tools");
+    let wanted = [of("repository", "", ""), of("publish", "dist/x.zip", ""), of("delete", "dist/x.zip", "")];
+    assert_eq!(said(&tools), wanted);
+    let theirs = said(&page(&world, "by=ci"));
+    assert!(theirs.contains(&of("yank", "lamp", "1.0.0")) && theirs.contains(&of("publish", "org.example:oil", "1.0")));
+    assert!(!theirs.iter().any(|[_, package, _]| package.starts_with("dist")), "{theirs:?}");
+    let tokens = page(&world, "kind=token");
+    assert!(tokens["rows"].as_array().unwrap().iter().any(|row| row["name"] == "ci" && row["repository"].is_null()));
+    // No secret is in a row.
+    let all = page(&world, "").to_string();
+    assert!(!all.contains("hash") && !all.contains(world.admin().secret()));
+}
+
+#[test]
+fn the_newest_are_shown_unless_somebody_says_where_to_begin_and_pages_miss_nothing() {
+    let world = busy();
+    let all = page(&world, "after=0");
+    let seqs = |page: &Value| -> Vec<u64> {
+        page["rows"].as_array().unwrap().iter().map(|row| row["seq"].as_u64().unwrap()).collect()
+    };
+    let every = seqs(&all);
+    assert_eq!(every, (1..=*every.last().unwrap()).collect::<Vec<_>>());
+    assert_eq!(seqs(&page(&world, "limit=3")), every[every.len() - 3..]);
+    for limit in 1..=4 {
+        let (mut forward, mut place) = (Vec::new(), "after=0".to_owned());
+        loop {
+            let part = page(&world, &format!("limit={limit}&{place}"));
+            forward.extend(seqs(&part));
+            let Some(next) = part["next"].as_u64() else { break };
+            place = format!("after={next}");
+        }
+        assert_eq!(forward, every);
+        let (mut back, mut place) = (Vec::new(), String::new());
+        loop {
+            let part = page(&world, &format!("limit={limit}{place}"));
+            back.splice(0..0, seqs(&part));
+            let Some(earlier) = part["earlier"].as_u64() else { break };
+            place = format!("&before={earlier}");
+        }
+        assert_eq!(back, every);
+    }
+    // A moment counts in both directions.
+    let at = all["rows"][4]["at"].as_str().unwrap();
+    let (since, until) = (seqs(&page(&world, &format!("since={at}"))), seqs(&page(&world, &format!("until={at}"))));
+    assert!(since.contains(&5) && until.contains(&5));
+    assert!(since.iter().all(|seq| all["rows"][*seq as usize - 1]["at"].as_str().unwrap() >= at));
+    assert!(until.iter().all(|seq| all["rows"][*seq as usize - 1]["at"].as_str().unwrap() <= at));
+}
+
+#[test]
+fn a_repository_that_was_removed_is_found_by_its_name_and_others_may_not_read_at_all() {
+    let world = busy();
+    world.admin().ask("DELETE", "/api/v1/repositories/tools?confirm=tools", &[], b"").expect(200);
+    let kinds: Vec<String> = said(&page(&world, "repository=tools")).into_iter().map(|[kind, ..]| kind).collect();
+    assert_eq!(kinds, ["repository", "publish", "delete", "repository"]);
+    world.admin().get(&format!("{PATH}?repository=nothing")).expect(404);
+    world.admin().get(&format!("{PATH}?kind=push")).expect(400);
+    world.anon().get(PATH).expect(401);
+    world.person("reader", &["read", "write"], &[]).get(PATH).expect(403);
+}
+
+#[test]
+fn people_are_shown_a_table_and_programs_all_pages_in_one_document() {
+    let world = busy();
+    let server = world.url("").replace("/repository//", "");
+    let say = |line: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
+        command.args(line.split(' ')).env_clear().env("DAYLIGHT_TOKEN", world.admin().secret());
+        let said = command.args(["--server", &server]).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        assert!(said.status.success(), "{line}: {}", text(&said.stderr));
+        (text(&said.stdout), text(&said.stderr))
+    };
+    let (table, more) = say("journal --repository tools --by admin");
+    let rows: Vec<&str> = table.lines().collect();
+    assert!(rows[0].starts_with("SEQ") && rows[0].ends_with("WHAT") && rows.len() == 4, "{table}");
+    assert!(rows[3].contains("delete") && rows[3].ends_with("dist/x.zip"), "{table}");
+    assert_eq!(more, "");
+    let (two, more) = say("journal --after 1 --limit 2");
+    assert!(two.lines().count() == 3 && more.contains("`--after 3` goes on"), "{two}{more}");
+    let (last, _) = say("journal --limit 1");
+    assert!(last.lines().count() == 2 && last.contains("org.example:oil"), "{last}");
+    let document: Value = serde_json::from_str(&say("journal --kind yank --json").0).unwrap();
+    assert_eq!(said(&document), [of("yank", "lamp", "1.0.0")]);
+}
