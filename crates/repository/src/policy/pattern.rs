@@ -48,6 +48,11 @@ impl Pattern {
         &self.text
     }
 
+    /// The one package that it is about, in a format where that is its first field; `None`: it may be about several.
+    pub(crate) fn package(&self) -> Option<&str> {
+        self.text.split(':').next().filter(|name| !name.contains('*'))
+    }
+
     /// Whether it matches this version, or the file that this is a checksum of. For a whole package, whether it matches all
     /// versions.
     pub(crate) fn is_about(&self, what: &PackageVersion<'_>) -> bool {

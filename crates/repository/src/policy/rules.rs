@@ -1,5 +1,6 @@
 //! The policy of a repository, and those of the groups through which it is seen. Pure: times are arguments.
 
+mod difference;
 #[cfg(test)]
 mod tests;
 
