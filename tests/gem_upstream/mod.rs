@@ -15,6 +15,7 @@ mod protocols;
 mod roads;
 mod shelf;
 mod stand_in;
+mod view_log;
 
 use crate::world::{FIRST, World};
 use serde_json::json;

@@ -3,14 +3,18 @@
 pub(crate) mod names;
 pub(crate) mod specs;
 pub(crate) mod versions;
+pub(crate) mod view_log;
 
 use crate::context::Context;
 use crate::format::Format;
 use crate::gem::indexes::names::NameList;
 use crate::gem::indexes::specs::SpecFiles;
 use crate::gem::indexes::versions::VersionLog;
+use crate::gem::indexes::view_log::ViewLog;
+use crate::gem::upstream::learned::Learned;
 use crate::index::incremental_index::{IncrementalIndex, SharedIndex};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use store::RepositoryId;
 use telemetry::Bound;
 use tokio::sync::RwLock;
@@ -20,10 +24,16 @@ use tokio::sync::RwLock;
 pub(crate) struct GemIndexes {
     /// `/versions`.
     pub(crate) versions: SharedIndex<VersionLog>,
+    /// `/versions` of a remote repository through its policy.
+    pub(crate) view: SharedIndex<ViewLog>,
     /// `/names`.
     pub(crate) names: SharedIndex<NameList>,
     /// The three files of the older index.
     pub(crate) specs: SharedIndex<SpecFiles>,
+    /// Whether anybody read the `/versions` of a remote repository since the start that hides nothing.
+    pub(crate) whole_was_read: AtomicBool,
+    /// What files of an upstream's `/info` told.
+    pub(crate) learned: Learned,
     /// Held for reading by each push and yank, and for writing by the job that gives every gem a new line: pushes that never end
     /// would have that job begin again and again.
     pub(crate) changing: RwLock<()>,
@@ -34,8 +44,11 @@ impl GemIndexes {
     pub(crate) fn of(format: Format, id: RepositoryId, memory: &Arc<Bound>) -> Option<Self> {
         (format == Format::Gem).then(|| Self {
             versions: IncrementalIndex::new(id, memory),
+            view: IncrementalIndex::new(id, memory),
             names: IncrementalIndex::new(id, memory),
             specs: IncrementalIndex::new(id, memory),
+            whole_was_read: AtomicBool::new(false),
+            learned: Learned::default(),
             changing: RwLock::new(()),
         })
     }
@@ -43,6 +56,7 @@ impl GemIndexes {
     /// Writes what the data folder does not have yet.
     pub(crate) async fn keep(&self, context: &Context) {
         context.keep_index(self.versions.clone()).await;
+        context.keep_index(self.view.clone()).await;
         context.keep_index(self.names.clone()).await;
         context.keep_index(self.specs.clone()).await;
     }

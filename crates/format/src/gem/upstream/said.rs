@@ -23,6 +23,11 @@ impl Said {
         if visible.is_empty() { tombstone(name, md5) } else { format!("{name} {} {md5}", visible.join(",")) }
     }
 
+    /// The line that leads from what was said `before` to this; `None` if it is the same.
+    pub fn line_after(&self, name: &str, before: Option<&Said>) -> Option<String> {
+        line(name, &before.map(Sum::from).unwrap_or_default(), &Sum::from(self))
+    }
+
     /// Whether it lists `0` alone, as some filtered indexes do for every gem. Then only `/info` tells the versions.
     pub fn is_zero(&self) -> bool {
         self.tokens == ["0"]
@@ -43,12 +48,23 @@ pub(super) struct Sum<'a> {
     pub(super) md5: &'a str,
 }
 
+impl<'a> From<&'a Said> for Sum<'a> {
+    fn from(said: &'a Said) -> Self {
+        Self { tokens: said.tokens.iter().map(String::as_str).collect(), from: Vec::new(), md5: &said.md5 }
+    }
+}
+
 impl<'a> Sum<'a> {
     /// Of these lines of one name, the oldest first. The last lines without an MD5 are held back: a client could not use
     /// them, and their MD5 follows. `None` if no line is left.
     pub(super) fn of(lines: &'a [Cow<'a, [u8]>]) -> Option<Self> {
         let entries: Vec<Entry<'a>> = lines.iter().filter_map(|line| Entry::read(line)).collect();
         let end = entries.iter().rposition(|entry| entry.md5.is_some())?;
+        if let [entry] = &entries[..=end]
+            && let Some(tokens) = few(entry.versions)
+        {
+            return Some(Self { from: vec![0; tokens.len()], tokens, md5: entry.md5.unwrap_or_default() });
+        }
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut tokens: Vec<Option<(&str, usize)>> = Vec::new();
         let said = entries[..=end].iter().enumerate();
@@ -80,6 +96,19 @@ impl<'a> Sum<'a> {
         others.sort_unstable();
         self.tokens.iter().copied().filter(|token| others.binary_search(token).is_err()).collect()
     }
+}
+
+/// The versions of a line that is the only one of its name, where they are few and all offered: most names of an index have such a line.
+fn few(versions: &str) -> Option<Vec<&str>> {
+    const FEW: usize = 16;
+    let mut tokens: Vec<&str> = Vec::new();
+    for token in versions.split(',') {
+        if token.starts_with('-') || tokens.len() == FEW || tokens.contains(&token) {
+            return None;
+        }
+        tokens.push(token);
+    }
+    Some(tokens)
 }
 
 /// The line that leads from one to the other; `None` if they say the same.

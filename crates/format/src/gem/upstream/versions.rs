@@ -104,22 +104,46 @@ impl Versions {
         offsets
     }
 
-    /// What its lines came to for each name that it had listed when its text ended at `end`, in the order of their last lines.
-    pub fn each_said_at(&self, end: usize) -> impl Iterator<Item = (String, Said, Vec<usize>)> {
-        self.table.each().filter_map(move |mut offsets| {
+    /// Reads what its lines came to for each name that it had listed when its text ended at `end`: the name, its tokens, the offset of the
+    /// line of each, and the MD5.
+    pub fn read_each(&self, end: usize, mut read: impl FnMut(&str, &[&str], &[usize], &str)) {
+        for mut offsets in self.table.each() {
             offsets.retain(|at| *at < end);
-            let name = name_of(&self.lines_at(&offsets))?.to_owned();
-            let (said, at) = self.sum_at(&offsets)?;
-            Some((name, said, at))
-        })
+            let lines = self.lines_at(&offsets);
+            if let (Some(name), Some(sum)) = (name_of(&lines), Sum::of(&lines)) {
+                let at: Vec<usize> = sum.from.iter().map(|line| offset_of(&offsets, *line)).collect();
+                read(name, &sum.tokens, &at, sum.md5);
+            }
+        }
+    }
+
+    /// The MD5 of the `/info` of a name without the tokens that are hidden, where a line has it: all later lines only added tokens that are
+    /// hidden. `None`: no line has it. A line that takes a token away, or says one again, may have changed the `/info` of any other.
+    pub fn md5_without(&self, name: &str, end: usize, hidden: impl Fn(&str) -> bool) -> Option<String> {
+        let lines = self.lines_at(&self.offsets_of(name, end));
+        let mut entries: Vec<Entry<'_>> = lines.iter().filter_map(|line| Entry::read(line)).collect();
+        while let Some((last, before)) = entries.split_last() {
+            let is_before = |token| before.iter().flat_map(|entry| entry.tokens()).any(|(_, other)| other == token);
+            let only_adds = last.tokens().all(|(gone, token)| !gone && hidden(token) && !is_before(token));
+            if last.md5.is_some() && !only_adds {
+                break;
+            }
+            entries.pop();
+        }
+        let said = Sum::of(&lines[..entries.len()])?;
+        said.tokens.iter().all(|token| !hidden(token)).then(|| said.md5.to_owned())
+    }
+
+    /// Whether this is the only line of a name.
+    pub fn says_only(&self, name: &str, line: &str) -> bool {
+        matches!(&self.lines_of(name)[..], [only] if **only == *line.as_bytes())
     }
 
     /// What the lines at these offsets come to, of which the last is the oldest.
     fn sum_at(&self, offsets: &[usize]) -> Option<(Said, Vec<usize>)> {
         let lines = self.lines_at(offsets);
         let sum = Sum::of(&lines)?;
-        let at = |line: &usize| offsets.get(offsets.len() - 1 - line).copied().unwrap_or_default();
-        Some((sum.said(), sum.from.iter().map(at).collect()))
+        Some((sum.said(), sum.from.iter().map(|line| offset_of(offsets, *line)).collect()))
     }
 
     /// The offset of the first line about a name that was listed before; its length if there is none. Where a file was begun again, that
@@ -207,6 +231,11 @@ impl Versions {
     fn lines_at(&self, offsets: &[usize]) -> Vec<Cow<'_, [u8]>> {
         offsets.iter().rev().map(|at| self.text.line(*at)).collect()
     }
+}
+
+/// The offset of a line, of which the last is the oldest.
+fn offset_of(offsets: &[usize], line: usize) -> usize {
+    offsets.get(offsets.len() - 1 - line).copied().unwrap_or_default()
 }
 
 /// The name of lines that are all of one. They were read before.

@@ -10,6 +10,7 @@ use crate::index::document::Index;
 use crate::parameters::Parameters;
 use crate::tree;
 use format::gem::call::Call;
+use std::sync::atomic::Ordering;
 use telemetry::{Event, Layer, Millis};
 
 impl RemoteGems<'_> {
@@ -72,7 +73,10 @@ impl RemoteGems<'_> {
         })?;
         let found = match self.local.by_rows() {
             true => self.visible_versions(event).await?,
-            false => Found::Index(index),
+            false => {
+                self.local.indexes.whole_was_read.store(true, Ordering::Relaxed);
+                Found::Index(index)
+            }
         };
         let Found::Index(index) = found else { return Ok(found) };
         Ok(Found::Index(Index { freshness: stale, ..index }))

@@ -45,6 +45,7 @@ impl RemoteGems<'_> {
             visible(&rows, view).map(|seen| seen.entry().token.to_owned()).collect::<Vec<_>>()
         };
         if seen(&dated) != seen(&listed) {
+            self.local.indexes.learned.note(name);
             self.local.store.upstream_index_changed(self.remote.repository.id, &[name]);
         }
         dated

@@ -134,6 +134,11 @@ impl Known {
         })
     }
 
+    /// The lines as they are answered with. A clone shares the pieces.
+    pub(crate) fn log(&self) -> &Log {
+        &self.log
+    }
+
     /// Adds lines that were first seen at `at`; `first`: they are of the first body. [`Known::settle`] must follow.
     pub(crate) fn add(&mut self, lines: &str, at: Millis, first: bool) -> Result<(), Error> {
         self.log.add(lines.as_bytes())?;

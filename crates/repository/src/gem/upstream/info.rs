@@ -10,6 +10,8 @@ use crate::gem::upstream::forbidden::forbidden;
 use crate::gem::upstream::info_rows::{self, InfoRow};
 use crate::gem::upstream::listing::{Listed, ListedVersion};
 use crate::gem::upstream::vanished;
+use crate::gem::upstream::view::token_rows;
+use crate::gem::upstream::view_versions::basis;
 use crate::index::document::Index;
 use crate::upstream::Remembered;
 use crate::upstream::failure::Failure;
@@ -29,6 +31,8 @@ use telemetry::{Event, Millis, Op, Reason, Tick};
 #[derive(Debug)]
 pub(crate) struct Versions {
     pub(crate) info: Info,
+    /// What the index lists.
+    listed: Listed,
     pub(crate) rows: Vec<InfoRow>,
     /// Why it is not the file that the index says.
     stale: Option<Stale>,
@@ -57,7 +61,7 @@ impl RemoteGems<'_> {
     /// `/info/NAME`, as policy shows it. A listed gem of which nothing may be seen has none: Bundler leaves the compact index where a name
     /// has no `/info`.
     pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Found, Error> {
-        let Versions { info, rows, stale, until } = match self.whole_info(name, event).await {
+        let Versions { info, listed, rows, stale, until } = match self.whole_info(name, event).await {
             Err(Error::Hidden(_)) => return Ok(Found::Index(Index::of(render([""; 0])))),
             versions => versions?,
         };
@@ -68,11 +72,24 @@ impl RemoteGems<'_> {
         }
         let seen: HashSet<&str> = visible(&rows, view).map(|seen| seen.entry().token.as_str()).collect();
         let body = info.visible(|line| !seen.contains(line.token));
-        Ok(Found::Index(Index {
-            fresh_until: soonest(until, next_change(&rows, view)),
-            freshness,
-            ..Index::of(body.to_vec())
-        }))
+        let made = Index::of(body.to_vec());
+        if stale.is_none() && view.as_of.is_none() {
+            self.learn(name, &info, &listed, &made.md5);
+        }
+        Ok(Found::Index(Index { fresh_until: soonest(until, next_change(&rows, view)), freshness, ..made }))
+    }
+
+    /// Remembers the MD5 of what is shown of a file, for the line of the gem in `/versions`, where the file is as the index lists it.
+    fn learn(self, name: &str, info: &Info, listed: &Listed, md5: &str) {
+        let (repository, rows) = (&self.remote.repository, token_rows(name, listed));
+        let tokens: Vec<&str> = visible(&rows, repository.view(self.now())).map(|seen| seen.entry().token).collect();
+        let is_listed = info.lines().count() == rows.len() && info.lines().all(|line| listed.has(line.token));
+        if repository.asks && is_listed && !tokens.is_empty() && tokens.len() < rows.len() {
+            let basis = basis(&repository.rules, name, &tokens, &listed.md5);
+            if self.local.indexes.learned.learn(name, basis, md5.to_owned()) {
+                self.local.store.upstream_index_changed(repository.id, &[name]);
+            }
+        }
     }
 
     /// What the upstream says of the versions of a gem, whatever policy shows of them.
@@ -84,7 +101,7 @@ impl RemoteGems<'_> {
         let InfoFile { info, listed, stale, until } = found;
         let listed = self.dated(name, &info, listed);
         let rows = info_rows::read(name, &info, &listed, self.now());
-        Ok(Versions { info, rows, stale, until })
+        Ok(Versions { info, listed, rows, stale, until })
     }
 
     /// What is known of it as of the moment.

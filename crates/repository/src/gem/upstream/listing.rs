@@ -12,8 +12,11 @@ const CREATED: &str = "created_at: ";
 /// Most versions whose dates are remembered. Of others, the date of the first body counts.
 const DATES_MAX: usize = 200_000;
 
-/// What the lines come to.
-#[derive(Debug)]
+/// When versions of a gem were published.
+type Dates = Vec<(Box<str>, Millis)>;
+
+/// What the lines come to. A clone shares their text.
+#[derive(Debug, Clone)]
 pub(crate) struct Listing {
     log: Versions,
     /// Where the lines of each moment begin, and when they were first seen.
@@ -23,8 +26,37 @@ pub(crate) struct Listing {
     oldest: usize,
     written: Option<Millis>,
     /// When versions of the first body were published, as their `/info` says: of gems that were asked for.
-    dates: HashMap<String, Vec<(Box<str>, Millis)>>,
+    dates: HashMap<String, Dates>,
     dated: usize,
+}
+
+/// What is listed of one gem, as it stands in the lines.
+#[derive(Debug)]
+pub(crate) struct Offer<'a> {
+    pub(crate) name: &'a str,
+    /// Its versions, in the order in which they were listed.
+    pub(crate) versions: Vec<(&'a str, Moments)>,
+    pub(crate) md5: &'a str,
+}
+
+/// What is known of the age of a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Moments {
+    /// Since when it exists, as far as it is known.
+    pub(crate) since: Millis,
+    /// When it was first seen here.
+    pub(crate) seen: Millis,
+    /// Whether it was listed when the upstream was first seen. It may be older than `since` then.
+    pub(crate) from_start: bool,
+    /// Whether `since` is a date of the upstream. If not, it is the first sight.
+    pub(crate) dated: bool,
+}
+
+impl Moments {
+    /// Since when it exists, as policy counts it.
+    pub(crate) fn age(self) -> Since {
+        if self.dated { Since::Moment(self.since) } else { Since::FirstSeen(self.since) }
+    }
 }
 
 /// What is listed of one gem.
@@ -48,20 +80,22 @@ impl Listed {
 pub(crate) struct ListedVersion {
     /// As `/versions` writes it: `1.0`, `1.0-java`.
     pub(crate) token: String,
-    /// Since when it exists, as far as it is known.
     pub(crate) since: Millis,
-    /// When it was first seen here.
     pub(crate) seen: Millis,
-    /// Whether it was listed when the upstream was first seen. It may be older than `since` then.
     pub(crate) from_start: bool,
-    /// Whether `since` is a date of the upstream. If not, it is the first sight.
     pub(crate) dated: bool,
 }
 
 impl ListedVersion {
+    /// What is known of its age.
+    pub(crate) fn moments(&self) -> Moments {
+        let Self { since, seen, from_start, dated, .. } = *self;
+        Moments { since, seen, from_start, dated }
+    }
+
     /// Since when it exists, as policy counts it.
     pub(crate) fn age(&self) -> Since {
-        if self.dated { Since::Moment(self.since) } else { Since::FirstSeen(self.since) }
+        self.moments().age()
     }
 }
 
@@ -80,7 +114,8 @@ impl Listing {
 
     /// Adds lines that were first seen at `at`. `first`: they are of the first body.
     pub(crate) fn add(&mut self, lines: &str, at: Millis, first: bool) -> Result<(), Refusal> {
-        self.seen.push((self.log.text().len(), at));
+        let from = self.log.text().len();
+        self.seen.push((from, at));
         self.log.push(Bytes::copy_from_slice(lines.as_bytes()))?;
         if first {
             (self.first, self.oldest) = (self.log.text().len(), self.log.first_repeated());
@@ -118,7 +153,7 @@ impl Listing {
         let mut later = self.log.offsets_of(name, usize::MAX);
         later.retain(|at| *at >= end);
         let lacks = |at: &usize| self.gem_by(name, at + 1).is_some_and(|gem| !gem.has(token));
-        later.into_iter().rev().find(lacks).map(|at| self.version(token.to_owned(), at).seen)
+        later.into_iter().rev().find(lacks).map(|at| self.moments(None, token, at).seen)
     }
 
     /// Remembers when versions of the first body of a gem were published.
@@ -137,39 +172,62 @@ impl Listing {
 
     /// The same when the lines ended at `end`.
     pub(crate) fn all_by<T>(&self, end: usize, read: impl Fn(&str, &Listed) -> T) -> Vec<(String, T)> {
-        let mut all: Vec<(String, T)> = self
-            .log
-            .each_said_at(end)
-            .map(|(name, said, at)| {
-                let read = read(&name, &self.listed(&name, said, &at));
-                (name, read)
-            })
-            .collect();
+        let mut all: Vec<(String, T)> = Vec::new();
+        self.read_each(end, |offer| {
+            let version = |(token, moments): &(&str, Moments)| ListedVersion::of(token, *moments);
+            let versions = offer.versions.iter().map(version).collect();
+            let listed = Listed { versions, md5: offer.md5.to_owned() };
+            all.push((offer.name.to_owned(), read(offer.name, &listed)));
+        });
         all.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         all
     }
 
+    /// Reads what was listed of each name when the lines ended at `end`.
+    pub(crate) fn read_each(&self, end: usize, mut read: impl FnMut(&Offer<'_>)) {
+        self.log.read_each(end, |name, tokens, at, md5| {
+            let dates = self.dates.get(name);
+            let moments = |(token, at): (&&'_ str, &usize)| self.moments(dates, token, *at);
+            let moments: Vec<Moments> = tokens.iter().zip(at).map(moments).collect();
+            read(&Offer { name, versions: tokens.iter().copied().zip(moments).collect(), md5 });
+        });
+    }
+
+    /// Reads what is listed of one name; `None`: it was never listed.
+    pub(crate) fn read_one<T>(&self, name: &str, read: impl FnOnce(&Offer<'_>) -> T) -> Option<T> {
+        let (said, at) = self.log.said_at(name, usize::MAX)?;
+        let dates = self.dates.get(name);
+        let versions = said.tokens.iter().zip(&at);
+        let versions = versions.map(|(token, at)| (token.as_str(), self.moments(dates, token, *at))).collect();
+        Some(read(&Offer { name, versions, md5: &said.md5 }))
+    }
+
+    /// When the last line before `end` was first seen.
+    pub(crate) fn seen_by(&self, end: usize) -> Option<Millis> {
+        let lines = self.seen.partition_point(|(from, _)| *from < end);
+        self.seen.get(lines.checked_sub(1)?).map(|(_, at)| *at)
+    }
+
     fn listed(&self, name: &str, said: Said, at: &[usize]) -> Listed {
         let dates = self.dates.get(name);
-        let version = |(token, at): (String, &usize)| {
-            let version = self.version(token, *at);
-            let date = dates.filter(|_| version.from_start);
-            let date = date.and_then(|dates| dates.iter().find(|(dated, _)| **dated == version.token));
-            date.map_or_else(
-                || version.clone(),
-                |(_, date)| ListedVersion { since: *date, dated: true, ..version.clone() },
-            )
-        };
+        let version = |(token, at): (String, &usize)| ListedVersion::of(&token, self.moments(dates, &token, *at));
         Listed { versions: said.tokens.into_iter().zip(at).map(version).collect(), md5: said.md5 }
     }
 
-    /// A version of the line at this offset.
-    fn version(&self, token: String, at: usize) -> ListedVersion {
+    /// What is known of the age of a version of the line at this offset.
+    fn moments(&self, dates: Option<&Dates>, token: &str, at: usize) -> Moments {
         let row = self.seen.partition_point(|(from, _)| *from <= at).saturating_sub(1);
         let seen = self.seen.get(row).map_or(Millis(0), |(_, seen)| *seen);
-        let written = self.written.filter(|_| at < self.oldest);
-        let (since, from_start, dated) = (written.unwrap_or(seen), at < self.first, written.is_some());
-        ListedVersion { token, since, seen, from_start, dated }
+        let from_start = at < self.first;
+        let told = dates.filter(|_| from_start).and_then(|dates| dates.iter().find(|(dated, _)| **dated == *token));
+        let date = told.map(|(_, date)| *date).or_else(|| self.written.filter(|_| at < self.oldest));
+        Moments { since: date.unwrap_or(seen), seen, from_start, dated: date.is_some() }
+    }
+}
+
+impl ListedVersion {
+    fn of(token: &str, Moments { since, seen, from_start, dated }: Moments) -> Self {
+        Self { token: token.to_owned(), since, seen, from_start, dated }
     }
 }
 

@@ -29,6 +29,7 @@ pub(crate) mod gemspec;
 pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod info_rows;
+pub(crate) mod learned;
 pub(crate) mod listing;
 pub(crate) mod look;
 pub(crate) mod looked;
@@ -39,6 +40,7 @@ pub(crate) mod search;
 pub(crate) mod specs;
 pub(crate) mod vanished;
 pub(crate) mod view;
+pub(crate) mod view_versions;
 
 use crate::context::Context;
 use crate::error::Error;

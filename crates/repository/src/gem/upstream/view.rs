@@ -6,7 +6,7 @@ use crate::format::Format;
 use crate::gem::Found;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::index::Known;
-use crate::gem::upstream::listing::{Listed, ListedVersion};
+use crate::gem::upstream::listing::{Listed, ListedVersion, Moments, Offer};
 use crate::gem::views::{ViewAnswer, ViewPart};
 use crate::index::document::Index;
 use crate::policy::package_version::{PackageVersion, Since};
@@ -28,6 +28,19 @@ pub(crate) struct TokenRow<'a> {
     pub(crate) token: &'a str,
     pub(crate) since: Millis,
     age: Since,
+}
+
+impl<'a> TokenRow<'a> {
+    /// The versions of a gem as rows.
+    pub(crate) fn of(offer: &'a Offer<'_>) -> impl Iterator<Item = TokenRow<'a>> {
+        let row = |(token, moments): &'a (&str, Moments)| TokenRow {
+            name: offer.name,
+            token,
+            since: moments.since,
+            age: moments.age(),
+        };
+        offer.versions.iter().map(row)
+    }
 }
 
 impl Row for TokenRow<'_> {
@@ -97,11 +110,14 @@ impl RemoteGems<'_> {
         seen.ok_or(Error::GivenUp)
     }
 
-    /// `/versions` through a policy.
-    pub(crate) async fn visible_versions(self, event: &mut Event) -> Result<Found, Error> {
+    /// `/versions` through a policy, made whole.
+    pub(crate) async fn rendered_versions(self, event: &mut Event) -> Result<Found, Error> {
         let make = async |event: &mut Event| {
             let VisibleGems { gems, until } = self.visible_gems(event).await?;
-            let created = self.remote.repository.record.created.seconds();
+            let end = self.end()?;
+            // All that it lists existed then, which whoever follows it counts on.
+            let written = self.known(|known| known.listing.seen_by(end))?.unwrap_or_default();
+            let created = written.seconds();
             let render = move |(): &mut ()| Index::of(gem::versions::render(created, gems.iter().map(line)));
             let index = self.context.workers.run(Lane::Index, Op::IndexRender, event, render).await?;
             Ok((Found::Index(Index { fresh_until: until, ..index }).into(), until))

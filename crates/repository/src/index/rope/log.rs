@@ -7,8 +7,8 @@ use crate::index::rope::coded::{Coded, gzip};
 use crate::index::rope::sums::Sums;
 use bytes::Bytes;
 
-/// What the file is made of.
-#[derive(Debug, Default)]
+/// What the file is made of. A clone shares the pieces.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Log {
     whole: Vec<(Bytes, Coded)>,
     /// Shorter than a piece.
@@ -54,17 +54,21 @@ impl Log {
 
     /// The file as it is now. While it is one piece there is no gzip of it: it may be a page, and pages see to that.
     pub(crate) fn index(&mut self) -> Result<Index, Error> {
-        let tail = Bytes::copy_from_slice(&self.tail);
-        let pieces = self.whole.iter().map(|(piece, _)| piece.clone()).chain([tail]);
         if self.whole.is_empty() {
-            return Ok(self.sums.index(pieces.collect(), None));
+            return Ok(self.sums.index(self.pieces().collect(), None));
         }
         let news = &self.tail[self.tail_coded.len as usize..];
         if !news.is_empty() {
             self.tail_coded.join(&Coded::of(news)?);
         }
         let gzip = gzip(self.whole.iter().map(|(_, coded)| coded).chain([&self.tail_coded]));
-        Ok(self.sums.index(pieces.collect(), Some(gzip)))
+        Ok(self.sums.index(self.pieces().collect(), Some(gzip)))
+    }
+
+    /// Its bytes: the pieces, and a copy of the tail.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = Bytes> {
+        let tail = Bytes::copy_from_slice(&self.tail);
+        self.whole.iter().map(|(piece, _)| piece.clone()).chain([tail])
     }
 
     /// What to write: the lengths of the coded pieces, and all bytes.

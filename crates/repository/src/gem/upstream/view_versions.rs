@@ -1,0 +1,177 @@
+//! `/versions` of an upstream through a policy, as a log that only grows: see [`ViewLog`].
+
+#[cfg(test)]
+mod tests;
+
+use crate::error::Error;
+use crate::gem::Found;
+use crate::gem::indexes::view_log::{MadeOf, Md5OfInfo, Names, ToSay, ViewLog};
+use crate::gem::upstream::RemoteGems;
+use crate::gem::upstream::learned::Learned;
+use crate::gem::upstream::listing::{Listing, Offer};
+use crate::gem::upstream::view::TokenRow;
+use crate::index::document::Index;
+use crate::index::incremental_index::IndexSource as _;
+use crate::index::rope::log::Log;
+use crate::policy::rules::{Rules, View};
+use crate::repository::Repository;
+use crate::visible::{next_change, visible};
+use format::gem::info::md5_hex;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use telemetry::{Event, Millis};
+
+impl RemoteGems<'_> {
+    /// `/versions` through a policy.
+    pub(crate) async fn visible_versions(self, event: &mut Event) -> Result<Found, Error> {
+        let (repository, now) = (self.remote.repository.clone(), self.now());
+        // Nobody else sees what other settings would come to, and of an earlier moment there is nothing to go on with.
+        if !repository.asks || repository.as_of.is_some() {
+            return self.rendered_versions(event).await;
+        }
+        let mut turn = self.local.indexes.view.clone().lock_owned().await;
+        if !turn.source().is_some_and(|log| log.is_ahead(now))
+            && let Some(index) = turn.current(self.local.store, now)
+        {
+            return Ok(Found::Index(index));
+        }
+        let stamp = self.local.stamp()?.join(self.local.settings).ok_or(Error::GivenUp)?;
+        turn = self.context.read_index(turn, event).await?;
+        if turn.source().is_none() {
+            turn.replace(ViewLog::default());
+        }
+        let update = move |log: &mut ViewLog| {
+            let done = bring_up_to_date(log, &repository, now);
+            if done.is_err() {
+                *log = ViewLog::default();
+            }
+            done
+        };
+        let index: Index;
+        (turn, index) = self.context.change_index(turn, event, update).await?;
+        let ends = [index.fresh_until, self.remote.repository.ends(now)].into_iter().flatten();
+        let stamp = ends.fold(stamp, |stamp, ends| stamp.until(ends));
+        Ok(Found::Index(self.context.settle_index(turn, stamp, index)))
+    }
+}
+
+/// Has the log say what is to be said now.
+fn bring_up_to_date(log: &mut ViewLog, repository: &Arc<Repository>, now: Millis) -> Result<Index, Error> {
+    let (followed, origin, view) = (&repository.shared.followed, repository.origin, repository.view(now));
+    let indexes = repository.shared.gem.as_ref().ok_or(Error::GivenUp)?;
+    let learned = &indexes.learned;
+    let of = made_of(&origin.number().to_string(), view.rules);
+    let names = match (log.names(&of, view.rules, now), learned.news()) {
+        (Names::These(names), Some(told)) => Names::These(&names | &told),
+        _ => Names::All,
+    };
+    let few = followed.read(origin, |known| {
+        let Names::These(names) = names else { return None };
+        let changed = known.changed_since(log.through())?;
+        touch(log, names.union(&changed), &known.listing, learned, view);
+        Some(known.last)
+    });
+    let through = match few.ok_or(Error::GivenUp)? {
+        Some(through) => through,
+        // Nobody who reads or follows the index waits for this.
+        None => {
+            let known = followed.read(origin, |known| (known.listing.clone(), known.log().clone(), known.last));
+            let (listing, lines, through) = known.ok_or(Error::GivenUp)?;
+            let was_read = indexes.whole_was_read.load(Ordering::Relaxed);
+            touch_all(log, &listing, lines, was_read, learned, view)?;
+            through
+        }
+    };
+    log.settle(of, view.rules, through, now)
+}
+
+pub(super) fn made_of(members: &str, rules: &Rules) -> MadeOf {
+    MadeOf { members: members.to_owned(), rules: rules.fingerprint() }
+}
+
+/// Touches these names.
+pub(super) fn touch<'a>(
+    log: &mut ViewLog,
+    names: impl IntoIterator<Item = &'a String>,
+    listing: &Listing,
+    learned: &Learned,
+    view: View<'_>,
+) {
+    for name in names {
+        match listing.read_one(name, |offer| to_say(listing, learned, offer, view)) {
+            Some(now) => log.touch(name, now),
+            None if log.has(name) => log.touch(name, ToSay::nothing(None)),
+            // Rules name what no member ever listed. It is told to nobody.
+            None => {}
+        }
+    }
+}
+
+/// Touches all names. `lines`: those of the listing. `was_read`: clients have them.
+pub(super) fn touch_all(
+    log: &mut ViewLog,
+    listing: &Listing,
+    lines: Log,
+    was_read: bool,
+    learned: &Learned,
+    view: View<'_>,
+) -> Result<(), Error> {
+    let touch_listed = |log: &mut ViewLog| {
+        log.forget_due();
+        let mut is_young = false;
+        listing.read_each(usize::MAX, |offer| {
+            let now = to_say(listing, learned, offer, view);
+            is_young |= now.until.is_some();
+            log.touch(offer.name, now);
+        });
+        is_young
+    };
+    if log.is_begun() {
+        touch_listed(log);
+        for name in log.names_beyond(|name| listing.log().has(name)) {
+            log.touch(&name, ToSay::nothing(None));
+        }
+        return Ok(());
+    }
+    let whole = lines.len();
+    log.begin_as(lines, listing.log().clone());
+    // Whoever read the file before goes on with it, and what is denied now was in it. What is young is not told before its time.
+    let is_young = touch_listed(log);
+    if is_young || log.has_news() && !was_read || log.is_much(whole) {
+        log.begin(view.now)?;
+        touch_listed(log);
+    }
+    Ok(())
+}
+
+/// What is to be said of a name.
+fn to_say(listing: &Listing, learned: &Learned, offer: &Offer<'_>, view: View<'_>) -> ToSay {
+    let rows: Vec<TokenRow<'_>> = TokenRow::of(offer).collect();
+    let tokens: Vec<&str> = visible(&rows, view).map(|seen| seen.entry().token).collect();
+    let until = next_change(&rows, view);
+    if tokens.is_empty() {
+        return ToSay::nothing(until);
+    }
+    // Some upstreams list `0` in place of all versions: then `/info` alone tells what is hidden.
+    let md5 = if tokens == ["0"] {
+        None
+    } else if tokens.len() == rows.len() {
+        Some(offer.md5.to_owned())
+    } else {
+        let seen: HashSet<&str> = tokens.iter().copied().collect();
+        listing.log().md5_without(offer.name, usize::MAX, |token| !seen.contains(token))
+    };
+    let unknown = || {
+        let basis = basis(view.rules, offer.name, &tokens, offer.md5);
+        Md5OfInfo::Unknown { known: learned.md5(offer.name, &basis), basis }
+    };
+    let md5 = md5.map_or_else(unknown, Md5OfInfo::Known);
+    ToSay { tokens: tokens.into_iter().map(str::to_owned).collect(), md5, until }
+}
+
+/// What the `/info` of a gem is made of where a part of it is hidden: it is another one whenever the file may be another one.
+pub(super) fn basis(rules: &Rules, name: &str, tokens: &[&str], md5: &str) -> String {
+    let rules = if tokens == ["0"] { rules.fingerprint() } else { String::new() };
+    md5_hex(format!("{name} {} {md5} {rules}", tokens.join(",")).as_bytes())
+}

@@ -1,0 +1,148 @@
+//! `/versions` through a policy only grows for its clients: whatever changes upstream, with time or in the policy, each reads what is new.
+
+use super::{REMOTE, Scene};
+use crate::world::{Answer, FIRST, Gem, World};
+use format::gem::info::md5_hex;
+use serde_json::{Value, json};
+
+const WEEK_S: u64 = 7 * 86_400;
+
+fn set(world: &World, policy: &Value) {
+    world.admin().patch_json(&format!("/api/v1/repositories/{REMOTE}"), &json!({ "policy": policy })).expect(200);
+}
+
+fn get(world: &World, path: &str) -> Answer {
+    world.anon().file(REMOTE, path).expect(200)
+}
+
+fn day(scene: &Scene, day: u32) {
+    scene.set_time(&format!("2026-11-{day:02}T12:00:00Z"));
+}
+
+/// A client that reads what was added, as Bundler does.
+struct Reader(Vec<u8>);
+
+impl Reader {
+    fn new(world: &World) -> Self {
+        Self(get(world, "versions").body)
+    }
+
+    /// The lines that were added. Anything else than a part of the file that it has fails.
+    fn news(&mut self, world: &World) -> Vec<String> {
+        let (path, tag) = (format!("/repository/{REMOTE}/versions"), format!("\"{}\"", md5_hex(&self.0)));
+        let range = format!("bytes={}-", self.0.len() - 1);
+        let answer = world.anon().ask("GET", &path, &[("Range", &range), ("If-None-Match", &tag)], b"");
+        if answer.status == 304 {
+            return Vec::new();
+        }
+        let answer = answer.expect(206);
+        self.0.pop();
+        self.0.extend_from_slice(&answer.body);
+        let tag = answer.header("etag").unwrap();
+        assert_eq!(tag, format!("\"{}\"", md5_hex(&self.0)));
+        answer.text().lines().skip(1).map(str::to_owned).collect()
+    }
+}
+
+/// The line that lists these versions with the MD5 of the `/info` that is there now.
+fn line(world: &World, name: &str, versions: &str) -> String {
+    format!("{name} {versions} {}", md5_hex(&get(world, &format!("info/{name}")).body))
+}
+
+/// An upstream with lamp 1.0.0 and oil 1.0.0 that is known here since November 3, and with lamp 1.1.0 since November 10; it is the 11th.
+fn shop() -> Scene {
+    let scene = Scene::at_any_time();
+    day(&scene, 3);
+    let admin = scene.upstream.admin();
+    admin.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    admin.push(FIRST, &Gem::new("oil", "1.0.0")).expect(200);
+    get(&scene.world, "versions");
+    admin.push(FIRST, &Gem::new("lamp", "1.1.0")).expect(200);
+    day(&scene, 10);
+    get(&scene.world, "versions");
+    day(&scene, 11);
+    scene
+}
+
+#[test]
+fn a_version_that_comes_or_goes_upstream_or_grows_old_enough_costs_its_line() {
+    let mut scene = shop();
+    set(&scene.world, &json!({ "cooldown_s": WEEK_S }));
+    let mut reader = Reader::new(&scene.world);
+    assert!(!String::from_utf8_lossy(&reader.0).contains("1.1.0"), "what is young is not told");
+    let admin = scene.upstream.admin();
+    admin.push(FIRST, &Gem::new("oil", "1.1.0")).expect(200);
+    admin.push(FIRST, &Gem::new("wick", "1.0.0")).expect(200);
+    day(&scene, 12);
+    assert_eq!(reader.news(&scene.world), [format!("wick -0 {}", md5_hex(b"---\n"))]);
+    // Lamp has been known for a week.
+    day(&scene, 17);
+    assert_eq!(reader.news(&scene.world), [line(&scene.world, "lamp", "1.1.0")]);
+    admin.yank(FIRST, "lamp", "1.0.0").expect(200);
+    day(&scene, 18);
+    assert_eq!(reader.news(&scene.world), [line(&scene.world, "lamp", "-1.0.0")], "yanks wait for nothing");
+    // So it is after a restart.
+    scene.world.stop();
+    scene.world.resume();
+    day(&scene, 19);
+    assert_eq!(reader.news(&scene.world), [line(&scene.world, "oil", "1.1.0"), line(&scene.world, "wick", "1.0.0")]);
+    scene.world.stop();
+    scene.world.resume();
+    day(&scene, 20);
+    assert_eq!(reader.news(&scene.world), [""; 0]);
+}
+
+#[test]
+fn what_is_denied_goes_with_one_line_and_comes_back_with_one() {
+    let scene = shop();
+    let world = &scene.world;
+    let mut reader = Reader::new(world);
+    set(world, &json!({ "deny": ["oil"] }));
+    assert_eq!(reader.news(world), [format!("oil -1.0.0 {}", md5_hex(b"---\n"))]);
+    set(world, &json!({ "deny": ["oil", "lamp:1.0.0"] }));
+    let news = reader.news(world);
+    assert!(news.len() == 1 && news[0].starts_with("lamp -1.0.0 "), "{news:?}");
+    // What is hidden is not the newest, so the MD5 is known once somebody has asked.
+    let known = line(world, "lamp", "-1.1.0,1.1.0");
+    assert_ne!(news[0].rsplit(' ').next(), known.rsplit(' ').next());
+    assert_eq!(reader.news(world), [known]);
+    assert_eq!(reader.news(world), [""; 0]);
+    set(world, &json!({ "deny": ["lamp:1.0.0"] }));
+    assert_eq!(reader.news(world), [line(world, "oil", "1.0.0")]);
+    set(world, &json!({ "deny": ["no-such-*"] }));
+    assert_eq!(reader.news(world), [line(world, "lamp", "1.0.0")]);
+}
+
+#[test]
+fn as_of_a_moment_no_name_is_told_that_was_seen_later() {
+    let scene = shop();
+    scene.upstream.admin().push(FIRST, &Gem::new("wick", "1.0.0")).expect(200);
+    day(&scene, 12);
+    for policy in
+        [json!({ "cooldown_s": WEEK_S }), json!({ "cooldown_s": null, "deny": ["oil"] }), json!({ "deny": null })]
+    {
+        set(&scene.world, &policy);
+        get(&scene.world, "versions");
+        for then in ["2026-11-05T00:00:00Z", "2026-11-03T12:00:00Z"] {
+            let versions = scene.world.anon().file(&format!("{REMOTE}@{then}"), "versions").expect(200);
+            assert!(
+                !versions.text().contains("wick") && !versions.text().contains("1.1.0"),
+                "{policy}: {}",
+                versions.text()
+            );
+        }
+    }
+}
+
+#[test]
+fn the_date_of_an_upstreams_birth_makes_no_version_older_than_its_first_sight() {
+    let scene = Scene::at_any_time();
+    // The upstream's file says that it was begun when its repository was made, long before this.
+    scene.upstream.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    scene.set_time("2100-01-02T12:00:00Z");
+    set(&scene.world, &json!({ "cooldown_s": WEEK_S }));
+    let mut reader = Reader::new(&scene.world);
+    assert!(!String::from_utf8_lossy(&reader.0).contains("1.0.0"));
+    scene.set_time("2100-01-09T12:00:00Z");
+    assert_eq!(reader.news(&scene.world), [line(&scene.world, "lamp", "1.0.0")]);
+}
