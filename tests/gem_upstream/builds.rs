@@ -1,6 +1,6 @@
 //! Builds through a remote repository, with each of the real clients.
 
-use super::shelf::{before, lamp_and_oil};
+use super::shelf::{before, lamp_and_oil, lamp_and_oil_of_long_ago};
 use super::{AFTER_A_WEEK, LATER, REMOTE, Scene, set_time};
 use crate::world::{Client, FIRST, Gem, Ruby, World};
 use serde_json::json;
@@ -74,7 +74,7 @@ fn with_cooldown(world: &World) {
 }
 
 fn a_young_version_is_not_chosen_and_cannot_be_had_by_number(client: Client) {
-    let mut shelf = lamp_and_oil();
+    let mut shelf = lamp_and_oil_of_long_ago();
     let world = before(&shelf.upstream);
     let url = world.url(REMOTE);
     with_cooldown(&world);

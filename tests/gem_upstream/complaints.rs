@@ -4,7 +4,7 @@
 //! group that answers 200 with nothing, a member without an index that breaks the group, and a group that never looks again at what a
 //! member has. Of the second and the last, the part that a single upstream can show is here.
 
-use super::shelf::{Shelf, before, before_with, lamp_and_oil, md5};
+use super::shelf::{Shelf, before, before_with, lamp_and_oil, lamp_and_oil_of_long_ago, md5};
 use super::{AFTER_A_WEEK, LATER, REMOTE, set_time};
 use crate::world::{Answer, FIRST, Gem, Index, Ruby, Says, Upstream, World, hex};
 use serde_json::json;
@@ -274,7 +274,7 @@ fn gems_of_the_upstream_are_no_gems_of_a_hosted_repository() {
 
 #[test]
 fn what_a_cooldown_hides_cannot_be_had_by_its_path() {
-    let mut shelf = lamp_and_oil();
+    let mut shelf = lamp_and_oil_of_long_ago();
     let world = before(&shelf.upstream);
     get(&world, "versions").expect(200);
     shelf.push(&Gem::new("lamp", "1.1.0"));

@@ -103,3 +103,11 @@ pub(super) fn before_with(
 pub(super) fn lamp_and_oil() -> Shelf {
     Shelf::new(&[Gem::new("oil", "1.0.0"), Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0")])
 }
+
+/// The same, of an upstream whose index was begun anew before it was first seen: all of it is old.
+pub(super) fn lamp_and_oil_of_long_ago() -> Shelf {
+    let mut shelf = lamp_and_oil();
+    ["0.1.0", "0.2.0"].into_iter().for_each(|version| shelf.push(&Gem::new("wick", version)));
+    shelf.compact();
+    shelf
+}

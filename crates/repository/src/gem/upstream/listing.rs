@@ -118,7 +118,10 @@ impl Listing {
         self.seen.push((from, at));
         self.log.push(Bytes::copy_from_slice(lines.as_bytes()))?;
         if first {
-            (self.first, self.oldest) = (self.log.text().len(), self.log.first_repeated());
+            self.first = self.log.text().len();
+            if let Some(end) = end_of_sums(lines, self.log.first_repeated().saturating_sub(from)) {
+                self.oldest = from + end;
+            }
             let date = lines.lines().next().and_then(|line| line.strip_prefix(CREATED)).and_then(moment);
             let date = date.map(|seconds| Millis(seconds.saturating_mul(1000)));
             self.written = self.written.or_else(|| date.filter(|date| *date <= at));
@@ -231,6 +234,23 @@ impl ListedVersion {
     }
 }
 
+/// Where the last line ends, before `before`, that lists several versions: up to there lines are sums of what was said before the file was
+/// begun, at the date in its header. Lines of one version may be of any later moment, as some servers' header has the date of their birth.
+fn end_of_sums(lines: &str, before: usize) -> Option<usize> {
+    let (mut at, mut end) = (0, None);
+    for line in lines.split_inclusive('\n') {
+        at += line.len();
+        if at > before {
+            break;
+        }
+        let versions = line.split(' ').nth(1).unwrap_or_default();
+        if versions.contains(',') && !versions.split(',').any(|version| version.starts_with('-')) {
+            end = Some(at);
+        }
+    }
+    end
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,6 +279,10 @@ mod tests {
             [version("2", written, true, true), version("3", Millis(1), true, true), version("4", later, false, false)];
         assert_eq!(listing.gem("a").unwrap().versions, a);
         assert_eq!(listing.gem("d"), None);
+        // Lines of one version tell nothing of when they were written.
+        let mut young = Listing::default();
+        young.add(&format!("created_at: 2026-11-01T00:00:00Z\n---\na 1 {MD5}\nb 2 {MD5}\n"), start, true).unwrap();
+        assert_eq!(young.gem("a").unwrap().versions, [version("1", start, true, false)]);
         // As of a moment.
         assert_eq!((listing.end(Millis(start.0 - 1)), listing.since()), (None, Some(start)));
         let end = listing.end(Millis(later.0 - 1)).unwrap();
