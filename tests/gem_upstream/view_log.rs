@@ -146,3 +146,20 @@ fn the_date_of_an_upstreams_birth_makes_no_version_older_than_its_first_sight() 
     scene.set_time("2100-01-09T12:00:00Z");
     assert_eq!(reader.news(&scene.world), [line(&scene.world, "lamp", "1.0.0")]);
 }
+
+#[test]
+fn dates_that_were_told_before_a_restart_count_after_it_in_every_protocol() {
+    let mut scene = Scene::at_any_time();
+    scene.upstream.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    scene.set_time("2100-01-02T12:00:00Z");
+    set(&scene.world, &json!({ "cooldown_s": WEEK_S }));
+    let mut reader = Reader::new(&scene.world);
+    assert_eq!(get(&scene.world, "names").text().trim(), "---");
+    assert!(get(&scene.world, "info/lamp").text().contains("\n1.0.0 "), "it is dated long before");
+    assert_eq!(reader.news(&scene.world), [line(&scene.world, "lamp", "1.0.0")]);
+    scene.world.stop();
+    scene.world.resume();
+    scene.set_time("2100-01-02T12:00:00Z");
+    assert_eq!(get(&scene.world, "names").text(), "---\nlamp\n");
+    assert_eq!(reader.news(&scene.world), [""; 0]);
+}

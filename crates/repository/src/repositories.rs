@@ -29,6 +29,7 @@ use crate::found::Found;
 use crate::gem::dependencies::Pieces;
 use crate::gem::hosted::Hosted;
 use crate::gem::push_cache::PushCache;
+use crate::gem::upstream::dates_file;
 use crate::gem::views::Views;
 use crate::index::open_files::OpenFiles;
 use crate::maven::client_settings;
@@ -162,6 +163,7 @@ impl Repositories {
         for repository in known.by_name.values() {
             if let Some(indexes) = &repository.shared.gem {
                 indexes.keep(&self.context).await;
+                dates_file::keep(&self.context, repository, true).await;
             }
         }
     }

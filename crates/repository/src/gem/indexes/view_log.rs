@@ -53,6 +53,8 @@ pub(crate) struct ViewLog {
 pub(crate) struct MadeOf {
     pub(crate) members: String,
     pub(crate) rules: String,
+    /// What tells the dates that count from others. They may be lost at a start.
+    pub(crate) dates: u64,
 }
 
 /// What is to be said of a name.
@@ -105,7 +107,8 @@ impl ViewLog {
     /// The names of which something else may be said than by this log, besides those that its members say have changed since.
     pub(crate) fn names(&self, of: &MadeOf, rules: &Rules, now: Millis) -> Names {
         let before = self.of.as_ref().filter(|before| before.members == of.members && !self.is_ahead(now));
-        let Some(before) = before else { return Names::All };
+        let lost = |before: &&MadeOf| self.rules.is_none() && before.dates != of.dates;
+        let Some(before) = before.filter(|before| !lost(before)) else { return Names::All };
         let due = self.due.iter().take_while(|(from, _)| *from <= now).map(|(_, name)| name.to_string());
         let mut names: BTreeSet<String> = due.collect();
         if before.rules != of.rules {

@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::gem::upstream::dates_file;
 use crate::gem::upstream::index::FollowedIndex;
 use crate::gem::upstream::looked::Looked;
 use crate::upstream::Remote;
@@ -67,6 +68,7 @@ impl Follow {
         });
         recorder.release(event);
         drop(turn);
+        dates_file::keep(&self.context, &self.remote.repository, false).await;
         self.fetch_ahead();
         done.map(|_| ())
     }
@@ -74,8 +76,9 @@ impl Follow {
     async fn look(&self, event: &mut Event) -> Result<Proven, Error> {
         let (origin, followed) = (self.remote.repository.origin, self.index());
         if followed.read(origin, |_| ()).is_none()
-            && let Some(known) = self.read_journal(event).await?
+            && let Some(mut known) = self.read_journal(event).await?
         {
+            dates_file::read(&self.context, &self.remote.repository, &mut known, event).await;
             followed.replace(known);
         }
         match self.ask(event).await? {

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::gem::upstream::ahead::Ahead;
 use crate::gem::upstream::asking::Asking;
 use crate::gem::upstream::doubts::Doubts;
-use crate::gem::upstream::listing::{Listed, Listing};
+use crate::gem::upstream::listing::{Dates, Listed, Listing};
 use crate::index::document::Index;
 use crate::index::rope::log::Log;
 use crate::upstream::failure::Failure;
@@ -32,6 +32,8 @@ pub(crate) struct FollowedIndex {
     /// Held by the job that asks the upstream.
     pub(crate) looking: Arc<Turn<()>>,
     known: RwLock<Option<Known>>,
+    /// The dates that were known of an upstream before all else was forgotten.
+    dates: Mutex<Option<(Origin, HashMap<String, Dates>)>>,
     /// When a client asked the repository for anything that needs the index; 0: not since the start.
     asked: AtomicI64,
     /// When the whole file was last sent, at most as often as it may be in an hour.
@@ -244,13 +246,19 @@ impl FollowedIndex {
         known.as_mut().filter(|known| known.origin == origin).map(change)
     }
 
-    /// Forgets what is known, where the journal may have more: the next look reads it.
+    /// Forgets what is known, where the journal may have more: the next look reads it. The dates that it does not have are kept.
     pub(crate) fn forget(&self) {
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = None;
+        let known = self.known.write().unwrap_or_else(PoisonError::into_inner).take();
+        let dates = known.map(|known| (known.origin, known.listing.into_dates()));
+        *self.dates.lock().unwrap_or_else(PoisonError::into_inner) = dates;
     }
 
     /// Puts this in place of what was known.
-    pub(crate) fn replace(&self, new: Known) {
+    pub(crate) fn replace(&self, mut new: Known) {
+        let dates = self.dates.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((_, dates)) = dates.filter(|(origin, _)| *origin == new.origin) {
+            new.listing.set_dates(dates);
+        }
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(new);
     }
 }

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use format::gem::info::moment;
 use format::gem::upstream::{Refusal, Said, Versions};
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use telemetry::Millis;
 
 /// The text before the date in the first line.
@@ -13,7 +14,7 @@ const CREATED: &str = "created_at: ";
 const DATES_MAX: usize = 200_000;
 
 /// When versions of a gem were published.
-type Dates = Vec<(Box<str>, Millis)>;
+pub(crate) type Dates = Vec<(Box<str>, Millis)>;
 
 /// What the lines come to. A clone shares their text.
 #[derive(Debug, Clone)]
@@ -28,6 +29,9 @@ pub(crate) struct Listing {
     /// When versions of the first body were published, as their `/info` says: of gems that were asked for.
     dates: HashMap<String, Dates>,
     dated: usize,
+    /// How many of them are not written, and what tells all of them from others.
+    new: usize,
+    mark: u64,
 }
 
 /// What is listed of one gem, as it stands in the lines.
@@ -102,7 +106,7 @@ impl ListedVersion {
 impl Default for Listing {
     fn default() -> Self {
         let (log, seen, dates) = (Versions::new(), Vec::new(), HashMap::new());
-        Self { log, seen, first: 0, oldest: 0, written: None, dates, dated: 0 }
+        Self { log, seen, first: 0, oldest: 0, written: None, dates, dated: 0, new: 0, mark: 0 }
     }
 }
 
@@ -160,12 +164,43 @@ impl Listing {
     }
 
     /// Remembers when versions of the first body of a gem were published.
-    pub(crate) fn date(&mut self, name: &str, dates: Vec<(Box<str>, Millis)>) {
+    pub(crate) fn date(&mut self, name: &str, dates: Dates) {
         let before = self.dates.get(name).map_or(0, Vec::len);
         if !dates.is_empty() && self.dated - before + dates.len() <= DATES_MAX {
             self.dated = self.dated - before + dates.len();
-            self.dates.insert(name.to_owned(), dates);
+            self.new += dates.len();
+            self.mark = self.mark.wrapping_add(mark(name, &dates));
+            if let Some(before) = self.dates.insert(name.to_owned(), dates) {
+                self.mark = self.mark.wrapping_sub(mark(name, &before));
+            }
         }
+    }
+
+    /// Remembers the dates that were known before.
+    pub(crate) fn set_dates(&mut self, gems: impl IntoIterator<Item = (String, Dates)>) {
+        gems.into_iter().for_each(|(name, dates)| self.date(&name, dates));
+        self.new = 0;
+    }
+
+    /// How many dates are not written, and how many there are.
+    pub(crate) fn new_dates(&self) -> (usize, usize) {
+        (self.new, self.dated)
+    }
+
+    /// All dates, to be written.
+    pub(crate) fn take_new_dates(&mut self) -> Vec<(String, Dates)> {
+        self.new = 0;
+        self.dates.iter().map(|(name, dates)| (name.clone(), dates.clone())).collect()
+    }
+
+    /// All dates.
+    pub(crate) fn into_dates(self) -> HashMap<String, Dates> {
+        self.dates
+    }
+
+    /// What tells all dates from others.
+    pub(crate) fn dates_mark(&self) -> u64 {
+        self.mark
     }
 
     /// The names that were ever listed, in the order of their bytes, each with what `read` reads of it.
@@ -232,6 +267,13 @@ impl ListedVersion {
     fn of(token: &str, Moments { since, seen, from_start, dated }: Moments) -> Self {
         Self { token: token.to_owned(), since, seen, from_start, dated }
     }
+}
+
+fn mark(name: &str, dates: &Dates) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    dates.iter().for_each(|(token, date)| (token, date.0).hash(&mut hasher));
+    hasher.finish()
 }
 
 /// Where the last line ends, before `before`, that lists several versions: up to there lines are sums of what was said before the file was

@@ -18,6 +18,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod correction;
 pub(crate) mod dates;
+pub(crate) mod dates_file;
 pub(crate) mod dependencies;
 pub(crate) mod doubts;
 pub(crate) mod download;

@@ -61,7 +61,8 @@ fn bring_up_to_date(log: &mut ViewLog, repository: &Arc<Repository>, now: Millis
     let (followed, origin, view) = (&repository.shared.followed, repository.origin, repository.view(now));
     let indexes = repository.shared.gem.as_ref().ok_or(Error::GivenUp)?;
     let learned = &indexes.learned;
-    let of = made_of(&origin.number().to_string(), view.rules);
+    let dates = followed.read(origin, |known| known.listing.dates_mark()).unwrap_or_default();
+    let of = made_of(&origin.number().to_string(), dates, view.rules);
     let names = match (log.names(&of, view.rules, now), learned.news()) {
         (Names::These(names), Some(told)) => Names::These(&names | &told),
         _ => Names::All,
@@ -86,8 +87,8 @@ fn bring_up_to_date(log: &mut ViewLog, repository: &Arc<Repository>, now: Millis
     log.settle(of, view.rules, through, now)
 }
 
-pub(super) fn made_of(members: &str, rules: &Rules) -> MadeOf {
-    MadeOf { members: members.to_owned(), rules: rules.fingerprint() }
+pub(super) fn made_of(members: &str, dates: u64, rules: &Rules) -> MadeOf {
+    MadeOf { members: members.to_owned(), rules: rules.fingerprint(), dates }
 }
 
 /// Touches these names.

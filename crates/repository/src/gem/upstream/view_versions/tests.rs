@@ -181,7 +181,7 @@ fn says(text: &[u8]) -> BTreeMap<String, (Vec<String>, String)> {
 
 /// What a log is brought up to date by, as a request does it.
 fn update(log: &mut ViewLog, upstream: &mut Upstream, learned: &Learned, view: View<'_>) -> Vec<u8> {
-    let of = made_of("1", view.rules);
+    let of = made_of("1", 0, view.rules);
     let changed = std::mem::take(&mut upstream.changed);
     match (log.names(&of, view.rules, view.now), learned.news()) {
         (Names::These(names), Some(told)) => {
