@@ -1,5 +1,6 @@
 //! Remote repositories of gems, as clients and another server as their upstream see them.
 
+mod about_packages;
 mod as_of;
 mod builds;
 mod calls;

@@ -1,0 +1,50 @@
+//! What is told about a package of an upstream beside the package itself: its gemspec, and what is attested of it.
+
+use super::shelf::{before, lamp_and_oil};
+use super::{AFTER_A_WEEK, LATER, REMOTE, set_time};
+use crate::world::{Answer, Gem, Says, World, hex};
+use sha2::{Digest, Sha256};
+
+fn get(world: &World, path: &str) -> Answer {
+    world.anon().file(REMOTE, path)
+}
+
+#[test]
+fn the_package_of_another_gem_gives_no_gemspec_though_the_index_has_its_checksum() {
+    let mut shelf = lamp_and_oil();
+    for (number, other) in [("1.1.0", Gem::new("oil", "1.1.0")), ("1.2.0", Gem::new("lamp", "2.0.0"))] {
+        shelf.upstream.says(&format!("/gems/lamp-{number}.gem"), Says::bytes(other.bytes()));
+        let line = format!("{number} |checksum:{}\n", hex(&Sha256::digest(other.bytes())));
+        let info = shelf.info("lamp") + &line;
+        shelf.set_info("lamp", number, &info);
+        let world = before(&shelf.upstream);
+        let gemspec = |version: &str| get(&world, &format!("quick/Marshal.4.8/lamp-{version}.gemspec.rz"));
+        let event = gemspec(number).expect(502).header("daylight-event").unwrap().to_owned();
+        let told = world.admin().get(&format!("/api/v1/events/{event}")).expect(200).json();
+        let detail = told["detail"].as_str().unwrap_or_default();
+        assert_eq!(told["reason"], "upstream_invalid", "{told:#}");
+        assert!(detail.contains(&format!("lists as `lamp-{number}`")) && detail.contains(&other.name), "{detail}");
+        gemspec("1.0.0").expect(200);
+    }
+}
+
+#[test]
+fn what_is_attested_is_asked_for_again_after_a_while_and_answered_while_the_upstream_fails() {
+    let shelf = lamp_and_oil();
+    let world = before(&shelf.upstream);
+    let path = "/api/v1/attestations/lamp-1.0.0.json";
+    shelf.upstream.file(path, "[]");
+    let ask = || get(&world, &path[1..]);
+    for _ in 0..3 {
+        assert_eq!(ask().expect(200).text(), "[]");
+    }
+    assert_eq!(shelf.upstream.count(path), 1);
+    // What is attested may be added to.
+    shelf.upstream.file(path, "[1]");
+    set_time(&world, LATER);
+    assert_eq!(ask().expect(200).text(), "[1]");
+    shelf.upstream.unplug();
+    set_time(&world, AFTER_A_WEEK);
+    let stale = ask().expect(200);
+    assert!(stale.text() == "[1]" && stale.header("daylight-stale").is_some(), "{:?}", stale.header("daylight-stale"));
+}
