@@ -81,15 +81,21 @@ fn the_command_line_tells_what_would_be_lost_and_changes_nothing_until_somebody_
     fill(&world);
     let run = |flags: &str| shell(&world, &format!("daylight repo set far --remote {} {flags}", other.url()));
     let told = run("--preview").good();
-    assert!(told.contains("3 files"), "{told}");
+    assert!(told.contains("3 files") && told.contains("3 would be answered otherwise"), "{told}");
+    // What stays is answered as before.
+    let told = run("--keep-cached --preview").good();
+    assert!(told.contains("2 files of") && told.contains("2 would be answered otherwise"), "{told}");
+    assert!(!told.contains(VERIFIED) && told.contains(UNVERIFIED), "{told}");
     let refused = run("").bad();
     assert!(refused.contains("--keep-cached") && refused.contains("--yes"), "{refused}");
     let code = run("|| echo code $?").good();
     assert!(code.contains("code 2"), "{code}");
     assert_eq!(files(&world).len(), 3);
-    run("--keep-cached").good();
+    let told = run("--keep-cached").good();
+    assert!(told.contains("2 cached files of") && told.contains("dropped, and 1 of 5 bytes stay"), "{told}");
     assert_eq!(files(&world), [VERIFIED]);
-    shell(&world, &format!("daylight repo set far --remote {} --yes", one.url())).good();
+    let told = shell(&world, &format!("daylight repo set far --remote {} --yes", one.url())).good();
+    assert!(told.contains("1 cached files of 5 bytes were dropped, and 0 of 0 bytes stay"), "{told}");
     assert_eq!(files(&world), [""; 0]);
 }
 

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::route::Content;
 use crate::settings_patch::SettingsPatch;
-use repository::{Repository, RepositoryTable};
+use repository::{Cached, FormerFiles, Repository, RepositoryTable};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use store::RepositoryId;
@@ -18,7 +18,7 @@ use telemetry::{Event, MemberRecord, MemberSaid};
 const PATHS_MAX: usize = 1_000;
 
 /// The answer to a request.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Resolution {
     /// 0: the status depends on the upstream of the member.
     status: u16,
@@ -51,7 +51,16 @@ pub(super) async fn show(
         }
         looked_at += 1;
         let old = resolve(app, &before, &url, caller, event).await?;
-        let new = resolve(app, &after, &url, caller, event).await?;
+        let mut new = resolve(app, &after, &url, caller, event).await?;
+        // Of the new upstream nothing is cached yet. What stays of the former one is answered as before.
+        if let (FormerFiles::KeepVerified, Some(now), Some(was)) = (former_files, before.by_name.get(name), &old)
+            && new.as_ref().is_some_and(|new| new.status == 0 && new.member.as_deref() == Some(name))
+            && was.status == 200
+            && was.member.as_deref() == Some(name)
+            && app.repositories.stays_cached(now, &url.path, event).await?
+        {
+            new.clone_from(&old);
+        }
         if old != new {
             let to_json =
                 |one: Option<Resolution>| one.map(|one| json!({ "status": one.status, "member": one.member }));
@@ -63,12 +72,7 @@ pub(super) async fn show(
     if let (Some(now), Some(then)) = (before.by_name.get(name), after.by_name.get(name))
         && let Some(cached) = app.repositories.former(now, then, event).await?
     {
-        let (lost_files, lost_bytes) = cached.lost(former_files);
-        value["cached"] = json!({
-            "files": cached.files, "size_bytes": cached.size_bytes,
-            "verified_files": cached.verified_files, "verified_bytes": cached.verified_bytes,
-            "lost_files": lost_files, "lost_bytes": lost_bytes,
-        });
+        value["cached"] = cached_json(cached, former_files);
     }
     if let (Some(now), Some(then)) = (before.by_name.get(name), after.by_name.get(name))
         && now.record.retention != then.record.retention
@@ -80,6 +84,16 @@ pub(super) async fn show(
         }
     }
     Ok(value)
+}
+
+/// What is, or was, cached of an upstream that gets another URL.
+pub(super) fn cached_json(cached: Cached, decided: FormerFiles) -> Value {
+    let (lost_files, lost_bytes) = cached.lost(decided);
+    json!({
+        "files": cached.files, "size_bytes": cached.size_bytes,
+        "verified_files": cached.verified_files, "verified_bytes": cached.verified_bytes,
+        "lost_files": lost_files, "lost_bytes": lost_bytes,
+    })
 }
 
 /// Whether a URL names this repository, or a group that contains it.

@@ -4,6 +4,7 @@ use super::cleanup::pruned_json;
 use super::exceptions;
 use super::frees::with_frees;
 use super::pagination::{self, PageQuery};
+use super::preview::cached_json;
 use crate::app::App;
 use crate::conformance;
 use crate::duration;
@@ -106,7 +107,7 @@ pub(super) async fn change(
     body.check_references(&app.references)?;
     let info_format = body.info_format()?;
     let set = app.repositories.set_deciding(name, |record| body.apply(record), body.former_files(), by, event);
-    let ChangedRepository { repository: mut changed, frees, pruned, .. } = set.await?;
+    let ChangedRepository { repository: mut changed, former, frees, pruned } = set.await?;
     if body.changes_urls() {
         app.repositories.pin_anew(name, event).await?;
     }
@@ -114,6 +115,9 @@ pub(super) async fn change(
         changed = app.repositories.reform(name, info_format, by, event).await?;
     }
     let mut answer = to_json(app, &changed);
+    if let Some(former) = former.filter(|former| former.files > 0) {
+        answer["cached"] = cached_json(former, body.former_files());
+    }
     if let Some(pruned) = pruned.as_ref().and_then(pruned_json) {
         answer["pruned"] = pruned;
     }

@@ -13,6 +13,7 @@ use super::api::{ApiFlags, REPOSITORIES, decode};
 use super::context::Context;
 use super::failure::Failure;
 use super::{failure, frees, table};
+use cached_files::CachedFiles;
 use display::{HEAD, Repositories, Repository};
 use format::percent::segment;
 use pruned::Pruned;
@@ -221,6 +222,9 @@ impl Repo {
                 api.print_json(&answer, context)?;
                 let name = failure::plain(&name);
                 writeln!(context.err, "changed `{name}`")?;
+                if let Some(cached) = answer.get("cached") {
+                    writeln!(context.err, "{}", decode::<CachedFiles>(cached.clone())?.done())?;
+                }
                 if let Some(pruned) = answer.get("pruned") {
                     decode::<Pruned>(pruned.clone())?.report(&name.to_string(), context)?;
                 }

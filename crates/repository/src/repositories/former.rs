@@ -6,7 +6,7 @@ use crate::repositories::Repositories;
 use crate::repositories::cached::Cached;
 use crate::repository::Repository;
 use std::sync::Arc;
-use store::{CachedFile, Origin};
+use store::{CachedFile, CachedPath, Origin};
 use telemetry::Event;
 
 /// Files read in one turn of the cache database, so that other tasks have theirs in between.
@@ -41,6 +41,15 @@ impl Repositories {
             true => Ok(None),
             false => Ok(Some(self.cached(now, event).await?)),
         }
+    }
+
+    /// Whether what is cached of a path of its upstream stays when the upstream gets another URL and releases are kept.
+    pub async fn stays_cached(&self, repository: &Repository, path: &str, event: &mut Event) -> Result<bool, Error> {
+        let asked = repository.file(path);
+        // Checksums are those of the file that stays.
+        let file = asked.checksum().map_or(asked, |(of, _)| of);
+        let kept = self.store.lookup_cached(repository.origin, file.path, self.clock.now(), event).await?;
+        Ok(matches!(kept, Some(CachedPath::File(known, _)) if stays(repository, file.path, &known)))
     }
 
     /// Keeps verified releases of the former upstream for the new one.

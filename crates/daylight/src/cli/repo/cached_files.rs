@@ -40,6 +40,17 @@ impl CachedFiles {
     }
 }
 
+impl CachedFiles {
+    /// What became of them.
+    pub(super) fn done(&self) -> String {
+        let Self { files, size_bytes, lost_files, lost_bytes, .. } = self;
+        let (files, bytes) = (files - lost_files, size_bytes - lost_bytes);
+        format!(
+            "of its former upstream {lost_files} cached files of {lost_bytes} bytes were dropped, and {files} of {bytes} bytes stay"
+        )
+    }
+}
+
 /// Asks whether to keep or drop cached files, if there are any and no flag decided it. Without a terminal nothing is changed.
 pub(super) fn decide(
     api: &Api,
