@@ -97,6 +97,21 @@ fn an_exception_lets_one_version_through_until_it_ends_and_tells_by_whose_word()
 }
 
 #[test]
+fn who_pushes_what_is_too_young_to_be_seen_is_told_until_when() {
+    let world = shop();
+    set(&world, FIRST, &json!({ "cooldown_s": WEEK_S })).expect(200);
+    let said = world.admin().push(FIRST, &Gem::new("lamp", "1.2.0")).expect(200).text().to_owned();
+    let (first, then) = said.split_once('\n').unwrap();
+    assert_eq!(first, "Successfully registered gem: lamp (1.2.0)");
+    assert!(then.starts_with("Nobody sees it yet: `lamp:1.2.0` is hidden by the policy of `gems-private`"), "{said}");
+    assert!(then.contains("will be at 2026-11-18T12:00:00"), "{said}");
+    // What is seen at once is not told of.
+    set(&world, FIRST, &json!({ "cooldown_s": null })).expect(200);
+    let said = world.admin().push(FIRST, &Gem::new("lamp", "1.3.0")).expect(200).text().to_owned();
+    assert_eq!(said, "Successfully registered gem: lamp (1.3.0)");
+}
+
+#[test]
 fn what_is_denied_is_neither_seen_nor_published_and_pushes_go_on_beside_it() {
     let world = shop();
     set(&world, FIRST, &json!({ "deny": ["oil", "lamp:1.1.*"] })).expect(200);

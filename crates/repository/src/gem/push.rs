@@ -13,6 +13,7 @@ use crate::origin::{OriginClaim, differs};
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::repository::Repository;
 use crate::visible;
+use crate::visible::shown;
 use crate::workers::aside;
 use format::gem::{self, Package, info::FormatVersion};
 use std::sync::Arc;
@@ -73,6 +74,8 @@ pub(crate) async fn push(
         let published = from.is_published();
         let (entry, seq, state) = build_entry(set, from, &upload, &hashes, &now, event).await?;
         let at = entry.changed;
+        let young = shown(&entry, repository.view(at)).err().flatten().filter(|hidden| hidden.until().is_some());
+        let young = young.map(|hidden| format!("\nNobody sees it yet: {hidden}")).unwrap_or_default();
         let mut expect = vec![
             // The line holds the MD5 of an `/info` in the form that was set.
             repository.unchanged(),
@@ -93,7 +96,7 @@ pub(crate) async fn push(
                 }
                 return Ok(Found::Said(match published {
                     true => format!("Gem was already pushed: {}; its origin was set", spoken(&package)),
-                    false => format!("Successfully registered gem: {}", spoken(&package)),
+                    false => format!("Successfully registered gem: {}{young}", spoken(&package)),
                 }));
             }
             Err(CommitError::Conflict(conflict)) => match conflict.0 {
