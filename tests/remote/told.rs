@@ -41,6 +41,20 @@ fn who_waits_for_a_fetch_names_it_and_it_tells_what_the_upstream_took() {
 }
 
 #[test]
+fn metrics_which_anybody_may_read_name_no_host_of_an_upstream() {
+    let scene = Scene::new();
+    scene.upstream.file(&format!("/{JAR}"), "lamp");
+    scene.get(JAR).expect(200);
+    let metrics = scene.client().get("/metrics").expect(200);
+    let address = scene.upstream.address();
+    assert!(!metrics.text().contains(&address.port().to_string()), "{address} is named");
+    let told = scene.world.admin().get("/api/v1/upstreams").expect(200).json();
+    let host = told["upstreams"].as_array().unwrap().iter().find(|host| host["host"] == address.to_string()).unwrap();
+    let line = format!("daylight_bound_highest{{bound=\"upstream.calls\",which=\"{}\"", host["number"]);
+    assert!(metrics.text().contains(&line), "{line}");
+}
+
+#[test]
 fn strangers_are_told_what_went_wrong_and_whoever_runs_the_server_with_whom_where_and_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let mut scene = Scene::with_file(&format!("[upstream]\ncredentials_folder = {:?}\n", folder.path()));

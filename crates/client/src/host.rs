@@ -8,6 +8,7 @@ use http::Uri;
 use std::future::poll_fn;
 use std::hash::{BuildHasher, RandomState};
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -21,6 +22,7 @@ use tokio::time::timeout;
 pub(crate) struct Host {
     /// `name:port`.
     name: String,
+    number: u64,
     clock: Clock,
     options: HostsOptions,
     permits: Arc<Semaphore>,
@@ -59,6 +61,8 @@ pub struct Trouble {
 pub struct HostState {
     /// `name:port`.
     pub host: String,
+    /// Its name in metrics.
+    pub number: u64,
     /// Calls in progress.
     pub calls: u64,
     /// The limit for `calls`.
@@ -77,11 +81,16 @@ pub struct HostState {
 
 impl Host {
     pub(crate) fn new(name: String, clock: Clock, log: Log, options: HostsOptions) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        // Anybody may read metrics, and a name may be that of a private repository's upstream.
+        let number = NEXT.fetch_add(1, Relaxed);
+        let which = number.to_string();
         Self {
+            number,
             clock,
             options,
             permits: Arc::new(Semaphore::new(options.calls)),
-            calls: Bound::new(BoundName::UpstreamCalls, &name, options.calls as u64),
+            calls: Bound::new(BoundName::UpstreamCalls, &which, options.calls as u64),
             health: Mutex::new(Health {
                 circuit: Circuit::Closed { failures: 0 },
                 failing_paths: FailingPaths::default(),
@@ -93,7 +102,7 @@ impl Host {
             left_alone_incident: Incident::default(),
             log,
             hasher: RandomState::new(),
-            pool: Pool::new(&name, options.kept as u64, options.keep_for),
+            pool: Pool::new(&which, options.kept as u64, options.keep_for),
             name,
         }
     }
@@ -119,6 +128,7 @@ impl Host {
         let now = self.clock.now();
         HostState {
             host: self.name.clone(),
+            number: self.number,
             calls: self.calls.used(),
             calls_max: self.calls.capacity(),
             waiting: self.calls.waiters(),

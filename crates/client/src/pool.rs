@@ -48,8 +48,8 @@ struct IdleConnection {
 }
 
 impl Pool {
-    pub(crate) fn new(host: &str, room: u64, keep_for: Duration) -> Self {
-        Self { idle: Arc::default(), bound: Bound::new(BoundName::UpstreamKept, host, room), keep_for }
+    pub(crate) fn new(which: &str, room: u64, keep_for: Duration) -> Self {
+        Self { idle: Arc::default(), bound: Bound::new(BoundName::UpstreamKept, which, room), keep_for }
     }
 
     pub(crate) fn bound(&self) -> &Arc<Bound> {

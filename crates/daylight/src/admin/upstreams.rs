@@ -14,6 +14,7 @@ fn to_json((state, repositories): &(HostState, Vec<String>)) -> Value {
     };
     json!({
         "host": state.host,
+        "number": state.number,
         "repositories": repositories,
         "circuit": circuit,
         "failures": failures,
