@@ -32,7 +32,8 @@ impl Default for HostsOptions {
     fn default() -> Self {
         Self {
             calls: 32,
-            waiting: 1024,
+            // With the calls a quarter of all fetches that a server has: a slow host leaves room for the others.
+            waiting: 224,
             kept: 16,
             keep_for: Duration::from_secs(45),
             circuit: CircuitOptions::default(),

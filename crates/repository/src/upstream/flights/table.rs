@@ -101,3 +101,15 @@ impl FlightEntry {
         Flight { id: self.id, stage: self.stages.subscribe() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::FLIGHTS_MAX;
+    use client::HostsOptions;
+
+    #[test]
+    fn a_slow_host_behind_many_repositories_has_a_quarter_of_all_fetches() {
+        let HostsOptions { calls, waiting, .. } = HostsOptions::default();
+        assert_eq!((calls + waiting) as u64, FLIGHTS_MAX / 4);
+    }
+}
