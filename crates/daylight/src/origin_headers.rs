@@ -14,6 +14,8 @@ const PUBLISHED: HeaderName = HeaderName::from_static("daylight-published");
 const PUBLISHED_BY: HeaderName = HeaderName::from_static("daylight-published-by");
 /// Most bytes of a publisher's name.
 const LONGEST_NAME: usize = 256;
+/// 1990: no package of today was published before. Tools that leave out dates write 1970 or 1980.
+const EARLIEST: Millis = Millis(631_152_000_000);
 
 /// The claim in the headers of an upload. Only an admin may claim it: a publisher could otherwise get around a cooldown.
 pub(crate) fn read(headers: &HeaderMap, caller: &Caller) -> Result<Option<OriginClaim>, Error> {
@@ -39,6 +41,17 @@ fn one<'a>(headers: &'a HeaderMap, header: &HeaderName) -> Result<Option<&'a str
 }
 
 fn moment(text: &str) -> Result<Millis, Error> {
+    let at = read_moment(text)?;
+    match at < EARLIEST {
+        true => Err(wrong(&format!(
+            "`Daylight-Published` is `{}`, which is before 1990: leave it out where the moment is not known",
+            Event::text(text)
+        ))),
+        false => Ok(at),
+    }
+}
+
+fn read_moment(text: &str) -> Result<Millis, Error> {
     if let Ok(at) = text.parse::<jiff::Timestamp>() {
         return Ok(Millis(at.as_millisecond()));
     }
@@ -79,6 +92,20 @@ mod tests {
         for text in ["", "yesterday", "2024-05-01", "2024-05-01T12:00:00", "1714564800"] {
             assert!(moment(text).unwrap_err().to_string().contains("RFC 3339"), "{text}");
         }
+    }
+
+    #[test]
+    fn moments_of_another_age_are_refused() {
+        for text in [
+            "1989-12-31T23:59:59Z",
+            "1969-12-31T23:59:59Z",
+            "-000044-03-15T12:00:00Z",
+            "Tue, 01 Jan 1980 00:00:00 GMT",
+            "Thu, 01 Jan 1970 00:00:00 GMT",
+        ] {
+            assert!(moment(text).unwrap_err().to_string().contains("before 1990"), "{text}");
+        }
+        assert_eq!(moment("1990-01-01T00:00:00Z").unwrap(), EARLIEST);
     }
 
     #[test]
