@@ -256,6 +256,16 @@ fn what_is_purged_is_gone_from_every_moment_and_stays_taken_for_the_same_bytes()
 }
 
 #[test]
+fn the_reason_of_a_purge_is_one_line_without_control_characters() {
+    let world = World::start();
+    for why in ["", " ", "a\u{1b}[2Jb", "two\nlines", "a\u{85}b"] {
+        let body = json!({ "what": "lamp", "why": why, "apply": false });
+        let refused = world.admin().post_json(&format!("/api/v1/repositories/{FIRST}/purge"), &body).expect(400);
+        assert!(refused.text().contains("a purge needs a reason"), "{why:?}: {}", refused.text());
+    }
+}
+
+#[test]
 fn files_are_purged_by_path_or_by_artifact_and_those_deleted_before_with_them() {
     let world = world();
     world.tree("libs", "maven");

@@ -45,8 +45,11 @@ pub(crate) fn settle(
     few("policy.exceptions", policy.exceptions.len())?;
     for exception in &policy.exceptions {
         Pattern::read("package", format, &exception.package)?;
-        if exception.why.trim().is_empty() || exception.why.len() > WHY_MAX {
-            let text = format!("an exception needs a reason, of {WHY_MAX} bytes at most");
+        let why = &exception.why;
+        if why.trim().is_empty() || why.len() > WHY_MAX || why.chars().any(char::is_control) {
+            let text = format!(
+                "an exception needs a reason, of {WHY_MAX} bytes at most in one line, without control characters"
+            );
             return Err(BadSetting::new(text, "say in `why` what the next person needs to know"));
         }
     }
@@ -101,9 +104,12 @@ mod tests {
         assert!(refused(many, RepositoryKind::Group).starts_with("`policy.deny` has"));
         let long = PolicyRecord { cooldown_s: Some(COOLDOWN_MAX_S + 1), ..PolicyRecord::default() };
         assert!(refused(long, RepositoryKind::Group).starts_with("`policy.cooldown_s`"));
-        let (package, why) = ("a:b:1".to_owned(), " ".to_owned());
-        let exception = ExceptionRecord { package, why, who: "ops".into(), made: Millis(0), since: None, until: None };
-        let silent = PolicyRecord { exceptions: vec![exception], ..PolicyRecord::default() };
-        assert!(refused(silent, RepositoryKind::Group).contains("needs a reason"));
+        for why in [" ", "a\u{1b}[2Jb", "two\nlines"] {
+            let (package, why) = ("a:b:1".to_owned(), why.to_owned());
+            let exception =
+                ExceptionRecord { package, why, who: "ops".into(), made: Millis(0), since: None, until: None };
+            let silent = PolicyRecord { exceptions: vec![exception], ..PolicyRecord::default() };
+            assert!(refused(silent, RepositoryKind::Group).contains("needs a reason"));
+        }
     }
 }

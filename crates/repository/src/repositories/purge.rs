@@ -31,8 +31,9 @@ impl Repositories {
         by: Option<Actor<'_>>,
         event: &mut Event,
     ) -> Result<PurgePlan, Error> {
-        if why.trim().is_empty() || why.len() > WHY_MAX {
-            let text = format!("a purge needs a reason of 1 to {WHY_MAX} bytes");
+        if why.trim().is_empty() || why.len() > WHY_MAX || why.chars().any(char::is_control) {
+            let text =
+                format!("a purge needs a reason of 1 to {WHY_MAX} bytes in one line, without control characters");
             return Err(BadSetting::new(
                 text,
                 "`--why TEXT`; it is shown when somebody tries to publish the same again",
