@@ -105,8 +105,8 @@ pub(crate) fn names(parameters: &Parameters<'_>) -> Result<Option<Vec<String>>, 
         if seen.len() > NAMES_MAX {
             return Err(Error::TooManyNames);
         }
-        // What no gem can be called has no versions.
-        if new && gem::name::check(name).is_ok() {
+        // What no gem can be called has no versions. Upstreams have gems from before some of the rules for names.
+        if new && name.len() <= gem::name::MAX && gem::name::plain(name) {
             names.push(name.to_owned());
         }
     }
