@@ -48,7 +48,10 @@ impl Info {
             match readable {
                 Readable::Yes if copies => kept.extend_from_slice(text),
                 Readable::Yes => {}
-                Readable::Without(line) => kept.extend_from_slice(&[line.as_bytes(), b"\n"].concat()),
+                Readable::Without(without) => {
+                    kept.extend_from_slice(without.as_bytes());
+                    kept.extend_from_slice(&text[line.len()..]);
+                }
                 Readable::No => unreadable += u64::from(!line.trim_ascii().is_empty()),
             }
             at += text.len();
@@ -70,6 +73,16 @@ impl Info {
     /// Whether the upstream's body ended in a newline. If not, and its MD5 is not the announced one, it was cut.
     pub fn ends_in_newline(&self) -> bool {
         self.whole
+    }
+
+    /// The same without a last line that has no end: where nothing proves the file, it may be half of one that clients can read.
+    pub fn without_cut_line(self) -> Self {
+        match self.body.iter().rposition(|byte| *byte == b'\n') {
+            Some(end) if end + 1 < self.body.len() => {
+                Self { body: self.body.slice(..=end), unreadable: self.unreadable + 1, ..self }
+            }
+            _ => self,
+        }
     }
 
     /// Its lines, one for each version.

@@ -158,6 +158,7 @@ impl Follow {
         let read = move |(): &mut ()| content.bytes();
         let body = self.context.workers.run(Lane::Index, Op::PackageRead, event, read).await?.ok_or(Error::GivenUp)?;
         let info = read_info(name, body)?;
+        let has = md5.clone();
         let why = match (md5, freshness.map(|freshness| freshness.how)) {
             (Some(md5), _) if md5 == listed.md5 => {
                 self.index().doubts.settle(name);
@@ -173,6 +174,8 @@ impl Follow {
             (Some(md5), _) => self.judge(name, &mut listed, &md5, &info, event).await?,
             (None, _) => None,
         };
+        let is_said = has.is_some_and(|md5| md5 == listed.md5);
+        let info = if is_said { info } else { info.without_cut_line() };
         let again = self.index().doubts.find(name, &listed.md5, self.now()).map(|doubt| doubt.again);
         let stale = why.map(|why| Stale { why, age_s: freshness.map_or(0, |freshness| freshness.age_s) });
         Ok(InfoFile { info, listed, stale, until: stale.map(|_| again.unwrap_or_else(|| self.now())) })

@@ -90,6 +90,11 @@ fn what_is_no_index_is_refused_and_a_cut_is_told() {
     assert_eq!(read(""), Err(Refusal::NoHeader));
     assert!(!read("---\n1.0 |").unwrap().ends_in_newline());
     assert!(read("---\n1.0 |\n").unwrap().ends_in_newline());
+    let cut = |text| read(text).unwrap().without_cut_line();
+    assert_eq!(cut("---\n1.0 |\n2.0 |ruby:>= 2").body(), "---\n1.0 |\n");
+    assert_eq!((cut("---\n1.0 |ruby:>= 2").body(), cut("---\n1.0 |").unreadable()), (&Bytes::from("---\n"), 1));
+    assert_eq!(cut("---\n1.0 |\n2.0 |checksum:").body(), "---\n1.0 |\n");
+    assert_eq!(cut("---\n1.0 |\n"), read("---\n1.0 |\n").unwrap());
     assert_eq!(read("---\n").unwrap().lines().count(), 0);
     let huge = Bytes::from(vec![b'-'; super::super::INFO_BYTES + 1]);
     assert!(matches!(Info::read(huge), Err(Refusal::TooLarge(_))));
