@@ -6,6 +6,7 @@ mod builds;
 mod calls;
 mod checked;
 mod complaints;
+mod disagreements;
 mod explained;
 mod faults;
 mod following;

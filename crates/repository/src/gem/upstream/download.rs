@@ -5,10 +5,12 @@ use crate::error::Error;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::forbidden::forbidden;
 use crate::gem::upstream::info_rows::InfoRow;
+use crate::upstream::failure::Failure;
 use crate::upstream::fetch::file_by;
 use crate::upstream::proof::Proof;
 use crate::upstream::trace::FetchTrace;
 use crate::visible::shown;
+use format::gem::spelling::readings;
 use format::gem::upstream::full_name::candidates_by;
 use store::Digest;
 use telemetry::{Event, Tick};
@@ -59,17 +61,46 @@ impl RemoteGems<'_> {
             self.ready_for_new(event).await?;
             found = meant()?;
         }
+        let mut behind = None;
         for candidate in found {
             let number = candidate.token.split_once('-').map_or(&*candidate.token, |(number, _)| number);
             if let Some(hidden) = forbidden(&self.remote.repository, &candidate.name, number) {
                 event.subject.package = candidate.name.as_str().into();
                 return Err(hidden.into());
             }
-            let versions = self.whole_info(&candidate.name, event).await?;
-            if let Some(row) = versions.rows.into_iter().find(|row| row.token == candidate.token) {
+            let mut versions = self.whole_info(&candidate.name, event).await?;
+            let rows = std::mem::take(&mut versions.rows);
+            if let Some(row) = rows.into_iter().find(|row| row.token == candidate.token) {
                 return Ok(row);
             }
+            behind = behind.or_else(|| versions.behind());
         }
-        Err(Error::NoSuchPackage)
+        match behind {
+            // The index lists it, and what the upstream says of it is still to come.
+            Some(why) => {
+                let text = format!("the upstream's index lists `{full_name}`, and its `/info` has no such line yet");
+                Err(Failure::new(why, text).into())
+            }
+            None => self.version_ahead(full_name, event).await?.ok_or(Error::NoSuchPackage),
+        }
+    }
+
+    /// The version of this full name that the `/info` of a listed gem has, and the index has not yet.
+    async fn version_ahead(self, full_name: &str, event: &mut Event) -> Result<Option<InfoRow>, Error> {
+        if self.remote.repository.as_of.is_some() {
+            return Ok(None);
+        }
+        for reading in readings(full_name) {
+            let is_open = forbidden(&self.remote.repository, reading.name, reading.number).is_none();
+            if !is_open || self.gem_now(reading.name).is_none() {
+                continue;
+            }
+            let token = &full_name[reading.name.len() + 1..];
+            let versions = self.whole_info(reading.name, event).await?;
+            if let Some(row) = versions.rows.into_iter().find(|row| row.token == token) {
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
     }
 }

@@ -57,6 +57,13 @@ struct Stale {
     age_s: u64,
 }
 
+impl Versions {
+    /// Why the file is not the one that the index says; `None`: it is.
+    pub(crate) fn behind(&self) -> Option<Reason> {
+        self.stale.map(|stale| stale.why)
+    }
+}
+
 impl RemoteGems<'_> {
     /// `/info/NAME`, as policy shows it. A listed gem of which nothing may be seen has none: Bundler leaves the compact index where a name
     /// has no `/info`.

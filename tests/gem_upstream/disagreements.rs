@@ -1,0 +1,84 @@
+//! What the index of an upstream and its `/info` say differently for a while, or from old times, and what clients get of it.
+
+use super::shelf::{Shelf, before, lamp_and_oil, md5};
+use super::{REMOTE, set_time};
+use crate::world::{Answer, Gem, Says, World, hex};
+use sha2::{Digest, Sha256};
+
+fn get(world: &World, path: &str) -> Answer {
+    world.anon().file(REMOTE, path)
+}
+
+#[test]
+fn a_version_that_info_has_before_the_index_lists_it_can_be_downloaded() {
+    let shelf = lamp_and_oil();
+    let gem = Gem::new("lamp", "1.1.0");
+    let line = format!("1.1.0 |checksum:{}\n", hex(&Sha256::digest(gem.bytes())));
+    let info = shelf.info("lamp") + &line;
+    shelf.upstream.says("/info/lamp", Says::bytes(&*info).header("ETag", &format!("\"{}\"", md5(&info))));
+    shelf.upstream.says("/gems/lamp-1.1.0.gem", Says::bytes(gem.bytes()));
+    let world = before(&shelf.upstream);
+    assert!(!get(&world, "versions").expect(200).text().contains("1.1.0"));
+    assert_eq!(get(&world, "info/lamp").expect(200).text(), info);
+    assert!(get(&world, "gems/lamp-1.1.0.gem").expect(200).body == gem.bytes());
+    get(&world, "quick/Marshal.4.8/lamp-1.1.0.gemspec.rz").expect(200);
+    // Of what neither has, nothing is asked.
+    get(&world, "gems/lamp-9.0.gem").expect(404);
+    assert_eq!(shelf.upstream.count_of("lamp-9.0"), 0);
+}
+
+#[test]
+fn a_version_that_the_index_lists_before_info_has_it_is_not_said_to_be_missing() {
+    let mut shelf = lamp_and_oil();
+    let older = shelf.info("lamp");
+    let world = before(&shelf.upstream);
+    get(&world, "info/lamp").expect(200);
+    shelf.push(&Gem::new("lamp", "1.1.0"));
+    let newer = shelf.info("lamp");
+    shelf.upstream.says("/info/lamp", Says::bytes(older));
+    set_time(&world, "2026-11-02T12:01:05Z");
+    assert!(get(&world, "versions").expect(200).text().contains("1.1.0"));
+    for path in ["gems/lamp-1.1.0.gem", "quick/Marshal.4.8/lamp-1.1.0.gemspec.rz"] {
+        let refused = get(&world, path).expect(502);
+        assert!(refused.text().contains("older than its index"), "{}", refused.text());
+    }
+    shelf.upstream.says("/info/lamp", Says::bytes(newer));
+    set_time(&world, "2026-11-02T12:02:10Z");
+    get(&world, "gems/lamp-1.1.0.gem").expect(200);
+}
+
+#[test]
+fn names_from_before_the_rules_for_names_are_in_every_protocol() {
+    let shelf = Shelf::new(&[Gem::new("_", "1.0"), Gem::new("wick_", "1.0"), Gem::new("-x", "1.0")]);
+    let world = before(&shelf.upstream);
+    for name in ["_", "wick_", "-x"] {
+        get(&world, &format!("info/{name}")).expect(200);
+        for path in ["api/v1/dependencies.json?gems=", "api/v1/dependencies?gems="] {
+            let told = get(&world, &format!("{path}{name}")).expect(200);
+            assert!(String::from_utf8_lossy(&told.body).contains("1.0"), "{path}{name}");
+        }
+        get(&world, &format!("gems/{name}-1.0.gem")).expect(200);
+        get(&world, &format!("api/v1/versions/{name}.json")).expect(200);
+    }
+}
+
+#[test]
+fn half_a_line_that_clients_could_read_is_not_relayed_where_nothing_proves_the_file() {
+    let mut shelf = lamp_and_oil();
+    let older = shelf.info("lamp");
+    shelf.push(&Gem::new("lamp", "1.1.0"));
+    let newer = shelf.info("lamp").trim_end().to_owned() + ",ruby:>= 2.7.1\n";
+    // As the upstream's disk had it when it was full.
+    shelf.set_info("lamp", "-1.1.0,1.1.0", &newer);
+    shelf.upstream.says("/info/lamp", Says::bytes(&newer[..newer.len() - 3]));
+    let world = before(&shelf.upstream);
+    let cut = get(&world, "info/lamp").expect(200);
+    assert_eq!((cut.text(), cut.header("daylight-stale")), (&*older, Some("upstream_behind")));
+    // Where the index has the MD5 of a file without an end, that is the file.
+    let endless = newer.trim_end();
+    shelf.set_info("lamp", "-1.1.0,1.1.0", endless);
+    set_time(&world, "2026-11-02T12:01:05Z");
+    get(&world, "versions").expect(200);
+    let whole = get(&world, "info/lamp").expect(200);
+    assert_eq!((whole.text(), whole.header("daylight-stale")), (endless, None));
+}
