@@ -44,6 +44,8 @@ pub(crate) struct Asked {
     pub(crate) method: String,
     /// With the slash at its beginning, and its query.
     pub(crate) path: String,
+    /// The status that it is answered with.
+    pub(crate) answered: u16,
     headers: Vec<(String, String)>,
 }
 
@@ -56,7 +58,7 @@ impl Asked {
         }
         let mut words = line.split(' ').map(str::to_owned);
         let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let mut asked = Self { method, path, headers: Vec::new() };
+        let mut asked = Self { method, path, answered: 0, headers: Vec::new() };
         loop {
             let mut line = String::new();
             reader.read_line(&mut line)?;
@@ -213,12 +215,14 @@ impl Script {
     fn serve(&self, stream: TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
         let mut reader = BufReader::new(stream);
-        while let Some(asked) = Asked::read(&mut reader)? {
+        while let Some(mut asked) = Asked::read(&mut reader)? {
             let says = {
                 let mut lines = self.lines();
-                lines.asked.push(asked.clone());
                 let found = lines.says.get(&asked.path).or(lines.otherwise.as_ref()).cloned();
-                found.unwrap_or_else(|| Says::status(404))
+                let says = found.unwrap_or_else(|| Says::status(404));
+                (asked.answered, _) = says.begin(&asked);
+                lines.asked.push(asked.clone());
+                says
             };
             self.changed.notify_all();
             if !says.answer(&asked, reader.get_mut(), self)? {

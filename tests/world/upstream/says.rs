@@ -123,28 +123,31 @@ impl Says {
             && same("If-None-Match", "ETag").or_else(|| same("If-Modified-Since", "Last-Modified")) == Some(true)
     }
 
+    /// The status that it answers with, and the first byte that it sends.
+    pub(super) fn begin(&self, asked: &Asked) -> (u16, usize) {
+        let first =
+            asked.header("Range").and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok());
+        match self.parts.zip(first.filter(|first: &usize| *first < self.body.len())) {
+            _ if self.unchanged(asked) => (304, 0),
+            None => (self.status, 0),
+            Some((Parts::Refused, _)) => (416, self.body.len()),
+            Some((_, first)) => (206, first),
+        }
+    }
+
     /// Sends it; says whether the connection goes on.
     pub(super) fn answer(&self, asked: &Asked, stream: &mut TcpStream, script: &Script) -> io::Result<bool> {
         if let Pace::Silent = self.pace {
             script.wait(&asked.path, PATIENCE)?;
         }
-        let unchanged = self.unchanged(asked);
-        let first =
-            asked.header("Range").and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok());
-        let part = self.parts.zip(first.filter(|first: &usize| !unchanged && *first < self.body.len()));
-        let (status, begin) = match part {
-            None if unchanged => (304, 0),
-            None => (self.status, 0),
-            Some((Parts::Refused, _)) => (416, self.body.len()),
-            Some((_, first)) => (206, first),
-        };
-        let bare = unchanged || asked.method == "HEAD" || status == 204;
+        let (status, begin) = self.begin(asked);
+        let bare = status == 304 || asked.method == "HEAD" || status == 204;
         let mut head = format!("HTTP/1.1 {status} Said\r\n");
         for (name, value) in &self.headers {
             head += &format!("{name}: {value}\r\n");
         }
-        if let Some((parts, first)) = part {
-            let claimed = if matches!(parts, Parts::Shifted) { first + 1 } else { first };
+        if matches!(status, 206 | 416) && self.status == 200 {
+            let claimed = if matches!(self.parts, Some(Parts::Shifted)) { begin + 1 } else { begin };
             let (last, len) = (self.body.len() - 1, self.body.len());
             head += &format!("Content-Range: bytes {claimed}-{last}/{len}\r\n");
         }
