@@ -11,6 +11,7 @@ mod explained;
 mod faults;
 mod following;
 mod jruby;
+mod model;
 mod names;
 mod policy;
 mod protocols;

@@ -1,0 +1,122 @@
+//! A client that keeps what it has as Bundler does (`CompactIndexClient`): it asks for the continuation of its `/versions`, verifies what
+//! comes, and asks for the `/info` of a gem where the MD5 that is said of it is not that of its file.
+
+use super::pool::NAMES;
+use crate::world::Answer;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use format::gem::info::md5_hex;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, HashMap};
+
+/// A file that a client keeps, and its tag.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    pub(super) bytes: Vec<u8>,
+    pub(super) etag: String,
+}
+
+/// The files of a client.
+#[derive(Debug, Default)]
+pub(super) struct Bundler {
+    pub(super) versions: Option<Kept>,
+    pub(super) infos: HashMap<usize, Kept>,
+}
+
+/// What the lines of `/versions` come to for one gem.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(super) struct Sum {
+    pub(super) tokens: Vec<String>,
+    pub(super) md5: String,
+}
+
+impl Kept {
+    /// What is asked with where this is kept.
+    pub(super) fn conditions(kept: Option<&Self>) -> Vec<(&'static str, String)> {
+        let Some(Self { bytes, etag }) = kept else { return Vec::new() };
+        vec![("Range", format!("bytes={}-", bytes.len() - 1)), ("If-None-Match", etag.clone())]
+    }
+
+    /// The file after an answer of success.
+    #[track_caller]
+    pub(super) fn after(kept: Option<&Self>, answer: &Answer) -> Self {
+        let bytes = match answer.status {
+            200 => answer.body.clone(),
+            206 => {
+                let kept = kept.unwrap();
+                let first = kept.bytes.len() - 1;
+                let said = answer.header("content-range").unwrap();
+                assert!(said.starts_with(&format!("bytes {first}-")), "{said}");
+                assert_eq!(answer.body.first(), kept.bytes.last(), "a part that does not continue what is there");
+                [&kept.bytes[..first], &answer.body].concat()
+            }
+            304 => {
+                let kept = kept.unwrap().clone();
+                assert!(answer.header("etag").is_none_or(|etag| etag == kept.etag), "unchanged, with another tag");
+                return kept;
+            }
+            other => panic!("{other} is no success"),
+        };
+        let etag = answer.header("etag").unwrap().to_owned();
+        assert_eq!(etag.trim_matches('"'), md5_hex(&bytes), "{}", String::from_utf8_lossy(&bytes));
+        let digest = format!("sha-256=:{}:", STANDARD.encode(Sha256::digest(&bytes)));
+        assert_eq!(answer.header("repr-digest"), Some(&*digest), "a part that does not come to what is announced");
+        Self { bytes, etag }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        std::str::from_utf8(&self.bytes).unwrap()
+    }
+}
+
+/// Reads `/versions` as Bundler does; a version that is said twice would be there twice.
+#[track_caller]
+pub(super) fn sums(text: &str) -> BTreeMap<String, Sum> {
+    let (head, lines) = text.split_once("---\n").unwrap();
+    assert!(head.starts_with("created_at: ") && text.ends_with('\n'), "{text}");
+    let mut all: BTreeMap<String, Sum> = BTreeMap::new();
+    for line in lines.lines() {
+        let [name, changes, md5] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("a line of {line:?}") };
+        assert!(!name.is_empty() && !changes.is_empty() && !md5.is_empty(), "a line of {line:?}");
+        let sum = all.entry(name.to_owned()).or_default();
+        md5.clone_into(&mut sum.md5);
+        for change in changes.split(',') {
+            match change.strip_prefix('-') {
+                Some(gone) => sum.tokens.retain(|token| token != gone),
+                None => {
+                    assert!(!sum.tokens.iter().any(|token| token == change), "{line:?} says what is there\n{text}");
+                    sum.tokens.push(change.to_owned());
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The lines of `/info`.
+#[track_caller]
+pub(super) fn lines(text: &str) -> Vec<&str> {
+    let lines = text.strip_prefix("---\n").unwrap();
+    assert!(lines.is_empty() || lines.ends_with('\n'), "{text:?} ends within a line");
+    lines.lines().collect()
+}
+
+/// The version of a line, and its checksum.
+#[track_caller]
+pub(super) fn version(line: &str) -> (&str, &str) {
+    let (token, rest) = line.split_once(' ').unwrap();
+    (token, &rest.split_once("checksum:").unwrap().1[..64])
+}
+
+impl Bundler {
+    /// What it knows of a gem by its `/versions`; `None`: it is not listed.
+    pub(super) fn said(&self, name: usize) -> Option<Sum> {
+        sums(self.versions.as_ref()?.text()).remove(NAMES[name])
+    }
+
+    /// Whether it asks for the `/info` of a gem.
+    pub(super) fn asks_for(&self, name: usize) -> bool {
+        let Some(said) = self.said(name) else { return false };
+        self.infos.get(&name).is_none_or(|kept| md5_hex(&kept.bytes) != said.md5)
+    }
+}

@@ -1,0 +1,53 @@
+//! The gems that the upstream may have: real packages, made once.
+
+use crate::world::{Gem, hex};
+use sha2::{Digest, Sha256};
+use std::sync::OnceLock;
+
+/// Some full names can be read in two ways.
+pub(super) const NAMES: [&str; 5] = ["lamp", "lamp-2", "oil", "oil-can", "Wick_"];
+pub(super) const TOKENS: [&str; 5] = ["1.0", "1.1", "2.0.pre", "1.1-java", "2.0"];
+/// So many packages are made of each version: private upstreams replace them.
+const EDITIONS: usize = 3;
+
+pub(super) struct Package {
+    pub(super) bytes: Vec<u8>,
+    pub(super) sha256: String,
+}
+
+/// The package of a version, in its so-and-so-many-th edition.
+pub(super) fn package(name: usize, token: usize, edition: usize) -> &'static Package {
+    static POOL: OnceLock<Vec<Package>> = OnceLock::new();
+    let pool = POOL.get_or_init(|| {
+        let all = (0..NAMES.len() * TOKENS.len() * EDITIONS).map(|at| {
+            let (name, token, edition) = (at / EDITIONS / TOKENS.len(), at / EDITIONS % TOKENS.len(), at % EDITIONS);
+            let (number, platform) = TOKENS[token].split_once('-').unwrap_or((TOKENS[token], "ruby"));
+            let gem = Gem::new(NAMES[name], number).platform(platform).payload(format!("edition {edition}").as_bytes());
+            let bytes = if needs_oil(name, token) { gem.needs("oil", "~> 1.0") } else { gem }.bytes();
+            Package { sha256: hex(&Sha256::digest(&bytes)), bytes }
+        });
+        all.collect()
+    });
+    &pool[(name * TOKENS.len() + token) * EDITIONS + edition % EDITIONS]
+}
+
+fn needs_oil(name: usize, token: usize) -> bool {
+    name == 0 && token % 2 == 1
+}
+
+/// The line of `/info` of a version. Some tell a date, whether it is true or not.
+pub(super) fn line(name: usize, token: usize, edition: usize) -> String {
+    let needs = if needs_oil(name, token) { "oil:~> 1.0" } else { "" };
+    let more = [",ruby:>= 2.5", "", ",created_at:2026-10-01T00:00:00Z"][token % 3];
+    format!("{} {needs}|checksum:{}{more}", TOKENS[token], package(name, token, edition).sha256)
+}
+
+/// The name of a package, without its ending.
+pub(super) fn full_name(name: usize, token: usize) -> String {
+    format!("{}-{}", NAMES[name], TOKENS[token])
+}
+
+/// Which of the names this is.
+pub(super) fn name_of(name: &str) -> usize {
+    NAMES.iter().position(|one| *one == name).unwrap_or_else(|| panic!("nobody has a gem {name:?}"))
+}
