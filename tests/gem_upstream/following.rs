@@ -241,6 +241,33 @@ fn what_is_held_back_is_told_and_an_operator_may_accept_it() {
 }
 
 #[test]
+fn an_index_gains_no_more_within_a_day_than_is_allowed() {
+    let stand = Stand::with(&[("DAYLIGHT_UPSTREAM_FIRST_SEEN_BYTES", "65536")]);
+    let mut text = State::first().versions;
+    stand.upstream.says("/versions", good(&text).parts(Parts::Right));
+    assert_eq!(stand.get("versions").expect(200).text(), text);
+    let more = |from: u32| (from..from + 1_000).map(|n| format!("oil 1.{n} {:032x}\n", n)).collect::<String>();
+    text += &more(0);
+    stand.upstream.says("/versions", good(&text).parts(Parts::Right));
+    stand.at("12:02:00");
+    assert_eq!(stand.get("versions").expect(200).text(), text);
+    let whole = text.clone() + &more(1_000);
+    stand.upstream.says("/versions", good(&whole).parts(Parts::Right));
+    for time in ["12:04:00", "23:59:00"] {
+        stand.at(time);
+        let answer = stand.get("versions").expect(200);
+        assert_eq!(
+            (answer.text(), answer.header("daylight-stale")),
+            (text.as_str(), Some("upstream_invalid")),
+            "{time}"
+        );
+    }
+    super::set_time(&stand.world, "2026-11-03T12:03:00Z");
+    let answer = stand.get("versions").expect(200);
+    assert_eq!((answer.text(), answer.header("daylight-stale")), (whole.as_str(), None));
+}
+
+#[test]
 fn a_restart_asks_for_what_the_upstream_has_more() {
     let mut scene = Scene::at_any_time();
     let admin = scene.upstream.admin();

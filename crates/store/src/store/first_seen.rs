@@ -27,6 +27,11 @@ impl Store {
         self.read(Lane::Single, event, rows).await
     }
 
+    /// The budget of each repository, in bytes.
+    pub fn first_seen_max_bytes(&self) -> u64 {
+        self.first_seen.bound().capacity()
+    }
+
     /// Whether the budget of a repository admits a row with so many bytes of JSON. A refusal is counted. `was_full`: the budget was used up
     /// before, so it must have some more free space.
     pub fn admits_first_seen(&self, id: RepositoryId, unit: &str, seen_bytes: usize, was_full: bool) -> bool {

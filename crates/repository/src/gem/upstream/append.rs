@@ -47,6 +47,7 @@ impl Follow {
             return Ok(());
         }
         let lines = String::from_utf8(difference.lines).map_err(|_| invalid("it is not text"))?;
+        self.admit(lines.len())?;
         let names: Vec<String> = difference.changes.into_iter().map(|change| change.name).collect();
         let last = followed.read(origin, |known| known.last).unwrap_or(Seq(0));
         let written = rows::write(&self.remote, &lines, from, false, last, event).await;

@@ -150,6 +150,11 @@ impl Listing {
         (by_then > 0).then(|| self.seen.get(by_then).map_or_else(|| self.log.text().len(), |(from, _)| *from))
     }
 
+    /// How many bytes of lines were seen first after a moment, beside the first body.
+    pub(crate) fn grown_since(&self, moment: Millis) -> usize {
+        self.log.text().len() - self.end(moment).unwrap_or_default().max(self.first)
+    }
+
     /// When anything was seen first.
     pub(crate) fn since(&self) -> Option<Millis> {
         self.seen.first().map(|(_, at)| *at)
@@ -325,6 +330,8 @@ mod tests {
         let mut young = Listing::default();
         young.add(&format!("created_at: 2026-11-01T00:00:00Z\n---\na 1 {MD5}\nb 2 {MD5}\n"), start, true).unwrap();
         assert_eq!(young.gem("a").unwrap().versions, [version("1", start, true, false)]);
+        let grown = |moment: Millis| listing.grown_since(moment);
+        assert_eq!((grown(Millis(0)), grown(start), grown(later)), (44 - 4, 44 - 4, 0));
         // As of a moment.
         assert_eq!((listing.end(Millis(start.0 - 1)), listing.since()), (None, Some(start)));
         let end = listing.end(Millis(later.0 - 1)).unwrap();

@@ -1,7 +1,7 @@
 //! A remote repository of gems: its upstream's `/versions` is followed, and everything else is answered by what that says.
 //!
 //! In reading order: [`look`] says when the upstream's `/versions` is looked at, and [`follow`] does it: [`ask`] asks, [`body`] reads what
-//! comes, [`compare`] says what is new in it, and [`append`] adds that, unless it is held back until somebody
+//! comes, [`compare`] says what is new in it, and [`append`] adds that as far as [`growth`] lets it, unless it is held back until somebody
 //! [accepts](accept) it. [`rows`] keeps it in the journal, [`index`] in memory, and
 //! [`listing`] says what its lines come to. [`answer`] answers questions: [`info`] (with [`doubts`]) and [`download`] with files of the
 //! upstream, which the index proves. No name that the index does not list is ever asked for upstream.
@@ -27,6 +27,7 @@ pub(crate) mod fetch_ahead;
 pub(crate) mod follow;
 pub(crate) mod forbidden;
 pub(crate) mod gemspec;
+pub(crate) mod growth;
 pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod info_rows;

@@ -1,0 +1,33 @@
+//! How much the log of an upstream may grow. Each line stays in the journal, so an upstream that says something else of every gem at each look
+//! must not fill the disk, or make a log that is too long to be read.
+
+use crate::error::Error;
+use crate::gem::upstream::follow::Follow;
+use crate::gem::upstream::looked::invalid;
+use telemetry::Millis;
+
+const DAY_MS: i64 = 86_400_000;
+/// The most bytes of a log, which is in memory.
+const LOG_BYTES: usize = 1 << 30;
+
+impl Follow {
+    /// Refuses so many bytes of lines if the log would be too long with them, or would gain more within a day than is allowed.
+    pub(crate) fn admit(&self, bytes: usize) -> Result<(), Error> {
+        let (since, allowed) = (Millis(self.now().0 - DAY_MS), self.remote.remotes.store.first_seen_max_bytes());
+        let grown = self.index().read(self.remote.repository.origin, |known| {
+            (known.listing.log().text().len(), known.listing.grown_since(since))
+        });
+        let (len, grown) = grown.unwrap_or_default();
+        if len + bytes > LOG_BYTES {
+            return Err(invalid(&format!("what it ever said would have more than {LOG_BYTES} bytes")).into());
+        }
+        if (grown + bytes) as u64 > allowed {
+            let text = format!(
+                "{bytes} bytes of lines are new in it after {grown} bytes within a day, and {allowed} are allowed; \
+                 hint: raise `upstream.first_seen_bytes` if the upstream is right"
+            );
+            return Err(invalid(&text).into());
+        }
+        Ok(())
+    }
+}
