@@ -64,6 +64,10 @@ const WAYS: &[Way] = &[
         let etag = format!("\"{}\"", md5_hex(state.versions.as_bytes()));
         versions(upstream, Says::bytes(State::first().versions).header("ETag", &etag));
     }),
+    Way("ends too early, at the end of a line, and has no digest", INDEX, |upstream, _| {
+        let text = State::first().versions;
+        versions(upstream, Says::bytes(&text[..text.find("lamp").unwrap()]));
+    }),
     Way("closes before the end", INDEX, |upstream, state| versions(upstream, good(&state.versions).cut_after(99))),
     Way("blank lines and lines that nobody can read", INDEX, |upstream, state| {
         let text = state.versions.replace("lamp 2.0.0", "\n\nbad line of no use\nlamp 2.0.0");

@@ -1,8 +1,11 @@
 //! The lines that a log must gain so that it says the same as another file. A log only ever grows, whatever its upstream does to
 //! its own file: inserts a line, corrects one, or writes all of it again.
 
+use super::entry::Entry;
+use super::refusal::Refusal;
 use super::said::{Said, Sum, line};
 use super::versions::{Versions, name_of};
+use super::{LINE_BYTES, NAME_BYTES};
 use std::borrow::Cow;
 
 /// A name of which something else is said now.
@@ -29,6 +32,8 @@ pub struct Difference {
     pub names: usize,
     /// How many of them would vanish.
     pub vanished: usize,
+    /// How many names go back to what the log said of them earlier, or vanish.
+    pub earlier: usize,
 }
 
 impl Difference {
@@ -36,6 +41,11 @@ impl Difference {
     pub fn is_mass_removal(&self) -> bool {
         const NAMES: usize = 1_000;
         self.vanished > 1 && (self.vanished >= NAMES || self.vanished * 100 > self.names)
+    }
+
+    /// Whether the file says nothing new, and of some names what was said of them earlier: it is an earlier file, or one that is cut.
+    pub fn is_earlier_file(&self) -> bool {
+        self.earlier > 0 && self.earlier == self.changes.len()
     }
 
     /// Records what is said of a name now, and the line for it.
@@ -48,21 +58,39 @@ impl Difference {
     }
 }
 
-/// What `log` gains from lines that its upstream's file gained, as they are. `None` if they cannot be relayed so, because one is
-/// held back or unreadable: then [`difference`] with the whole file is needed. So it is where the file [held](Versions::held) a
-/// line back before.
+/// What a log begins with: the lines of a file that can be relayed as they are, and what else it says.
+pub fn begin(file: &Versions) -> Result<Vec<u8>, Refusal> {
+    let mut lines = file.relayed().concat();
+    if !file.is_separable() {
+        let mut log = Versions::new();
+        log.push(lines.clone().into())?;
+        lines.extend(difference(&log, file, |_, _| false).lines);
+    }
+    Ok(lines)
+}
+
+/// What `log` gains from lines that its upstream's file gained, as they are. Those that are held back or unreadable are left out. `None`
+/// if the others do not say the same then, or are more than is read of a name: then [`difference`] with the whole file is needed. So it is
+/// where the file [held](Versions::held) a line back before that is continued.
 pub fn append(log: &Versions, appended: &Versions) -> Option<Difference> {
-    if !appended.is_clean() {
+    if !appended.is_separable() {
         return None;
     }
     let mut difference = Difference { names: log.names(), ..Difference::default() };
     for lines in appended.each() {
         let Some(name) = name_of(&lines) else { continue };
+        if Sum::of(&lines).is_none() {
+            // All of them are held back.
+            continue;
+        }
         let before = log.lines_of(name);
         let after: Vec<Cow<'_, [u8]>> = before.iter().chain(&lines).cloned().collect();
+        if bytes(&after) > NAME_BYTES {
+            return None;
+        }
         difference.add(name, &Sum::of(&before).unwrap_or_default(), &Sum::of(&after)?);
     }
-    difference.lines = appended.text().pieces().concat();
+    difference.lines = appended.relayed().concat();
     Some(difference)
 }
 
@@ -84,24 +112,37 @@ pub fn difference(log: &Versions, file: &Versions, wrong: impl Fn(&str, &str) ->
         if !before.md5.is_empty() && wrong(name, after.md5) {
             after.md5 = before.md5;
         }
-        difference.take(name, &before, &after);
+        let earlier = before.md5 != after.md5 && says(&logged, after.md5);
+        difference.take(name, &logged, &before, &after, earlier);
     }
     let nothing = Said::nothing_md5();
     for lines in log.each() {
         let Some(name) = name_of(&lines).filter(|name| !file.has_line_of(name)) else { continue };
         if let Some(before) = Sum::of(&lines) {
-            difference.take(name, &before, &Sum { md5: &nothing, ..Sum::default() });
+            difference.take(name, &lines, &before, &Sum { md5: &nothing, ..Sum::default() }, true);
         }
     }
     difference
 }
 
 impl Difference {
-    fn take(&mut self, name: &str, before: &Sum<'_>, after: &Sum<'_>) {
-        if let Some(line) = line(name, before, after) {
+    /// Takes what changed of a name. Where the line would be longer than is read, the name stays as it was.
+    fn take(&mut self, name: &str, logged: &[Cow<'_, [u8]>], before: &Sum<'_>, after: &Sum<'_>, earlier: bool) {
+        let Some(line) = line(name, before, after) else { return };
+        if line.len() <= LINE_BYTES && bytes(logged) + line.len() <= NAME_BYTES {
             self.lines.extend_from_slice(line.as_bytes());
             self.lines.push(b'\n');
+            self.earlier += usize::from(earlier);
             self.add(name, before, after);
         }
     }
+}
+
+/// Whether one of the lines has this MD5.
+fn says(lines: &[Cow<'_, [u8]>], md5: &str) -> bool {
+    lines.iter().any(|line| Entry::read(line).is_some_and(|entry| entry.md5 == Some(md5)))
+}
+
+fn bytes(lines: &[Cow<'_, [u8]>]) -> usize {
+    lines.iter().map(|line| line.len()).sum()
 }

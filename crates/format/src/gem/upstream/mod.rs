@@ -24,7 +24,7 @@ mod text;
 mod versions;
 
 pub use checksum::Checksum;
-pub use difference::{Change, Difference, append, difference};
+pub use difference::{Change, Difference, append, begin, difference};
 pub use digests::Verified;
 pub use info::{Info, Line};
 pub use kept::Kept;

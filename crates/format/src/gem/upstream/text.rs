@@ -51,6 +51,16 @@ impl Text {
         }
     }
 
+    /// The pieces between two offsets, shared with it.
+    pub fn range(&self, from: usize, to: usize) -> impl Iterator<Item = Bytes> {
+        let to = to.min(self.len);
+        let from = from.min(to);
+        let pieces = self.pieces.iter().zip(&self.starts).skip(self.piece(from));
+        pieces.take_while(move |(_, start)| **start < to).map(move |(piece, start)| {
+            piece.slice(from.saturating_sub(*start).min(piece.len())..(to - start).min(piece.len()))
+        })
+    }
+
     /// The bytes between two offsets, which are only copied if they are in several pieces.
     pub(super) fn bytes(&self, from: usize, to: usize) -> Cow<'_, [u8]> {
         let to = to.min(self.len);
@@ -110,6 +120,10 @@ mod tests {
             }
             assert_eq!((at, lines), (whole.len(), 40_000));
             assert!(*text.bytes(3, 300_000) == whole[3..300_000]);
+            for (from, to) in [(0, 0), (3, 300_000), (65_536, 65_537), (7, whole.len() + 1), (9, 4)] {
+                let shared = text.range(from, to).collect::<Vec<_>>().concat();
+                assert!(shared == whole[from.min(to)..to.min(whole.len())], "{from} to {to}");
+            }
         }
         assert_eq!(Text::default().newline(0), None);
     }

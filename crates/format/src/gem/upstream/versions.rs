@@ -23,15 +23,17 @@ pub struct Versions {
     sought: usize,
     unreadable: u64,
     zeros: u64,
-    /// Whether all lines can be relayed as they are.
-    clean: bool,
+    /// Where lines begin and end that cannot be relayed as they are. Neighbours are one.
+    left_out: Vec<(u32, u32)>,
+    /// Whether the others say the same without them.
+    separable: bool,
     held: BTreeSet<String>,
 }
 
 impl Versions {
     /// A file that begins with its header.
     pub fn new() -> Self {
-        Self { clean: true, ..Self::default() }
+        Self { separable: true, ..Self::default() }
     }
 
     /// Lines without a header: what was appended to a file.
@@ -64,21 +66,26 @@ impl Versions {
             return;
         }
         let entry = if line.len() > LINE_BYTES { None } else { Entry::read(&line) };
-        self.clean &= entry.is_some_and(|entry| entry.md5.is_some()) && !line.ends_with(b"\r");
+        let complete = entry.is_some_and(|entry| entry.md5.is_some());
+        if !complete || line.ends_with(b"\r") {
+            leave_out(&mut self.left_out, at, end + 1);
+            self.separable &= !complete;
+        }
         let Some(entry) = entry else {
             self.unreadable += u64::from(!line.trim_ascii().is_empty());
             return;
         };
         if !self.table.add(entry.name, at as u32, line.len(), |other| is_of(&self.text, other, entry.name)) {
             self.unreadable += 1;
-            self.clean = false;
+            leave_out(&mut self.left_out, at, end + 1);
             return;
         }
         self.zeros += u64::from(entry.versions == "0");
         if entry.md5.is_none() {
             self.held.insert(entry.name.to_owned());
-        } else if !self.held.is_empty() {
-            self.held.remove(entry.name);
+        } else if !self.held.is_empty() && self.held.remove(entry.name) {
+            // The earlier line counts from now on.
+            self.separable = false;
         }
     }
 
@@ -200,7 +207,24 @@ impl Versions {
 
     /// Whether every line can be relayed as it is, so that a log may begin with this text.
     pub fn is_clean(&self) -> bool {
-        self.clean && self.read == self.text.len()
+        self.relayable() == Some(self.text.len())
+    }
+
+    /// How long its beginning is that can be relayed as it is, of whole lines; `None`: a line of it cannot be.
+    pub fn relayable(&self) -> Option<usize> {
+        self.left_out.is_empty().then_some(self.read)
+    }
+
+    /// What can be relayed as it is: its header and its lines without those that are unreadable, or without an MD5.
+    pub fn relayed(&self) -> Vec<Bytes> {
+        let ends = self.left_out.iter().map(|(begin, _)| *begin as usize).chain([self.read]);
+        let begins = [0].into_iter().chain(self.left_out.iter().map(|(_, end)| *end as usize));
+        begins.zip(ends).flat_map(|(begin, end)| self.text.range(begin, end)).collect()
+    }
+
+    /// Whether that says the same. It does not where a line without an MD5 got one by a later line of its name.
+    pub fn is_separable(&self) -> bool {
+        self.separable && self.read == self.text.len()
     }
 
     /// Bytes of memory beside the text.
@@ -242,6 +266,15 @@ fn offset_of(offsets: &[usize], line: usize) -> usize {
 pub(super) fn name_of<'a>(lines: &'a [Cow<'_, [u8]>]) -> Option<&'a str> {
     let line: &[u8] = lines.first()?;
     std::str::from_utf8(line.split(|byte| *byte == b' ').next()?).ok()
+}
+
+/// Notes that the bytes between two offsets are left out. Offsets only rise.
+fn leave_out(left_out: &mut Vec<(u32, u32)>, begin: usize, end: usize) {
+    let (begin, end) = (begin as u32, end as u32);
+    match left_out.last_mut() {
+        Some((_, last)) if *last >= begin => *last = end,
+        _ => left_out.push((begin, end)),
+    }
 }
 
 /// Whether the line at an offset is of that name.

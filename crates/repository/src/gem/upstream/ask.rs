@@ -59,7 +59,7 @@ impl Follow {
                     // The same file twice with an ETag that is not its MD5: its ETags are none.
                     file.opaque_etags |= doubted.is_some();
                     let now_kept = UpstreamFile { kept: Some(seen.kept.clone()), etag, ..file.clone() };
-                    match self.compare(seen.outcome, text, is_whole, now_kept, event).await? {
+                    match self.compare(&seen, text, is_whole, now_kept, event).await? {
                         Some(looked) => return Ok(looked),
                         // A line of the continuation cannot be relayed as it is.
                         None => whole = true,

@@ -4,7 +4,6 @@ use crate::gem::upstream::index::UpstreamFile;
 use crate::upstream::failure::Failure;
 use crate::upstream::trouble::Trouble;
 use client::{Arriving, Conditions};
-use format::gem;
 use format::gem::upstream::{Begun, Kept, Look, Refusal, Response, Seen, Versions};
 use telemetry::{Event, Millis, Op, Reason};
 
@@ -92,9 +91,4 @@ pub(crate) async fn read(
         Err(refusal) => return Ok(Err(refusal)),
     };
     Ok(Ok(Body::Read { seen, text, is_whole }))
-}
-
-/// A file that says what `file` says, in lines that clients can read.
-pub(crate) fn rendered(file: &Versions, now: Millis) -> Vec<u8> {
-    gem::versions::render(now.seconds(), file.sums())
 }

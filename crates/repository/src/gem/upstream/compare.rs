@@ -1,12 +1,11 @@
 //! What our log gains of a file of the upstream: lines as they came, or lines that say the same.
 
 use crate::error::Error;
-use crate::gem::upstream::body;
 use crate::gem::upstream::follow::Follow;
-use crate::gem::upstream::index::{HeldBack, UpstreamFile};
-use crate::gem::upstream::looked::Looked;
+use crate::gem::upstream::index::{HeldBack, Known, UpstreamFile};
+use crate::gem::upstream::looked::{Looked, invalid};
 use crate::gem::upstream::rows::Lines;
-use format::gem::upstream::{Outcome, Versions, append, difference};
+use format::gem::upstream::{Kept, Outcome, Seen, Verified, Versions, append, begin, difference};
 use store::Lane;
 use telemetry::{Event, Op};
 
@@ -14,7 +13,7 @@ impl Follow {
     /// What our log gains of what came. `None`: that cannot be told without the whole file.
     pub(crate) async fn compare(
         &self,
-        outcome: Outcome,
+        seen: &Seen,
         text: Box<Versions>,
         is_whole: bool,
         mut file: UpstreamFile,
@@ -23,14 +22,16 @@ impl Follow {
         let (origin, shared) = (self.remote.repository.origin, self.remote.repository.shared.clone());
         let now = self.remote.now();
         if shared.followed.read(origin, |_| ()).is_none() {
-            let (relayed, names) = (text.is_clean(), text.held());
-            let text = if relayed { text.text().pieces().concat() } else { body::rendered(&text, now) };
-            file.held = names.clone();
-            let from = if relayed { Lines::Relayed } else { Lines::Made };
+            file.held = text.held().clone();
+            let from = if text.is_clean() { Lines::Relayed } else { Lines::Made };
+            let lines = move |(): &mut ()| begin(&text);
+            let text = self.context.workers.run(Lane::Index, Op::IndexRender, event, lines).await?;
+            let text = text.map_err(|refusal| invalid(&refusal.to_string()))?;
             return Ok(Some(Looked::First { text, from, file }));
         }
-        let held = shared.followed.read(origin, |known| known.held_back).flatten();
-        if outcome == Outcome::Unchanged && held.is_none() {
+        let known = |known: &Known| (known.held_back, known.file.kept.as_ref().map(Kept::len));
+        let (held, kept) = shared.followed.read(origin, known).unwrap_or_default();
+        if seen.outcome == Outcome::Unchanged && held.is_none() {
             return Ok(Some(Looked::Unchanged(file)));
         }
         // The log lacks lines that are held back, so what continues them does not continue the log.
@@ -38,12 +39,14 @@ impl Follow {
             return Ok(None);
         }
         if is_whole {
-            file.held = text.held().clone();
+            file.held.clear();
         }
+        file.held.extend(text.held().iter().cloned());
         let compare = move |(): &mut ()| {
             shared.followed.read(origin, |known| {
+                let from = if text.is_clean() { Lines::Relayed } else { Lines::Made };
                 if !is_whole {
-                    return append(known.listing.log(), &text).map(|difference| (difference, Lines::Relayed));
+                    return append(known.listing.log(), &text).map(|difference| (difference, from));
                 }
                 let wrong = |name: &str, md5: &str| known.is_wrong(name, md5);
                 Some((difference(known.listing.log(), &text, wrong), Lines::Made))
@@ -51,8 +54,11 @@ impl Follow {
         };
         let compared = self.context.workers.run(Lane::Index, Op::IndexRender, event, compare).await?;
         let Some((difference, from)) = compared.flatten() else { return Ok(None) };
-        if difference.is_mass_removal() {
-            let names = difference.vanished;
+        // Where no digest tells, a file that was cut at the end of a line looks like one that went back.
+        let shorter = kept.is_some_and(|kept| seen.kept.len() < kept);
+        let cut = shorter && seen.verified == Verified::Unverified && difference.is_earlier_file();
+        if cut || difference.is_mass_removal() {
+            let names = if cut { difference.earlier } else { difference.vanished };
             if !held.is_some_and(|held| held.covers(names, now)) {
                 let held = HeldBack { since: held.map_or(now, |held| held.since), names, accepted: false };
                 return Ok(Some(Looked::HeldBack(Some(held), file)));

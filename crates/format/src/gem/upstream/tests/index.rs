@@ -1,7 +1,7 @@
 //! What lines come to, how a log follows a file that is not only appended to, and which gem a file name means.
 
 use super::super::full_name::{Candidate, candidates, content_address};
-use super::super::{Difference, LINE_BYTES, NAME_BYTES, Refusal, Said, Versions, append, difference};
+use super::super::{Difference, LINE_BYTES, NAME_BYTES, Refusal, Said, Versions, append, begin, difference};
 use super::{MD5, OTHER, body, versions};
 use bytes::Bytes;
 
@@ -116,11 +116,53 @@ fn appended_lines_are_relayed_as_they_came_and_tell_whom_they_touch() {
     assert!(b.name == "b" && b.gone == ["1"] && b.new.is_empty() && b.vanished);
     assert!(a.name == "a" && a.gone == ["1"] && a.new == ["2", "3"] && !a.vanished);
     assert_eq!((gained.names, gained.vanished), (2, 1));
-    for odd in ["a 4 \n", "\n", "<p>\n", "a 4 z\r\n", "a 4 z"] {
+    let append = |text: &str| {
         let mut appended = Versions::appended();
-        appended.push(odd.into()).unwrap();
-        assert_eq!(append(&log, &appended), None, "{odd:?}");
+        appended.push(text.to_owned().into()).unwrap();
+        append(&log, &appended)
+    };
+    for odd in ["a 4 z\r\n", "a 4 z", "a 4 \na 5 z\n"] {
+        assert_eq!(append(odd), None, "{odd:?}");
     }
+    // Lines that say nothing, or nothing yet, are left out, and the others relayed.
+    for odd in ["a 4 \n", "\n", "<p>\n", "c 1\n"] {
+        assert_eq!(append(odd), Some(Difference { names: 2, ..Difference::default() }), "{odd:?}");
+        let gained = append(&format!("\n\n{odd}b 2 z\n{odd}\n")).unwrap();
+        assert_eq!((&*gained.lines, gained.changes.len()), (&b"b 2 z\n"[..], 1), "{odd:?}");
+    }
+}
+
+#[test]
+fn what_of_a_file_can_be_relayed_is_its_other_lines_byte_for_byte() {
+    let index = versions(&["", "a 1 x", "<p>", " ", "b 1 ", "a 2 y", "c 1 z", ""]);
+    assert_eq!((index.relayable(), index.is_separable()), (None, true));
+    assert!(index.relayed().concat() == body(&["a 1 x", "a 2 y", "c 1 z"]));
+    assert!(begin(&index).unwrap() == body(&["a 1 x", "a 2 y", "c 1 z"]));
+    let index = versions(&["a 1 x", "a 2 ", "b 1 x\r", "a 3 y"]);
+    assert!(index.relayed().concat() == body(&["a 1 x", "a 3 y"]));
+    assert!(!index.is_separable(), "the second version counts, but its line cannot be relayed");
+    assert!(begin(&index).unwrap() == body(&["a 1 x", "a 3 y", "b 1 x", "a 2 y"]));
+    let index = versions(&["a 1 x"]);
+    assert!(index.relayed().concat() == body(&["a 1 x"]) && index.relayable() == Some(index.text().len()));
+}
+
+#[test]
+fn a_file_that_is_cut_or_older_says_only_what_was_said_earlier() {
+    let log = versions(&["a 1 x", "b 1 x", "a 2 y", "b -1 y", "c 1 z"]);
+    let is_earlier = |file: &[&str]| difference(&log, &versions(file), |_, _| false).is_earlier_file();
+    let lines = ["a 1 x", "b 1 x", "a 2 y", "b -1 y", "c 1 z"];
+    assert!((0..lines.len()).all(|end| is_earlier(&lines[..end])) && !is_earlier(&lines));
+    assert!(!is_earlier(&["a 1,2 y", "b -1 y", "c 1 z"]), "begun anew");
+    assert!(!is_earlier(&["a 1,2 y", "b -1 y", "d 1 z"]), "something is new");
+    assert!(!is_earlier(&["a 1 w", "b -1 y", "c 1 z"]), "a version was withdrawn");
+}
+
+#[test]
+fn a_change_that_no_line_can_say_leaves_the_name_as_it_was() {
+    let many = |first: usize| (first..first + 20_000).map(|n| format!("1.0.0.{n:020}")).collect::<Vec<_>>().join(",");
+    let log = versions(&[&format!("a {} x", many(0)), "b 1 x"]);
+    let gained = difference(&log, &versions(&[&format!("a {} y", many(50_000)), "b 2 x"]), |_, _| false);
+    assert_eq!((&*gained.lines, gained.changes.len()), (&b"b -1,2 x\n"[..], 1));
 }
 
 #[test]
