@@ -9,6 +9,7 @@ mod complaints;
 mod disagreements;
 mod explained;
 mod faults;
+mod first_body;
 mod following;
 mod jruby;
 mod model;

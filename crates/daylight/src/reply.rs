@@ -12,7 +12,7 @@ use front::conditional::Checkpoints;
 use front::{Body, Ranges, Reply, Request, Rope, takes_gzip};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
-use repository::{Ask, Content, Found, GemFound, Index, Packed, Source, TreeFound};
+use repository::{ArrivingIndex, Ask, Content, Found, GemFound, Index, Packed, Source, TreeFound};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 use telemetry::Millis;
@@ -51,6 +51,7 @@ fn of_gems(found: GemFound, private: bool, request: &Request) -> Reply {
     match found {
         GemFound::Said(said) => text(said),
         GemFound::Index(made) => index(made, private, request),
+        GemFound::Arriving(index) => arriving(index, private),
         GemFound::Packed(file) => packed(file, private),
         GemFound::Document(made, form) => {
             let mut reply = index(made, private, request);
@@ -107,6 +108,23 @@ fn index(index: Index, private: bool, request: &Request) -> Reply {
     }
     reply.ranges = Ranges::Prefix(Checkpoints::new(index.states));
     reply.body(body(gzip.unwrap_or(index.pieces)))
+}
+
+/// An index that still arrives. Its digests are verified before its last bytes are sent, and else the reply breaks off. It is sent whole,
+/// whatever part was asked for.
+fn arriving(index: ArrivingIndex, private: bool) -> Reply {
+    let mut reply = Reply::new(StatusCode::OK);
+    let headers = &mut reply.headers;
+    headers.insert(header::CONTENT_TYPE, TEXT);
+    put(headers, header::ETAG, format!("\"{}\"", index.md5));
+    if let Some(sha256) = index.sha256 {
+        let sha256 = STANDARD.encode(sha256);
+        put(headers, REPR_DIGEST, format!("sha-256=:{sha256}:"));
+        put(headers, DIGEST, format!("sha-256={sha256}"));
+    }
+    headers.insert(header::CACHE_CONTROL, asked_again(private));
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    reply.body(growing_body::body(index.growing))
 }
 
 fn body(pieces: Arc<[Bytes]>) -> Body {

@@ -51,6 +51,7 @@ pub use crate::error::{Error, store_reason};
 pub use crate::format::Format;
 pub use crate::found::Found;
 pub use crate::gem::account::{Account, AccountVerb, scope_of_key};
+pub use crate::gem::found::ArrivingIndex;
 pub use crate::gem::indexes::specs::Packed;
 pub use crate::gem::ownership::Ownership;
 pub use crate::gem::program::{Describe, OwnerChange, Role, What};

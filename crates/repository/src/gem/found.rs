@@ -1,5 +1,6 @@
 //! What a repository of gems answers with.
 
+use crate::content::Growing;
 use crate::gem::indexes::specs::Packed;
 use crate::index::document::Index;
 use bytes::Bytes;
@@ -15,6 +16,8 @@ use telemetry::Millis;
 pub enum Found {
     /// An index, whole.
     Index(Index),
+    /// An index of an upstream that still arrives.
+    Arriving(ArrivingIndex),
     /// A gemspec, compressed as it is.
     Gemspec(Index),
     /// A file of the older index, whole.
@@ -36,6 +39,17 @@ pub enum Found {
     Elsewhere(String),
     /// A change was made; the sentence is for the client's user.
     Said(String),
+}
+
+/// An index of an upstream that still arrives. It only becomes whole if its digests are these.
+#[derive(Debug, Clone)]
+pub struct ArrivingIndex {
+    /// Its bytes, as far as they have come.
+    pub growing: Growing,
+    /// The MD5 that it will have, hexadecimal.
+    pub md5: String,
+    /// The SHA-256 that it will have, where that was announced too.
+    pub sha256: Option<[u8; 32]>,
 }
 
 impl Found {

@@ -22,7 +22,7 @@ use tokio::sync::watch;
 
 /// So many bytes at the end are held back until the digest is known to be right, so that nobody has the whole of a wrong file.
 /// A file that has no more is not sent before.
-const TAIL: u64 = 64 << 10;
+pub(crate) const TAIL: u64 = 64 << 10;
 /// Bytes that are written at a time, where they have arrived.
 const PIECE: usize = 64 << 10;
 /// The largest file that is taken.
@@ -84,8 +84,7 @@ impl<S: Show> Incoming<'_, S> {
         let length = answer.length();
         let mut staged = store.stage(event).await?;
         let file = Arc::new(staged.open()?);
-        let (growth, grown) = watch::channel(Grown::Going(0));
-        let growth = Growth(growth);
+        let (growth, grown) = Growth::new();
         let mut piece = Some(first.freeze());
         let mut show = Some((show, grown));
         while let Some(bytes) = piece {
@@ -115,6 +114,12 @@ impl Download {
 }
 
 impl Growth {
+    /// That of a file of which nothing has come, and what its readers watch.
+    pub(crate) fn new() -> (Self, watch::Receiver<Grown>) {
+        let (growth, grown) = watch::channel(Grown::Going(0));
+        (Self(growth), grown)
+    }
+
     /// The digests are right, so readers may have the rest.
     pub(crate) fn whole(&self, len: u64) {
         self.0.send_replace(Grown::Whole(len));
@@ -125,7 +130,8 @@ impl Growth {
         self.0.receiver_count().saturating_sub(1)
     }
 
-    fn come_to(&self, written: u64, length: Option<u64>) {
+    /// So many bytes have come of a file that is to have `length`.
+    pub(crate) fn come_to(&self, written: u64, length: Option<u64>) {
         let may_be_read = written.min(length.unwrap_or(written).saturating_sub(TAIL));
         self.0.send_replace(Grown::Going(may_be_read));
     }

@@ -6,6 +6,7 @@ use super::checksum::base64;
 use super::kept::Kept;
 use super::refusal::Refusal;
 use super::response::Response;
+use crate::gem::package::hex;
 
 /// By what a file was verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +43,11 @@ impl Digests {
     /// Whether there is any.
     pub(super) fn any(&self) -> bool {
         *self != Self::default()
+    }
+
+    /// The MD5 and the SHA-256 that it is to have.
+    pub(super) fn promised(&self) -> (Option<String>, Option<[u8; 32]>) {
+        (self.digest_md5.or(self.etag).map(|md5| hex(&md5)), self.repr_digest.or(self.digest))
     }
 
     /// Holds the file against all of them. An ETag counts where there is nothing better.

@@ -112,6 +112,11 @@ impl Look {
         matches!(self.part, Part::Whole(_))
     }
 
+    /// The digests of the whole file that the answer promises: its MD5 in hexadecimal, and its SHA-256.
+    pub fn promised(&self) -> (Option<String>, Option<[u8; 32]>) {
+        self.announced.promised()
+    }
+
     /// Takes the next bytes of the body, and gives back those that belong behind what came so far.
     pub fn add<'a>(&mut self, mut bytes: &'a [u8]) -> Result<&'a [u8], Refusal> {
         if self.file.len() + bytes.len() as u64 > VERSIONS_BYTES {

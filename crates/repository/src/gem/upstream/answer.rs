@@ -65,13 +65,18 @@ impl RemoteGems<'_> {
 
     /// `/versions`. Nobody answers it for longer without looking at the upstream's, which is when it is known that somebody asks.
     async fn versions(self, event: &mut Event) -> Result<Found, Error> {
-        self.ready(event).await?;
+        let by_rows = self.local.by_rows();
+        if by_rows || !self.remote.repository.asks {
+            self.ready(event).await?;
+        } else if let Some(arriving) = self.follower().ready_or_arriving(event).await? {
+            return Ok(Found::Arriving(arriving));
+        }
         let (index, stale) = self.known(|known| {
             let age_s = self.now().0.saturating_sub(known.checked.0).max(0).cast_unsigned() / 1000;
             let stale = known.failed.map(|why| Freshness { how: How::Stale(why), age_s });
             (known.index.clone(), stale)
         })?;
-        let found = match self.local.by_rows() {
+        let found = match by_rows {
             true => self.visible_versions(event).await?,
             false => {
                 self.local.indexes.whole_was_read.store(true, Ordering::Relaxed);

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::gem::upstream::body::{self, Body};
+use crate::gem::upstream::first_body::FirstBody;
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::index::UpstreamFile;
 use crate::gem::upstream::looked::{Looked, invalid};
@@ -15,8 +16,9 @@ const TOO_OFTEN: &str = "it is another one each time, and was fetched as often a
 const REQUESTS: usize = 3;
 
 impl Follow {
-    /// Asks the upstream: for the continuation of its file where that can be verified, else for all of it.
-    pub(crate) async fn ask(&self, event: &mut Event) -> Result<Looked, Error> {
+    /// Asks the upstream: for the continuation of its file where that can be verified, else for all of it. The `first` is shown while it
+    /// arrives, unless it is in doubt.
+    pub(crate) async fn ask(&self, first: &mut FirstBody<'_>, event: &mut Event) -> Result<Looked, Error> {
         let (origin, followed, now) = (self.remote.repository.origin, self.index(), self.now());
         let known = followed.read(origin, |known| (known.file.clone(), known.held_back));
         let (mut file, held) = known.clone().unwrap_or_default();
@@ -44,7 +46,8 @@ impl Follow {
             let (etag, status) = (answer.header("etag").map(str::to_owned), answer.status());
             file.ignores_range = (file.ignores_range || ranged && status == 200) && status != 206;
             let opaque = file.opaque_etags || doubted.is_some();
-            let read = body::read(&mut answer, file.kept.as_ref(), opaque, event).await?;
+            let shown = (known.is_none() && asked == 0).then_some(&mut *first);
+            let read = body::read(&mut answer, file.kept.as_ref(), opaque, shown, event).await?;
             if status == 200 && !matches!(read, Err(Refusal::Html | Refusal::NoHeader)) {
                 followed.take_whole(now);
             }
@@ -66,7 +69,10 @@ impl Follow {
                     }
                 }
                 Err(Refusal::Tail(_)) if !whole => whole = true,
-                Err(Refusal::Etag { sha256 }) => (whole, doubted) = (true, Some(sha256)),
+                Err(Refusal::Etag { sha256 }) => {
+                    first.break_off();
+                    (whole, doubted) = (true, Some(sha256));
+                }
                 Err(refusal) => return Err(invalid(&refusal.to_string()).into()),
             }
         }

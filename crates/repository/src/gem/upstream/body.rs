@@ -1,5 +1,6 @@
 //! The body of an answer for `/versions`, read and verified while it arrives.
 
+use crate::gem::upstream::first_body::FirstBody;
 use crate::gem::upstream::index::UpstreamFile;
 use crate::upstream::failure::Failure;
 use crate::upstream::trouble::Trouble;
@@ -49,11 +50,12 @@ pub(crate) fn failure(answer: &Arriving, paused_until: Option<Millis>) -> Option
     }
 }
 
-/// Reads an answer to its end. The inner error says why it is not believed.
+/// Reads an answer to its end, and shows it while it arrives if it is the `first`. The inner error says why it is not believed.
 pub(crate) async fn read(
     answer: &mut Arriving,
     kept: Option<&Kept>,
     opaque_etags: bool,
+    mut first: Option<&mut FirstBody<'_>>,
     event: &mut Event,
 ) -> Result<Result<Body, Refusal>, Trouble> {
     let encoded = answer.header("content-encoding").is_some_and(|coding| !coding.eq_ignore_ascii_case("identity"));
@@ -75,6 +77,10 @@ pub(crate) async fn read(
         return Err(Failure::new(Reason::UpstreamInvalid, text.into()).into());
     }
     let is_whole = look.is_whole();
+    if let Some(first) = &mut first {
+        let (md5, sha256) = look.promised();
+        first.expect(md5, sha256, answer.length());
+    }
     let mut text = Box::new(if is_whole { Versions::new() } else { Versions::appended() });
     while let Some(piece) = answer.next(event).await {
         let piece = piece?;
@@ -84,6 +90,9 @@ pub(crate) async fn read(
         };
         if let Err(refusal) = event.time(Op::Hash, add) {
             return Ok(Err(refusal));
+        }
+        if let Some(first) = &mut first {
+            first.show(&text, event).await;
         }
     }
     let seen = match look.end() {

@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::error::Error;
 use crate::gem::upstream::dates_file;
+use crate::gem::upstream::first_body::FirstBody;
 use crate::gem::upstream::index::FollowedIndex;
 use crate::gem::upstream::looked::Looked;
 use crate::upstream::Remote;
@@ -81,7 +82,8 @@ impl Follow {
             dates_file::read(&self.context, &self.remote.repository, &mut known, event).await;
             followed.replace(known);
         }
-        match self.ask(event).await? {
+        let mut first = FirstBody::new(&self.remote.remotes.store, &followed.arrivals);
+        match self.ask(&mut first, event).await? {
             Looked::Later => return Ok(Proven::No),
             Looked::Unchanged(file) => {
                 followed.change(origin, |known| (known.file, known.held_back) = (file, None));
@@ -89,11 +91,16 @@ impl Follow {
             Looked::HeldBack(held_back, file) => {
                 let names = held_back.map_or(0, |held| held.names);
                 followed.change(origin, |known| (known.file, known.held_back) = (file, held_back));
-                let text =
-                    format!("the upstream's `/versions` lacks {names} names that it had, and is held back for an hour");
+                let text = format!(
+                    "the upstream's `/versions` lacks what it had of {names} names, and is held back for an hour"
+                );
                 return Err(Failure::new(Reason::UpstreamInvalid, text).into());
             }
-            Looked::First { text, from, file } => self.begin(text, from, file, event).await?,
+            Looked::First { text, from, file } => {
+                let (lines, kept) = (text.len(), file.kept.clone());
+                self.begin(text, from, file, event).await?;
+                first.land(kept.as_ref(), from, lines);
+            }
             Looked::Lines { difference, from, file } => self.append(difference, from, file, event).await?,
         }
         Ok(Proven::Yes)

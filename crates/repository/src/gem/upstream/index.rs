@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::gem::upstream::ahead::Ahead;
+use crate::gem::upstream::arrivals::Arrivals;
 use crate::gem::upstream::asking::Asking;
 use crate::gem::upstream::doubts::Doubts;
 use crate::gem::upstream::listing::{Dates, Listed, Listing};
@@ -34,6 +35,8 @@ pub(crate) struct FollowedIndex {
     known: RwLock<Option<Known>>,
     /// The dates that were known of an upstream before all else was forgotten.
     dates: Mutex<Option<(Origin, HashMap<String, Dates>)>>,
+    /// Its first body, while it arrives.
+    pub(crate) arrivals: Arrivals,
     /// When a client asked the repository for anything that needs the index; 0: not since the start.
     asked: AtomicI64,
     /// When the whole file was last sent, at most as often as it may be in an hour.

@@ -1,8 +1,12 @@
 //! When an upstream's index is looked at: when somebody asks, and it was not looked at for a while. One job does it, and all wait for it.
 
 use crate::error::Error;
+use crate::gem::found::ArrivingIndex;
 use crate::gem::upstream::follow::Follow;
 use crate::upstream::PATIENCE;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 use telemetry::{Event, Millis, Op, Tick};
 use tokio::sync::OwnedMutexGuard;
@@ -22,6 +26,23 @@ impl Follow {
     pub(crate) async fn ready(&self, event: &mut Event) -> Result<(), Error> {
         self.index().ask(self.now());
         self.checked_since(Millis(self.now().0 - LOOK_EVERY_MS), event).await
+    }
+
+    /// The same for somebody who can read the first file while it arrives: returns that, if it comes before the index is looked at.
+    pub(crate) async fn ready_or_arriving(&self, event: &mut Event) -> Result<Option<ArrivingIndex>, Error> {
+        let began = Tick::now();
+        let arriving = {
+            let (mut ready, mut shown) = (pin!(self.ready(event)), pin!(self.index().arrivals.shown()));
+            poll_fn(|cx| match shown.as_mut().poll(cx) {
+                Poll::Ready(arriving) => Poll::Ready(Ok(arriving)),
+                Poll::Pending => ready.as_mut().poll(cx).map(|ready| ready.map(|()| None)),
+            })
+            .await?
+        };
+        if arriving.is_some() {
+            event.add(Op::FlightWait, Tick::now().since(began));
+        }
+        Ok(arriving)
     }
 
     /// The same for somebody who asks for a name that is not listed.

@@ -1,8 +1,8 @@
 //! A remote repository of gems: its upstream's `/versions` is followed, and everything else is answered by what that says.
 //!
 //! In reading order: [`look`] says when the upstream's `/versions` is looked at, and [`follow`] does it: [`ask`] asks, [`body`] reads what
-//! comes, [`compare`] says what is new in it, and [`append`] adds that as far as [`growth`] lets it, unless it is held back until somebody
-//! [accepts](accept) it. [`rows`] keeps it in the journal, [`index`] in memory, and
+//! comes ([`first_body`]: for clients too), [`compare`] says what is new in it, and [`append`] adds that as far as [`growth`] lets it,
+//! unless it is held back until somebody [accepts](accept) it. [`rows`] keeps it in the journal, [`index`] in memory, and
 //! [`listing`] says what its lines come to. [`answer`] answers questions: [`info`] (with [`doubts`]) and [`download`] with files of the
 //! upstream, which the index proves. No name that the index does not list is ever asked for upstream.
 
@@ -10,6 +10,7 @@ pub(crate) mod accept;
 pub(crate) mod ahead;
 pub(crate) mod answer;
 pub(crate) mod append;
+pub(crate) mod arrivals;
 pub(crate) mod ask;
 pub(crate) mod asking;
 pub(crate) mod body;
@@ -24,6 +25,7 @@ pub(crate) mod doubts;
 pub(crate) mod download;
 pub(crate) mod explained;
 pub(crate) mod fetch_ahead;
+pub(crate) mod first_body;
 pub(crate) mod follow;
 pub(crate) mod forbidden;
 pub(crate) mod gemspec;

@@ -1,0 +1,117 @@
+//! The first `/versions` of an upstream on its way here. Clients read it as it arrives, as they wait for some seconds only (Bundler: 10), and
+//! its end once the whole is verified and in the journal.
+//!
+//! It is shown only if the upstream announces its MD5, which clients look for in the `ETag`, and only while it can be relayed as it is. If it
+//! turns out not to be what was announced, all replies with it break off, so that no client takes it for the whole.
+
+use crate::content::Growing;
+use crate::gem::found::ArrivingIndex;
+use crate::gem::upstream::arrivals::Arrivals;
+use crate::gem::upstream::rows::Lines;
+use crate::upstream::download::{Growth, TAIL};
+use format::gem::upstream::{Kept, Versions};
+use std::sync::Arc;
+use store::{Staged, Store};
+use telemetry::Event;
+
+/// The file, as the look that brings it sees it.
+pub(crate) struct FirstBody<'a> {
+    store: &'a Store,
+    arrivals: &'a Arrivals,
+    promise: Option<Promise>,
+    shown: Option<Shown>,
+}
+
+/// What the upstream says of the file before it sends it.
+#[derive(Clone)]
+struct Promise {
+    md5: String,
+    sha256: Option<[u8; 32]>,
+    length: Option<u64>,
+}
+
+/// What clients can read of it.
+struct Shown {
+    staged: Staged,
+    growth: Growth,
+    written: usize,
+}
+
+impl<'a> FirstBody<'a> {
+    /// Nothing of it has come yet.
+    pub(crate) fn new(store: &'a Store, arrivals: &'a Arrivals) -> Self {
+        Self { store, arrivals, promise: None, shown: None }
+    }
+
+    /// Notes what the upstream says of it: its MD5 and its SHA-256, and its length.
+    pub(crate) fn expect(&mut self, md5: Option<String>, sha256: Option<[u8; 32]>, length: Option<u64>) {
+        self.promise = md5.map(|md5| Promise { md5, sha256, length });
+    }
+
+    /// Shows what has come of it. A file that cannot be written is no trouble to the look.
+    pub(crate) async fn show(&mut self, text: &Versions, event: &mut Event) {
+        let Some(promise) = self.promise.clone() else { return };
+        let shown = match text.relayable() {
+            // A short one is sent once it is whole.
+            Some(until) if self.shown.is_none() && until as u64 <= TAIL => return,
+            Some(until) => self.write(promise, text, until, event).await.is_ok(),
+            None => false,
+        };
+        if !shown {
+            self.break_off();
+        }
+    }
+
+    async fn write(
+        &mut self,
+        promise: Promise,
+        text: &Versions,
+        until: usize,
+        event: &mut Event,
+    ) -> Result<(), store::Error> {
+        let (mut shown, grown) = match self.shown.take() {
+            Some(shown) => (shown, None),
+            None => {
+                let (growth, grown) = Growth::new();
+                (Shown { staged: self.store.stage(event).await?, growth, written: 0 }, Some(grown))
+            }
+        };
+        for piece in text.text().range(shown.written, until) {
+            shown.staged.write(piece, event).await?;
+        }
+        shown.written = until;
+        shown.growth.come_to(shown.staged.size_bytes(), promise.length);
+        if let Some(grown) = grown {
+            let Promise { md5, sha256, length: len } = promise;
+            let growing = Growing { file: Arc::new(shown.staged.open()?), len, grown, promised: Arc::default() };
+            self.arrivals.show(ArrivingIndex { growing, md5, sha256 });
+        }
+        self.shown = Some(shown);
+        Ok(())
+    }
+
+    /// It is verified, and our log begins with `lines` bytes of it: whoever reads it may have its end.
+    pub(crate) fn land(mut self, kept: Option<&Kept>, from: Lines, lines: usize) {
+        let right = self.promise.take().is_some_and(|promise| kept.is_some_and(|kept| kept.md5_hex() == promise.md5));
+        if let Some(Shown { growth, written, .. }) = self.shown.take()
+            && right
+            && from == Lines::Relayed
+            && written == lines
+        {
+            growth.whole(written as u64);
+        }
+    }
+
+    /// It is not what it was said to be, or cannot be relayed.
+    pub(crate) fn break_off(&mut self) {
+        // Nobody finds it any more when those who read it are told.
+        self.arrivals.hide();
+        (self.promise, self.shown) = (None, None);
+    }
+}
+
+impl Drop for FirstBody<'_> {
+    fn drop(&mut self) {
+        self.break_off();
+    }
+}
