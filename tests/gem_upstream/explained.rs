@@ -1,11 +1,29 @@
 //! What operators are told of a remote repository of gems, for which no upstream is asked.
 
 use super::{REMOTE, Scene};
-use crate::world::{FIRST, Gem, World};
+use crate::world::{FIRST, Gem, Upstream, World};
 use serde_json::{Value, json};
 
 fn explain(world: &World, path: &str) -> Value {
     world.admin().get(&format!("/api/v1/explain?repository={REMOTE}&path={path}")).expect(200).json()
+}
+
+#[test]
+fn the_event_of_an_answer_without_an_index_has_the_reason_and_what_to_do() {
+    let world = World::start();
+    let why = |repository: &str| {
+        let answer = world.anon().file(repository, "versions").expect(502);
+        let event = answer.header("daylight-event").unwrap();
+        let told = world.admin().get(&format!("/api/v1/events/{event}")).expect(200).json();
+        told["detail"].as_str().unwrap().to_owned()
+    };
+    // As a new folder has it.
+    assert_eq!(why("rubygems"), "`rubygems` has no upstream; hint: `daylight repo set rubygems --remote URL` names it");
+    let address = Upstream::start().address();
+    world.make(
+        &json!({"name": REMOTE, "format": "gem", "private": false, "remote": {"urls": [format!("http://{address}/")]}}),
+    );
+    assert!(why(REMOTE).contains(&format!("nothing listens on `{address}`")), "{}", why(REMOTE));
 }
 
 #[test]

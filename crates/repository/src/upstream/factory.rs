@@ -30,8 +30,9 @@ impl Remote {
     pub(crate) async fn upstream(&self, event: &mut Event) -> Result<Arc<Upstream>, Trouble> {
         let repository = &self.repository;
         let Some(record) = repository.record.remote.as_deref().filter(|record| !record.urls.is_empty()) else {
-            let text = format!("`{}` has no upstream", repository.record.name);
-            return Err(Failure::from(BadSetting::new(text, "`daylight repo set NAME --remote URL` names it")).into());
+            let name = &repository.record.name;
+            let hint = format!("`daylight repo set {name} --remote URL` names it");
+            return Err(Failure::from(BadSetting::new(format!("`{name}` has no upstream"), &hint)).into());
         };
         let mut made = repository.shared.upstream.0.lock().await;
         if let Some((_, upstream)) = made.as_ref().filter(|(of, _)| of == record) {

@@ -35,7 +35,7 @@ fn words(reason: Reason) -> &'static str {
         Reason::UpstreamLeftAlone => {
             "the upstream did not answer, or failed again and again, and is left alone for a while"
         }
-        Reason::UpstreamMisset => "the repository's way to its upstream is not set up rightly",
+        Reason::UpstreamMisset => "the repository has no upstream yet, or one whose settings cannot be used",
         Reason::BoundFull => "too many calls are made to the upstream already",
         _ => "the upstream's file cannot be had",
     }

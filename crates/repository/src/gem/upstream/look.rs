@@ -118,7 +118,11 @@ impl Follow {
         event.add(Op::FlightWait, Tick::now().since(began));
         match self.index().read(origin, |_| ()) {
             Some(()) => Ok(()),
-            None => done,
+            None => done.inspect_err(|error| {
+                if let Error::Upstream(failure) = error {
+                    event.detail = failure.detail();
+                }
+            }),
         }
     }
 }
