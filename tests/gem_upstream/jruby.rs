@@ -1,6 +1,6 @@
 //! Builds with JRuby, which wants gems for the platform `java`, and whose network is Java's.
 
-use super::shelf::{Shelf, before, lamp_and_oil};
+use super::shelf::{Shelf, before, lamp_and_oil, lamp_and_oil_of_long_ago};
 use super::{AFTER_A_WEEK, LATER, REMOTE, set_time};
 use crate::world::{Client, Gem, Ruby, World};
 use serde_json::json;
@@ -73,8 +73,8 @@ fn the_gem_command_of_jruby_installs_and_lists_without_the_upstream_too() {
 
 #[test]
 fn jruby_is_not_offered_what_is_young_and_cannot_have_it_by_number() {
-    let mut shelf = shelf();
-    // All of it is as old as the date of the index.
+    let mut shelf = lamp_and_oil_of_long_ago();
+    shelf.push(&java("1.0.0"));
     shelf.compact();
     let world = before(&shelf.upstream);
     let url = world.url(REMOTE);
