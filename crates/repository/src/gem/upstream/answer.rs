@@ -69,6 +69,7 @@ impl RemoteGems<'_> {
         if by_rows || !self.remote.repository.asks {
             self.ready(event).await?;
         } else if let Some(arriving) = self.follower().ready_or_arriving(event).await? {
+            self.local.indexes.whole_was_read.store(true, Ordering::Relaxed);
             return Ok(Found::Arriving(arriving));
         }
         let (index, stale) = self.known(|known| {
