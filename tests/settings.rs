@@ -150,8 +150,9 @@ fn the_remote_for_gems_of_a_new_folder_waits_for_an_upstream_and_calls_nobody_be
     let path = format!("{REPOSITORIES}/rubygems");
     assert_eq!(world.admin().get(&path).expect(200).json()["remote"], json!({"urls": []}));
     world.anon().get("/repository/rubygems/").expect(200);
-    let refused = world.anon().get("/repository/rubygems/versions");
-    assert!(refused.status >= 500 && refused.text().contains("has no upstream yet"), "{}", refused.text());
+    let refused = world.anon().get("/repository/rubygems/versions").expect(502);
+    assert_eq!(refused.phrase, "this repository has no upstream yet");
+    assert!(refused.text().contains("`daylight repo set rubygems --remote URL`"), "{}", refused.text());
     // Its other settings can be set before, and it cannot lose its upstream again.
     world.admin().patch_json(&path, &json!({"policy": {"deny": ["oil"]}})).expect(200);
     let empty = json!({"remote": {"urls": []}});

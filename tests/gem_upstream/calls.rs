@@ -4,7 +4,10 @@ use super::{REMOTE, Scene};
 use crate::world::{Client, FIRST, Gem, Ruby};
 use serde_json::{Value, json};
 
-crate::world::with_each_client!([gem_alone_lists_fetches_and_updates_through_a_remote_repository]);
+crate::world::with_each_client!([
+    gem_alone_lists_fetches_and_updates_through_a_remote_repository,
+    gem_and_bundler_print_why_there_is_no_answer,
+]);
 
 /// Two lamps, one of them for Java.
 fn scene() -> Scene {
@@ -140,4 +143,33 @@ fn gem_alone_lists_fetches_and_updates_through_a_remote_repository(client: Clien
     admin.push(FIRST, &Gem::new("lamp", "1.0.1").needs("oil", "~> 1.0")).expect(200);
     scene.later();
     assert!(say("gem outdated").contains("lamp (1.0.0 < 1.0.1)"));
+}
+
+/// The same on a port without the digits of a status: Bundler takes them for one wherever they stand in an error.
+fn beside_statuses() -> Scene {
+    loop {
+        let scene = scene();
+        let port = scene.world.address().port().to_string();
+        if !["401", "403"].iter().any(|status| port.contains(status)) {
+            return scene;
+        }
+    }
+}
+
+fn gem_and_bundler_print_why_there_is_no_answer(client: Client) {
+    let mut scene = beside_statuses();
+    let (machine, url) = (Ruby::with(client), scene.world.url(REMOTE));
+    let gem = |url: &str| machine.shell("", &format!("gem install lamp --clear-sources --source {url}")).bad();
+    let bundle = |url: &str| machine.app("app", url, "gem 'lamp'").bundle(&["install"]).bad();
+    let unset = scene.world.url("rubygems");
+    for said in [gem(&unset), bundle(&unset)] {
+        let said = said.replace('\n', " ");
+        assert!(said.contains("this repository has no upstream yet"), "{said}");
+    }
+    scene.upstream.stop();
+    for said in [gem(&url), bundle(&url)] {
+        let said = said.replace('\n', " ");
+        // After a few of their retries it is left alone.
+        assert!(["the upstream cannot be reached", "is left alone"].iter().any(|why| said.contains(why)), "{said}");
+    }
 }

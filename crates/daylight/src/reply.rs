@@ -292,7 +292,8 @@ pub(crate) fn refusal(error: &Error, request: &Request, now: Millis) -> Reply {
     reply
 }
 
-/// Why a deploy is refused, for the status line: of the whole reply, Maven before 4 shows only the status and this phrase.
+/// Why a deploy is refused, or an upstream's file cannot be had, for the status line: of the whole reply, Maven before 4, `gem` and Bundler
+/// show only the status and this phrase.
 fn phrase(error: &Error) -> Option<&'static str> {
     use repository::{Error as E, Purged, VersionPolicy, Why};
     let Error::Repository(error) = error else { return None };
@@ -312,6 +313,7 @@ fn phrase(error: &Error) -> Option<&'static str> {
         E::ChecksumUnreadable { .. } => "what was uploaded as a checksum is none",
         E::VersionRefused { policy: VersionPolicy::Releases, .. } => "this repository takes no snapshots",
         E::VersionRefused { policy: VersionPolicy::Snapshots, .. } => "this repository takes only snapshots",
+        E::Upstream(failure) => failure.words(),
         _ => return None,
     })
 }

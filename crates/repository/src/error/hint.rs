@@ -65,9 +65,10 @@ impl Error {
             }
             Error::Hidden(hidden) => Some(hidden.hint()),
             // Strangers read this; what to do is for who runs the server, in the event.
-            Error::Upstream(_) => {
-                Some("this answer's Daylight-Event leads whoever runs the server to the cause".into())
-            }
+            Error::Upstream(failure) => Some(match failure.public_hint() {
+                Some(hint) => hint.to_owned(),
+                None => "this answer's Daylight-Event leads whoever runs the server to the cause".into(),
+            }),
             _ => None,
         }
     }

@@ -30,9 +30,7 @@ impl Remote {
     pub(crate) async fn upstream(&self, event: &mut Event) -> Result<Arc<Upstream>, Trouble> {
         let repository = &self.repository;
         let Some(record) = repository.record.remote.as_deref().filter(|record| !record.urls.is_empty()) else {
-            let name = &repository.record.name;
-            let hint = format!("`daylight repo set {name} --remote URL` names it");
-            return Err(Failure::from(BadSetting::new(format!("`{name}` has no upstream"), &hint)).into());
+            return Err(Failure::unset(&repository.record.name).into());
         };
         let mut made = repository.shared.upstream.0.lock().await;
         if let Some((_, upstream)) = made.as_ref().filter(|(of, _)| of == record) {

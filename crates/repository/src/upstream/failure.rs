@@ -8,7 +8,7 @@ use telemetry::{Millis, Reason};
 
 /// Why an upstream's file could not be had, told to anybody. It says nothing of whether there is one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}{}", words(*.reason), answered(*.status))]
+#[error("{}{}", .words, answered(*.status))]
 pub struct Failure {
     /// For the event.
     pub reason: Reason,
@@ -16,9 +16,14 @@ pub struct Failure {
     pub until: Option<Millis>,
     /// What the upstream answered, where that is why.
     status: Option<u16>,
+    /// What it is, in words for anybody.
+    words: &'static str,
     text: String,
     hint: Option<String>,
 }
+
+/// There is no upstream to ask.
+const UNSET: &str = "this repository has no upstream yet";
 
 /// A reason, in words for anybody.
 fn words(reason: Reason) -> &'static str {
@@ -35,7 +40,7 @@ fn words(reason: Reason) -> &'static str {
         Reason::UpstreamLeftAlone => {
             "the upstream did not answer, or failed again and again, and is left alone for a while"
         }
-        Reason::UpstreamMisset => "the repository has no upstream yet, or one whose settings cannot be used",
+        Reason::UpstreamMisset => "the settings of the upstream of this repository cannot be used",
         Reason::BoundFull => "too many calls are made to the upstream already",
         _ => "the upstream's file cannot be had",
     }
@@ -47,7 +52,24 @@ fn answered(status: Option<u16>) -> String {
 
 impl Failure {
     pub(crate) fn new(reason: Reason, text: String) -> Self {
-        Self { reason, until: None, status: None, text, hint: None }
+        Self { reason, until: None, status: None, words: words(reason), text, hint: None }
+    }
+
+    /// A repository for which nobody has named an upstream.
+    pub(crate) fn unset(repository: &str) -> Self {
+        let hint = format!("`daylight repo set {repository} --remote URL` names it");
+        let text = format!("`{repository}` has no upstream");
+        Self { words: UNSET, hint: Some(hint), ..Self::new(Reason::UpstreamMisset, text) }
+    }
+
+    /// What it is, in words for anybody, without what the upstream answered.
+    pub fn words(&self) -> &'static str {
+        self.words
+    }
+
+    /// What to do about it, where anybody may read that.
+    pub(crate) fn public_hint(&self) -> Option<&str> {
+        self.hint.as_deref().filter(|_| self.words == UNSET)
     }
 
     /// All that is known of it, for the event: it may name hosts and files.
@@ -72,7 +94,8 @@ impl Failure {
             _ => (Reason::UpstreamInvalid, None),
         };
         let until = paused_until.filter(|_| reason == Reason::UpstreamPaused);
-        Self { reason, until, status: Some(status), text: format!("the upstream answered {status}{words}"), hint }
+        let text = format!("the upstream answered {status}{words}");
+        Self { until, status: Some(status), hint, ..Self::new(reason, text) }
     }
 
     /// That there is none, though the upstream's own index lists it.
