@@ -173,7 +173,8 @@ keys! {
         /// URL of the gem index that `rubygems` stands for. Without it `rubygems` has no upstream.
         rubygems: OptionalUpstream = |_| (OptionalUpstream::default(), "whose gems are trusted is a decision of yours".into());
         /// Bytes of the disk that one repository may take to remember what was first seen of its upstream, and when; versions
-        /// that are seen after that count as young, and are not told as of a moment.
+        /// that are seen after that count as young, and are not told as of a moment. An upstream's index of gems has a budget of its own:
+        /// as many bytes of lines a day.
         first_seen_bytes: u64 = |_| (64 << 20, "some 1,000,000 versions, or 100,000 files that are each seen alone".into()), 65_536..=1_099_511_627_776;
         /// Calls to one host at a time, of all repositories together; more wait.
         max_calls: u64 = |_| (32, "a host that serves many takes no more from one".into()), 1..=1024;
