@@ -82,3 +82,50 @@ fn half_a_line_that_clients_could_read_is_not_relayed_where_nothing_proves_the_f
     let whole = get(&world, "info/lamp").expect(200);
     assert_eq!((whole.text(), whole.header("daylight-stale")), (endless, None));
 }
+
+#[test]
+fn an_md5_that_was_corrected_is_right_again_where_info_is_what_it_was_then() {
+    let mut shelf = lamp_and_oil();
+    let (older, index) = (shelf.info("lamp"), shelf.versions.clone());
+    shelf.push(&Gem::new("lamp", "1.1.0"));
+    let newer = shelf.info("lamp");
+    // The index is behind, so that its MD5 is taken for a wrong one.
+    let says = |text: &str| Says::bytes(text).header("ETag", &format!("\"{}\"", md5(text)));
+    shelf.upstream.says("/versions", says(&index));
+    let world = before(&shelf.upstream);
+    assert_eq!(get(&world, "info/lamp").expect(200).text(), newer);
+    assert!(get(&world, "versions").expect(200).text().contains(&md5(&newer)));
+    // The version was yanked before the index had it.
+    shelf.upstream.says("/info/lamp", says(&older));
+    for (time, stale) in [("2026-11-02T12:01:05Z", None), ("2026-11-02T12:02:10Z", None)] {
+        set_time(&world, time);
+        let told = get(&world, "info/lamp").expect(200);
+        assert_eq!((told.text(), told.header("daylight-stale")), (&*older, stale), "{time}");
+    }
+    let versions = get(&world, "versions").expect(200);
+    assert!(versions.text().trim_end().ends_with(&md5(&older)), "{}", versions.text());
+    // No request is made for what the index proves.
+    let asked = shelf.upstream.count("/info/lamp");
+    set_time(&world, "2026-11-02T13:00:00Z");
+    get(&world, "info/lamp").expect(200);
+    assert_eq!(shelf.upstream.count("/info/lamp"), asked);
+}
+
+#[test]
+fn what_only_a_correction_proves_is_answered_and_asked_for_again_once_a_minute_while_the_upstream_fails() {
+    let mut shelf = lamp_and_oil();
+    let index = shelf.versions.clone();
+    shelf.push(&Gem::new("lamp", "1.1.0"));
+    let newer = shelf.info("lamp");
+    shelf.upstream.says("/versions", Says::bytes(index));
+    let world = before(&shelf.upstream);
+    get(&world, "info/lamp").expect(200);
+    let asked = shelf.upstream.count("/info/lamp");
+    shelf.upstream.says("/info/lamp", Says::status(500));
+    set_time(&world, "2026-11-02T12:01:05Z");
+    for _ in 0..3 {
+        let told = get(&world, "info/lamp").expect(200);
+        assert_eq!((told.text(), told.header("daylight-stale")), (&*newer, Some("upstream_failed")));
+    }
+    assert_eq!(shelf.upstream.count("/info/lamp"), asked + 1);
+}

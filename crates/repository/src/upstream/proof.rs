@@ -2,6 +2,7 @@
 
 use crate::upstream::declared_digests::DeclaredDigests;
 use crate::upstream::ttl::{Ttl, TtlState};
+use std::time::Duration;
 use store::{CachedFile, Digest};
 use telemetry::Millis;
 
@@ -15,8 +16,10 @@ pub(crate) enum Proof<'a> {
     Md5 {
         /// Hexadecimal.
         said: &'a str,
-        /// Bytes with another MD5 are not asked for again before.
+        /// What is not proven is not asked for again before.
         again: Option<Millis>,
+        /// It is not the upstream that says it, so it proves nothing for longer than this.
+        lasts: Option<Duration>,
     },
     /// That an index of the upstream says this SHA-256 of it. Bytes with another are never answered with.
     Sha256(Digest),
@@ -32,9 +35,14 @@ impl Proof<'_> {
     pub(crate) fn state(self, ttl: Ttl, known: &CachedFile, now: Millis) -> TtlState {
         match self {
             Proof::Age => ttl.at(known.checked, now),
-            Proof::Md5 { said, .. } if known.hashes.md5 == said => TtlState::Fresh(None),
+            Proof::Md5 { said, lasts: None, .. } if known.hashes.md5 == said => TtlState::Fresh(None),
             // The index is ahead of the file, or says a wrong digest.
             Proof::Md5 { again: Some(again), .. } if now < again => TtlState::Fresh(Some(again)),
+            Proof::Md5 { said, lasts: Some(lasts), .. }
+                if known.hashes.md5 == said && now >= known.checked && now < known.checked.plus(lasts) =>
+            {
+                TtlState::Fresh(Some(known.checked.plus(lasts)))
+            }
             Proof::Sha256(sha256) if known.hashes.sha256 == sha256 => TtlState::Fresh(None),
             Proof::Md5 { .. } | Proof::Sha256(_) => TtlState::Stale,
         }

@@ -95,7 +95,7 @@ pub fn append(log: &Versions, appended: &Versions) -> Option<Difference> {
 }
 
 /// What `log` gains to say the same as `file`. `wrong` tells whether an MD5 of a name is known not to be that of its `/info`: the
-/// one in the log then stays. A name that is missing from `file` stays in the log as one without versions, because clients would
+/// one in the log then stays, while the versions are the same. A name that is missing from `file` stays in the log as one without versions, because clients would
 /// read it from their own old file.
 pub fn difference(log: &Versions, file: &Versions, wrong: impl Fn(&str, &str) -> bool) -> Difference {
     let mut difference = Difference { names: log.names(), ..Difference::default() };
@@ -109,7 +109,8 @@ pub fn difference(log: &Versions, file: &Versions, wrong: impl Fn(&str, &str) ->
         }
         let Some(mut after) = Sum::of(&lines) else { continue };
         let before = Sum::of(&logged).unwrap_or_default();
-        if !before.md5.is_empty() && wrong(name, after.md5) {
+        let same_tokens = || before.beyond(&after).is_empty() && after.beyond(&before).is_empty();
+        if !before.md5.is_empty() && wrong(name, after.md5) && same_tokens() {
             after.md5 = before.md5;
         }
         let earlier = before.md5 != after.md5 && says(&logged, after.md5);

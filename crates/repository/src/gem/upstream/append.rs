@@ -58,8 +58,9 @@ impl Follow {
         };
         let changed = names.clone();
         let added = followed.change(origin, |known| {
-            if from == Lines::Correcting {
-                known.corrects(&lines);
+            match from {
+                Lines::Correcting => known.corrects(&lines),
+                Lines::Relayed | Lines::Made => known.forgives(&lines),
             }
             known.add(&lines, at, false)?;
             (known.file, known.held_back) = (file, None);
@@ -88,6 +89,7 @@ impl Follow {
                     known.add(&row.lines, *at, false)?;
                     continue;
                 }
+                known.forgives(&row.lines);
                 known.add(&row.lines, *at, Some(*at) == first)?;
                 kept = kept.filter(|_| row.relayed);
                 kept.iter_mut().for_each(|kept| kept.add(row.lines.as_bytes()));

@@ -150,13 +150,28 @@ impl Known {
         self.listing.add(lines, at, first).map_err(|refusal: Refusal| Error::Unsupported(refusal.to_string()))
     }
 
-    /// Notes that what is said now of these gems is wrong, because lines that correct it follow.
+    /// Notes that what is said now of these gems is wrong, because lines that correct it follow; or right after all, where they say it again.
     pub(crate) fn corrects(&mut self, lines: &str) {
-        for name in lines.lines().filter_map(|line| line.split(' ').next()) {
-            if let Some(said) = self.listing.log().said(name) {
+        for line in lines.lines() {
+            let (name, md5) = (line.split(' ').next().unwrap_or_default(), line.rsplit(' ').next().unwrap_or_default());
+            if self.is_wrong(name, md5) {
+                self.wrong.remove(name);
+            } else if let Some(said) = self.listing.log().said(name) {
                 self.wrong.insert(name.to_owned(), said.md5);
             }
         }
+    }
+
+    /// Notes that the upstream says something else of these gems now: nobody knows whether that is wrong.
+    pub(crate) fn forgives(&mut self, lines: &str) {
+        if !self.wrong.is_empty() {
+            lines.lines().filter_map(|line| line.split(' ').next()).for_each(|name| drop(self.wrong.remove(name)));
+        }
+    }
+
+    /// Whether the MD5 that is said of a gem is ours, and the upstream says another.
+    pub(crate) fn is_corrected(&self, name: &str) -> bool {
+        self.wrong.contains_key(name)
     }
 
     /// Whether this MD5 of a gem, from the upstream's file, is known not to be that of its `/info`.

@@ -9,6 +9,7 @@ use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::forbidden::forbidden;
 use crate::gem::upstream::info_rows::{self, InfoRow};
 use crate::gem::upstream::listing::{Listed, ListedVersion};
+use crate::gem::upstream::look::LOOK_EVERY;
 use crate::gem::upstream::vanished;
 use crate::gem::upstream::view::token_rows;
 use crate::gem::upstream::view_versions::basis;
@@ -160,6 +161,7 @@ impl Follow {
         };
         listed = self.index().gem(self.remote.repository.origin, name).unwrap_or(listed);
         let doubt = self.index().doubts.find(name, &listed.md5, self.now());
+        let corrected = self.is_corrected(name);
         let content = self.fetched_info(name, &listed, doubt.as_ref(), event).await?;
         let (md5, freshness) = (content.hashes.as_ref().map(|hashes| hashes.md5.clone()), content.freshness);
         let read = move |(): &mut ()| content.bytes();
@@ -167,7 +169,7 @@ impl Follow {
         let info = read_info(name, body)?;
         let has = md5.clone();
         let why = match (md5, freshness.map(|freshness| freshness.how)) {
-            (Some(md5), _) if md5 == listed.md5 => {
+            (Some(md5), how) if md5 == listed.md5 && proves(how, corrected, doubt.as_ref()) => {
                 self.index().doubts.settle(name);
                 None
             }
@@ -186,6 +188,11 @@ impl Follow {
         let again = self.index().doubts.find(name, &listed.md5, self.now()).map(|doubt| doubt.again);
         let stale = why.map(|why| Stale { why, age_s: freshness.map_or(0, |freshness| freshness.age_s) });
         Ok(InfoFile { info, listed, stale, until: stale.map(|_| again.unwrap_or_else(|| self.now())) })
+    }
+
+    /// Whether the MD5 that is said of it is ours, as the upstream says another.
+    fn is_corrected(&self, name: &str) -> bool {
+        self.index().read(self.remote.repository.origin, |known| known.is_corrected(name)) == Some(true)
     }
 
     /// Whether the file that is kept is another one than the index says, so that the upstream is asked again.
@@ -213,7 +220,8 @@ impl Follow {
         {
             return Err(doubt.why.clone().into());
         }
-        let proof = Proof::Md5 { said: &listed.md5, again: doubt.map(|doubt| doubt.again) };
+        let lasts = self.is_corrected(name).then_some(LOOK_EVERY);
+        let proof = Proof::Md5 { said: &listed.md5, again: doubt.map(|doubt| doubt.again), lasts };
         let (began, mut trace) = (Tick::now(), FetchTrace::default());
         let found = Box::pin(file_by(&self.remote, &file, proof, &mut trace, event)).await;
         trace.finish(&self.remote, began, &found, event);
@@ -248,7 +256,9 @@ impl Follow {
             self.ready_for_new(event).await?;
             *listed = self.index().gem(origin, name).ok_or(Error::NoSuchPackage)?;
         }
-        if listed.md5 != md5 && !ever_said() && has_all(info, listed) {
+        // It was corrected, and the upstream says now what it said then, in both places.
+        let is_right = || self.index().read(origin, |known| known.is_wrong(name, md5)) == Some(true);
+        if listed.md5 != md5 && (!ever_said() || is_right()) && has_all(info, listed) {
             self.correct(name, &listed.md5, md5).await?;
             *listed = self.index().gem(origin, name).ok_or(Error::NoSuchPackage)?;
         }
@@ -266,6 +276,15 @@ fn read_info(name: &str, body: Bytes) -> Result<Info, Failure> {
     let invalid =
         |refusal| Failure::new(Reason::UpstreamInvalid, format!("the upstream's `/info/{name}` is refused: {refusal}"));
     Info::read(body).map_err(invalid)
+}
+
+/// Whether a file with the MD5 that is said is known to be good: not where it could not be asked for again, though it had to be.
+fn proves(how: Option<How>, corrected: bool, doubt: Option<&Doubt>) -> bool {
+    match how {
+        Some(How::Stale(_)) => false,
+        Some(How::Kept) => !corrected || doubt.is_none(),
+        _ => true,
+    }
 }
 
 /// Whether a file is whole and has every version that the index lists. Some upstreams list `0` in place of all versions.
