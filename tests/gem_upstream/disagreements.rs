@@ -129,3 +129,22 @@ fn what_only_a_correction_proves_is_answered_and_asked_for_again_once_a_minute_w
     }
     assert_eq!(shelf.upstream.count("/info/lamp"), asked + 1);
 }
+
+#[test]
+fn a_large_index_that_always_breaks_off_is_fetched_six_times_an_hour_at_most() {
+    let shelf = lamp_and_oil();
+    let more: String = (0..30_000).map(|number| format!("gem{number} 1.0.0 {}\n", md5("---\n"))).collect();
+    shelf.upstream.says("/versions", Says::bytes(shelf.versions.clone() + &more).cut_after(900_000));
+    let world = before(&shelf.upstream);
+    let anon = world.anon();
+    for _ in 0..10 {
+        let connection = &mut anon.connect().unwrap();
+        // Whoever waits for the first index may be given its beginning.
+        let told = anon.on(connection, "GET", &format!("/repository/{REMOTE}/versions"), &[], b"");
+        assert!(told.is_err() || told.is_ok_and(|told| told.status == 502));
+    }
+    assert_eq!(shelf.upstream.count("/versions"), 6);
+    set_time(&world, "2026-11-02T13:01:00Z");
+    shelf.upstream.says("/versions", Says::bytes(&*shelf.versions));
+    get(&world, "versions").expect(200);
+}

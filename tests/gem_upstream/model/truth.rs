@@ -80,6 +80,9 @@ impl Truth {
 
     /// Whether what is said of a gem agrees.
     pub(super) fn is_coherent(&self, name: usize) -> bool {
+        if self.manner == Manner::EndsAtLine {
+            return false;
+        }
         let versions = self.said_versions();
         let last = versions.lines().rfind(|line| line.split(' ').next() == Some(NAMES[name]));
         let md5 = last.and_then(|line| line.split(' ').nth(2));
@@ -92,9 +95,9 @@ impl Truth {
         answers && self.versions.is_none() && self.infos.iter().all(Option::is_none)
     }
 
-    /// Whether `/versions` is answered with an index, or the beginning of one.
+    /// Whether `/versions` is answered with an index that arrives. One that breaks off counts where it is large.
     pub(super) fn is_index(&self) -> bool {
-        !matches!(self.manner, Manner::Html | Manner::Status(_))
+        !matches!(self.manner, Manner::Html | Manner::Breaks | Manner::Status(_))
     }
 
     /// The tokens of a gem.

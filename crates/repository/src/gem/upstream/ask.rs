@@ -15,6 +15,9 @@ const TOO_OFTEN: &str = "it is another one each time, and was fetched as often a
 /// Requests of one look: for the continuation, for the whole file, and for that once more where its ETag is in doubt.
 const REQUESTS: usize = 3;
 
+/// A file that breaks off counts as one that was sent, if it was to be larger than this.
+const BROKEN_BYTES: u64 = 1 << 20;
+
 impl Follow {
     /// Asks the upstream: for the continuation of its file where that can be verified, else for all of it. The `first` is shown while it
     /// arrives, unless it is in doubt.
@@ -47,11 +50,17 @@ impl Follow {
             file.ignores_range = (file.ignores_range || ranged && status == 200) && status != 206;
             let opaque = file.opaque_etags || doubted.is_some();
             let shown = (known.is_none() && asked == 0).then_some(&mut *first);
-            let read = body::read(&mut answer, file.kept.as_ref(), opaque, shown, event).await?;
-            if status == 200 && !matches!(read, Err(Refusal::Html | Refusal::NoHeader)) {
+            let large = answer.length().is_none_or(|length| length > BROKEN_BYTES);
+            let read = body::read(&mut answer, file.kept.as_ref(), opaque, shown, event).await;
+            let counts = match &read {
+                Ok(read) => !matches!(read, Err(Refusal::Html | Refusal::NoHeader)),
+                // It broke off. Where that cost little, the next client may try again.
+                Err(_) => large,
+            };
+            if status == 200 && counts {
                 followed.take_whole(now);
             }
-            match read {
+            match read? {
                 Ok(Body::Unchanged) if held.is_some() => return Ok(Looked::HeldBack(held, file)),
                 Ok(Body::Unchanged) => return Ok(Looked::Unchanged(file)),
                 // It is another one than the one that was in doubt.
