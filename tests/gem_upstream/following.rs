@@ -209,6 +209,8 @@ fn what_is_held_back_is_told_and_an_operator_may_accept_it() {
     assert_eq!(gauge(), figure(0));
     assert!(accept().expect(409).text().contains("nothing is held back"));
     admin.ask("POST", &format!("/api/v1/repositories/{FIRST}/accept-index"), &[], b"").expect(400);
+    // What follows an upstream is not begun anew by hand.
+    assert!(admin.ask("POST", &format!("{path}/compact"), &[], b"").expect(400).text().contains("never see"));
     let without = |names: &[&str]| -> String {
         let kept = all.text().lines().filter(|line| !names.iter().any(|name| line.starts_with(name)));
         kept.map(|line| format!("{line}\n")).collect()

@@ -202,6 +202,10 @@ impl Repositories {
         let _turn = self.changing.lock().await;
         for _ in 0..TRIES {
             let (repository, settings) = self.find(name, event).await?;
+            if repository.follows() {
+                let text = format!("`{name}` follows the index of its upstream, and clients never see that begin anew");
+                return Err(BadSetting::new(text, "this is for hosted repositories of gems").into());
+            }
             let hosted = self.hosted(&repository, &settings).ok_or_else(|| has_no_lines(&repository))?;
             let base = IndexBase { through: self.store.last(), created: created_at };
             let record = RepositoryRecord { index_base: Some(base), ..repository.record.clone() };
