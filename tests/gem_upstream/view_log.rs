@@ -105,12 +105,18 @@ fn what_is_denied_goes_with_one_line_and_comes_back_with_one() {
     // What is hidden is not the newest, so the MD5 is known once somebody has asked.
     let known = line(world, "lamp", "-1.1.0,1.1.0");
     assert_ne!(news[0].rsplit(' ').next(), known.rsplit(' ').next());
+    scene.set_time("2026-11-11T12:02:00Z");
     assert_eq!(reader.news(world), [known]);
     assert_eq!(reader.news(world), [""; 0]);
     set(world, &json!({ "deny": ["lamp:1.0.0"] }));
     assert_eq!(reader.news(world), [line(world, "oil", "1.0.0")]);
     set(world, &json!({ "deny": ["no-such-*"] }));
     assert_eq!(reader.news(world), [line(world, "lamp", "1.0.0")]);
+    // Without a policy it is another file, and so is that with the next policy: it begins with what clients have then.
+    set(world, &json!({ "deny": null }));
+    let mut reader = Reader::new(world);
+    set(world, &json!({ "deny": ["oil"] }));
+    assert_eq!(reader.news(world), [format!("oil -1.0.0 {}", md5_hex(b"---\n"))]);
 }
 
 #[test]

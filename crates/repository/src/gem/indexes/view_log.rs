@@ -32,8 +32,9 @@ pub(crate) struct ViewLog {
     said: Versions,
     /// Lines that are not in it yet.
     news: String,
-    /// The length that it was begun with.
+    /// The length that it was begun with, and how many of those lines no client can read.
     begun: usize,
+    unreadable: u64,
     /// The last change of a member that is in it.
     through: Seq,
     /// What it was made of.
@@ -122,7 +123,8 @@ impl ViewLog {
     /// Begins with the lines of a member, which are shared with it.
     pub(crate) fn begin_as(&mut self, log: Log, said: Versions) {
         let begun = log.len();
-        *self = Self { log, said, begun, unwritten: begun as u64, ..Self::default() };
+        let unreadable = said.unreadable();
+        *self = Self { log, said, begun, unreadable, unwritten: begun as u64, ..Self::default() };
     }
 
     /// Begins with nothing but a header of that moment.
@@ -196,12 +198,14 @@ impl ViewLog {
         let news = std::mem::take(&mut self.news);
         if self.said.lines() == 0 {
             self.extend(news.into_bytes())?;
-            self.begun = self.log.len();
+            (self.begun, self.unreadable) = (self.log.len(), self.said.unreadable());
         } else if !news.is_empty() {
             self.unwritten += news.len() as u64;
             self.log.add(news.as_bytes())?;
             self.said.push(news.into()).map_err(refused)?;
-            if self.said.unreadable() > 0 || self.log.len() - self.begun > (self.begun / ANEW).max(PIECE) {
+            // A name may have so much to say that no line more is read.
+            let is_full = self.said.unreadable() > self.unreadable;
+            if is_full || self.log.len() - self.begun > (self.begun / ANEW).max(PIECE) {
                 self.begin_anew(now)?;
             }
         }
@@ -218,7 +222,7 @@ impl ViewLog {
         let whole = gem::versions::render(now.seconds(), self.said.sums());
         (self.log, self.said) = (Log::default(), Versions::new());
         self.extend(whole)?;
-        self.begun = self.log.len();
+        (self.begun, self.unreadable) = (self.log.len(), self.said.unreadable());
         Ok(())
     }
 

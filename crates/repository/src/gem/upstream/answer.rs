@@ -10,7 +10,6 @@ use crate::index::document::Index;
 use crate::parameters::Parameters;
 use crate::tree;
 use format::gem::call::Call;
-use std::sync::atomic::Ordering;
 use telemetry::{Event, Layer, Millis};
 
 impl RemoteGems<'_> {
@@ -66,10 +65,12 @@ impl RemoteGems<'_> {
     /// `/versions`. Nobody answers it for longer without looking at the upstream's, which is when it is known that somebody asks.
     async fn versions(self, event: &mut Event) -> Result<Found, Error> {
         let by_rows = self.local.by_rows();
+        if !by_rows && self.remote.repository.asks {
+            self.local.indexes.whole_is_read();
+        }
         if by_rows || !self.remote.repository.asks {
             self.ready(event).await?;
         } else if let Some(arriving) = self.follower().ready_or_arriving(event).await? {
-            self.local.indexes.whole_was_read.store(true, Ordering::Relaxed);
             return Ok(Found::Arriving(arriving));
         }
         let (index, stale) = self.known(|known| {
@@ -79,10 +80,7 @@ impl RemoteGems<'_> {
         })?;
         let found = match by_rows {
             true => self.visible_versions(event).await?,
-            false => {
-                self.local.indexes.whole_was_read.store(true, Ordering::Relaxed);
-                Found::Index(index)
-            }
+            false => Found::Index(index),
         };
         let Found::Index(index) = found else { return Ok(found) };
         Ok(Found::Index(Index { freshness: stale, ..index }))

@@ -6,6 +6,7 @@
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::listing::Listed;
 use crate::gem::upstream::view::token_rows;
+use crate::policy::rules::View;
 use crate::visible::visible;
 use format::gem::upstream::Info;
 use std::collections::HashMap;
@@ -37,15 +38,19 @@ impl RemoteGems<'_> {
             return listed;
         }
         let origin = self.remote.repository.origin;
-        self.index.change(origin, |known| known.listing.date(name, dates));
-        let dated = self.end().and_then(|end| self.known(|known| known.listing.gem_by(name, end)));
-        let Ok(Some(dated)) = dated else { return listed };
-        let seen = |listed: &Listed| {
+        let seen = |listed: &Listed, view| {
             let rows = token_rows(name, listed);
             visible(&rows, view).map(|seen| seen.entry().token.to_owned()).collect::<Vec<_>>()
         };
-        if seen(&dated) != seen(&listed) {
-            self.local.indexes.learned.note(name);
+        // Dates that were told to somebody who looks at an earlier moment count for all.
+        let of_now =
+            || seen(&self.gem_now(name).unwrap_or_default(), View { as_of: None, exceptions_by: None, ..view });
+        let before = of_now();
+        self.index.change(origin, |known| known.listing.date(name, dates));
+        self.local.indexes.learned.note(name);
+        let dated = self.end().and_then(|end| self.known(|known| known.listing.gem_by(name, end)));
+        let Ok(Some(dated)) = dated else { return listed };
+        if seen(&dated, view) != seen(&listed, view) || of_now() != before {
             self.local.store.upstream_index_changed(self.remote.repository.id, &[name]);
         }
         dated

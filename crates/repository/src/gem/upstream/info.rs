@@ -94,9 +94,8 @@ impl RemoteGems<'_> {
         let is_listed = info.lines().count() == rows.len() && info.lines().all(|line| listed.has(line.token));
         if repository.asks && is_listed && !tokens.is_empty() && tokens.len() < rows.len() {
             let basis = basis(&repository.rules, name, &tokens, &listed.md5);
-            if self.local.indexes.learned.learn(name, basis, md5.to_owned()) {
-                self.local.store.upstream_index_changed(repository.id, &[name]);
-            }
+            // Nothing else shows it, so that nothing is made anew for it.
+            self.local.indexes.learned.learn(name, basis, md5.to_owned());
         }
     }
 

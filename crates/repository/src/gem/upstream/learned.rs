@@ -28,18 +28,17 @@ struct Md5 {
 }
 
 impl Learned {
-    /// That this is the MD5 of the file of a gem that is made of `basis`. Whether that is news.
-    pub(crate) fn learn(&self, name: &str, basis: String, md5: String) -> bool {
+    /// That this is the MD5 of the file of a gem that is made of `basis`.
+    pub(crate) fn learn(&self, name: &str, basis: String, md5: String) {
         let (mut told, new) = (self.told(), Md5 { basis, md5 });
         if told.md5s.get(name) == Some(&new) {
-            return false;
+            return;
         }
         if told.md5s.len() >= GEMS_MAX && !told.md5s.contains_key(name) {
             told.md5s.clear();
         }
         told.md5s.insert(name.to_owned(), new);
         told.note(name);
-        true
     }
 
     /// The MD5 of the file of a gem that is made of `basis`.
@@ -50,6 +49,12 @@ impl Learned {
     /// That something else is known of a gem.
     pub(crate) fn note(&self, name: &str) {
         self.told().note(name);
+    }
+
+    /// Whether something was told since that was asked last.
+    pub(crate) fn has_news(&self) -> bool {
+        let told = self.told();
+        told.many || !told.news.is_empty()
     }
 
     /// The names that something was told of since this was asked last; `None`: too many to tell.

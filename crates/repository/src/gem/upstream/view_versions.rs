@@ -5,6 +5,7 @@ mod tests;
 
 use crate::error::Error;
 use crate::gem::Found;
+use crate::gem::indexes::GemIndexes;
 use crate::gem::indexes::view_log::{MadeOf, Md5OfInfo, Names, ToSay, ViewLog};
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::learned::Learned;
@@ -31,7 +32,8 @@ impl RemoteGems<'_> {
             return self.rendered_versions(event).await;
         }
         let mut turn = self.local.indexes.view.clone().lock_owned().await;
-        if !turn.source().is_some_and(|log| log.is_ahead(now))
+        if !self.local.indexes.learned.has_news()
+            && !turn.source().is_some_and(|log| log.is_ahead(now))
             && let Some(index) = turn.current(self.local.store, now)
         {
             return Ok(Found::Index(index));
@@ -53,6 +55,18 @@ impl RemoteGems<'_> {
         let ends = [index.fresh_until, self.remote.repository.ends(now)].into_iter().flatten();
         let stamp = ends.fold(stamp, |stamp, ends| stamp.until(ends));
         Ok(Found::Index(self.context.settle_index(turn, stamp, index)))
+    }
+}
+
+impl GemIndexes {
+    /// Notes that clients read `/versions` as it is without rules. A log of what may be seen begins with that one if there are rules again.
+    pub(crate) fn whole_is_read(&self) {
+        self.whole_was_read.store(true, Ordering::Relaxed);
+        if let Ok(mut log) = self.view.try_lock()
+            && log.source().is_some()
+        {
+            log.clear();
+        }
     }
 }
 

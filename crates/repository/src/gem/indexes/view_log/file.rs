@@ -56,6 +56,7 @@ impl IndexSource for ViewLog {
         log.pieces().try_for_each(|piece| said.push(piece)).ok()?;
         let (due, basis) = (due.into_iter().collect(), basis.into_iter().collect());
         let (of, through) = (Some(of), mark.through);
-        Some((Self { log, said, begun, through, of, at, due, basis, ..Self::default() }, mark))
+        let unreadable = said.unreadable();
+        Some((Self { log, said, begun, unreadable, through, of, at, due, basis, ..Self::default() }, mark))
     }
 }
