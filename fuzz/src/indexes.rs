@@ -78,17 +78,24 @@ pub(crate) fn look(bytes: &[u8]) {
     let mut kept = Kept::default();
     kept.add(before);
     let Ok(Begun::Body(mut look)) = Look::begin(Some(&kept), &response, false) else { return };
-    let mut file = if look.is_whole() { Vec::new() } else { before.to_vec() };
+    let (is_whole, mut came) = (look.is_whole(), Vec::new());
     for piece in body.chunks(3) {
         let Ok(added) = look.add(piece) else { return };
-        file.extend_from_slice(added);
+        came.extend_from_slice(added);
     }
     let Ok(seen) = look.end() else { return };
+    let stays = match seen.outcome {
+        _ if is_whole => 0,
+        Outcome::Spliced { from } => usize::try_from(from).expect("within what was kept"),
+        _ => before.len(),
+    };
+    let file = [&before[..stays], &came].concat();
     assert!(file.ends_with(b"\n"));
     assert_eq!((seen.kept.md5_hex(), seen.kept.len()), (md5_hex(&file), file.len() as u64));
     match seen.outcome {
         Outcome::Unchanged => assert_eq!(file, before),
         Outcome::Appended { from } => assert!(from == before.len() as u64 && file.starts_with(before)),
+        Outcome::Spliced { from } => assert_eq!(Some(from), kept.overlap()),
         Outcome::Replaced => assert!(before.is_empty() || !file.starts_with(before)),
     }
 }

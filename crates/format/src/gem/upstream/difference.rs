@@ -128,7 +128,14 @@ pub fn difference(log: &Versions, file: &Versions, wrong: impl Fn(&str, &str) ->
 
 impl Difference {
     /// Takes what changed of a name. Where the line would be longer than is read, the name stays as it was.
-    fn take(&mut self, name: &str, logged: &[Cow<'_, [u8]>], before: &Sum<'_>, after: &Sum<'_>, earlier: bool) {
+    pub(super) fn take(
+        &mut self,
+        name: &str,
+        logged: &[Cow<'_, [u8]>],
+        before: &Sum<'_>,
+        after: &Sum<'_>,
+        earlier: bool,
+    ) {
         let Some(line) = line(name, before, after) else { return };
         if line.len() <= LINE_BYTES && bytes(logged) + line.len() <= NAME_BYTES {
             self.lines.extend_from_slice(line.as_bytes());
@@ -140,7 +147,7 @@ impl Difference {
 }
 
 /// Whether one of the lines has this MD5.
-fn says(lines: &[Cow<'_, [u8]>], md5: &str) -> bool {
+pub(super) fn says(lines: &[Cow<'_, [u8]>], md5: &str) -> bool {
     lines.iter().any(|line| Entry::read(line).is_some_and(|entry| entry.md5 == Some(md5)))
 }
 

@@ -1,7 +1,8 @@
 //! A look at an upstream's `/versions`: whether it is unchanged, continued or another file, verified while it arrives.
 //!
 //! A look asks with `Range: bytes=<length-1>-` and `If-None-Match`. Its answer is joined to what was kept only if the joined
-//! whole has the announced digests. If not ([`Refusal::Tail`]), one request without conditions follows.
+//! whole has the announced digests. If not ([`Refusal::Tail`]), a request for the last 256 KiB and all behind them can tell whether the
+//! file changed within these ([`Kept::overlap`]). One request without conditions is the last resort.
 
 use super::digests::{Digests, Verified};
 use super::kept::Kept;
@@ -31,6 +32,11 @@ pub enum Outcome {
     /// It goes on at this byte.
     Appended {
         /// The length that it had.
+        from: u64,
+    },
+    /// Another end begins at this byte, and with a line.
+    Spliced {
+        /// Where.
         from: u64,
     },
     /// It is another one.
@@ -66,6 +72,11 @@ enum Part {
         left: u64,
         overlap: bool,
     },
+    /// It comes in the place of the last lines that were kept. `left` are the bytes that are still to come.
+    Splice {
+        from: u64,
+        left: u64,
+    },
     Whole(Box<Whole>),
 }
 
@@ -92,22 +103,29 @@ impl Look {
                 if response.encoded {
                     return Err(Tail::Encoded.into());
                 }
-                let left = response.content_range.and_then(|range| tail_len(range, kept.len())).ok_or(Tail::Range)?;
+                let (first, left) = response.content_range.and_then(part).ok_or(Tail::Range)?;
                 if !announced.any() {
                     return Err(Tail::NoDigest.into());
                 }
-                Self { file: kept.clone(), announced, part: Part::Tail { before: kept.len(), left, overlap: true } }
+                let before = kept.len();
+                let (file, part) = match first {
+                    _ if first + 1 == before => (kept.clone(), Part::Tail { before, left, overlap: true }),
+                    _ if kept.overlap() == Some(first) => (kept.before_overlap(), Part::Splice { from: first, left }),
+                    _ => return Err(Tail::Range.into()),
+                };
+                Self { file, announced, part }
             }
             200 => {
                 let whole = Whole { kept: kept.cloned(), continues: false, header: Some(Vec::new()) };
-                Self { file: Kept::default(), announced, part: Part::Whole(Box::new(whole)) }
+                let file = kept.map(Kept::emptied).unwrap_or_default();
+                Self { file, announced, part: Part::Whole(Box::new(whole)) }
             }
             other => return Err(Refusal::Status(other)),
         };
         Ok(Begun::Body(Box::new(look)))
     }
 
-    /// Whether the body is the whole file. If not, it is the part behind what was kept.
+    /// Whether the body is the whole file. If not, it is the part behind what was kept, or in the place of its last lines.
     pub fn is_whole(&self) -> bool {
         matches!(self.part, Part::Whole(_))
     }
@@ -133,6 +151,10 @@ impl Look {
                 }
                 self.file.add(bytes);
             }
+            Part::Splice { left, .. } => {
+                *left = left.checked_sub(bytes.len() as u64).ok_or(Tail::Length)?;
+                self.file.add(bytes);
+            }
             Part::Whole(whole) => whole.add(&mut self.file, bytes)?,
         }
         Ok(bytes)
@@ -142,16 +164,16 @@ impl Look {
     pub fn end(self) -> Result<Seen, Refusal> {
         let Self { file, announced, part } = self;
         let outcome = match part {
-            Part::Tail { left: 1.., .. } => return Err(Tail::Length.into()),
-            Part::Tail { before, left: 0, .. } => {
-                if announced.verify(&file).is_err() {
-                    return Err(Tail::Digest.into());
-                }
-                if file.last() != Some(b'\n') {
-                    return Err(Tail::CutInLine.into());
-                }
-                if file.len() == before { Outcome::Unchanged } else { Outcome::Appended { from: before } }
+            Part::Tail { left: 1.., .. } | Part::Splice { left: 1.., .. } => return Err(Tail::Length.into()),
+            Part::Tail { .. } | Part::Splice { .. } if announced.verify(&file).is_err() => {
+                return Err(Tail::Digest.into());
             }
+            Part::Tail { .. } | Part::Splice { .. } if file.last() != Some(b'\n') => {
+                return Err(Tail::CutInLine.into());
+            }
+            Part::Tail { before, .. } if file.len() == before => Outcome::Unchanged,
+            Part::Tail { before, .. } => Outcome::Appended { from: before },
+            Part::Splice { from, .. } => Outcome::Spliced { from },
             Part::Whole(whole) => {
                 if whole.header.is_some() {
                     return Err(Refusal::NoHeader);
@@ -207,12 +229,12 @@ impl Whole {
     }
 }
 
-/// The length of a part that begins with the last of `kept` bytes and ends where the file ends: `bytes 41-99/100`.
-fn tail_len(content_range: &str, kept: u64) -> Option<u64> {
+/// Where a part begins that ends where the file ends, and its length: `bytes 41-99/100`.
+fn part(content_range: &str) -> Option<(u64, u64)> {
     let (range, total) = content_range.trim().strip_prefix("bytes ")?.split_once('/')?;
     let (first, last) = range.split_once('-')?;
     let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
     let end = last.checked_add(1)?;
     let ends = total.trim() == "*" || total.trim().parse() == Ok(end);
-    (first.checked_add(1) == Some(kept) && last >= first && ends).then(|| end - first)
+    (last >= first && ends).then(|| (first, end - first))
 }

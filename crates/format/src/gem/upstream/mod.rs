@@ -14,9 +14,11 @@ mod info;
 mod kept;
 mod look;
 mod package;
+mod recent;
 mod refusal;
 mod response;
 mod said;
+mod splice;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -33,6 +35,7 @@ pub use package::package;
 pub use refusal::{Refusal, Tail};
 pub use response::Response;
 pub use said::Said;
+pub use splice::splice;
 pub use text::Text;
 pub use versions::Versions;
 

@@ -67,3 +67,10 @@ pub enum Tail {
     #[error("the joined file ends within a line")]
     CutInLine,
 }
+
+impl Tail {
+    /// Whether the file may have changed only a little before its end, so that a part that begins earlier can be verified.
+    pub fn is_of_another_file(self) -> bool {
+        matches!(self, Self::NotSatisfiable | Self::Overlap | Self::Digest)
+    }
+}

@@ -1,7 +1,9 @@
 //! Random histories of an upstream and of the looks at it: after each look that succeeds the log says what the upstream says, and a log
 //! is only ever continued. `PROPTEST_CASES` says how many histories; 256 when it does not.
 
-use super::super::{Begun, Kept, Look, Outcome, Refusal, Response, Said, Verified, Versions, append, difference};
+use super::super::{
+    Begun, Kept, Look, Outcome, Refusal, Response, Said, Verified, Versions, append, difference, splice,
+};
 use super::body;
 use crate::gem::info::md5_hex;
 use bytes::Bytes;
@@ -90,7 +92,7 @@ impl Upstream {
 /// Whoever follows it.
 #[derive(Debug)]
 struct Follower {
-    kept: Option<Kept>,
+    kept: Kept,
     file: Vec<u8>,
     held: bool,
     log: Versions,
@@ -100,9 +102,14 @@ struct Follower {
 impl Follower {
     /// One look. Whether it succeeded.
     fn look(&mut self, upstream: &Upstream, kind: u8) -> bool {
-        let range = self.kept.as_ref().map(|kept| kept.len() - 1);
-        let etag = self.kept.as_ref().map(Kept::md5_hex);
-        let mut seen = self.read(upstream.answer(kind, range, etag.as_deref()));
+        let (range, before) = (self.kept.len().checked_sub(1), self.file.clone());
+        let etag = self.kept.md5_hex();
+        let mut seen = self.read(upstream.answer(kind, range, Some(&etag)));
+        if let (Err(Refusal::Tail(tail)), Some(from)) = (&seen, self.kept.overlap())
+            && tail.is_of_another_file()
+        {
+            seen = self.read(upstream.answer(kind, Some(from), None));
+        }
         if matches!(seen, Err(Refusal::Tail(_))) {
             seen = self.read(upstream.answer(kind, None, None));
         }
@@ -113,6 +120,13 @@ impl Follower {
                 let mut appended = Versions::appended();
                 appended.push(Bytes::copy_from_slice(&self.file[usize::try_from(from).unwrap()..])).unwrap();
                 if self.held { None } else { append(&self.log, &appended) }
+            }
+            Outcome::Spliced { from } => {
+                let mut ends = [Versions::appended(), Versions::appended()];
+                for (end, file) in ends.iter_mut().zip([&before, &self.file]) {
+                    end.push(Bytes::copy_from_slice(&file[usize::try_from(from).unwrap()..])).unwrap();
+                }
+                if self.held { None } else { splice(&self.log, &ends[0], &ends[1], |_, _| false) }
             }
             Outcome::Replaced => None,
         };
@@ -142,17 +156,23 @@ impl Follower {
     fn read(&mut self, (status, range, etag, body): (u16, String, String, Vec<u8>)) -> Result<Outcome, Refusal> {
         let etag = format!("\"{etag}\"");
         let response = Response { status, content_range: Some(&range), etag: Some(&etag), ..Response::default() };
-        let Begun::Body(mut look) = Look::begin(self.kept.as_ref(), &response, false)? else {
+        let Begun::Body(mut look) = Look::begin(Some(&self.kept), &response, false)? else {
             return Ok(Outcome::Unchanged);
         };
-        let mut file = if look.is_whole() { Vec::new() } else { self.file.clone() };
+        let (is_whole, mut came) = (look.is_whole(), Vec::new());
         for piece in body.chunks(11) {
-            file.extend_from_slice(look.add(piece)?);
+            came.extend_from_slice(look.add(piece)?);
         }
         let seen = look.end()?;
+        let from = match seen.outcome {
+            _ if is_whole => 0,
+            Outcome::Spliced { from } => usize::try_from(from).unwrap(),
+            _ => self.file.len(),
+        };
+        let file = [&self.file[..from], &came].concat();
         assert_eq!((seen.kept.md5_hex(), seen.kept.len()), (md5_hex(&file), file.len() as u64));
         assert_eq!(seen.verified, Verified::Md5);
-        (self.kept, self.file) = (Some(seen.kept), file);
+        (self.kept, self.file) = (seen.kept, file);
         Ok(seen.outcome)
     }
 
@@ -234,7 +254,7 @@ fn a_log_says_what_its_upstream_says_after_each_look_and_is_only_ever_continued(
     proptest!(config, |(steps in steps())| {
         let mut upstream = Upstream { files: vec![body(&[])], ..Upstream::default() };
         let log = Versions::appended();
-        let mut follower = Follower { kept: None, file: Vec::new(), held: false, log, text: Vec::new() };
+        let mut follower = Follower { kept: Kept::with_overlap(40, 160), file: Vec::new(), held: false, log, text: Vec::new() };
         for step in steps {
             match step {
                 Step::Change(change) => upstream.change(change),
