@@ -22,12 +22,23 @@ pub(crate) enum Body {
     },
 }
 
-/// What is asked for: the continuation of what is known of the file, or all of it.
-pub(crate) fn conditions(file: &UpstreamFile, whole: bool) -> Conditions {
-    match &file.kept {
-        Some(kept) if !whole => {
+/// How much of the file is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// What continues it.
+    Continuation,
+    /// Its last lines too, where it may have changed.
+    Overlap,
+    Whole,
+}
+
+/// What is asked for.
+pub(crate) fn conditions(file: &UpstreamFile, wanted: Wanted) -> Conditions {
+    match (&file.kept, wanted) {
+        (Some(kept), Wanted::Continuation) => {
             Conditions { first_byte: kept.len().checked_sub(1), etag: file.etag.clone(), ..Conditions::default() }
         }
+        (Some(kept), Wanted::Overlap) => Conditions { first_byte: kept.overlap(), ..Conditions::default() },
         _ => Conditions::default(),
     }
 }

@@ -5,7 +5,7 @@ use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::index::{HeldBack, Known, UpstreamFile};
 use crate::gem::upstream::looked::{Looked, invalid};
 use crate::gem::upstream::rows::Lines;
-use format::gem::upstream::{Kept, Outcome, Seen, Verified, Versions, append, begin, difference};
+use format::gem::upstream::{Kept, Outcome, Seen, Verified, Versions, append, begin, difference, splice};
 use store::Lane;
 use telemetry::{Event, Op};
 
@@ -42,14 +42,17 @@ impl Follow {
             file.held.clear();
         }
         file.held.extend(text.held().iter().cloned());
+        let outcome = seen.outcome;
         let compare = move |(): &mut ()| {
             shared.followed.read(origin, |known| {
+                let (log, wrong) = (known.listing.log(), |name: &str, md5: &str| known.is_wrong(name, md5));
                 let from = if text.is_clean() { Lines::Relayed } else { Lines::Made };
-                if !is_whole {
-                    return append(known.listing.log(), &text).map(|difference| (difference, from));
+                let made = |difference| (difference, Lines::Made);
+                match outcome {
+                    Outcome::Spliced { .. } => splice(log, &last_lines(known)?, &text, wrong).map(made),
+                    _ if is_whole => Some(made(difference(log, &text, wrong))),
+                    _ => append(log, &text).map(|difference| (difference, from)),
                 }
-                let wrong = |name: &str, md5: &str| known.is_wrong(name, md5);
-                Some((difference(known.listing.log(), &text, wrong), Lines::Made))
             })
         };
         let compared = self.context.workers.run(Lane::Index, Op::IndexRender, event, compare).await?;
@@ -66,4 +69,13 @@ impl Follow {
         }
         Ok(Some(Looked::Lines { difference, from, file }))
     }
+}
+
+/// The last lines of the upstream's file as it was.
+fn last_lines(known: &Known) -> Option<Versions> {
+    let mut lines = Versions::appended();
+    for piece in known.file.kept.iter().flat_map(Kept::overlapping) {
+        lines.push(piece).ok()?;
+    }
+    Some(lines)
 }

@@ -87,6 +87,8 @@ pub(crate) struct UpstreamFile {
     pub(crate) opaque_etags: bool,
     /// Whether it sends the whole file where only its continuation is asked for.
     pub(crate) ignores_range: bool,
+    /// Whether another file than this one is known to be there, which could not be told from its last lines.
+    pub(crate) diverged: bool,
     /// The names whose last line has no MD5 yet, and is not in our log.
     pub(crate) held: BTreeSet<String>,
 }
