@@ -7,13 +7,13 @@ use format::gem::info::md5_hex;
 use serde_json::json;
 
 /// A server whose time of day can be set, with a remote repository of a stand-in.
-struct Stand {
-    upstream: Upstream,
-    world: World,
+pub(super) struct Stand {
+    pub(super) upstream: Upstream,
+    pub(super) world: World,
 }
 
 impl Stand {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::with(&[])
     }
 
@@ -30,13 +30,13 @@ impl Stand {
         self.world.make(&json!({ "name": name, "format": "gem", "kind": "remote", "remote": remote }));
     }
 
-    fn at(&self, time: &str) {
+    pub(super) fn at(&self, time: &str) {
         let path = format!("/repository/{}/set_time", crate::world::FIRST);
         let moment = format!("2026-11-02T{time}Z");
         self.world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
     }
 
-    fn get(&self, path: &str) -> crate::world::Answer {
+    pub(super) fn get(&self, path: &str) -> crate::world::Answer {
         self.world.anon().get(&format!("/repository/{REMOTE}/{path}"))
     }
 }

@@ -12,6 +12,7 @@ mod faults;
 mod first_body;
 mod following;
 mod jruby;
+mod large;
 mod model;
 mod names;
 mod policy;

@@ -38,6 +38,11 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
         2,
         Fixed("one for each repository: it holds the turn to look at its upstream's index"),
     ),
+    (
+        "repository/src/gem/upstream/saved.rs",
+        1,
+        Fixed("one for each repository: it holds the turn to save what a start need not make again"),
+    ),
     ("repository/src/index/incremental_index.rs", 1, Fixed("one for each index: `writing` is set until it has ended")),
     ("repository/src/maven/retention.rs", 1, Bound(BoundName::SnapshotPrunes)),
     (

@@ -30,7 +30,7 @@ pub(crate) use release::Release;
 pub(crate) use ruby::Ruby;
 pub(crate) use said::Said;
 pub(crate) use server::{Passed, Server};
-pub(crate) use upstream::{Parts, Says, Upstream};
+pub(crate) use upstream::{Asked, Parts, Says, Upstream};
 pub(crate) use watched::Watched;
 
 use rustix::process::Signal;

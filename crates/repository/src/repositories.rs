@@ -165,6 +165,11 @@ impl Repositories {
                 indexes.keep(&self.context).await;
                 dates_file::keep(&self.context, repository, true).await;
             }
+            if repository.follows()
+                && let Some(follower) = self.follower(repository, &known.stamp)
+            {
+                follower.close().await;
+            }
         }
     }
 

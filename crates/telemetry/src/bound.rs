@@ -38,6 +38,7 @@ bounds! {
     ReservedConnections "connections.reserved" "connections" "Connections beyond those that may be open, let in for a probe or metrics; what is turned away made room for a later one";
     Pages "pages" "bytes" "Complete answers in memory";
     Indexes "indexes" "bytes" "Large indexes in memory, each shared by all who read it";
+    UpstreamIndexes "upstream.indexes" "bytes" "What is known of the indexes of upstreams of gems, in memory; lines that do not fit are not taken";
     Dependencies "dependencies" "bytes" "What the dependency API says of gems, in memory";
     Views "views" "bytes" "Indexes of gems as a policy shows them, or as of a moment, that are kept for whoever asks for the same";
     ViewsMade "views.made" "indexes" "Whole indexes as of earlier moments that are wanted; one is made at a time";

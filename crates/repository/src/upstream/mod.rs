@@ -48,7 +48,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use store::{CachedPath, Held, Origin, Stamp, Store, Unit};
-use telemetry::{Bound, Event, Millis, Recorder};
+use telemetry::{Bound, BoundName, Event, Millis, Recorder};
 use tokio::runtime::Handle;
 
 /// What is kept of an upstream is looked for again after so many milliseconds, though it cannot have changed: what is asked for all
@@ -58,6 +58,8 @@ pub(crate) const TOUCH_INTERVAL_MS: i64 = 3_600_000;
 pub(crate) const WIDTH: usize = 8;
 /// Whoever has something else to answer with waits for an upstream no longer than this. What it says later is there for who asks next.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+/// The most bytes that is known of all upstreams' indexes. The largest public one comes to some 80 MB.
+const INDEXES_BYTES: u64 = 1 << 30;
 /// Nobody waits longer than this for an upstream that hung and is tried again: it answers, or is left alone for twice as long.
 pub(crate) const TRIAL_PATIENCE: Duration = Duration::from_secs(1);
 
@@ -85,6 +87,8 @@ pub(crate) struct Remotes {
     pub(crate) opened: OpenFiles<Origin, KeptFile>,
     /// The paths that some upstreams say they have.
     pub(crate) lists: PathLists,
+    /// Room for what is known of upstreams' indexes.
+    pub(crate) indexes: Arc<Bound>,
     /// Looks for the date of a file, as its format does.
     pub(crate) date_lookup: DateLookup,
 }
@@ -129,6 +133,8 @@ impl Remotes {
         recorder.register(abandoned.clone());
         let lists = PathLists::new();
         recorder.register(lists.bound().clone());
+        let indexes = Bound::new(BoundName::UpstreamIndexes, "", INDEXES_BYTES);
+        recorder.register(indexes.clone());
         Arc::new(Self {
             store,
             recorder,
@@ -140,6 +146,7 @@ impl Remotes {
             waiters,
             opened,
             lists,
+            indexes,
             date_lookup,
         })
     }

@@ -5,7 +5,7 @@ use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::index::{Known, UpstreamFile};
 use crate::gem::upstream::looked::invalid;
 use crate::gem::upstream::rows::{self, Lines};
-use format::gem::upstream::{Difference, Kept};
+use format::gem::upstream::Difference;
 use store::{Lane, Seq};
 use telemetry::{Event, Op};
 
@@ -19,11 +19,12 @@ impl Follow {
         event: &mut Event,
     ) -> Result<(), Error> {
         let text = String::from_utf8(text).map_err(|_| invalid("it is not text"))?;
+        self.fits(text.len())?;
         let written = rows::write(&self.remote, &text, from, true, Seq(0), event).await?;
         let (at, last) = written.ok_or(Error::GivenUp)?;
-        let mut known = Known::new(self.remote.repository.origin)?;
+        let mut known = Known::new(self.remote.repository.origin, &self.remote.remotes.indexes)?;
         let make = move |(): &mut ()| -> Result<Known, Error> {
-            known.add(&text, at, true)?;
+            known.add(text.into(), at, true)?;
             known.settle(last, None)?;
             known.file = file;
             Ok(known)
@@ -50,6 +51,7 @@ impl Follow {
         self.admit(lines.len())?;
         let names: Vec<String> = difference.changes.into_iter().map(|change| change.name).collect();
         let last = followed.read(origin, |known| known.last).unwrap_or(Seq(0));
+        self.fits(lines.len())?;
         let written = rows::write(&self.remote, &lines, from, false, last, event).await;
         let Ok(Some((at, last))) = written else {
             // The journal may have rows that are not known here.
@@ -62,7 +64,7 @@ impl Follow {
                 Lines::Correcting => known.corrects(&lines),
                 Lines::Relayed | Lines::Made => known.forgives(&lines),
             }
-            known.add(&lines, at, false)?;
+            known.add(lines.into(), at, false)?;
             (known.file, known.held_back) = (file, None);
             known.settle(last, Some(changed))
         });
@@ -73,31 +75,10 @@ impl Follow {
         Ok(())
     }
 
-    /// What the journal has; `None`: nothing. While all of it was relayed as it came, its text is the upstream's file.
-    pub(crate) async fn read_journal(&self, event: &mut Event) -> Result<Option<Known>, Error> {
-        let read = rows::read(&self.remote, None, event).await?;
-        if read.rows.is_empty() {
-            return Ok(None);
-        }
-        let mut known = Known::new(self.remote.repository.origin)?;
-        let make = move |(): &mut ()| -> Result<Known, Error> {
-            let first = read.rows.first().map(|(at, _)| *at);
-            let mut kept = Some(Kept::default());
-            for (at, row) in &read.rows {
-                if row.corrects {
-                    known.corrects(&row.lines);
-                    known.add(&row.lines, *at, false)?;
-                    continue;
-                }
-                known.forgives(&row.lines);
-                known.add(&row.lines, *at, Some(*at) == first)?;
-                kept = kept.filter(|_| row.relayed);
-                kept.iter_mut().for_each(|kept| kept.add(row.lines.as_bytes()));
-            }
-            known.file.kept = kept;
-            known.settle(read.last, None)?;
-            Ok(known)
-        };
-        Ok(Some(self.context.workers.run(Lane::Index, Op::IndexRender, event, make).await??))
+    /// Whether there is memory for lines of so many bytes: for themselves, coded, and what tells where each is.
+    fn fits(&self, bytes: usize) -> Result<(), Error> {
+        let room = self.remote.remotes.indexes.hold(2 * bytes as u64);
+        room.map(drop)
+            .map_err(|_| invalid("what is known of all upstreams' indexes takes as much memory as it may").into())
     }
 }

@@ -6,6 +6,7 @@ use crate::gem::upstream::dates_file;
 use crate::gem::upstream::first_body::FirstBody;
 use crate::gem::upstream::index::FollowedIndex;
 use crate::gem::upstream::looked::Looked;
+use crate::gem::upstream::rows::Lines;
 use crate::upstream::Remote;
 use crate::upstream::failure::Failure;
 use telemetry::{Event, Millis, Outcome, Reason, Tick};
@@ -76,12 +77,7 @@ impl Follow {
 
     async fn look(&self, event: &mut Event) -> Result<Proven, Error> {
         let (origin, followed) = (self.remote.repository.origin, self.index());
-        if followed.read(origin, |_| ()).is_none()
-            && let Some(mut known) = self.read_journal(event).await?
-        {
-            dates_file::read(&self.context, &self.remote.repository, &mut known, event).await;
-            followed.replace(known);
-        }
+        self.load_as_job(event).await?;
         let mut first = FirstBody::new(&self.remote.remotes.store, &followed.arrivals);
         match self.ask(&mut first, event).await? {
             Looked::Later => return Ok(Proven::No),
@@ -100,8 +96,12 @@ impl Follow {
                 let (lines, kept) = (text.len(), file.kept.clone());
                 self.begin(text, from, file, event).await?;
                 first.land(kept.as_ref(), from, lines);
+                self.save(from != Lines::Relayed);
             }
-            Looked::Lines { difference, from, file } => self.append(difference, from, file, event).await?,
+            Looked::Lines { difference, from, file } => {
+                self.append(difference, from, file, event).await?;
+                self.save(from != Lines::Relayed);
+            }
         }
         Ok(Proven::Yes)
     }

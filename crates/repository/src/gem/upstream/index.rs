@@ -9,12 +9,13 @@ use crate::gem::upstream::listing::{Dates, Listed, Listing};
 use crate::index::document::Index;
 use crate::index::rope::log::Log;
 use crate::upstream::failure::Failure;
+use bytes::Bytes;
 use format::gem::upstream::{Kept, Refusal};
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use store::{Origin, Seq};
-use telemetry::{Millis, Reason};
+use telemetry::{Bound, Millis, Reason};
 use tokio::sync::Mutex as Turn;
 
 /// The latest rows whose names are remembered. An index that is older is made from all names.
@@ -43,6 +44,10 @@ pub(crate) struct FollowedIndex {
     wholes: Mutex<VecDeque<Millis>>,
     /// How many looks failed, and how the last one did.
     failed: RwLock<(u64, Option<Failure>)>,
+    /// Held by the job that writes down what a start need not make again, with how many pieces of the log it wrote last.
+    pub(crate) saving: Arc<Turn<usize>>,
+    /// Whether the upstream's file is not written as it is, and the journal does not tell it either.
+    pub(crate) unsaved: AtomicBool,
     /// What its files of `/info` have instead of what it says.
     pub(crate) doubts: Doubts,
     /// Who asks for one of them again.
@@ -57,7 +62,7 @@ pub(crate) struct Known {
     /// The upstream that it is of. Another URL is another upstream.
     pub(crate) origin: Origin,
     pub(crate) listing: Listing,
-    log: Log,
+    pub(crate) log: Log,
     /// The log as it is answered with.
     pub(crate) index: Index,
     /// The last row of the journal that is in it.
@@ -75,6 +80,35 @@ pub(crate) struct Known {
     /// The names in the rows after `changes_after`, for indexes that are made of this one.
     changes: VecDeque<(Seq, Vec<String>)>,
     changes_after: Seq,
+    /// The memory that it takes of what all may.
+    room: Room,
+}
+
+/// Memory of a bound. It is given back at the end.
+#[derive(Debug)]
+struct Room {
+    bound: Arc<Bound>,
+    taken: u64,
+}
+
+impl Room {
+    /// Takes so much in all. What does not fit is counted as turned away: lines are not taken where there is none ([`Follow::append`]).
+    ///
+    /// [`Follow::append`]: crate::gem::upstream::follow::Follow::append
+    fn take(&mut self, bytes: u64) {
+        if bytes <= self.taken {
+            self.bound.give(self.taken - bytes);
+        } else if self.bound.take(bytes - self.taken).is_err() {
+            return;
+        }
+        self.taken = bytes;
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.bound.give(self.taken);
+    }
 }
 
 /// What is known of the upstream's own file, of which our log has the lines.
@@ -117,7 +151,7 @@ impl HeldBack {
 
 impl Known {
     /// Nothing but the rows of the journal, which are added next.
-    pub(crate) fn new(origin: Origin) -> Result<Self, Error> {
+    pub(crate) fn new(origin: Origin, bound: &Arc<Bound>) -> Result<Self, Error> {
         let mut log = Log::default();
         let index = log.index()?;
         let (listing, never, file) = (Listing::default(), Millis(i64::MIN), UpstreamFile::default());
@@ -138,6 +172,7 @@ impl Known {
             wrong,
             changes,
             changes_after,
+            room: Room { bound: bound.clone(), taken: 0 },
         })
     }
 
@@ -147,8 +182,8 @@ impl Known {
     }
 
     /// Adds lines that were first seen at `at`; `first`: they are of the first body. [`Known::settle`] must follow.
-    pub(crate) fn add(&mut self, lines: &str, at: Millis, first: bool) -> Result<(), Error> {
-        self.log.add(lines.as_bytes())?;
+    pub(crate) fn add(&mut self, lines: Bytes, at: Millis, first: bool) -> Result<(), Error> {
+        self.log.share(lines.clone())?;
         self.listing.add(lines, at, first).map_err(|refusal: Refusal| Error::Unsupported(refusal.to_string()))
     }
 
@@ -184,6 +219,7 @@ impl Known {
     /// Makes the index of what was added, up to this row. `changed`: the names in it; `None`: they are not known.
     pub(crate) fn settle(&mut self, last: Seq, changed: Option<Vec<String>>) -> Result<(), Error> {
         (self.index, self.last) = (self.log.index()?, last);
+        self.room.take(self.log.weight() + self.listing.weight());
         match changed {
             Some(names) => self.changes.push_back((last, names)),
             None => (self.changes, self.changes_after) = (VecDeque::new(), last),

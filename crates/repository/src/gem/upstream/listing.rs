@@ -116,12 +116,17 @@ impl Listing {
         &self.log
     }
 
+    /// Bytes of memory beside the text, which the log shares.
+    pub(crate) fn weight(&self) -> u64 {
+        (self.log.weight() + self.seen.capacity() * size_of::<(usize, Millis)>()) as u64
+    }
+
     /// Adds lines that were first seen at `at`. `first`: they are of the first body.
-    pub(crate) fn add(&mut self, lines: &str, at: Millis, first: bool) -> Result<(), Refusal> {
+    pub(crate) fn add(&mut self, lines: Bytes, at: Millis, first: bool) -> Result<(), Refusal> {
         let from = self.log.text().len();
         self.seen.push((from, at));
-        self.log.push(Bytes::copy_from_slice(lines.as_bytes()))?;
-        if first {
+        self.log.push(lines.clone())?;
+        if first && let Ok(lines) = std::str::from_utf8(&lines) {
             self.first = self.log.text().len();
             if let Some(end) = end_of_sums(lines, self.log.first_repeated().saturating_sub(from)) {
                 self.oldest = from + end;
@@ -309,8 +314,8 @@ mod tests {
         let mut listing = Listing::default();
         let first = format!("created_at: 2026-11-01T00:00:00Z\n---\na 1,2 {MD5}\nb 1 {MD5}\na 3 {MD5}\nc 1 {MD5}\n");
         let (start, later) = (Millis(1_793_600_000_000), Millis(1_793_700_000_000));
-        listing.add(&first, start, true).unwrap();
-        listing.add(&format!("a -1,4 {MD5}\n"), later, false).unwrap();
+        listing.add(first.into(), start, true).unwrap();
+        listing.add(format!("a -1,4 {MD5}\n").into(), later, false).unwrap();
         let written = Millis(moment("2026-11-01T00:00:00Z").unwrap() * 1000);
         let version = |token: &str, since, from_start, dated| {
             let seen = if from_start { start } else { later };
@@ -328,7 +333,9 @@ mod tests {
         assert_eq!(listing.gem("d"), None);
         // Lines of one version tell nothing of when they were written.
         let mut young = Listing::default();
-        young.add(&format!("created_at: 2026-11-01T00:00:00Z\n---\na 1 {MD5}\nb 2 {MD5}\n"), start, true).unwrap();
+        young
+            .add(format!("created_at: 2026-11-01T00:00:00Z\n---\na 1 {MD5}\nb 2 {MD5}\n").into(), start, true)
+            .unwrap();
         assert_eq!(young.gem("a").unwrap().versions, [version("1", start, true, false)]);
         let grown = |moment: Millis| listing.grown_since(moment);
         assert_eq!((grown(Millis(0)), grown(start), grown(later)), (44 - 4, 44 - 4, 0));

@@ -89,6 +89,8 @@ impl Follow {
         if self.was_tried(since) {
             return Ok(());
         }
+        let failures = self.index().failures();
+        self.load(event).await?;
         let known = self.index().read(origin, |_| ()).is_some();
         if !self.remote.repository.asks {
             return if known { Ok(()) } else { Err(Error::Unasked) };
@@ -98,7 +100,7 @@ impl Follow {
             Err(_) if known => return Ok(()),
             Err(error) => return Err(error),
         }
-        let (began, failures) = (Tick::now(), self.index().failures());
+        let began = Tick::now();
         let looked = async {
             let turn = self.index().looking.clone().lock_owned().await;
             if self.was_tried(since) {
@@ -111,9 +113,13 @@ impl Follow {
             }
         };
         // Whoever has something to be answered with waits no longer for an upstream than this.
-        let done = match known {
-            true => timeout(PATIENCE, looked).await.unwrap_or(Ok(())),
-            false => looked.await,
+        let mut looked = pin!(looked);
+        let done = loop {
+            match timeout(PATIENCE, &mut looked).await {
+                Ok(done) => break done,
+                Err(_) if self.index().read(origin, |_| ()).is_some() => break Ok(()),
+                Err(_) => {}
+            }
         };
         event.add(Op::FlightWait, Tick::now().since(began));
         match self.index().read(origin, |_| ()) {

@@ -3,7 +3,8 @@
 //! In reading order: [`look`] says when the upstream's `/versions` is looked at, and [`follow`] does it: [`ask`] asks, [`body`] reads what
 //! comes ([`first_body`]: for clients too), [`compare`] says what is new in it, and [`append`] adds that as far as [`growth`] lets it,
 //! unless it is held back until somebody [accepts](accept) it. [`rows`] keeps it in the journal, [`index`] in memory, and
-//! [`listing`] says what its lines come to. [`answer`] answers questions: [`info`] (with [`doubts`]) and [`download`] with files of the
+//! [`listing`] says what its lines come to. After a start [`load`] reads it back, with what was [`saved`]. [`answer`] answers questions:
+//! [`info`] (with [`doubts`]) and [`download`] with files of the
 //! upstream, which the index proves. No name that the index does not list is ever asked for upstream.
 
 pub(crate) mod accept;
@@ -35,11 +36,13 @@ pub(crate) mod info;
 pub(crate) mod info_rows;
 pub(crate) mod learned;
 pub(crate) mod listing;
+pub(crate) mod load;
 pub(crate) mod look;
 pub(crate) mod looked;
 pub(crate) mod names;
 pub(crate) mod past;
 pub(crate) mod rows;
+pub(crate) mod saved;
 pub(crate) mod search;
 pub(crate) mod specs;
 pub(crate) mod vanished;

@@ -40,27 +40,30 @@ pub(crate) enum Lines {
     Correcting,
 }
 
-/// The rows of a repository, and the number of the last.
-#[derive(Debug, Default)]
-pub(crate) struct IndexRows {
-    pub(crate) rows: Vec<(Millis, IndexRow)>,
-    pub(crate) last: Seq,
+/// A row, its number, and when its lines were first seen.
+#[derive(Debug)]
+pub(crate) struct SeenRow {
+    pub(crate) seq: Seq,
+    pub(crate) at: Millis,
+    pub(crate) row: IndexRow,
 }
 
-fn unit(remote: &Remote) -> String {
+/// The unit of these rows.
+pub(crate) fn unit(remote: &Remote) -> String {
     FirstSeenStore::of(remote).units.unit(UNIT)
 }
 
-/// All rows of the repository's upstream, up to the change `through` (`None`: until now).
-pub(crate) async fn read(remote: &Remote, through: Option<Seq>, event: &mut Event) -> Result<IndexRows, Error> {
+/// All rows of the repository's upstream, the oldest first.
+pub(crate) async fn read(remote: &Remote, event: &mut Event) -> Result<Vec<SeenRow>, Error> {
     let unit = unit(remote);
-    let parse = |rows: Vec<store::FirstSeen>| -> Result<IndexRows, serde_json::Error> {
-        let last = rows.last().map_or(Seq(0), |row| row.seq);
-        let rows = rows.into_iter().map(|row| Ok((row.at, serde_json::from_str(row.seen.get())?)));
-        Ok(IndexRows { rows: rows.collect::<Result<_, serde_json::Error>>()?, last })
+    let parse = |rows: Vec<store::FirstSeen>| -> Result<Vec<SeenRow>, serde_json::Error> {
+        let parse = |row: store::FirstSeen| {
+            Ok(SeenRow { seq: row.seq, at: row.at, row: serde_json::from_str(row.seen.get())? })
+        };
+        rows.into_iter().map(parse).collect()
     };
     let store = &remote.remotes.store;
-    let read = store.first_seen(remote.repository.id, &unit, through, parse, event).await?;
+    let read = store.first_seen(remote.repository.id, &unit, None, parse, event).await?;
     read.map_err(|source| Error::Unreadable { key: unit, source })
 }
 

@@ -6,6 +6,7 @@ use crate::index::rope::PIECE;
 use crate::index::rope::coded::{Coded, gzip};
 use crate::index::rope::sums::Sums;
 use bytes::Bytes;
+use std::collections::VecDeque;
 
 /// What the file is made of. A clone shares the pieces.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +17,8 @@ pub(crate) struct Log {
     /// Of the tail, up to a point: what comes is coded by itself, as coding all of it would cost a piece for a line.
     tail_coded: Coded,
     sums: Sums,
+    /// The next whole pieces as they were coded before.
+    ready: VecDeque<Coded>,
 }
 
 impl Log {
@@ -44,12 +47,46 @@ impl Log {
             if self.tail.len() == PIECE {
                 // Copied, so that it takes no more room than it needs.
                 let piece = Bytes::copy_from_slice(&std::mem::take(&mut self.tail));
-                self.tail_coded = Coded::default();
-                let coded = Coded::of(&piece)?;
-                self.whole.push((piece, coded));
+                self.seal(piece)?;
             }
         }
         Ok(())
+    }
+
+    /// Adds bytes that the caller keeps in memory as well: whole pieces are parts of them.
+    pub(crate) fn share(&mut self, mut bytes: Bytes) -> Result<(), Error> {
+        let first = (PIECE - self.tail.len()) % PIECE;
+        self.add(&bytes.split_to(first.min(bytes.len())))?;
+        while bytes.len() >= PIECE {
+            let piece = bytes.split_to(PIECE);
+            self.sums.add(&piece);
+            self.seal(piece)?;
+        }
+        self.add(&bytes)
+    }
+
+    fn seal(&mut self, piece: Bytes) -> Result<(), Error> {
+        let same = |coded: &Coded| coded.len == PIECE as u64 && coded.crc == crc32fast::hash(&piece);
+        let coded = match self.ready.pop_front().filter(same) {
+            Some(coded) => coded,
+            None => {
+                self.ready.clear();
+                Coded::of(&piece)?
+            }
+        };
+        self.tail_coded = Coded::default();
+        self.whole.push((piece, coded));
+        Ok(())
+    }
+
+    /// Gives it the first pieces as they were coded before, while it is empty: those that are still the same need not be coded again.
+    pub(crate) fn expect(&mut self, coded: Vec<Coded>) {
+        self.ready = coded.into();
+    }
+
+    /// The whole pieces as they are coded.
+    pub(crate) fn coded(&self) -> impl ExactSizeIterator<Item = &Coded> {
+        self.whole.iter().map(|(_, coded)| coded)
     }
 
     /// The file as it is now. While it is one piece there is no gzip of it: it may be a page, and pages see to that.
@@ -124,7 +161,7 @@ mod tests {
             let (mut log, mut whole) = (Log::default(), Vec::new());
             for (len, look, reread) in parts {
                 let part = text(len, whole.len());
-                log.add(&part).unwrap();
+                if look { log.add(&part).unwrap() } else { log.share(part.clone().into()).unwrap() }
                 whole.extend_from_slice(&part);
                 if reread {
                     let (lens, parts) = log.parts();
@@ -144,6 +181,21 @@ mod tests {
                     }
                 }
             }
+        }
+
+        #[test]
+        fn pieces_that_were_coded_before_are_taken_as_far_as_they_are_the_same(same in 0..6_usize) {
+            let (mut before, mut log) = (Log::default(), Log::default());
+            let bytes = text(PIECE * 5 + 100, 0);
+            before.add(&bytes).unwrap();
+            log.expect(before.coded().cloned().collect());
+            let mut other = bytes.clone();
+            other[same * PIECE] = b'0';
+            log.add(&other).unwrap();
+            let taken = before.coded().zip(log.coded()).filter(|(one, other)| one.deflate.as_ptr() == other.deflate.as_ptr());
+            prop_assert_eq!(taken.count(), same.min(5));
+            let index = log.index().unwrap();
+            prop_assert!(index.pieces.concat() == other && gunzip(&index.gzip.unwrap()) == other);
         }
 
         #[test]

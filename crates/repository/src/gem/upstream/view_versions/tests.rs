@@ -7,6 +7,7 @@ use crate::index::incremental_index::IndexSource;
 use crate::index::rope::form::Mark;
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::record::{ExceptionRecord, PolicyRecord, RepositoryRecord};
+use bytes::Bytes;
 use format::gem::info::{moment, render};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,7 +52,7 @@ impl Upstream {
     }
 
     fn add(&mut self, lines: &str, at: i64, first: bool) {
-        self.listing.add(lines, Millis(at), first).unwrap();
+        self.listing.add(Bytes::copy_from_slice(lines.as_bytes()), Millis(at), first).unwrap();
         self.log.add(lines.as_bytes()).unwrap();
         self.rows += 1;
     }

@@ -1,0 +1,157 @@
+//! What a start need not make again of an upstream's index: its log as it is coded, and what must be known of the upstream's own file
+//! where the rows of the journal do not tell that. Both are files in the data folder that may be lost: then the log is coded again, and
+//! the upstream is asked for its whole file once.
+
+use crate::error::Error;
+use crate::gem::upstream::follow::Follow;
+use crate::gem::upstream::index::UpstreamFile;
+use crate::gem::upstream::rows;
+use crate::index::rope::PIECE;
+use crate::index::rope::coded::Coded;
+use crate::index::rope::form::{self, Mark};
+use bytes::Bytes;
+use format::gem::upstream::Kept;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+use store::Seq;
+use telemetry::{Event, Outcome, Tick};
+use tokio::sync::OwnedMutexGuard;
+
+/// The names of the files in the data folder.
+const PIECES: &str = "upstream_pieces";
+const FILE: &str = "upstream_file";
+/// So many new pieces are worth writing all of them again.
+const MUCH: usize = 16;
+
+/// What was saved. What is missing, damaged or of another journal is left out.
+#[derive(Debug, Default)]
+pub(crate) struct Saved {
+    /// The pieces of the log, from its beginning.
+    pub(crate) pieces: Vec<Coded>,
+    /// The upstream's file, as it was with this row of the journal.
+    pub(crate) file: Option<(UpstreamFile, Seq)>,
+}
+
+/// What the file of pieces says about itself.
+#[derive(Debug, Serialize, Deserialize)]
+struct PiecesHead {
+    mark: Mark,
+    /// The unit of the rows that the log is made of.
+    unit: String,
+    /// The length of each when coded, and its checksum.
+    pieces: Vec<(usize, u32)>,
+}
+
+/// What the file of the upstream's file says about itself.
+#[derive(Debug, Serialize, Deserialize)]
+struct FileHead {
+    mark: Mark,
+    unit: String,
+    etag: Option<String>,
+    opaque_etags: bool,
+    held: BTreeSet<String>,
+}
+
+impl Follow {
+    /// Saves what came since it was saved, by a job that nobody waits for. `file`: the journal does not tell the upstream's file any more.
+    pub(crate) fn save(&self, file: bool) {
+        let (origin, followed) = (self.remote.repository.origin, self.index());
+        followed.unsaved.fetch_or(file, Ordering::Relaxed);
+        let pieces = followed.read(origin, |known| known.log.coded().len()).unwrap_or_default();
+        // While it is written, what came meanwhile waits for the next time.
+        let Ok(turn) = followed.saving.clone().try_lock_owned() else { return };
+        if file || is_much(pieces, *turn) {
+            let job = self.clone();
+            self.remote.remotes.back.spawn(async move { job.save_as_job(turn).await });
+        }
+    }
+
+    /// Saves what the journal does not tell, before the store is closed.
+    pub(crate) async fn close(self) {
+        let turn = self.index().saving.clone().lock_owned().await;
+        if self.index().unsaved.load(Ordering::Relaxed) {
+            self.save_as_job(turn).await;
+        }
+    }
+
+    async fn save_as_job(self, mut written: OwnedMutexGuard<usize>) {
+        let recorder = &self.remote.remotes.recorder;
+        recorder.attempt();
+        let mut event = Event::job("index.keep", self.now());
+        event.subject.repository = self.remote.repository.record.name.as_str().into();
+        event.subject.kind = FILE;
+        let done = self.write(*written, &mut event).await;
+        event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
+        match done {
+            Ok(pieces) => *written = pieces,
+            Err(error) => (event.reason, event.detail) = (Some(error.reason()), error.to_string()),
+        }
+        event.duration = Tick::now().since(event.began);
+        recorder.release(event);
+    }
+
+    /// How many pieces are written then.
+    async fn write(&self, written: usize, event: &mut Event) -> Result<usize, Error> {
+        let (origin, id) = (self.remote.repository.origin, self.remote.repository.id);
+        let (store, unit) = (&self.remote.remotes.store, rows::unit(&self.remote));
+        self.index().unsaved.store(false, Ordering::Relaxed);
+        let known = self.index().read(origin, |known| {
+            let much = is_much(known.log.coded().len(), written);
+            let pieces: Option<Vec<Coded>> = much.then(|| known.log.coded().cloned().collect());
+            (known.last, known.file.clone(), pieces)
+        });
+        let Some((last, file, pieces)) = known else { return Ok(written) };
+        let Some(mark) = Mark::of(store, last, event).await? else { return Ok(written) };
+        if let Some(kept) = &file.kept {
+            let UpstreamFile { etag, opaque_etags, held, .. } = file.clone();
+            let head = FileHead { mark: mark.clone(), unit: unit.clone(), etag, opaque_etags, held };
+            if let Some(parts) = form::write(&head, kept.write()) {
+                store.keep_derived(id, FILE, parts, event).await?;
+            }
+        }
+        let Some(pieces) = pieces else { return Ok(written) };
+        let lens = pieces.iter().map(|coded| (coded.deflate.len(), coded.crc)).collect();
+        let bytes = pieces.iter().map(|coded| coded.deflate.clone()).collect();
+        if let Some(parts) = form::write(&PiecesHead { mark, unit, pieces: lens }, bytes) {
+            store.keep_derived(id, PIECES, parts, event).await?;
+        }
+        Ok(pieces.len())
+    }
+
+    /// Reads what was saved.
+    pub(crate) async fn saved(&self, event: &mut Event) -> Result<Saved, Error> {
+        let (id, store, unit) = (self.remote.repository.id, &self.remote.remotes.store, rows::unit(&self.remote));
+        let mut saved = Saved::default();
+        if let Some((head, bytes)) = store.derived(id, PIECES, event).await?.and_then(form::read::<PiecesHead>)
+            && head.unit == unit
+            && Mark::of(store, head.mark.through, event).await? == Some(head.mark)
+        {
+            saved.pieces = pieces(&head.pieces, bytes).unwrap_or_default();
+            *self.index().saving.lock().await = saved.pieces.len();
+        }
+        if let Some((head, bytes)) = store.derived(id, FILE, event).await?.and_then(form::read::<FileHead>)
+            && head.unit == unit
+            && Mark::of(store, head.mark.through, event).await?.as_ref() == Some(&head.mark)
+            && let Some(kept) = Kept::read(&bytes)
+        {
+            let FileHead { mark, etag, opaque_etags, held, .. } = head;
+            let file = UpstreamFile { kept: Some(kept), etag, opaque_etags, held, ..UpstreamFile::default() };
+            saved.file = Some((file, mark.through));
+        }
+        Ok(saved)
+    }
+}
+
+/// Whether so many pieces are worth writing, where so many were written.
+fn is_much(pieces: usize, written: usize) -> bool {
+    pieces >= written + MUCH || pieces < written || written == 0 && pieces > 0
+}
+
+/// Pieces of these lengths; `None` where the bytes are fewer.
+fn pieces(lens: &[(usize, u32)], mut bytes: Bytes) -> Option<Vec<Coded>> {
+    let piece = |(len, crc): &(usize, u32)| {
+        (*len <= bytes.len()).then(|| Coded { deflate: bytes.split_to(*len), crc: *crc, len: PIECE as u64 })
+    };
+    lens.iter().map(piece).collect()
+}
