@@ -15,6 +15,7 @@ mod cold;
 mod contest;
 mod corpus;
 mod dependencies;
+mod followed;
 mod group;
 mod hit;
 mod idle;
@@ -73,6 +74,7 @@ const ROWS: &[Row] = &[
     ("push", push::row),
     ("recording", recording::row),
     ("index", index::row),
+    ("followed", followed::row),
     ("dependencies", dependencies::row),
     ("queries", queries::row),
     ("instructions", instructions::row),
