@@ -77,12 +77,16 @@ struct Trial<'a> {
     /// Until then the upstream may not be asked, or not be believed; and not in whole.
     trouble: u64,
     long_trouble: u64,
+    /// When anything changed there.
+    changed: u64,
     /// How much of what the upstream was asked has been looked at, and in which spans it sent `/versions` whole.
     looked: usize,
     wholes: Vec<(u64, u64)>,
     /// The moment before this one, and the gems that no upstream might be asked for at the last look.
     earlier: u64,
     forbidden: [bool; NAMES.len()],
+    /// Whether the time of day was set since.
+    waited: bool,
 }
 
 impl<'a> Trial<'a> {
@@ -102,10 +106,12 @@ impl<'a> Trial<'a> {
             now,
             trouble: now,
             long_trouble: now,
+            changed: now,
             looked: 0,
             wholes: Vec::new(),
             earlier: now,
             forbidden: Default::default(),
+            waited: false,
         }
     }
 
@@ -123,14 +129,17 @@ impl<'a> Trial<'a> {
     }
 
     fn wait(&mut self, seconds: u64) {
-        (self.earlier, self.now) = (self.now, self.now + seconds);
+        (self.earlier, self.now, self.waited) = (self.now, self.now + seconds, true);
         self.stage.now = self.now;
         self.stage.set_time();
     }
 
     fn step(&mut self, step: Step) {
         match step {
-            Step::Upstream(change) => self.truth.change(change, self.now),
+            Step::Upstream(change) => {
+                self.truth.change(change, self.now);
+                self.changed = self.now;
+            }
             Step::Rule(rule) => {
                 self.rules.set(rule);
                 let path = format!("/api/v1/repositories/{}", self.repository);
@@ -193,7 +202,9 @@ impl<'a> Trial<'a> {
         for sent in self.wholes.windows(WHOLES + 1) {
             assert!(sent[WHOLES].1 - sent[0].0 >= HOUR, "sent whole too often: {sent:?}");
         }
-        self.forbidden = std::array::from_fn(|name| self.rules.forbid(name));
+        // A job that began before the rule may still ask. It has ended when the time of day has been set again.
+        let waited = std::mem::take(&mut self.waited);
+        self.forbidden = std::array::from_fn(|name| self.rules.forbid(name) && (waited || self.forbidden[name]));
         if !self.truth.is_well() {
             (self.trouble, self.long_trouble) = (self.now + LATER, self.now + HOUR + LATER);
         }

@@ -57,8 +57,10 @@ impl Trial<'_> {
             self.seen.doubtful[name] = false;
         }
         let older = said != is && self.seen.infos[name].contains(&said);
-        let words = "whoever has an older /info of";
-        (older && !self.seen.doubtful[name]).then(|| format!("{words} {} is not told that it changed", NAMES[name]))
+        (older && !self.seen.doubtful[name]).then(|| {
+            let (called, rules, info, versions) = (NAMES[name], self.rules, info.text(), versions.text());
+            format!("whoever has an older /info of {called} is not told that it changed: {rules:?}\n{info}{versions}")
+        })
     }
 
     /// The upstream is well, and time passes: then everything is as the upstream has it.

@@ -1,10 +1,10 @@
 //! What each answer must be, whatever became of the upstream.
 
-use super::Trial;
 use super::bundler::{Kept, lines, sums, version};
 use super::marshal;
 use super::pool::{NAMES, TOKENS, full_name, name_of};
 use super::steps::Ask;
+use super::{HOUR, Trial};
 use crate::world::Answer;
 use flate2::read::ZlibDecoder;
 use format::gem::info::md5_hex;
@@ -203,8 +203,8 @@ impl Trial<'_> {
                     let trouble = self.now <= self.trouble || !self.truth.has(name, token, &promised);
                     (500..=504).contains(&status) && !had && trouble
                 }
-                // The index may list it before its line is there.
-                (500..=504, None) if self.now <= self.trouble || self.seen.doubtful[name] => true,
+                // The index may list what has no line yet or any more, until the whole file may be fetched again.
+                (500..=504, None) if self.now <= self.changed.max(self.trouble) + HOUR => true,
                 (_, None) => self.may_fail(&answer, Some(name)),
             };
             if right {

@@ -194,14 +194,15 @@ impl Follow {
         self.index().read(self.remote.repository.origin, |known| known.is_corrected(name)) == Some(true)
     }
 
-    /// Whether the file that is kept is another one than the index says, so that the upstream is asked again.
+    /// Whether the file that is kept is another one than the index says, or may be, so that the upstream is asked again.
     async fn is_behind(&self, name: &str, listed: &Listed, event: &mut Event) -> Result<bool, Error> {
         if self.index().doubts.find(name, &listed.md5, self.now()).is_some() {
             return Ok(false);
         }
         let path = format!("info/{name}");
         let kept = self.remote.recall(&self.remote.repository.file(&path), event).await?;
-        Ok(matches!(kept, Some(Remembered::File(kept)) if kept.known.hashes.md5 != listed.md5))
+        let is_corrected = self.is_corrected(name);
+        Ok(matches!(kept, Some(Remembered::File(kept)) if is_corrected || kept.known.hashes.md5 != listed.md5))
     }
 
     /// The file, as it is kept or fetched.
