@@ -204,3 +204,12 @@ fn what_is_read_for_a_request_about_a_name_is_bounded_whatever_its_upstream_list
     assert!(index.lines() < more && index.unreadable() > 900 && !index.is_clean());
     assert_eq!((index.said("a"), index.said("b")), (said(&["1"], MD5), said(&["1"], "x")));
 }
+
+#[test]
+fn the_md5_of_a_whole_file_is_not_taken_for_that_of_a_part() {
+    let without = |index: &Versions| index.md5_without("a", usize::MAX, |token| token == "2");
+    assert_eq!(without(&versions(&["a 1 x", "a 2 y"])).as_deref(), Some("x"));
+    // Our log said the MD5 of the file that has the second version before the index listed that.
+    assert_eq!(without(&versions(&["a 1 x", "a -1,1 y", "a 2 y"])), None);
+    assert_eq!(without(&versions(&["a 1 x", "a 3 y"])).as_deref(), Some("y"));
+}
