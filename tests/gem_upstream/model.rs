@@ -87,6 +87,8 @@ struct Trial<'a> {
     forbidden: [bool; NAMES.len()],
     /// Whether the time of day was set since.
     waited: bool,
+    /// Whether the server began anew since.
+    restarted: bool,
 }
 
 impl<'a> Trial<'a> {
@@ -112,6 +114,7 @@ impl<'a> Trial<'a> {
             earlier: now,
             forbidden: Default::default(),
             waited: false,
+            restarted: false,
         }
     }
 
@@ -153,9 +156,8 @@ impl<'a> Trial<'a> {
             Step::Restart => {
                 self.connection = None;
                 self.stage.world.stop();
-                // How often it was sent is known in memory alone.
-                self.note_upstream();
-                self.wholes.clear();
+                // How often it was sent is known in memory alone, and what was sent last may be noted late.
+                self.restarted = true;
                 self.stage.world.resume();
                 self.stage.set_time();
             }
@@ -199,11 +201,15 @@ impl<'a> Trial<'a> {
             }
         }
         (self.looked, self.earlier) = (asked.len(), self.now);
+        if self.restarted {
+            self.wholes.clear();
+        }
         for sent in self.wholes.windows(WHOLES + 1) {
             assert!(sent[WHOLES].1 - sent[0].0 >= HOUR, "sent whole too often: {sent:?}");
         }
         // A job that began before the rule may still ask. It has ended when the time of day has been set again.
         let waited = std::mem::take(&mut self.waited);
+        self.restarted &= !waited;
         self.forbidden = std::array::from_fn(|name| self.rules.forbid(name) && (waited || self.forbidden[name]));
         if !self.truth.is_well() {
             (self.trouble, self.long_trouble) = (self.now + LATER, self.now + HOUR + LATER);
