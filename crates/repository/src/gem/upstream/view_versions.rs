@@ -175,7 +175,9 @@ fn to_say(listing: &Listing, learned: &Learned, offer: &Offer<'_>, view: View<'_
         Some(offer.md5.to_owned())
     } else {
         let seen: HashSet<&str> = tokens.iter().copied().collect();
-        listing.log().md5_without(offer.name, usize::MAX, |token| !seen.contains(token))
+        let without = listing.log().md5_without(offer.name, usize::MAX, |token| !seen.contains(token));
+        // A line of our own may have come of more than one change: what the file showed goes before what lines come to.
+        learned.md5(offer.name, &basis(view.rules, offer.name, &tokens, offer.md5)).or(without)
     };
     let unknown = || {
         let basis = basis(view.rules, offer.name, &tokens, offer.md5);
