@@ -9,7 +9,7 @@ use super::text::Text;
 use super::{HEADER_BYTES, LINE_BYTES};
 use bytes::Bytes;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// The file.
 #[derive(Debug, Clone, Default)]
@@ -129,8 +129,15 @@ impl Versions {
     pub fn md5_without(&self, name: &str, end: usize, hidden: impl Fn(&str) -> bool) -> Option<String> {
         let lines = self.lines_at(&self.offsets_of(name, end));
         let mut entries: Vec<Entry<'_>> = lines.iter().filter_map(|line| Entry::read(line)).collect();
+        // An upstream may list a hundred thousand versions of a gem: each is looked up, and sought in no list.
+        let mut first: HashMap<&str, usize> = HashMap::new();
+        for (at, entry) in entries.iter().enumerate() {
+            for (_, token) in entry.tokens() {
+                first.entry(token).or_insert(at);
+            }
+        }
         while let Some((last, before)) = entries.split_last() {
-            let is_before = |token| before.iter().flat_map(|entry| entry.tokens()).any(|(_, other)| other == token);
+            let is_before = |token: &str| first.get(token).is_some_and(|at| *at < before.len());
             let only_adds = last.tokens().all(|(gone, token)| !gone && hidden(token) && !is_before(token));
             if last.md5.is_some() && !only_adds {
                 break;
@@ -141,6 +148,17 @@ impl Versions {
         // Our log may have said the MD5 of a file before the index listed what is new in it.
         let of_all = entries.len() < lines.len() && Sum::of(&lines)?.md5 == said.md5;
         (!of_all && said.tokens.iter().all(|token| !hidden(token))).then(|| said.md5.to_owned())
+    }
+
+    /// Where the first line at or behind `end` begins after which a token is not offered that was offered before it.
+    pub fn withdrawn(&self, name: &str, token: &str, end: usize) -> Option<usize> {
+        let mut offsets = self.offsets_of(name, usize::MAX);
+        offsets.retain(|at| *at >= end);
+        offsets.into_iter().rev().find(|at| {
+            let line = self.text.line(*at);
+            let last = Entry::read(&line).and_then(|entry| entry.tokens().filter(|(_, other)| *other == token).last());
+            last.is_some_and(|(gone, _)| gone)
+        })
     }
 
     /// Whether this is the only line of a name.

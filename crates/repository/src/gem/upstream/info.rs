@@ -91,7 +91,8 @@ impl RemoteGems<'_> {
     fn learn(self, name: &str, info: &Info, listed: &Listed, md5: &str) {
         let (repository, rows) = (&self.remote.repository, token_rows(name, listed));
         let tokens: Vec<&str> = visible(&rows, repository.view(self.now())).map(|seen| seen.entry().token).collect();
-        let is_listed = info.lines().count() == rows.len() && info.lines().all(|line| listed.has(line.token));
+        let all: HashSet<&str> = rows.iter().map(|row| row.token).collect();
+        let is_listed = info.lines().count() == rows.len() && info.lines().all(|line| all.contains(line.token));
         if repository.asks && is_listed && !tokens.is_empty() && tokens.len() < rows.len() {
             let basis = basis(&repository.rules, name, &tokens, &listed.md5);
             // Nothing else shows it, so that nothing is made anew for it.

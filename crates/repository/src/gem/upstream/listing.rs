@@ -167,10 +167,7 @@ impl Listing {
 
     /// When a version was gone that had been listed when the lines ended at `end`.
     pub(crate) fn gone(&self, name: &str, token: &str, end: usize) -> Option<Millis> {
-        let mut later = self.log.offsets_of(name, usize::MAX);
-        later.retain(|at| *at >= end);
-        let lacks = |at: &usize| self.gem_by(name, at + 1).is_some_and(|gem| !gem.has(token));
-        later.into_iter().rev().find(lacks).map(|at| self.moments(None, token, at).seen)
+        self.log.withdrawn(name, token, end).map(|at| self.moments(None, token, at).seen)
     }
 
     /// Remembers when versions of the first body of a gem were published.
@@ -234,8 +231,8 @@ impl Listing {
     /// Reads what was listed of each name when the lines ended at `end`.
     pub(crate) fn read_each(&self, end: usize, mut read: impl FnMut(&Offer<'_>)) {
         self.log.read_each(end, |name, tokens, at, md5| {
-            let dates = self.dates.get(name);
-            let moments = |(token, at): (&&'_ str, &usize)| self.moments(dates, token, *at);
+            let dates = self.dates_of(name);
+            let moments = |(token, at): (&&'_ str, &usize)| self.moments(dates.as_ref(), token, *at);
             let moments: Vec<Moments> = tokens.iter().zip(at).map(moments).collect();
             read(&Offer { name, versions: tokens.iter().copied().zip(moments).collect(), md5 });
         });
@@ -244,9 +241,9 @@ impl Listing {
     /// Reads what is listed of one name; `None`: it was never listed.
     pub(crate) fn read_one<T>(&self, name: &str, read: impl FnOnce(&Offer<'_>) -> T) -> Option<T> {
         let (said, at) = self.log.said_at(name, usize::MAX)?;
-        let dates = self.dates.get(name);
+        let dates = self.dates_of(name);
         let versions = said.tokens.iter().zip(&at);
-        let versions = versions.map(|(token, at)| (token.as_str(), self.moments(dates, token, *at))).collect();
+        let versions = versions.map(|(token, at)| (token.as_str(), self.moments(dates.as_ref(), token, *at))).collect();
         Some(read(&Offer { name, versions, md5: &said.md5 }))
     }
 
@@ -257,18 +254,24 @@ impl Listing {
     }
 
     fn listed(&self, name: &str, said: Said, at: &[usize]) -> Listed {
-        let dates = self.dates.get(name);
-        let version = |(token, at): (String, &usize)| ListedVersion::of(&token, self.moments(dates, &token, *at));
+        let dates = self.dates_of(name);
+        let version =
+            |(token, at): (String, &usize)| ListedVersion::of(&token, self.moments(dates.as_ref(), &token, *at));
         Listed { versions: said.tokens.into_iter().zip(at).map(version).collect(), md5: said.md5 }
     }
 
+    /// The dates of a gem by its versions, of which an upstream may list a hundred thousand.
+    fn dates_of(&self, name: &str) -> Option<HashMap<&str, Millis>> {
+        self.dates.get(name).map(|dates| dates.iter().map(|(token, date)| (&**token, *date)).collect())
+    }
+
     /// What is known of the age of a version of the line at this offset.
-    fn moments(&self, dates: Option<&Dates>, token: &str, at: usize) -> Moments {
+    fn moments(&self, dates: Option<&HashMap<&str, Millis>>, token: &str, at: usize) -> Moments {
         let row = self.seen.partition_point(|(from, _)| *from <= at).saturating_sub(1);
         let seen = self.seen.get(row).map_or(Millis(0), |(_, seen)| *seen);
         let from_start = at < self.first;
-        let told = dates.filter(|_| from_start).and_then(|dates| dates.iter().find(|(dated, _)| **dated == *token));
-        let date = told.map(|(_, date)| *date).or_else(|| self.written.filter(|_| at < self.oldest));
+        let told = dates.filter(|_| from_start).and_then(|dates| dates.get(token));
+        let date = told.copied().or_else(|| self.written.filter(|_| at < self.oldest));
         Moments { since: date.unwrap_or(seen), seen, from_start, dated: date.is_some() }
     }
 }

@@ -37,6 +37,24 @@ fn what_is_said_of_a_name_is_its_tokens_and_the_last_md5() {
     assert_eq!((line(&|token| token == "3"), line(&|_| true)), ("a 2-java m".into(), "a -0 m".into()));
 }
 
+/// An upstream may list a hundred thousand versions of a gem, each in a line: sought in all lines before, each would take minutes.
+#[test]
+fn what_many_lines_of_a_name_say_is_found_in_one_pass() {
+    const MANY: usize = 100_000;
+    let mut lines = vec!["a 0 first".to_owned()];
+    lines.extend((1..=MANY).map(|n| format!("a {n} {n}")));
+    let mut index = versions(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let md5 = |index: &Versions| index.md5_without("a", usize::MAX, |token| token != "0");
+    assert_eq!(md5(&index), Some("first".to_owned()));
+    let end = index.text().len();
+    index.push(format!("a -{MANY},{MANY} x\na -{MANY} y\na -0,0 z\n").into()).unwrap();
+    assert_eq!(md5(&index), None, "a line that takes something away may change any file");
+    let at = index.withdrawn("a", &MANY.to_string(), end).unwrap();
+    assert_eq!(&index.text().pieces().concat()[at..][..3 + MANY.to_string().len()], format!("a -{MANY}").as_bytes());
+    assert!(at > end, "a version that goes and comes back in one line is there");
+    assert_eq!((index.withdrawn("a", "0", end), index.withdrawn("b", "0", 0)), (None, None));
+}
+
 #[test]
 fn a_line_without_an_md5_is_held_back_until_its_name_has_one() {
     let mut index = versions(&["a 1 x", "a 2 ", "b 1"]);
