@@ -16,7 +16,7 @@ use crate::index::rope::log::Log;
 use crate::policy::rules::Rules;
 use bytes::Bytes;
 use format::gem;
-use format::gem::upstream::{Refusal, Said, Versions};
+use format::gem::upstream::{LINE_BYTES, Refusal, Said, Versions};
 use std::collections::{BTreeSet, HashMap};
 use store::Seq;
 use telemetry::Millis;
@@ -156,7 +156,9 @@ impl ViewLog {
                 md5
             }
         };
-        if let Some(line) = (Said { tokens, md5 }).line_after(name, self.said.said(name).as_ref()) {
+        // A longer one is not read, and would end the whole file. The name stays as it was.
+        let line = (Said { tokens, md5 }).line_after(name, self.said.said(name).as_ref());
+        if let Some(line) = line.filter(|line| line.len() <= LINE_BYTES) {
             self.news.push_str(&line);
             self.news.push('\n');
         }
@@ -219,7 +221,7 @@ impl ViewLog {
 
     /// Begins with what it says, in one line for each name.
     fn begin_anew(&mut self, now: Millis) -> Result<(), Error> {
-        let whole = gem::versions::render(now.seconds(), self.said.sums());
+        let whole = gem::versions::render(now.seconds(), self.said.sums().filter(|line| line.len() <= LINE_BYTES));
         (self.log, self.said) = (Log::default(), Versions::new());
         self.extend(whole)?;
         (self.begun, self.unreadable) = (self.log.len(), self.said.unreadable());

@@ -34,6 +34,26 @@ fn a_log_gains_the_line_of_each_difference_and_none_where_there_is_none() {
     assert!(settle(&mut log, 3) == [&begun[..], format!("lamp -1,3 other\noil 1 {MD5}\n").as_bytes()].concat());
 }
 
+/// A name whose versions no line can list must not end the file for all others.
+#[test]
+fn a_line_that_would_be_too_long_is_left_out() {
+    let mut log = ViewLog::default();
+    log.begin(Millis(0)).unwrap();
+    let tokens: Vec<String> = (0..200_000).map(|n| format!("1.{n:06}")).collect();
+    let all: Vec<&str> = tokens.iter().map(String::as_str).collect();
+    log.touch("lamp", say(&all, MD5));
+    log.touch("oil", say(&["1"], MD5));
+    let begun = format!("created_at: 1970-01-01T00:00:00Z\n---\noil 1 {MD5}\n");
+    assert_eq!(String::from_utf8(settle(&mut log, 1)).unwrap(), begun);
+    // Two lines that can be read come to one that cannot.
+    log.touch("lamp", say(&all[..100_000], MD5));
+    settle(&mut log, 2);
+    log.touch("lamp", say(&all, MD5));
+    settle(&mut log, 3);
+    log.touch("oil", say(&["1", "2"], MD5));
+    assert!(settle(&mut log, 4).ends_with(format!("\noil 2 {MD5}\n").as_bytes()));
+}
+
 #[test]
 fn an_unknown_md5_is_said_until_it_is_known_and_then_as_long_as_the_file_is_made_of_the_same() {
     let mut log = ViewLog::default();
