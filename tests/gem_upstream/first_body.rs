@@ -94,6 +94,23 @@ fn the_first_index_reaches_all_who_ask_while_it_arrives_and_whoever_leaves_ends_
 }
 
 #[test]
+fn who_asks_after_the_upstream_was_changed_does_not_get_the_index_of_the_one_before() {
+    let (before_it, after_it) = (Upstream::start(), Upstream::start());
+    let State { versions, .. } = long();
+    let others = versions.replace("shade-", "glass-");
+    let world = before(&before_it, good(&versions));
+    let reader = Reader::ask(&world, "").read(50_000);
+    after_it.says("/versions", good(&others));
+    let remote = json!({ "remote": { "urls": [after_it.url()] }, "keep_cached": false });
+    world.admin().patch_json(&format!("/api/v1/repositories/{REMOTE}"), &remote).expect(200);
+    let other = Reader::ask(&world, "");
+    world.admin().get(&format!("/api/v1/repositories/{REMOTE}")).expect(200);
+    before_it.release("/versions");
+    assert!(other.end().1 == others);
+    assert!(reader.end().1 == versions, "whoever read the one before has it whole");
+}
+
+#[test]
 fn a_first_index_that_is_not_what_it_was_said_to_be_breaks_off() {
     let State { versions, .. } = long();
     let odd = versions.replace("shade-4500 ", "no line\nshade-4500 ");

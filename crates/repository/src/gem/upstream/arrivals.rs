@@ -1,11 +1,12 @@
 //! Where requests find the first `/versions` of an upstream while it arrives.
 
 use crate::gem::found::ArrivingIndex;
+use store::Origin;
 use tokio::sync::watch;
 
-/// The file, if it can be read by now.
+/// The file, if it can be read by now, and the upstream that it is of.
 #[derive(Debug)]
-pub(crate) struct Arrivals(watch::Sender<Option<ArrivingIndex>>);
+pub(crate) struct Arrivals(watch::Sender<Option<(Origin, ArrivingIndex)>>);
 
 impl Default for Arrivals {
     fn default() -> Self {
@@ -14,15 +15,16 @@ impl Default for Arrivals {
 }
 
 impl Arrivals {
-    /// Waits until it can be read.
-    pub(crate) async fn shown(&self) -> Option<ArrivingIndex> {
+    /// Waits until that of this upstream can be read. That of another may arrive still, as the repository's upstream can be changed.
+    pub(crate) async fn shown(&self, of: Origin) -> Option<ArrivingIndex> {
+        let is_of = |shown: &Option<(Origin, ArrivingIndex)>| shown.as_ref().is_some_and(|(origin, _)| *origin == of);
         // Whoever shows it lives as long as this.
-        self.0.subscribe().wait_for(Option::is_some).await.ok().and_then(|shown| shown.clone())
+        self.0.subscribe().wait_for(is_of).await.ok().and_then(|shown| shown.clone()).map(|(_, index)| index)
     }
 
     /// Lets requests read it.
-    pub(crate) fn show(&self, index: ArrivingIndex) {
-        self.0.send_replace(Some(index));
+    pub(crate) fn show(&self, of: Origin, index: ArrivingIndex) {
+        self.0.send_replace(Some((of, index)));
     }
 
     /// Lets no more requests read it.

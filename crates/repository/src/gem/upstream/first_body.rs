@@ -11,13 +11,14 @@ use crate::gem::upstream::rows::Lines;
 use crate::upstream::download::{Growth, TAIL};
 use format::gem::upstream::{Kept, Versions};
 use std::sync::Arc;
-use store::{Staged, Store};
+use store::{Origin, Staged, Store};
 use telemetry::Event;
 
 /// The file, as the look that brings it sees it.
 pub(crate) struct FirstBody<'a> {
     store: &'a Store,
     arrivals: &'a Arrivals,
+    origin: Origin,
     promise: Option<Promise>,
     shown: Option<Shown>,
 }
@@ -39,8 +40,8 @@ struct Shown {
 
 impl<'a> FirstBody<'a> {
     /// Nothing of it has come yet.
-    pub(crate) fn new(store: &'a Store, arrivals: &'a Arrivals) -> Self {
-        Self { store, arrivals, promise: None, shown: None }
+    pub(crate) fn new(store: &'a Store, arrivals: &'a Arrivals, origin: Origin) -> Self {
+        Self { store, arrivals, origin, promise: None, shown: None }
     }
 
     /// Notes what the upstream says of it: its MD5 and its SHA-256, and its length.
@@ -84,7 +85,7 @@ impl<'a> FirstBody<'a> {
         if let Some(grown) = grown {
             let Promise { md5, sha256, length: len } = promise;
             let growing = Growing { file: Arc::new(shown.staged.open()?), len, grown, promised: Arc::default() };
-            self.arrivals.show(ArrivingIndex { growing, md5, sha256 });
+            self.arrivals.show(self.origin, ArrivingIndex { growing, md5, sha256 });
         }
         self.shown = Some(shown);
         Ok(())

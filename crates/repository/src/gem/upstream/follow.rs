@@ -78,7 +78,7 @@ impl Follow {
     async fn look(&self, event: &mut Event) -> Result<Proven, Error> {
         let (origin, followed) = (self.remote.repository.origin, self.index());
         self.load_as_job(event).await?;
-        let mut first = FirstBody::new(&self.remote.remotes.store, &followed.arrivals);
+        let mut first = FirstBody::new(&self.remote.remotes.store, &followed.arrivals, origin);
         match self.ask(&mut first, event).await? {
             Looked::Later => return Ok(Proven::No),
             Looked::Unchanged(file) => {

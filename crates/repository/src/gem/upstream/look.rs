@@ -32,7 +32,8 @@ impl Follow {
     pub(crate) async fn ready_or_arriving(&self, event: &mut Event) -> Result<Option<ArrivingIndex>, Error> {
         let began = Tick::now();
         let arriving = {
-            let (mut ready, mut shown) = (pin!(self.ready(event)), pin!(self.index().arrivals.shown()));
+            let (mut ready, mut shown) =
+                (pin!(self.ready(event)), pin!(self.index().arrivals.shown(self.remote.repository.origin)));
             poll_fn(|cx| match shown.as_mut().poll(cx) {
                 Poll::Ready(arriving) => Poll::Ready(Ok(arriving)),
                 Poll::Pending => ready.as_mut().poll(cx).map(|ready| ready.map(|()| None)),
