@@ -63,7 +63,7 @@ impl Follow {
         if cut || difference.is_mass_removal() {
             let names = if cut { difference.earlier } else { difference.vanished };
             if !held.is_some_and(|held| held.covers(names, now)) {
-                let held = HeldBack { since: held.map_or(now, |held| held.since), names, accepted: false };
+                let held = HeldBack::again(held, names, now);
                 return Ok(Some(Looked::HeldBack(Some(held), file)));
             }
         }

@@ -131,13 +131,22 @@ pub(crate) struct UpstreamFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HeldBack {
     pub(crate) since: Millis,
-    /// How many names it would take away.
+    /// How many names it would take away, and how many it would have then.
     pub(crate) names: usize,
+    pub(crate) names_then: usize,
     /// Whether an operator believes it.
     pub(crate) accepted: bool,
 }
 
 impl HeldBack {
+    /// One without so many names, which follows another that was held back, if any. Where it lacks far more, its time begins anew: few
+    /// names that were lacking for an hour must not have all others go at once.
+    pub(crate) fn again(held: Option<Self>, names: usize, now: Millis) -> Self {
+        let same = held.filter(|held| names <= held.names_then.saturating_mul(2));
+        let (since, names_then) = same.map_or((now, names), |held| (held.since, held.names_then));
+        Self { since, names, names_then, accepted: false }
+    }
+
     /// Whether it may be believed now, so that the whole of it is asked for.
     pub(crate) fn is_due(&self, now: Millis) -> bool {
         self.accepted || now.0 - self.since.0 >= HELD_BACK_MS
@@ -145,7 +154,8 @@ impl HeldBack {
 
     /// Whether a file without so many names is believed now. An operator accepted one that lacks as many as this, or fewer.
     pub(crate) fn covers(&self, names: usize, now: Millis) -> bool {
-        now.0 - self.since.0 >= HELD_BACK_MS || self.accepted && names <= self.names
+        let waited = now.0 - self.since.0 >= HELD_BACK_MS && names <= self.names_then.saturating_mul(2);
+        waited || self.accepted && names <= self.names
     }
 }
 
@@ -316,5 +326,25 @@ impl FollowedIndex {
             new.listing.set_dates(dates);
         }
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(new);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_names_that_lack_for_an_hour_do_not_have_far_more_go_at_once() {
+        let (start, late, hour) = (Millis(0), Millis(HELD_BACK_MS - 1), Millis(HELD_BACK_MS));
+        let held = HeldBack::again(None, 10, start);
+        assert!(held.covers(10, hour) && held.covers(20, hour) && !held.covers(10, late) && !held.covers(21, hour));
+        // A little more each time, which is what an upstream does that is used.
+        let more = HeldBack::again(Some(HeldBack::again(Some(held), 15, late)), 20, late);
+        assert_eq!((more.since, more.names, more.names_then), (start, 20, 10));
+        let most = HeldBack::again(Some(more), 1_000, late);
+        assert_eq!((most.since, most.names, most.names_then), (late, 1_000, 1_000));
+        assert!(!most.covers(1_000, hour) && most.covers(1_000, Millis(late.0 + HELD_BACK_MS)));
+        let accepted = HeldBack { accepted: true, ..most };
+        assert!(accepted.covers(1_000, late) && !accepted.covers(1_001, late));
     }
 }
