@@ -43,7 +43,8 @@ impl Said {
 #[derive(Debug, Default)]
 pub(super) struct Sum<'a> {
     pub(super) tokens: Vec<&'a str>,
-    /// Which of the lines each token is from.
+    /// Which of the lines each token is from. One that goes and comes back in the same line is from where it was: such a line says only
+    /// that the MD5 is another.
     pub(super) from: Vec<usize>,
     pub(super) md5: &'a str,
 }
@@ -66,16 +67,20 @@ impl<'a> Sum<'a> {
             return Some(Self { from: vec![0; tokens.len()], tokens, md5: entry.md5.unwrap_or_default() });
         }
         let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut gone_from: HashMap<&str, (usize, usize)> = HashMap::new();
         let mut tokens: Vec<Option<(&str, usize)>> = Vec::new();
         let said = entries[..=end].iter().enumerate();
         for (line, (gone, token)) in said.flat_map(|(line, entry)| entry.tokens().map(move |one| (line, one))) {
             match (gone, places.get(token)) {
                 (false, None) => {
+                    let back = gone_from.get(token).filter(|(at, _)| *at == line);
                     places.insert(token, tokens.len());
-                    tokens.push(Some((token, line)));
+                    tokens.push(Some((token, back.map_or(line, |(_, from)| *from))));
                 }
                 (true, Some(place)) => {
-                    tokens[*place] = None;
+                    if let Some((_, from)) = tokens[*place].take() {
+                        gone_from.insert(token, (line, from));
+                    }
                     places.remove(token);
                 }
                 _ => {}

@@ -334,6 +334,12 @@ mod tests {
             [version("2", written, true, true), version("3", Millis(1), true, true), version("4", later, false, false)];
         assert_eq!(listing.gem("a").unwrap().versions, a);
         assert_eq!(listing.gem("d"), None);
+        // A line that says only another MD5 makes no version younger, and one that was gone is new.
+        let mut again = listing.clone();
+        again.add(format!("a -3,3 {MD5}\na -4 {MD5}\na 4 {MD5}\n").into(), Millis(later.0 + 1), false).unwrap();
+        let seen: Vec<_> = again.gem("a").unwrap().versions.into_iter().map(|one| (one.token, one.seen)).collect();
+        let seen_at = |token: &str, at| (token.to_owned(), at);
+        assert_eq!(seen, [seen_at("2", start), seen_at("3", start), seen_at("4", Millis(later.0 + 1))]);
         // Lines of one version tell nothing of when they were written.
         let mut young = Listing::default();
         young

@@ -82,11 +82,10 @@ impl Upstream {
                 info.remove(place);
                 format!("-{token}")
             }
-            // Other bytes of a version; our own log says so by the version that was said last.
+            // Other bytes of a version; our own log says so by the version that was said last, which is no younger for it.
             (3, Some(place)) => {
                 info[place].1 = content;
                 let (last, _) = info.last().unwrap().clone();
-                self.seen.insert((name.clone(), last.clone()), at);
                 format!("-{last},{last}")
             }
             _ => return,
