@@ -47,5 +47,9 @@ pub const INFO_BYTES: usize = 16 << 20;
 pub const LINE_BYTES: usize = 1 << 20;
 /// The most bytes of all lines of one name: they are read for each request about it.
 pub const NAME_BYTES: usize = 2 << 20;
+/// The most names in `/versions`. The public index had 192,000 in 2026.
+pub const NAMES_MAX: usize = 2_000_000;
+/// The most names whose last line has no MD5 yet. Servers leave it out for moments, of what was just pushed.
+pub const HELD_MAX: usize = 10_000;
 /// The most bytes before the line `---`.
 pub const HEADER_BYTES: usize = 64 << 10;

@@ -15,6 +15,12 @@ pub enum Refusal {
     /// A line is longer than any index has.
     #[error("the file has a line of more than {0} bytes")]
     LineTooLong(usize),
+    /// More names than are kept in memory.
+    #[error("the file lists more than {0} names")]
+    TooManyNames(usize),
+    /// More names without an MD5 than are kept in memory.
+    #[error("the file has more than {0} names without an MD5")]
+    TooManyHeld(usize),
     /// It is a page for people.
     #[error("the upstream sent HTML; hint: its URL may lead to a login page or a user interface")]
     Html,

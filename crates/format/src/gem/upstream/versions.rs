@@ -6,7 +6,7 @@ use super::refusal::Refusal;
 use super::said::{Said, Sum};
 use super::table::Table;
 use super::text::Text;
-use super::{HEADER_BYTES, LINE_BYTES};
+use super::{HEADER_BYTES, HELD_MAX, LINE_BYTES, NAMES_MAX};
 use bytes::Bytes;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -198,6 +198,15 @@ impl Versions {
     /// Its text.
     pub fn text(&self) -> &Text {
         &self.text
+    }
+
+    /// Refuses a file with more names than are kept in memory.
+    pub fn check_names(&self) -> Result<(), Refusal> {
+        match (self.table.names(), self.held.len()) {
+            (names, _) if names > NAMES_MAX => Err(Refusal::TooManyNames(NAMES_MAX)),
+            (_, held) if held > HELD_MAX => Err(Refusal::TooManyHeld(HELD_MAX)),
+            _ => Ok(()),
+        }
     }
 
     /// How many names have a line.

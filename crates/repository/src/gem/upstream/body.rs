@@ -97,7 +97,8 @@ pub(crate) async fn read(
         let piece = piece?;
         let add = || {
             let news = look.add(&piece)?.len();
-            text.push(piece.slice(piece.len() - news..))
+            text.push(piece.slice(piece.len() - news..))?;
+            text.check_names()
         };
         if let Err(refusal) = event.time(Op::Hash, add) {
             return Ok(Err(refusal));

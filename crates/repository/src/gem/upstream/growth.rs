@@ -4,6 +4,7 @@
 use crate::error::Error;
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::looked::invalid;
+use format::gem::upstream::NAMES_MAX;
 use telemetry::Millis;
 
 const DAY_MS: i64 = 86_400_000;
@@ -15,9 +16,14 @@ impl Follow {
     pub(crate) fn admit(&self, bytes: usize) -> Result<(), Error> {
         let (since, allowed) = (Millis(self.now().0 - DAY_MS), self.remote.remotes.store.first_seen_max_bytes());
         let grown = self.index().read(self.remote.repository.origin, |known| {
-            (known.listing.log().text().len(), known.listing.grown_since(since))
+            let log = known.listing.log();
+            (log.text().len(), log.names(), known.listing.grown_since(since))
         });
-        let (len, grown) = grown.unwrap_or_default();
+        let (len, names, grown) = grown.unwrap_or_default();
+        // Those that are gone are told for ever, so there may be some more than a file has.
+        if names > 2 * NAMES_MAX {
+            return Err(invalid(&format!("it ever listed more than {} names", 2 * NAMES_MAX)).into());
+        }
         if len + bytes > LOG_BYTES {
             return Err(invalid(&format!("what it ever said would have more than {LOG_BYTES} bytes")).into());
         }

@@ -1,7 +1,7 @@
 //! What lines come to, how a log follows a file that is not only appended to, and which gem a file name means.
 
 use super::super::full_name::{Candidate, candidates, content_address};
-use super::super::{Difference, LINE_BYTES, NAME_BYTES, Refusal, Said, Versions, append, begin, difference};
+use super::super::{Difference, HELD_MAX, LINE_BYTES, NAME_BYTES, Refusal, Said, Versions, append, begin, difference};
 use super::{MD5, OTHER, body, versions};
 use bytes::Bytes;
 
@@ -53,6 +53,18 @@ fn what_many_lines_of_a_name_say_is_found_in_one_pass() {
     assert_eq!(&index.text().pieces().concat()[at..][..3 + MANY.to_string().len()], format!("a -{MANY}").as_bytes());
     assert!(at > end, "a version that goes and comes back in one line is there");
     assert_eq!((index.withdrawn("a", "0", end), index.withdrawn("b", "0", 0)), (None, None));
+}
+
+#[test]
+fn a_file_with_very_many_names_that_have_no_md5_is_none() {
+    let lines = |count: usize| (0..count).fold(String::new(), |lines, n| lines + &format!("a{n} 1\n"));
+    let checked = |count| {
+        let mut file = Versions::appended();
+        file.push(lines(count).into()).unwrap();
+        file.check_names()
+    };
+    assert_eq!(checked(HELD_MAX), Ok(()));
+    assert_eq!(checked(HELD_MAX + 1), Err(Refusal::TooManyHeld(HELD_MAX)));
 }
 
 #[test]
