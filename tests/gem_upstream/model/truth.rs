@@ -97,7 +97,9 @@ impl Truth {
 
     /// Whether `/versions` is answered with an index that arrives. One that breaks off counts where it is large.
     pub(super) fn is_index(&self) -> bool {
-        !matches!(self.manner, Manner::Html | Manner::Breaks | Manner::Status(_))
+        // Without any line, one that lacks its end has no beginning either.
+        let begins = self.manner != Manner::EndsInLine || self.said_versions().lines().count() > 2;
+        begins && !matches!(self.manner, Manner::Html | Manner::Breaks | Manner::Status(_))
     }
 
     /// The tokens of a gem.
