@@ -56,7 +56,9 @@ impl Trial<'_> {
         if said == is && self.truth.is_coherent(name) {
             self.seen.doubtful[name] = false;
         }
-        let older = said != is && self.seen.infos[name].contains(&said);
+        // What says of itself that it is not the one of the index may be the older one.
+        let is_stale = self.seen.stale[name].is_some();
+        let older = said != is && !is_stale && self.seen.infos[name].contains(&said);
         (older && !self.seen.doubtful[name]).then(|| {
             let (called, rules, info, versions) = (NAMES[name], self.rules, info.text(), versions.text());
             format!("whoever has an older /info of {called} is not told that it changed: {rules:?}\n{info}{versions}")
