@@ -70,10 +70,9 @@ impl Central {
 
 /// The folder of JRuby's programs, which are fetched from there once.
 pub(super) fn jruby() -> PathBuf {
-    let home = cache().join(format!("clients/jruby-{JRUBY}"));
     let path = format!("org/jruby/jruby-dist/{JRUBY}/jruby-dist-{JRUBY}-bin.tar.gz");
-    let home = if home.exists() { home } else { unpacked(&home, || Central::open().get(&path)).unwrap() };
-    home.join("bin")
+    let get = || Central::open().get(&path);
+    unpacked(&cache().join("clients"), &format!("jruby-{JRUBY}"), get).unwrap().join("bin")
 }
 
 /// What this user's runs of the tests keep for later ones.

@@ -34,14 +34,14 @@ impl Release {
     pub(crate) fn install(self, clients: &Path, get: impl FnOnce(&str) -> io::Result<Vec<u8>>) -> io::Result<PathBuf> {
         let Some(version) = self.fetched() else { return Ok("/usr".into()) };
         let name = format!("apache-maven-{version}");
-        unpacked(&clients.join(&name), || get(&format!("org/apache/maven/apache-maven/{version}/{name}-bin.tar.gz")))
+        unpacked(clients, &name, || get(&format!("org/apache/maven/apache-maven/{version}/{name}-bin.tar.gz")))
     }
 }
 
-/// This folder, once it is there: the only one of the archive that `get` fetches.
-pub(crate) fn unpacked(home: &Path, get: impl FnOnce() -> io::Result<Vec<u8>>) -> io::Result<PathBuf> {
+/// The folder of this name below `clients`, once it is there: the only one of the archive that `get` fetches.
+pub(crate) fn unpacked(clients: &Path, name: &str, get: impl FnOnce() -> io::Result<Vec<u8>>) -> io::Result<PathBuf> {
+    let home = clients.join(name);
     if !home.exists() {
-        let clients = home.parent().unwrap();
         fs::create_dir_all(clients)?;
         let archive = get()?;
         let unpacked = tempfile::tempdir_in(clients)?;
@@ -50,7 +50,7 @@ pub(crate) fn unpacked(home: &Path, get: impl FnOnce() -> io::Result<Vec<u8>>) -
         fs::write(&file, archive)?;
         let done = Command::new("tar").arg("-xzf").arg(&file).arg("-C").arg(unpacked.path()).status()?;
         assert!(done.success(), "{}", home.display());
-        fs::rename(unpacked.path().join(home.file_name().unwrap()), home)?;
+        fs::rename(unpacked.path().join(name), &home)?;
     }
-    Ok(home.to_owned())
+    Ok(home)
 }
