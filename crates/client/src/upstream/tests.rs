@@ -91,7 +91,7 @@ fn a_file_comes_as_it_is_over_a_connection_that_is_kept() {
     assert!(there.heads()[0].contains("accept-encoding: identity\r\n"), "{:?}", there.heads());
     let state = &upstream.states()[0];
     assert_eq!((state.calls, state.kept, state.circuit), (0, 1, Circuit::Closed { failures: 0 }));
-    assert_eq!(world.recorder.bounds().iter().filter(|bound| bound.which() == state.host).count(), 2);
+    assert_eq!(world.recorder.bounds().iter().filter(|bound| bound.which() == state.number.to_string()).count(), 2);
 }
 
 #[test]
