@@ -144,7 +144,22 @@ fn a_large_index_that_always_breaks_off_is_fetched_six_times_an_hour_at_most() {
         assert!(told.is_err() || told.is_ok_and(|told| told.status == 502));
     }
     assert_eq!(shelf.upstream.count("/versions"), 6);
-    set_time(&world, "2026-11-02T13:01:00Z");
     shelf.upstream.says("/versions", Says::bytes(&*shelf.versions));
+    set_time(&world, "2026-11-02T13:01:00Z");
     get(&world, "versions").expect(200);
+}
+
+#[test]
+fn an_index_that_is_sent_whole_and_refused_each_time_is_fetched_six_times_an_hour_at_most() {
+    let shelf = lamp_and_oil();
+    let world = before(&shelf.upstream);
+    get(&world, "versions").expect(200);
+    // It knows no parts any more, and ends within a line.
+    let asked = shelf.upstream.count("/versions");
+    shelf.upstream.says("/versions", Says::bytes(&shelf.versions[..shelf.versions.len() - 9]));
+    for minute in 2..20 {
+        set_time(&world, &format!("2026-11-02T12:{minute:02}:05Z"));
+        get(&world, "versions").expect(200);
+    }
+    assert!(shelf.upstream.count("/versions") - asked <= 6, "{:?}", shelf.upstream.asked());
 }

@@ -52,6 +52,8 @@ impl Follow {
             }
             let (etag, status) = (answer.header("etag").map(str::to_owned), answer.status());
             file.ignores_range = (file.ignores_range || ranged && status == 200) && status != 206;
+            // Whatever becomes of the answer: one that is refused cost as much.
+            followed.change(origin, |known| known.file.ignores_range = file.ignores_range);
             let opaque = file.opaque_etags || doubted.is_some();
             let shown = (known.is_none() && asked == 0).then_some(&mut *first);
             let large = answer.length().is_none_or(|length| length > BROKEN_BYTES);
