@@ -267,5 +267,5 @@ fn a_remote_repository_tells_its_clients_nothing_that_they_cannot_believe_and_in
         Ok(())
     };
     let tried = TestRunner::new(config).run(&steps::all(), trial);
-    assert!(tried.is_ok(), "DAYLIGHT_SEED={seed}: {}", tried.unwrap_err());
+    assert!(tried.is_ok(), "DAYLIGHT_SEED={seed}, {} tried: {}", count.get(), tried.unwrap_err());
 }

@@ -286,7 +286,7 @@ fn faulty(bytes: &[u8], fault: Option<Fault>) -> Says {
         None => good(bytes),
         Some(Fault::Status(status)) => failing(status),
         Some(Fault::Html) => Says::html(),
-        Some(Fault::Short(by)) => Says::bytes(&bytes[..bytes.len().saturating_sub(by)]),
+        Some(Fault::Short(by)) => Says::bytes(&bytes[..bytes.len().saturating_sub(by).max(4)]),
         Some(Fault::Breaks) => good(bytes).cut_after(bytes.len() / 2),
     }
 }
