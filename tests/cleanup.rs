@@ -40,10 +40,7 @@ fn examples(answer: &Value) -> Vec<String> {
 /// Downloads something, and waits until the server has the event of that: it ends after the last byte.
 fn download(world: &World, path: &str) {
     let id = world.anon().get(path).expect(200).header("daylight-event").unwrap().to_owned();
-    let event = format!("/api/v1/events/{id}");
-    while world.admin().get(&event).status != 200 {
-        std::thread::yield_now();
-    }
+    world.event(&id);
 }
 
 fn purge(world: &World, name: &str, what: &str, apply: bool) -> Answer {

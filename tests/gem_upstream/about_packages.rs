@@ -20,7 +20,7 @@ fn the_package_of_another_gem_gives_no_gemspec_though_the_index_has_its_checksum
         let world = before(&shelf.upstream);
         let gemspec = |version: &str| get(&world, &format!("quick/Marshal.4.8/lamp-{version}.gemspec.rz"));
         let event = gemspec(number).expect(502).header("daylight-event").unwrap().to_owned();
-        let told = world.admin().get(&format!("/api/v1/events/{event}")).expect(200).json();
+        let told = world.event(&event);
         let detail = told["detail"].as_str().unwrap_or_default();
         assert_eq!(told["reason"], "upstream_invalid", "{told:#}");
         assert!(detail.contains(&format!("lists as `lamp-{number}`")) && detail.contains(&other.name), "{detail}");

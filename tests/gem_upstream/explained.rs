@@ -13,8 +13,7 @@ fn the_event_of_an_answer_without_an_index_has_the_reason_and_what_to_do() {
     let world = World::start();
     let why = |repository: &str| {
         let answer = world.anon().file(repository, "versions").expect(502);
-        let event = answer.header("daylight-event").unwrap();
-        let told = world.admin().get(&format!("/api/v1/events/{event}")).expect(200).json();
+        let told = world.event(answer.header("daylight-event").unwrap());
         told["detail"].as_str().unwrap().to_owned()
     };
     // As a new folder has it.

@@ -7,14 +7,7 @@ use std::process::{Command, Output};
 
 /// The event of an answer, as the running server tells it.
 pub(super) fn event(world: &World, answer: &Answer) -> Value {
-    shown(world, answer.header("daylight-event").unwrap())
-}
-
-/// An event that has ended, or is about to: its last byte may be here before the server knows that it has left.
-fn shown(world: &World, id: &str) -> Value {
-    let path = format!("/api/v1/events/{id}");
-    let found = (0..100).map(|_| world.admin().get(&path)).find(|answer| answer.status == 200);
-    found.unwrap_or_else(|| panic!("the event {id} is not kept")).json()
+    world.event(answer.header("daylight-event").unwrap())
 }
 
 /// What a command of the program says to this server.
@@ -40,7 +33,7 @@ fn an_answer_s_event_tells_who_was_asked_and_what_each_said_and_whose_fetch_it_w
     assert_eq!((&told["layer"], &told["outcome"], &told["status"]), (&json!("group"), &json!("answered"), &json!(200)));
     assert_eq!((&told["package"], &told["version"]), (&json!("org.example:lamp"), &json!("1.0")));
     assert_eq!(said(&told), [("ours", "not_found"), ("near", "not_found"), ("far", "hit")]);
-    let fetch = shown(&scene.world, told["members"][2]["flight"].as_str().unwrap());
+    let fetch = scene.world.event(told["members"][2]["flight"].as_str().unwrap());
     assert_eq!(
         (&fetch["kind"], &fetch["method"], &fetch["repository"]),
         (&json!("job"), &json!("fetch"), &json!("far"))

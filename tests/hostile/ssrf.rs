@@ -58,8 +58,8 @@ fn a_name_that_moved_inside_stays_uncalled_after_a_restart_until_somebody_sets_i
     let asked = far.total();
     let answer = get(&world, 2).expect(502);
     assert!(!answer.text().contains("loopback"), "strangers learn nothing of the network: {}", answer.text());
-    let event = world.admin().get(&format!("/api/v1/events/{}", answer.header("daylight-event").unwrap())).expect(200);
-    assert!(event.text().contains("has a loopback address now, and had a public one"), "{}", event.text());
+    let event = world.event(answer.header("daylight-event").unwrap()).to_string();
+    assert!(event.contains("has a loopback address now, and had a public one"), "{event}");
     assert_eq!(far.total(), asked);
     assert_eq!(get(&world, 1).expect(200).text(), "kept");
     let again = json!({ "remote": { "urls": [url] } });

@@ -49,14 +49,8 @@ fn a_small_file_that_is_not_what_its_checksum_says_is_an_error() {
 
 /// Waits for the end of the fetch that an answer came from: what was seen is written down once whoever asked has all of it.
 fn ended(scene: &Scene, answer: &Answer) {
-    let told = event(scene, answer.header("daylight-event").unwrap());
-    event(scene, told["members"][0]["flight"].as_str().unwrap());
-}
-
-/// An event, once it has ended.
-fn event(scene: &Scene, id: &str) -> Value {
-    let mut looks = (0..10_000).map(|_| scene.world.admin().get(&format!("/api/v1/events/{id}")));
-    looks.find(|event| event.status == 200).unwrap().json()
+    let told = scene.world.event(answer.header("daylight-event").unwrap());
+    scene.world.event(told["members"][0]["flight"].as_str().unwrap());
 }
 
 #[test]
@@ -107,7 +101,7 @@ fn a_file_whose_checksum_cannot_be_had_or_read_is_refused_unless_its_repository_
         scene.upstream.says(&format!("/{jar}"), Says::bytes("lamp"));
         scene.upstream.says(&format!("/{jar}.sha1"), says);
         let refused = scene.get(&jar).expect(502);
-        let why = event(&scene, refused.header("daylight-event").unwrap())["detail"].to_string();
+        let why = scene.world.event(refused.header("daylight-event").unwrap())["detail"].to_string();
         assert!(why.contains("the `.sha1` beside the file cannot be had: "), "{number}: {why}");
         let lenient = scene.client().get(&format!("/repository/lenient/{jar}")).expect(200);
         assert_eq!(lenient.text(), "lamp");

@@ -38,6 +38,7 @@ use serde_json::json;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Instant;
 use tempfile::TempDir;
 
 /// The repository that exists from the first start.
@@ -262,6 +263,19 @@ impl World {
     /// Who may do everything.
     pub(crate) fn admin(&self) -> Person {
         self.holder(ADMIN)
+    }
+
+    /// An event that has ended, or is about to: the last byte of an answer may be here before the server knows that it has left.
+    pub(crate) fn event(&self, id: &str) -> serde_json::Value {
+        let (path, began) = (format!("/api/v1/events/{id}"), Instant::now());
+        loop {
+            let answer = self.admin().get(&path);
+            if answer.status == 200 {
+                return answer.json();
+            }
+            assert!(began.elapsed() < server::PATIENCE, "the event {id} is not kept");
+            std::thread::yield_now();
+        }
     }
 
     /// Who shows this secret, whatever it is.
