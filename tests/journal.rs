@@ -126,8 +126,9 @@ fn people_are_shown_a_table_and_programs_all_pages_in_one_document() {
     assert_eq!(more, "");
     let (two, more) = say("journal --after 1 --limit 2");
     assert!(two.lines().count() == 3 && more.contains("`--after 3` goes on"), "{two}{more}");
-    let (last, _) = say("journal --limit 1");
+    let (last, more) = say("journal --limit 1");
     assert!(last.lines().count() == 2 && last.contains("org.example:oil"), "{last}");
+    assert!(more.contains("there are earlier ones"), "{more}");
     let document: Value = serde_json::from_str(&say("journal --kind yank --json").0).unwrap();
     assert_eq!(said(&document), [of("yank", "lamp", "1.0.0")]);
 }

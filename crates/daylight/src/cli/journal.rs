@@ -72,7 +72,7 @@ impl Journal {
             let url = format!("/api/v1/journal?limit={limit}{}{}", self.filters(), place.unwrap_or_default());
             let page = decode::<Rows>(api.get(&url)?)?;
             (all.next, all.earlier) = (page.next, page.earlier);
-            // Pages that go back come before those that are there.
+            // Each page that goes back has earlier rows than the page before it.
             let at = if self.goes_forward() { all.rows.len() } else { 0 };
             all.rows.splice(at..at, page.rows);
             place = match (page.next, page.earlier) {
@@ -92,6 +92,9 @@ impl Journal {
         table::write(context.out, head, rows)?;
         if let Some(next) = all.next {
             writeln!(context.err, "there are more: `--after {next}` goes on")?;
+        }
+        if all.earlier.is_some() {
+            writeln!(context.err, "there are earlier ones: a higher `--limit` shows them")?;
         }
         Ok(())
     }
