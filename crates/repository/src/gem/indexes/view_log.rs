@@ -18,7 +18,7 @@ use bytes::Bytes;
 use format::gem;
 use format::gem::upstream::{LINE_BYTES, Refusal, Said, Versions};
 use std::collections::{BTreeSet, HashMap};
-use store::Seq;
+use store::{Origin, Seq};
 use telemetry::Millis;
 
 /// It is begun anew when what was added to it is as long as its beginning, divided by this.
@@ -46,6 +46,8 @@ pub(crate) struct ViewLog {
     due: BTreeSet<(Millis, Box<str>)>,
     /// For names whose MD5 is that of no line of a member: of what the said one was made.
     basis: HashMap<Box<str>, String>,
+    /// For each upstream up to which number it was read what its files told. A start begins with nothing.
+    heard: HashMap<Origin, u64>,
     unwritten: u64,
 }
 
@@ -103,6 +105,16 @@ impl ViewLog {
     /// Whether ages were looked at later than now: the clock was set back.
     pub(crate) fn is_ahead(&self, now: Millis) -> bool {
         self.is_begun() && self.at > now
+    }
+
+    /// Up to which number it was read what the files of an upstream told.
+    pub(crate) fn heard(&self, upstream: Origin) -> u64 {
+        self.heard.get(&upstream).copied().unwrap_or_default()
+    }
+
+    /// Notes up to which number that was read, and for the names touched.
+    pub(crate) fn hear(&mut self, upstream: Origin, until: u64) {
+        self.heard.insert(upstream, until);
     }
 
     /// The names of which something else may be said than by this log, besides those that its members say have changed since.

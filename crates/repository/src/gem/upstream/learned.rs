@@ -1,11 +1,13 @@
 //! What files of `/info` told that lines of `/versions` do not: the MD5 of a file of which a part is hidden, and dates. Whoever keeps a log
-//! of what may be seen looks at these names again.
+//! of what may be seen looks at these names again; there are several who do, and each reads all of it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Most gems that are remembered.
-const GEMS_MAX: usize = 10_000;
+/// Most MD5s that are remembered.
+const MD5S_MAX: usize = 10_000;
+/// Most names that are remembered for those who have not read them. Who has read fewer looks at all names.
+const NEWS_MAX: usize = 10_000;
 
 /// What was told.
 #[derive(Debug, Default)]
@@ -13,37 +15,39 @@ pub(crate) struct Learned(Mutex<Told>);
 
 #[derive(Debug, Default)]
 struct Told {
-    /// By name: what the file is made of, and its MD5.
-    md5s: HashMap<String, Md5>,
-    /// The names that were not looked at since.
-    news: BTreeSet<String>,
-    /// Whether there were more.
-    many: bool,
+    /// By what the file is made of.
+    md5s: HashMap<String, String>,
+    /// The names that something was told of, the oldest first. They are numbered; so many before them are forgotten.
+    news: VecDeque<Box<str>>,
+    forgotten: u64,
 }
 
+/// What was told since a number.
 #[derive(Debug, PartialEq, Eq)]
-struct Md5 {
-    basis: String,
-    md5: String,
+pub(crate) struct News {
+    /// The names that something was told of; `None`: too many to tell.
+    pub(crate) names: Option<BTreeSet<String>>,
+    /// The number up to which this is everything.
+    pub(crate) until: u64,
 }
 
 impl Learned {
     /// That this is the MD5 of the file of a gem that is made of `basis`.
     pub(crate) fn learn(&self, name: &str, basis: String, md5: String) {
-        let (mut told, new) = (self.told(), Md5 { basis, md5 });
-        if told.md5s.get(name) == Some(&new) {
+        let mut told = self.told();
+        if told.md5s.get(&basis) == Some(&md5) {
             return;
         }
-        if told.md5s.len() >= GEMS_MAX && !told.md5s.contains_key(name) {
+        if told.md5s.len() >= MD5S_MAX && !told.md5s.contains_key(&basis) {
             told.md5s.clear();
         }
-        told.md5s.insert(name.to_owned(), new);
+        told.md5s.insert(basis, md5);
         told.note(name);
     }
 
-    /// The MD5 of the file of a gem that is made of `basis`.
-    pub(crate) fn md5(&self, name: &str, basis: &str) -> Option<String> {
-        self.told().md5s.get(name).filter(|told| told.basis == basis).map(|told| told.md5.clone())
+    /// The MD5 of the file that is made of `basis`.
+    pub(crate) fn md5(&self, basis: &str) -> Option<String> {
+        self.told().md5s.get(basis).cloned()
     }
 
     /// That something else is known of a gem.
@@ -51,17 +55,18 @@ impl Learned {
         self.told().note(name);
     }
 
-    /// Whether something was told since that was asked last.
-    pub(crate) fn has_news(&self) -> bool {
-        let told = self.told();
-        told.many || !told.news.is_empty()
+    /// Whether something was told since this number; 0: ever since the start.
+    pub(crate) fn has_news(&self, since: u64) -> bool {
+        self.told().last() != since
     }
 
-    /// The names that something was told of since this was asked last; `None`: too many to tell.
-    pub(crate) fn news(&self) -> Option<BTreeSet<String>> {
-        let mut told = self.told();
-        let (news, many) = (std::mem::take(&mut told.news), std::mem::take(&mut told.many));
-        (!many).then_some(news)
+    /// The names that something was told of since this number; 0: ever since the start.
+    pub(crate) fn news(&self, since: u64) -> News {
+        let told = self.told();
+        let read = since.checked_sub(told.forgotten).and_then(|read| usize::try_from(read).ok());
+        let read = read.filter(|read| *read <= told.news.len());
+        let names = read.map(|read| told.news.iter().skip(read).map(|name| name.to_string()).collect());
+        News { names, until: told.last() }
     }
 
     fn told(&self) -> MutexGuard<'_, Told> {
@@ -71,9 +76,39 @@ impl Learned {
 
 impl Told {
     fn note(&mut self, name: &str) {
-        match self.news.len() < GEMS_MAX {
-            true => drop(self.news.insert(name.to_owned())),
-            false => self.many = true,
+        self.news.push_back(name.into());
+        if self.news.len() > NEWS_MAX {
+            self.news.pop_front();
+            self.forgotten += 1;
         }
+    }
+
+    fn last(&self) -> u64 {
+        self.forgotten + self.news.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reader_is_told_of_all_names_since_it_read_last_or_that_they_are_too_many() {
+        let learned = Learned::default();
+        assert!(!learned.has_news(0));
+        learned.learn("lamp", "a".into(), "x".into());
+        learned.learn("lamp", "a".into(), "x".into());
+        learned.note("oil");
+        let news = |since| learned.news(since);
+        let names = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>());
+        assert_eq!(news(0), News { names: names(&["lamp", "oil"]), until: 2 });
+        assert_eq!(news(1), News { names: names(&["oil"]), until: 2 });
+        assert_eq!((news(2), learned.has_news(2)), (News { names: names(&[]), until: 2 }, false));
+        assert_eq!((news(0).names, learned.has_news(0)), (names(&["lamp", "oil"]), true));
+        (0..NEWS_MAX).for_each(|n| learned.note(&n.to_string()));
+        let until = 2 + NEWS_MAX as u64;
+        assert_eq!((news(1), news(until + 1).names), (News { names: None, until }, None));
+        assert_eq!(news(2).names.unwrap().len(), NEWS_MAX);
+        assert_eq!((learned.md5("a"), learned.md5("b")), (Some("x".into()), None));
     }
 }

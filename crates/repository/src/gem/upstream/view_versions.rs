@@ -32,8 +32,8 @@ impl RemoteGems<'_> {
             return self.rendered_versions(event).await;
         }
         let mut turn = self.local.indexes.view.clone().lock_owned().await;
-        if !self.local.indexes.learned.has_news()
-            && !turn.source().is_some_and(|log| log.is_ahead(now))
+        let (learned, origin) = (&self.local.indexes.learned, repository.origin);
+        if !turn.source().is_some_and(|log| log.is_ahead(now) || learned.has_news(log.heard(origin)))
             && let Some(index) = turn.current(self.local.store, now)
         {
             return Ok(Found::Index(index));
@@ -77,7 +77,8 @@ fn bring_up_to_date(log: &mut ViewLog, repository: &Arc<Repository>, now: Millis
     let learned = &indexes.learned;
     let dates = followed.read(origin, |known| known.listing.dates_mark()).unwrap_or_default();
     let of = made_of(&origin.number().to_string(), dates, view.rules);
-    let names = match (log.names(&of, view.rules, now), learned.news()) {
+    let told = learned.news(log.heard(origin));
+    let names = match (log.names(&of, view.rules, now), told.names) {
         (Names::These(names), Some(told)) => Names::These(&names | &told),
         _ => Names::All,
     };
@@ -98,6 +99,7 @@ fn bring_up_to_date(log: &mut ViewLog, repository: &Arc<Repository>, now: Millis
             through
         }
     };
+    log.hear(origin, told.until);
     log.settle(of, view.rules, through, now)
 }
 
@@ -177,11 +179,11 @@ fn to_say(listing: &Listing, learned: &Learned, offer: &Offer<'_>, view: View<'_
         let seen: HashSet<&str> = tokens.iter().copied().collect();
         let without = listing.log().md5_without(offer.name, usize::MAX, |token| !seen.contains(token));
         // A line of our own may have come of more than one change: what the file showed goes before what lines come to.
-        learned.md5(offer.name, &basis(view.rules, offer.name, &tokens, offer.md5)).or(without)
+        learned.md5(&basis(view.rules, offer.name, &tokens, offer.md5)).or(without)
     };
     let unknown = || {
         let basis = basis(view.rules, offer.name, &tokens, offer.md5);
-        Md5OfInfo::Unknown { known: learned.md5(offer.name, &basis), basis }
+        Md5OfInfo::Unknown { known: learned.md5(&basis), basis }
     };
     let md5 = md5.map_or_else(unknown, Md5OfInfo::Known);
     ToSay { tokens: tokens.into_iter().map(str::to_owned).collect(), md5, until }

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use format::gem::info::{moment, render};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use store::{Digest, RepositoryKind, Seq};
+use store::{Digest, Origin, RepositoryId, RepositoryKind, Seq};
 
 const NAMES: u8 = 4;
 const VERSIONS: u8 = 5;
@@ -183,7 +183,9 @@ fn says(text: &[u8]) -> BTreeMap<String, (Vec<String>, String)> {
 fn update(log: &mut ViewLog, upstream: &mut Upstream, learned: &Learned, view: View<'_>) -> Vec<u8> {
     let of = made_of("1", 0, view.rules);
     let changed = std::mem::take(&mut upstream.changed);
-    match (log.names(&of, view.rules, view.now), learned.news()) {
+    let origin = Origin::new(RepositoryId(1), &[]);
+    let told = learned.news(log.heard(origin));
+    match (log.names(&of, view.rules, view.now), told.names) {
         (Names::These(names), Some(told)) => {
             let names = &(&names | &told) | &changed;
             touch(log, &names, &upstream.listing, learned, view);
@@ -193,6 +195,7 @@ fn update(log: &mut ViewLog, upstream: &mut Upstream, learned: &Learned, view: V
             touch_all(log, &upstream.listing, upstream.log.clone(), was_read, learned, view).unwrap();
         }
     }
+    log.hear(origin, told.until);
     log.settle(of, view.rules, Seq(upstream.rows), view.now).unwrap().pieces.concat()
 }
 
