@@ -62,6 +62,9 @@ pub struct RepositoryRecord {
     /// Its policy, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Box<PolicyRecord>>,
+    /// The names of packages that are its own in every group, whatever other members have of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<String>,
     /// When it was made.
     pub created: Millis,
     /// When it was removed. Then its name is free again, and its content stays for a while.
@@ -98,6 +101,7 @@ impl RepositoryRecord {
             keep_versions: None,
             keep_unused_s: None,
             policy: None,
+            claims: Vec::new(),
             created,
             removed: None,
         }

@@ -2,6 +2,7 @@
 
 use crate::bad_setting::BadSetting;
 use crate::format::rules::{AMBIGUOUS_PATH, Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
+use crate::gem::claims;
 use crate::gem::ownership::Ownership;
 use crate::gem::protocol::Protocol;
 use crate::record::RepositoryRecord;
@@ -51,7 +52,7 @@ impl FormatRules for GemRules {
         ];
         match settings.iter().find(|(_, set)| *set && !own) {
             Some((name, _)) => Err(BadSetting::not_for(name, record, "repositories of gems")),
-            None => Ok(()),
+            None => claims::settle(record, own),
         }
     }
 

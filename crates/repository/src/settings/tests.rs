@@ -177,3 +177,25 @@ fn each_setting_is_for_the_repositories_that_have_it() {
     assert!(refused(RepositoryRecord { format: "npm".into(), ..hosted("gem") }).contains("npm"));
     assert!(refused(RepositoryRecord { name: "A".into(), ..hosted("gem") }).contains("`A`"));
 }
+
+#[test]
+fn the_claims_of_a_repository_of_gems_are_kept_in_order_and_each_once() {
+    let claiming = |claims: &[&str]| RepositoryRecord {
+        claims: claims.iter().map(|claim| (*claim).to_owned()).collect(),
+        ..hosted("gem")
+    };
+    let mut record = claiming(&["rack", "lamp", "rack", "_odd-", "2"]);
+    settle(&mut record).unwrap();
+    assert_eq!(record.claims, ["2", "_odd-", "lamp", "rack"]);
+    for odd in ["", "a b", "a,b", "a/b", "rack:1.0", "rack-*", "ä", &"a".repeat(256)] {
+        assert!(refused(claiming(&["rack", odd])).contains("no gem can have the name"), "{odd}");
+    }
+    let many: Vec<String> = (0..1_001).map(|number| format!("gem-{number}")).collect();
+    let mut most = RepositoryRecord { claims: many[1..].to_vec(), ..hosted("gem") };
+    settle(&mut most).unwrap();
+    assert!(refused(RepositoryRecord { claims: many, ..hosted("gem") }).contains("1000 names at most, not 1001"));
+    for format in ["maven", "raw"] {
+        let other = RepositoryRecord { claims: vec!["rack".to_owned()], ..hosted(format) };
+        assert!(refused(other).contains("`claims` is a setting of hosted and remote repositories of gems"), "{format}");
+    }
+}

@@ -1,0 +1,35 @@
+//! The names that a repository of gems claims: they are its own in every group, whatever other members have of them.
+
+use crate::bad_setting::BadSetting;
+use crate::record::RepositoryRecord;
+use format::gem::name;
+use store::RepositoryKind;
+use telemetry::Event;
+
+/// Most names that one repository claims.
+const CLAIMS_MAX: usize = 1_000;
+
+/// Refuses claims that cannot be, and puts the others in order, each once. `own` says whether the repository is one of gems.
+pub(crate) fn settle(record: &mut RepositoryRecord, own: bool) -> Result<(), BadSetting> {
+    if record.claims.is_empty() {
+        return Ok(());
+    }
+    if !own || record.kind == RepositoryKind::Group {
+        return Err(BadSetting::not_for("claims", record, "hosted and remote repositories of gems"));
+    }
+    record.claims.sort_unstable();
+    record.claims.dedup();
+    if record.claims.len() > CLAIMS_MAX {
+        let text = format!("`claims` has {CLAIMS_MAX} names at most, not {}", record.claims.len());
+        return Err(BadSetting::new(text, "take back those that need none: `daylight repo set NAME --unclaim GEM`"));
+    }
+    // The index of an upstream may list names that cannot be published here, so only what cannot be in a line is refused.
+    match record.claims.iter().find(|claim| !name::plain(claim) || claim.len() > name::MAX) {
+        None => Ok(()),
+        Some(claim) => {
+            let text = format!("`claims`: no gem can have the name `{}`", Event::text(claim));
+            let hint = "the whole name of a gem, such as `rack`: letters, digits, `.`, `_` and `-`, without a version";
+            Err(BadSetting::new(text, hint))
+        }
+    }
+}
