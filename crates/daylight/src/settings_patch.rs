@@ -61,6 +61,12 @@ pub struct SettingsPatch {
     keep_unused: Option<Value>,
     /// Changes of the policy; null removes a setting.
     policy: Option<Map<String, Value>>,
+    /// The names of all packages that it claims.
+    claims: Option<Vec<String>>,
+    /// Not a setting: names that it claims besides.
+    claim: Vec<String>,
+    /// Not a setting: names that it claims no more.
+    unclaim: Vec<String>,
     /// Not a setting: whether verified releases stay in the cache when the upstream gets another URL.
     keep_cached: Option<bool>,
 }
@@ -87,6 +93,10 @@ impl RepositoryDefinition {
         if self.settings.contains_key("keep_cached") {
             let text = "`keep_cached` is no setting: it is said with another URL of an upstream";
             return Err(BadSetting::new(text, "`daylight repo set NAME --remote URL --keep-cached`").into());
+        }
+        if let Some(name) = ["claim", "unclaim"].iter().find(|name| self.settings.contains_key(**name)) {
+            let text = format!("`{name}` is no setting: it changes the claims of a repository");
+            return Err(BadSetting::new(text, "`claims` has the names of all packages that it claims").into());
         }
         read("", Value::Object(self.settings.clone()))
     }
@@ -188,6 +198,22 @@ impl SettingsPatch {
                 return Err(BadSetting::new(text, "`daylight policy allow REPO WHAT --why REASON`").into());
             }
             record.policy = Some(Box::new(merge("policy", &*record.policy.take().unwrap_or_default(), changes)?));
+        }
+        self.put_claims(record)
+    }
+
+    fn put_claims(&self, record: &mut RepositoryRecord) -> Result<(), Error> {
+        if let Some(claims) = &self.claims {
+            record.claims.clone_from(claims);
+        }
+        record.claims.extend(self.claim.iter().cloned());
+        for name in &self.unclaim {
+            let claims = record.claims.len();
+            record.claims.retain(|claim| claim != name);
+            if record.claims.len() == claims {
+                let text = format!("`{}` does not claim `{}`", record.name, Event::text(name));
+                return Err(BadSetting::new(text, "`daylight repo show NAME` lists what it claims").into());
+            }
         }
         Ok(())
     }
@@ -310,6 +336,27 @@ mod tests {
         for named in [json!("env:A"), json!("env:B"), Value::Null] {
             moved(json!({"credentials": named})).unwrap();
         }
+    }
+
+    #[test]
+    fn claims_are_added_and_taken_back_one_by_one_or_set_all_together() {
+        let mut record: RepositoryRecord =
+            serde_json::from_value::<RepositoryDefinition>(json!({"name": "m", "format": "gem", "claims": ["a"]}))
+                .unwrap()
+                .record(FormatVersion::V2)
+                .unwrap();
+        assert_eq!(record.claims, ["a"]);
+        patch(json!({"claim": ["b", "c"], "unclaim": ["a"]})).apply(&mut record).unwrap();
+        assert_eq!(record.claims, ["b", "c"]);
+        let error = patch(json!({"unclaim": ["a"]})).apply(&mut record.clone()).unwrap_err();
+        assert_eq!(error.to_string(), "`m` does not claim `a`");
+        patch(json!({"private": true})).apply(&mut record).unwrap();
+        assert_eq!(record.claims.len(), 2);
+        patch(json!({"claims": []})).apply(&mut record).unwrap();
+        assert_eq!(record.claims, [""; 0]);
+        let odd = json!({"name": "m", "format": "gem", "claim": ["a"]});
+        let odd: RepositoryDefinition = serde_json::from_value(odd).unwrap();
+        assert!(odd.settings().unwrap_err().hint().unwrap().contains("`claims`"));
     }
 
     #[test]

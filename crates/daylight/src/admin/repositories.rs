@@ -50,6 +50,9 @@ pub(super) fn to_json(app: &App, repository: &Repository) -> Value {
     if let Some(seconds) = record.keep_unused_s {
         value["keep_unused"] = duration::show(Duration::from_secs(seconds)).into();
     }
+    if !record.claims.is_empty() {
+        value["claims"] = json!(record.claims);
+    }
     if let (Value::Object(value), Value::Object(settings)) = (&mut value, settings) {
         value.extend(settings);
     }

@@ -74,6 +74,9 @@ enum RepoVerb {
         /// Whether only the owners of a package may change it, or who owns it is just written down
         #[arg(long, value_parser = ["enforced", "recorded"], help_heading = "Gems")]
         owners: Option<String>,
+        /// Name of a gem that this repository claims no more
+        #[arg(long, value_name = "GEM", help_heading = "Gems")]
+        unclaim: Vec<String>,
         /// Who may read it
         #[arg(long, value_parser = ["anyone", "token"])]
         read: Option<String>,
@@ -181,6 +184,9 @@ impl Repo {
                 // By default the server decides.
                 let private = if private { Some(true.into()) } else { read.map(|read| (read == "token").into()) };
                 body.extend(private.map(|private| ("private".to_owned(), private)));
+                // Those of a new repository are all of them.
+                let claims = body.remove("claim");
+                body.extend(claims.map(|claims| ("claims".to_owned(), claims)));
                 let answer = api.post(REPOSITORIES, &Value::Object(body))?;
                 api.print_json(&answer, context)?;
                 let closed = answer["private"] == true;
@@ -194,14 +200,18 @@ impl Repo {
                 }
                 decode::<Repository>(answer)?.show(context)?;
             }
-            RepoVerb::Set { name, protocol, owners, read, preview, keep_cached, yes, settings } => {
+            RepoVerb::Set { name, protocol, owners, unclaim, read, preview, keep_cached, yes, settings } => {
                 let mut body = settings.body();
                 let protocols: Map<String, Value> = protocol.into_iter().map(|(name, on)| (name, on.into())).collect();
                 let private = read.map(|read| (read == "token").into());
                 let protocols = (!protocols.is_empty()).then_some(Value::Object(protocols));
-                for (key, value) in
-                    [("protocols", protocols), ("owners", owners.map(Value::from)), ("private", private)]
-                {
+                let unclaim = (!unclaim.is_empty()).then_some(Value::from(unclaim));
+                for (key, value) in [
+                    ("protocols", protocols),
+                    ("owners", owners.map(Value::from)),
+                    ("unclaim", unclaim),
+                    ("private", private),
+                ] {
                     body.extend(value.map(|value| (key.to_owned(), value)));
                 }
                 if body.is_empty() {

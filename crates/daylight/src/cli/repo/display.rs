@@ -39,6 +39,8 @@ pub(super) struct Repository {
     #[serde(default)]
     members: Vec<String>,
     #[serde(default)]
+    claims: Vec<String>,
+    #[serde(default)]
     remote: Map<String, Value>,
     #[serde(default)]
     index: Option<FollowedIndex>,
@@ -98,6 +100,7 @@ impl Repository {
             ("keeps versions", self.keep_versions.map(|versions| versions.to_string()).unwrap_or_default()),
             ("keeps unused", self.keep_unused.clone()),
             ("members", self.members.join(", ")),
+            ("claims", self.claims.join(", ")),
             ("keeps released days", text(&self.retention, "released_days")),
             ("cooldown", seconds(&self.policy, "cooldown_s")),
             ("allows", policy("allow")),

@@ -12,6 +12,9 @@ pub(super) struct SettingFlags {
     /// What the lines of its index tell: v2, or v1 without the moments of publication [default: v2]
     #[arg(long, value_name = "FORMAT", help_heading = "Gems")]
     info_format: Option<String>,
+    /// Name of a gem that is this repository's in every group, whatever other members have of it; added to those that it claims
+    #[arg(long, value_name = "GEM", help_heading = "Gems")]
+    claim: Vec<String>,
     /// Name of a member; repeated: all of them, in the order in which they are asked
     #[arg(long, value_name = "NAME", help_heading = "Groups")]
     member: Vec<String>,
@@ -139,6 +142,7 @@ impl SettingFlags {
             ("keep_versions", self.keep_versions),
             ("keep_unused", self.keep_unused),
             ("policy", object(policy)),
+            ("claim", (!self.claim.is_empty()).then(|| json!(self.claim))),
         ])
     }
 }
