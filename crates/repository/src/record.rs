@@ -3,6 +3,7 @@
 //! The store keeps most of them as they are written here, byte for byte. So fields are only ever added, in their place, and one that has
 //! its default is not written.
 
+mod members_since;
 mod policy;
 mod retention;
 mod upstream;
@@ -65,6 +66,9 @@ pub struct RepositoryRecord {
     /// The names of packages that are its own in every group, whatever other members have of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<String>,
+    /// Since when each of `members` stands where it stands, in their order; see [`Self::member_since`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members_since: Vec<Millis>,
     /// When it was made.
     pub created: Millis,
     /// When it was removed. Then its name is free again, and its content stays for a while.
@@ -102,6 +106,7 @@ impl RepositoryRecord {
             keep_unused_s: None,
             policy: None,
             claims: Vec::new(),
+            members_since: Vec::new(),
             created,
             removed: None,
         }

@@ -10,7 +10,7 @@ const FULL: &str = concat!(
     r#""checksums":"warn","fresh_s":1,"missing_s":2,"max_bytes":18446744073709551615,"prefixes":false},"versions":"releases","#,
     r#""replaceable":true,"retention":{"builds":1,"days":2,"released_days":3},"keep_versions":5,"keep_unused_s":86400,"policy":{"allow":["a"],"deny":["b"],"#,
     r#""cooldown_s":60,"exceptions":[{"package":"p","why":"é \"x\"","who":"ops","made":5,"since":4,"until":9}],"#,
-    r#""private_prefixes":["org"],"shared":["s"]},"claims":["lamp"],"created":1,"removed":7}"#
+    r#""private_prefixes":["org"],"shared":["s"]},"claims":["lamp"],"members_since":[4],"created":1,"removed":7}"#
 );
 
 #[test]

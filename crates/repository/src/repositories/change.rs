@@ -117,6 +117,7 @@ impl Repositories {
             if record == repository.record {
                 return Ok(ChangedRepository { repository, former: None, frees: None, pruned: None });
             }
+            record.date_members(&repository.record, self.store.now());
             self.check(&mut record, event).await?;
             members::check(&record, &known, &[])?;
             let origin = Repository::origin_of(repository.id, &record);

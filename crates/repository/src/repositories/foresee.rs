@@ -93,6 +93,7 @@ impl Repositories {
         let (repository, _) = self.find(name, event).await?;
         let mut record = repository.record.clone();
         change(&mut record)?;
+        record.date_members(&repository.record, self.store.now());
         self.check(&mut record, event).await?;
         members::check(&record, &known, &[])?;
         let others = known.by_name.values().filter(|one| one.id != repository.id);
