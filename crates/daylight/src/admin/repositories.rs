@@ -35,7 +35,10 @@ pub(super) fn to_json(app: &App, repository: &Repository) -> Value {
     });
     let settings = match record.kind {
         RepositoryKind::Remote => json!({ "remote": record.remote }),
-        RepositoryKind::Group => json!({ "members": record.members }),
+        RepositoryKind::Group => {
+            let since = (0..record.members.len()).map(|at| record.member_since(at).to_string());
+            json!({ "members": record.members, "members_since": since.collect::<Vec<_>>() })
+        }
         RepositoryKind::Hosted => repository.format.hosted_settings(record),
     };
     if let Some(index) = repository.followed() {
