@@ -36,6 +36,14 @@ impl Shelf {
         self.change(name, &format!("-{version}"));
     }
 
+    /// Has other bytes of a version.
+    pub(super) fn replace(&mut self, gem: &Gem) {
+        let gems = self.gems.get_mut(&gem.name).unwrap();
+        *gems.iter_mut().find(|other| other.number() == gem.number()).unwrap() = gem.clone();
+        self.upstream.says(&format!("/gems/{}", gem.file()), Says::bytes(gem.bytes()));
+        self.change(&gem.name, &format!("-{0},{0}", gem.number()));
+    }
+
     /// Begins `/versions` anew, with a line for each gem.
     pub(super) fn compact(&mut self) {
         self.versions = "created_at: 2026-10-02T00:00:00Z\n---\n".to_owned();

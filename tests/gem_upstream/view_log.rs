@@ -1,6 +1,7 @@
 //! `/versions` through a policy only grows for its clients: whatever changes upstream, with time or in the policy, each reads what is new.
 
-use super::{REMOTE, Scene};
+use super::shelf::{before, lamp_and_oil_of_long_ago};
+use super::{AFTER_A_WEEK, REMOTE, Scene, set_time};
 use crate::world::{Answer, FIRST, Gem, World};
 use format::gem::info::md5_hex;
 use serde_json::{Value, json};
@@ -117,6 +118,41 @@ fn what_is_denied_goes_with_one_line_and_comes_back_with_one() {
     let mut reader = Reader::new(world);
     set(world, &json!({ "deny": ["oil"] }));
     assert_eq!(reader.news(world), [format!("oil -1.0.0 {}", md5_hex(b"---\n"))]);
+}
+
+/// Our log has one line for both changes, and that of before them says the MD5 of the older bytes.
+#[test]
+fn a_version_that_was_replaced_while_a_newer_one_came_is_told_though_that_is_young() {
+    let mut shelf = lamp_and_oil_of_long_ago();
+    let mut world = before(&shelf.upstream);
+    let older = get(&world, "info/lamp").body;
+    get(&world, "versions");
+    // Its index is written anew, with both.
+    shelf.replace(&Gem::new("lamp", "1.0.0").payload(b"others"));
+    shelf.push(&Gem::new("lamp", "1.1.0"));
+    shelf.compact();
+    set_time(&world, AFTER_A_WEEK);
+    get(&world, "versions");
+    set(&world, &json!({ "cooldown_s": WEEK_S }));
+    let mut reader = Reader::new(&world);
+    let said = |reader: &Reader| {
+        let text = String::from_utf8(reader.0.clone()).unwrap();
+        text.lines().rfind(|line| line.starts_with("lamp ")).unwrap().to_owned()
+    };
+    assert!(!said(&reader).contains("1.1.0") && !said(&reader).ends_with(&md5_hex(&older)), "{}", said(&reader));
+    // So it is after a restart, while nobody has asked for the file.
+    world.stop();
+    world.resume();
+    set_time(&world, AFTER_A_WEEK);
+    assert_eq!(reader.news(&world), [""; 0]);
+    let known = line(&world, "lamp", "-1.0.0,1.0.0");
+    assert!(!known.ends_with(&md5_hex(&older)));
+    set_time(&world, "2026-11-10T13:02:00Z");
+    assert_eq!(reader.news(&world), [known]);
+    world.stop();
+    world.resume();
+    set_time(&world, "2026-11-10T13:04:00Z");
+    assert_eq!(reader.news(&world), [""; 0]);
 }
 
 #[test]

@@ -126,8 +126,16 @@ impl Versions {
 
     /// The MD5 of the `/info` of a name without the tokens that are hidden, where a line has it: all later lines only added tokens that are
     /// hidden. `None`: no line has it. A line that takes a token away, or says one again, may have changed the `/info` of any other.
-    pub fn md5_without(&self, name: &str, end: usize, hidden: impl Fn(&str) -> bool) -> Option<String> {
-        let lines = self.lines_at(&self.offsets_of(name, end));
+    /// So may one that came of several changes: `is_one_change` tells of the offset of a line whether it came of one alone.
+    pub fn md5_without(
+        &self,
+        name: &str,
+        end: usize,
+        hidden: impl Fn(&str) -> bool,
+        is_one_change: impl Fn(usize) -> bool,
+    ) -> Option<String> {
+        let offsets = self.offsets_of(name, end);
+        let lines = self.lines_at(&offsets);
         let mut entries: Vec<Entry<'_>> = lines.iter().filter_map(|line| Entry::read(line)).collect();
         // An upstream may list a hundred thousand versions of a gem: each is looked up, and sought in no list.
         let mut first: HashMap<&str, usize> = HashMap::new();
@@ -141,6 +149,9 @@ impl Versions {
             let only_adds = last.tokens().all(|(gone, token)| !gone && hidden(token) && !is_before(token));
             if last.md5.is_some() && !only_adds {
                 break;
+            }
+            if !is_one_change(offset_of(&offsets, before.len())) {
+                return None;
             }
             entries.pop();
         }

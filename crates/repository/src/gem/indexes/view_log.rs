@@ -74,11 +74,12 @@ pub(crate) struct ToSay {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Md5OfInfo {
     Known(String),
-    /// It is that of no line. `basis` is another one whenever the file may be another one. Clients compare the MD5 only with that of the
-    /// file that they have, to decide whether to ask; so until it is known, the basis is said instead.
+    /// It is that of a part of a file. `basis` is another one whenever the file may be another one. Clients compare the MD5 only with that
+    /// of the file that they have, to decide whether to ask; so until it is `known`, what lines come to is said, or the basis instead.
     Unknown {
         basis: String,
         known: Option<String>,
+        likely: Option<String>,
     },
 }
 
@@ -160,11 +161,16 @@ impl ViewLog {
                 }
                 md5
             }
-            Md5OfInfo::Unknown { basis, known } => {
+            Md5OfInfo::Unknown { basis, known, likely } => {
                 let same = self.basis.get(name) == Some(&basis);
                 let said = if same { self.said.said(name) } else { None };
-                let md5 = known.or_else(|| said.map(|said| said.md5)).unwrap_or_else(|| basis.clone());
-                self.basis.insert(name.into(), basis);
+                let md5 = known.or_else(|| said.map(|said| said.md5));
+                let md5 = md5.or_else(|| likely.clone()).unwrap_or_else(|| basis.clone());
+                if likely.as_ref() == Some(&md5) {
+                    self.basis.remove(name);
+                } else {
+                    self.basis.insert(name.into(), basis);
+                }
                 md5
             }
         };

@@ -3,8 +3,9 @@
 use crate::error::Error;
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::index::{Known, UpstreamFile};
+use crate::gem::upstream::listing::Lines;
 use crate::gem::upstream::looked::invalid;
-use crate::gem::upstream::rows::{self, Lines};
+use crate::gem::upstream::rows;
 use format::gem::upstream::Difference;
 use store::{Lane, Seq};
 use telemetry::{Event, Op};
@@ -24,7 +25,7 @@ impl Follow {
         let (at, last) = written.ok_or(Error::GivenUp)?;
         let mut known = Known::new(self.remote.repository.origin, &self.remote.remotes.indexes)?;
         let make = move |(): &mut ()| -> Result<Known, Error> {
-            known.add(text.into(), at, true)?;
+            known.add(text.into(), at, from, true)?;
             known.settle(last, None)?;
             known.file = file;
             Ok(known)
@@ -64,7 +65,7 @@ impl Follow {
                 Lines::Correcting => known.corrects(&lines),
                 Lines::Relayed | Lines::Made => known.forgives(&lines),
             }
-            known.add(lines.into(), at, false)?;
+            known.add(lines.into(), at, from, false)?;
             (known.file, known.held_back) = (file, None);
             known.settle(last, Some(changed))
         });

@@ -3,8 +3,8 @@
 use crate::error::Error;
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::index::{HeldBack, Known, UpstreamFile};
+use crate::gem::upstream::listing::Lines;
 use crate::gem::upstream::looked::{Looked, invalid};
-use crate::gem::upstream::rows::Lines;
 use format::gem::upstream::{Kept, Outcome, Seen, Verified, Versions, append, begin, difference, splice};
 use store::Lane;
 use telemetry::{Event, Op};

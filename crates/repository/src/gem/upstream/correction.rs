@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::gem::upstream::follow::Follow;
-use crate::gem::upstream::rows::Lines;
+use crate::gem::upstream::listing::Lines;
 use format::gem::upstream::{Change, Difference};
 use format::gem::versions;
 use telemetry::{Event, Outcome, Tick};

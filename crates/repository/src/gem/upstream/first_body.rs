@@ -7,7 +7,7 @@
 use crate::content::Growing;
 use crate::gem::found::ArrivingIndex;
 use crate::gem::upstream::arrivals::Arrivals;
-use crate::gem::upstream::rows::Lines;
+use crate::gem::upstream::listing::Lines;
 use crate::upstream::download::{Growth, TAIL};
 use format::gem::upstream::{Kept, Versions};
 use std::sync::Arc;

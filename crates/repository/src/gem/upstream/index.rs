@@ -5,7 +5,7 @@ use crate::gem::upstream::ahead::Ahead;
 use crate::gem::upstream::arrivals::Arrivals;
 use crate::gem::upstream::asking::Asking;
 use crate::gem::upstream::doubts::Doubts;
-use crate::gem::upstream::listing::{Dates, Listed, Listing};
+use crate::gem::upstream::listing::{Dates, Lines, Listed, Listing};
 use crate::index::document::Index;
 use crate::index::rope::log::Log;
 use crate::upstream::failure::Failure;
@@ -192,9 +192,9 @@ impl Known {
     }
 
     /// Adds lines that were first seen at `at`; `first`: they are of the first body. [`Known::settle`] must follow.
-    pub(crate) fn add(&mut self, lines: Bytes, at: Millis, first: bool) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, lines: Bytes, at: Millis, of: Lines, first: bool) -> Result<(), Error> {
         self.log.share(lines.clone())?;
-        self.listing.add(lines, at, first).map_err(|refusal: Refusal| Error::Unsupported(refusal.to_string()))
+        self.listing.add(lines, at, of, first).map_err(|refusal: Refusal| Error::Unsupported(refusal.to_string()))
     }
 
     /// Notes that what is said now of these gems is wrong, because lines that correct it follow; or right after all, where they say it again.

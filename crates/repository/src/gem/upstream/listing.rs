@@ -20,8 +20,8 @@ pub(crate) type Dates = Vec<(Box<str>, Millis)>;
 #[derive(Debug, Clone)]
 pub(crate) struct Listing {
     log: Versions,
-    /// Where the lines of each moment begin, and when they were first seen.
-    seen: Vec<(usize, Millis)>,
+    /// The lines that came together.
+    seen: Vec<Seen>,
     /// The length of the first body, the end of its oldest part, and when that part was written.
     first: usize,
     oldest: usize,
@@ -32,6 +32,28 @@ pub(crate) struct Listing {
     /// How many of them are not written, and what tells all of them from others.
     new: usize,
     mark: u64,
+}
+
+/// Where lines come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lines {
+    /// The upstream's own file has them, byte for byte.
+    Relayed,
+    /// They say the same as the upstream's file.
+    Made,
+    /// They say another MD5 than the upstream's file, which is wrong.
+    Correcting,
+}
+
+/// Lines that came together.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    /// Where they begin.
+    from: usize,
+    /// When they were first seen.
+    at: Millis,
+    /// Whether they are the upstream's own. If not, one of them may have come of several changes.
+    relayed: bool,
 }
 
 /// What is listed of one gem, as it stands in the lines.
@@ -118,13 +140,13 @@ impl Listing {
 
     /// Bytes of memory beside the text, which the log shares.
     pub(crate) fn weight(&self) -> u64 {
-        (self.log.weight() + self.seen.capacity() * size_of::<(usize, Millis)>()) as u64
+        (self.log.weight() + self.seen.capacity() * size_of::<Seen>()) as u64
     }
 
     /// Adds lines that were first seen at `at`. `first`: they are of the first body.
-    pub(crate) fn add(&mut self, lines: Bytes, at: Millis, first: bool) -> Result<(), Refusal> {
+    pub(crate) fn add(&mut self, lines: Bytes, at: Millis, of: Lines, first: bool) -> Result<(), Refusal> {
         let from = self.log.text().len();
-        self.seen.push((from, at));
+        self.seen.push(Seen { from, at, relayed: of == Lines::Relayed });
         self.log.push(lines.clone())?;
         if first && let Ok(lines) = std::str::from_utf8(&lines) {
             self.first = self.log.text().len();
@@ -151,8 +173,8 @@ impl Listing {
 
     /// Where the lines ended at the end of a moment; `None`: nothing had been seen by then.
     pub(crate) fn end(&self, moment: Millis) -> Option<usize> {
-        let by_then = self.seen.partition_point(|(_, at)| *at <= moment);
-        (by_then > 0).then(|| self.seen.get(by_then).map_or_else(|| self.log.text().len(), |(from, _)| *from))
+        let by_then = self.seen.partition_point(|seen| seen.at <= moment);
+        (by_then > 0).then(|| self.seen.get(by_then).map_or_else(|| self.log.text().len(), |seen| seen.from))
     }
 
     /// How many bytes of lines were seen first after a moment, beside the first body.
@@ -162,7 +184,7 @@ impl Listing {
 
     /// When anything was seen first.
     pub(crate) fn since(&self) -> Option<Millis> {
-        self.seen.first().map(|(_, at)| *at)
+        self.seen.first().map(|seen| seen.at)
     }
 
     /// When a version was gone that had been listed when the lines ended at `end`.
@@ -249,8 +271,18 @@ impl Listing {
 
     /// When the last line before `end` was first seen.
     pub(crate) fn seen_by(&self, end: usize) -> Option<Millis> {
-        let lines = self.seen.partition_point(|(from, _)| *from < end);
-        self.seen.get(lines.checked_sub(1)?).map(|(_, at)| *at)
+        let lines = self.seen.partition_point(|seen| seen.from < end);
+        self.seen.get(lines.checked_sub(1)?).map(|seen| seen.at)
+    }
+
+    /// The MD5 of the `/info` of a gem without the tokens that are hidden, where the lines tell it.
+    pub(crate) fn md5_without(&self, name: &str, hidden: impl Fn(&str) -> bool) -> Option<String> {
+        self.log.md5_without(name, usize::MAX, hidden, |at| self.row_of(at).is_some_and(|seen| seen.relayed))
+    }
+
+    /// What the line at this offset came with.
+    fn row_of(&self, at: usize) -> Option<&Seen> {
+        self.seen.get(self.seen.partition_point(|seen| seen.from <= at).checked_sub(1)?)
     }
 
     fn listed(&self, name: &str, said: Said, at: &[usize]) -> Listed {
@@ -267,8 +299,7 @@ impl Listing {
 
     /// What is known of the age of a version of the line at this offset.
     fn moments(&self, dates: Option<&HashMap<&str, Millis>>, token: &str, at: usize) -> Moments {
-        let row = self.seen.partition_point(|(from, _)| *from <= at).saturating_sub(1);
-        let seen = self.seen.get(row).map_or(Millis(0), |(_, seen)| *seen);
+        let seen = self.row_of(at).map_or(Millis(0), |seen| seen.at);
         let from_start = at < self.first;
         let told = dates.filter(|_| from_start).and_then(|dates| dates.get(token));
         let date = told.copied().or_else(|| self.written.filter(|_| at < self.oldest));
@@ -317,8 +348,8 @@ mod tests {
         let mut listing = Listing::default();
         let first = format!("created_at: 2026-11-01T00:00:00Z\n---\na 1,2 {MD5}\nb 1 {MD5}\na 3 {MD5}\nc 1 {MD5}\n");
         let (start, later) = (Millis(1_793_600_000_000), Millis(1_793_700_000_000));
-        listing.add(first.into(), start, true).unwrap();
-        listing.add(format!("a -1,4 {MD5}\n").into(), later, false).unwrap();
+        listing.add(first.into(), start, Lines::Relayed, true).unwrap();
+        listing.add(format!("a -1,4 {MD5}\n").into(), later, Lines::Relayed, false).unwrap();
         let written = Millis(moment("2026-11-01T00:00:00Z").unwrap() * 1000);
         let version = |token: &str, since, from_start, dated| {
             let seen = if from_start { start } else { later };
@@ -336,14 +367,21 @@ mod tests {
         assert_eq!(listing.gem("d"), None);
         // A line that says only another MD5 makes no version younger, and one that was gone is new.
         let mut again = listing.clone();
-        again.add(format!("a -3,3 {MD5}\na -4 {MD5}\na 4 {MD5}\n").into(), Millis(later.0 + 1), false).unwrap();
+        again
+            .add(format!("a -3,3 {MD5}\na -4 {MD5}\na 4 {MD5}\n").into(), Millis(later.0 + 1), Lines::Made, false)
+            .unwrap();
         let seen: Vec<_> = again.gem("a").unwrap().versions.into_iter().map(|one| (one.token, one.seen)).collect();
         let seen_at = |token: &str, at| (token.to_owned(), at);
         assert_eq!(seen, [seen_at("2", start), seen_at("3", start), seen_at("4", Millis(later.0 + 1))]);
         // Lines of one version tell nothing of when they were written.
         let mut young = Listing::default();
         young
-            .add(format!("created_at: 2026-11-01T00:00:00Z\n---\na 1 {MD5}\nb 2 {MD5}\n").into(), start, true)
+            .add(
+                format!("created_at: 2026-11-01T00:00:00Z\n---\na 1 {MD5}\nb 2 {MD5}\n").into(),
+                start,
+                Lines::Relayed,
+                true,
+            )
             .unwrap();
         assert_eq!(young.gem("a").unwrap().versions, [version("1", start, true, false)]);
         let grown = |moment: Millis| listing.grown_since(moment);

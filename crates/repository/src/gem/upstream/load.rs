@@ -67,7 +67,8 @@ fn make(mut known: Known, rows: Vec<SeenRow>, saved: Saved) -> Result<Known, Err
         }
         // The index was proven when it gained these.
         known.checked = at;
-        known.add(row.lines.into(), at, !row.corrects && Some(at) == first)?;
+        let of = row.of();
+        known.add(row.lines.into(), at, of, !row.corrects && Some(at) == first)?;
     }
     known.file = file;
     known.settle(last.unwrap_or(known.last), None)?;

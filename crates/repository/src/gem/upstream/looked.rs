@@ -1,7 +1,7 @@
 //! What a look at an upstream's `/versions` came to.
 
 use crate::gem::upstream::index::{HeldBack, UpstreamFile};
-use crate::gem::upstream::rows::Lines;
+use crate::gem::upstream::listing::Lines;
 use crate::upstream::failure::Failure;
 use format::gem::upstream::Difference;
 use telemetry::Reason;

@@ -5,6 +5,7 @@
 
 use crate::author::Author;
 use crate::error::Error;
+use crate::gem::upstream::listing::Lines;
 use crate::upstream::Remote;
 use crate::upstream::first_seen::store::FirstSeenStore;
 use serde::{Deserialize, Serialize};
@@ -29,15 +30,15 @@ pub(crate) struct IndexRow {
     pub(crate) corrects: bool,
 }
 
-/// Where lines come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lines {
-    /// The upstream's own file has them, byte for byte.
-    Relayed,
-    /// They say the same as the upstream's file.
-    Made,
-    /// They say another MD5 than the upstream's file, which is wrong.
-    Correcting,
+impl IndexRow {
+    /// Where its lines come from.
+    pub(crate) fn of(&self) -> Lines {
+        match (self.relayed, self.corrects) {
+            (_, true) => Lines::Correcting,
+            (true, _) => Lines::Relayed,
+            (false, _) => Lines::Made,
+        }
+    }
 }
 
 /// A row, its number, and when its lines were first seen.

@@ -171,21 +171,17 @@ fn to_say(listing: &Listing, learned: &Learned, offer: &Offer<'_>, view: View<'_
         return ToSay::nothing(until);
     }
     // Some upstreams list `0` in place of all versions: then `/info` alone tells what is hidden.
-    let md5 = if tokens == ["0"] {
-        None
-    } else if tokens.len() == rows.len() {
-        Some(offer.md5.to_owned())
+    let is_zero = tokens == ["0"];
+    let md5 = if tokens.len() == rows.len() && !is_zero {
+        Md5OfInfo::Known(offer.md5.to_owned())
     } else {
         let seen: HashSet<&str> = tokens.iter().copied().collect();
-        let without = listing.log().md5_without(offer.name, usize::MAX, |token| !seen.contains(token));
-        // A line of our own may have come of more than one change: what the file showed goes before what lines come to.
-        learned.md5(&basis(view.rules, offer.name, &tokens, offer.md5)).or(without)
-    };
-    let unknown = || {
+        let without = || listing.md5_without(offer.name, |token| !seen.contains(token));
         let basis = basis(view.rules, offer.name, &tokens, offer.md5);
-        Md5OfInfo::Unknown { known: learned.md5(&basis), basis }
+        // What the file showed goes before what lines come to: the upstream may itself have one line for several changes.
+        let (known, likely) = (learned.md5(&basis), if is_zero { None } else { without() });
+        Md5OfInfo::Unknown { basis, known, likely }
     };
-    let md5 = md5.map_or_else(unknown, Md5OfInfo::Known);
     ToSay { tokens: tokens.into_iter().map(str::to_owned).collect(), md5, until }
 }
 

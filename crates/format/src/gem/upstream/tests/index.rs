@@ -44,7 +44,7 @@ fn what_many_lines_of_a_name_say_is_found_in_one_pass() {
     let mut lines = vec!["a 0 first".to_owned()];
     lines.extend((1..=MANY).map(|n| format!("a {n} {n}")));
     let mut index = versions(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-    let md5 = |index: &Versions| index.md5_without("a", usize::MAX, |token| token != "0");
+    let md5 = |index: &Versions| index.md5_without("a", usize::MAX, |token| token != "0", |_| true);
     assert_eq!(md5(&index), Some("first".to_owned()));
     let end = index.text().len();
     index.push(format!("a -{MANY},{MANY} x\na -{MANY} y\na -0,0 z\n").into()).unwrap();
@@ -238,9 +238,16 @@ fn what_is_read_for_a_request_about_a_name_is_bounded_whatever_its_upstream_list
 
 #[test]
 fn the_md5_of_a_whole_file_is_not_taken_for_that_of_a_part() {
-    let without = |index: &Versions| index.md5_without("a", usize::MAX, |token| token == "2");
+    let without = |index: &Versions| index.md5_without("a", usize::MAX, |token| token == "2", |_| true);
     assert_eq!(without(&versions(&["a 1 x", "a 2 y"])).as_deref(), Some("x"));
     // Our log said the MD5 of the file that has the second version before the index listed that.
     assert_eq!(without(&versions(&["a 1 x", "a -1,1 y", "a 2 y"])), None);
     assert_eq!(without(&versions(&["a 1 x", "a 3 y"])).as_deref(), Some("y"));
+    // A line that came of more than one change may hide that an earlier version has other bytes.
+    let index = versions(&["a 1 x", "a 2 y", "a 2.1 z"]);
+    let text = index.text().pieces().concat();
+    let of = |line: &str| text.windows(line.len()).position(|window| window == line.as_bytes()).unwrap();
+    let without_after = |line: &str| index.md5_without("a", usize::MAX, |token| token != "1", |at| at != of(line));
+    assert_eq!(without_after("a 1 x").as_deref(), Some("x"));
+    assert_eq!((without_after("a 2 y"), without_after("a 2.1 z")), (None, None));
 }

@@ -58,17 +58,25 @@ fn a_line_that_would_be_too_long_is_left_out() {
 fn an_unknown_md5_is_said_until_it_is_known_and_then_as_long_as_the_file_is_made_of_the_same() {
     let mut log = ViewLog::default();
     log.begin(Millis(0)).unwrap();
-    let mut said = |basis: &str, known: Option<&str>| {
+    let mut said = |basis: &str, known: Option<&str>, likely: Option<&str>| {
         let (basis, known) = (basis.to_owned(), known.map(str::to_owned));
-        log.touch("lamp", ToSay { md5: Md5OfInfo::Unknown { basis, known }, ..say(&["1"], "") });
+        log.touch(
+            "lamp",
+            ToSay { md5: Md5OfInfo::Unknown { basis, known, likely: likely.map(str::to_owned) }, ..say(&["1"], "") },
+        );
         settle(&mut log, 1);
         log.said.said("lamp").unwrap().md5
     };
-    assert_eq!(said("a", None), "a");
-    assert_eq!(said("a", Some("true")), "true");
-    assert_eq!(said("a", None), "true");
-    assert_eq!(said("b", None), "b");
-    assert_eq!(said("a", None), "a");
+    assert_eq!(said("a", None, None), "a");
+    assert_eq!(said("a", Some("true"), None), "true");
+    assert_eq!(said("a", None, None), "true");
+    assert_eq!(said("b", None, None), "b");
+    assert_eq!(said("a", None, None), "a");
+    // What is known goes before what lines come to, and is said until the file may be another one.
+    assert_eq!(said("c", None, Some("likely")), "likely");
+    assert_eq!(said("c", Some("true"), Some("likely")), "true");
+    assert_eq!(said("c", None, Some("likely")), "true");
+    assert_eq!(said("d", None, Some("likely")), "likely");
 }
 
 #[test]
@@ -102,7 +110,10 @@ fn it_is_written_and_read_and_goes_on_as_before() {
     log.touch("lamp", ToSay { until: Some(Millis(50)), ..say(&["1"], MD5) });
     log.touch(
         "oil",
-        ToSay { md5: Md5OfInfo::Unknown { basis: "a".into(), known: Some("b".into()) }, ..say(&["1"], "") },
+        ToSay {
+            md5: Md5OfInfo::Unknown { basis: "a".into(), known: Some("b".into()), likely: None },
+            ..say(&["1"], "")
+        },
     );
     let text = settle(&mut log, 10);
     let mark = Mark { through: Seq(1), row: store::Digest([0; 32]) };
@@ -116,6 +127,9 @@ fn it_is_written_and_read_and_goes_on_as_before() {
     assert_eq!(log.names(&MadeOf { dates: 1, ..of.clone() }, &Rules::default(), Millis(20)), Names::All);
     assert_eq!(names(&log, 9), Names::All, "the clock was set back");
     assert_eq!(log.names(&MadeOf { members: "2".into(), ..of.clone() }, &Rules::default(), Millis(20)), Names::All);
-    log.touch("oil", ToSay { md5: Md5OfInfo::Unknown { basis: "a".into(), known: None }, ..say(&["1"], "") });
+    log.touch(
+        "oil",
+        ToSay { md5: Md5OfInfo::Unknown { basis: "a".into(), known: None, likely: None }, ..say(&["1"], "") },
+    );
     assert!(settle(&mut log, 20) == text);
 }

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::format::Format;
+use crate::gem::upstream::listing::Lines;
 use crate::index::incremental_index::IndexSource;
 use crate::index::rope::form::Mark;
 use crate::policy::package_version::{PackageVersion, Since};
@@ -48,11 +49,11 @@ impl Upstream {
             }
             lines.push_str(&format!("{name} {} {}\n", tokens.join(","), self.md5(&name)));
         }
-        self.add(&lines, at, true);
+        self.add(&lines, at, Lines::Relayed, true);
     }
 
-    fn add(&mut self, lines: &str, at: i64, first: bool) {
-        self.listing.add(Bytes::copy_from_slice(lines.as_bytes()), Millis(at), first).unwrap();
+    fn add(&mut self, lines: &str, at: i64, of: Lines, first: bool) {
+        self.listing.add(Bytes::copy_from_slice(lines.as_bytes()), Millis(at), of, first).unwrap();
         self.log.add(lines.as_bytes()).unwrap();
         self.rows += 1;
     }
@@ -72,8 +73,14 @@ impl Upstream {
         let content = self.changes;
         let info = self.infos.entry(name.clone()).or_default();
         let listed = info.iter().position(|(listed, _)| *listed == token);
+        let mut of = Lines::Relayed;
         let said = match (kind % 4, listed) {
             (0..2, None) => {
+                // Two changes between two looks have one line, where that is our own.
+                if kind & 4 > 0 {
+                    of = Lines::Made;
+                    info.first_mut().into_iter().for_each(|(_, first)| *first = content);
+                }
                 info.push((token.clone(), content));
                 self.seen.insert((name.clone(), token.clone()), at);
                 token
@@ -84,6 +91,7 @@ impl Upstream {
             }
             // Other bytes of a version; our own log says so by the version that was said last, which is no younger for it.
             (3, Some(place)) => {
+                of = Lines::Made;
                 info[place].1 = content;
                 let (last, _) = info.last().unwrap().clone();
                 format!("-{last},{last}")
@@ -91,7 +99,7 @@ impl Upstream {
             _ => return,
         };
         let md5 = self.md5(&name);
-        self.add(&format!("{name} {said} {md5}\n"), at, false);
+        self.add(&format!("{name} {said} {md5}\n"), at, of, false);
         self.changed.insert(name);
     }
 
@@ -206,7 +214,7 @@ proptest! {
     fn each_client_has_what_may_be_seen_whatever_it_read_before_and_reads_only_what_was_added(
         steps in proptest::collection::vec((any::<[u8; 4]>(), any::<u8>()), 1..60),
     ) {
-        let (mut upstream, mut log, learned) = (Upstream::default(), ViewLog::default(), Learned::default());
+        let (mut upstream, mut log, mut learned) = (Upstream::default(), ViewLog::default(), Learned::default());
         let (mut now, mut chosen) = (1_800_000_000_000_i64, 0);
         upstream.begin(now);
         let mut set = rules(chosen, now);
@@ -222,6 +230,7 @@ proptest! {
                 6 => {
                     if let Some(written) = IndexSource::write(&log, Mark { through: Seq(1), row: Digest([0; 32]) }) {
                         log = <ViewLog as IndexSource>::read(written.concat().into()).unwrap().0;
+                        learned = Learned::default();
                     }
                 }
                 _ => now += 60_000,
