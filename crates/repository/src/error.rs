@@ -2,7 +2,11 @@
 
 pub(crate) mod hint;
 pub(crate) mod purged;
+pub(crate) mod shadows;
+mod store_reason;
 pub(crate) mod unrestorable;
+
+pub use store_reason::store_reason;
 
 use crate::repositories::cached::Cached;
 use format::gem::{Fault, Invalid};
@@ -71,6 +75,9 @@ pub enum Error {
         /// The name that is there.
         there: String,
     },
+    /// An upstream has the name where a group has both.
+    #[error(transparent)]
+    Shadows(#[from] shadows::Shadows),
     /// The package is good, and keeping it failed.
     #[error("{0}")]
     Unsaved(#[source] store::Error),
@@ -320,6 +327,7 @@ impl Error {
                 Reason::Conflict
             }
             Error::NothingHeldBack(_) => Reason::Conflict,
+            Error::Shadows(shadows) => shadows.reason(),
             Error::Unsupported(_) => Reason::Unsupported,
             Error::Hidden(_) => Reason::HiddenByPolicy,
             Error::Unreadable { .. } => Reason::Io,
@@ -382,17 +390,5 @@ impl Error {
 impl From<crate::policy::hidden::Hidden> for Error {
     fn from(hidden: crate::policy::hidden::Hidden) -> Self {
         Error::Hidden(Box::new(hidden))
-    }
-}
-
-/// What a failure of the store is called in events.
-pub fn store_reason(error: &store::Error) -> Reason {
-    match error {
-        store::Error::DiskNearlyFull { .. } => Reason::DiskNearlyFull,
-        full if full.is_disk_full() => Reason::DiskNearlyFull,
-        store::Error::Poisoned => Reason::StorePoisoned,
-        store::Error::Busy(_) => Reason::BoundFull,
-        store::Error::BlobMissing(_) => Reason::BlobMissing,
-        _ => Reason::Io,
     }
 }

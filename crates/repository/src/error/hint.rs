@@ -14,6 +14,7 @@ impl Error {
             Error::BadName(error) => Some(error.hint().into()),
             Error::Store(error) | Error::Unsaved(error) => error.hint(),
             Error::OtherCase { there, .. } => Some(format!("publish it as `{there}`, or under another name")),
+            Error::Shadows(shadows) => Some(shadows.hint()),
             Error::NothingHeldBack(name) => Some(format!("`daylight repo show {name}` says how its index stands")),
             Error::NoSuchOwner => {
                 Some("an owner is called as their token's owner is: `daylight token list` shows them".into())

@@ -72,8 +72,7 @@ impl Repositories {
             Question::Push => {
                 let staged = upload.ok_or(Error::GivenUp)?;
                 let _place = hosted.indexes.changing.read().await;
-                let reload = async |event: &mut Event| self.again(&ask.repository, event).await;
-                push::push(hosted, staged, ask.parameters.origin, by, then, reload, event).await
+                push::push(self, hosted, staged, ask.parameters.origin, by, event).await
             }
             Question::Yank => self.yank(hosted, ask, by, event).await,
         };

@@ -31,6 +31,7 @@ pub(crate) mod question;
 pub(crate) mod reformat;
 pub(crate) mod rules;
 pub(crate) mod search;
+pub(crate) mod shadowing;
 pub(crate) mod spec_parts;
 pub(crate) mod specs;
 pub(crate) mod upstream;

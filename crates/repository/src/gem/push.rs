@@ -11,6 +11,7 @@ use crate::gem::owners::claim;
 use crate::gem::push_cache::GemState;
 use crate::origin::{OriginClaim, differs};
 use crate::policy::package_version::{PackageVersion, Since};
+use crate::repositories::Repositories;
 use crate::repository::Repository;
 use crate::visible;
 use crate::visible::shown;
@@ -27,18 +28,18 @@ use telemetry::{Event, Millis, Op};
 /// same gem won, so only a crowd pushing one gem at once can come near it.
 const TRIES: usize = 100;
 
-/// Publishes what was uploaded. A gem that is published already with the same bytes gets the origin that is claimed. `reload` finds
-/// the repository as it is set by now.
+/// Publishes what was uploaded. A gem that is published already with the same bytes gets the origin that is claimed.
 pub(crate) async fn push(
+    repositories: &Repositories,
     hosted: Hosted<'_>,
     staged: Staged,
     claimed: Option<&OriginClaim>,
     by: Actor<'_>,
-    now: impl Fn() -> Millis,
-    reload: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     event: &mut Event,
 ) -> Result<Found, Error> {
     let Hosted { store, repository, .. } = hosted;
+    // The moments of changes are the journal's, which never go back.
+    let now = || store.now();
     let package = Arc::new(read(hosted, &staged, event).await?);
     let full_name = package.full_name();
     event.subject.package = package.name.as_str().into();
@@ -65,6 +66,9 @@ pub(crate) async fn push(
     }
     if let Some(there) = store.unit_in_other_case(repository.id, &package.name, event).await? {
         return Err(Error::OtherCase { name: package.name.clone(), there });
+    }
+    if from.is_new() {
+        repositories.refuse_shadowing(repository, &package.name, hosted.settings, event).await?;
     }
     let KeptBlob { hashes, hold } = staged.keep(event).await.map_err(Error::Unsaved)?;
     let mut repository = repository.clone();
@@ -108,7 +112,7 @@ pub(crate) async fn push(
                     let there = store.unit_in_other_case(repository.id, &unit, event).await?;
                     return Err(Error::OtherCase { name: unit.clone(), there: there.unwrap_or(unit) });
                 }
-                _ => repository = reload(event).await?,
+                _ => repository = repositories.again(hosted.repository, event).await?,
             },
             Err(CommitError::Error(error)) => return Err(Error::Unsaved(error)),
         }

@@ -1,0 +1,15 @@
+//! What a failure of the store is called in events.
+
+use telemetry::Reason;
+
+/// What a failure of the store is called in events.
+pub fn store_reason(error: &store::Error) -> Reason {
+    match error {
+        store::Error::DiskNearlyFull { .. } => Reason::DiskNearlyFull,
+        full if full.is_disk_full() => Reason::DiskNearlyFull,
+        store::Error::Poisoned => Reason::StorePoisoned,
+        store::Error::Busy(_) => Reason::BoundFull,
+        store::Error::BlobMissing(_) => Reason::BlobMissing,
+        _ => Reason::Io,
+    }
+}

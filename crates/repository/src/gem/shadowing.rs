@@ -1,0 +1,97 @@
+//! Refuses to publish a gem under a name that an upstream lists, where a group has both: the name would become that of the hosted
+//! repository, and everybody who uses the group would get its gem instead of the upstream's. No name is sent to any upstream by this.
+
+use crate::error::Error;
+use crate::error::shadows::Shadows;
+use crate::gem::upstream::follow::Follow;
+use crate::group::concurrent::Concurrent;
+use crate::group::is_hosted;
+use crate::policy::package_version::{PackageVersion, Since};
+use crate::repositories::Repositories;
+use crate::repository::Repository;
+use crate::upstream::{PATIENCE, TRIAL_PATIENCE, WIDTH};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use store::{Lane, RepositoryId, RepositoryKind, Stamp};
+use telemetry::{Event, Op, Tick};
+use tokio::time::timeout;
+
+impl Repositories {
+    /// Refuses the first version of a gem in a hosted repository whose name it does not claim, if a group has the name from an upstream.
+    /// An upstream of which nothing is known yet is waited for a little; while it fails, nobody is refused because of it.
+    pub(crate) async fn refuse_shadowing(
+        &self,
+        repository: &Repository,
+        name: &str,
+        settings: &Stamp,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let claims = |one: &Repository| one.record.claims.iter().any(|claim| claim == name);
+        let table = self.table(event).await?;
+        let is_in = |group: &Repository| group.leaves.iter().any(|leaf| leaf.id == repository.id);
+        let mut groups: Vec<&Arc<Repository>> = table
+            .by_name
+            .values()
+            .filter(|one| one.record.kind == RepositoryKind::Group && is_in(one) && !claims(repository))
+            .collect();
+        groups.sort_by(|one, other| one.record.name.cmp(&other.record.name));
+        let what = PackageVersion::gem(name, "", Since::Always).upstream();
+        // Where a name is shared, each version is that of the first member that has it. A private one is no upstream's.
+        let is_shadowed = |leaf: &&Arc<Repository>| {
+            !is_hosted(leaf) && !leaf.rules.shares(&what) && leaf.rules.private(&what).is_none()
+        };
+        let upstreams = groups.iter().flat_map(|group| group.leaves.iter()).filter(is_shadowed);
+        self.have_listings(upstreams, settings, event).await;
+        for group in groups {
+            let lists = |leaf: &&Arc<Repository>| {
+                leaf.shared.followed.read(leaf.origin, |known| known.listing.log().has(name)) == Some(true)
+            };
+            let Some(upstream) = group.leaves.iter().filter(is_shadowed).find(lists) else { continue };
+            let hosted = || group.leaves.iter().filter(|leaf| is_hosted(leaf));
+            let mut is_ours = hosted().any(|leaf| claims(leaf));
+            for leaf in hosted() {
+                is_ours = is_ours || !self.store.unit(leaf.id, name, Lane::Change, event).await?.entries.is_empty();
+            }
+            if !is_ours {
+                event.detail = format!("`{}` has the name in the group `{}`", upstream.record.name, group.record.name);
+                let public = !group.record.private && !upstream.record.private;
+                return Err(Shadows {
+                    name: name.to_owned(),
+                    repository: repository.record.name.clone(),
+                    seen: public.then(|| (group.record.name.clone(), upstream.record.name.clone())),
+                }
+                .into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the indexes of these upstreams looked at of which nothing is known, several at once.
+    async fn have_listings<'a>(
+        &self,
+        upstreams: impl Iterator<Item = &'a Arc<Repository>>,
+        settings: &Stamp,
+        event: &mut Event,
+    ) {
+        let is_known = |leaf: &Repository| leaf.shared.followed.read(leaf.origin, |_| ()).is_some();
+        let is_set = |leaf: &Repository| leaf.record.remote.as_ref().is_some_and(|remote| !remote.urls.is_empty());
+        let unknown: BTreeMap<RepositoryId, Follow> = upstreams
+            .filter(|leaf| is_set(leaf) && !is_known(leaf))
+            .filter_map(|leaf| Some((leaf.id, self.follower(leaf, settings)?)))
+            .collect();
+        if unknown.is_empty() {
+            return;
+        }
+        let began = Tick::now();
+        let look = |follower: Follow| async move {
+            let mut event = Event::job("member", follower.now());
+            // Who publishes many gems does not wait so long for each.
+            let patience = if follower.index().failures() == 0 { PATIENCE } else { TRIAL_PATIENCE };
+            // A failure has an event of its own.
+            drop(timeout(patience, follower.ready(&mut event)).await);
+        };
+        let mut looks = Concurrent::new(unknown.into_values().map(look), WIDTH);
+        while looks.next().await.is_some() {}
+        event.add(Op::FlightWait, Tick::now().since(began));
+    }
+}
