@@ -17,8 +17,8 @@ use crate::policy::rules::Rules;
 use bytes::Bytes;
 use format::gem;
 use format::gem::upstream::{LINE_BYTES, Refusal, Said, Versions};
-use std::collections::{BTreeSet, HashMap};
-use store::{Origin, Seq};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use store::{Origin, RepositoryId, Seq};
 use telemetry::Millis;
 
 /// It is begun anew when what was added to it is as long as its beginning, divided by this.
@@ -35,12 +35,12 @@ pub(crate) struct ViewLog {
     /// The length that it was begun with, and how many of those lines no client can read.
     begun: usize,
     unreadable: u64,
-    /// The last change of a member that is in it.
-    through: Seq,
+    /// The last change of each member that is in it.
+    through: BTreeMap<RepositoryId, Seq>,
     /// What it was made of.
     of: Option<MadeOf>,
     /// Where it was made since the start: the rules themselves, to tell how others differ.
-    rules: Option<Rules>,
+    rules: Option<ViewRules>,
     /// When ages were last looked at, and the names of which something else may be said from a moment on.
     at: Millis,
     due: BTreeSet<(Millis, Box<str>)>,
@@ -58,6 +58,32 @@ pub(crate) struct MadeOf {
     pub(crate) rules: String,
     /// What tells the dates that count from others. They may be lost at a start.
     pub(crate) dates: u64,
+}
+
+/// The rules through which each member is seen, and the names that they claim.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct ViewRules {
+    pub(crate) members: Vec<Rules>,
+    /// Each with the place of the member.
+    pub(crate) claims: BTreeSet<(usize, String)>,
+}
+
+impl ViewRules {
+    /// What tells these rules from others, also those of an earlier start of the server.
+    pub(crate) fn fingerprint(&self) -> String {
+        let rules: Vec<String> = self.members.iter().map(Rules::fingerprint).collect();
+        let claims = self.claims.iter().map(|(place, name)| format!("{place} {name}"));
+        let claims: Vec<String> = claims.collect();
+        [rules.join(","), claims.join(",")].join(";")
+    }
+
+    /// The names of which others may say something else, where they are few. `None`: it may be any.
+    fn names_of_difference(&self, other: &ViewRules) -> Option<BTreeSet<String>> {
+        let same = self.members.len() == other.members.len();
+        let mut pairs = self.members.iter().zip(&other.members).filter(|_| same);
+        let claims = self.claims.symmetric_difference(&other.claims).map(|(_, name)| name.clone()).collect();
+        pairs.try_fold(claims, |names: BTreeSet<String>, (one, other)| Some(&names | &one.names_of_difference(other)?))
+    }
 }
 
 /// What is to be said of a name.
@@ -119,7 +145,7 @@ impl ViewLog {
     }
 
     /// The names of which something else may be said than by this log, besides those that its members say have changed since.
-    pub(crate) fn names(&self, of: &MadeOf, rules: &Rules, now: Millis) -> Names {
+    pub(crate) fn names(&self, of: &MadeOf, rules: &ViewRules, now: Millis) -> Names {
         let before = self.of.as_ref().filter(|before| before.members == of.members && !self.is_ahead(now));
         let lost = |before: &&MadeOf| self.rules.is_none() && before.dates != of.dates;
         let Some(before) = before.filter(|before| !lost(before)) else { return Names::All };
@@ -182,6 +208,11 @@ impl ViewLog {
         }
     }
 
+    /// The last change of a member that is in it.
+    pub(crate) fn through_of(&self, member: RepositoryId) -> Option<Seq> {
+        self.through.get(&member).copied()
+    }
+
     /// Whether it ever said the name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.said.has(name)
@@ -213,8 +244,14 @@ impl ViewLog {
         self.due.clear();
     }
 
-    /// Adds what was found by touching names. It says now what `of` comes to, up to this change of a member.
-    pub(crate) fn settle(&mut self, of: MadeOf, rules: &Rules, through: Seq, now: Millis) -> Result<Index, Error> {
+    /// Adds what was found by touching names. It says now what `of` comes to, up to these changes of its members.
+    pub(crate) fn settle(
+        &mut self,
+        of: MadeOf,
+        rules: ViewRules,
+        through: impl IntoIterator<Item = (RepositoryId, Seq)>,
+        now: Millis,
+    ) -> Result<Index, Error> {
         let news = std::mem::take(&mut self.news);
         if self.said.lines() == 0 {
             self.extend(news.into_bytes())?;
@@ -232,7 +269,8 @@ impl ViewLog {
         while self.due.first().is_some_and(|(from, _)| *from <= now) {
             self.due.pop_first();
         }
-        (self.of, self.rules, self.through, self.at) = (Some(of), Some(rules.clone()), through, now);
+        let through = through.into_iter().collect();
+        (self.of, self.rules, self.through, self.at) = (Some(of), Some(rules), through, now);
         let until = self.due.first().map(|(from, _)| *from);
         Ok(Index { fresh_until: until, ..self.log.index()? })
     }

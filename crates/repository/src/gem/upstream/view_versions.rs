@@ -6,13 +6,12 @@ mod tests;
 use crate::error::Error;
 use crate::gem::Found;
 use crate::gem::indexes::GemIndexes;
-use crate::gem::indexes::view_log::{MadeOf, Md5OfInfo, Names, ToSay, ViewLog};
+use crate::gem::indexes::view_log::{MadeOf, Md5OfInfo, Names, ToSay, ViewLog, ViewRules};
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::learned::Learned;
 use crate::gem::upstream::listing::{Listing, Offer};
 use crate::gem::upstream::view::TokenRow;
 use crate::index::document::Index;
-use crate::index::incremental_index::IndexSource as _;
 use crate::index::rope::log::Log;
 use crate::policy::rules::{Rules, View};
 use crate::repository::Repository;
@@ -76,15 +75,16 @@ fn bring_up_to_date(log: &mut ViewLog, repository: &Arc<Repository>, now: Millis
     let indexes = repository.shared.gem.as_ref().ok_or(Error::GivenUp)?;
     let learned = &indexes.learned;
     let dates = followed.read(origin, |known| known.listing.dates_mark()).unwrap_or_default();
-    let of = made_of(&origin.number().to_string(), dates, view.rules);
+    let rules = ViewRules { members: vec![view.rules.clone()], ..ViewRules::default() };
+    let of = made_of(&origin.number().to_string(), dates, &rules);
     let told = learned.news(log.heard(origin));
-    let names = match (log.names(&of, view.rules, now), told.names) {
+    let names = match (log.names(&of, &rules, now), told.names) {
         (Names::These(names), Some(told)) => Names::These(&names | &told),
         _ => Names::All,
     };
     let few = followed.read(origin, |known| {
         let Names::These(names) = names else { return None };
-        let changed = known.changed_since(log.through())?;
+        let changed = known.changed_since(log.through_of(repository.id)?)?;
         touch(log, names.union(&changed), &known.listing, learned, view);
         Some(known.last)
     });
@@ -100,10 +100,10 @@ fn bring_up_to_date(log: &mut ViewLog, repository: &Arc<Repository>, now: Millis
         }
     };
     log.hear(origin, told.until);
-    log.settle(of, view.rules, through, now)
+    log.settle(of, rules, [(repository.id, through)], now)
 }
 
-pub(super) fn made_of(members: &str, dates: u64, rules: &Rules) -> MadeOf {
+pub(crate) fn made_of(members: &str, dates: u64, rules: &ViewRules) -> MadeOf {
     MadeOf { members: members.to_owned(), rules: rules.fingerprint(), dates }
 }
 
@@ -163,7 +163,7 @@ pub(super) fn touch_all(
 }
 
 /// What is to be said of a name.
-fn to_say(listing: &Listing, learned: &Learned, offer: &Offer<'_>, view: View<'_>) -> ToSay {
+pub(crate) fn to_say(listing: &Listing, learned: &Learned, offer: &Offer<'_>, view: View<'_>) -> ToSay {
     let rows: Vec<TokenRow<'_>> = TokenRow::of(offer).collect();
     let tokens: Vec<&str> = visible(&rows, view).map(|seen| seen.entry().token).collect();
     let until = next_change(&rows, view);

@@ -8,7 +8,7 @@ use crate::index::rope::log::Log;
 use bytes::Bytes;
 use format::gem::upstream::Versions;
 use serde::{Deserialize, Serialize};
-use store::Seq;
+use store::{RepositoryId, Seq};
 use telemetry::Millis;
 
 /// What the file says about itself.
@@ -21,6 +21,9 @@ struct Head {
     due: Vec<(Millis, Box<str>)>,
     basis: Vec<(Box<str>, String)>,
     pieces: Vec<usize>,
+    /// The last change of each member that is in it.
+    #[serde(default)]
+    through: Vec<(RepositoryId, Seq)>,
 }
 
 impl IndexSource for ViewLog {
@@ -29,7 +32,7 @@ impl IndexSource for ViewLog {
     type Whole = Index;
 
     fn through(&self) -> Seq {
-        self.through
+        self.through.values().copied().max().unwrap_or(Seq(0))
     }
 
     fn weight(&self) -> u64 {
@@ -47,15 +50,16 @@ impl IndexSource for ViewLog {
         let (pieces, body) = self.log.parts();
         let (of, due) = (self.of.clone()?, self.due.iter().cloned().collect());
         let basis = self.basis.iter().map(|(name, md5)| (name.clone(), md5.clone())).collect();
-        form::write(&Head { mark, of, begun: self.begun, at: self.at, due, basis, pieces }, body)
+        let through = self.through.iter().map(|(member, seq)| (*member, *seq)).collect();
+        form::write(&Head { mark, of, begun: self.begun, at: self.at, due, basis, pieces, through }, body)
     }
 
     fn read(bytes: Bytes) -> Option<(Self, Mark)> {
-        let (Head { mark, of, begun, at, due, basis, pieces }, body) = form::read(bytes)?;
+        let (Head { mark, of, begun, at, due, basis, pieces, through }, body) = form::read(bytes)?;
         let (log, mut said) = (Log::read(&pieces, body)?, Versions::new());
         log.pieces().try_for_each(|piece| said.push(piece)).ok()?;
         let (due, basis) = (due.into_iter().collect(), basis.into_iter().collect());
-        let (of, through) = (Some(of), mark.through);
+        let (of, through) = (Some(of), through.into_iter().collect());
         let unreadable = said.unreadable();
         Some((Self { log, said, begun, unreadable, through, of, at, due, basis, ..Self::default() }, mark))
     }

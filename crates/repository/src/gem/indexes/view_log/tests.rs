@@ -13,7 +13,7 @@ fn say(tokens: &[&str], md5: &str) -> ToSay {
 
 fn settle(log: &mut ViewLog, at: i64) -> Vec<u8> {
     let of = MadeOf { members: "1".into(), rules: String::new(), dates: 0 };
-    log.settle(of, &Rules::default(), Seq(1), Millis(at)).unwrap().pieces.concat()
+    log.settle(of, ViewRules::default(), [(RepositoryId(1), Seq(1))], Millis(at)).unwrap().pieces.concat()
 }
 
 #[test]
@@ -121,12 +121,12 @@ fn it_is_written_and_read_and_goes_on_as_before() {
     let (mut log, read) = <ViewLog as IndexSource>::read(written).unwrap();
     assert_eq!(read, mark);
     let of = MadeOf { members: "1".into(), rules: String::new(), dates: 0 };
-    let names = |log: &ViewLog, at| log.names(&of, &Rules::default(), Millis(at));
+    let names = |log: &ViewLog, at| log.names(&of, &ViewRules::default(), Millis(at));
     assert_eq!(names(&log, 49), Names::These(BTreeSet::new()));
     assert_eq!(names(&log, 50), Names::These(["lamp".to_owned()].into()));
-    assert_eq!(log.names(&MadeOf { dates: 1, ..of.clone() }, &Rules::default(), Millis(20)), Names::All);
+    assert_eq!(log.names(&MadeOf { dates: 1, ..of.clone() }, &ViewRules::default(), Millis(20)), Names::All);
     assert_eq!(names(&log, 9), Names::All, "the clock was set back");
-    assert_eq!(log.names(&MadeOf { members: "2".into(), ..of.clone() }, &Rules::default(), Millis(20)), Names::All);
+    assert_eq!(log.names(&MadeOf { members: "2".into(), ..of.clone() }, &ViewRules::default(), Millis(20)), Names::All);
     log.touch(
         "oil",
         ToSay { md5: Md5OfInfo::Unknown { basis: "a".into(), known: None, likely: None }, ..say(&["1"], "") },

@@ -189,11 +189,12 @@ fn says(text: &[u8]) -> BTreeMap<String, (Vec<String>, String)> {
 
 /// What a log is brought up to date by, as a request does it.
 fn update(log: &mut ViewLog, upstream: &mut Upstream, learned: &Learned, view: View<'_>) -> Vec<u8> {
-    let of = made_of("1", 0, view.rules);
+    let rules = ViewRules { members: vec![view.rules.clone()], ..ViewRules::default() };
+    let of = made_of("1", 0, &rules);
     let changed = std::mem::take(&mut upstream.changed);
     let origin = Origin::new(RepositoryId(1), &[]);
     let told = learned.news(log.heard(origin));
-    match (log.names(&of, view.rules, view.now), told.names) {
+    match (log.names(&of, &rules, view.now), told.names) {
         (Names::These(names), Some(told)) => {
             let names = &(&names | &told) | &changed;
             touch(log, &names, &upstream.listing, learned, view);
@@ -204,7 +205,7 @@ fn update(log: &mut ViewLog, upstream: &mut Upstream, learned: &Learned, view: V
         }
     }
     log.hear(origin, told.until);
-    log.settle(of, view.rules, Seq(upstream.rows), view.now).unwrap().pieces.concat()
+    log.settle(of, rules, [(RepositoryId(1), Seq(upstream.rows))], view.now).unwrap().pieces.concat()
 }
 
 proptest! {
