@@ -23,7 +23,7 @@ use telemetry::{Bound, BoundName, Event, Millis, Op};
 pub(crate) struct Pieces(PieceCache);
 
 type PieceKey = NameKey<(RepositoryId, Form)>;
-type PieceCache = StampedCache<PieceKey, Piece>;
+type PieceCache = StampedCache<PieceKey, Arc<Piece>>;
 
 impl Pieces {
     /// For the size of the table: the piece of a gem with eight versions.
@@ -32,8 +32,9 @@ impl Pieces {
     /// An empty cache of at most so many bytes.
     pub(crate) fn new(bytes: u64) -> Self {
         let entries = usize::try_from(bytes / Self::TYPICAL).unwrap_or(usize::MAX);
-        let weigh =
-            |key: &PieceKey, piece: &Stamped<Piece>| (PieceCache::ENTRY + key.name.len() + piece.value.size()) as u64;
+        let weigh = |key: &PieceKey, piece: &Stamped<Arc<Piece>>| {
+            (PieceCache::ENTRY + key.name.len() + piece.value.size()) as u64
+        };
         Self(PieceCache::new(Bound::new(BoundName::Dependencies, "", bytes), entries, weigh))
     }
 
@@ -54,13 +55,29 @@ pub(crate) async fn dependencies(
     event: &mut Event,
 ) -> Result<Found, Error> {
     let Some(names) = names else { return Ok(Found::Dependencies([Bytes::new()].into(), form)) };
+    let pieces = pieces_of(hosted, pieces, names, form, now, event).await?;
+    let join = || dependencies::list(form, pieces.iter().map(|piece| &**piece));
+    // Only small pieces are copied, and of the names in one request that is a few megabytes at most: short enough for
+    // the event loop.
+    Ok(Found::Dependencies(event.time(Op::IndexRender, join).into(), form))
+}
+
+/// The pieces of these gems, in their order.
+pub(crate) async fn pieces_of(
+    hosted: Hosted<'_>,
+    pieces: &Pieces,
+    names: &[String],
+    form: Form,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Vec<Arc<Piece>>, Error> {
     if hosted.by_rows() {
-        return from_rows::dependencies(hosted, names, form, now, event).await;
+        return from_rows::pieces(hosted, names, form, now, event).await;
     }
     let (id, revisions) = (hosted.repository.id, hosted.store.revisions());
     let holds = |stamp: &Stamp| revisions.holds(stamp, now);
     let kept = |name: &String| pieces.0.find(&NameKeyRef { within: (id, form), name }, holds);
-    let mut found: Vec<Option<Arc<Stamped<Piece>>>> = names.iter().map(kept).collect();
+    let mut found: Vec<Option<Arc<Stamped<Arc<Piece>>>>> = names.iter().map(kept).collect();
     let missing: Vec<usize> = (0..names.len()).filter(|at| found[*at].is_none()).collect();
     if !missing.is_empty() {
         let wanted: Vec<String> = missing.iter().map(|at| names[*at].clone()).collect();
@@ -72,13 +89,10 @@ pub(crate) async fn dependencies(
         let made = hosted.store.outlines(id, wanted, read, event).await?;
         for ((at, stamp), piece) in missing.into_iter().zip(stamps).zip(made) {
             let key = NameKey::new((id, form), &names[at]);
-            found[at] = Some(pieces.0.keep(key, piece?, stamp.ok_or(Error::GivenUp)?));
+            found[at] = Some(pieces.0.keep(key, Arc::new(piece?), stamp.ok_or(Error::GivenUp)?));
         }
     }
-    let join = || dependencies::list(form, found.iter().flatten().map(|kept| &kept.value));
-    // Only small pieces are copied, and of the names in one request that is a few megabytes at most: short enough for
-    // the event loop.
-    Ok(Found::Dependencies(event.time(Op::IndexRender, join).into(), form))
+    Ok(found.into_iter().flatten().map(|kept| kept.value.clone()).collect())
 }
 
 fn piece(repository: &Repository, name: &str, rows: &[Outline], form: Form, now: Millis) -> Result<Piece, Error> {

@@ -18,9 +18,20 @@ use telemetry::{Event, Millis};
 /// How many builds of one version are looked at for one that a client calls otherwise.
 const BUILDS: usize = 64;
 
+/// The gems that are meant: a full name may be that of a version of more than one.
+pub(crate) type Names<'a> = &'a (dyn Fn(&str) -> bool + Sync);
+/// Any gem.
+pub(crate) const ANY: Names<'static> = &|_| true;
+
 /// The published gem of this full name, open for reading.
-pub(crate) async fn gem(hosted: Hosted<'_>, full_name: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
-    let entry = find(hosted, full_name, now, event).await?;
+pub(crate) async fn gem(
+    hosted: Hosted<'_>,
+    full_name: &str,
+    of: Names<'_>,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Found, Error> {
+    let entry = find(hosted, full_name, of, now, event).await?;
     hosted.repository.refuse_purged(hosted.store, &entry.key, event).await?;
     let (file, _) = match hosted.store.open_blob(entry.hashes.sha256, event).await {
         Ok(open) => open,
@@ -33,21 +44,29 @@ pub(crate) async fn gem(hosted: Hosted<'_>, full_name: &str, now: Millis, event:
 pub(crate) async fn gemspec(
     hosted: Hosted<'_>,
     full_name: &str,
+    of: Names<'_>,
     now: Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
-    let entry = find(hosted, full_name, now, event).await?;
+    let entry = find(hosted, full_name, of, now, event).await?;
     let render = move || Ok(quick::render(&facts(&entry)?, entry.first_published().seconds()));
     make(hosted, 1, event, render).await.map(Found::Gemspec)
 }
 
 /// The version of this full name, as far as it is to be seen.
-async fn find(hosted: Hosted<'_>, full_name: &str, now: Millis, event: &mut Event) -> Result<Entry, Error> {
+async fn find(
+    hosted: Hosted<'_>,
+    full_name: &str,
+    of: Names<'_>,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Entry, Error> {
     let Hosted { store, repository, .. } = hosted;
     let view = repository.view(now);
     let found = match repository.entry(store, full_name, event).await? {
-        Some(entry) => entry,
-        None => build(hosted, full_name, view, event).await?,
+        Some(entry) if of(&entry.unit) => entry,
+        Some(_) => return Err(Error::NoSuchPackage),
+        None => build(hosted, full_name, of, view, event).await?,
     };
     event.subject.package = found.unit.as_str().into();
     let unseen = |why: Option<Hidden>| why.map_or_else(|| Error::Withdrawn(full_name.to_owned()), Error::from);
@@ -59,10 +78,16 @@ async fn find(hosted: Hosted<'_>, full_name: &str, now: Millis, event: &mut Even
 
 /// The one build that a client calls so, though it was pushed under another name: RubyGems asks for the name that it
 /// makes of the platform first, and for the other when there is nothing. So where two builds would be meant, none is.
-async fn build(hosted: Hosted<'_>, full_name: &str, view: View<'_>, event: &mut Event) -> Result<Entry, Error> {
+async fn build(
+    hosted: Hosted<'_>,
+    full_name: &str,
+    of: Names<'_>,
+    view: View<'_>,
+    event: &mut Event,
+) -> Result<Entry, Error> {
     let mut meant = Vec::new();
     for reading in spelling::readings(full_name).take(spelling::READINGS) {
-        let Some(prefix) = reading.prefix() else { continue };
+        let Some(prefix) = reading.prefix().filter(|_| of(reading.name)) else { continue };
         let rows = hosted.repository.beginning(hosted.store, &prefix, BUILDS, event).await?;
         for seen in visible(&rows, view).filter(|seen| seen.entry().unit == reading.name) {
             if reading.is_of(&facts(seen.entry())?.platform) {

@@ -103,21 +103,21 @@ async fn render_specs(hosted: Hosted<'_>, file: specs::File, now: Millis, event:
     Ok((Found::Packed(file).into(), fresh_until))
 }
 
-/// What the versions of these gems need that are to be seen.
-pub(crate) async fn dependencies(
+/// What the versions of these gems need that are to be seen, a piece for each.
+pub(crate) async fn pieces(
     hosted: Hosted<'_>,
     names: &[String],
     form: Form,
     now: Millis,
     event: &mut Event,
-) -> Result<Found, Error> {
+) -> Result<Vec<Arc<Piece>>, Error> {
     let mut pieces = Vec::with_capacity(names.len());
     for name in names {
         let part = ViewPart::Needs(form, name.clone());
         let made = hosted.once(part, now, event, async |event| piece(hosted, name, form, now, event).await).await?;
         pieces.push(made.needs()?);
     }
-    Ok(Found::Dependencies(dependencies::list(form, pieces.iter().map(|piece| &**piece)).into(), form))
+    Ok(pieces)
 }
 
 async fn piece(hosted: Hosted<'_>, name: &str, form: Form, now: Millis, event: &mut Event) -> Rendered {

@@ -118,7 +118,7 @@ pub fn difference(log: &Versions, file: &Versions, wrong: impl Fn(&str, &str) ->
     }
     let nothing = Said::nothing_md5();
     for lines in log.each() {
-        let Some(name) = name_of(&lines).filter(|name| !file.has_line_of(name)) else { continue };
+        let Some(name) = name_of(&lines).filter(|name| !file.lists(name)) else { continue };
         if let Some(before) = Sum::of(&lines) {
             difference.take(name, &lines, &before, &Sum { md5: &nothing, ..Sum::default() }, true);
         }

@@ -41,7 +41,7 @@ pub fn splice(
         difference.take(name, &logged, &said, &Sum { tokens, md5, ..Sum::default() }, earlier);
     }
     // What was said of a name before the lines that it had is not known.
-    let vanished = |lines: Vec<Cow<'_, [u8]>>| name_of(&lines).is_some_and(|name| !after.has_line_of(name));
+    let vanished = |lines: Vec<Cow<'_, [u8]>>| name_of(&lines).is_some_and(|name| !after.lists(name));
     (!before.each().any(vanished)).then_some(difference)
 }
 

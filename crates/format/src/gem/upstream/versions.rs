@@ -195,6 +195,11 @@ impl Versions {
         self.said(name).is_some()
     }
 
+    /// Whether a line of the name was read, even if it is held back. It costs less than [`Versions::has`].
+    pub fn lists(&self, name: &str) -> bool {
+        self.table.has(name, |at| is_of(&self.text, at, name))
+    }
+
     /// Whether any line of the name has this MD5. An `/info` with the MD5 of an older line is one from before the last change; an
     /// MD5 that was never said is of a newer `/info`, or the index is wrong.
     pub fn ever_said(&self, name: &str, md5: &str) -> bool {
@@ -275,11 +280,6 @@ impl Versions {
     /// What it says, as one line for each name in the order of their last lines. A file that is written again begins with them.
     pub fn sums(&self) -> impl Iterator<Item = String> {
         self.all().map(|(name, said)| said.line(&name, |_| false, &said.md5))
-    }
-
-    /// Whether a line of the name was read, even if it is held back.
-    pub(super) fn has_line_of(&self, name: &str) -> bool {
-        self.table.has(name, |at| is_of(&self.text, at, name))
     }
 
     /// The lines of a name, the oldest first.

@@ -3,6 +3,7 @@
 use crate::content::{Content, Freshness, How, soonest};
 use crate::error::Error;
 use crate::found::Found as Any;
+use crate::gem::download::ANY;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::look::LOOK_EVERY;
 use crate::gem::{Found, Question, parameters};
@@ -45,18 +46,18 @@ impl RemoteGems<'_> {
             Question::Root => Ok(Any::Root),
             Question::Versions => self.versions(event).await.map(Any::Gem),
             Question::Info(name) => self.info(name, event).await.map(Any::Gem),
-            Question::Gem(full_name) => Ok(Any::Tree(tree::Found::Content(self.gem(full_name, event).await?))),
+            Question::Gem(full_name) => Ok(Any::Tree(tree::Found::Content(self.gem(full_name, ANY, event).await?))),
             Question::Download(full_name) => Ok(Any::Gem(Found::Elsewhere(format!("../gems/{full_name}.gem")))),
             Question::Push | Question::Yank | Question::Own(..) => Err(self.unsupported("take changes")),
             Question::Names => self.names(event).await.map(Any::Gem),
             Question::Specs(file) => self.specs(file, event).await.map(Any::Gem),
-            Question::Gemspec(full_name) => self.gemspec(full_name, event).await.map(Any::Gem),
+            Question::Gemspec(full_name) => self.gemspec(full_name, ANY, event).await.map(Any::Gem),
             Question::Dependencies(form) => {
                 let names = parameters::names(asked)?;
                 self.dependencies(names.as_deref(), form, event).await.map(Any::Gem)
             }
             Question::Call(Call::Attestations(full_name), _) => {
-                Ok(Any::Tree(tree::Found::Content(self.attestations(full_name, event).await?)))
+                Ok(Any::Tree(tree::Found::Content(self.attestations(full_name, ANY, event).await?)))
             }
             Question::Call(call, form) => self.call(call, form, asked, event).await.map(Any::Gem),
         }

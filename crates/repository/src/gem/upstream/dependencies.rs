@@ -1,6 +1,5 @@
 //! The dependency API of a remote repository, from the lines of its upstream's `/info`.
 
-use crate::content::soonest;
 use crate::error::Error;
 use crate::gem::Found;
 use crate::gem::upstream::RemoteGems;
@@ -20,18 +19,21 @@ impl RemoteGems<'_> {
     ) -> Result<Found, Error> {
         self.ready(event).await?;
         let Some(names) = names else { return Ok(Found::Dependencies([Bytes::new()].into(), form)) };
-        let (mut pieces, mut until) = (Vec::with_capacity(names.len()), None);
+        let mut pieces = Vec::with_capacity(names.len());
         for name in names {
-            let info = match self.whole_info(name, event).await {
-                Ok(info) => info,
-                Err(Error::NoSuchPackage | Error::Hidden(_)) => continue,
-                Err(error) => return Err(error),
-            };
-            let view = self.remote.repository.view(self.now());
-            let briefs: Vec<&str> = visible(&info.rows, view).map(|seen| seen.entry().brief.as_str()).collect();
-            until = soonest(until, crate::visible::next_change(&info.rows, view));
-            pieces.push(Piece::new(form, name, briefs));
+            pieces.extend(self.needs(name, form, event).await?);
         }
         Ok(Found::Dependencies(dependencies::list(form, pieces.iter()).into(), form))
+    }
+
+    /// What the visible versions of a gem need; `None`: it is not listed, or policy hides its name.
+    pub(crate) async fn needs(self, name: &str, form: Form, event: &mut Event) -> Result<Option<Piece>, Error> {
+        let info = match self.whole_info(name, event).await {
+            Err(Error::NoSuchPackage | Error::Hidden(_)) => return Ok(None),
+            info => info?,
+        };
+        let view = self.remote.repository.view(self.now());
+        let briefs: Vec<&str> = visible(&info.rows, view).map(|seen| seen.entry().brief.as_str()).collect();
+        Ok(Some(Piece::new(form, name, briefs)))
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::content::Content;
 use crate::error::Error;
+use crate::gem::download::Names;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::forbidden::forbidden;
 use crate::gem::upstream::info_rows::InfoRow;
@@ -17,8 +18,8 @@ use telemetry::{Event, Tick};
 
 impl RemoteGems<'_> {
     /// The gem of this full name.
-    pub(crate) async fn gem(self, full_name: &str, event: &mut Event) -> Result<Content, Error> {
-        let row = self.version(full_name, event).await?;
+    pub(crate) async fn gem(self, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<Content, Error> {
+        let row = self.version(full_name, of, event).await?;
         event.subject.package = row.name.as_str().into();
         let view = self.remote.repository.view(self.now());
         let unseen = |why: Option<_>| why.map_or(Error::NoSuchPackage, Error::from);
@@ -37,11 +38,16 @@ impl RemoteGems<'_> {
     }
 
     /// What the upstream attests of the gem of this full name. It is relayed: clients verify the signatures.
-    pub(crate) async fn attestations(self, full_name: &str, event: &mut Event) -> Result<Content, Error> {
+    pub(crate) async fn attestations(
+        self,
+        full_name: &str,
+        of: Names<'_>,
+        event: &mut Event,
+    ) -> Result<Content, Error> {
         if self.remote.repository.as_of.is_some() {
             return Err(self.unsupported("tell what was attested at a moment"));
         }
-        let row = self.version(full_name, event).await?;
+        let row = self.version(full_name, of, event).await?;
         let view = self.remote.repository.view(self.now());
         shown(&row, view).map_err(|why: Option<_>| why.map_or(Error::NoSuchPackage, Error::from))?;
         let path = format!("api/v1/attestations/{}-{}.json", row.name, row.token);
@@ -52,10 +58,14 @@ impl RemoteGems<'_> {
     }
 
     /// The version of this full name, whatever policy says of it.
-    pub(crate) async fn version(self, full_name: &str, event: &mut Event) -> Result<InfoRow, Error> {
+    pub(crate) async fn version(self, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<InfoRow, Error> {
         self.ready(event).await?;
         let end = self.end()?;
-        let meant = || self.known(|known| candidates_by(known.listing.log(), full_name, end));
+        let meant = || {
+            let mut found = self.known(|known| candidates_by(known.listing.log(), full_name, end))?;
+            found.retain(|candidate| of(&candidate.name));
+            Ok::<_, Error>(found)
+        };
         let mut found = meant()?;
         if found.is_empty() && self.remote.repository.as_of.is_none() {
             self.ready_for_new(event).await?;
@@ -81,17 +91,18 @@ impl RemoteGems<'_> {
                 let text = format!("the upstream's index lists `{full_name}`, and its `/info` has no such line yet");
                 Err(Failure::new(why, text).into())
             }
-            None => self.version_ahead(full_name, event).await?.ok_or(Error::NoSuchPackage),
+            None => self.version_ahead(full_name, of, event).await?.ok_or(Error::NoSuchPackage),
         }
     }
 
     /// The version of this full name that the `/info` of a listed gem has, and the index has not yet.
-    async fn version_ahead(self, full_name: &str, event: &mut Event) -> Result<Option<InfoRow>, Error> {
+    async fn version_ahead(self, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<Option<InfoRow>, Error> {
         if self.remote.repository.as_of.is_some() {
             return Ok(None);
         }
         for reading in readings(full_name) {
-            let is_open = forbidden(&self.remote.repository, reading.name, reading.number).is_none();
+            let is_open =
+                of(reading.name) && forbidden(&self.remote.repository, reading.name, reading.number).is_none();
             if !is_open || self.gem_now(reading.name).is_none() {
                 continue;
             }

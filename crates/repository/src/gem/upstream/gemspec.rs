@@ -3,6 +3,7 @@
 use crate::content::{Content, Grown, Source};
 use crate::error::Error;
 use crate::gem::Found;
+use crate::gem::download::Names;
 use crate::gem::upstream::RemoteGems;
 use crate::index::document::Index;
 use crate::upstream::failure::Failure;
@@ -16,9 +17,9 @@ use telemetry::{Event, Op, Reason};
 
 impl RemoteGems<'_> {
     /// The gemspec of the gem of this full name.
-    pub(crate) async fn gemspec(self, full_name: &str, event: &mut Event) -> Result<Found, Error> {
-        let row = self.version(full_name, event).await?;
-        let gem = whole(self.gem(full_name, event).await?).await?;
+    pub(crate) async fn gemspec(self, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<Found, Error> {
+        let row = self.version(full_name, of, event).await?;
+        let gem = whole(self.gem(full_name, of, event).await?).await?;
         let published = row.created_at.unwrap_or_else(|| row.moment().seconds());
         let make = move |(): &mut ()| -> Result<Vec<u8>, Error> {
             let gem = package::read(gem, &Limits::default())?;

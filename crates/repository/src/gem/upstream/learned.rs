@@ -69,6 +69,11 @@ impl Learned {
         News { names, until: told.last() }
     }
 
+    /// The number of the last name that something was told of.
+    pub(crate) fn last(&self) -> u64 {
+        self.told().last()
+    }
+
     fn told(&self) -> MutexGuard<'_, Told> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

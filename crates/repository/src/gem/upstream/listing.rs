@@ -168,6 +168,12 @@ impl Listing {
         self.gem_by(name, usize::MAX)
     }
 
+    /// When a name was first listed; `None` within: in the first body, so that nobody knows.
+    pub(crate) fn began(&self, name: &str) -> Option<Option<Millis>> {
+        let first = self.log.offsets_of(name, usize::MAX).pop()?;
+        Some((first >= self.first).then(|| self.moments(None, "", first).seen))
+    }
+
     /// The same when the lines ended at `end`.
     pub(crate) fn gem_by(&self, name: &str, end: usize) -> Option<Listed> {
         let (said, at) = self.log.said_at(name, end)?;

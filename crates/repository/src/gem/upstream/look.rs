@@ -81,6 +81,11 @@ impl Follow {
         self.remote.remotes.back.spawn(self.clone().run(turn))
     }
 
+    /// Whether anything is known of the index.
+    pub(crate) fn is_known(&self) -> bool {
+        self.index().read(self.remote.repository.origin, |_| ()).is_some()
+    }
+
     fn was_tried(&self, since: Millis) -> bool {
         self.index().read(self.remote.repository.origin, |known| known.tried >= since) == Some(true)
     }
