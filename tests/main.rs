@@ -27,6 +27,7 @@ mod freshness;
 mod fuzzed;
 mod gem_and_bundle;
 mod gem_commands;
+mod gem_groups;
 mod gem_upstream;
 mod groups;
 mod holdings;

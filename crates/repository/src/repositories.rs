@@ -177,7 +177,7 @@ impl Repositories {
     pub(crate) fn hosted<'a>(&'a self, repository: &'a Arc<Repository>, settings: &'a Stamp) -> Option<Hosted<'a>> {
         let Self { store, context, push_cache, views, .. } = self;
         let indexes = repository.shared.gem.as_ref()?;
-        Some(Hosted { store, context, push_cache, views, repository, indexes, settings })
+        Some(Hosted { store, context, push_cache, views, repository, indexes, through: None, settings })
     }
 
     /// How the hosts of upstreams stand that were called so far, and the names of the repositories that have theirs there.

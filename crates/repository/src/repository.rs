@@ -36,6 +36,8 @@ pub struct Repository {
     pub shared: Arc<Shared>,
     /// Whether its upstream may be called.
     pub asks: bool,
+    /// Since when it stands at its place among the members of the group that it is seen through.
+    pub(crate) stands_since: Millis,
     /// The hosted and remote members of a group and of the groups in it, in order, as they are seen through it.
     pub leaves: Arc<[Arc<Repository>]>,
 }
@@ -49,8 +51,9 @@ impl Repository {
         format: Format,
         shared: Arc<Shared>,
     ) -> Self {
-        let (origin, rules) = (Self::origin_of(id, &record), Rules::of(&record, format));
-        Self { id, record, stored, format, rules, as_of: None, origin, shared, asks: true, leaves: Arc::default() }
+        let (origin, rules, leaves) = (Self::origin_of(id, &record), Rules::of(&record, format), Arc::default());
+        let (as_of, stands_since, asks) = (None, record.created, true);
+        Self { id, record, stored, format, rules, as_of, origin, shared, asks, stands_since, leaves }
     }
 
     /// Expects that its settings are still these.
@@ -77,9 +80,8 @@ impl Repository {
 
     /// The same repository with other rules, as of another moment.
     pub(crate) fn seen(&self, rules: Rules, as_of: Option<Past>) -> Self {
-        let Self { id, record, stored, format, origin, shared, asks, leaves, .. } = self;
-        let (record, stored, shared, leaves) = (record.clone(), stored.clone(), shared.clone(), leaves.clone());
-        Self { id: *id, record, stored, format: *format, rules, as_of, origin: *origin, shared, asks: *asks, leaves }
+        let (record, stored, shared) = (self.record.clone(), self.stored.clone(), self.shared.clone());
+        Self { record, stored, rules, as_of, shared, leaves: self.leaves.clone(), ..*self }
     }
 
     /// The same repository without calls to upstreams: it answers from the cache.

@@ -35,9 +35,6 @@ const ROOM_MIN_BYTES: u64 = 16 << 20;
 pub(crate) fn settle(record: &mut RepositoryRecord) -> Result<(), Error> {
     record.name.parse::<RepositoryName>()?;
     let format = Format::named(&record.format).ok_or_else(|| Error::NoSuchFormat(Event::text(&record.format)))?;
-    if let Some(why) = format.rules().lacks(record.kind) {
-        return Err(Error::Unsupported(why.into()));
-    }
     for one in Format::ALL {
         one.rules().settle(record, *one == format)?;
     }

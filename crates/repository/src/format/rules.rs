@@ -7,7 +7,7 @@ use crate::bad_setting::BadSetting;
 use crate::record::RepositoryRecord;
 use serde_json::Value;
 use std::borrow::Cow;
-use store::{Entry, RepositoryKind};
+use store::Entry;
 
 /// A package, and a version of it, by the names that the format gives them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,9 +44,6 @@ pub(crate) const AMBIGUOUS_PATH: &str = "its upstream may read its path as anoth
 pub(crate) trait FormatRules: Sync {
     /// Its name in settings and journal rows.
     fn name(&self) -> &'static str;
-
-    /// Why there are no repositories of this kind; `None`: there are.
-    fn lacks(&self, kind: RepositoryKind) -> Option<&'static str>;
 
     /// Checks the settings that repositories of this format have and no others, and brings them into the form in which they are
     /// kept. It is called for every repository; `own` says whether the repository is of this format.

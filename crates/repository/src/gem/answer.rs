@@ -1,8 +1,10 @@
-//! Answers the questions of a hosted repository of gems.
+//! Answers the questions of a repository of gems: has a remote one and a group answered by their own, and answers for a hosted one.
 
 use crate::actor::Actor;
 use crate::error::Error;
 use crate::found::Found as Any;
+use crate::gem::download::ANY;
+use crate::gem::group::GroupGems;
 use crate::gem::hosted::Hosted;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::{Found, Question, dependencies, describe, download, info, names, owners, parameters};
@@ -36,9 +38,10 @@ impl Repositories {
             let gems = RemoteGems { remote: &remote, context: local.context, local, index };
             return gems.answer(question, &ask.parameters, event).await;
         }
-        if repository.record.kind != RepositoryKind::Hosted {
-            let kind = repository.record.kind.as_str();
-            return Err(Error::Unsupported(format!("{kind} repositories of format gem cannot be asked yet")));
+        if repository.record.kind == RepositoryKind::Group {
+            let local = self.hosted(&ask.repository, &ask.settings).ok_or(Error::GivenUp)?;
+            let group = GroupGems { repositories: self, ask, local };
+            return Box::pin(group.answer(question, by, event)).await;
         }
         event.layer = Layer::Hosted;
         // The moments of changes are the journal's, which never go back.
@@ -50,8 +53,8 @@ impl Repositories {
             Question::Names => names::names(hosted, now(), event).await,
             Question::Info(name) => info::info(hosted, name, now(), event).await,
             Question::Specs(file) => specs::specs(hosted, file, now(), event).await,
-            Question::Gem(full_name) => download::gem(hosted, full_name, now(), event).await,
-            Question::Gemspec(full_name) => download::gemspec(hosted, full_name, now(), event).await,
+            Question::Gem(full_name) => download::gem(hosted, full_name, ANY, now(), event).await,
+            Question::Gemspec(full_name) => download::gemspec(hosted, full_name, ANY, now(), event).await,
             Question::Download(full_name) => Ok(Found::Elsewhere(format!("../gems/{full_name}.gem"))),
             Question::Dependencies(form) => {
                 let names = parameters::names(&ask.parameters)?;

@@ -23,7 +23,12 @@ impl Hosted<'_> {
             return make(event).await.map(|(made, _)| made);
         }
         let views = self.views;
-        let key = ViewKey { repository: self.repository.id, past: self.moment(now, event).await?, part };
+        let key = ViewKey {
+            repository: self.repository.id,
+            through: self.through,
+            past: self.moment(now, event).await?,
+            part,
+        };
         let began = Tick::now();
         let holds = |stamp: &Stamp| self.store.revisions().holds(stamp, now);
         let turn = match views.cache.find_or_turn(&key, holds).await {
@@ -52,7 +57,9 @@ impl Hosted<'_> {
                 let end = followed.read(origin, |known| known.listing.end(past.exceptions_by)).flatten();
                 Seq(end.and_then(|end| u64::try_from(end).ok()).unwrap_or_default())
             }
-            _ => self.store.last_line(self.repository.id, past.through, event).await?,
+            // Its members change, and it does not.
+            RepositoryKind::Group => past.through,
+            RepositoryKind::Hosted => self.store.last_line(self.repository.id, past.through, event).await?,
         };
         // As of a change ages count as of now, which the stamp knows.
         let until = (past.until <= now && self.repository.rules.count_ages()).then_some(past.until);

@@ -8,7 +8,7 @@ use crate::gem::push_cache::PushCache;
 use crate::gem::views::Views;
 use crate::repository::Repository;
 use std::sync::Arc;
-use store::{Stamp, Store, Unit};
+use store::{RepositoryId, Stamp, Store, Unit};
 use telemetry::Millis;
 
 /// A hosted repository of gems, and what it works with.
@@ -20,6 +20,8 @@ pub(crate) struct Hosted<'a> {
     pub(crate) views: &'a Views,
     pub(crate) repository: &'a Arc<Repository>,
     pub(crate) indexes: &'a GemIndexes,
+    /// The group that it is seen through, and whose rules hold too.
+    pub(crate) through: Option<RepositoryId>,
     /// The revision of the settings that `repository` was read from.
     pub(crate) settings: &'a Stamp,
 }

@@ -12,6 +12,7 @@ pub(crate) mod describe;
 pub(crate) mod download;
 pub(crate) mod found;
 pub(crate) mod from_rows;
+pub(crate) mod group;
 pub(crate) mod hosted;
 pub(crate) mod indexes;
 pub(crate) mod info;

@@ -10,7 +10,7 @@ use format::gem::info::FormatVersion;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use store::{Entry, RepositoryKind};
+use store::Entry;
 use telemetry::Event;
 
 /// The rules of gems.
@@ -29,14 +29,6 @@ pub(crate) fn kept_info_format(format: FormatVersion) -> Option<String> {
 impl FormatRules for GemRules {
     fn name(&self) -> &'static str {
         "gem"
-    }
-
-    fn lacks(&self, kind: RepositoryKind) -> Option<&'static str> {
-        match kind {
-            RepositoryKind::Hosted => None,
-            RepositoryKind::Group => Some("groups of gems cannot be made yet, only those of maven and raw"),
-            RepositoryKind::Remote => None,
-        }
     }
 
     fn settle(&self, record: &mut RepositoryRecord, own: bool) -> Result<(), BadSetting> {

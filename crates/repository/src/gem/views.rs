@@ -48,6 +48,8 @@ pub(crate) enum ViewAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ViewKey {
     pub(crate) repository: RepositoryId,
+    /// The group that it is seen through.
+    pub(crate) through: Option<RepositoryId>,
     /// `None`: as it is.
     pub(crate) past: Option<ViewMoment>,
     pub(crate) part: ViewPart,

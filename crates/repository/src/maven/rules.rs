@@ -7,7 +7,7 @@ use crate::record::{RepositoryRecord, Retention};
 use format::maven::path;
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use store::{Entry, RepositoryKind};
+use store::Entry;
 
 /// The rules of Maven.
 pub(crate) struct MavenRules;
@@ -37,10 +37,6 @@ pub(crate) fn coordinates<'a>(group: &str, artifact: &str, version: &'a str) -> 
 impl FormatRules for MavenRules {
     fn name(&self) -> &'static str {
         "maven"
-    }
-
-    fn lacks(&self, _: RepositoryKind) -> Option<&'static str> {
-        None
     }
 
     fn settle(&self, _: &mut RepositoryRecord, _: bool) -> Result<(), BadSetting> {

@@ -137,6 +137,11 @@ impl Rules {
         self.layers.iter().any(|policy| policy.shares(what))
     }
 
+    /// Whether [`Rules::shares`] is ever true.
+    pub(crate) fn share_any(&self) -> bool {
+        self.layers.iter().any(|policy| !policy.shared.is_empty())
+    }
+
     /// Why an upstream's list of versions at this path is hidden.
     pub(crate) fn withholds(&self, path: &str) -> Option<Hidden> {
         self.because(path, Why::List)

@@ -6,7 +6,7 @@ use crate::record::RepositoryRecord;
 use format::tree;
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use store::{Entry, RepositoryKind};
+use store::Entry;
 
 /// The rules of raw files.
 pub(crate) struct RawRules;
@@ -14,10 +14,6 @@ pub(crate) struct RawRules;
 impl FormatRules for RawRules {
     fn name(&self) -> &'static str {
         "raw"
-    }
-
-    fn lacks(&self, _: RepositoryKind) -> Option<&'static str> {
-        None
     }
 
     fn settle(&self, _: &mut RepositoryRecord, _: bool) -> Result<(), BadSetting> {

@@ -68,27 +68,31 @@ pub(crate) fn build_table(
 /// The hosted and remote members of a group, in order, each at its first place, as they are seen through it.
 fn leaves(all: &HashMap<String, Repository>, group: &Repository) -> Arc<[Arc<Repository>]> {
     let (mut found, mut seen) = (Vec::new(), vec![group.id]);
-    gather(all, group, &group.rules, &mut seen, &mut found);
+    gather(all, group, &group.rules, group.record.created, &mut seen, &mut found);
     found.into()
 }
 
-/// Adds the members of `group` to `found`. `seen` has all members so far, groups too, so that a circle in the records would end.
+/// Adds the members of `group`, which stands where it stands since then, to `found`. `seen` has all members so far, groups too, so that a circle in the records would end.
 fn gather(
     all: &HashMap<String, Repository>,
     group: &Repository,
     rules: &Rules,
+    since: Millis,
     seen: &mut Vec<RepositoryId>,
     found: &mut Vec<Arc<Repository>>,
 ) {
-    for member in group.record.members.iter().filter_map(|name| all.get(name)) {
+    let members = group.record.members.iter().enumerate();
+    for (place, member) in members.filter_map(|(place, name)| Some((place, all.get(name)?))) {
         if seen.contains(&member.id) {
             continue;
         }
         seen.push(member.id);
-        let rules = member.rules.within(rules);
+        let (rules, stands_since) = (member.rules.within(rules), since.max(group.record.member_since(place)));
         match member.record.kind {
-            RepositoryKind::Group => gather(all, member, &rules, seen, found),
-            RepositoryKind::Hosted | RepositoryKind::Remote => found.push(Arc::new(member.seen(rules, None))),
+            RepositoryKind::Group => gather(all, member, &rules, stands_since, seen, found),
+            RepositoryKind::Hosted | RepositoryKind::Remote => {
+                found.push(Arc::new(Repository { stands_since, ..member.seen(rules, None) }));
+            }
         }
     }
 }

@@ -171,7 +171,6 @@ fn each_setting_is_for_the_repositories_that_have_it() {
     assert!(refused(RepositoryRecord { remote: upstream, ..hosted("maven") }).contains("remote repositories"));
     assert!(refused(RepositoryRecord { remote: None, ..remote("http://a") }).contains("needs the URL"));
     settle(&mut RepositoryRecord { format: "gem".into(), ..remote("http://a") }).unwrap();
-    assert!(refused(RepositoryRecord { kind: RepositoryKind::Group, ..hosted("gem") }).contains("groups of gems"));
     assert!(refused(RepositoryRecord { kind: RepositoryKind::Group, ..hosted("maven") }).contains("members"));
     assert!(refused(RepositoryRecord { members: vec!["a".into()], ..hosted("maven") }).contains("groups"));
     assert!(refused(RepositoryRecord { format: "npm".into(), ..hosted("gem") }).contains("npm"));

@@ -1,0 +1,68 @@
+//! `/info/NAME` of a group: that of the owner of the name.
+
+use crate::content::soonest;
+use crate::error::Error;
+use crate::gem::Found;
+use crate::gem::group::members::KnownMembers;
+use crate::gem::group::{GroupGems, Member};
+use crate::gem::info;
+use crate::index::document::Index;
+use format::gem::info::render;
+use format::gem::upstream::Info;
+use std::collections::HashSet;
+use telemetry::Event;
+
+impl GroupGems<'_> {
+    /// `/info/NAME`. A name that a member lists has one, even if its owner has no version of it: Bundler leaves the compact index where a
+    /// name in `/versions` has no `/info`.
+    pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Index, Error> {
+        let owners = self.owners(name, event).await?;
+        let mut bodies = Vec::new();
+        for place in &owners {
+            match self.member_info(*place, name, event).await {
+                Ok(body) => bodies.push(body),
+                Err(Error::NoSuchPackage) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let mut bodies = bodies.into_iter();
+        let Some(mut first) = bodies.next() else {
+            return match !owners.is_empty() && self.is_listed(name, event).await? {
+                true => Ok(Index::of(render([""; 0]))),
+                false => Err(Error::NoSuchPackage),
+            };
+        };
+        for other in bodies {
+            first = joined(first, other)?;
+        }
+        Ok(first)
+    }
+
+    /// Whether a member lists the name, or ever did, so that clients may know it from the group.
+    async fn is_listed(self, name: &str, event: &mut Event) -> Result<bool, Error> {
+        Ok(!KnownMembers::of_names(self, [name], event).await?.holders(name).is_empty())
+    }
+
+    /// `/info/NAME` of a member.
+    async fn member_info(self, place: usize, name: &str, event: &mut Event) -> Result<Index, Error> {
+        let found = match self.member(&self.leaves()[place])? {
+            Member::Hosted(hosted) => info::info(hosted, name, self.now(), event).await?,
+            Member::Remote(remote, local) => self.remote(&remote, local).info(name, event).await?,
+        };
+        match found {
+            Found::Index(index) => Ok(index),
+            _ => Err(Error::GivenUp),
+        }
+    }
+}
+
+/// The lines of one, and those of another for versions that the first has not.
+fn joined(first: Index, other: Index) -> Result<Index, Error> {
+    let read = |index: &Index| Info::read(index.pieces.concat().into()).map_err(|_| Error::GivenUp);
+    let (one, two) = (read(&first)?, read(&other)?);
+    let known: HashSet<&str> = one.lines().map(|line| line.token).collect();
+    let lines = one.lines().chain(two.lines().filter(|line| !known.contains(line.token)));
+    let body = render(lines.map(|line| line.text.to_owned()));
+    let fresh_until = soonest(first.fresh_until, other.fresh_until);
+    Ok(Index { fresh_until, freshness: first.freshness.or(other.freshness), ..Index::of(body) })
+}

@@ -1,0 +1,214 @@
+//! What is known of the members of a group: enough to tell whose names are, and what their owners say of them.
+
+use crate::error::Error;
+use crate::format::Format;
+use crate::gem::group::GroupGems;
+use crate::gem::group::owner::{self, Holder};
+use crate::gem::group::says::{hosted_says, joined};
+use crate::gem::indexes::view_log::ToSay;
+use crate::gem::upstream::listing::Listing;
+use crate::gem::upstream::view_versions::to_say;
+use crate::group::is_hosted;
+use crate::policy::package_version::{PackageVersion, Since};
+use crate::repository::Repository;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use store::{Entry, Lane};
+use telemetry::{Event, Millis};
+
+/// Gems that are read in one turn of a reader.
+const PAGE: usize = 1_000;
+
+/// What is known of the members: of the hosted ones about some names, or all, and the indexes of the upstreams of the others.
+#[derive(Debug)]
+pub(crate) struct KnownMembers {
+    leaves: Arc<[Arc<Repository>]>,
+    /// What each hosted member has of a name, or had.
+    published: BTreeMap<String, Vec<Published>>,
+    /// What upstreams list, by the place of the member. Where one is missing it is read as it is now.
+    listings: HashMap<usize, Listing>,
+    /// Whether any member shares names.
+    shares: bool,
+    now: Millis,
+}
+
+/// A name that a hosted member has, or had.
+#[derive(Debug)]
+struct Published {
+    place: usize,
+    began: Millis,
+    says: ToSay,
+}
+
+impl KnownMembers {
+    /// What is known of these names.
+    pub(crate) async fn of_names<'n>(
+        group: GroupGems<'_>,
+        names: impl IntoIterator<Item = &'n str>,
+        event: &mut Event,
+    ) -> Result<Self, Error> {
+        let mut members = Self::new(group);
+        for name in names {
+            for (place, leaf) in group.leaves().iter().enumerate().filter(|(_, leaf)| is_hosted(leaf)) {
+                let rows = group.local.store.unit(leaf.id, name, Lane::Index, event).await?.entries;
+                let published = Published::of(place, leaf, &rows, members.now)?;
+                if let Some(published) = published {
+                    members.published.entry(name.to_owned()).or_default().push(published);
+                }
+            }
+        }
+        Ok(members)
+    }
+
+    /// What is known of all names, as it is now: indexes that change meanwhile are read as they were.
+    pub(crate) async fn of_all(group: GroupGems<'_>, event: &mut Event) -> Result<Self, Error> {
+        let mut members = Self::new(group);
+        for (place, leaf) in group.leaves().iter().enumerate() {
+            if !is_hosted(leaf) {
+                let listing = leaf.shared.followed.read(leaf.origin, |known| known.listing.clone());
+                members.listings.extend(listing.map(|listing| (place, listing)));
+                continue;
+            }
+            let mut after = Some(String::new());
+            while let Some(from) = after {
+                let (seen, now) = (members.leaves[place].clone(), members.now);
+                let read = move |name: &str, rows: Vec<Entry>| {
+                    Published::of(place, &seen, &rows, now).map(|one| one.map(|one| (name.to_owned(), one)))
+                };
+                let (some, last) = members.leaves[place].units(group.local.store, &from, PAGE, read, event).await?;
+                for one in some {
+                    if let Some((name, published)) = one? {
+                        members.published.entry(name).or_default().push(published);
+                    }
+                }
+                after = last;
+            }
+        }
+        Ok(members)
+    }
+
+    fn new(group: GroupGems<'_>) -> Self {
+        // Whose a name is does not depend on the moment that is looked at.
+        let leaves: Arc<[_]> =
+            group.leaves().iter().map(|leaf| Arc::new(leaf.seen(leaf.rules.clone(), None))).collect();
+        let shares = leaves.iter().any(|leaf| leaf.rules.share_any());
+        Self { leaves, published: BTreeMap::new(), listings: HashMap::new(), shares, now: group.now() }
+    }
+
+    /// The members that have the name, or had it.
+    pub(crate) fn holders(&self, name: &str) -> Vec<Holder> {
+        let mut holders: Vec<Holder> = Vec::new();
+        for published in self.published.get(name).into_iter().flatten() {
+            let (place, stands) = (published.place, self.leaves[published.place].stands_since);
+            holders.push(Holder { place, is_hosted: true, stands, began: Some(published.began) });
+        }
+        for (place, leaf) in self.remotes() {
+            if let Some(began) = self.listed(place, |listing| listing.began(name)).flatten() {
+                holders.push(Holder { place, is_hosted: false, stands: leaf.stands_since, began });
+            }
+        }
+        holders
+    }
+
+    /// The first member that claims the name, hosted ones first.
+    pub(crate) fn claiming(&self, name: &str) -> Option<usize> {
+        let claims = |place: &usize| self.leaves[*place].record.claims.iter().any(|claimed| claimed == name);
+        let all = 0..self.leaves.len();
+        let claiming = all.filter(claims);
+        claiming.min_by_key(|place| (!is_hosted(&self.leaves[*place]), *place))
+    }
+
+    /// The places of the members that answer for a name, hosted ones first: its owner, and those that share it.
+    pub(crate) fn owners(&self, name: &str) -> Vec<usize> {
+        let holders = self.holders(name);
+        let owner = self.claiming(name).or_else(|| owner::owner(&holders));
+        let mut owners: Vec<usize> = owner.into_iter().collect();
+        if self.shares {
+            let sharing = holders.iter().map(|holder| holder.place).filter(|place| self.is_shared(*place, name));
+            owners.extend(sharing);
+            owners.sort_by_key(|place| (!is_hosted(&self.leaves[*place]), *place));
+            owners.dedup();
+        }
+        owners
+    }
+
+    /// What the group says of a name; `None`: no member ever had it.
+    pub(crate) fn says(&self, name: &str) -> Option<ToSay> {
+        let says: Vec<ToSay> =
+            self.owners(name).into_iter().filter_map(|place| self.member_says(place, name)).collect();
+        joined(says)
+    }
+
+    /// Calls `say` with each name that a member has, or had, and what the group says of it.
+    pub(crate) fn each(&self, mut say: impl FnMut(&str, ToSay)) {
+        let claimed: HashSet<&str> =
+            self.leaves.iter().flat_map(|leaf| &leaf.record.claims).map(String::as_str).collect();
+        for (place, leaf) in self.remotes() {
+            let Some(listing) = self.listings.get(&place) else { continue };
+            let (view, learned) = (leaf.view(self.now), leaf.shared.gem.as_ref().map(|gem| &gem.learned));
+            listing.read_each(usize::MAX, |offer| {
+                let others = self.listings.iter().filter(|(other, _)| **other != place);
+                let mut listing_it = others.filter(|(_, other)| other.log().lists(offer.name)).map(|(other, _)| *other);
+                let is_plain = !self.shares
+                    && !self.published.contains_key(offer.name)
+                    && !claimed.contains(offer.name)
+                    && listing_it.next().is_none();
+                if is_plain {
+                    if let Some(learned) = learned {
+                        say(offer.name, to_say(listing, learned, offer, view));
+                    }
+                } else if !self.published.contains_key(offer.name) && self.is_first_listing(place, offer.name) {
+                    say(offer.name, self.says(offer.name).unwrap_or_else(|| ToSay::nothing(None)));
+                }
+            });
+        }
+        for name in self.published.keys() {
+            say(name, self.says(name).unwrap_or_else(|| ToSay::nothing(None)));
+        }
+    }
+
+    /// Whether no remote member before this one lists the name.
+    fn is_first_listing(&self, place: usize, name: &str) -> bool {
+        !self.listings.iter().any(|(other, listing)| *other < place && listing.log().lists(name))
+    }
+
+    fn member_says(&self, place: usize, name: &str) -> Option<ToSay> {
+        let leaf = &self.leaves[place];
+        if is_hosted(leaf) {
+            let published = self.published.get(name)?.iter().find(|published| published.place == place);
+            return published.map(|published| published.says.clone());
+        }
+        let learned = &leaf.shared.gem.as_ref()?.learned;
+        let say =
+            |listing: &Listing| listing.read_one(name, |offer| to_say(listing, learned, offer, leaf.view(self.now)));
+        self.listed(place, say).flatten()
+    }
+
+    fn remotes(&self) -> impl Iterator<Item = (usize, &Arc<Repository>)> {
+        self.leaves.iter().enumerate().filter(|(_, leaf)| !is_hosted(leaf))
+    }
+
+    /// What `read` finds in the index of a member's upstream.
+    fn listed<T>(&self, place: usize, read: impl FnOnce(&Listing) -> T) -> Option<T> {
+        match self.listings.get(&place) {
+            Some(listing) => Some(read(listing)),
+            None => {
+                let leaf = &self.leaves[place];
+                leaf.shared.followed.read(leaf.origin, |known| read(&known.listing))
+            }
+        }
+    }
+
+    fn is_shared(&self, place: usize, name: &str) -> bool {
+        let (package, version) = (name.into(), "".into());
+        let what = PackageVersion { format: Format::Gem, package, version, since: Since::Always, upstream: true };
+        self.leaves[place].rules.shares(&what)
+    }
+}
+
+impl Published {
+    fn of(place: usize, leaf: &Repository, rows: &[Entry], now: Millis) -> Result<Option<Self>, Error> {
+        let Some(began) = rows.iter().map(|row| row.published).min() else { return Ok(None) };
+        Ok(Some(Self { place, began, says: hosted_says(rows, leaf, leaf.view(now))? }))
+    }
+}

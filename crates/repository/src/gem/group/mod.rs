@@ -1,0 +1,80 @@
+//! A group of repositories of gems: one URL for what its members have.
+//!
+//! In reading order: [`owner`] says whose a name is, pure; [`members`] has what is known of the members, and [`owners`] asks them for it.
+//! [`answer`] has a question about one name answered by its owner: [`info`], [`file`], [`program`], [`dependencies`]. [`versions`] keeps
+//! `/versions` as one log that only grows, made of what owners [say](says); [`lists`] makes `/names` and the older index of it, and [`past`]
+//! tells all that as of a moment.
+
+pub(crate) mod answer;
+pub(crate) mod dependencies;
+pub(crate) mod file;
+pub(crate) mod info;
+pub(crate) mod lists;
+pub(crate) mod members;
+pub(crate) mod owner;
+pub(crate) mod owners;
+pub(crate) mod past;
+pub(crate) mod program;
+pub(crate) mod says;
+pub(crate) mod versions;
+
+use crate::error::Error;
+use crate::gem::hosted::Hosted;
+use crate::gem::upstream::RemoteGems;
+use crate::group::is_hosted;
+use crate::question::Ask;
+use crate::repositories::Repositories;
+use crate::repository::Repository;
+use crate::upstream::Remote;
+use std::sync::Arc;
+use telemetry::Millis;
+
+/// A group of repositories of gems, and what its members work with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GroupGems<'a> {
+    pub(crate) repositories: &'a Repositories,
+    pub(crate) ask: &'a Ask<'a>,
+    /// The group itself: its indexes, and the cache of views.
+    pub(crate) local: Hosted<'a>,
+}
+
+/// A member as it is asked for one request.
+#[derive(Debug)]
+pub(crate) enum Member<'a> {
+    Hosted(Hosted<'a>),
+    Remote(Remote, Hosted<'a>),
+}
+
+impl<'a> GroupGems<'a> {
+    pub(crate) fn now(self) -> Millis {
+        self.repositories.clock.now()
+    }
+
+    /// Its hosted and remote members, in order, as they are seen through it.
+    pub(crate) fn leaves(self) -> &'a [Arc<Repository>] {
+        &self.local.repository.leaves
+    }
+
+    /// A member, to be asked.
+    pub(crate) fn member(self, leaf: &'a Arc<Repository>) -> Result<Member<'a>, Error> {
+        let local = self.repositories.hosted(leaf, self.local.settings).ok_or(Error::GivenUp)?;
+        let local = Hosted { through: Some(self.local.repository.id), ..local };
+        Ok(match is_hosted(leaf) {
+            true => Member::Hosted(local),
+            false => Member::Remote(self.repositories.remotes.remote(leaf, &self.ask.place), local),
+        })
+    }
+
+    /// A remote member.
+    pub(crate) fn remote<'m>(self, remote: &'m Remote, local: Hosted<'m>) -> RemoteGems<'m>
+    where
+        'a: 'm,
+    {
+        RemoteGems { remote, context: self.local.context, local, index: &local.repository.shared.followed }
+    }
+
+    /// Whether the member stands for an upstream that nobody has named yet.
+    pub(crate) fn is_unset(leaf: &Repository) -> bool {
+        leaf.record.remote.as_ref().is_none_or(|remote| remote.urls.is_empty())
+    }
+}

@@ -1,0 +1,85 @@
+//! Asks the members of a group who of them has a name, to tell whose it is. No upstream is asked for a name: its index tells.
+
+use crate::error::Error;
+use crate::gem::group::members::KnownMembers;
+use crate::gem::group::{GroupGems, Member};
+use crate::gem::upstream::follow::Follow;
+use crate::group::concurrent::Concurrent;
+use crate::group::is_hosted;
+use crate::repository::Repository;
+use crate::upstream::WIDTH;
+use std::sync::Arc;
+use telemetry::{Event, Op, Tick};
+
+/// How recently an upstream's index must have been looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recent {
+    /// Something must be known of it.
+    Known,
+    /// As recently as a client expects.
+    Usual,
+    /// As recently as somebody expects who asks for a name that is not listed.
+    JustNow,
+}
+
+impl<'a> GroupGems<'a> {
+    /// The places of the members that answer for a name: its owner, and before or behind it those that share it. None: no member has it.
+    pub(crate) async fn owners(self, name: &str, event: &mut Event) -> Result<Vec<usize>, Error> {
+        let mut unknown = self.look(Recent::Known, event).await;
+        let mut members = KnownMembers::of_names(self, [name], event).await?;
+        if members.holders(name).is_empty() && members.claiming(name).is_none() && self.local.repository.as_of.is_none()
+        {
+            unknown.extend(self.look(Recent::JustNow, event).await);
+            members = KnownMembers::of_names(self, [name], event).await?;
+        }
+        let owners = members.owners(name);
+        // Whose a name is that a member before its owner may have is not known.
+        let is_sure = |place: usize| {
+            is_hosted(&self.leaves()[place])
+                || members.claiming(name) == Some(place)
+                || unknown.iter().all(|(unknown, _)| *unknown > place)
+        };
+        match owners.first() {
+            Some(owner) if is_sure(*owner) => Ok(owners),
+            _ => unknown.into_iter().next().map_or(Ok(owners), |(_, error)| Err(error)),
+        }
+    }
+
+    /// Has the indexes of all remote members looked at, several at once. Returns the members of whose index nothing is known, and why.
+    pub(crate) async fn look(self, recent: Recent, event: &mut Event) -> Vec<(usize, Error)> {
+        let remote = |(place, leaf): (usize, &'a Arc<Repository>)| {
+            let follower = self.follower(leaf)?;
+            let is_needed = recent != Recent::Known || !follower.is_known();
+            Some((place, follower)).filter(|_| is_needed)
+        };
+        let all: Vec<(usize, Follow)> = self.leaves().iter().enumerate().filter_map(remote).collect();
+        if all.is_empty() {
+            return Vec::new();
+        }
+        let began = Tick::now();
+        let look = |(place, follower): (usize, Follow)| async move {
+            let mut event = Event::job("member", follower.now());
+            let done = match recent {
+                Recent::JustNow => follower.ready_for_new(&mut event).await,
+                Recent::Known | Recent::Usual => follower.ready(&mut event).await,
+            };
+            (place, done.and_then(|()| if follower.is_known() { Ok(()) } else { Err(Error::GivenUp) }))
+        };
+        let (mut looks, mut failed) = (Concurrent::new(all.into_iter().map(look), WIDTH), Vec::new());
+        while let Some((_, (place, done))) = looks.next().await {
+            failed.extend(done.err().map(|error| (place, error)));
+        }
+        event.add(Op::FlightWait, Tick::now().since(began));
+        failed.sort_by_key(|(place, _)| *place);
+        failed
+    }
+
+    /// What follows the index of a remote member; `None`: it is hosted, or its upstream is not named yet.
+    pub(crate) fn follower(self, leaf: &'a Arc<Repository>) -> Option<Follow> {
+        if is_hosted(leaf) || Self::is_unset(leaf) {
+            return None;
+        }
+        let Ok(Member::Remote(remote, local)) = self.member(leaf) else { return None };
+        Some(self.remote(&remote, local).follower())
+    }
+}

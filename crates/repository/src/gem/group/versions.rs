@@ -1,0 +1,269 @@
+//! `/versions` of a group, as a log that only grows: see [`ViewLog`].
+
+use crate::content::{Freshness, How, soonest};
+use crate::error::Error;
+use crate::gem::Found;
+use crate::gem::group::GroupGems;
+use crate::gem::group::members::KnownMembers;
+use crate::gem::group::owners::Recent;
+use crate::gem::hosted::Hosted;
+use crate::gem::indexes::view_log::{MadeOf, Md5OfInfo, Names, ToSay, ViewLog, ViewRules};
+use crate::gem::upstream::look::LOOK_EVERY;
+use crate::gem::upstream::view_versions::made_of;
+use crate::gem::versions::touched;
+use crate::gem::views::{ViewAnswer, ViewPart};
+use crate::group::is_hosted;
+use crate::index::document::Index;
+use crate::index::incremental_index::Turn;
+use crate::repository::Repository;
+use format::gem;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use store::{Lane, RepositoryId, Seq};
+use telemetry::{Event, Millis, Op};
+
+/// From so many names on all are looked at, which costs less than to read each by itself.
+const MANY: usize = 5_000;
+
+/// What may have something else to say, and up to which changes of the members.
+struct News {
+    names: Names,
+    through: Vec<(RepositoryId, Seq)>,
+}
+
+impl GroupGems<'_> {
+    /// `/versions`. Where a member's index was never seen, nobody knows what the group has.
+    pub(crate) async fn versions(self, event: &mut Event) -> Result<Index, Error> {
+        if let Some((_, error)) = self.look(Recent::Usual, event).await.into_iter().next() {
+            return Err(error);
+        }
+        let index = match self.local.repository.asks && self.local.repository.as_of.is_none() {
+            true => self.logged_versions(event).await?,
+            false => self.rendered_versions(event).await?,
+        };
+        let (stale, again) = self.freshness();
+        Ok(Index { freshness: stale, fresh_until: soonest(index.fresh_until, again), ..index })
+    }
+
+    /// Why the index of a member's upstream could not be proven lately, of the one that is the oldest; and when the first of them is
+    /// looked at again.
+    pub(crate) fn freshness(self) -> (Option<Freshness>, Option<Millis>) {
+        let (mut stale, mut again): (Option<Freshness>, Option<Millis>) = (None, None);
+        for leaf in self.leaves().iter().filter(|leaf| !is_hosted(leaf)) {
+            let known = leaf.shared.followed.read(leaf.origin, |known| (known.tried, known.checked, known.failed));
+            let Some((tried, checked, failed)) = known else { continue };
+            again = soonest(again, Some(tried.plus(LOOK_EVERY)));
+            let age_s = self.now().0.saturating_sub(checked.0).max(0).cast_unsigned() / 1000;
+            if let Some(why) = failed.filter(|_| stale.is_none_or(|stale| stale.age_s < age_s)) {
+                stale = Some(Freshness { how: How::Stale(why), age_s });
+            }
+        }
+        (stale, again.filter(|_| self.local.repository.as_of.is_none()))
+    }
+
+    async fn logged_versions(self, event: &mut Event) -> Result<Index, Error> {
+        let (now, Hosted { context, store, indexes, settings, .. }) = (self.now(), self.local);
+        let mut turn = indexes.view.clone().lock_owned().await;
+        if !turn.source().is_some_and(|log| log.is_ahead(now) || self.is_told(log))
+            && let Some(index) = turn.current(store, now)
+        {
+            return Ok(index);
+        }
+        let stamp = self.local.stamp()?.join(settings).ok_or(Error::GivenUp)?; // before the work
+        turn = context.read_index(turn, event).await?;
+        if turn.source().is_none() {
+            turn.replace(ViewLog::default());
+        }
+        let (rules, told) = (self.rules(), self.told());
+        let of = self.made_of(&rules);
+        let News { names, through } = self.news(turn.made()?, &of, &rules, event).await?;
+        let mut index: Index;
+        (turn, index) = match names {
+            Names::These(names) => {
+                let members = KnownMembers::of_names(self, names.iter().map(String::as_str), event).await?;
+                self.change(turn, event, move |log| {
+                    names.iter().for_each(|name| touch(log, name, members.says(name)));
+                    log.settle(of, rules, through, now)
+                })
+                .await?
+            }
+            Names::All => {
+                let members = KnownMembers::of_all(self, event).await?;
+                self.change(turn, event, move |log| {
+                    touch_all(log, &members, now)?;
+                    log.settle(of, rules, through, now)
+                })
+                .await?
+            }
+        };
+        told.into_iter().for_each(|(origin, until)| turn.made_mut().map_or((), |log| log.hear(origin, until)));
+        let ends = [index.fresh_until, self.local.repository.ends(now)].into_iter().flatten();
+        let stamp = ends.fold(stamp, |stamp, ends| stamp.until(ends));
+        index = context.settle_index(turn, stamp, index);
+        Ok(index)
+    }
+
+    async fn change(
+        self,
+        turn: Turn<ViewLog>,
+        event: &mut Event,
+        change: impl FnOnce(&mut ViewLog) -> Result<Index, Error> + Send + 'static,
+    ) -> Result<(Turn<ViewLog>, Index), Error> {
+        let change = move |log: &mut ViewLog| {
+            let done = change(log);
+            // What was touched and not settled would be said twice.
+            if done.is_err() {
+                *log = ViewLog::default();
+            }
+            done
+        };
+        self.local.context.change_index(turn, event, change).await
+    }
+
+    /// The names of which something else may be said than by the log.
+    async fn news(self, log: &ViewLog, of: &MadeOf, rules: &ViewRules, event: &mut Event) -> Result<News, Error> {
+        let mut through = Vec::new();
+        let mut changed = match log.names(of, rules, self.now()) {
+            Names::These(names) => Some(names),
+            Names::All => None,
+        };
+        for leaf in self.leaves() {
+            let after = log.through_of(leaf.id);
+            if is_hosted(leaf) {
+                through.push((leaf.id, self.local.store.last()));
+                match (&mut changed, after) {
+                    (Some(names), Some(after)) => names.extend(self.published_since(leaf, after, event).await?),
+                    _ => changed = None,
+                }
+                continue;
+            }
+            let known = |after: Option<Seq>| {
+                let read = |known: &crate::gem::upstream::index::Known| {
+                    (known.last, after.and_then(|after| known.changed_since(after)))
+                };
+                leaf.shared.followed.read(leaf.origin, read)
+            };
+            let Some((last, names)) = known(after) else { continue };
+            through.push((leaf.id, last));
+            let learned = leaf.shared.gem.as_ref().map(|gem| gem.learned.news(log.heard(leaf.origin)).names);
+            match (&mut changed, names, learned.flatten()) {
+                (Some(changed), Some(names), Some(learned)) => changed.extend(names.into_iter().chain(learned)),
+                _ => changed = None,
+            }
+        }
+        let few = changed.filter(|names| names.len() <= MANY);
+        Ok(News { names: few.map_or(Names::All, Names::These), through })
+    }
+
+    async fn published_since(
+        self,
+        leaf: &Arc<Repository>,
+        mut after: Seq,
+        event: &mut Event,
+    ) -> Result<BTreeSet<String>, Error> {
+        let mut names = BTreeSet::new();
+        let hosted = self.repositories.hosted(leaf, self.local.settings).ok_or(Error::GivenUp)?;
+        loop {
+            let more = touched(hosted, after, event).await?;
+            names.extend(more.gems.into_keys());
+            after = more.through;
+            if more.last || names.len() > MANY {
+                return Ok(names);
+            }
+        }
+    }
+
+    /// Whether files of an upstream told something since the log was made.
+    fn is_told(self, log: &ViewLog) -> bool {
+        self.told().iter().any(|(origin, until)| log.heard(*origin) != *until)
+    }
+
+    fn told(self) -> Vec<(store::Origin, u64)> {
+        let remotes = self.leaves().iter().filter(|leaf| !is_hosted(leaf));
+        let told = |leaf: &Arc<Repository>| Some((leaf.origin, leaf.shared.gem.as_ref()?.learned.last()));
+        remotes.filter_map(told).collect()
+    }
+
+    fn rules(self) -> ViewRules {
+        let leaves = self.leaves().iter().enumerate();
+        let claims = leaves.flat_map(|(place, leaf)| leaf.record.claims.iter().map(move |name| (place, name.clone())));
+        ViewRules { members: self.leaves().iter().map(|leaf| leaf.rules.clone()).collect(), claims: claims.collect() }
+    }
+
+    fn made_of(self, rules: &ViewRules) -> MadeOf {
+        let member = |leaf: &Arc<Repository>| {
+            let known = !is_hosted(leaf) && leaf.shared.followed.read(leaf.origin, |_| ()).is_some();
+            format!("{} {} {} {known}", leaf.id.0, leaf.origin.number(), leaf.stands_since.0)
+        };
+        let members: Vec<String> = self.leaves().iter().map(member).collect();
+        let mark = |leaf: &Arc<Repository>| leaf.shared.followed.read(leaf.origin, |known| known.listing.dates_mark());
+        let dates = self.leaves().iter().filter_map(mark).fold(0, u64::wrapping_add);
+        made_of(&members.join(","), dates, rules)
+    }
+
+    /// The same made whole: as of a moment, or to explain it.
+    async fn rendered_versions(self, event: &mut Event) -> Result<Index, Error> {
+        let make = async |event: &mut Event| {
+            let (says, until) = self.says_then(event).await?;
+            let created = self.local.repository.as_of.map_or_else(|| self.now(), |past| past.until).seconds();
+            let render = move |(): &mut ()| {
+                Index::of(gem::versions::render(created, says.iter().map(|(name, says)| line(name, says))))
+            };
+            let index = self.local.context.workers.run(Lane::Index, Op::IndexRender, event, render).await?;
+            Ok((ViewAnswer::from(Found::Index(Index { fresh_until: until, ..index })), until))
+        };
+        match self.local.once(ViewPart::Versions, self.now(), event, make).await?.found()? {
+            Found::Index(index) => Ok(index),
+            _ => Err(Error::GivenUp),
+        }
+    }
+
+    /// What is said of each name as of the moment that is looked at, and until when.
+    pub(crate) async fn says_then(self, event: &mut Event) -> Result<(BTreeMap<String, ToSay>, Option<Millis>), Error> {
+        let members = KnownMembers::of_all(self, event).await?;
+        let says = match self.local.repository.as_of {
+            None => {
+                let mut says = BTreeMap::new();
+                members.each(|name, to_say| drop(says.insert(name.to_owned(), to_say)));
+                says
+            }
+            Some(_) => self.past_says(&members, event).await?,
+        };
+        let until = says.values().filter_map(|says| says.until).min();
+        Ok((says, until))
+    }
+}
+
+fn touch(log: &mut ViewLog, name: &str, says: Option<ToSay>) {
+    match says {
+        Some(says) if !says.tokens.is_empty() || says.until.is_some() || log.has(name) => log.touch(name, says),
+        None if log.has(name) => log.touch(name, ToSay::nothing(None)),
+        // What nobody was ever shown is told to nobody.
+        _ => {}
+    }
+}
+
+/// Touches all names.
+fn touch_all(log: &mut ViewLog, members: &KnownMembers, now: Millis) -> Result<(), Error> {
+    if !log.is_begun() {
+        log.begin(now)?;
+    }
+    log.forget_due();
+    members.each(|name, says| touch(log, name, Some(says)));
+    for name in log.names_beyond(|name| members.says(name).is_some()) {
+        log.touch(&name, ToSay::nothing(None));
+    }
+    Ok(())
+}
+
+/// The line of a name.
+pub(crate) fn line(name: &str, says: &ToSay) -> String {
+    let md5 = match &says.md5 {
+        Md5OfInfo::Known(md5) => md5,
+        Md5OfInfo::Unknown { basis, known, likely } => known.as_ref().or(likely.as_ref()).unwrap_or(basis),
+    };
+    match says.tokens.is_empty() {
+        true => gem::versions::tombstone(name, md5),
+        false => format!("{name} {} {md5}", says.tokens.join(",")),
+    }
+}
