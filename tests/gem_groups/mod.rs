@@ -1,5 +1,6 @@
 //! Groups of repositories of gems: one URL for what hosted members and upstreams have.
 
+mod attack;
 mod one_url;
 
 use crate::world::{FIRST, Gem, World};
@@ -34,8 +35,7 @@ impl Scene {
 
     /// Sets the time of day.
     fn at(&self, moment: &str) {
-        let path = format!("/repository/{FIRST}/set_time");
-        self.world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
+        set_time(&self.world, moment);
     }
 
     /// The upstream publishes.
@@ -56,4 +56,10 @@ impl Scene {
     fn get(&self, path: &str) -> crate::world::Answer {
         self.world.anon().file(GROUP, path)
     }
+}
+
+/// Sets the time of day of a server that runs for a conformance suite.
+fn set_time(world: &World, moment: &str) {
+    let path = format!("/repository/{FIRST}/set_time");
+    world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
 }

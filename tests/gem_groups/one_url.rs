@@ -44,6 +44,8 @@ fn a_name_of_a_hosted_member_is_never_that_of_an_upstream() {
     let scene = Scene::new();
     scene.push("oil", "2.0.0");
     let (theirs, lamp) = (scene.publish("oil", "9.0.0"), scene.publish("lamp", "1.0.0"));
+    // The push had the upstream looked at.
+    scene.at("2026-11-02T12:02:00Z");
     let versions = scene.get("versions").expect(200).text().to_owned();
     assert!(versions.contains("\noil 2.0.0 ") && !versions.contains("9.0.0"), "{versions}");
     assert!(!scene.get("info/oil").expect(200).text().contains("9.0.0"));

@@ -18,7 +18,7 @@ mod names;
 mod policy;
 mod protocols;
 mod roads;
-mod shelf;
+pub(crate) mod shelf;
 mod stand_in;
 mod view_log;
 

@@ -9,35 +9,35 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// An upstream that has the compact index and the packages, and nothing else.
-pub(super) struct Shelf {
-    pub(super) upstream: Upstream,
+pub(crate) struct Shelf {
+    pub(crate) upstream: Upstream,
     gems: BTreeMap<String, Vec<Gem>>,
     /// `/versions`.
-    pub(super) versions: String,
+    pub(crate) versions: String,
 }
 
 impl Shelf {
-    pub(super) fn new(gems: &[Gem]) -> Self {
+    pub(crate) fn new(gems: &[Gem]) -> Self {
         let versions = "created_at: 2026-10-01T00:00:00Z\n---\n".to_owned();
         let mut shelf = Self { upstream: Upstream::start(), gems: BTreeMap::new(), versions };
         gems.iter().for_each(|gem| shelf.push(gem));
         shelf
     }
 
-    pub(super) fn push(&mut self, gem: &Gem) {
+    pub(crate) fn push(&mut self, gem: &Gem) {
         self.gems.entry(gem.name.clone()).or_default().push(gem.clone());
         self.upstream.says(&format!("/gems/{}", gem.file()), Says::bytes(gem.bytes()));
         self.change(&gem.name, &gem.number());
     }
 
-    pub(super) fn yank(&mut self, name: &str, version: &str) {
+    pub(crate) fn yank(&mut self, name: &str, version: &str) {
         self.gems.get_mut(name).unwrap().retain(|gem| gem.number() != version);
         self.upstream.forget(&format!("/gems/{name}-{version}.gem"));
         self.change(name, &format!("-{version}"));
     }
 
     /// Has other bytes of a version.
-    pub(super) fn replace(&mut self, gem: &Gem) {
+    pub(crate) fn replace(&mut self, gem: &Gem) {
         let gems = self.gems.get_mut(&gem.name).unwrap();
         *gems.iter_mut().find(|other| other.number() == gem.number()).unwrap() = gem.clone();
         self.upstream.says(&format!("/gems/{}", gem.file()), Says::bytes(gem.bytes()));
@@ -45,7 +45,7 @@ impl Shelf {
     }
 
     /// Begins `/versions` anew, with a line for each gem.
-    pub(super) fn compact(&mut self) {
+    pub(crate) fn compact(&mut self) {
         self.versions = "created_at: 2026-10-02T00:00:00Z\n---\n".to_owned();
         for (name, gems) in &self.gems {
             let versions: Vec<String> = gems.iter().map(Gem::number).collect();
@@ -55,7 +55,7 @@ impl Shelf {
     }
 
     /// `/info` of a gem.
-    pub(super) fn info(&self, name: &str) -> String {
+    pub(crate) fn info(&self, name: &str) -> String {
         let line = |gem: &Gem| {
             let needs: Vec<String> = gem.dependencies.iter().map(|(name, range)| format!("{name}:{range}")).collect();
             format!("{} {}|checksum:{}\n", gem.number(), needs.join(","), hex(&Sha256::digest(gem.bytes())))
@@ -64,7 +64,7 @@ impl Shelf {
     }
 
     /// Has this as `/info` of a gem.
-    pub(super) fn set_info(&mut self, name: &str, version: &str, info: &str) {
+    pub(crate) fn set_info(&mut self, name: &str, version: &str, info: &str) {
         self.upstream.says(&format!("/info/{name}"), with_md5(info));
         writeln!(self.versions, "{name} {version} {}", md5(info)).unwrap();
         self.publish();
@@ -80,7 +80,7 @@ impl Shelf {
     }
 }
 
-pub(super) fn md5(text: &str) -> String {
+pub(crate) fn md5(text: &str) -> String {
     hex(&Md5::digest(text))
 }
 
@@ -89,12 +89,12 @@ fn with_md5(text: &str) -> Says {
 }
 
 /// A server whose time of day stands still, with a remote repository of gems before this upstream.
-pub(super) fn before(upstream: &Upstream) -> World {
+pub(crate) fn before(upstream: &Upstream) -> World {
     before_with(upstream, &[], &json!({}))
 }
 
 /// The same with these variables, and these settings of the upstream.
-pub(super) fn before_with(
+pub(crate) fn before_with(
     upstream: &Upstream,
     variables: &'static [(&'static str, &'static str)],
     settings: &Value,
@@ -108,12 +108,12 @@ pub(super) fn before_with(
 }
 
 /// Lamp 1.0.0, which needs oil.
-pub(super) fn lamp_and_oil() -> Shelf {
+pub(crate) fn lamp_and_oil() -> Shelf {
     Shelf::new(&[Gem::new("oil", "1.0.0"), Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0")])
 }
 
 /// The same, of an upstream whose index was begun anew before it was first seen: all of it is old.
-pub(super) fn lamp_and_oil_of_long_ago() -> Shelf {
+pub(crate) fn lamp_and_oil_of_long_ago() -> Shelf {
     let mut shelf = lamp_and_oil();
     ["0.1.0", "0.2.0"].into_iter().for_each(|version| shelf.push(&Gem::new("wick", version)));
     shelf.compact();

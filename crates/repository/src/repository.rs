@@ -10,7 +10,7 @@ use crate::policy::rules::OPEN;
 use crate::policy::rules::{Rules, View};
 use crate::record::RepositoryRecord;
 use crate::repository::shared::Shared;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use store::{Expect, Origin, RepositoryId, Seq, Stamp};
 use telemetry::Millis;
@@ -38,6 +38,8 @@ pub struct Repository {
     pub asks: bool,
     /// Since when it stands at its place among the members of the group that it is seen through.
     pub(crate) stands_since: Millis,
+    /// The names that other members of the groups that hold it claim. Its upstream is not asked for them unless a client asks for one here.
+    pub(crate) claimed_by_others: Arc<HashSet<String>>,
     /// The hosted and remote members of a group and of the groups in it, in order, as they are seen through it.
     pub leaves: Arc<[Arc<Repository>]>,
 }
@@ -52,8 +54,8 @@ impl Repository {
         shared: Arc<Shared>,
     ) -> Self {
         let (origin, rules, leaves) = (Self::origin_of(id, &record), Rules::of(&record, format), Arc::default());
-        let (as_of, stands_since, asks) = (None, record.created, true);
-        Self { id, record, stored, format, rules, as_of, origin, shared, asks, stands_since, leaves }
+        let (as_of, stands_since, asks, claimed_by_others) = (None, record.created, true, Arc::default());
+        Self { id, record, stored, format, rules, as_of, origin, shared, asks, stands_since, claimed_by_others, leaves }
     }
 
     /// Expects that its settings are still these.
@@ -81,7 +83,8 @@ impl Repository {
     /// The same repository with other rules, as of another moment.
     pub(crate) fn seen(&self, rules: Rules, as_of: Option<Past>) -> Self {
         let (record, stored, shared) = (self.record.clone(), self.stored.clone(), self.shared.clone());
-        Self { record, stored, rules, as_of, shared, leaves: self.leaves.clone(), ..*self }
+        let (claimed_by_others, leaves) = (self.claimed_by_others.clone(), self.leaves.clone());
+        Self { record, stored, rules, as_of, shared, claimed_by_others, leaves, ..*self }
     }
 
     /// The same repository without calls to upstreams: it answers from the cache.

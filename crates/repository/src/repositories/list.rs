@@ -6,7 +6,7 @@ use crate::policy::rules::Rules;
 use crate::record::RepositoryRecord;
 use crate::repository::shared::Shared;
 use crate::repository::{Repository, RepositoryTable};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use store::{RepositoryId, RepositoryKind, Seq, Stamp, Store, Unit};
 use telemetry::{Bound, Event, Millis};
@@ -54,6 +54,10 @@ pub(crate) fn build_table(
         let shared = before.map_or_else(|| Arc::new(Shared::new(format, id, room)), |before| before.shared.clone());
         by_name.insert(record.name.clone(), Repository::new(id, record, stored, format, shared));
     }
+    let claimed = claimed_by_others(&by_name);
+    for repository in by_name.values_mut() {
+        repository.claimed_by_others = claimed.get(&repository.id).cloned().unwrap_or_default().into();
+    }
     let groups: Vec<(String, Arc<[Arc<Repository>]>)> = by_name
         .values()
         .filter(|repository| repository.record.kind == RepositoryKind::Group)
@@ -63,6 +67,23 @@ pub(crate) fn build_table(
         by_name.entry(name).and_modify(|group| group.leaves = leaves);
     }
     Ok(RepositoryTable { by_name: by_name.into_iter().map(|(name, one)| (name, Arc::new(one))).collect(), at, stamp })
+}
+
+/// For each member of a group, the names that other members of it claim.
+fn claimed_by_others(all: &HashMap<String, Repository>) -> HashMap<RepositoryId, HashSet<String>> {
+    let mut claimed: HashMap<RepositoryId, HashSet<String>> = HashMap::new();
+    if all.values().all(|one| one.record.claims.is_empty()) {
+        return claimed;
+    }
+    for group in all.values().filter(|one| one.record.kind == RepositoryKind::Group) {
+        let leaves = leaves(all, group);
+        for leaf in leaves.iter() {
+            let others = leaves.iter().filter(|other| other.id != leaf.id).flat_map(|other| &other.record.claims);
+            let others = others.filter(|name| !leaf.record.claims.contains(name)).cloned();
+            claimed.entry(leaf.id).or_default().extend(others);
+        }
+    }
+    claimed
 }
 
 /// The hosted and remote members of a group, in order, each at its first place, as they are seen through it.

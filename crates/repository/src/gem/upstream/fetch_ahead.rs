@@ -34,7 +34,8 @@ impl Follow {
     async fn fetch(&self, names: Vec<String>, event: &mut Event) {
         let mut fetches = JoinSet::new();
         for name in names {
-            if forbidden(&self.remote.repository, &name, "").is_some() {
+            let repository = &self.remote.repository;
+            if forbidden(repository, &name, "").is_some() || repository.claimed_by_others.contains(&name) {
                 continue;
             }
             let path = format!("info/{name}");

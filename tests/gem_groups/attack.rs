@@ -1,0 +1,178 @@
+//! A name that is ours, and that somebody else has at an upstream: what they have of it is seen on no route, and no upstream is asked
+//! for the name.
+
+use super::{FIRST, GROUP, START, set_time};
+use crate::gem_upstream::shelf::Shelf;
+use crate::world::{Gem, World};
+use flate2::read::{GzDecoder, ZlibDecoder};
+use serde_json::json;
+use std::io::Read;
+
+const NESTED: &str = "nested";
+const LATER: &str = "2026-11-02T13:00:00Z";
+/// The version of somebody else.
+const THEIRS: &str = "9.9.9";
+
+/// A server with one hosted repository, a remote one for each upstream, a group of all, and one with that as its only member.
+fn company(upstreams: &[&Shelf]) -> World {
+    let world = World::start_in_conformance(&[]);
+    set_time(&world, START);
+    let mut members = vec![FIRST.to_owned()];
+    for (at, shelf) in upstreams.iter().enumerate() {
+        let (name, remote) = (format!("remote{at}"), json!({ "urls": [shelf.upstream.url()] }));
+        world.make(&json!({ "name": name, "format": "gem", "kind": "remote", "remote": remote }));
+        members.push(name);
+    }
+    world.make(&json!({ "name": GROUP, "format": "gem", "kind": "group", "members": members }));
+    world.make(&json!({ "name": NESTED, "format": "gem", "kind": "group", "members": [GROUP] }));
+    world
+}
+
+/// What a body says, whatever its coding.
+fn plain(body: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    if GzDecoder::new(body).read_to_end(&mut text).is_ok() || ZlibDecoder::new(body).read_to_end(&mut text).is_ok() {
+        return text;
+    }
+    body.to_vec()
+}
+
+/// Asserts that nobody sees their version of a gem, by any route. `said`: it was there once, so that `/versions` has it in a line and
+/// takes it away in another.
+fn assert_unseen(world: &World, name: &str, said: bool) {
+    let person = world.anon();
+    for repository in [GROUP.to_owned(), NESTED.to_owned(), format!("{GROUP}@{LATER}"), format!("{NESTED}@{LATER}")] {
+        let paths = [
+            "versions".to_owned(),
+            "names".into(),
+            format!("info/{name}"),
+            format!("api/v1/dependencies?gems={name}"),
+            format!("api/v1/dependencies.json?gems={name}"),
+            "specs.4.8.gz".into(),
+            "latest_specs.4.8.gz".into(),
+            "prerelease_specs.4.8.gz".into(),
+            format!("api/v1/gems/{name}.json"),
+            format!("api/v1/versions/{name}.json"),
+            format!("api/v1/versions/{name}/latest.json"),
+            format!("api/v1/search.json?query={name}"),
+            format!("api/v1/search/autocomplete.json?query={name}"),
+        ];
+        for path in &paths {
+            let answer = person.file(&repository, path);
+            let text = String::from_utf8_lossy(&plain(&answer.body)).into_owned();
+            let is_there = match (&**path, said) {
+                ("versions", true) => {
+                    let last = text.lines().rfind(|line| line.starts_with(&format!("{name} "))).unwrap();
+                    assert!(last.contains(&format!("-{THEIRS}")) || !last.contains(THEIRS), "{text}");
+                    false
+                }
+                _ => text.contains(THEIRS),
+            };
+            assert!(!is_there, "{repository}/{path}: {text}");
+        }
+        for path in [
+            format!("gems/{name}-{THEIRS}.gem"),
+            format!("downloads/{name}-{THEIRS}.gem"),
+            format!("quick/Marshal.4.8/{name}-{THEIRS}.gemspec.rz"),
+            format!("api/v2/rubygems/{name}/versions/{THEIRS}.json"),
+            format!("api/v1/attestations/{name}-{THEIRS}.json"),
+        ] {
+            let answer = person.file(&repository, &path);
+            let is_refused = answer.status >= 400 || answer.status == 302 && path.starts_with("downloads/");
+            assert!(is_refused, "{repository}/{path}: {}", answer.status);
+        }
+        let path = format!("/api/v1/explain?repository={GROUP}&path=gems/{name}-{THEIRS}.gem");
+        let told = person.get(&path);
+        assert!(!told.text().contains("remote0"), "{}", told.text());
+    }
+}
+
+#[test]
+fn a_higher_version_that_appears_upstream_after_ours_is_seen_nowhere() {
+    let mut shelf = Shelf::new(&[Gem::new("lamp", "1.0.0")]);
+    let world = company(&[&shelf]);
+    world.admin().push(FIRST, &Gem::new("vault", "1.0.0")).expect(200);
+    world.anon().file(GROUP, "versions").expect(200);
+    shelf.push(&Gem::new("vault", THEIRS));
+    set_time(&world, LATER);
+    world.anon().file(GROUP, "versions").expect(200);
+    world.anon().file("remote0", "info/vault").expect(200);
+    let asked = shelf.upstream.count_of("vault");
+    set_time(&world, "2026-11-02T14:00:00Z");
+    assert_unseen(&world, "vault", false);
+    assert_eq!(shelf.upstream.count_of("vault"), asked, "{:?}", shelf.upstream.asked());
+    assert!(world.anon().file(GROUP, "info/vault").expect(200).text().contains("\n1.0.0 |"));
+}
+
+#[test]
+fn a_name_that_an_upstream_had_first_is_ours_once_we_claim_it() {
+    let mut shelf = Shelf::new(&[Gem::new("lamp", "1.0.0"), Gem::new("vault", THEIRS)]);
+    let world = company(&[&shelf]);
+    let before = world.anon().file(GROUP, "versions").expect(200).text().to_owned();
+    assert!(before.contains(&format!("vault {THEIRS} ")), "{before}");
+    world.anon().file(GROUP, "info/vault").expect(200);
+    world.anon().file(GROUP, &format!("gems/vault-{THEIRS}.gem")).expect(200);
+    let asked = shelf.upstream.count_of("vault");
+    world.admin().patch_json(&format!("/api/v1/repositories/{FIRST}"), &json!({ "claims": ["vault"] })).expect(200);
+    // Before we publish it, it has no version: its name is known to clients.
+    assert_eq!(world.anon().file(GROUP, "info/vault").expect(200).text(), "---\n");
+    world.admin().push(FIRST, &Gem::new("vault", "1.0.0")).expect(200);
+    shelf.push(&Gem::new("vault", "10.0.0"));
+    set_time(&world, LATER);
+    let after = world.anon().file(GROUP, "versions").expect(200).text().to_owned();
+    assert!(after.starts_with(&before), "{after}");
+    set_time(&world, "2026-11-02T14:00:00Z");
+    assert_unseen(&world, "vault", true);
+    assert!(!world.anon().file(GROUP, "versions").expect(200).text().contains("10.0.0"));
+    assert_eq!(shelf.upstream.count_of("vault"), asked, "{:?}", shelf.upstream.asked());
+}
+
+#[test]
+fn a_placeholder_of_a_public_upstream_never_stands_for_the_gem_of_a_paid_one() {
+    let paid = Shelf::new(&[Gem::new("queue-pro", "7.0.0")]);
+    let public = Shelf::new(&[Gem::new("queue", "7.0.0"), Gem::new("queue-pro", THEIRS)]);
+    let world = company(&[&paid, &public]);
+    assert_unseen(&world, "queue-pro", false);
+    assert!(world.anon().file(GROUP, "info/queue-pro").expect(200).text().contains("7.0.0"));
+    world.anon().file(GROUP, "gems/queue-pro-7.0.0.gem").expect(200);
+    assert_eq!(public.upstream.count_of("queue-pro"), 0);
+}
+
+#[test]
+fn a_placeholder_that_stands_before_the_gem_of_a_paid_upstream_is_gone_once_that_claims_the_name() {
+    let paid = Shelf::new(&[Gem::new("queue-pro", "7.0.0")]);
+    let mut public = Shelf::new(&[Gem::new("queue", "7.0.0")]);
+    // The public one comes first here.
+    let world = company(&[&public, &paid]);
+    world.anon().file(GROUP, "versions").expect(200);
+    public.push(&Gem::new("queue-pro", THEIRS));
+    set_time(&world, LATER);
+    // It begins to list a name that another has, and does not take it.
+    world.anon().file(GROUP, "versions").expect(200);
+    assert_unseen(&world, "queue-pro", false);
+    assert!(world.anon().file(GROUP, "info/queue-pro").expect(200).text().contains("7.0.0"));
+    assert_eq!(public.upstream.count_of("queue-pro"), 0);
+    // Unless somebody says so.
+    world.admin().patch_json("/api/v1/repositories/remote0", &json!({ "claims": ["queue-pro"] })).expect(200);
+    assert!(world.anon().file(GROUP, "info/queue-pro").expect(200).text().contains(THEIRS));
+    world.admin().patch_json("/api/v1/repositories/remote0", &json!({ "claims": [] })).expect(200);
+    world.admin().patch_json("/api/v1/repositories/remote1", &json!({ "claims": ["queue-pro"] })).expect(200);
+    assert_unseen(&world, "queue-pro", true);
+}
+
+#[test]
+fn a_name_whose_versions_were_all_taken_away_is_still_its_owners() {
+    let mut paid = Shelf::new(&[Gem::new("queue-pro", "7.0.0"), Gem::new("lamp", "1.0.0")]);
+    let public = Shelf::new(&[Gem::new("queue-pro", THEIRS)]);
+    let world = company(&[&paid, &public]);
+    world.admin().push(FIRST, &Gem::new("wick", "1.0.0")).expect(200);
+    world.anon().file(GROUP, "versions").expect(200);
+    paid.yank("queue-pro", "7.0.0");
+    world.admin().yank(FIRST, "wick", "1.0.0").expect(200);
+    set_time(&world, LATER);
+    world.anon().file(GROUP, "versions").expect(200);
+    assert_unseen(&world, "queue-pro", false);
+    assert_eq!(world.anon().file(GROUP, "info/queue-pro").expect(200).text(), "---\n");
+    assert_eq!(world.anon().file(GROUP, "info/wick").expect(200).text(), "---\n");
+    assert_eq!(public.upstream.count_of("queue-pro"), 0);
+}
