@@ -1,6 +1,7 @@
 //! Groups of repositories of gems: one URL for what hosted members and upstreams have.
 
 mod attack;
+mod faults;
 mod one_url;
 
 use crate::world::{FIRST, Gem, World};
