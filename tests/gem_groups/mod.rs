@@ -2,6 +2,7 @@
 
 mod attack;
 mod faults;
+mod nested;
 mod one_url;
 
 use crate::world::{FIRST, Gem, World};
