@@ -2,7 +2,7 @@
 
 use super::{FIRST, GROUP, START, set_time};
 use crate::gem_upstream::shelf::Shelf;
-use crate::world::{Gem, World};
+use crate::world::{Gem, Says, World};
 use serde_json::json;
 
 const LATER: &str = "2026-11-02T13:00:00Z";
@@ -95,4 +95,17 @@ fn a_remote_member_without_an_upstream_has_nothing() {
     assert!(get("versions").expect(200).text().contains("\noil 1.0.0 "));
     get("info/oil").expect(200);
     get("info/lamp").expect(404);
+}
+
+#[test]
+fn a_name_of_a_hosted_member_waits_for_no_upstream() {
+    let (one, two) = shelves();
+    let index = one.versions.clone();
+    let world = group(&one, &two);
+    one.upstream.says("/versions", Says::bytes(index).silent());
+    // Of one of them nothing is known, and nothing comes. Nobody else is asked for our gems.
+    for path in ["info/oil", "gems/oil-1.0.0.gem", "api/v1/dependencies.json?gems=oil", "api/v1/versions/oil.json"] {
+        world.anon().file(GROUP, path).expect(200);
+    }
+    assert_eq!(one.upstream.total(), 0);
 }

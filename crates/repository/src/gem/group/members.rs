@@ -97,11 +97,7 @@ impl KnownMembers {
 
     /// The members that have the name, or had it.
     pub(crate) fn holders(&self, name: &str) -> Vec<Holder> {
-        let mut holders: Vec<Holder> = Vec::new();
-        for published in self.published.get(name).into_iter().flatten() {
-            let (place, stands) = (published.place, self.leaves[published.place].stands_since);
-            holders.push(Holder { place, is_hosted: true, stands, began: Some(published.began) });
-        }
+        let mut holders = self.published_by(name);
         for (place, leaf) in self.remotes() {
             if let Some(began) = self.listed(place, |listing| listing.began(name)).flatten() {
                 holders.push(Holder { place, is_hosted: false, stands: leaf.stands_since, began });
@@ -110,12 +106,27 @@ impl KnownMembers {
         holders
     }
 
+    /// The hosted ones among them.
+    fn published_by(&self, name: &str) -> Vec<Holder> {
+        let holder = |published: &Published| {
+            let (place, stands) = (published.place, self.leaves[published.place].stands_since);
+            Holder { place, is_hosted: true, stands, began: Some(published.began) }
+        };
+        self.published.get(name).into_iter().flatten().map(holder).collect()
+    }
+
     /// The first member that claims the name, hosted ones first.
     pub(crate) fn claiming(&self, name: &str) -> Option<usize> {
         let claims = |place: &usize| self.leaves[*place].record.claims.iter().any(|claimed| claimed == name);
         let all = 0..self.leaves.len();
         let claiming = all.filter(claims);
         claiming.min_by_key(|place| (!is_hosted(&self.leaves[*place]), *place))
+    }
+
+    /// The owner of a name, where that does not depend on what upstreams list.
+    pub(crate) fn sure_owner(&self, name: &str) -> Option<usize> {
+        let hosted = || owner::owner(&self.published_by(name));
+        self.claiming(name).or_else(hosted).filter(|_| !self.shares)
     }
 
     /// The places of the members that answer for a name, hosted ones first: its owner, and those that share it.

@@ -25,20 +25,20 @@ pub(crate) enum Recent {
 impl<'a> GroupGems<'a> {
     /// The places of the members that answer for a name: its owner, and before or behind it those that share it. None: no member has it.
     pub(crate) async fn owners(self, name: &str, event: &mut Event) -> Result<Vec<usize>, Error> {
-        let mut unknown = self.look(Recent::Known, event).await;
         let mut members = KnownMembers::of_names(self, [name], event).await?;
-        if members.holders(name).is_empty() && members.claiming(name).is_none() && self.local.repository.as_of.is_none()
-        {
+        // No upstream is waited for that has no say.
+        if let Some(owner) = members.sure_owner(name) {
+            return Ok(vec![owner]);
+        }
+        let mut unknown = self.look(Recent::Known, event).await;
+        if members.holders(name).is_empty() && self.local.repository.as_of.is_none() {
             unknown.extend(self.look(Recent::JustNow, event).await);
             members = KnownMembers::of_names(self, [name], event).await?;
         }
         let owners = members.owners(name);
         // Whose a name is that a member before its owner may have is not known.
-        let is_sure = |place: usize| {
-            is_hosted(&self.leaves()[place])
-                || members.claiming(name) == Some(place)
-                || unknown.iter().all(|(unknown, _)| *unknown > place)
-        };
+        let is_sure =
+            |place: usize| is_hosted(&self.leaves()[place]) || unknown.iter().all(|(unknown, _)| *unknown > place);
         match owners.first() {
             Some(owner) if is_sure(*owner) => Ok(owners),
             _ => unknown.into_iter().next().map_or(Ok(owners), |(_, error)| Err(error)),
