@@ -3,7 +3,9 @@
 mod attack;
 mod faults;
 mod nested;
+mod claims;
 mod one_url;
+mod stand_in;
 
 use crate::world::{FIRST, Gem, World};
 use serde_json::json;

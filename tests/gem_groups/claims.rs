@@ -1,0 +1,138 @@
+//! Whoever publishes a gem does not take its name from an upstream by mistake; who administers the server may.
+
+use super::stand_in::{StandIn, world_with};
+use crate::groups::command;
+use crate::world::{FIRST, Gem, Ruby, World};
+use serde_json::{Value, json};
+
+const GROUP: &str = "everything";
+const REMOTE: &str = "far";
+
+/// A server with a group of the first hosted repository and one that stands for the upstream.
+fn with_group(upstream: &StandIn) -> World {
+    let world = world_with(&[(REMOTE, upstream)]);
+    group(&world, GROUP, &[FIRST, REMOTE]);
+    world
+}
+
+fn group(world: &World, name: &str, members: &[&str]) {
+    world.make(&json!({"name": name, "format": "gem", "members": members}));
+}
+
+fn set(world: &World, name: &str, settings: &Value) -> Value {
+    world.admin().patch_json(&format!("/api/v1/repositories/{name}"), settings).expect(200).json()
+}
+
+/// What `daylight` says to these words.
+fn said(world: &World, arguments: &[&str]) -> (bool, String) {
+    let output = command(world, arguments);
+    let text = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
+    (output.status.success(), text)
+}
+
+#[test]
+fn gem_push_says_whose_the_name_is_and_how_an_administrator_claims_it() {
+    let upstream = StandIn::with(&["rack 3.0.0", "rack 3.0.1"]);
+    let (world, desk) = (with_group(&upstream), Ruby::new());
+    let (person, url) = (world.person("mira", &["write"], &[]), world.url(FIRST));
+    let push = |version: &str| desk.push_file(&url, person.secret(), &desk.build(&Gem::new("rack", version)));
+    let refused = push("2.0.0").bad();
+    assert!(refused.contains("`rack` is a gem of the upstream `far` in the group `everything`"), "{refused}");
+    assert!(refused.contains("`daylight repo set gems-private --claim rack`"), "{refused}");
+    assert!(world.anon().file(FIRST, "versions").expect(200).text().ends_with("---\n"));
+    // The upstream said what it lists, and was asked for nothing else.
+    assert_eq!(upstream.asked(), ["/versions"]);
+
+    let (good, told) = said(&world, &["repo", "set", FIRST, "--claim", "rack"]);
+    assert!(good, "{told}");
+    push("2.0.0").good();
+    let (_, told) = said(&world, &["repo", "set", FIRST, "--claim", "lamp", "--unclaim", "rack"]);
+    assert!(told.contains("changed"), "{told}");
+    let (_, shown) = said(&world, &["repo", "show", FIRST]);
+    assert!(shown.contains("\nclaims: lamp\n"), "{shown}");
+    // It has the name by now.
+    push("2.0.1").good();
+    assert_eq!(upstream.asked(), ["/versions"]);
+}
+
+#[test]
+fn claims_are_names_of_gems_and_each_change_says_what_is_wrong_with_it() {
+    let world = World::start();
+    for (arguments, words) in [
+        (&["--claim", "rack:1.0"][..], "no gem can have the name `rack:1.0`"),
+        (&["--unclaim", "rack"], "`gems-private` does not claim `rack`"),
+    ] {
+        let (good, told) = said(&world, &[&["repo", "set", FIRST], arguments].concat());
+        assert!(!good && told.contains(words) && told.contains("hint: "), "{told}");
+    }
+    let (good, told) = said(&world, &["repo", "add", "more", "--claim", "oil", "--claim", "lamp"]);
+    assert!(good, "{told}");
+    assert_eq!(set(&world, "more", &json!({"claim": ["rack"]}))["claims"], json!(["lamp", "oil", "rack"]));
+    assert_eq!(set(&world, "more", &json!({"claims": []})).get("claims"), None);
+    let tree = json!({"name": "trees", "format": "raw", "claims": ["lamp"]});
+    let refused = world.admin().post_json("/api/v1/repositories", &tree).expect(400);
+    assert!(refused.text().contains("repositories of gems"), "{}", refused.text());
+}
+
+#[test]
+fn a_name_is_free_where_no_group_has_it_from_an_upstream() {
+    let upstream = StandIn::with(&["rack 3.0.0", "acme-oil 1.0", "glass 1.0", "glass -1.0"]);
+    let world = with_group(&upstream);
+    world.repository("apart", false);
+    world.repository("second", false);
+    let push = |repository: &str, name: &str, status| {
+        world.admin().push(repository, &Gem::new(name, "1.0.0")).expect(status).text().to_owned()
+    };
+    push(FIRST, "lamp", 200);
+    // It is in no group.
+    push("apart", "rack", 200);
+    push(FIRST, "rack", 409);
+    // All versions of it were yanked, and clients may have it all the same.
+    push(FIRST, "glass", 409);
+    // The group shares the name, or has no name that begins so from upstreams.
+    set(&world, GROUP, &json!({"policy": {"shared": ["glass"], "private_prefixes": ["acme-"]}}));
+    push(FIRST, "glass", 200);
+    push(FIRST, "acme-oil", 200);
+    // Another hosted member has the name, or claims it.
+    set(&world, GROUP, &json!({"members": ["second", "apart", FIRST, REMOTE]}));
+    push("second", "rack", 200);
+    group(&world, "inner", &["second", REMOTE]);
+    set(&world, "second", &json!({"claims": ["acme-oil"]}));
+    world.repository("third", false);
+    group(&world, "outer", &["third", "inner"]);
+    push("third", "acme-oil", 200);
+    // A group in a group has it.
+    let refused = push("third", "glass", 409);
+    assert!(refused.contains("`glass` is a gem of the upstream `far` in the group `outer`"), "{refused}");
+}
+
+#[test]
+fn an_upstream_that_fails_refuses_nobody_and_what_it_said_before_a_restart_counts() {
+    let upstream = StandIn::with(&["rack 3.0.0"]);
+    upstream.fails();
+    let mut world = with_group(&upstream);
+    world.admin().push(FIRST, &Gem::new("oil", "1.0.0")).expect(200);
+    world.admin().push(FIRST, &Gem::new("rack", "1.0.0")).expect(200);
+    let upstream = StandIn::with(&["lamp 3.0.0"]);
+    let remote = json!({"name": "near", "format": "gem", "remote": {"urls": [upstream.url()]}});
+    world.make(&remote);
+    set(&world, GROUP, &json!({"members": [FIRST, "near", REMOTE]}));
+    world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(409);
+    upstream.fails();
+    world.restart();
+    world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(409);
+    world.admin().push(FIRST, &Gem::new("glass", "1.0.0")).expect(200);
+}
+
+#[test]
+fn who_may_not_know_of_a_private_group_is_not_told_its_name() {
+    let upstream = StandIn::with(&["rack 3.0.0"]);
+    let world = with_group(&upstream);
+    set(&world, GROUP, &json!({"private": true}));
+    let person = world.person("mira", &["write"], &[FIRST]);
+    let refused = person.push(FIRST, &Gem::new("rack", "1.0.0")).expect(409);
+    assert!(!refused.text().contains(GROUP) && !refused.text().contains("far"), "{}", refused.text());
+    assert!(refused.text().contains("`rack` is a gem of an upstream in a group"), "{}", refused.text());
+    let event = world.event(refused.header("Daylight-Event").unwrap());
+    assert_eq!(event["detail"], "`far` has the name in the group `everything`");
+}

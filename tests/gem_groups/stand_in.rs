@@ -1,0 +1,59 @@
+//! An upstream of gems on loopback that lists what it is told and has nothing else: for tests that look at names alone.
+
+use crate::world::{Parts, Says, Upstream, World};
+use format::gem::info::md5_hex;
+use serde_json::json;
+use std::fmt::Write as _;
+use std::sync::Mutex;
+
+/// It has `/versions`.
+pub(super) struct StandIn {
+    upstream: Upstream,
+    versions: Mutex<String>,
+}
+
+impl StandIn {
+    /// One that lists these versions, each `NAME VERSION`.
+    pub(super) fn with(versions: &[&str]) -> Self {
+        let begin = "created_at: 2026-10-01T00:00:00Z\n---\n".to_owned();
+        let stand_in = Self { upstream: Upstream::start(), versions: Mutex::new(begin) };
+        stand_in.lists(versions);
+        stand_in
+    }
+
+    /// It lists these, too.
+    pub(super) fn lists(&self, more: &[&str]) {
+        let mut versions = self.versions.lock().unwrap();
+        for version in more {
+            writeln!(versions, "{version} {}", md5_hex(version.as_bytes())).unwrap();
+        }
+        let etag = format!("\"{}\"", md5_hex(versions.as_bytes()));
+        self.upstream.says("/versions", Says::bytes(versions.as_str()).header("ETag", &etag).parts(Parts::Right));
+    }
+
+    /// It fails from now on.
+    pub(super) fn fails(&self) {
+        self.upstream.says("/versions", Says::status(500));
+    }
+
+    pub(super) fn url(&self) -> String {
+        self.upstream.url()
+    }
+
+    /// The paths that it was asked for, each once.
+    pub(super) fn asked(&self) -> Vec<String> {
+        let mut paths: Vec<String> = self.upstream.asked().into_iter().map(|asked| asked.path).collect();
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+}
+
+/// A server with a remote repository for each of these upstreams.
+pub(super) fn world_with(remotes: &[(&str, &StandIn)]) -> World {
+    let world = World::start();
+    for (name, upstream) in remotes {
+        world.make(&json!({"name": name, "format": "gem", "remote": {"urls": [upstream.url()]}}));
+    }
+    world
+}
