@@ -52,6 +52,8 @@ pub use crate::format::Format;
 pub use crate::found::Found;
 pub use crate::gem::account::{Account, AccountVerb, scope_of_key};
 pub use crate::gem::found::ArrivingIndex;
+pub use crate::gem::group::collisions::{Collision, Collisions, WhyOwner};
+pub use crate::gem::group::owner_changes::{OwnerChange as NameOwnerChange, OwnerChanges};
 pub use crate::gem::indexes::specs::Packed;
 pub use crate::gem::ownership::Ownership;
 pub use crate::gem::program::{Describe, OwnerChange, Role, What};

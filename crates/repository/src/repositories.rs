@@ -70,7 +70,7 @@ pub struct MemoryLimits {
 #[derive(Debug)]
 pub struct Repositories {
     pub(crate) store: Arc<Store>,
-    context: Context,
+    pub(crate) context: Context,
     push_cache: PushCache,
     pub(crate) clock: Clock,
     known: Arc<ArcSwap<RepositoryTable>>,

@@ -1,6 +1,7 @@
 //! The admin API: JSON in, JSON out, one file for each resource. The command line uses it.
 
 mod cleanup;
+mod collisions;
 mod contents;
 mod events;
 mod exceptions;
@@ -66,6 +67,7 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         Verb::EndException => exceptions::end(app, name, path, by, event).await,
         Verb::CompactRepository => repositories::compact(app, name, by, event).await,
         Verb::CheckIndex => repositories::check_index(app, name, query, event).await,
+        Verb::Collisions => collisions::list(app, name, query, event).await,
         Verb::AcceptIndex => repositories::accept_index(app, name, event).await,
         Verb::RemoveRepository => removal::remove(app, name, query, by, event).await,
         Verb::RestoreRepository => removal::restore(app, name, body(request, event).await?, by, event).await,

@@ -29,6 +29,15 @@ pub(super) fn limit(query: &str) -> Result<usize, Error> {
     }
 }
 
+/// Reads a choice of the rows; by default it is not made.
+pub(super) fn flag(query: &str, name: &str) -> Result<bool, Error> {
+    match Form(query).value(name).as_deref() {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(_) => Err(Error::Input(format!("`{name}` is `true` or `false`"))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

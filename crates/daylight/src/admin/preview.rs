@@ -2,6 +2,7 @@
 //! and asks no upstream.
 
 use super::cleanup::pruned_json;
+use super::collisions::changes_json;
 use super::explain::{content, explain};
 use crate::access::Caller;
 use crate::app::App;
@@ -73,6 +74,9 @@ pub(super) async fn show(
         && let Some(cached) = app.repositories.former(now, then, event).await?
     {
         value["cached"] = cached_json(cached, former_files);
+    }
+    if let Some(changes) = app.repositories.owner_changes(&before, &after, id, event).await? {
+        value["owners"] = changes_json(changes);
     }
     if let (Some(now), Some(then)) = (before.by_name.get(name), after.by_name.get(name))
         && now.record.retention != then.record.retention

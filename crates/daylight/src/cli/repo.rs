@@ -1,6 +1,7 @@
 //! `daylight repo`: the repositories of a running server.
 
 mod cached_files;
+mod collisions;
 mod contents;
 mod display;
 mod index;
@@ -198,7 +199,11 @@ impl Repo {
                 if api.print_json(&answer, context)? {
                     return Ok(());
                 }
+                let is_of_gems = answer["kind"] == "group" && answer["format"] == "gem";
                 decode::<Repository>(answer)?.show(context)?;
+                if is_of_gems {
+                    collisions::show(&api, &name, context)?;
+                }
             }
             RepoVerb::Set { name, protocol, owners, unclaim, read, preview, keep_cached, yes, settings } => {
                 let mut body = settings.body();

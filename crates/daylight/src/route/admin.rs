@@ -42,6 +42,7 @@ calls! {
     CompactRepository  "compactRepository"  POST   "repositories/{name}/compact"       ""              => OK "Repository"   "Begin the list of versions of a repository of gems anew";
     AcceptIndex        "acceptIndex"       POST   "repositories/{name}/accept-index"  ""              => OK "Repository"   "Believe at once an index of the upstream that is held back because it lacks many names; of remote repositories of gems";
     CheckIndex         "checkIndex"        GET    "repositories/{name}/index-check"   ""              => OK "IndexCheck"   "Compare what is kept of the upstream of a remote repository of gems with its index, without asking it";
+    Collisions         "listCollisions"     GET    "repositories/{name}/collisions"    ""              => OK "Collisions"   "List the names that several members of a group of gems have: whose each is and why, and which wait for somebody who decides; no upstream is asked";
     Contents           "listContents"       GET    "repositories/{name}/contents"          ""              => OK "Contents"     "List the files of a repository of Maven or raw files; of a remote one, those that are kept";
     ContentsBelow      "listContentsBelow"  GET    "repositories/{name}/contents/{path}"   ""              => OK "Contents"     "List the file at a path, or those below it";
     RemoveContents     "removeContents"     DELETE "repositories/{name}/contents/{path}"   ""              => OK "Removed"      "Delete the file at a path, or all below it; within `store.undo` that can be undone. A remote repository fetches them again when somebody asks for them";
@@ -84,6 +85,7 @@ impl AdminVerb {
     pub(crate) fn query(self) -> &'static [&'static str] {
         match self {
             AdminVerb::Contents | AdminVerb::ContentsBelow => &["after", "limit", "removed"],
+            AdminVerb::Collisions => &["after", "limit", "waiting"],
             AdminVerb::Missing | AdminVerb::CheckIndex => &["after", "limit"],
             AdminVerb::Journal => &["repository", "by", "kind", "since", "until", "after", "before", "limit"],
             AdminVerb::RemoveRepository => &["confirm"],

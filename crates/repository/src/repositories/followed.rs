@@ -58,6 +58,11 @@ impl Repository {
         })
     }
 
+    /// Whether it is a group of repositories of gems.
+    pub(crate) fn is_group_of_gems(&self) -> bool {
+        self.format == Format::Gem && self.record.kind == RepositoryKind::Group
+    }
+
     /// Whether it follows the index of an upstream.
     pub(crate) fn follows(&self) -> bool {
         self.format == Format::Gem && self.record.kind == RepositoryKind::Remote

@@ -1,6 +1,7 @@
 //! `repo set --preview`: which recent requests would get another answer with changed settings.
 
 use super::cached_files::CachedFiles;
+use super::collisions::OwnerChanges;
 use super::pruned::Pruned;
 use crate::cli::api::{Api, REPOSITORIES, decode};
 use crate::cli::context::Context;
@@ -17,6 +18,7 @@ struct SettingsPreview {
     changes: Vec<Change>,
     cached: Option<CachedFiles>,
     pruned: Option<Pruned>,
+    owners: Option<OwnerChanges>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -38,7 +40,7 @@ pub(super) fn show(api: &Api, name: &str, settings: &Value, context: &mut Contex
     if api.print_json(&answer, context)? {
         return Ok(());
     }
-    let SettingsPreview { since, paths, left_out, changes, cached, pruned } = decode(answer)?;
+    let SettingsPreview { since, paths, left_out, changes, cached, pruned, owners } = decode(answer)?;
     let count = changes.len();
     if count > 0 {
         let rows =
@@ -47,6 +49,9 @@ pub(super) fn show(api: &Api, name: &str, settings: &Value, context: &mut Contex
     }
     if let Some(cached) = cached {
         writeln!(context.err, "{}", cached.preview())?;
+    }
+    if let Some(owners) = owners {
+        owners.preview(context)?;
     }
     if let Some(pruned) = pruned {
         pruned.preview(context)?;

@@ -13,20 +13,23 @@ use crate::policy::package_version::{PackageVersion, Since};
 use crate::repository::Repository;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
-use store::{Entry, Lane};
+use store::{Entry, Lane, Store};
 use telemetry::{Event, Millis};
 
 /// Gems that are read in one turn of a reader.
 const PAGE: usize = 1_000;
 
+/// What is known of a name from its rows in a hosted member: its place, the member, the rows and the time.
+type ReadRows = fn(usize, &Repository, &[Entry], Millis) -> Result<Option<Published>, Error>;
+
 /// What is known of the members: of the hosted ones about some names, or all, and the indexes of the upstreams of the others.
 #[derive(Debug)]
 pub(crate) struct KnownMembers {
-    leaves: Arc<[Arc<Repository>]>,
+    pub(super) leaves: Arc<[Arc<Repository>]>,
     /// What each hosted member has of a name, or had.
-    published: BTreeMap<String, Vec<Published>>,
+    pub(super) published: BTreeMap<String, Vec<Published>>,
     /// What upstreams list, by the place of the member. Where one is missing it is read as it is now.
-    listings: HashMap<usize, Listing>,
+    pub(super) listings: HashMap<usize, Listing>,
     /// Whether any member shares names.
     shares: bool,
     now: Millis,
@@ -34,7 +37,7 @@ pub(crate) struct KnownMembers {
 
 /// A name that a hosted member has, or had.
 #[derive(Debug)]
-struct Published {
+pub(super) struct Published {
     place: usize,
     began: Millis,
     says: ToSay,
@@ -47,12 +50,22 @@ impl KnownMembers {
         names: impl IntoIterator<Item = &'n str>,
         event: &mut Event,
     ) -> Result<Self, Error> {
-        let mut members = Self::new(group);
+        Self::of_these(group.leaves(), group.local.store, group.now(), names, event).await
+    }
+
+    /// The same of members that nobody asks a question.
+    pub(crate) async fn of_these<'n>(
+        leaves: &[Arc<Repository>],
+        store: &Store,
+        now: Millis,
+        names: impl IntoIterator<Item = &'n str>,
+        event: &mut Event,
+    ) -> Result<Self, Error> {
+        let mut members = Self::new(leaves, now);
         for name in names {
-            for (place, leaf) in group.leaves().iter().enumerate().filter(|(_, leaf)| is_hosted(leaf)) {
-                let rows = group.local.store.unit(leaf.id, name, Lane::Index, event).await?.entries;
-                let published = Published::of(place, leaf, &rows, members.now)?;
-                if let Some(published) = published {
+            for (place, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| is_hosted(leaf)) {
+                let rows = store.unit(leaf.id, name, Lane::Index, event).await?.entries;
+                if let Some(published) = Published::of(place, leaf, &rows, members.now)? {
                     members.published.entry(name.to_owned()).or_default().push(published);
                 }
             }
@@ -62,37 +75,60 @@ impl KnownMembers {
 
     /// What is known of all names, as it is now: indexes that change meanwhile are read as they were.
     pub(crate) async fn of_all(group: GroupGems<'_>, event: &mut Event) -> Result<Self, Error> {
-        let mut members = Self::new(group);
-        for (place, leaf) in group.leaves().iter().enumerate() {
-            if !is_hosted(leaf) {
-                let listing = leaf.shared.followed.read(leaf.origin, |known| known.listing.clone());
-                members.listings.extend(listing.map(|listing| (place, listing)));
-                continue;
-            }
-            let mut after = Some(String::new());
+        let mut members = Self::of_upstreams(group.leaves(), group.now());
+        members.read_hosted(group.local.store, Published::of, event).await?;
+        Ok(members)
+    }
+
+    /// Who has which names, of all names, and nothing of what is said of them.
+    pub(crate) async fn holding(
+        leaves: &[Arc<Repository>],
+        store: &Store,
+        now: Millis,
+        event: &mut Event,
+    ) -> Result<Self, Error> {
+        let mut members = Self::of_upstreams(leaves, now);
+        members.read_hosted(store, Published::silent, event).await?;
+        Ok(members)
+    }
+
+    /// What is known of the upstreams alone.
+    pub(crate) fn of_upstreams(leaves: &[Arc<Repository>], now: Millis) -> Self {
+        let mut members = Self::new(leaves, now);
+        for (place, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| !is_hosted(leaf)) {
+            let listing = leaf.shared.followed.read(leaf.origin, |known| known.listing.clone());
+            members.listings.extend(listing.map(|listing| (place, listing)));
+        }
+        members
+    }
+
+    /// Adds what `of` makes of the rows of each name that hosted members have, or had.
+    async fn read_hosted(&mut self, store: &Store, of: ReadRows, event: &mut Event) -> Result<(), Error> {
+        for place in 0..self.leaves.len() {
+            let (leaf, now) = (self.leaves[place].clone(), self.now);
+            let mut after = Some(String::new()).filter(|_| is_hosted(&leaf));
             while let Some(from) = after {
-                let (seen, now) = (members.leaves[place].clone(), members.now);
+                let seen = leaf.clone();
                 let read = move |name: &str, rows: Vec<Entry>| {
-                    Published::of(place, &seen, &rows, now).map(|one| one.map(|one| (name.to_owned(), one)))
+                    of(place, &seen, &rows, now).map(|one| one.map(|one| (name.to_owned(), one)))
                 };
-                let (some, last) = members.leaves[place].units(group.local.store, &from, PAGE, read, event).await?;
+                let (some, last) = leaf.units(store, &from, PAGE, read, event).await?;
                 for one in some {
                     if let Some((name, published)) = one? {
-                        members.published.entry(name).or_default().push(published);
+                        self.published.entry(name).or_default().push(published);
                     }
                 }
                 after = last;
             }
         }
-        Ok(members)
+        Ok(())
     }
 
-    fn new(group: GroupGems<'_>) -> Self {
+    pub(super) fn new(leaves: &[Arc<Repository>], now: Millis) -> Self {
         // Whose a name is does not depend on the moment that is looked at.
-        let leaves: Arc<[_]> =
-            group.leaves().iter().map(|leaf| Arc::new(leaf.seen(leaf.rules.clone(), None))).collect();
+        let leaves: Arc<[_]> = leaves.iter().map(|leaf| Arc::new(leaf.seen(leaf.rules.clone(), None))).collect();
         let shares = leaves.iter().any(|leaf| leaf.rules.share_any());
-        Self { leaves, published: BTreeMap::new(), listings: HashMap::new(), shares, now: group.now() }
+        Self { leaves, published: BTreeMap::new(), listings: HashMap::new(), shares, now }
     }
 
     /// The members that have the name, or had it.
@@ -195,7 +231,7 @@ impl KnownMembers {
         self.listed(place, say).flatten()
     }
 
-    fn remotes(&self) -> impl Iterator<Item = (usize, &Arc<Repository>)> {
+    pub(super) fn remotes(&self) -> impl Iterator<Item = (usize, &Arc<Repository>)> {
         self.leaves.iter().enumerate().filter(|(_, leaf)| !is_hosted(leaf))
     }
 
@@ -221,5 +257,11 @@ impl Published {
     fn of(place: usize, leaf: &Repository, rows: &[Entry], now: Millis) -> Result<Option<Self>, Error> {
         let Some(began) = rows.iter().map(|row| row.published).min() else { return Ok(None) };
         Ok(Some(Self { place, began, says: hosted_says(rows, leaf, leaf.view(now))? }))
+    }
+
+    /// The same without what it says.
+    fn silent(place: usize, _: &Repository, rows: &[Entry], _: Millis) -> Result<Option<Self>, Error> {
+        let began = rows.iter().map(|row| row.published).min();
+        Ok(began.map(|began| Self { place, began, says: ToSay::nothing(None) }))
     }
 }

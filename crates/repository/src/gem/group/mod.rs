@@ -3,15 +3,18 @@
 //! In reading order: [`owner`] says whose a name is, pure; [`members`] has what is known of the members, and [`owners`] asks them for it.
 //! [`answer`] has a question about one name answered by its owner: [`info`], [`file`], [`program`], [`dependencies`]. [`versions`] keeps
 //! `/versions` as one log that only grows, made of what owners [say](says); [`lists`] makes `/names` and the older index of it, and [`past`]
-//! tells all that as of a moment.
+//! tells all that as of a moment. [`collisions`] tells operators which names several members have, and [`owner_changes`] which would
+//! change their owner.
 
 pub(crate) mod answer;
+pub(crate) mod collisions;
 pub(crate) mod dependencies;
 pub(crate) mod file;
 pub(crate) mod info;
 pub(crate) mod lists;
 pub(crate) mod members;
 pub(crate) mod owner;
+pub(crate) mod owner_changes;
 pub(crate) mod owners;
 pub(crate) mod past;
 pub(crate) mod program;

@@ -1,0 +1,95 @@
+//! The names that several members of a group of gems have, as `repo show` and `repo set --preview` tell of them.
+
+use super::{REPOSITORIES, decode};
+use crate::cli::api::Api;
+use crate::cli::context::Context;
+use crate::cli::failure::plain;
+use crate::cli::table;
+use format::percent::segment;
+use serde::Deserialize;
+
+/// Most names that are shown of those that wait, and of the others.
+const SHOWN: usize = 10;
+
+/// An answer of the API, or the part of one that was asked for.
+#[derive(Debug, Deserialize)]
+struct Collisions {
+    names: u64,
+    waiting: u64,
+    unknown: Vec<String>,
+    collisions: Vec<Collision>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Collision {
+    name: String,
+    owner: String,
+    because: String,
+    members: Vec<String>,
+    waiting: Vec<String>,
+}
+
+/// The names that would have another owner.
+#[derive(Debug, Deserialize)]
+pub(super) struct OwnerChanges {
+    count: u64,
+    names: Vec<OwnerChange>,
+}
+
+#[derive(Debug, Deserialize)]
+struct OwnerChange {
+    group: String,
+    name: String,
+    before: String,
+    after: Option<String>,
+}
+
+/// Shows those of a group: how many there are, the first, and what can be done about those that wait.
+pub(super) fn show(api: &Api, group: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    let path = format!("{REPOSITORIES}/{}/collisions?limit={SHOWN}", segment(group));
+    let Collisions { names, waiting, unknown, collisions } = decode(api.get(&path)?)?;
+    if !unknown.is_empty() {
+        let unknown = unknown.join(", ");
+        writeln!(context.out, "index not known yet: {}", plain(&unknown))?;
+    }
+    writeln!(context.out, "names of several members: {names}")?;
+    if names == 0 {
+        return Ok(());
+    }
+    let rows = collisions.into_iter().map(|one| [one.name, one.owner, one.because, one.members.join(", ")]);
+    table::write(context.out, ["NAME", "OWNER", "BECAUSE", "MEMBERS"], rows.collect())?;
+    if waiting == 0 {
+        return Ok(());
+    }
+    writeln!(context.out, "names that wait for your decision: {waiting}")?;
+    let Collisions { collisions, .. } = decode(api.get(&format!("{path}&waiting=true"))?)?;
+    for Collision { name, owner, waiting, .. } in collisions {
+        let (name, owner) = (plain(&name), plain(&owner));
+        for member in &waiting {
+            let member = plain(member);
+            writeln!(
+                context.out,
+                "`{name}` is that of `{owner}`, and `{member}` lists it since: `daylight repo set {member} --claim {name}` gives it to \
+                 `{member}`, `daylight repo set {owner} --claim {name}` leaves it where it is"
+            )?;
+        }
+    }
+    Ok(())
+}
+
+impl OwnerChanges {
+    /// Shows what a change of settings would do.
+    pub(super) fn preview(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let Self { count, names } = self;
+        if count == 0 {
+            return Ok(());
+        }
+        let listed = names.len();
+        let rows = names
+            .into_iter()
+            .map(|one| [one.name, one.group, one.before, one.after.unwrap_or_else(|| "nobody".to_owned())]);
+        table::write(context.out, ["NAME", "GROUP", "OWNER", "THEN"], rows.collect())?;
+        let first = if count > listed as u64 { format!("; the first {listed} are listed") } else { String::new() };
+        Ok(writeln!(context.err, "{count} names of gems would have another owner{first}")?)
+    }
+}

@@ -1,0 +1,178 @@
+//! The names that several members of a group have: whose each is and why, and which members would take one if the order alone decided.
+
+use crate::bad_setting::BadSetting;
+use crate::error::Error;
+use crate::gem::group::GroupGems;
+use crate::gem::group::members::KnownMembers;
+use crate::group::is_hosted;
+use crate::repositories::Repositories;
+use std::collections::BTreeSet;
+use std::ops::Bound::{Excluded, Unbounded};
+use store::Lane;
+use telemetry::{Event, Op};
+
+/// Why a name is its owner's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhyOwner {
+    /// It claims the name.
+    Claimed,
+    /// It is hosted, and has or had the name.
+    Hosted,
+    /// It is the first in the order of the members.
+    Order,
+    /// It had the name before a member that stands before it.
+    FirstSeen,
+    /// It is the first of those that share the name.
+    Shared,
+}
+
+/// A name that several members have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Collision {
+    /// The name.
+    pub name: String,
+    /// The member whose it is.
+    pub owner: String,
+    /// Why.
+    pub because: WhyOwner,
+    /// The members that have it or had it, in their order.
+    pub members: Vec<String>,
+    /// Those of them that began to have it and stand before the owner: it waits for an administrator who gives it to one of them.
+    pub waiting: Vec<String>,
+}
+
+/// A part of the names that several members have, with the figures of all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Collisions {
+    /// How many names there are.
+    pub names: usize,
+    /// How many of them wait.
+    pub waiting: usize,
+    /// The remote members of whose index nothing is known yet.
+    pub unknown: Vec<String>,
+    /// The next ones, by name.
+    pub rows: Vec<Collision>,
+    /// The last name, unless there are no more.
+    pub next: Option<String>,
+}
+
+impl WhyOwner {
+    /// Its name in the API.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Claimed => "claimed",
+            Self::Hosted => "hosted",
+            Self::Order => "order",
+            Self::FirstSeen => "first_seen",
+            Self::Shared => "shared",
+        }
+    }
+}
+
+impl Repositories {
+    /// The names that several members of a group of gems have: those after `after`, `limit` at most; or only those of them that wait. No
+    /// upstream is asked.
+    pub async fn collisions(
+        &self,
+        group: &str,
+        after: &str,
+        limit: usize,
+        only_waiting: bool,
+        event: &mut Event,
+    ) -> Result<Collisions, Error> {
+        let (group, settings) = self.find(group, event).await?;
+        if !group.is_group_of_gems() {
+            let text = format!("`{}` is no group of gems, so each name in it is its own", group.record.name);
+            return Err(BadSetting::new(text, "this is for groups of format gem").into());
+        }
+        for leaf in group.leaves.iter().filter(|leaf| leaf.follows()) {
+            if let Some(follower) = self.follower(leaf, &settings) {
+                follower.load(event).await?;
+            }
+        }
+        let members = KnownMembers::holding(&group.leaves, &self.store, self.clock.now(), event).await?;
+        let after = after.to_owned();
+        let list = move |(): &mut ()| members.collisions(&after, limit, only_waiting);
+        Ok(self.context.workers.run(Lane::Index, Op::IndexRender, event, list).await?)
+    }
+}
+
+impl KnownMembers {
+    fn collisions(&self, after: &str, limit: usize, only_waiting: bool) -> Collisions {
+        let names = self.contested();
+        let mut all = Collisions { unknown: self.unknown(), ..Collisions::default() };
+        for collision in names.iter().filter_map(|name| self.collision(name)) {
+            all.names += 1;
+            all.waiting += usize::from(!collision.waiting.is_empty());
+        }
+        let beyond = names.range::<str, _>((Excluded(after), Unbounded)).filter_map(|name| self.collision(name));
+        let mut beyond = beyond.filter(|collision| !only_waiting || !collision.waiting.is_empty());
+        all.rows = beyond.by_ref().take(limit).collect();
+        all.next = beyond.next().and_then(|_| all.rows.last().map(|last| last.name.clone()));
+        all
+    }
+
+    /// The names that more than one member may have, or claim.
+    pub(super) fn contested(&self) -> BTreeSet<String> {
+        let mut names: BTreeSet<String> = self.published.keys().cloned().collect();
+        names.extend(self.leaves.iter().flat_map(|leaf| leaf.record.claims.iter().cloned()));
+        // The names of all others are looked up in the longest.
+        let longest = self.listings.iter().max_by_key(|(place, listing)| (listing.log().names(), **place));
+        for (place, listing) in
+            self.listings.iter().filter(|(place, _)| longest.is_none_or(|(longest, _)| longest != *place))
+        {
+            let others: Vec<_> =
+                self.listings.iter().filter(|(other, _)| *other != place).map(|(_, other)| other).collect();
+            listing.read_each(usize::MAX, |offer| {
+                if others.iter().any(|other| other.log().lists(offer.name)) {
+                    names.insert(offer.name.to_owned());
+                }
+            });
+        }
+        names
+    }
+
+    /// What is to be told of a name that several members have. `None`: they do not.
+    pub(super) fn collision(&self, name: &str) -> Option<Collision> {
+        let holders = self.holders(name);
+        let (owners, claiming) = (self.owners(name), self.claiming(name));
+        let owner = *owners.first()?;
+        if holders.iter().all(|holder| holder.place == owner) {
+            return None;
+        }
+        let waiting = self.waiting(name);
+        let of = |place: usize| self.leaves[place].record.name.clone();
+        let mut places: Vec<usize> = holders.iter().map(|holder| holder.place).collect();
+        places.sort_unstable();
+        let because = match () {
+            () if owners.len() > 1 => WhyOwner::Shared,
+            () if claiming.is_some() => WhyOwner::Claimed,
+            () if !waiting.is_empty() => WhyOwner::FirstSeen,
+            () if is_hosted(&self.leaves[owner]) => WhyOwner::Hosted,
+            () => WhyOwner::Order,
+        };
+        Some(Collision {
+            name: name.to_owned(),
+            owner: of(owner),
+            because,
+            members: places.into_iter().map(of).collect(),
+            waiting: waiting.into_iter().map(of).collect(),
+        })
+    }
+
+    /// The places of the members that would own the name if the order alone decided. Nothing waits where it is claimed or shared.
+    pub(super) fn waiting(&self, name: &str) -> Vec<usize> {
+        let owners = self.owners(name);
+        let ([owner], None) = (&owners[..], self.claiming(name)) else { return Vec::new() };
+        let hosted = is_hosted(&self.leaves[*owner]);
+        let before =
+            self.holders(name).into_iter().filter(|holder| holder.is_hosted == hosted && holder.place < *owner);
+        before.map(|holder| holder.place).collect()
+    }
+
+    fn unknown(&self) -> Vec<String> {
+        let is_unknown = |(place, _): &(usize, _)| !self.listings.contains_key(place);
+        let unknown = self.remotes().filter(is_unknown).filter(|(_, leaf)| !GroupGems::is_unset(leaf));
+        unknown.map(|(_, leaf)| leaf.record.name.clone()).collect()
+    }
+}

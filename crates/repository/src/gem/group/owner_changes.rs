@@ -1,0 +1,118 @@
+//! Which names would have another owner with changed settings.
+
+use crate::error::Error;
+use crate::format::Format;
+use crate::gem::group::members::KnownMembers;
+use crate::repositories::Repositories;
+use crate::repository::{Repository, RepositoryTable};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use store::{Lane, RepositoryId};
+use telemetry::{Event, Op};
+
+/// Most names that are listed; all are counted.
+const LISTED_MAX: usize = 20;
+
+/// The names that would have another owner.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OwnerChanges {
+    /// How many there are, in all groups.
+    pub count: usize,
+    /// The first of them.
+    pub names: Vec<OwnerChange>,
+}
+
+/// A name that would have another owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnerChange {
+    /// The group.
+    pub group: String,
+    /// The name.
+    pub name: String,
+    /// Whose it is.
+    pub before: String,
+    /// Whose it would be; `None`: the group would not have it.
+    pub after: Option<String>,
+}
+
+impl Repositories {
+    /// The names in groups of gems that would have another owner with the settings in `after`, where those of one repository are changed.
+    /// No upstream is asked. `None`: it is in no group of gems, or it would stand for another upstream, whose names nobody knows.
+    pub async fn owner_changes(
+        &self,
+        before: &RepositoryTable,
+        after: &RepositoryTable,
+        changed: RepositoryId,
+        event: &mut Event,
+    ) -> Result<Option<OwnerChanges>, Error> {
+        let mut groups: Vec<(&Arc<Repository>, &Arc<Repository>)> = before
+            .by_name
+            .iter()
+            .filter_map(|(name, group)| Some((group, after.by_name.get(name)?)))
+            .filter(|(group, then)| {
+                let holds = |one: &Repository| one.id == changed || one.leaves.iter().any(|leaf| leaf.id == changed);
+                group.format == Format::Gem && !group.leaves.is_empty() && (holds(group) || holds(then))
+            })
+            .collect();
+        let origin =
+            |table: &RepositoryTable| table.by_name.values().find(|one| one.id == changed).map(|one| one.origin);
+        if groups.is_empty() || origin(before) != origin(after) {
+            return Ok(None);
+        }
+        groups.sort_by(|(one, _), (other, _)| one.record.name.cmp(&other.record.name));
+        let mut changes = OwnerChanges::default();
+        for (group, then) in groups {
+            let now = self.clock.now();
+            for leaf in group.leaves.iter().chain(then.leaves.iter()).filter(|leaf| leaf.follows()) {
+                if let Some(follower) = self.follower(leaf, &before.stamp) {
+                    follower.load(event).await?;
+                }
+            }
+            let is = KnownMembers::holding(&group.leaves, &self.store, now, event).await?;
+            let would_be = KnownMembers::holding(&then.leaves, &self.store, now, event).await?;
+            let (name, room) = (group.record.name.clone(), LISTED_MAX.saturating_sub(changes.names.len()));
+            let compare = move |(): &mut ()| is.owner_changes(&would_be, &name, room);
+            let more = self.context.workers.run(Lane::Index, Op::IndexRender, event, compare).await?;
+            changes.count += more.count;
+            changes.names.extend(more.names);
+        }
+        Ok(Some(changes))
+    }
+}
+
+impl KnownMembers {
+    fn owner_changes(&self, then: &Self, group: &str, room: usize) -> OwnerChanges {
+        let mut names: BTreeSet<String> = self.contested();
+        names.extend(then.contested());
+        // All that the members have who would go.
+        for (place, leaf) in self.leaves.iter().enumerate() {
+            if then.leaves.iter().all(|other| other.id != leaf.id)
+                && let Some(listing) = self.listings.get(&place)
+            {
+                listing.read_each(usize::MAX, |offer| names.extend([offer.name.to_owned()]));
+            }
+        }
+        let mut changes = OwnerChanges::default();
+        for name in names {
+            let Some(before) = self.owner_of(&name) else { continue };
+            let after = then.owner_of(&name);
+            if after.is_some_and(|after| after.id == before.id) {
+                continue;
+            }
+            changes.count += 1;
+            if changes.names.len() < room {
+                let (before, after) = (before.record.name.clone(), after.map(|after| after.record.name.clone()));
+                changes.names.push(OwnerChange { group: group.to_owned(), name, before, after });
+            }
+        }
+        changes
+    }
+
+    fn owner_of(&self, name: &str) -> Option<&Repository> {
+        // Who claims a name that nobody has owns nothing.
+        if self.holders(name).is_empty() {
+            return None;
+        }
+        self.owners(name).first().map(|place| &*self.leaves[*place])
+    }
+}
