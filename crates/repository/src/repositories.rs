@@ -27,6 +27,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::found::Found;
 use crate::gem::dependencies::Pieces;
+use crate::gem::group::waiting_metrics;
 use crate::gem::hosted::Hosted;
 use crate::gem::push_cache::PushCache;
 use crate::gem::upstream::dates_file;
@@ -116,6 +117,7 @@ impl Repositories {
         let known = Arc::new(ArcSwap::from_pointee(list::read(&store, None, &room, event).await?));
         holding::show_in_metrics(&recorder, &store, &known);
         followed::show_in_metrics(&recorder, &known);
+        waiting_metrics::show_in_metrics(&recorder, &known);
         let (clock, push_cache) = (recorder.clock().clone(), PushCache::new());
         recorder.register(push_cache.bound().clone());
         recorder.register(pieces.bound().clone());

@@ -10,7 +10,8 @@ use telemetry::Event;
 
 impl Repositories {
     /// Looks at the index of each upstream of gems that clients asked for lately. Nothing waits for the looks: an
-    /// upstream that hangs is no concern of the others. What a look comes to is in an event of its own.
+    /// upstream that hangs is no concern of the others. What a look comes to is in an event of its own. What earlier looks brought may
+    /// have names wait.
     pub async fn follow_upstreams(&self) {
         let mut event = Event::job("indexes.follow", self.clock.now());
         let Ok(table) = self.table(&mut event).await else { return };
@@ -21,6 +22,7 @@ impl Repositories {
                 follower.follow();
             }
         }
+        self.note_waiting(&table).await;
     }
 
     /// What follows the index of a remote repository of gems.

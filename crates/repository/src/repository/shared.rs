@@ -1,6 +1,7 @@
 //! What a repository has beside its settings. It stays the same while the repository lives, whatever the settings become.
 
 use crate::format::Format;
+use crate::gem::group::waiting_names::WaitingNames;
 use crate::gem::indexes::GemIndexes;
 use crate::gem::upstream::index::FollowedIndex;
 use crate::upstream::upstream_cell::UpstreamCell;
@@ -17,6 +18,8 @@ pub struct Shared {
     pub(crate) gem: Option<GemIndexes>,
     /// What is known of its upstream's index, where it is a remote repository of gems.
     pub(crate) followed: FollowedIndex,
+    /// The names that wait for an administrator, where it is a group of repositories of gems.
+    pub(crate) waiting: WaitingNames,
 }
 
 impl Shared {
@@ -26,6 +29,7 @@ impl Shared {
             upstream: UpstreamCell::default(),
             gem: GemIndexes::of(format, id, memory),
             followed: FollowedIndex::default(),
+            waiting: WaitingNames::default(),
         }
     }
 }

@@ -3,8 +3,8 @@
 //! In reading order: [`owner`] says whose a name is, pure; [`members`] has what is known of the members, and [`owners`] asks them for it.
 //! [`answer`] has a question about one name answered by its owner: [`info`], [`file`], [`program`], [`dependencies`]. [`versions`] keeps
 //! `/versions` as one log that only grows, made of what owners [say](says); [`lists`] makes `/names` and the older index of it, and [`past`]
-//! tells all that as of a moment. [`collisions`] tells operators which names several members have, and [`owner_changes`] which would
-//! change their owner.
+//! tells all that as of a moment. [`collisions`] tells operators which names several members have, [`waiting`] which of them somebody has to
+//! decide, and [`owner_changes`] which would change their owner.
 
 pub(crate) mod answer;
 pub(crate) mod collisions;
@@ -20,6 +20,9 @@ pub(crate) mod past;
 pub(crate) mod program;
 pub(crate) mod says;
 pub(crate) mod versions;
+pub(crate) mod waiting;
+pub(crate) mod waiting_metrics;
+pub(crate) mod waiting_names;
 
 use crate::error::Error;
 use crate::gem::hosted::Hosted;

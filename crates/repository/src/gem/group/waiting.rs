@@ -1,0 +1,109 @@
+//! Notices names that begin to wait: an upstream began to list a name of another member that stands behind it.
+
+use crate::error::Error;
+use crate::gem::group::collisions::Collision;
+use crate::gem::group::members::KnownMembers;
+use crate::gem::group::waiting_names::{MemberMark, NAMES_MAX, Noted};
+use crate::repositories::Repositories;
+use crate::repository::{Repository, RepositoryTable};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use store::Lane;
+use telemetry::{Event, Op, Outcome, Tick};
+
+/// Most names that a line of the log has.
+const TOLD_MAX: usize = 20;
+
+impl Repositories {
+    /// Looks for names that wait in each group of gems, as far as the members' indexes are known, and tells of those that are new.
+    pub(crate) async fn note_waiting(&self, table: &RepositoryTable) {
+        for group in table.by_name.values().filter(|one| one.is_group_of_gems()) {
+            self.context.recorder.attempt();
+            let mut event = Event::job("names.wait", self.clock.now());
+            event.subject.repository = group.record.name.as_str().into();
+            match Box::pin(self.find_waiting(group, &mut event)).await {
+                Ok(None) => continue,
+                Ok(Some(new)) => {
+                    event.outcome = Some(Outcome::Done);
+                    if !new.is_empty() {
+                        let first: Vec<String> = new.iter().take(TOLD_MAX).cloned().collect();
+                        let more = new.len() - first.len();
+                        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                        event.detail = format!("{}{more}", first.join("; "));
+                        let name = &group.record.name;
+                        self.context.recorder.log().warn(
+                            "names of gems wait for an administrator, who gives each to one of the members that list it",
+                            &[("group", name), ("names", &event.detail), ("see", &format!("daylight repo show {name}"))],
+                        );
+                    }
+                }
+                Err(error) => {
+                    (event.outcome, event.reason) = (Some(Outcome::Failed), Some(error.reason()));
+                    event.detail = error.to_string();
+                }
+            }
+            event.duration = Tick::now().since(event.began);
+            self.context.recorder.release(event);
+        }
+    }
+
+    /// The names that began to wait since the last time, in words. `None`: nothing changed.
+    async fn find_waiting(&self, group: &Arc<Repository>, event: &mut Event) -> Result<Option<Vec<String>>, Error> {
+        let before = group.shared.waiting.noted();
+        let marks: Vec<MemberMark> = group.leaves.iter().map(mark).collect();
+        let is_same = before.as_ref().is_some_and(|before| before.members == marks);
+        let (mut through, mut changed) = (BTreeMap::new(), is_same.then(BTreeSet::new));
+        for leaf in group.leaves.iter().filter(|leaf| leaf.follows()) {
+            let after = before.as_ref().and_then(|before| before.through.get(&leaf.id).copied());
+            let read = leaf
+                .shared
+                .followed
+                .read(leaf.origin, |known| (known.last, after.and_then(|after| known.changed_since(after))));
+            let Some((last, names)) = read else { continue };
+            through.insert(leaf.id, last);
+            match (&mut changed, names) {
+                (Some(changed), Some(names)) => changed.extend(names),
+                _ => changed = None,
+            }
+        }
+        let waited = before.map(|before| before.names.clone()).unwrap_or_default();
+        if changed.as_ref().is_some_and(BTreeSet::is_empty) && waited.is_empty() {
+            return Ok(None);
+        }
+        // Those that waited may do so no more: a hosted member may have them by now.
+        changed.iter_mut().for_each(|changed| changed.extend(waited.iter().cloned()));
+        let now = self.clock.now();
+        let upstreams = match changed {
+            Some(_) => KnownMembers::new(&group.leaves, now),
+            None => KnownMembers::of_upstreams(&group.leaves, now),
+        };
+        let find = move |(): &mut ()| {
+            let mut names = changed.unwrap_or_else(|| upstreams.contested());
+            names.retain(|name| !upstreams.waiting(name).is_empty());
+            names
+        };
+        let names = self.context.workers.run(Lane::Index, Op::IndexRender, event, find).await?;
+        let members =
+            KnownMembers::of_these(&group.leaves, &self.store, now, names.iter().map(String::as_str), event).await?;
+        let waiting = names.into_iter().filter(|name| !members.waiting(name).is_empty());
+        let names: BTreeSet<String> = waiting.take(NAMES_MAX).collect();
+        let new = names.iter().filter(|name| !waited.contains(*name)).filter_map(|name| members.collision(name));
+        let text = |one: Collision| {
+            format!("`{}` of `{}` is listed by `{}`, too", one.name, one.owner, one.waiting.join("`, `"))
+        };
+        let new = new.map(text).collect();
+        group.shared.waiting.note(Noted { members: marks, through, names });
+        Ok(Some(new))
+    }
+}
+
+fn mark(leaf: &Arc<Repository>) -> MemberMark {
+    MemberMark {
+        id: leaf.id,
+        origin: leaf.origin,
+        stands_since: leaf.stands_since,
+        is_known: leaf.follows() && leaf.shared.followed.read(leaf.origin, |_| ()).is_some(),
+        rules: leaf.rules.clone(),
+        claims: leaf.record.claims.clone(),
+    }
+}
