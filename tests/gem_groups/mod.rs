@@ -1,9 +1,10 @@
 //! Groups of repositories of gems: one URL for what hosted members and upstreams have.
 
 mod attack;
+mod claims;
+mod collisions;
 mod faults;
 mod nested;
-mod claims;
 mod one_url;
 mod stand_in;
 

@@ -1,6 +1,6 @@
 //! An upstream of gems on loopback that lists what it is told and has nothing else: for tests that look at names alone.
 
-use crate::world::{Parts, Says, Upstream, World};
+use crate::world::{FIRST, Parts, Says, Upstream, World};
 use format::gem::info::md5_hex;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -52,8 +52,26 @@ impl StandIn {
 /// A server with a remote repository for each of these upstreams.
 pub(super) fn world_with(remotes: &[(&str, &StandIn)]) -> World {
     let world = World::start();
+    add(&world, remotes);
+    world
+}
+
+fn add(world: &World, remotes: &[(&str, &StandIn)]) {
     for (name, upstream) in remotes {
         world.make(&json!({"name": name, "format": "gem", "remote": {"urls": [upstream.url()]}}));
     }
+}
+
+/// A server whose time of day can be set, with a remote repository for each of these upstreams.
+pub(super) fn world_at(moment: &str, remotes: &[(&str, &StandIn)]) -> World {
+    let world = World::start_in_conformance(&[]);
+    at(&world, moment);
+    add(&world, remotes);
     world
+}
+
+/// Sets the time of day.
+pub(super) fn at(world: &World, moment: &str) {
+    let path = format!("/repository/{FIRST}/set_time");
+    world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
 }
