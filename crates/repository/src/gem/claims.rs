@@ -2,12 +2,20 @@
 
 use crate::bad_setting::BadSetting;
 use crate::record::RepositoryRecord;
+use crate::repository::Repository;
 use format::gem::name;
 use store::RepositoryKind;
 use telemetry::Event;
 
 /// Most names that one repository claims.
 const CLAIMS_MAX: usize = 1_000;
+
+impl Repository {
+    /// Whether it claims the name.
+    pub(crate) fn claims(&self, name: &str) -> bool {
+        self.record.claims.binary_search_by(|claim| claim.as_str().cmp(name)).is_ok()
+    }
+}
 
 /// Refuses claims that cannot be, and puts the others in order, each once. `own` says whether the repository is one of gems.
 pub(crate) fn settle(record: &mut RepositoryRecord, own: bool) -> Result<(), BadSetting> {

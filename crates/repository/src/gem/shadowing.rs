@@ -26,13 +26,12 @@ impl Repositories {
         settings: &Stamp,
         event: &mut Event,
     ) -> Result<(), Error> {
-        let claims = |one: &Repository| one.record.claims.iter().any(|claim| claim == name);
         let table = self.table(event).await?;
         let is_in = |group: &Repository| group.leaves.iter().any(|leaf| leaf.id == repository.id);
         let mut groups: Vec<&Arc<Repository>> = table
             .by_name
             .values()
-            .filter(|one| one.record.kind == RepositoryKind::Group && is_in(one) && !claims(repository))
+            .filter(|one| one.record.kind == RepositoryKind::Group && is_in(one) && !repository.claims(name))
             .collect();
         groups.sort_by(|one, other| one.record.name.cmp(&other.record.name));
         let what = PackageVersion::gem(name, "", Since::Always).upstream();
@@ -48,7 +47,7 @@ impl Repositories {
             };
             let Some(upstream) = group.leaves.iter().filter(is_shadowed).find(lists) else { continue };
             let hosted = || group.leaves.iter().filter(|leaf| is_hosted(leaf));
-            let mut is_ours = hosted().any(|leaf| claims(leaf));
+            let mut is_ours = hosted().any(|leaf| leaf.claims(name));
             for leaf in hosted() {
                 is_ours = is_ours || !self.store.unit(leaf.id, name, Lane::Change, event).await?.entries.is_empty();
             }

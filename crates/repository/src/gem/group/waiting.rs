@@ -18,24 +18,18 @@ impl Repositories {
     /// Looks for names that wait in each group of gems, as far as the members' indexes are known, and tells of those that are new.
     pub(crate) async fn note_waiting(&self, table: &RepositoryTable) {
         for group in table.by_name.values().filter(|one| one.is_group_of_gems()) {
-            self.context.recorder.attempt();
             let mut event = Event::job("names.wait", self.clock.now());
             event.subject.repository = group.record.name.as_str().into();
             match Box::pin(self.find_waiting(group, &mut event)).await {
-                Ok(None) => continue,
-                Ok(Some(new)) => {
+                Ok(new) if new.is_empty() => continue,
+                Ok(new) => {
                     event.outcome = Some(Outcome::Done);
-                    if !new.is_empty() {
-                        let first: Vec<String> = new.iter().take(TOLD_MAX).cloned().collect();
-                        let more = new.len() - first.len();
-                        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                        event.detail = format!("{}{more}", first.join("; "));
-                        let name = &group.record.name;
-                        self.context.recorder.log().warn(
-                            "names of gems wait for an administrator, who gives each to one of the members that list it",
-                            &[("group", name), ("names", &event.detail), ("see", &format!("daylight repo show {name}"))],
-                        );
-                    }
+                    event.detail = first_of(&new);
+                    let name = &group.record.name;
+                    self.context.recorder.log().warn(
+                        "names of gems wait for an administrator, who gives each to one of the members that list it",
+                        &[("group", name), ("names", &event.detail), ("see", &format!("daylight repo show {name}"))],
+                    );
                 }
                 Err(error) => {
                     (event.outcome, event.reason) = (Some(Outcome::Failed), Some(error.reason()));
@@ -43,12 +37,13 @@ impl Repositories {
                 }
             }
             event.duration = Tick::now().since(event.began);
+            self.context.recorder.attempt();
             self.context.recorder.release(event);
         }
     }
 
-    /// The names that began to wait since the last time, in words. `None`: nothing changed.
-    async fn find_waiting(&self, group: &Arc<Repository>, event: &mut Event) -> Result<Option<Vec<String>>, Error> {
+    /// The names that began to wait since the last time, in words.
+    async fn find_waiting(&self, group: &Arc<Repository>, event: &mut Event) -> Result<Vec<String>, Error> {
         let before = group.shared.waiting.noted();
         let marks: Vec<MemberMark> = group.leaves.iter().map(mark).collect();
         let is_same = before.as_ref().is_some_and(|before| before.members == marks);
@@ -68,7 +63,7 @@ impl Repositories {
         }
         let waited = before.map(|before| before.names.clone()).unwrap_or_default();
         if changed.as_ref().is_some_and(BTreeSet::is_empty) && waited.is_empty() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         // Those that waited may do so no more: a hosted member may have them by now.
         changed.iter_mut().for_each(|changed| changed.extend(waited.iter().cloned()));
@@ -93,7 +88,16 @@ impl Repositories {
         };
         let new = new.map(text).collect();
         group.shared.waiting.note(Noted { members: marks, through, names });
-        Ok(Some(new))
+        Ok(new)
+    }
+}
+
+/// The first of them, and how many more there are.
+fn first_of(names: &[String]) -> String {
+    let first = names[..names.len().min(TOLD_MAX)].join("; ");
+    match names.len() - names.len().min(TOLD_MAX) {
+        0 => first,
+        more => format!("{first}; and {more} more"),
     }
 }
 
