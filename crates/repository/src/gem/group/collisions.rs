@@ -4,10 +4,10 @@ use crate::bad_setting::BadSetting;
 use crate::error::Error;
 use crate::gem::group::GroupGems;
 use crate::gem::group::members::KnownMembers;
+use crate::gem::group::owner::Holder;
 use crate::group::is_hosted;
 use crate::repositories::Repositories;
 use std::collections::BTreeSet;
-use std::ops::Bound::{Excluded, Unbounded};
 use store::Lane;
 use telemetry::{Event, Op};
 
@@ -56,6 +56,14 @@ pub struct Collisions {
     pub next: Option<String>,
 }
 
+/// The same by the places of the members.
+struct Contest {
+    owner: usize,
+    because: WhyOwner,
+    holders: Vec<Holder>,
+    waiting: Vec<usize>,
+}
+
 impl WhyOwner {
     /// Its name in the API.
     pub fn as_str(self) -> &'static str {
@@ -99,16 +107,19 @@ impl Repositories {
 
 impl KnownMembers {
     fn collisions(&self, after: &str, limit: usize, only_waiting: bool) -> Collisions {
-        let names = self.contested();
         let mut all = Collisions { unknown: self.unknown(), ..Collisions::default() };
-        for collision in names.iter().filter_map(|name| self.collision(name)) {
+        for name in self.contested() {
+            let Some(contest) = self.contest(&name) else { continue };
             all.names += 1;
-            all.waiting += usize::from(!collision.waiting.is_empty());
+            all.waiting += usize::from(!contest.waiting.is_empty());
+            if name.as_str() <= after || only_waiting && contest.waiting.is_empty() {
+                continue;
+            }
+            match all.rows.len() < limit {
+                true => all.rows.push(self.tell(&name, contest)),
+                false => all.next = all.rows.last().map(|last| last.name.clone()),
+            }
         }
-        let beyond = names.range::<str, _>((Excluded(after), Unbounded)).filter_map(|name| self.collision(name));
-        let mut beyond = beyond.filter(|collision| !only_waiting || !collision.waiting.is_empty());
-        all.rows = beyond.by_ref().take(limit).collect();
-        all.next = beyond.next().and_then(|_| all.rows.last().map(|last| last.name.clone()));
         all
     }
 
@@ -132,42 +143,51 @@ impl KnownMembers {
         names
     }
 
-    /// What is to be told of a name that several members have. `None`: they do not.
-    pub(super) fn collision(&self, name: &str) -> Option<Collision> {
+    /// Who contests a name. `None`: its owner alone has it.
+    fn contest(&self, name: &str) -> Option<Contest> {
         let holders = self.holders(name);
-        let (owners, claiming) = (self.owners(name), self.claiming(name));
+        let owners = self.owners_among(&holders, name);
         let owner = *owners.first()?;
         if holders.iter().all(|holder| holder.place == owner) {
             return None;
         }
-        let waiting = self.waiting(name);
+        let (is_shared, is_claimed) = (owners.len() > 1, self.claiming(name).is_some());
+        let is_hosted = is_hosted(&self.leaves[owner]);
+        let waits =
+            |holder: &&Holder| holder.is_hosted == is_hosted && holder.place < owner && !is_shared && !is_claimed;
+        let waiting: Vec<usize> = holders.iter().filter(waits).map(|holder| holder.place).collect();
+        let because = match () {
+            () if is_shared => WhyOwner::Shared,
+            () if is_claimed => WhyOwner::Claimed,
+            () if !waiting.is_empty() => WhyOwner::FirstSeen,
+            () if is_hosted => WhyOwner::Hosted,
+            () => WhyOwner::Order,
+        };
+        Some(Contest { owner, because, holders, waiting })
+    }
+
+    /// What is to be told of a name that several members have. `None`: they do not.
+    pub(super) fn collision(&self, name: &str) -> Option<Collision> {
+        self.contest(name).map(|contest| self.tell(name, contest))
+    }
+
+    fn tell(&self, name: &str, contest: Contest) -> Collision {
+        let Contest { owner, because, holders, waiting } = contest;
         let of = |place: usize| self.leaves[place].record.name.clone();
         let mut places: Vec<usize> = holders.iter().map(|holder| holder.place).collect();
         places.sort_unstable();
-        let because = match () {
-            () if owners.len() > 1 => WhyOwner::Shared,
-            () if claiming.is_some() => WhyOwner::Claimed,
-            () if !waiting.is_empty() => WhyOwner::FirstSeen,
-            () if is_hosted(&self.leaves[owner]) => WhyOwner::Hosted,
-            () => WhyOwner::Order,
-        };
-        Some(Collision {
+        Collision {
             name: name.to_owned(),
             owner: of(owner),
             because,
             members: places.into_iter().map(of).collect(),
             waiting: waiting.into_iter().map(of).collect(),
-        })
+        }
     }
 
-    /// The places of the members that would own the name if the order alone decided. Nothing waits where it is claimed or shared.
-    pub(super) fn waiting(&self, name: &str) -> Vec<usize> {
-        let owners = self.owners(name);
-        let ([owner], None) = (&owners[..], self.claiming(name)) else { return Vec::new() };
-        let hosted = is_hosted(&self.leaves[*owner]);
-        let before =
-            self.holders(name).into_iter().filter(|holder| holder.is_hosted == hosted && holder.place < *owner);
-        before.map(|holder| holder.place).collect()
+    /// Whether members would own the name if the order alone decided. Nothing waits where it is claimed or shared.
+    pub(super) fn is_waiting(&self, name: &str) -> bool {
+        self.contest(name).is_some_and(|contest| !contest.waiting.is_empty())
     }
 
     fn unknown(&self) -> Vec<String> {

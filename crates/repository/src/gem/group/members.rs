@@ -167,8 +167,12 @@ impl KnownMembers {
 
     /// The places of the members that answer for a name, hosted ones first: its owner, and those that share it.
     pub(crate) fn owners(&self, name: &str) -> Vec<usize> {
-        let holders = self.holders(name);
-        let owner = self.claiming(name).or_else(|| owner::owner(&holders));
+        self.owners_among(&self.holders(name), name)
+    }
+
+    /// The same, where it is known who has it.
+    pub(super) fn owners_among(&self, holders: &[Holder], name: &str) -> Vec<usize> {
+        let owner = self.claiming(name).or_else(|| owner::owner(holders));
         let mut owners: Vec<usize> = owner.into_iter().collect();
         if self.shares {
             let sharing = holders.iter().map(|holder| holder.place).filter(|place| self.is_shared(*place, name));

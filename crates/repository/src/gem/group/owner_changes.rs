@@ -110,9 +110,7 @@ impl KnownMembers {
 
     fn owner_of(&self, name: &str) -> Option<&Repository> {
         // Who claims a name that nobody has owns nothing.
-        if self.holders(name).is_empty() {
-            return None;
-        }
-        self.owners(name).first().map(|place| &*self.leaves[*place])
+        let holders = Some(self.holders(name)).filter(|holders| !holders.is_empty())?;
+        self.owners_among(&holders, name).first().map(|place| &*self.leaves[*place])
     }
 }

@@ -74,13 +74,13 @@ impl Repositories {
         };
         let find = move |(): &mut ()| {
             let mut names = changed.unwrap_or_else(|| upstreams.contested());
-            names.retain(|name| !upstreams.waiting(name).is_empty());
+            names.retain(|name| upstreams.is_waiting(name));
             names
         };
         let names = self.context.workers.run(Lane::Index, Op::IndexRender, event, find).await?;
         let members =
             KnownMembers::of_these(&group.leaves, &self.store, now, names.iter().map(String::as_str), event).await?;
-        let waiting = names.into_iter().filter(|name| !members.waiting(name).is_empty());
+        let waiting = names.into_iter().filter(|name| members.is_waiting(name));
         let names: BTreeSet<String> = waiting.take(NAMES_MAX).collect();
         let new = names.iter().filter(|name| !waited.contains(*name)).filter_map(|name| members.collision(name));
         let text = |one: Collision| {
