@@ -4,6 +4,7 @@ mod attack;
 mod claims;
 mod collisions;
 mod faults;
+mod lists;
 mod nested;
 mod one_url;
 mod stand_in;

@@ -26,7 +26,11 @@ pub(crate) fn parts_of<R: Row>(
     identity: impl Fn(&R) -> Result<Identity, Error>,
 ) -> Result<GemParts, Error> {
     let seen = visible(rows, view).map(|seen| identity(seen.entry()));
-    let mut versions = seen.collect::<Result<Vec<_>, Error>>()?;
+    Ok(parts_of_versions(name, seen.collect::<Result<_, Error>>()?))
+}
+
+/// The same of these versions.
+pub(crate) fn parts_of_versions(name: &str, mut versions: Vec<Identity>) -> GemParts {
     versions.sort_by(|a, b| (&b.number, &b.platform).cmp(&(&a.number, &a.platform)));
     let latest = specs::latest(versions.iter().map(|version| (&version.number, version.platform.as_str())));
     let file = |these: Vec<&Identity>| {
@@ -39,7 +43,7 @@ pub(crate) fn parts_of<R: Row>(
         part
     };
     let (young, released) = versions.iter().partition(|version| version.number.prerelease());
-    Ok([file(released), file(latest.into_iter().map(|at| &versions[at]).collect()), file(young)])
+    [file(released), file(latest.into_iter().map(|at| &versions[at]).collect()), file(young)]
 }
 
 /// Entries that an older version of this program wrote have no facts in brief, and are read whole.

@@ -70,6 +70,11 @@ impl<T: IndexSource> IncrementalIndex<T> {
         store.revisions().holds(stamp, now).then(|| whole.clone())
     }
 
+    /// The stamp of what it was made from.
+    pub(crate) fn stamp(&self) -> Option<Stamp> {
+        self.ready.as_ref().map(|(stamp, _)| *stamp)
+    }
+
     /// What it is made of, where it is made.
     pub(crate) fn source(&self) -> Option<&T> {
         self.source.as_ref()

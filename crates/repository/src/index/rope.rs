@@ -8,6 +8,7 @@ pub(crate) mod chunks;
 pub(crate) mod coded;
 pub(crate) mod form;
 pub(crate) mod log;
+pub(crate) mod log_end;
 pub(crate) mod sums;
 
 /// Bytes of a piece of a log, and between two MD5 states that prefixes are proven from.

@@ -1,20 +1,192 @@
-//! `/names` and the older index of a group, made of what its `/versions` says.
+//! `/names` and the older index of a group, made of what its `/versions` says. Whoever made one of them reads only the lines that came
+//! since, also after a start.
 
 use crate::error::Error;
 use crate::gem::Found;
 use crate::gem::group::GroupGems;
+use crate::gem::group::versions::ReadLog;
+use crate::gem::indexes::names::NameList;
+use crate::gem::indexes::specs::{GemParts, Packed, SpecFiles, packed};
+use crate::gem::indexes::view_log::ViewLog;
+use crate::gem::spec_parts::parts_of_versions;
+use crate::gem::upstream::specs::identity;
+use crate::gem::views::{ViewAnswer, ViewPart};
 use crate::index::document::Index;
+use crate::index::incremental_index::IndexSource;
+use crate::index::rope::chunks::{Chunks, UNITS};
+use crate::index::rope::log_end::LogEnd;
+use format::gem;
 use format::gem::specs;
-use telemetry::Event;
+use format::gem::upstream::Versions;
+use std::collections::{BTreeMap, BTreeSet};
+use store::{Lane, Seq};
+use telemetry::{Event, Op};
+
+/// What a log says that whoever read a part of it does not know.
+struct News {
+    gems: Gems,
+    /// The end of the log, and the last change that is in it.
+    end: LogEnd,
+    through: Seq,
+}
+
+/// Gems, each with the versions that may be seen.
+enum Gems {
+    All(Versions),
+    These(BTreeMap<String, Vec<String>>),
+}
+
+impl News {
+    fn since(read: Option<&LogEnd>, log: &ViewLog, index: &Index) -> Self {
+        let gems = match read.and_then(|read| read.news(index)) {
+            None => Gems::All(log.said().clone()),
+            Some(lines) => {
+                let names: BTreeSet<&[u8]> = lines.split(|byte| *byte == b'\n').filter_map(name).collect();
+                let names = names.into_iter().filter_map(|name| std::str::from_utf8(name).ok());
+                Gems::These(names.map(|name| (name.to_owned(), log.tokens(name))).collect())
+            }
+        };
+        Self { gems, end: LogEnd::of(index), through: log.through() }
+    }
+}
+
+fn name(line: &[u8]) -> Option<&[u8]> {
+    line.split(|byte| *byte == b' ').next().filter(|name| !name.is_empty())
+}
 
 impl GroupGems<'_> {
     /// `/names`.
-    pub(crate) async fn names(self, _event: &mut Event) -> Result<Index, Error> {
-        Err(Error::Unsupported("groups of gems have no `/names` yet".into()))
+    pub(crate) async fn names(self, event: &mut Event) -> Result<Index, Error> {
+        self.look_at_all(event).await?;
+        let index = match self.is_logged() {
+            true => self.logged_names(event).await?,
+            false => self.rendered_names(event).await?,
+        };
+        Ok(self.dated(index))
+    }
+
+    async fn logged_names(self, event: &mut Event) -> Result<Index, Error> {
+        // Whoever has the turn of a list takes that of the log, and nobody the other way round.
+        let mut turn = self.local.indexes.names.clone().lock_owned().await;
+        turn = self.local.context.read_index(turn, event).await?;
+        let read = turn.source().and_then(NameList::read_of).cloned();
+        let news = |log: &ViewLog, index: &Index| News::since(read.as_ref(), log, index);
+        let ReadLog { index: log, stamp, found: News { gems, end, through } } = self.log(event, news).await?;
+        if let Gems::All(_) = gems {
+            turn.replace(NameList::new(through));
+        }
+        let change = move |list: &mut NameList| {
+            match gems {
+                Gems::All(said) => list.append(&offered(&said))?,
+                Gems::These(gems) => {
+                    let offered = gems.into_iter().map(|(name, tokens)| (name, !tokens.is_empty()));
+                    list.change(offered.collect(), through)?;
+                }
+            }
+            list.is_read_of(end);
+            list.whole().cloned().map_or_else(|| list.index(), Ok)
+        };
+        let index;
+        (turn, index) = self.local.context.change_index(turn, event, change).await?;
+        let index = self.local.context.settle_index(turn, stamp, index);
+        Ok(Index { fresh_until: log.fresh_until, ..index })
+    }
+
+    /// The same made whole: as of a moment, or to explain it.
+    async fn rendered_names(self, event: &mut Event) -> Result<Index, Error> {
+        let make = async |event: &mut Event| {
+            let (says, until) = self.says_then(event).await?;
+            let render = move |(): &mut ()| {
+                let names = says.iter().filter(|(_, says)| !says.tokens.is_empty());
+                let lines: Vec<String> = names.map(|(name, _)| gem::names::line(name)).collect();
+                Index::of([gem::names::opening(lines.len()), &lines.concat()].concat().into_bytes())
+            };
+            let index = self.local.context.workers.run(Lane::Index, Op::IndexRender, event, render).await?;
+            Ok((ViewAnswer::from(Found::Index(Index { fresh_until: until, ..index })), until))
+        };
+        match self.local.once(ViewPart::Names, self.now(), event, make).await?.found()? {
+            Found::Index(index) => Ok(index),
+            _ => Err(Error::GivenUp),
+        }
     }
 
     /// One of the three files of the older index.
-    pub(crate) async fn specs(self, _file: specs::File, _event: &mut Event) -> Result<Found, Error> {
-        Err(Error::Unsupported("groups of gems have no older index yet".into()))
+    pub(crate) async fn specs(self, file: specs::File, event: &mut Event) -> Result<Found, Error> {
+        self.look_at_all(event).await?;
+        match self.is_logged() {
+            true => Ok(Found::Packed(self.logged_specs(event).await?[file as usize].clone())),
+            false => self.rendered_specs(file, event).await,
+        }
     }
+
+    async fn logged_specs(self, event: &mut Event) -> Result<[Packed; 3], Error> {
+        let mut turn = self.local.indexes.specs.clone().lock_owned().await;
+        turn = self.local.context.read_index(turn, event).await?;
+        let read = turn.source().and_then(SpecFiles::read_of).cloned();
+        let news = |log: &ViewLog, index: &Index| News::since(read.as_ref(), log, index);
+        let ReadLog { stamp, found: News { gems, end, through }, .. } = self.log(event, news).await?;
+        let now = self.now();
+        if let Gems::All(_) = gems {
+            turn.replace(SpecFiles::new(through, now));
+        }
+        let change = move |made: &mut SpecFiles| {
+            match gems {
+                Gems::All(said) => {
+                    for names in offered(&said).chunks(UNITS) {
+                        let tokens = |name: &str| said.said(name).map(|said| said.tokens).unwrap_or_default();
+                        made.append(
+                            names.iter().map(|name| (name.clone(), parts(name, &tokens(name)))).collect(),
+                            None,
+                        )?;
+                    }
+                    made.append(Vec::new(), None)?;
+                }
+                Gems::These(gems) => {
+                    let parts = gems.into_iter().map(|(name, tokens)| (parts(&name, &tokens), name));
+                    made.change(parts.map(|(parts, name)| (name, parts)).collect(), through, now)?;
+                }
+            }
+            made.is_read_of(end);
+            made.files()
+        };
+        let files;
+        (turn, files) = self.local.context.change_index(turn, event, change).await?;
+        Ok(self.local.context.settle_index(turn, stamp, files))
+    }
+
+    /// The same made whole: as of a moment, or to explain it.
+    async fn rendered_specs(self, file: specs::File, event: &mut Event) -> Result<Found, Error> {
+        let now = self.now();
+        let make = async |event: &mut Event| {
+            let (says, until) = self.says_then(event).await?;
+            let pack = move |(): &mut ()| {
+                let mut chunks = Chunks::new();
+                let mut units = says.iter().map(|(name, says)| (name.clone(), parts(name, &says.tokens))).peekable();
+                while units.peek().is_some() {
+                    chunks.append(units.by_ref().take(UNITS).collect())?;
+                }
+                packed(&chunks, file, now)
+            };
+            let file = self.local.context.workers.run(Lane::Index, Op::IndexRender, event, pack).await??;
+            Ok((ViewAnswer::from(Found::Packed(file)), until))
+        };
+        self.local.once(ViewPart::Specs(file), now, event, make).await?.found()
+    }
+}
+
+/// The names that have a version to offer, in their order.
+fn offered(said: &Versions) -> Vec<String> {
+    let mut names = Vec::new();
+    said.read_each(usize::MAX, |name, tokens, _, _| {
+        if !tokens.is_empty() {
+            names.push(name.to_owned());
+        }
+    });
+    names.sort_unstable();
+    names
+}
+
+/// The parts of one gem. Versions that no client of the older index can read are left out.
+fn parts(name: &str, tokens: &[String]) -> GemParts {
+    parts_of_versions(name, tokens.iter().filter_map(|token| identity(token)).collect())
 }

@@ -19,7 +19,7 @@ use crate::repository::Repository;
 use format::gem;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use store::{Lane, RepositoryId, Seq};
+use store::{Lane, RepositoryId, Seq, Stamp};
 use telemetry::{Event, Millis, Op};
 
 /// From so many names on all are looked at, which costs less than to read each by itself.
@@ -31,23 +31,45 @@ struct News {
     through: Vec<(RepositoryId, Seq)>,
 }
 
+/// The log as it was read.
+pub(crate) struct ReadLog<T> {
+    pub(crate) index: Index,
+    /// The stamp of what it was made from.
+    pub(crate) stamp: Stamp,
+    pub(crate) found: T,
+}
+
 impl GroupGems<'_> {
     /// `/versions`. Where a member's index was never seen, nobody knows what the group has.
     pub(crate) async fn versions(self, event: &mut Event) -> Result<Index, Error> {
-        if let Some((_, error)) = self.look(Recent::Usual, event).await.into_iter().next() {
-            return Err(error);
-        }
-        let index = match self.local.repository.asks && self.local.repository.as_of.is_none() {
-            true => self.logged_versions(event).await?,
+        self.look_at_all(event).await?;
+        let index = match self.is_logged() {
+            true => self.log(event, |_, _| ()).await?.index,
             false => self.rendered_versions(event).await?,
         };
+        Ok(self.dated(index))
+    }
+
+    /// Has the indexes of all remote members looked at. Where nothing is known of one, nobody knows what the group has.
+    pub(crate) async fn look_at_all(self, event: &mut Event) -> Result<(), Error> {
+        self.look(Recent::Usual, event).await.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// Whether the log tells what is to be shown: nobody else sees what other settings would come to, and of an earlier moment there is
+    /// nothing to go on with.
+    pub(crate) fn is_logged(self) -> bool {
+        self.local.repository.asks && self.local.repository.as_of.is_none()
+    }
+
+    /// A whole index, with the moment from which on it may be another.
+    pub(crate) fn dated(self, index: Index) -> Index {
         let (stale, again) = self.freshness();
-        Ok(Index { freshness: stale, fresh_until: soonest(index.fresh_until, again), ..index })
+        Index { freshness: stale, fresh_until: soonest(index.fresh_until, again), ..index }
     }
 
     /// Why the index of a member's upstream could not be proven lately, of the one that is the oldest; and when the first of them is
     /// looked at again.
-    pub(crate) fn freshness(self) -> (Option<Freshness>, Option<Millis>) {
+    fn freshness(self) -> (Option<Freshness>, Option<Millis>) {
         let (mut stale, mut again): (Option<Freshness>, Option<Millis>) = (None, None);
         for leaf in self.leaves().iter().filter(|leaf| !is_hosted(leaf)) {
             let known = leaf.shared.followed.read(leaf.origin, |known| (known.tried, known.checked, known.failed));
@@ -61,20 +83,26 @@ impl GroupGems<'_> {
         (stale, again.filter(|_| self.local.repository.as_of.is_none()))
     }
 
-    async fn logged_versions(self, event: &mut Event) -> Result<Index, Error> {
+    /// The log as it is now, and what `read` finds in it.
+    pub(crate) async fn log<T>(
+        self,
+        event: &mut Event,
+        read: impl FnOnce(&ViewLog, &Index) -> T,
+    ) -> Result<ReadLog<T>, Error> {
         let (now, Hosted { context, store, indexes, settings, .. }) = (self.now(), self.local);
         let mut turn = indexes.view.clone().lock_owned().await;
         if !turn.source().is_some_and(|log| log.is_ahead(now) || self.is_told(log))
             && let Some(index) = turn.current(store, now)
+            && let (Some(stamp), Some(log)) = (turn.stamp(), turn.source())
         {
-            return Ok(index);
+            return Ok(ReadLog { stamp, found: read(log, &index), index });
         }
         let stamp = self.local.stamp()?.join(settings).ok_or(Error::GivenUp)?; // before the work
         turn = context.read_index(turn, event).await?;
         if turn.source().is_none() {
             turn.replace(ViewLog::default());
         }
-        let (rules, told) = (self.rules(), self.told());
+        let (rules, told) = (self.rules(), self.heard_of());
         let of = self.made_of(&rules);
         let News { names, through } = self.news(turn.made()?, &of, &rules, event).await?;
         let mut index: Index;
@@ -99,8 +127,9 @@ impl GroupGems<'_> {
         told.into_iter().for_each(|(origin, until)| turn.made_mut().map_or((), |log| log.hear(origin, until)));
         let ends = [index.fresh_until, self.local.repository.ends(now)].into_iter().flatten();
         let stamp = ends.fold(stamp, |stamp, ends| stamp.until(ends));
+        let found = read(turn.made()?, &index);
         index = context.settle_index(turn, stamp, index);
-        Ok(index)
+        Ok(ReadLog { index, stamp, found })
     }
 
     async fn change(
@@ -175,10 +204,10 @@ impl GroupGems<'_> {
 
     /// Whether files of an upstream told something since the log was made.
     fn is_told(self, log: &ViewLog) -> bool {
-        self.told().iter().any(|(origin, until)| log.heard(*origin) != *until)
+        self.heard_of().iter().any(|(origin, until)| log.heard(*origin) != *until)
     }
 
-    fn told(self) -> Vec<(store::Origin, u64)> {
+    fn heard_of(self) -> Vec<(store::Origin, u64)> {
         let remotes = self.leaves().iter().filter(|leaf| !is_hosted(leaf));
         let told = |leaf: &Arc<Repository>| Some((leaf.origin, leaf.shared.gem.as_ref()?.learned.last()));
         remotes.filter_map(told).collect()

@@ -7,6 +7,7 @@ use crate::index::rope::PIECE;
 use crate::index::rope::chunks::{ChunkPart, Chunks, UNITS, Written};
 use crate::index::rope::coded::{Coded, gzip};
 use crate::index::rope::form::{self, Mark};
+use crate::index::rope::log_end::LogEnd;
 use crate::index::rope::sums::Sums;
 use bytes::Bytes;
 use format::gem;
@@ -23,6 +24,8 @@ pub(crate) struct NameList {
     whole: Option<Index>,
     /// Names that came or went since it was written.
     unwritten: u64,
+    /// In a group: the part of its `/versions` that the names were read of.
+    of: Option<LogEnd>,
 }
 
 /// The state of the file in the data folder.
@@ -30,6 +33,8 @@ pub(crate) struct NameList {
 struct Head {
     mark: Mark,
     chunks: Vec<Written>,
+    #[serde(default)]
+    of: Option<LogEnd>,
 }
 
 fn part(name: &str) -> ChunkPart {
@@ -39,7 +44,7 @@ fn part(name: &str) -> ChunkPart {
 impl NameList {
     /// An empty list, as of this change.
     pub(crate) fn new(through: Seq) -> Self {
-        Self { chunks: Chunks::new(), through, whole: None, unwritten: 0 }
+        Self { chunks: Chunks::new(), through, whole: None, unwritten: 0, of: None }
     }
 
     /// Adds names behind all others, in byte order.
@@ -49,6 +54,16 @@ impl NameList {
             self.chunks.append(names.iter().map(|name| (name.clone(), [part(name)])).collect())?;
         }
         Ok(())
+    }
+
+    /// The part of a log that the names were read of, where they were.
+    pub(crate) fn read_of(&self) -> Option<&LogEnd> {
+        self.of.as_ref()
+    }
+
+    /// Notes that the names were read of this part of a log.
+    pub(crate) fn is_read_of(&mut self, end: LogEnd) {
+        self.of = Some(end);
     }
 
     /// Whether it has this name.
@@ -120,12 +135,12 @@ impl IndexSource for NameList {
 
     fn write(&self, mark: Mark) -> Option<Vec<Bytes>> {
         let (chunks, body) = self.chunks.parts();
-        form::write(&Head { mark, chunks }, body)
+        form::write(&Head { mark, chunks, of: self.of.clone() }, body)
     }
 
     fn read(bytes: Bytes) -> Option<(Self, Mark)> {
-        let (Head { mark, chunks }, body) = form::read(bytes)?;
+        let (Head { mark, chunks, of }, body) = form::read(bytes)?;
         let chunks = Chunks::read(chunks, body)?;
-        Some((Self { chunks, through: mark.through, whole: None, unwritten: 0 }, mark))
+        Some((Self { chunks, through: mark.through, whole: None, unwritten: 0, of }, mark))
     }
 }

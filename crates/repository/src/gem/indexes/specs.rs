@@ -2,9 +2,10 @@
 
 use crate::error::Error;
 use crate::index::incremental_index::IndexSource;
-use crate::index::rope::chunks::{ChunkPart, Chunks, Written};
+use crate::index::rope::chunks::{ChunkPart, Chunks, UNITS, Written};
 use crate::index::rope::coded::{Coded, gzip};
 use crate::index::rope::form::{self, Mark};
+use crate::index::rope::log_end::LogEnd;
 use bytes::Bytes;
 use format::gem::specs;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,8 @@ pub(crate) struct SpecFiles {
     at: Option<String>,
     /// Gems that came or changed since they were written.
     unwritten: u64,
+    /// In a group: the part of its `/versions` that the versions were read of.
+    of: Option<LogEnd>,
 }
 
 /// One of the files, as it is sent. It is gzip by itself, not by a coding of the reply.
@@ -45,6 +48,8 @@ struct Head {
     modified: i64,
     at: Option<String>,
     chunks: Vec<Written>,
+    #[serde(default)]
+    of: Option<LogEnd>,
 }
 
 /// One of the three files, of all their chunks.
@@ -57,7 +62,7 @@ pub(crate) fn packed(chunks: &Chunks<3>, file: specs::File, modified: Millis) ->
 impl SpecFiles {
     /// Empty files, as of this change.
     pub(crate) fn new(through: Seq, now: Millis) -> Self {
-        Self { chunks: Chunks::new(), through, modified: now, at: Some(String::new()), unwritten: 0 }
+        Self { chunks: Chunks::new(), through, modified: now, at: Some(String::new()), unwritten: 0, of: None }
     }
 
     /// The last name that was read, while they are made for the first time.
@@ -65,10 +70,23 @@ impl SpecFiles {
         self.at.as_deref()
     }
 
+    /// The part of a log that the versions were read of, where they were.
+    pub(crate) fn read_of(&self) -> Option<&LogEnd> {
+        self.of.as_ref()
+    }
+
+    /// Notes that the versions were read of this part of a log.
+    pub(crate) fn is_read_of(&mut self, end: LogEnd) {
+        self.of = Some(end);
+    }
+
     /// Adds gems behind all others, in the order of their names. `at` is the last of them, unless there are no more.
     pub(crate) fn append(&mut self, units: Vec<(String, GemParts)>, at: Option<String>) -> Result<(), Error> {
         self.unwritten += units.len() as u64;
-        self.chunks.append(units)?;
+        let mut units = units.into_iter().peekable();
+        while units.peek().is_some() {
+            self.chunks.append(units.by_ref().take(UNITS).collect())?;
+        }
         self.at = at;
         Ok(())
     }
@@ -114,13 +132,13 @@ impl IndexSource for SpecFiles {
 
     fn write(&self, mark: Mark) -> Option<Vec<Bytes>> {
         let (chunks, body) = self.chunks.parts();
-        form::write(&Head { mark, modified: self.modified.0, at: self.at.clone(), chunks }, body)
+        form::write(&Head { mark, modified: self.modified.0, at: self.at.clone(), chunks, of: self.of.clone() }, body)
     }
 
     fn read(bytes: Bytes) -> Option<(Self, Mark)> {
-        let (Head { mark, modified, at, chunks }, body) = form::read(bytes)?;
+        let (Head { mark, modified, at, chunks, of }, body) = form::read(bytes)?;
         let chunks = Chunks::read(chunks, body)?;
         let (through, modified) = (mark.through, Millis(modified));
-        Some((Self { chunks, through, modified, at, unwritten: 0 }, mark))
+        Some((Self { chunks, through, modified, at, unwritten: 0, of }, mark))
     }
 }

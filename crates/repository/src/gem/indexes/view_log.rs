@@ -213,6 +213,16 @@ impl ViewLog {
         self.through.get(&member).copied()
     }
 
+    /// The versions that it says of a name.
+    pub(crate) fn tokens(&self, name: &str) -> Vec<String> {
+        self.said.said(name).map(|said| said.tokens).unwrap_or_default()
+    }
+
+    /// What it says, with a table of its names.
+    pub(crate) fn said(&self) -> &Versions {
+        &self.said
+    }
+
     /// Whether it ever said the name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.said.has(name)

@@ -119,7 +119,7 @@ fn parts(name: &str, gem: &Listed, view: View<'_>) -> Result<GemParts, Error> {
 }
 
 /// The number and platform of a version; `None`: it has none that the older index can tell.
-fn identity(token: &str) -> Option<Identity> {
+pub(crate) fn identity(token: &str) -> Option<Identity> {
     let (number, platform) = token.split_once('-').unwrap_or((token, "ruby"));
     let is_content = CONTENT_DIGITS.contains(&platform.len()) && platform.bytes().all(|byte| byte.is_ascii_hexdigit());
     let number = Version::parse(number).ok().filter(|_| !is_content)?;
