@@ -1,5 +1,6 @@
 //! Groups of repositories of gems: one URL for what hosted members and upstreams have.
 
+mod as_of;
 mod attack;
 mod claims;
 mod collisions;
@@ -7,6 +8,8 @@ mod faults;
 mod lists;
 mod nested;
 mod one_url;
+mod search;
+mod shared;
 mod stand_in;
 
 use crate::world::{FIRST, Gem, World};

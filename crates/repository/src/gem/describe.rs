@@ -98,39 +98,15 @@ async fn tell(
             gems(hosted, found, base, now, event).await?
         }
         What::Own => {
-            let (mut own, mut after) = (Vec::new(), String::new());
-            while own.len() < OWN_MAX {
-                let known = store.units_with_facts(repository.id, "", &after, UNITS, event).await?;
-                let Some((last, _)) = known.last() else { break };
-                after.clone_from(last);
-                for (name, facts) in known {
-                    if Owners::read(&name, facts)?.role(by.owner).is_some() {
-                        own.push(name);
-                    }
-                }
-            }
-            own.truncate(OWN_MAX);
+            let own = own_names(hosted, by, event).await?;
             gems(hosted, own, base, now, event).await?
         }
         What::Newest => {
-            let span = Span { from: Millis(0), until: Millis(i64::MAX), skip: 0, limit: LOOKED_AT };
-            let mut new = Vec::new();
-            for entry in store.published(repository.id, span, event).await? {
-                let unit = store.unit(repository.id, &entry.unit, Lane::Index, event).await?;
-                if unit.entries.first().is_some_and(|first| first.key == entry.key) {
-                    new.push(entry);
-                }
-                if new.len() == NEWEST {
-                    break;
-                }
-            }
+            let new = newest(hosted, event).await?;
             (new.len(), Box::new(move || Ok(all(&mut published(&new, repository.view(now))?, &base))))
         }
         What::Updated | What::Between(..) => {
-            let span = match what {
-                What::Between(from, until, page) => Span { from, until, skip: (page - 1) * PAGE, limit: PAGE },
-                _ => Span { from: Millis(0), until: Millis(i64::MAX), skip: 0, limit: NEWEST },
-            };
+            let span = span(&what);
             let entries = store.published(repository.id, span, event).await?;
             (entries.len(), Box::new(move || Ok(all(&mut published(&entries, repository.view(now))?, &base))))
         }
@@ -139,8 +115,50 @@ async fn tell(
     Ok(Found::Document(Index { fresh_until, ..made }, form))
 }
 
+/// The names of the gems that whoever asks owns.
+pub(crate) async fn own_names(hosted: Hosted<'_>, by: Actor<'_>, event: &mut Event) -> Result<Vec<String>, Error> {
+    let (mut own, mut after) = (Vec::new(), String::new());
+    while own.len() < OWN_MAX {
+        let known = hosted.store.units_with_facts(hosted.repository.id, "", &after, UNITS, event).await?;
+        let Some((last, _)) = known.last() else { break };
+        after.clone_from(last);
+        for (name, facts) in known {
+            if Owners::read(&name, facts)?.role(by.owner).is_some() {
+                own.push(name);
+            }
+        }
+    }
+    own.truncate(OWN_MAX);
+    Ok(own)
+}
+
+/// The first versions of the newest gems.
+pub(crate) async fn newest(hosted: Hosted<'_>, event: &mut Event) -> Result<Vec<Entry>, Error> {
+    let (store, id) = (hosted.store, hosted.repository.id);
+    let span = Span { from: Millis(0), until: Millis(i64::MAX), skip: 0, limit: LOOKED_AT };
+    let mut new = Vec::new();
+    for entry in store.published(id, span, event).await? {
+        let unit = store.unit(id, &entry.unit, Lane::Index, event).await?;
+        if unit.entries.first().is_some_and(|first| first.key == entry.key) {
+            new.push(entry);
+        }
+        if new.len() == NEWEST {
+            break;
+        }
+    }
+    Ok(new)
+}
+
+/// Which of the newest versions are asked for.
+pub(crate) fn span(what: &What) -> Span {
+    match *what {
+        What::Between(from, until, page) => Span { from, until, skip: (page - 1) * PAGE, limit: PAGE },
+        _ => Span { from: Millis(0), until: Millis(i64::MAX), skip: 0, limit: NEWEST },
+    }
+}
+
 /// What may be seen of `rows`.
-fn published(rows: &[Entry], view: View<'_>) -> Result<Vec<json::Published>, Error> {
+pub(crate) fn published(rows: &[Entry], view: View<'_>) -> Result<Vec<json::Published>, Error> {
     let one = |entry: &Entry| {
         let (sha256, at) = (entry.hashes.sha256.to_string(), entry.first_published().to_string());
         Ok(json::Published { package: facts(entry)?, sha256, at })

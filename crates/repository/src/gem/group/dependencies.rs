@@ -2,9 +2,12 @@
 
 use crate::error::Error;
 use crate::gem::group::{GroupGems, Member};
+use crate::gem::info_lines::facts;
 use crate::gem::{Found, dependencies as hosted_dependencies};
+use crate::visible::visible;
 use bytes::Bytes;
 use format::gem::dependencies::{self, Form, Piece};
+use std::collections::HashSet;
 use std::sync::Arc;
 use telemetry::Event;
 
@@ -20,8 +23,10 @@ impl GroupGems<'_> {
         let Some(names) = names else { return Ok(Found::Dependencies([Bytes::new()].into(), form)) };
         let mut pieces: Vec<Arc<Piece>> = Vec::with_capacity(names.len());
         for name in names {
-            for place in self.owners(name, event).await? {
-                pieces.extend(self.piece(place, name, form, event).await?);
+            match self.owners(name, event).await?[..] {
+                [] => {}
+                [place] => pieces.extend(self.piece(place, name, form, event).await?),
+                ref owners => pieces.extend(self.joined_piece(owners, name, form, event).await?),
             }
         }
         Ok(Found::Dependencies(dependencies::list(form, pieces.iter().map(|piece| &**piece)).into(), form))
@@ -44,5 +49,33 @@ impl GroupGems<'_> {
                 Ok(self.remote(&remote, local).needs(name, form, event).await?.map(Arc::new))
             }
         }
+    }
+
+    /// What the versions of a gem need that several members share, each as the first of them has it.
+    async fn joined_piece(
+        self,
+        owners: &[usize],
+        name: &str,
+        form: Form,
+        event: &mut Event,
+    ) -> Result<Option<Arc<Piece>>, Error> {
+        let (mut briefs, mut known) = (Vec::new(), HashSet::new());
+        for place in owners {
+            let more = match self.member(&self.leaves()[*place])? {
+                Member::Hosted(hosted) => {
+                    let rows = hosted.repository.unit(hosted.store, name, event).await?;
+                    let seen = visible(&rows, hosted.repository.view(self.now()));
+                    let brief = seen.map(|seen| Ok(dependencies::brief(&facts(seen.entry())?)));
+                    brief.collect::<Result<Vec<_>, Error>>()?
+                }
+                Member::Remote(remote, local) => {
+                    self.remote(&remote, local).briefs(name, event).await?.unwrap_or_default()
+                }
+            };
+            let is_new = |brief: &String| known.insert(brief.split(' ').next().unwrap_or_default().to_owned());
+            briefs.extend(more.into_iter().filter(is_new));
+        }
+        let piece = || Arc::new(Piece::new(form, name, briefs.iter().map(String::as_str)));
+        Ok((!briefs.is_empty()).then(piece))
     }
 }

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::gem::Found;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::group::{GroupGems, Member};
+use crate::gem::indexes::view_log::{Md5OfInfo, ToSay};
 use crate::gem::info;
 use crate::index::document::Index;
 use format::gem::info::render;
@@ -17,6 +18,10 @@ impl GroupGems<'_> {
     /// name in `/versions` has no `/info`.
     pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Index, Error> {
         let owners = self.owners(name, event).await?;
+        let before = match owners.len() {
+            0 | 1 => None,
+            _ => KnownMembers::of_names(self, [name], event).await?.says(name),
+        };
         let mut bodies = Vec::new();
         for place in &owners {
             match self.member_info(*place, name, event).await {
@@ -27,20 +32,40 @@ impl GroupGems<'_> {
         }
         let mut bodies = bodies.into_iter();
         let Some(mut first) = bodies.next() else {
-            return match !owners.is_empty() && self.is_listed(name, event).await? {
+            return match self.is_listed(name, event).await? {
                 true => Ok(Index::of(render([""; 0]))),
                 false => Err(Error::NoSuchPackage),
             };
         };
+        let is_shared = !bodies.as_slice().is_empty();
         for other in bodies {
             first = joined(first, other)?;
+        }
+        if is_shared && self.is_logged() && first.freshness.is_none() {
+            self.learn(name, &before, &first, event).await?;
         }
         Ok(first)
     }
 
-    /// Whether a member lists the name, or ever did, so that clients may know it from the group.
+    /// Remembers the MD5 of what members come to that share a name, for its line in `/versions`, unless they changed meanwhile.
+    async fn learn(self, name: &str, before: &Option<ToSay>, made: &Index, event: &mut Event) -> Result<(), Error> {
+        let now = KnownMembers::of_names(self, [name], event).await?.says(name);
+        let Some(ToSay { tokens, md5: Md5OfInfo::Unknown { basis, .. }, .. }) = &now else { return Ok(()) };
+        let info = Info::read(made.pieces.concat().into()).map_err(|_| Error::GivenUp)?;
+        let (made_of, said): (HashSet<&str>, HashSet<&str>) =
+            (info.lines().map(|line| line.token).collect(), tokens.iter().map(String::as_str).collect());
+        if now == *before && made_of == said {
+            self.local.indexes.learned.learn(name, basis.clone(), made.md5.clone());
+        }
+        Ok(())
+    }
+
+    /// Whether clients may know the name from the group: a member lists it, or ever did, or one that left did.
     async fn is_listed(self, name: &str, event: &mut Event) -> Result<bool, Error> {
-        Ok(!KnownMembers::of_names(self, [name], event).await?.holders(name).is_empty())
+        if !KnownMembers::of_names(self, [name], event).await?.holders(name).is_empty() {
+            return Ok(true);
+        }
+        Ok(self.is_logged() && self.log(event, |log, _| log.has(name)).await?.found)
     }
 
     /// `/info/NAME` of a member.

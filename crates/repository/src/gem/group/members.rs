@@ -11,6 +11,7 @@ use crate::gem::upstream::view_versions::to_say;
 use crate::group::is_hosted;
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::repository::Repository;
+use crate::repository::shared::Shared;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use store::{Entry, Lane, Store};
@@ -32,6 +33,8 @@ pub(crate) struct KnownMembers {
     pub(super) listings: HashMap<usize, Listing>,
     /// Whether any member shares names.
     shares: bool,
+    /// Where something is said for a group: what it shares with those who see it otherwise.
+    group: Option<Arc<Shared>>,
     now: Millis,
 }
 
@@ -50,7 +53,8 @@ impl KnownMembers {
         names: impl IntoIterator<Item = &'n str>,
         event: &mut Event,
     ) -> Result<Self, Error> {
-        Self::of_these(group.leaves(), group.local.store, group.now(), names, event).await
+        let members = Self::of_these(group.leaves(), group.local.store, group.now(), names, event).await?;
+        Ok(Self { group: Some(group.local.repository.shared.clone()), ..members })
     }
 
     /// The same of members that nobody asks a question.
@@ -77,7 +81,7 @@ impl KnownMembers {
     pub(crate) async fn of_all(group: GroupGems<'_>, event: &mut Event) -> Result<Self, Error> {
         let mut members = Self::of_upstreams(group.leaves(), group.now());
         members.read_hosted(group.local.store, Published::of, event).await?;
-        Ok(members)
+        Ok(Self { group: Some(group.local.repository.shared.clone()), ..members })
     }
 
     /// Who has which names, of all names, and nothing of what is said of them.
@@ -128,7 +132,7 @@ impl KnownMembers {
         // Whose a name is does not depend on the moment that is looked at.
         let leaves: Arc<[_]> = leaves.iter().map(|leaf| Arc::new(leaf.seen(leaf.rules.clone(), None))).collect();
         let shares = leaves.iter().any(|leaf| leaf.rules.share_any());
-        Self { leaves, published: BTreeMap::new(), listings: HashMap::new(), shares, now }
+        Self { leaves, published: BTreeMap::new(), listings: HashMap::new(), shares, group: None, now }
     }
 
     /// The members that have the name, or had it.
@@ -187,7 +191,7 @@ impl KnownMembers {
     pub(crate) fn says(&self, name: &str) -> Option<ToSay> {
         let says: Vec<ToSay> =
             self.owners(name).into_iter().filter_map(|place| self.member_says(place, name)).collect();
-        joined(says)
+        joined(says, self.group.as_ref().and_then(|group| group.gem.as_ref()).map(|gem| &gem.learned))
     }
 
     /// Calls `say` with each name that a member has, or had, and what the group says of it.

@@ -1,10 +1,11 @@
 //! A group of repositories of gems: one URL for what its members have.
 //!
 //! In reading order: [`owner`] says whose a name is, pure; [`members`] has what is known of the members, and [`owners`] asks them for it.
-//! [`answer`] has a question about one name answered by its owner: [`info`], [`file`], [`program`], [`dependencies`]. [`versions`] keeps
-//! `/versions` as one log that only grows, made of what owners [say](says); [`lists`] makes `/names` and the older index of it, and [`past`]
-//! tells all that as of a moment. [`collisions`] tells operators which names several members have, [`waiting`] which of them somebody has to
-//! decide, and [`owner_changes`] which would change their owner.
+//! [`answer`] has a question about one name answered by its owner: [`info`], [`file`], [`program`] with [`told`], [`dependencies`];
+//! [`search`] looks for names. [`versions`] keeps `/versions` as one log that only grows, made of what owners [say](says); [`lists`] makes
+//! `/names` and the older index of it, and [`past`] tells all that as of a moment.
+//! [`collisions`] tells operators which names several members have, [`waiting`] which of them somebody has to decide, and
+//! [`owner_changes`] which would change their owner.
 
 pub(crate) mod answer;
 pub(crate) mod collisions;
@@ -19,6 +20,8 @@ pub(crate) mod owners;
 pub(crate) mod past;
 pub(crate) mod program;
 pub(crate) mod says;
+pub(crate) mod search;
+pub(crate) mod told;
 pub(crate) mod versions;
 pub(crate) mod waiting;
 pub(crate) mod waiting_metrics;

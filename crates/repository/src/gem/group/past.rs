@@ -56,7 +56,7 @@ impl GroupGems<'_> {
         let owned = then.into_iter().filter_map(|(name, says)| {
             let owners = members.owners(&name);
             let says = owners.iter().filter_map(|owner| says.iter().find(|(place, _)| place == owner));
-            Some((name, joined(says.map(|(_, says)| says.clone()).collect())?))
+            Some((name, joined(says.map(|(_, says)| says.clone()).collect(), None)?))
         });
         Ok(owned.collect())
     }

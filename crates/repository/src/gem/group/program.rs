@@ -1,11 +1,19 @@
-//! What a group answers programs about one gem: the owner of its name answers.
+//! What a group answers programs: about one gem the owner of its name answers, and those that share it answer together.
 
 use crate::actor::Actor;
 use crate::error::Error;
+use crate::gem::describe::one;
+use crate::gem::group::told::Depth;
 use crate::gem::group::{GroupGems, Member};
+use crate::gem::program::{Describe, What};
 use crate::gem::{Found, describe, parameters};
+use crate::index::document::Index;
+use crate::workers::aside;
 use format::gem::call::{Call, Form};
-use telemetry::Event;
+use format::gem::document;
+use serde_json::Value;
+use store::Lane;
+use telemetry::{Event, Op};
 
 impl GroupGems<'_> {
     /// Answers a program.
@@ -17,10 +25,20 @@ impl GroupGems<'_> {
         event: &mut Event,
     ) -> Result<Found, Error> {
         let ask = parameters::describe(call, form, &self.ask.parameters, self.now())?;
-        let Some(name) = ask.what.gem() else {
-            return Err(Error::Unsupported("groups of gems do not answer this: ask a member".into()));
+        if self.local.repository.as_of.is_some() && !ask.what.is_of_versions() {
+            let text = "owners and what is looked for are told as they are, not as of a moment";
+            return Err(Error::Unsupported(text.into()));
+        }
+        let name = match (ask.what.gem(), &ask.what) {
+            (Some(name), _) => name,
+            (None, What::Search(..) | What::Complete(_)) => return self.search(ask, event).await,
+            (None, _) => return self.of_hosted(ask, by, event).await,
         };
         let owners = self.owners(name, event).await?;
+        if owners.len() > 1 && ask.what.is_of_versions() {
+            return self.of_shared(&ask, name, &owners, event).await;
+        }
+        let mut refusal = Error::NoSuchGem;
         for place in owners {
             let found = match self.member(&self.leaves()[place])? {
                 Member::Hosted(hosted) => describe::describe(hosted, &ask, by, self.now(), event).await,
@@ -29,10 +47,26 @@ impl GroupGems<'_> {
                 }
             };
             match found {
-                Err(Error::NoSuchGem | Error::NoSuchGemVersion) => {}
+                Err(error @ (Error::NoSuchGem | Error::NoSuchGemVersion)) => refusal = error,
                 found => return found,
             }
         }
-        Err(Error::NoSuchGem)
+        Err(refusal)
+    }
+
+    /// About a gem that several members share.
+    async fn of_shared(self, ask: &Describe, name: &str, owners: &[usize], event: &mut Event) -> Result<Found, Error> {
+        let told = self.told(name, owners, Depth::Whole, event).await?;
+        let (fresh_until, count, ask, form) = (told.until, told.versions.len(), ask.clone(), ask.form);
+        let render = move || {
+            let mut shown = one(&ask.what, told.versions, &ask.base)?;
+            match &mut shown {
+                Value::Array(all) => all.iter_mut().for_each(|one| told.of_upstreams.leave_out(one)),
+                one => told.of_upstreams.leave_out(one),
+            }
+            Ok::<_, Error>(document::render(&shown, form))
+        };
+        let made = aside(&self.local.context.workers, Lane::Index, Op::IndexRender, count, event, render).await?;
+        Ok(Found::Document(Index { fresh_until, ..Index::of(made) }, form))
     }
 }

@@ -4,6 +4,7 @@ use crate::content::soonest;
 use crate::error::Error;
 use crate::gem::indexes::view_log::{Md5OfInfo, ToSay};
 use crate::gem::info_lines::info_lines;
+use crate::gem::upstream::learned::Learned;
 use crate::policy::rules::View;
 use crate::repository::Repository;
 use crate::visible::{next_change, visible};
@@ -21,8 +22,9 @@ pub(crate) fn hosted_says(rows: &[Entry], leaf: &Repository, view: View<'_>) -> 
     Ok(ToSay { tokens, md5: Md5OfInfo::Known(md5_hex(&render(&lines))), until })
 }
 
-/// What several members come to that share a name: each version is that of the first that has it.
-pub(crate) fn joined(says: Vec<ToSay>) -> Option<ToSay> {
+/// What several members come to that share a name: each version is that of the first that has it. `learned`: the MD5s of what such lines
+/// came to.
+pub(crate) fn joined(says: Vec<ToSay>, learned: Option<&Learned>) -> Option<ToSay> {
     let many = says.len() > 1;
     let mut says = says.into_iter();
     let mut joined = says.next()?;
@@ -45,6 +47,8 @@ pub(crate) fn joined(says: Vec<ToSay>) -> Option<ToSay> {
     if joined.tokens.is_empty() {
         return Some(ToSay::nothing(joined.until));
     }
-    joined.md5 = Md5OfInfo::Unknown { basis: md5_hex(basis.join(" ").as_bytes()), known: None, likely: None };
+    let basis = md5_hex(basis.join(" ").as_bytes());
+    let known = learned.and_then(|learned| learned.md5(&basis));
+    joined.md5 = Md5OfInfo::Unknown { basis, known, likely: None };
     Some(joined)
 }

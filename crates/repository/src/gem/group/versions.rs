@@ -180,6 +180,11 @@ impl GroupGems<'_> {
                 _ => changed = None,
             }
         }
+        let shared = self.local.indexes.learned.news(log.heard(self.local.repository.origin)).names;
+        match (&mut changed, shared) {
+            (Some(changed), Some(shared)) => changed.extend(shared),
+            _ => changed = None,
+        }
         let few = changed.filter(|names| names.len() <= MANY);
         Ok(News { names: few.map_or(Names::All, Names::These), through })
     }
@@ -208,7 +213,7 @@ impl GroupGems<'_> {
     }
 
     fn heard_of(self) -> Vec<(store::Origin, u64)> {
-        let remotes = self.leaves().iter().filter(|leaf| !is_hosted(leaf));
+        let remotes = self.leaves().iter().filter(|leaf| !is_hosted(leaf)).chain([self.local.repository]);
         let told = |leaf: &Arc<Repository>| Some((leaf.origin, leaf.shared.gem.as_ref()?.learned.last()));
         remotes.filter_map(told).collect()
     }

@@ -57,6 +57,25 @@ impl RemoteGems<'_> {
     }
 }
 
+impl RemoteGems<'_> {
+    /// The versions of a gem that may be seen, by their tokens, and from when on others may be.
+    pub(crate) async fn told(self, name: &str, event: &mut Event) -> Result<Told, Error> {
+        let rows = match self.whole_info(name, event).await {
+            Err(Error::NoSuchPackage | Error::Hidden(_)) => return Err(Error::NoSuchGem),
+            versions => versions?.rows,
+        };
+        let view = self.remote.repository.view(self.now());
+        let told = visible(&rows, view).filter_map(|seen| published(seen.entry()));
+        Ok(Told { versions: told.collect(), until: next_change(&rows, view) })
+    }
+}
+
+/// What lines tell of a gem.
+pub(crate) struct Told {
+    pub(crate) versions: Vec<json::Published>,
+    pub(crate) until: Option<Millis>,
+}
+
 /// A version as its line tells it; `None`: it cannot be told, as its number or its needs cannot be read.
 fn published(row: &InfoRow) -> Option<json::Published> {
     let package = upstream::package(&row.name, &row.line)?;

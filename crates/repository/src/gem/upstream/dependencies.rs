@@ -28,12 +28,17 @@ impl RemoteGems<'_> {
 
     /// What the visible versions of a gem need; `None`: it is not listed, or policy hides its name.
     pub(crate) async fn needs(self, name: &str, form: Form, event: &mut Event) -> Result<Option<Piece>, Error> {
+        let briefs = self.briefs(name, event).await?;
+        Ok(briefs.map(|briefs| Piece::new(form, name, briefs.iter().map(String::as_str))))
+    }
+
+    /// The same, each version in short.
+    pub(crate) async fn briefs(self, name: &str, event: &mut Event) -> Result<Option<Vec<String>>, Error> {
         let info = match self.whole_info(name, event).await {
             Err(Error::NoSuchPackage | Error::Hidden(_)) => return Ok(None),
             info => info?,
         };
         let view = self.remote.repository.view(self.now());
-        let briefs: Vec<&str> = visible(&info.rows, view).map(|seen| seen.entry().brief.as_str()).collect();
-        Ok(Some(Piece::new(form, name, briefs)))
+        Ok(Some(visible(&info.rows, view).map(|seen| seen.entry().brief.clone()).collect()))
     }
 }

@@ -19,7 +19,7 @@ const LOOK_EVERY_MS: i64 = 60_000;
 /// An index that no client asked for in so many milliseconds is not followed: 30 days.
 const PAUSED_AFTER_MS: i64 = 30 * 86_400_000;
 /// Whoever asks for a name that is not listed has the index looked at again, unless that was done within so many milliseconds.
-const RECENT_MS: i64 = 3_000;
+pub(crate) const RECENT_MS: i64 = 3_000;
 
 impl Follow {
     /// Has the index looked at where nothing is known of it, or for too long. Where the upstream fails and something is known, that counts.

@@ -50,14 +50,23 @@ impl RemoteGems<'_> {
 
 /// A gem by the newest of its versions, as far as `/versions` tells of it. What it needs is in `/info`, which is not read for a search.
 fn newest(name: &str, listed: &Listed, view: View<'_>, base: &str) -> Option<Value> {
+    Some(briefly(json::latest(&listed_versions(name, listed, view))?, base))
+}
+
+/// A version of which nothing is known but what `/versions` tells.
+pub(crate) fn briefly(version: &json::Published, base: &str) -> Value {
+    let mut told = json::gem(version, base);
+    leave_out_unknown(&mut told);
+    told["dependencies"] = Value::Null;
+    told
+}
+
+/// The versions that may be seen, as far as `/versions` tells of them.
+pub(crate) fn listed_versions(name: &str, listed: &Listed, view: View<'_>) -> Vec<json::Published> {
     let rows = token_rows(name, listed);
     let published = |token: &str| {
         let package = upstream::package(name, token)?;
         Some(json::Published { package, sha256: String::new(), at: String::new() })
     };
-    let seen: Vec<_> = visible(&rows, view).filter_map(|seen| published(seen.entry().token)).collect();
-    let mut told = json::gem(json::latest(&seen)?, base);
-    leave_out_unknown(&mut told);
-    told["dependencies"] = Value::Null;
-    Some(told)
+    visible(&rows, view).filter_map(|seen| published(seen.entry().token)).collect()
 }
