@@ -8,6 +8,7 @@ mod faults;
 mod lists;
 mod nested;
 mod one_url;
+mod pages;
 mod search;
 mod shared;
 mod stand_in;

@@ -8,7 +8,7 @@ use crate::route::{self, Content, Route};
 use crate::{access, accounts, admin, conformance, origin_headers, reply, upload};
 use bytes::Bytes;
 use front::{Reply, Request, client};
-use repository::{About, Ask, Brings, Found, Parameters, People, Place, Question, Reading, Repository, Scope, Unread};
+use repository::{About, Ask, Brings, Parameters, People, Place, Question, Reading, Repository, Scope, Unread};
 use std::sync::Arc;
 use store::Stamp;
 use telemetry::{Event, Op};
@@ -107,7 +107,7 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
         Brings::Nothing | Brings::Form => None,
     };
     let answer = app.repositories.answer((&ask, stamp), upload, who.actor(), event).await;
-    let until = answer.as_ref().map_or_else(repository::Error::fresh_until, Found::fresh_until);
+    let until = app.repositories.fresh_until(&ask, &answer);
     let stamp = stamp.map(|stamp| until.map_or(stamp, |until| stamp.until(until)));
     let reply = match answer {
         Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask, request)),

@@ -1,6 +1,9 @@
 //! What an answer is made from: the revisions that it holds with, and for how long.
 
+use crate::error::Error;
+use crate::found::Found;
 use crate::gem;
+use crate::gem::upstream::look::RECENT_MS;
 use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
 use crate::tree;
@@ -24,6 +27,20 @@ impl Repositories {
         }
         let stamp = self.made_from(ask)?;
         Some(ask.repository.ends(now).map_or(stamp, |ends| stamp.until(ends)))
+    }
+
+    /// From when on an answer may be another, where that is known. What an upstream does not list is asked for again soon: nothing tells
+    /// that it lists it now.
+    pub fn fresh_until(&self, ask: &Ask<'_>, answer: &Result<Found, Error>) -> Option<Millis> {
+        let error = match answer {
+            Ok(found) => return found.fresh_until(),
+            Err(error) => error,
+        };
+        let repository = &ask.repository;
+        let may_be_listed = matches!(ask.question, Question::Gem(_))
+            && repository.record.kind != RepositoryKind::Hosted
+            && repository.as_of.is_none();
+        error.fresh_until().or_else(|| may_be_listed.then(|| Millis(self.clock.now().0 + RECENT_MS)))
     }
 
     fn made_from(&self, ask: &Ask<'_>) -> Option<Stamp> {

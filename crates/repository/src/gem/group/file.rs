@@ -62,12 +62,14 @@ impl GroupGems<'_> {
             }
             Member::Remote(remote, local) => {
                 let remote = self.remote(&remote, local);
-                let content = match part {
-                    Part::Gem => remote.gem(full_name, &is_it, event).await?,
-                    Part::Attestations => remote.attestations(full_name, &is_it, event).await?,
-                    Part::Gemspec => return remote.gemspec(full_name, &is_it, event).await.map(Any::Gem),
+                let found = match part {
+                    Part::Gem => Any::Tree(tree::Found::Content(remote.gem(full_name, &is_it, event).await?)),
+                    Part::Attestations => {
+                        Any::Tree(tree::Found::Content(remote.attestations(full_name, &is_it, event).await?))
+                    }
+                    Part::Gemspec => Any::Gem(remote.gemspec(full_name, &is_it, event).await?),
                 };
-                Ok(Any::Tree(tree::Found::Content(content)))
+                Ok(remote.until_looked_at(found))
             }
         }
     }

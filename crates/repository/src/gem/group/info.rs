@@ -2,6 +2,7 @@
 
 use crate::content::soonest;
 use crate::error::Error;
+use crate::found::Found as Any;
 use crate::gem::Found;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::group::{GroupGems, Member};
@@ -71,11 +72,14 @@ impl GroupGems<'_> {
     /// `/info/NAME` of a member.
     async fn member_info(self, place: usize, name: &str, event: &mut Event) -> Result<Index, Error> {
         let found = match self.member(&self.leaves()[place])? {
-            Member::Hosted(hosted) => info::info(hosted, name, self.now(), event).await?,
-            Member::Remote(remote, local) => self.remote(&remote, local).info(name, event).await?,
+            Member::Hosted(hosted) => Any::Gem(info::info(hosted, name, self.now(), event).await?),
+            Member::Remote(remote, local) => {
+                let remote = self.remote(&remote, local);
+                remote.until_looked_at(Any::Gem(remote.info(name, event).await?))
+            }
         };
         match found {
-            Found::Index(index) => Ok(index),
+            Any::Gem(Found::Index(index)) => Ok(index),
             _ => Err(Error::GivenUp),
         }
     }

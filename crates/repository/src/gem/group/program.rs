@@ -2,6 +2,7 @@
 
 use crate::actor::Actor;
 use crate::error::Error;
+use crate::found::Found as Any;
 use crate::gem::describe::one;
 use crate::gem::group::told::Depth;
 use crate::gem::group::{GroupGems, Member};
@@ -43,7 +44,12 @@ impl GroupGems<'_> {
             let found = match self.member(&self.leaves()[place])? {
                 Member::Hosted(hosted) => describe::describe(hosted, &ask, by, self.now(), event).await,
                 Member::Remote(remote, local) => {
-                    self.remote(&remote, local).call(call, form, &self.ask.parameters, event).await
+                    let remote = self.remote(&remote, local);
+                    let told = remote.call(call, form, &self.ask.parameters, event).await;
+                    told.and_then(|told| match remote.until_looked_at(Any::Gem(told)) {
+                        Any::Gem(told) => Ok(told),
+                        _ => Err(Error::GivenUp),
+                    })
                 }
             };
             match found {

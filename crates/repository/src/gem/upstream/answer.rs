@@ -31,9 +31,13 @@ impl RemoteGems<'_> {
         if !self.remote.repository.asks {
             self.explain(question, event).await;
         }
-        // A page that nobody has to make again would keep the upstream from being looked at.
+        answer.map(|found| self.until_looked_at(found))
+    }
+
+    /// The same, until the upstream is to be looked at again: a page that nobody has to make again would keep it from that.
+    pub(crate) fn until_looked_at(self, found: Any) -> Any {
         let again = self.known(|known| known.tried.plus(LOOK_EVERY)).ok();
-        Ok(until(answer?, again.filter(|_| self.remote.repository.as_of.is_none())))
+        until(found, again.filter(|_| self.remote.repository.as_of.is_none()))
     }
 
     async fn answer_from_index(

@@ -1,0 +1,75 @@
+//! No answer of a group is kept for longer than what it was made of holds.
+
+use super::{FIRST, GROUP, REMOTE, Scene};
+use serde_json::json;
+
+/// Asked so often that every answer is kept that may be.
+fn again(scene: &Scene, path: &str) -> u16 {
+    (0..3).map(|_| scene.get(path).status).last().unwrap()
+}
+
+#[test]
+fn a_name_that_an_upstream_begins_to_list_is_found_seconds_after_it_was_missing() {
+    let scene = Scene::new();
+    scene.publish("lamp", "1.0.0");
+    let missing = ["info/wick", "gems/wick-1.0.0.gem", "quick/Marshal.4.8/wick-1.0.0.gemspec.rz"];
+    for path in missing {
+        assert_eq!(again(&scene, path), 404, "{path}");
+        scene.world.anon().file(REMOTE, path).expect(404);
+        scene.world.anon().file(REMOTE, path).expect(404);
+    }
+    scene.publish("wick", "1.0.0");
+    scene.at("2026-11-02T12:00:04Z");
+    for path in missing {
+        scene.get(path).expect(200);
+        scene.world.anon().file(REMOTE, path).expect(200);
+    }
+}
+
+#[test]
+fn an_answer_follows_each_change_of_what_it_is_made_of() {
+    let scene = Scene::new();
+    scene.publish("lamp", "1.0.0");
+    scene.push("oil", "2.0.0");
+    let info = |name: &str| {
+        let path = format!("info/{name}");
+        again(&scene, &path);
+        scene.get(&path).expect(200).text().to_owned()
+    };
+    let names = |path: &str| {
+        again(&scene, path);
+        scene.get(path).expect(200).text().to_owned()
+    };
+    assert!(info("lamp").contains("1.0.0") && info("oil").contains("2.0.0"));
+    assert!(names("versions").contains("\noil 2.0.0 "));
+    scene.push("oil", "2.1.0");
+    assert!(info("oil").contains("2.1.0") && names("versions").contains("oil 2.1.0"));
+    scene.world.admin().yank(FIRST, "oil", "2.0.0").expect(200);
+    assert!(!info("oil").contains("2.0.0") && names("versions").contains("oil -2.0.0"));
+    assert_eq!(again(&scene, "gems/oil-2.0.0.gem"), 404);
+    scene.publish("lamp", "1.1.0");
+    scene.at("2026-11-02T12:01:01Z");
+    assert!(info("lamp").contains("1.1.0"), "{}", info("lamp"));
+    assert_eq!(again(&scene, "gems/lamp-1.1.0.gem"), 200);
+    let set = |repository: &str, settings: serde_json::Value| {
+        scene.world.admin().patch_json(&format!("/api/v1/repositories/{repository}"), &settings).expect(200);
+    };
+    for repository in [REMOTE, GROUP] {
+        set(repository, json!({ "policy": { "deny": ["lamp:1.1.0"] } }));
+        assert!(!info("lamp").contains("1.1.0"), "{repository}");
+        assert!(matches!(again(&scene, "gems/lamp-1.1.0.gem"), 403 | 404), "{repository}");
+        set(repository, json!({ "policy": { "deny": null } }));
+        assert!(info("lamp").contains("1.1.0"), "{repository}");
+    }
+    set(GROUP, json!({ "policy": { "cooldown_s": 86_400 } }));
+    assert_eq!(info("lamp"), "---\n");
+    scene.at("2026-11-03T12:02:00Z");
+    assert!(info("lamp").contains("1.1.0") && names("names").contains("lamp"));
+    set(FIRST, json!({ "claims": ["lamp"] }));
+    assert_eq!((info("lamp"), names("names")), ("---\n".to_owned(), "---\noil\n".to_owned()));
+    assert_eq!(again(&scene, "gems/lamp-1.1.0.gem"), 404);
+    set(FIRST, json!({ "claims": [] }));
+    assert!(info("lamp").contains("1.1.0") && names("names").contains("lamp"));
+    set(GROUP, json!({ "members": [FIRST] }));
+    assert_eq!((again(&scene, "info/lamp"), names("names")), (200, "---\noil\n".to_owned()));
+}
