@@ -4,6 +4,7 @@ mod as_of;
 mod attack;
 mod claims;
 mod collisions;
+mod explained;
 mod faults;
 mod lists;
 mod nested;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::process::{Command, Output};
 
 /// The event of an answer, as the running server tells it.
-pub(super) fn event(world: &World, answer: &Answer) -> Value {
+pub(crate) fn event(world: &World, answer: &Answer) -> Value {
     world.event(answer.header("daylight-event").unwrap())
 }
 
@@ -18,7 +18,7 @@ pub(crate) fn command(world: &World, arguments: &[&str]) -> Output {
 }
 
 /// What its members said, in their order.
-pub(super) fn said(record: &Value) -> Vec<(&str, &str)> {
+pub(crate) fn said(record: &Value) -> Vec<(&str, &str)> {
     let text = |member: &Value, key: &str| member[key].as_str().unwrap().to_owned().leak() as &str;
     record["members"].as_array().unwrap().iter().map(|one| (text(one, "member"), text(one, "said"))).collect()
 }

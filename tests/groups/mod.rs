@@ -13,7 +13,7 @@ mod preview;
 mod raw;
 mod settings;
 
-pub(crate) use explain::command;
+pub(crate) use explain::{command, event, said};
 
 use crate::world::{Answer, Upstream, World};
 use serde_json::{Value, json};

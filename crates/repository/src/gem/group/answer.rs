@@ -15,6 +15,10 @@ impl GroupGems<'_> {
     pub(crate) async fn answer(self, question: &Question<'_>, by: Actor<'_>, event: &mut Event) -> Result<Any, Error> {
         let answer = Box::pin(self.answer_from_members(question, by, event)).await;
         event.layer = Layer::Group;
+        self.order_members(event);
+        if !self.local.repository.asks {
+            self.explain(question, event).await?;
+        }
         answer
     }
 

@@ -22,13 +22,15 @@ impl GroupGems<'_> {
         let mut asked: Vec<(usize, &str)> = Vec::new();
         let mut refusal = Error::NoSuchPackage;
         for reading in readings(full_name).take(READINGS) {
-            match self.owners(reading.name, event).await {
+            match self.owners_told(reading.name, event).await {
                 Ok(owners) => asked.extend(owners.into_iter().map(|place| (place, reading.name))),
                 Err(error) => refusal = error,
             }
         }
         for (place, name) in asked {
-            match self.member_file(place, name, part, full_name, event).await {
+            let found = self.member_file(place, name, part, full_name, event).await;
+            self.tell_asked(place, &found, event);
+            match found {
                 Err(Error::NoSuchPackage) => {}
                 // Another reading of the name may be offered.
                 Err(error @ (Error::Withdrawn(_) | Error::Hidden(_))) => refusal = error,

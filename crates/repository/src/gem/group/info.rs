@@ -18,14 +18,16 @@ impl GroupGems<'_> {
     /// `/info/NAME`. A name that a member lists has one, even if its owner has no version of it: Bundler leaves the compact index where a
     /// name in `/versions` has no `/info`.
     pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Index, Error> {
-        let owners = self.owners(name, event).await?;
+        let owners = self.owners_told(name, event).await?;
         let before = match owners.len() {
             0 | 1 => None,
             _ => KnownMembers::of_names(self, [name], event).await?.says(name),
         };
         let mut bodies = Vec::new();
         for place in &owners {
-            match self.member_info(*place, name, event).await {
+            let body = self.member_info(*place, name, event).await;
+            self.tell_asked(*place, &body, event);
+            match body {
                 Ok(body) => bodies.push(body),
                 Err(Error::NoSuchPackage) => {}
                 Err(error) => return Err(error),

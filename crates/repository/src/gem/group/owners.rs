@@ -23,12 +23,23 @@ pub(crate) enum Recent {
 }
 
 impl<'a> GroupGems<'a> {
+    /// The places of the members that answer for a name. The event is told who is passed over, or of whom nothing is known.
+    pub(crate) async fn owners_told(self, name: &str, event: &mut Event) -> Result<Vec<usize>, Error> {
+        let (owners, members) = self.known_owners(name, event).await?;
+        self.tell_passed_over(name, &members, &owners, event);
+        Ok(owners)
+    }
+
     /// The places of the members that answer for a name: its owner, and before or behind it those that share it. None: no member has it.
     pub(crate) async fn owners(self, name: &str, event: &mut Event) -> Result<Vec<usize>, Error> {
+        Ok(self.known_owners(name, event).await?.0)
+    }
+
+    async fn known_owners(self, name: &str, event: &mut Event) -> Result<(Vec<usize>, KnownMembers), Error> {
         let mut members = KnownMembers::of_names(self, [name], event).await?;
         // No upstream is waited for that has no say.
         if let Some(owner) = members.sure_owner(name) {
-            return Ok(vec![owner]);
+            return Ok((vec![owner], members));
         }
         let mut unknown = self.look(Recent::Known, event).await;
         if members.holders(name).is_empty() && self.local.repository.as_of.is_none() {
@@ -40,8 +51,11 @@ impl<'a> GroupGems<'a> {
         let is_sure =
             |place: usize| is_hosted(&self.leaves()[place]) || unknown.iter().all(|(unknown, _)| *unknown > place);
         match owners.first() {
-            Some(owner) if is_sure(*owner) => Ok(owners),
-            _ => unknown.into_iter().next().map_or(Ok(owners), |(_, error)| Err(error)),
+            Some(owner) if is_sure(*owner) => Ok((owners, members)),
+            _ => {
+                self.tell_unknown(&unknown, event);
+                unknown.into_iter().next().map_or(Ok((owners, members)), |(_, error)| Err(error))
+            }
         }
     }
 

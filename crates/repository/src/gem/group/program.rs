@@ -35,7 +35,7 @@ impl GroupGems<'_> {
             (None, What::Search(..) | What::Complete(_)) => return self.search(ask, event).await,
             (None, _) => return self.of_hosted(ask, by, event).await,
         };
-        let owners = self.owners(name, event).await?;
+        let owners = self.owners_told(name, event).await?;
         if owners.len() > 1 && ask.what.is_of_versions() {
             return self.of_shared(&ask, name, &owners, event).await;
         }
@@ -52,6 +52,7 @@ impl GroupGems<'_> {
                     })
                 }
             };
+            self.tell_asked(place, &found, event);
             match found {
                 Err(error @ (Error::NoSuchGem | Error::NoSuchGemVersion)) => refusal = error,
                 found => return found,
@@ -62,7 +63,9 @@ impl GroupGems<'_> {
 
     /// About a gem that several members share.
     async fn of_shared(self, ask: &Describe, name: &str, owners: &[usize], event: &mut Event) -> Result<Found, Error> {
-        let told = self.told(name, owners, Depth::Whole, event).await?;
+        let told = self.told(name, owners, Depth::Whole, event).await;
+        owners.iter().for_each(|place| self.tell_asked(*place, &told, event));
+        let told = told?;
         let (fresh_until, count, ask, form) = (told.until, told.versions.len(), ask.clone(), ask.form);
         let render = move || {
             let mut shown = one(&ask.what, told.versions, &ask.base)?;

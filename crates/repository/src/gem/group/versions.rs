@@ -52,7 +52,13 @@ impl GroupGems<'_> {
 
     /// Has the indexes of all remote members looked at. Where nothing is known of one, nobody knows what the group has.
     pub(crate) async fn look_at_all(self, event: &mut Event) -> Result<(), Error> {
-        self.look(Recent::Usual, event).await.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
+        let unknown = self.look(Recent::Usual, event).await;
+        self.tell_unknown(&unknown, event);
+        if let Some((_, error)) = unknown.into_iter().next() {
+            return Err(error);
+        }
+        self.tell_all(event);
+        Ok(())
     }
 
     /// Whether the log tells what is to be shown: nobody else sees what other settings would come to, and of an earlier moment there is

@@ -1,0 +1,167 @@
+//! Whose a name is and why, for the event of an answer: the record of each member that was asked or passed over, and for `daylight explain`
+//! the reason in words.
+
+use crate::error::Error;
+use crate::gem::Question;
+use crate::gem::group::members::KnownMembers;
+use crate::gem::group::owner::Holder;
+use crate::gem::group::{GroupGems, Member};
+use crate::group::is_hosted;
+use format::gem::spelling::{READINGS, readings};
+use telemetry::{Event, MemberRecord, MemberSaid, Reason};
+
+impl GroupGems<'_> {
+    /// Notes the members that have the name, or had it, and are not asked for it.
+    pub(crate) fn tell_passed_over(self, name: &str, members: &KnownMembers, owners: &[usize], event: &mut Event) {
+        let holders = members.holders(name);
+        for holder in holders.iter().filter(|holder| !owners.contains(&holder.place)) {
+            let Some(leaf) = self.leaves().get(holder.place) else { continue };
+            if event.members.iter().any(|record| record.member == *leaf.record.name) {
+                continue;
+            }
+            let detail = self.why_not(name, holder, members, owners);
+            let record = MemberRecord::new(&leaf.record.name, MemberSaid::Blocked, Some(Reason::HiddenByPolicy));
+            event.absorb(MemberRecord { detail, ..record });
+        }
+    }
+
+    /// Notes what a member said that was asked, unless it told that itself.
+    pub(crate) fn tell_asked<T>(self, place: usize, found: &Result<T, Error>, event: &mut Event) {
+        self.tell(place, found.as_ref().err(), event);
+    }
+
+    fn tell(self, place: usize, error: Option<&Error>, event: &mut Event) {
+        let Some(leaf) = self.leaves().get(place) else { return };
+        if event.members.iter().any(|record| record.member == *leaf.record.name) {
+            return;
+        }
+        let said = match error {
+            None => MemberSaid::Hit,
+            Some(Error::Unasked) => MemberSaid::Unknown,
+            Some(Error::Hidden(_)) => MemberSaid::Blocked,
+            Some(Error::NoSuchPackage | Error::NoSuchGem | Error::NoSuchGemVersion | Error::Withdrawn(_)) => {
+                MemberSaid::NotFound
+            }
+            Some(error) if error.is_absence() => MemberSaid::NotFound,
+            Some(error) if error.reason() == Reason::UpstreamTimeout => MemberSaid::Timeout,
+            Some(_) => MemberSaid::Failed,
+        };
+        let reason = error.map(Error::reason).filter(|_| said != MemberSaid::Unknown);
+        event.absorb(MemberRecord::new(&leaf.record.name, said, reason));
+    }
+
+    /// Notes the members of whose index nothing is known, so that nobody knows whose a name is.
+    pub(crate) fn tell_unknown(self, unknown: &[(usize, Error)], event: &mut Event) {
+        for (place, error) in unknown {
+            self.tell(*place, Some(error), event);
+        }
+    }
+
+    /// Notes for a whole index how the index of each member stands.
+    pub(crate) fn tell_all(self, event: &mut Event) {
+        for leaf in self.leaves() {
+            let failed = match is_hosted(leaf) {
+                true => None,
+                false => leaf.shared.followed.read(leaf.origin, |known| known.failed).flatten(),
+            };
+            let said = if failed.is_some() { MemberSaid::Stale } else { MemberSaid::Hit };
+            event.absorb(MemberRecord::new(&leaf.record.name, said, failed));
+        }
+    }
+
+    /// Puts the records into the order of the members.
+    pub(crate) fn order_members(self, event: &mut Event) {
+        let place = |record: &MemberRecord| self.leaves().iter().position(|leaf| *leaf.record.name == record.member);
+        event.members.sort_by_key(|record| place(record).unwrap_or(usize::MAX));
+    }
+
+    /// Why a member is not asked for a name that it has.
+    fn why_not(self, name: &str, holder: &Holder, members: &KnownMembers, owners: &[usize]) -> String {
+        let Some(owner) = owners.first().and_then(|place| self.leaves().get(*place)) else { return String::new() };
+        let of = &owner.record.name;
+        if members.claiming(name) == owners.first().copied() {
+            return format!("`{name}` belongs to `{of}`, which claims it");
+        }
+        match (is_hosted(owner), holder.is_hosted) {
+            (true, false) => format!("`{name}` belongs to `{of}`, a hosted member that has it, or had it"),
+            _ if owners.first().is_some_and(|owner| *owner < holder.place) => {
+                format!("`{name}` belongs to `{of}`, which stands before it")
+            }
+            _ => {
+                let own = &self.leaves()[holder.place].record.name;
+                let began = holder.began.map(|began| format!(", on {began},")).unwrap_or_default();
+                format!(
+                    "`{name}` belongs to `{of}`: this member began to have it later{began} and waits for an admin; \
+                     `daylight repo set {own} --claim {name}` gives it the name"
+                )
+            }
+        }
+    }
+
+    /// Adds to the details of the event whose the name is that was asked for, and what its owner is made from. For `daylight explain`, which
+    /// asks no upstream.
+    pub(crate) async fn explain(self, question: &Question<'_>, event: &mut Event) -> Result<(), Error> {
+        let names: Vec<&str> = match *question {
+            Question::Info(name) => vec![name],
+            Question::Gem(full_name) | Question::Gemspec(full_name) => {
+                readings(full_name).take(READINGS).map(|reading| reading.name).collect()
+            }
+            _ => Vec::new(),
+        };
+        let mut told = Vec::new();
+        if matches!(question, Question::Versions | Question::Names | Question::Specs(_)) {
+            for place in 0..self.leaves().len() {
+                told.extend(self.explain_member(place, question, event).await?);
+            }
+        }
+        let members = KnownMembers::of_names(self, names.iter().copied(), event).await?;
+        for name in &names {
+            let (holders, owners) = (members.holders(name), members.owners(name));
+            // Of the readings of a full name most are of no gem.
+            if owners.is_empty() && names.len() > 1 {
+                continue;
+            }
+            told.push(self.whose(name, &holders, &members, &owners));
+            for place in owners {
+                told.extend(self.explain_member(place, question, event).await?);
+            }
+        }
+        if !event.detail.is_empty() {
+            told.insert(0, std::mem::take(&mut event.detail));
+        }
+        event.detail = told.join("; ");
+        Ok(())
+    }
+
+    /// Whose a name is, in words.
+    fn whose(self, name: &str, holders: &[Holder], members: &KnownMembers, owners: &[usize]) -> String {
+        let named = |place: &usize| self.leaves().get(*place).map(|leaf| format!("`{}`", leaf.record.name));
+        let of = owners.iter().filter_map(named).collect::<Vec<_>>().join(", ");
+        let others = || holders.iter().filter(|holder| !owners.contains(&holder.place)).count();
+        match owners {
+            [] => format!("no member has `{name}`, or ever had it"),
+            [_, _, ..] => format!("{of} share `{name}`"),
+            [owner] if members.claiming(name) == Some(*owner) => format!("`{name}` belongs to {of}, which claims it"),
+            [owner] if is_hosted(&self.leaves()[*owner]) => {
+                format!("`{name}` belongs to {of}, the first hosted member that has it, or had it")
+            }
+            [_] if others() == 0 => format!("`{name}` belongs to {of}, which alone lists it"),
+            [_] => format!("`{name}` belongs to {of}, which listed it before the other members, or stands before them"),
+        }
+    }
+
+    /// What a remote member's answer is made from.
+    async fn explain_member(
+        self,
+        place: usize,
+        question: &Question<'_>,
+        event: &mut Event,
+    ) -> Result<Option<String>, Error> {
+        let Some(leaf) = self.leaves().get(place) else { return Ok(None) };
+        let Member::Remote(remote, local) = self.member(leaf)? else { return Ok(None) };
+        let mut own = Event::job("member", self.now());
+        self.remote(&remote, local).explain(question, &mut own).await;
+        own.tallies().for_each(|(op, tally)| event.add_all(op, tally));
+        Ok(Some(format!("`{}`: {}", leaf.record.name, own.detail)))
+    }
+}
