@@ -59,6 +59,9 @@ pub struct SettingsPatch {
     /// For how long cleanup keeps what is not used, such as `90d`; null removes the rule.
     #[serde(deserialize_with = "named")]
     keep_unused: Option<Value>,
+    /// Where the secret of hooks is; null removes it.
+    #[serde(deserialize_with = "named")]
+    hook_secret: Option<Value>,
     /// Changes of the policy; null removes a setting.
     policy: Option<Map<String, Value>>,
     /// The names of all packages that it claims.
@@ -119,6 +122,9 @@ impl RepositoryDefinition {
 impl SettingsPatch {
     /// Refuses references to secrets that a caller of the API may not use.
     pub(crate) fn check_references(&self, references: &References) -> Result<(), Error> {
+        if let Some(Value::String(secret)) = &self.hook_secret {
+            references.check_api("hook_secret", secret)?;
+        }
         Ok(self.remote.as_ref().map_or(Ok(()), |changes| credential_guard::check_references(changes, references))?)
     }
 
@@ -191,6 +197,9 @@ impl SettingsPatch {
         }
         if let Some(unused) = &self.keep_unused {
             record.keep_unused_s = keep_unused(unused)?;
+        }
+        if let Some(secret) = &self.hook_secret {
+            record.hook_secret = read("hook_secret", secret.clone())?;
         }
         if let Some(changes) = &self.policy {
             if changes.contains_key("exceptions") {

@@ -60,6 +60,9 @@ pub struct RepositoryRecord {
     /// Cleanup keeps what was used within this time, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_unused_s: Option<u64>,
+    /// Where the secret of its hooks is, never the secret: `env:NAME` or `file:PATH`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook_secret: Option<String>,
     /// Its policy, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Box<PolicyRecord>>,
@@ -104,6 +107,7 @@ impl RepositoryRecord {
             retention: None,
             keep_versions: None,
             keep_unused_s: None,
+            hook_secret: None,
             policy: None,
             claims: Vec::new(),
             members_since: Vec::new(),

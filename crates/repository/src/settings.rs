@@ -51,6 +51,12 @@ pub(crate) fn settle(record: &mut RepositoryRecord) -> Result<(), Error> {
         (_, Some(_)) => return Err(BadSetting::not_for("remote", record, "remote repositories").into()),
         (_, None) => {}
     }
+    if let Some(reference) = &record.hook_secret {
+        if record.kind == RepositoryKind::Hosted {
+            return Err(BadSetting::not_for("hook_secret", record, "remote repositories and groups").into());
+        }
+        refers("hook_secret", reference)?;
+    }
     cleanup_rules(record, format)?;
     let hosted = record.kind == RepositoryKind::Hosted;
     // The order decides which of several mistakes is reported.
@@ -202,7 +208,7 @@ fn refers(name: &str, text: &str) -> Result<(), BadSetting> {
         Some(("file", path)) => absolute(name, path),
         _ => {
             let hint = "`env:NAME` for a variable of the server's environment, `file:PATH` for a file it can read; \
-                        `user:password` or a token stands in there";
+                        `user:password`, a token or a secret stands in there";
             Err(BadSetting::new(format!("`{name}` says where the credentials are, never what they are"), hint))
         }
     }

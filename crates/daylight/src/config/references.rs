@@ -53,13 +53,13 @@ impl References {
     /// operator of the server decides which secrets are meant for that.
     pub(crate) fn check_api(&self, setting: &str, reference: &str) -> Result<(), BadSetting> {
         let Some(ApiReferences { prefix, folder }) = &self.api else {
-            let text = format!("`remote.{setting}`: the API names no credentials");
+            let text = format!("`{setting}`: the API names no credentials");
             return Err(BadSetting::new(text, "declare the repository in the configuration file"));
         };
         let path = match reference.split_once(':') {
             Some(("env", name)) if name.starts_with(prefix) => return Ok(()),
             Some(("env", _)) => {
-                let text = format!("`remote.{setting}`: the API names variables that begin with `{prefix}`");
+                let text = format!("`{setting}`: the API names variables that begin with `{prefix}`");
                 let hint =
                     "`upstream.credentials_prefix` says so; a `[[repository]]` of the configuration file may name any";
                 return Err(BadSetting::new(text, hint));
@@ -72,7 +72,7 @@ impl References {
         if path.starts_with(folder) && !path.components().any(|part| part == Component::ParentDir) {
             return Ok(());
         }
-        let text = format!("`remote.{setting}`: the API names files in `{}`", folder.display());
+        let text = format!("`{setting}`: the API names files in `{}`", folder.display());
         let hint = "`upstream.credentials_folder` says so; a `[[repository]]` of the configuration file may name any";
         Err(BadSetting::new(text, hint))
     }
@@ -166,7 +166,7 @@ mod tests {
     fn the_api_uses_only_references_that_are_meant_for_upstreams() {
         let api = Some(ApiReferences { prefix: "UPSTREAM_".into(), folder: "/run/secrets".into() });
         let references = References { api, ..references() };
-        let check = |reference: &str| references.check_api("credentials", reference);
+        let check = |reference: &str| references.check_api("remote.credentials", reference);
         for good in ["env:UPSTREAM_TOKEN", "file:/run/secrets/a/b", "/run/secrets/a.pem"] {
             check(good).unwrap();
         }

@@ -42,7 +42,7 @@ pub(super) fn check_readers(
 pub(super) fn check_references(changes: &Map<String, Value>, references: &References) -> Result<(), BadSetting> {
     for setting in ["credentials", "proxy_credentials", "certificate"] {
         if let Some(Value::String(reference)) = changes.get(setting) {
-            references.check_api(setting, reference)?;
+            references.check_api(&format!("remote.{setting}"), reference)?;
         }
     }
     Ok(())

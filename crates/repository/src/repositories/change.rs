@@ -167,9 +167,15 @@ impl Repositories {
     /// Refuses invalid settings, and references in them that cannot be read.
     pub(crate) async fn check(&self, record: &mut RepositoryRecord, event: &mut Event) -> Result<(), Error> {
         settings::settle(record)?;
-        let Some(remote) = record.remote.clone() else { return Ok(()) };
+        let (remote, hook_secret) = (record.remote.clone(), record.hook_secret.clone());
+        if remote.is_none() && hook_secret.is_none() {
+            return Ok(());
+        }
         let remotes = self.remotes.clone();
-        let read = move |_: &mut ()| remotes.check(&remote);
+        let read = move |_: &mut ()| {
+            hook_secret.map_or(Ok(()), |reference| remotes.upstreams.secret(&reference).map(drop))?;
+            remote.map_or(Ok(()), |remote| remotes.check(&remote))
+        };
         Ok(self.context.workers.run(Lane::Change, Op::ReferencesRead, event, read).await??)
     }
 

@@ -7,7 +7,7 @@ use crate::repository::Repository;
 use crate::upstream::failure::Failure;
 use crate::upstream::trouble::Trouble;
 use crate::upstream::{Remote, Remotes};
-use client::{HostState, Hosts, Pem, ProxyOptions, Upstream, UpstreamOptions, Zone};
+use client::{HostState, Hosts, Pem, ProxyOptions, Secret, Upstream, UpstreamOptions, Zone};
 use std::sync::Arc;
 use store::Lane;
 use telemetry::{Event, Op};
@@ -87,6 +87,11 @@ impl UpstreamFactory {
             names
         };
         self.hosts.states().into_iter().map(|state| (on(&state.host), state)).map(|(on, state)| (state, on)).collect()
+    }
+
+    /// The secret behind a reference. It may read a file.
+    pub(crate) fn secret(&self, reference: &str) -> Result<Secret, BadSetting> {
+        self.references.secret(reference)
     }
 
     /// Looks whether an upstream can be made of these settings. It may read files, and calls nobody.

@@ -54,6 +54,9 @@ pub(super) struct SettingFlags {
     /// Whether groups ask it last for what the upstream's `.meta/prefixes.txt` does not have (Maven)
     #[arg(long, value_name = "true|false", help_heading = "Remote repositories")]
     prefixes: Option<bool>,
+    /// Where the secret of its hooks is (`POST /hooks/NAME`): `env:NAME` or `file:PATH`, on the server; `none` takes it away
+    #[arg(long, value_name = "REFERENCE", help_heading = "Remote repositories and groups")]
+    hook_secret: Option<String>,
     /// Hide versions until they are this old: 7d, 12h, or `none`
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Policy")]
     cooldown: Option<Value>,
@@ -139,6 +142,7 @@ impl SettingFlags {
             ("versions", self.versions.map(Value::from)),
             ("replaceable", self.replaceable.map(Value::from)),
             ("retention", object(retention)),
+            ("hook_secret", text(self.hook_secret)),
             ("keep_versions", self.keep_versions),
             ("keep_unused", self.keep_unused),
             ("policy", object(policy)),
