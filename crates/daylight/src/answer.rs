@@ -5,7 +5,7 @@ use crate::class::Class;
 use crate::config::FORM_BYTES;
 use crate::error::Error;
 use crate::route::{self, Content, Route};
-use crate::{access, accounts, admin, conformance, origin_headers, reply, upload};
+use crate::{access, accounts, admin, conformance, hooks, origin_headers, reply, upload};
 use bytes::Bytes;
 use front::{Reply, Request, client};
 use repository::{About, Ask, Brings, Parameters, People, Place, Question, Reading, Repository, Scope, Unread};
@@ -26,6 +26,7 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
         Route::Content(url) => Box::pin(below(app, request, url, event)).await,
         Route::Admin(ask) => Box::pin(admin::answer(app, ask, request, event)).await,
         Route::Conformance(call, name) => Box::pin(conformance::answer(app, call, &name, request, event)).await,
+        Route::Hook(call) => Box::pin(hooks::answer(app, call, request, event)).await,
         Route::Live => Ok(reply::text("alive\n")),
         Route::Ready => Box::pin(app.ready(event)).await,
         Route::Metrics => {

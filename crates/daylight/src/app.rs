@@ -96,6 +96,10 @@ impl App {
             text +=
                 &format!("degraded: upstreams: {open} of {} failed again and again, and are left alone\n", hosts.len());
         }
+        let behind = self.repositories.behind(event).await?;
+        if behind > 0 {
+            text += &format!("degraded: repositories behind their upstreams: {behind}\n");
+        }
         Ok(reply::text(text))
     }
 

@@ -13,6 +13,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, KeyedBound, KeyedSlot, Recorder, Slot};
 
+/// Most hooks at once. Each has 64 KiB of body in memory at most.
+const HOOKS_MAX: u64 = 64;
 /// Most readiness probes at once. They wait only while settings are read again.
 const PROBES_MAX: u64 = 64;
 
@@ -33,6 +35,8 @@ pub enum Class {
     Accounts,
     /// A form that still arrives. Its request takes a place in another class afterwards, so a slow client holds none there.
     Forms,
+    /// Hooks that upstreams changed, with their bodies.
+    Hooks,
     /// Readiness probes.
     Health,
 }
@@ -47,6 +51,7 @@ impl Class {
         Class::Admin,
         Class::Accounts,
         Class::Forms,
+        Class::Hooks,
         Class::Health,
     ];
     /// The number of classes.
@@ -62,6 +67,7 @@ impl Class {
             Class::Admin => "admin",
             Class::Accounts => "accounts",
             Class::Forms => "forms",
+            Class::Hooks => "hooks",
             Class::Health => "health",
         }
     }
@@ -76,6 +82,7 @@ impl Class {
             Class::Admin => "requests to the API",
             Class::Accounts => "requests about accounts and owners",
             Class::Forms => "forms",
+            Class::Hooks => "hooks",
             Class::Health => "probes",
         }
     }
@@ -87,6 +94,7 @@ impl Class {
         match route {
             Route::Content(_) | Route::Live | Route::Metrics | Route::Welcome => None,
             Route::Ready => Some(Class::Health),
+            Route::Hook(_) => Some(Class::Hooks),
             Route::Admin(_) | Route::Conformance(..) => Some(Class::Admin),
         }
     }
@@ -140,6 +148,7 @@ impl Classes {
             Class::Admin => server.max_admin,
             Class::Accounts => server.max_accounts,
             Class::Forms => server.max_forms,
+            Class::Hooks => HOOKS_MAX,
             Class::Health => PROBES_MAX,
         };
         let each = |class| (places(class) * server.client_share_percent).div_ceil(100);

@@ -100,6 +100,7 @@ pub(crate) async fn answer(
             let moment = moment(&body)?;
             app.clock.set(Some(moment));
             app.time_was_set.notify_one();
+            app.repositories.wake_hints();
             Ok(reply::text(format!("The time is {moment}\n")))
         }
         ConformanceCall::RebuildVersions => {

@@ -23,6 +23,12 @@ pub enum Error {
     /// The caller may not do that.
     #[error(transparent)]
     Access(access::Error),
+    /// A hook for a repository whose hooks have no secret, from elsewhere and without a token that may write.
+    #[error("a hook for `{0}` is taken from the server's own machine, or with a token that may write")]
+    HookUnproven(String),
+    /// A hook that does not show that its sender knows the secret.
+    #[error("this hook for `{0}` has no right signature")]
+    HookForged(String),
     /// There are no security devices. `gem` asks for a one-time password then.
     #[error("there are no security devices here, only one-time passwords")]
     NoDevice,
@@ -83,6 +89,8 @@ impl Error {
             Error::NoSuchRoute(_) | Error::NoDevice => Reason::NoSuchRoute,
             Error::RepositoryRemoved { .. } => Reason::NoSuchRepository,
             Error::MethodNotAllowed { .. } => Reason::MethodNotAllowed,
+            Error::HookUnproven(_) => Reason::CredentialsMissing,
+            Error::HookForged(_) => Reason::SignatureWrong,
             Error::Access(error) => error.reason(),
             Error::Input(_) | Error::Form(_) | Error::NoSuchEvent(_) => Reason::InputInvalid,
             Error::Upload(front::UploadError::TooLarge { .. }) => Reason::TooLarge,
@@ -112,6 +120,10 @@ impl Error {
             Error::RepositoryRemoved { name, removal } => {
                 Some(format!("until {} `daylight repo restore {name}` brings it back", removal.restorable_until))
             }
+            Error::HookUnproven(name) => {
+                Some(format!("`daylight repo set {name} --hook-secret env:NAME` has senders sign, too"))
+            }
+            Error::HookForged(_) => Some("sign it with the repository's `hook_secret`: docs/hooks.md says how".into()),
             Error::NoSuchEvent(_) => Some(
                 "newer ones took its place (`telemetry.events_recent_bytes`), or it is under way; the folder `events` has more".into(),
             ),

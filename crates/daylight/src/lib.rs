@@ -21,6 +21,7 @@ mod first_start;
 mod growing_body;
 mod handler;
 mod handover;
+pub mod hooks;
 pub mod init;
 pub mod instance;
 mod last_uses;

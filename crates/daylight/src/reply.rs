@@ -232,6 +232,11 @@ pub(crate) fn text(text: impl Into<Bytes>) -> Reply {
     reply
 }
 
+/// What is to be done was taken, and is done later.
+pub(crate) fn accepted(said: &'static str) -> Reply {
+    Reply { status: StatusCode::ACCEPTED, ..text(said) }
+}
+
 /// An answer for programs that is for whoever asks alone.
 pub(crate) fn data(value: &serde_json::Value, form: Form) -> Reply {
     let mut reply = text(document::render(value, form));

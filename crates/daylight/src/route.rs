@@ -4,6 +4,7 @@ pub(crate) mod admin;
 
 use crate::conformance::call::ConformanceCall;
 use crate::error::Error;
+use crate::hooks::HookCall;
 use format::percent;
 use front::PageUrl;
 use http::Method;
@@ -23,6 +24,8 @@ pub enum Route {
     Admin(Admin),
     /// A call of a conformance suite, for the repository of that name.
     Conformance(ConformanceCall, String),
+    /// A hook that upstreams changed.
+    Hook(HookCall),
     /// Is the process alive?
     Live,
     /// Can it answer?
@@ -96,6 +99,7 @@ pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
     match segments.as_slice() {
         ["repository", name, below @ ..] => below_repository(method, name, below.join("/")),
         ["api", "v1", ..] => admin::read(method, &segments.split_off(2)).map(Route::Admin),
+        ["hooks", below @ ..] => hook(method, below).unwrap_or_else(|| Err(Error::NoSuchRoute(Event::text(raw)))),
         ["health", "live"] if got => Ok(Route::Live),
         ["health", "ready"] if got => Ok(Route::Ready),
         ["metrics"] if got => Ok(Route::Metrics),
@@ -123,6 +127,12 @@ fn below_repository(method: &Method, segment: &str, path: String) -> Result<Rout
     }
     let (repository, segment) = (name.to_owned(), segment.to_owned());
     Ok(Route::Content(Content { repository, as_of, segment, path, method: method.clone() }))
+}
+
+/// A hook; `None`: no hook has this path.
+fn hook(method: &Method, below: &[&str]) -> Option<Result<Route, Error>> {
+    let call = HookCall::read(below)?;
+    Some(if *method == Method::POST { Ok(Route::Hook(call)) } else { Err(not_allowed(method, "POST")) })
 }
 
 fn not_allowed(method: &Method, allow: &'static str) -> Error {

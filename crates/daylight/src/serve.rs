@@ -6,7 +6,7 @@ use crate::config::{Loaded, Settings};
 use crate::handover::{Program, warn_of_listen};
 use crate::instance::{Instance, StartOptions};
 use crate::signals::{SignalAction, Signals};
-use crate::{conformance, descriptors, maintenance, sinks};
+use crate::{conformance, descriptors, hooks, maintenance, sinks};
 use front::{Listener, Proxies, Stop};
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -67,6 +67,7 @@ pub fn start(settings: &Settings, log: Log, mut options: StartOptions) -> anyhow
         instance.back.spawn(certificate.clone().watch(log, instance.app.clock.clone()));
     }
     instance.back.spawn(maintenance::run(instance.app.clone()));
+    instance.back.spawn(hooks::watch::run(instance.app.clone()));
     let stop = Stop::default();
     let front_options = front::Options {
         cores: settings.server.cores,

@@ -10,6 +10,7 @@ pub(crate) mod following;
 pub(crate) mod foresee;
 pub(crate) mod former;
 pub(crate) mod frees;
+pub(crate) mod hints;
 pub(crate) mod holding;
 pub(crate) mod journal;
 pub(crate) mod list;
@@ -118,6 +119,7 @@ impl Repositories {
         holding::show_in_metrics(&recorder, &store, &known);
         followed::show_in_metrics(&recorder, &known);
         waiting_metrics::show_in_metrics(&recorder, &known);
+        hints::show_in_metrics(&recorder, &known);
         let (clock, push_cache) = (recorder.clock().clone(), PushCache::new());
         recorder.register(push_cache.bound().clone());
         recorder.register(pieces.bound().clone());

@@ -39,6 +39,7 @@ bounds! {
     Pages "pages" "bytes" "Complete answers in memory";
     Indexes "indexes" "bytes" "Large indexes in memory, each shared by all who read it";
     UpstreamIndexes "upstream.indexes" "bytes" "What is known of the indexes of upstreams of gems, in memory; lines that do not fit are not taken";
+    Hints "hooks.hints" "hints" "Hints of hooks that upstreams did not come to agree with yet; what is turned away is taken as a hint that anything changed";
     Dependencies "dependencies" "bytes" "What the dependency API says of gems, in memory";
     Views "views" "bytes" "Indexes of gems as a policy shows them, or as of a moment, that are kept for whoever asks for the same";
     ViewsMade "views.made" "indexes" "Whole indexes as of earlier moments that are wanted; one is made at a time";

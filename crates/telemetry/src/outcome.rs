@@ -65,6 +65,7 @@ closed! {
         PasswordMissing "password_missing" "The token demands a one-time password and none was sent";
         PasswordWrong "password_wrong" "The one-time password is not that of this moment, or was used";
         TooManyPasswords "too_many_passwords" "Too many one-time passwords were wrong, so none is looked at for a while";
+        SignatureWrong "signature_wrong" "A hook is not signed with the secret of its repository";
         CrossSite "cross_site" "A browser sent it for a page of another site";
         ScopeMissing "scope_missing" "The token lacks the scope";
         PackageInvalid "package_invalid" "What was uploaded is not a package that can be read";

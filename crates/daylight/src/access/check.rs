@@ -51,6 +51,18 @@ impl Access {
         Ok((found.ok_or_else(missing)?.clone(), known.stamp))
     }
 
+    /// Whether the caller may know that a repository exists. What they show may be no token at all, but a signature.
+    pub async fn knows(&self, request: &Request, repository: &Repository, event: &mut Event) -> Result<bool, Error> {
+        if !repository.record.private {
+            return Ok(true);
+        }
+        match self.caller(request, event).await {
+            Ok(caller) => Ok(caller.token.is_some_and(|token| token.is_for(repository.id))),
+            Err(Error::CredentialsUnknown) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The caller, if they have `scope` in `repository`. Anyone may read a public repository. Everything else needs a valid token,
     /// and changes need a one-time password where the token demands one.
     pub async fn content(

@@ -155,6 +155,11 @@ impl Error {
         }
     }
 
+    /// Whether the token is right, and its one-time password is not.
+    pub(crate) fn is_of_password(&self) -> bool {
+        matches!(self, Error::Password { .. })
+    }
+
     /// The remedy, where there is one.
     pub fn hint(&self) -> Option<String> {
         match self {

@@ -10,7 +10,7 @@ use crate::conformance;
 use crate::duration;
 use crate::error::Error;
 use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
-use repository::{Author, ChangedRepository, FollowedState, Held, HeldBackState, IndexCheck, Repository};
+use repository::{Author, ChangedRepository, FollowedState, Held, HeldBackState, HintFigures, IndexCheck, Repository};
 use serde_json::{Value, json};
 use std::time::Duration;
 use store::RepositoryKind;
@@ -44,6 +44,15 @@ pub(super) fn to_json(app: &App, repository: &Repository) -> Value {
     if let Some(index) = repository.followed() {
         value["index"] = index_json(index);
     }
+    if let Some(secret) = &record.hook_secret {
+        value["hook_secret"] = secret.as_str().into();
+    }
+    if let Some(hooks) = repository.hints(app.clock.now()) {
+        value["hooks"] = hooks_json(hooks);
+    }
+    if record.kind == RepositoryKind::Remote {
+        value["behind_since"] = json!(repository.behind_since(app.clock.now()).map(|at| at.to_string()));
+    }
     if let Some(policy) = &record.policy {
         value["policy"] = exceptions::policy_json(policy);
     }
@@ -75,6 +84,21 @@ fn index_json(index: FollowedState) -> Value {
         "proven": moment(index.proven),
         "failure": index.failure.map(Reason::as_str),
         "held_back": held_back,
+    })
+}
+
+/// How the hooks of a repository go, as JSON.
+fn hooks_json(hooks: HintFigures) -> Value {
+    let moment = |at: Option<Millis>| at.map(|at| at.to_string());
+    json!({
+        "taken": hooks.taken,
+        "refused": hooks.refused,
+        "lost": hooks.lost,
+        "unseen": hooks.unseen,
+        "waiting": hooks.waiting,
+        "last": moment(hooks.last),
+        "last_seen": moment(hooks.seen),
+        "lag_ms": hooks.lag_ms,
     })
 }
 

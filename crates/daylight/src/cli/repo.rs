@@ -4,6 +4,7 @@ mod cached_files;
 mod collisions;
 mod contents;
 mod display;
+mod hooks;
 mod index;
 mod preview;
 mod pruned;

@@ -41,7 +41,11 @@ impl Candidates {
         let facts: Vec<_> = leaves.iter().map(|leaf| folder.upstream(leaf.origin)).collect();
         let missing: Vec<Option<Millis>> = facts
             .iter()
-            .map(|fact| names.iter().find_map(|name| fact.as_ref()?.missing_until(name).filter(|until| now < *until)))
+            .zip(leaves)
+            .map(|(fact, leaf)| {
+                let missing = |name: &&str| fact.as_ref()?.missing_until(name);
+                names.iter().find_map(|name| missing(name).filter(|until| leaf.counts_as_missing(file, *until, now)))
+            })
             .collect();
         // A proof counts more than a list.
         unlikely.iter_mut().zip(&facts).filter(|(_, fact)| fact.is_some()).for_each(|(unlikely, _)| *unlikely = None);

@@ -5,6 +5,7 @@ pub(crate) mod client_settings;
 pub(crate) mod group_document;
 pub(crate) mod guard;
 pub(crate) mod hidden_paths;
+pub(crate) mod hinted;
 pub(crate) mod layout;
 pub(crate) mod listing;
 pub(crate) mod listing_changes;

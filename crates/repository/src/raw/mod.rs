@@ -2,6 +2,7 @@
 
 pub(crate) mod guard;
 pub(crate) mod hidden_paths;
+pub(crate) mod hinted;
 pub(crate) mod layout;
 pub(crate) mod past;
 pub(crate) mod rules;

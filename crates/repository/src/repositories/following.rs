@@ -23,6 +23,7 @@ impl Repositories {
             }
         }
         self.note_waiting(&table).await;
+        self.report_lost_hints(&table);
     }
 
     /// What follows the index of a remote repository of gems.

@@ -4,6 +4,8 @@ use crate::format::Format;
 use crate::gem::group::waiting_names::WaitingNames;
 use crate::gem::indexes::GemIndexes;
 use crate::gem::upstream::index::FollowedIndex;
+use crate::hints::waiting::Hints;
+use crate::upstream::due::Due;
 use crate::upstream::upstream_cell::UpstreamCell;
 use std::sync::Arc;
 use store::RepositoryId;
@@ -20,6 +22,10 @@ pub struct Shared {
     pub(crate) followed: FollowedIndex,
     /// The names that wait for an administrator, where it is a group of repositories of gems.
     pub(crate) waiting: WaitingNames,
+    /// Hints that its upstream changed, or those of the members of a group.
+    pub(crate) hints: Hints,
+    /// What of its upstream is to be asked for again, as hints say, where it is a remote repository of files.
+    pub(crate) due: Due,
 }
 
 impl Shared {
@@ -30,6 +36,8 @@ impl Shared {
             gem: GemIndexes::of(format, id, memory),
             followed: FollowedIndex::default(),
             waiting: WaitingNames::default(),
+            hints: Hints::default(),
+            due: Due::default(),
         }
     }
 }

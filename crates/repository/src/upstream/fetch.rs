@@ -50,7 +50,7 @@ async fn checksum_file(
                 answer(remote, of, kept, How::Kept, None, trace, event).await?
             }
             Some(Remembered::File(_)) => file(remote, of, trace, event).await?,
-            Some(Remembered::MissingUntil(until)) if remote.now() < until => {
+            Some(Remembered::MissingUntil(until)) if remote.repository.counts_as_missing(of, until, remote.now()) => {
                 return Err(Error::Missing { path: asked.path.to_owned(), until });
             }
             _ => return file(remote, asked, trace, event).await,
@@ -82,11 +82,11 @@ pub(crate) async fn file_by(
 ) -> Result<Content, Error> {
     let (now, path, ttl) = (remote.now(), file.path, Ttl::of(&remote.repository, file));
     let had = match remote.recall(file, event).await? {
-        Some(Remembered::MissingUntil(until)) if now < until => {
+        Some(Remembered::MissingUntil(until)) if remote.repository.counts_as_missing(file, until, now) => {
             return Err(Error::Missing { path: path.to_owned(), until });
         }
         Some(Remembered::File(kept)) if proof.refutes(&kept.known) => None,
-        Some(Remembered::File(kept)) => match proof.state(ttl, &kept.known, now) {
+        Some(Remembered::File(kept)) => match remote.ttl_state(file, proof, &kept.known, now) {
             TtlState::Fresh(until) => return answer(remote, file, kept, How::Kept, until, trace, event).await,
             TtlState::Aging => {
                 // Nobody waits for this one. Where it cannot begin, it was no trouble to anybody.
@@ -149,7 +149,7 @@ pub(crate) async fn file_by(
                 ArrivedBy::Confirmed => How::Confirmed,
             };
             // What takes long to come is as good as it was when it was asked for.
-            let until = match proof.state(ttl, &kept.known, remote.now()) {
+            let until = match remote.ttl_state(file, proof, &kept.known, remote.now()) {
                 TtlState::Fresh(until) => until,
                 TtlState::Aging | TtlState::Stale => Some(now),
             };

@@ -10,6 +10,7 @@ use crate::upstream::download::{Download, Incoming};
 use crate::upstream::expected_digests::ExpectedDigests;
 use crate::upstream::failure::Failure;
 use crate::upstream::flight::{ArrivedBy, Arriving as Shown, FetchResult, Stage};
+use crate::upstream::proof::Proof;
 use crate::upstream::trouble::Trouble;
 use crate::upstream::ttl::{Ttl, TtlState};
 use crate::upstream::{KeptFile, Remembered, Remote};
@@ -52,10 +53,14 @@ impl<'a> FetchJob<'a> {
         let now = self.remote.now();
         // Another flight may have landed after whoever asked for this one looked.
         let had = match self.remote.recall(&self.file, event).await? {
-            Some(Remembered::MissingUntil(until)) if now < until => return Ok(FetchResult::Missing(until)),
+            Some(Remembered::MissingUntil(until))
+                if self.remote.repository.counts_as_missing(&self.file, until, now) =>
+            {
+                return Ok(FetchResult::Missing(until));
+            }
             // What is proven to be another file is no reason to ask whether it is unchanged.
             Some(Remembered::File(file)) if self.indexed.check(&file.known.hashes).is_err() => None,
-            Some(Remembered::File(file)) => match self.ttl.at(file.known.checked, now) {
+            Some(Remembered::File(file)) => match self.remote.ttl_state(&self.file, Proof::Age, &file.known, now) {
                 TtlState::Fresh(_) => return Ok(FetchResult::File(file, ArrivedBy::Kept)),
                 TtlState::Aging | TtlState::Stale => Some(file),
             },

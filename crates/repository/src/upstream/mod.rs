@@ -2,7 +2,7 @@
 //! once however many ask.
 //!
 //! In reading order: [`fetch`] decides, [`refused`] says which paths no upstream is asked for, [`ttl`] for how long a cached file is
-//! good; [`flights`] has one fetch of a path at a time ([`flight`]), [`fetch_job`] is such a fetch, and [`download`] takes its body.
+//! good, unless a hint makes it [`due`]; [`flights`] has one fetch of a path at a time ([`flight`]), [`fetch_job`] is such a fetch, and [`download`] takes its body.
 //! [`first_seen`] has the journal remember what fetches showed, [`release_age`] says how old a version is, and [`past`] answers as of a
 //! moment. [`verify`] checks cached files. No file here knows a package format: paths come as [`File`], which asks its format.
 
@@ -12,6 +12,7 @@ pub(crate) mod content_coding;
 pub(crate) mod declared_digests;
 pub(crate) mod document_bytes;
 pub(crate) mod download;
+pub(crate) mod due;
 pub(crate) mod expected_digests;
 pub(crate) mod factory;
 pub(crate) mod failure;
@@ -20,6 +21,8 @@ pub(crate) mod fetch_job;
 pub(crate) mod first_seen;
 pub(crate) mod flight;
 pub(crate) mod flights;
+pub(crate) mod hinted;
+pub(crate) mod hinted_ttl;
 pub(crate) mod past;
 pub(crate) mod path_lists;
 pub(crate) mod proof;
@@ -34,6 +37,7 @@ pub(crate) mod verify;
 
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
+use crate::hints::HintBoard;
 use crate::index::open_files::OpenFiles;
 use crate::record::RemoteRecord;
 use crate::repository::Repository;
@@ -91,6 +95,8 @@ pub(crate) struct Remotes {
     pub(crate) indexes: Arc<Bound>,
     /// Looks for the date of a file, as its format does.
     pub(crate) date_lookup: DateLookup,
+    /// Hints that upstreams changed.
+    pub(crate) hints: HintBoard,
 }
 
 /// A remote repository and what it works with.
@@ -135,6 +141,8 @@ impl Remotes {
         recorder.register(lists.bound().clone());
         let indexes = Bound::new(BoundName::UpstreamIndexes, "", INDEXES_BYTES);
         recorder.register(indexes.clone());
+        let hints = HintBoard::new();
+        recorder.register(hints.bound.clone());
         Arc::new(Self {
             store,
             recorder,
@@ -148,6 +156,7 @@ impl Remotes {
             lists,
             indexes,
             date_lookup,
+            hints,
         })
     }
 

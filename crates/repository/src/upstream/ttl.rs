@@ -65,6 +65,11 @@ impl Ttl {
         }
     }
 
+    /// When was proven missing what counts as missing until then.
+    pub(crate) fn missing_since(self, until: Millis) -> Millis {
+        Millis(until.0.saturating_sub(self.missing))
+    }
+
     /// Until when counts as missing what was proven missing at `now`.
     pub(crate) fn missing_until(self, now: Millis) -> Millis {
         Millis(now.0.saturating_add(self.missing))

@@ -1,5 +1,6 @@
 //! Shows repositories from answers of the API: a row in a table, and the other settings.
 
+use super::hooks::HookFigures;
 use super::index::FollowedIndex;
 use crate::cli::context::Context;
 use crate::cli::{failure, table};
@@ -44,6 +45,12 @@ pub(super) struct Repository {
     remote: Map<String, Value>,
     #[serde(default)]
     index: Option<FollowedIndex>,
+    #[serde(default)]
+    hook_secret: String,
+    #[serde(default)]
+    hooks: Option<HookFigures>,
+    #[serde(default)]
+    behind_since: Option<String>,
     #[serde(default)]
     policy: Map<String, Value>,
     #[serde(default)]
@@ -119,12 +126,15 @@ impl Repository {
             ("missing for", seconds(&self.remote, "missing_s")),
             ("keeps bytes", remote("max_bytes")),
             ("prefixes are used", remote("prefixes")),
+            ("secret of hooks", self.hook_secret.clone()),
         ];
         let index = match (&self.index, self.format.as_str(), self.kind.as_str()) {
             (Some(index), ..) => index.lines(&self.name),
             (None, "gem", "remote") => vec![("index", "nobody asked for it since the start".to_owned())],
             _ => Vec::new(),
         };
-        all.into_iter().chain(index).filter(|(_, value)| !value.is_empty()).collect()
+        let behind = self.behind_since.clone().unwrap_or_default();
+        let hooks = self.hooks.iter().flat_map(|hooks| hooks.lines()).chain([("behind its upstream since", behind)]);
+        all.into_iter().chain(index).chain(hooks).filter(|(_, value)| !value.is_empty()).collect()
     }
 }

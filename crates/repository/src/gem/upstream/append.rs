@@ -50,7 +50,8 @@ impl Follow {
         }
         let lines = String::from_utf8(difference.lines).map_err(|_| invalid("it is not text"))?;
         self.admit(lines.len())?;
-        let names: Vec<String> = difference.changes.into_iter().map(|change| change.name).collect();
+        let changes = difference.changes;
+        let names: Vec<String> = changes.iter().map(|change| change.name.clone()).collect();
         let last = followed.read(origin, |known| known.last).unwrap_or(Seq(0));
         self.fits(lines.len())?;
         let written = rows::write(&self.remote, &lines, from, false, last, event).await;
@@ -70,6 +71,9 @@ impl Follow {
             known.settle(last, Some(changed))
         });
         added.unwrap_or(Ok(()))?;
+        if from != Lines::Correcting {
+            self.hold_against_hints(&changes);
+        }
         let touched: Vec<&str> = names.iter().map(String::as_str).collect();
         self.remote.remotes.store.upstream_index_changed(self.remote.repository.id, &touched);
         followed.ahead.want(names);

@@ -6,6 +6,7 @@ use crate::gem::upstream::first_body::FirstBody;
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::index::UpstreamFile;
 use crate::gem::upstream::looked::{Looked, invalid};
+use crate::hints::schedule;
 use crate::upstream::trouble::Trouble;
 use format::gem::upstream::{Kept, Refusal, Tail};
 use telemetry::{Event, Millis};
@@ -50,6 +51,8 @@ impl Follow {
             if let Some(failure) = body::failure(&answer, paused) {
                 return Err(failure.into());
             }
+            let (age, cached) = (answer.header("age"), answer.header("cache-control"));
+            self.hints().cached_until(schedule::cached_until(age, cached, now));
             let (etag, status) = (answer.header("etag").map(str::to_owned), answer.status());
             file.ignores_range = (file.ignores_range || ranged && status == 200) && status != 206;
             // Whatever becomes of the answer: one that is refused cost as much.

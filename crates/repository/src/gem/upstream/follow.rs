@@ -26,6 +26,17 @@ enum Proven {
     No,
 }
 
+/// Whose wish a look is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// A client wants the index.
+    AClient,
+    /// The regular work's. An index that was never asked for is not fetched.
+    Ours,
+    /// That of hints. Neither is it then.
+    Hints,
+}
+
 impl Follow {
     pub(crate) fn now(&self) -> Millis {
         self.remote.now()
@@ -37,7 +48,7 @@ impl Follow {
     }
 
     /// Looks, as the job that has the turn.
-    pub(crate) async fn run(self, turn: OwnedMutexGuard<()>) -> Result<(), Error> {
+    pub(crate) async fn run(self, whose: Whose, turn: OwnedMutexGuard<()>) -> Result<(), Error> {
         let recorder = &self.remote.remotes.recorder;
         recorder.attempt();
         let mut event = Event::job("index.look", self.remote.now());
@@ -45,7 +56,8 @@ impl Follow {
         event.subject.kind = "versions";
         // What it finds is as of its begin.
         let now = self.remote.now();
-        let done = Box::pin(self.look(&mut event)).await;
+        let look = self.hints().begin_look(now, whose == Whose::Hints);
+        let done = Box::pin(self.look(whose, &mut event)).await;
         if let Err(error) = &done {
             let detail = match error {
                 Error::Upstream(failure) => failure.detail(),
@@ -70,14 +82,18 @@ impl Follow {
         });
         recorder.release(event);
         drop(turn);
+        self.settle_hints(look, now);
         dates_file::keep(&self.context, &self.remote.repository, false).await;
         self.fetch_ahead();
         done.map(|_| ())
     }
 
-    async fn look(&self, event: &mut Event) -> Result<Proven, Error> {
+    async fn look(&self, whose: Whose, event: &mut Event) -> Result<Proven, Error> {
         let (origin, followed) = (self.remote.repository.origin, self.index());
         self.load_as_job(event).await?;
+        if whose != Whose::AClient && followed.read(origin, |_| ()).is_none() {
+            return Ok(Proven::No);
+        }
         let mut first = FirstBody::new(&self.remote.remotes.store, &followed.arrivals, origin);
         match self.ask(&mut first, event).await? {
             Looked::Later => return Ok(Proven::No),

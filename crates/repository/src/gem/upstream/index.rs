@@ -40,6 +40,8 @@ pub(crate) struct FollowedIndex {
     pub(crate) arrivals: Arrivals,
     /// When a client asked the repository for anything that needs the index; 0: not since the start.
     asked: AtomicI64,
+    /// When it was last looked at, or was to be, though nobody asks; 0: not since the start.
+    idle: AtomicI64,
     /// When the whole file was last sent, at most as often as it may be in an hour.
     wholes: Mutex<VecDeque<Millis>>,
     /// How many looks failed, and how the last one did.
@@ -261,6 +263,18 @@ impl FollowedIndex {
         asked > 0 && asked >= since.0
     }
 
+    /// Whether an index that nobody asks for is to be looked at, because that was last due so long ago. At a start that time begins.
+    pub(crate) fn is_idle_look_due(&self, now: Millis, every: i64) -> bool {
+        let last = self.idle.load(Ordering::Relaxed);
+        // Where the clock was set back it begins anew.
+        let waits = last > 0 && last <= now.0 && now.0 - last < every;
+        if waits {
+            return false;
+        }
+        self.idle.store(now.0, Ordering::Relaxed);
+        last > 0 && last <= now.0
+    }
+
     /// Whether the whole file may be sent once more.
     pub(crate) fn may_take_whole(&self, now: Millis) -> bool {
         let mut wholes = self.wholes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -332,6 +346,16 @@ impl FollowedIndex {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_index_that_nobody_asks_for_is_due_so_long_after_the_start_and_after_each_time_that_it_was() {
+        let (index, due) =
+            (FollowedIndex::default(), |index: &FollowedIndex, at| index.is_idle_look_due(Millis(at), 30));
+        assert!(!due(&index, 1_000) && !due(&index, 1_029) && due(&index, 1_030));
+        assert!(!due(&index, 1_059) && due(&index, 1_060));
+        assert!(!due(&index, 500), "the clock was set back");
+        assert!(!due(&index, 529) && due(&index, 530));
+    }
 
     #[test]
     fn few_names_that_lack_for_an_hour_do_not_have_far_more_go_at_once() {

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::gem::found::ArrivingIndex;
-use crate::gem::upstream::follow::Follow;
+use crate::gem::upstream::follow::{Follow, Whose};
 use crate::upstream::PATIENCE;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -16,8 +16,10 @@ use tokio::time::timeout;
 /// The index is looked at again after so many milliseconds.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(60);
 const LOOK_EVERY_MS: i64 = 60_000;
-/// An index that no client asked for in so many milliseconds is not followed: 30 days.
+/// An index that no client asked for in so many milliseconds, 30 days, or since the start, is looked at less often.
 const PAUSED_AFTER_MS: i64 = 30 * 86_400_000;
+/// That often: every half an hour, so that it is never an hour behind.
+const IDLE_EVERY_MS: i64 = 1_800_000;
 /// Whoever asks for a name that is not listed has the index looked at again, unless that was done within so many milliseconds.
 pub(crate) const RECENT_MS: i64 = 3_000;
 
@@ -51,20 +53,26 @@ impl Follow {
         self.checked_since(Millis(self.now().0 - RECENT_MS), event).await
     }
 
-    /// Has the index looked at, and its doubtful files fetched, by jobs that nobody waits for, unless no client asked for long.
+    /// Has the index looked at, and its doubtful files fetched, by jobs that nobody waits for: less often where no client asked for long,
+    /// and only if it was ever fetched.
     pub(crate) fn follow(&self) {
         let now = self.now();
-        if !self.remote.repository.asks || !self.index().was_asked_since(Millis(now.0 - PAUSED_AFTER_MS)) {
+        if !self.remote.repository.asks {
+            return;
+        }
+        let wanted = self.index().was_asked_since(Millis(now.0 - PAUSED_AFTER_MS)) || self.hints().are_waiting();
+        if !wanted && !self.index().is_idle_look_due(now, IDLE_EVERY_MS) {
             return;
         }
         self.index().ahead.want(self.index().doubts.due(now));
-        // A little earlier than a client would, so that none has to wait.
-        if self.was_tried(Millis(now.0 - LOOK_EVERY_MS / 2)) {
+        // A little earlier than a client would, so that none has to wait. Where hints have it looked at, too, no earlier than that takes.
+        let every = if self.hints().had_looks(now) { LOOK_EVERY_MS / 12 * 11 } else { LOOK_EVERY_MS / 2 };
+        if self.was_tried(Millis(now.0 - every)) {
             return self.clone().fetch_ahead();
         }
         // While another look is under way this one is not needed.
         if let Ok(turn) = self.index().looking.clone().try_lock_owned() {
-            drop(self.start(turn));
+            drop(self.start_if_followed(Whose::Ours, turn));
         }
     }
 
@@ -78,7 +86,12 @@ impl Follow {
 
     /// Starts a look. It goes on though whoever asked leaves: others wait for it.
     pub(crate) fn start(&self, turn: OwnedMutexGuard<()>) -> JoinHandle<Result<(), Error>> {
-        self.remote.remotes.back.spawn(self.clone().run(turn))
+        self.remote.remotes.back.spawn(self.clone().run(Whose::AClient, turn))
+    }
+
+    /// The same where no client waits: an index that was never asked for is not fetched.
+    pub(crate) fn start_if_followed(&self, whose: Whose, turn: OwnedMutexGuard<()>) -> JoinHandle<Result<(), Error>> {
+        self.remote.remotes.back.spawn(self.clone().run(whose, turn))
     }
 
     /// Whether anything is known of the index.

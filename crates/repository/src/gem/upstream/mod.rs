@@ -31,6 +31,7 @@ pub(crate) mod follow;
 pub(crate) mod forbidden;
 pub(crate) mod gemspec;
 pub(crate) mod growth;
+pub(crate) mod hinted;
 pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod info_rows;

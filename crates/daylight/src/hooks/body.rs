@@ -1,0 +1,128 @@
+//! The body of a hook, in all forms: what RubyGems sends, what its Bundler API was sent, and a plain one.
+
+use repository::Announcement;
+use serde::Deserialize;
+use telemetry::{Event, Millis};
+
+/// Longest text in a body that names something, in bytes.
+const TEXT_MAX: usize = 1_024;
+
+/// What a hook says. All of it may be missing.
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, expecting = "an object")]
+pub struct Said {
+    pub(super) name: Option<String>,
+    pub(super) version: Option<String>,
+    platform: Option<String>,
+    yanked: Option<bool>,
+    group: Option<String>,
+    artifact: Option<String>,
+    path: Option<String>,
+    version_created_at: Option<String>,
+    pub(super) rubygems_token: Option<String>,
+}
+
+impl std::fmt::Debug for Said {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, version, platform, group, artifact, path, .. } = self;
+        write!(f, "Said({name:?} {version:?} {platform:?} {group:?} {artifact:?} {path:?})")
+    }
+}
+
+impl Said {
+    /// Reads a body; nothing is a body, too. Why it cannot be read is a sentence for the sender.
+    pub fn read(body: &[u8]) -> Result<Self, String> {
+        if body.trim_ascii().is_empty() {
+            return Ok(Self::default());
+        }
+        // The reader of a struct would take a list of its fields, too.
+        if body.trim_ascii_start().first() != Some(&b'{') {
+            return Err("the body is not a JSON object".to_owned());
+        }
+        let said: Self = serde_json::from_slice(body)
+            .map_err(|error| format!("the body is not a hook: {}", Event::text(&error.to_string())))?;
+        let Self { name, version, platform, group, artifact, path, .. } = &said;
+        for text in [name, version, platform, group, artifact, path].into_iter().flatten() {
+            if text.len() > TEXT_MAX || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+                return Err(format!("the body names something that cannot be: `{}`", Event::text(text)));
+            }
+        }
+        match group.is_some() == artifact.is_some() {
+            true => Ok(said),
+            false => Err("the body names `group` and `artifact` together, or neither".to_owned()),
+        }
+    }
+
+    /// Whether it names nothing that may have changed.
+    pub(crate) fn names_nothing(&self) -> bool {
+        let Self { name, group, path, .. } = self;
+        name.is_none() && group.is_none() && path.is_none()
+    }
+
+    /// What it announces. `gone`: the URL says that it was withdrawn.
+    pub fn announcement(self, gone: bool) -> Announcement {
+        let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let of_artifact = self.group.zip(self.artifact).map(|(group, artifact)| format!("{group}:{artifact}"));
+        let moment: Option<jiff::Timestamp> = self.version_created_at.and_then(|text| text.parse().ok());
+        let package = of_artifact.or_else(|| filled(self.name));
+        let path = filled(self.path);
+        let names = package.is_some() || path.is_some();
+        Announcement {
+            // A version of nothing tells nothing.
+            version: filled(self.version).filter(|_| names),
+            platform: filled(self.platform).filter(|_| names),
+            package,
+            path,
+            gone: gone || self.yanked == Some(true),
+            published: moment.filter(|_| self.yanked != Some(true)).map(|at| Millis(at.as_millisecond())),
+            recent: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(body: &str) -> Announcement {
+        Said::read(body.as_bytes()).unwrap().announcement(false)
+    }
+
+    #[test]
+    fn each_form_is_read() {
+        let text = |text: &str| Some(text.to_owned());
+        let rubygems = r#"{"name": "lamp", "version": "1.0", "platform": "java", "yanked": false, "downloads": 3,
+            "version_created_at": "2026-11-01T12:00:00.000Z", "dependencies": {"runtime": []}}"#;
+        let published = Some(Millis(1_793_534_400_000));
+        let expected = Announcement {
+            package: text("lamp"),
+            version: text("1.0"),
+            platform: text("java"),
+            published,
+            ..Announcement::default()
+        };
+        assert_eq!(read(rubygems), expected);
+        let yanked = read(&rubygems.replace("false", "true"));
+        assert_eq!((yanked.gone, yanked.published), (true, None));
+        let maven = read(r#"{"group": "org.example", "artifact": "lamp", "version": "1.0"}"#);
+        assert_eq!((maven.package, maven.version), (text("org.example:lamp"), text("1.0")));
+        assert_eq!(read(r#"{"path": "org/example"}"#).path, text("org/example"));
+        for nothing in ["", " \n", "{}", r#"{"repository": {"name": "x"}}"#, r#"{"version": "1", "name": ""}"#] {
+            assert_eq!(read(nothing), Announcement::default(), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_hook_is_refused() {
+        let long = format!(r#"{{"name": "{}"}}"#, "x".repeat(TEXT_MAX + 1));
+        for odd in ["x", "[]", "3", "{", r#"{"name": 3}"#, r#"{"name": "a\nb"}"#, r#"{"group": "a"}"#, &long] {
+            assert!(Said::read(odd.as_bytes()).is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn the_token_in_a_body_is_not_printed() {
+        let said = Said::read(br#"{"name": "a", "rubygems_token": "hush"}"#).unwrap();
+        assert!(!format!("{said:?}").contains("hush"));
+    }
+}

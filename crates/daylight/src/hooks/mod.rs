@@ -1,0 +1,126 @@
+//! Hooks: what an upstream, or who publishes there, says has changed. The repository then looks until it has seen that.
+//!
+//! [`body`] reads what a hook says, [`signature`] whether its sender knows the repository's secret, and [`watch`] is the job that
+//! looks again.
+
+pub mod body;
+mod call;
+pub mod signature;
+pub(crate) mod watch;
+
+pub use call::HookCall;
+
+use crate::access;
+use crate::app::App;
+use crate::error::Error;
+use crate::reply;
+use body::Said;
+use call::Says;
+use front::{Reply, Request};
+use http::header::{self, HeaderName};
+use repository::{Announcement, Repositories, Repository, Scope};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use telemetry::{Event, Layer};
+
+/// Longest body, in bytes.
+const BODY_MAX: u64 = 64 << 10;
+/// Most folders whose answers in memory are voided by a hook that names nothing.
+const RECENT_MAX: usize = 1_000;
+
+/// Answers a hook.
+pub(crate) async fn answer(
+    app: &App,
+    call: HookCall,
+    request: &mut Request,
+    event: &mut Event,
+) -> Result<Reply, Error> {
+    event.layer = Layer::Admin;
+    event.subject.kind = "hook";
+    access::refuse_cross_site(&request.headers)?;
+    let known = app.repositories.table(event).await?;
+    let missing = || Error::from(repository::Error::NoSuchRepository(call.repository.clone()));
+    let repository = known.by_name.get(&call.repository).ok_or_else(missing)?;
+    let readable = app.access.knows(request, repository, event).await?;
+    // Who may not know that it exists learns nothing more of it.
+    let hidden = |error: Error| if readable { error } else { missing() };
+    event.subject.repository = repository.record.name.as_str().into();
+    let said = match Box::pin(admit(app, &call, repository, readable, request, event)).await {
+        Ok(said) => said,
+        Err(error) => {
+            app.repositories.count_refused_hook(repository);
+            return Err(hidden(error));
+        }
+    };
+    let mut announcement = said.announcement(call.says == Says::Removed);
+    if repository.format.is_tree() && announcement == Announcement::default() {
+        app.flush_sinks(event).await;
+        announcement.recent = recent_folders(app);
+    }
+    event.detail = Event::text(&format!(
+        "{} {}",
+        announcement.package.as_deref().or(announcement.path.as_deref()).unwrap_or("anything"),
+        announcement.version.as_deref().unwrap_or_default()
+    ));
+    app.repositories.take_hint(repository, &known.stamp, &announcement, event).await?;
+    Ok(reply::accepted("the upstream is looked at\n"))
+}
+
+/// What a hook says, if its sender may say it.
+async fn admit(
+    app: &App,
+    call: &HookCall,
+    repository: &Arc<Repository>,
+    readable: bool,
+    request: &mut Request,
+    event: &mut Event,
+) -> Result<Said, Error> {
+    let name = || repository.record.name.clone();
+    let secret = app.repositories.hook_secret(repository, event).await?;
+    if secret.is_none() {
+        if !readable {
+            return Err(Error::HookUnproven(name()));
+        }
+        if !is_from_here(request) {
+            let writes = app.access.content(request, Scope::Write, repository, event).await;
+            writes.map_err(|error| if error.is_of_password() { error.into() } else { Error::HookUnproven(name()) })?;
+        }
+    }
+    if !Repositories::takes_hints(repository) {
+        let text = format!("`{}` is hosted: hooks are for remote repositories and groups", repository.record.name);
+        return Err(Error::Input(text));
+    }
+    request.upload.hold(BODY_MAX, app.form_time, event).await?;
+    let body = request.upload.collect(BODY_MAX, event).await?;
+    let said = Said::read(&body);
+    if let Some(secret) = secret {
+        let named = said.as_ref().ok();
+        if !signature::is_right(&secret, &request.headers, &body, named) {
+            return Err(Error::HookForged(name()));
+        }
+    }
+    let said = said.map_err(Error::Input)?;
+    if call.says != Says::Any && said.names_nothing() {
+        return Err(Error::Input("the body names no package".into()));
+    }
+    Ok(said)
+}
+
+/// Whether a request comes from this machine itself. One that a proxy passed on does not, though the proxy may run here and not be trusted.
+fn is_from_here(request: &Request) -> bool {
+    let passed_on = [header::FORWARDED, HeaderName::from_static("x-forwarded-for"), header::VIA];
+    request.client.to_canonical().is_loopback() && !passed_on.iter().any(|name| request.headers.contains_key(name))
+}
+
+/// The folders of the paths that clients asked for of late, of whatever repository: groups answer with what their members have.
+fn recent_folders(app: &App) -> Vec<String> {
+    let mut folders = BTreeSet::new();
+    for (path, _) in app.recent_paths.counts().paths {
+        let below = path.strip_prefix("/repository/").and_then(|rest| rest.split_once('/')).map(|(_, below)| below);
+        let folder = below.and_then(|below| below.rsplit_once('/')).map_or("", |(folder, _)| folder);
+        if !folder.is_empty() && folders.len() < RECENT_MAX {
+            folders.insert(folder.to_owned());
+        }
+    }
+    folders.into_iter().collect()
+}

@@ -1,0 +1,149 @@
+//! When an upstream is looked at because of hints. Pure: times are arguments.
+
+use std::collections::VecDeque;
+use telemetry::Millis;
+
+/// Milliseconds after which a hint is looked for: at once, then 2, 5, 10, 30 and 60 seconds after the look before.
+const AFTER_MS: [i64; 6] = [0, 2_000, 7_000, 17_000, 47_000, 107_000];
+/// Looks are counted for so many milliseconds.
+const WINDOW_MS: i64 = 120_000;
+/// Hints cause no more looks than this within that time. Those of the regular work, which then are a minute apart, come to three.
+const LOOKS_MAX: usize = 5;
+/// After so many of them each waits for `APART_MS` after the one before.
+const AT_ONCE: usize = 3;
+const APART_MS: i64 = 2_000;
+/// An upstream's cache is believed for no longer than this that it goes on with an older answer: 10 minutes.
+const CACHED_MAX_MS: i64 = 600_000;
+
+/// How far the looks for one hint are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Steps {
+    /// When the hint came.
+    pub(crate) at: Millis,
+    taken: usize,
+}
+
+impl Steps {
+    pub(crate) fn new(at: Millis) -> Self {
+        Self { at, taken: 0 }
+    }
+
+    /// A look began at this moment.
+    pub(crate) fn look(&mut self, began: Millis) {
+        let passed = AFTER_MS.iter().filter(|after| self.at.0.saturating_add(**after) <= began.0).count();
+        // Also where the clock was set back.
+        self.taken = passed.max(self.taken + 1);
+    }
+
+    /// When it is to be looked for next; `None`: that was done often enough, and the regular work goes on. `cached_until`: until when a
+    /// cache of the upstream goes on with what it said last. That is believed after two looks: a cache whose content is purged softly
+    /// gives the older answer once, whatever age it says.
+    pub(crate) fn next(&self, cached_until: Option<Millis>) -> Option<Millis> {
+        let next = Millis(self.at.0.saturating_add(*AFTER_MS.get(self.taken)?));
+        Some(cached_until.filter(|_| self.taken >= 2).map_or(next, |until| until.max(next)))
+    }
+}
+
+/// The looks at an upstream of late that hints caused.
+#[derive(Debug, Default)]
+pub(crate) struct Looks(VecDeque<Millis>);
+
+impl Looks {
+    /// A look begins.
+    pub(crate) fn begin(&mut self, now: Millis) {
+        self.forget(now);
+        self.0.push_back(now);
+    }
+
+    /// Whether there were any.
+    pub(crate) fn are_any(&mut self, now: Millis) -> bool {
+        self.forget(now);
+        !self.0.is_empty()
+    }
+
+    /// When a look may begin that is wanted at this moment.
+    pub(crate) fn admit(&mut self, wanted: Millis, now: Millis) -> Millis {
+        self.forget(now);
+        let apart = self.0.back().filter(|_| self.0.len() >= AT_ONCE).map(|last| last.0.saturating_add(APART_MS));
+        let room = self.0.len().checked_sub(LOOKS_MAX).map(|at| self.0[at].0.saturating_add(WINDOW_MS));
+        Millis(wanted.0.max(apart.unwrap_or(i64::MIN)).max(room.unwrap_or(i64::MIN)))
+    }
+
+    fn forget(&mut self, now: Millis) {
+        self.0.retain(|at| *at <= now && now.0 - at.0 < WINDOW_MS);
+    }
+}
+
+/// Until when a cache goes on with an answer, by its headers. `None`: it does not come from a cache, or that is past.
+pub(crate) fn cached_until(age: Option<&str>, cache_control: Option<&str>, now: Millis) -> Option<Millis> {
+    let age: i64 = age?.trim().parse().ok()?;
+    let directive = |name: &str| {
+        let pairs = cache_control?.split(',').filter_map(|part| part.trim().split_once('='));
+        let (_, value) = pairs.into_iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?;
+        value.trim_matches('"').parse::<i64>().ok()
+    };
+    let seconds = directive("s-maxage").or_else(|| directive("max-age"))?.checked_sub(age)?;
+    (seconds > 0).then(|| Millis(now.0.saturating_add(seconds.saturating_mul(1_000).min(CACHED_MAX_MS))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_is_looked_for_at_once_and_after_longer_and_longer() {
+        let mut steps = Steps::new(Millis(1_000));
+        for wanted in AFTER_MS {
+            let next = steps.next(None).unwrap();
+            assert_eq!(next.0, 1_000 + wanted);
+            steps.look(next);
+        }
+        assert_eq!(steps.next(None), None);
+        let mut late = Steps::new(Millis(0));
+        late.look(Millis(8_000));
+        assert_eq!(late.next(None), Some(Millis(17_000)), "a look of another cause counts");
+        late.look(Millis(-5));
+        assert_eq!(late.next(None), Some(Millis(47_000)), "the clock was set back");
+    }
+
+    #[test]
+    fn a_cache_puts_off_the_third_look_and_not_the_second() {
+        let (mut steps, until) = (Steps::new(Millis(0)), Some(Millis(40_000)));
+        steps.look(Millis(0));
+        assert_eq!(steps.next(until), Some(Millis(2_000)));
+        steps.look(Millis(2_000));
+        assert_eq!((steps.next(until), steps.next(None)), (until, Some(Millis(7_000))));
+    }
+
+    #[test]
+    fn hints_cause_a_few_looks_in_two_minutes_however_many_come() {
+        let (mut looks, mut made) = (Looks::default(), Vec::new());
+        for now in (0..120_000).step_by(100).map(Millis) {
+            if looks.admit(now, now) <= now {
+                looks.begin(now);
+                made.push(now.0);
+            }
+        }
+        assert_eq!(made, [0, 100, 200, 2_200, 4_200]);
+        assert_eq!(looks.admit(Millis(119_999), Millis(119_999)), Millis(120_000));
+        assert!(looks.are_any(Millis(119_999)) && !looks.are_any(Millis(124_200)));
+    }
+
+    #[test]
+    fn headers_say_how_long_a_cache_goes_on() {
+        let now = Millis(5_000);
+        let until = |age, control| cached_until(age, control, now).map(|until| until.0 - now.0);
+        assert_eq!(until(Some("20"), Some("max-age=60, public")), Some(40_000));
+        assert_eq!(until(Some("20"), Some("public, Max-Age=60, s-maxage=\"30\"")), Some(10_000));
+        assert_eq!(until(Some("0"), Some("max-age=99999999")), Some(CACHED_MAX_MS));
+        let none = [(None, Some("max-age=60")), (Some("60"), Some("max-age=60")), (Some("5"), None)];
+        let odd = [
+            (Some("x"), Some("max-age=60")),
+            (Some("5"), Some("max-age=x")),
+            (Some("-9223372036854775808"), Some("max-age=9")),
+        ];
+        for (age, control) in none.into_iter().chain(odd) {
+            assert_eq!(until(age, control), None, "{age:?} {control:?}");
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! The hints of one repository that were not seen to be true yet.
+
+use crate::hints::figures::HintFigures;
+use crate::hints::hint::Hint;
+use crate::hints::lost::Announced;
+use crate::hints::schedule::{Looks, Steps};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use telemetry::{Bound, Millis, Slot};
+
+/// Most hints of one repository that wait. Further ones are taken as one that anything may have changed.
+const WAITING_MAX: usize = 256;
+/// A hint is given up after so many milliseconds: an hour.
+const GIVEN_UP_MS: i64 = 3_600_000;
+/// A repository is behind its upstream when a hint waits for so many milliseconds, or the upstream failed for as long: 5 minutes.
+pub(crate) const BEHIND_MS: i64 = 300_000;
+/// Lost hints are said in the log again after so many milliseconds: an hour.
+const SAID_MS: i64 = 3_600_000;
+
+/// The hints of one repository. They are the same while it lives.
+#[derive(Debug, Default)]
+pub(crate) struct Hints(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: Vec<Waiting>,
+    /// How many looks began.
+    begun: u64,
+    looks: Looks,
+    /// Until when a cache of the upstream goes on with what it said last.
+    cached_until: Option<Millis>,
+    announced: Announced,
+    /// When lost hints were last said in the log.
+    said: Option<Millis>,
+    figures: HintFigures,
+}
+
+/// A hint that waits.
+#[derive(Debug)]
+struct Waiting {
+    hint: Hint,
+    /// Since when it is true upstream, as far as that is known.
+    since: Millis,
+    steps: Steps,
+    /// Looks that began before it came tell nothing of it.
+    after: u64,
+    /// What was known then, where the hint does not say what is to be seen.
+    basis: String,
+    /// Whether another repository saw it that was given the same hint.
+    shared: Arc<AtomicBool>,
+    _slot: Option<Slot>,
+}
+
+/// A hint as it came.
+#[derive(Debug)]
+pub(crate) struct Arrived<'a> {
+    pub(crate) hint: Hint,
+    pub(crate) at: Millis,
+    /// When it became true, if the sender said so.
+    pub(crate) published: Option<Millis>,
+    /// What is known of the package now. Another text later says that it changed.
+    pub(crate) basis: String,
+    /// Set by the first repository that sees it, of those that were given it together.
+    pub(crate) shared: &'a Arc<AtomicBool>,
+}
+
+impl Hints {
+    /// Counts a hook that was taken.
+    pub(crate) fn count_taken(&self, now: Millis) {
+        let mut state = self.state();
+        state.figures.taken += 1;
+        state.figures.last = Some(now);
+    }
+
+    /// Counts a hook that was refused.
+    pub(crate) fn count_refused(&self) {
+        self.state().figures.refused += 1;
+    }
+
+    /// Has a hint wait, unless it is `true_already`. One that waits already goes on as it does, so that nobody has the upstream looked at
+    /// again and again by repeating it; one that names no version begins anew, as another may be meant.
+    pub(crate) fn take(&self, arrived: Arrived<'_>, true_already: bool, bound: &Arc<Bound>) {
+        let Arrived { mut hint, at, published, basis, shared } = arrived;
+        let mut state = self.state();
+        let state = &mut *state;
+        state.announced.announce(&hint, at);
+        if true_already {
+            state.figures.seen = Some(at);
+            return;
+        }
+        if let Some(same) = state.waiting.iter_mut().find(|waiting| waiting.hint == hint) {
+            if !hint.is_exact() {
+                (same.steps, same.after) = (Steps::new(at), state.begun);
+            }
+            return;
+        }
+        let mut slot = None;
+        if state.waiting.len() < WAITING_MAX {
+            slot = bound.enter().ok();
+        }
+        if slot.is_none() {
+            hint = Hint::anything();
+            state.waiting.retain(|waiting| waiting.hint != hint);
+        }
+        // A sender's clock may be ahead.
+        let since = published.map_or(at, |published| published.min(at));
+        let (steps, after, shared) = (Steps::new(at), state.begun, shared.clone());
+        state.waiting.push(Waiting { hint, since, steps, after, basis, shared, _slot: slot });
+    }
+
+    /// When the upstream is to be looked at because of hints; `None`: not because of any.
+    pub(crate) fn due(&self, now: Millis) -> Option<Millis> {
+        let mut state = self.state();
+        let cached_until = state.cached_until;
+        let wanted = state.waiting.iter().filter_map(|waiting| waiting.steps.next(cached_until)).min()?;
+        Some(state.looks.admit(wanted, now))
+    }
+
+    /// What is looked for now.
+    pub(crate) fn waiting(&self) -> Vec<Hint> {
+        self.state().waiting.iter().map(|waiting| waiting.hint.clone()).collect()
+    }
+
+    /// Whether any hint waits.
+    pub(crate) fn are_waiting(&self) -> bool {
+        !self.state().waiting.is_empty()
+    }
+
+    /// Whether hints caused looks of late.
+    pub(crate) fn had_looks(&self, now: Millis) -> bool {
+        self.state().looks.are_any(now)
+    }
+
+    /// A look begins, because of `hints` or not. Returns its number.
+    pub(crate) fn begin_look(&self, now: Millis, hints: bool) -> u64 {
+        let mut state = self.state();
+        state.begun += 1;
+        if hints {
+            state.looks.begin(now);
+        }
+        state.cached_until = None;
+        state.begun
+    }
+
+    /// The answer to a look comes from a cache that goes on with it until then.
+    pub(crate) fn cached_until(&self, until: Option<Millis>) {
+        self.state().cached_until = until;
+    }
+
+    /// A look ended that had this number. `seen` says whether a hint is true now, given what was known when it came.
+    pub(crate) fn end_look(&self, look: u64, began: Millis, now: Millis, seen: impl Fn(&Hint, &str) -> bool) {
+        let mut state = self.state();
+        let state = &mut *state;
+        for waiting in state.waiting.iter_mut().filter(|waiting| waiting.after < look) {
+            waiting.steps.look(began);
+        }
+        let figures = &mut state.figures;
+        state.waiting.retain(|waiting| {
+            if waiting.shared.load(Ordering::Relaxed) {
+                return false;
+            }
+            if seen(&waiting.hint, &waiting.basis) {
+                waiting.shared.store(true, Ordering::Relaxed);
+                (figures.seen, figures.lag_ms) =
+                    (Some(now), Some(now.0.saturating_sub(waiting.since.0).max(0).cast_unsigned()));
+                return false;
+            }
+            let over = !waiting.hint.is_exact() && waiting.steps.next(None).is_none();
+            let given_up = now.0 - waiting.steps.at.0 >= GIVEN_UP_MS;
+            figures.unseen += u64::from(given_up && waiting.hint.is_exact());
+            !over && !given_up
+        });
+    }
+
+    /// Nothing is known of the upstream, so no client can be behind: nothing is looked for.
+    pub(crate) fn forget(&self) {
+        self.state().waiting.clear();
+    }
+
+    /// A look found these.
+    pub(crate) fn find(&self, found: impl Iterator<Item = Hint>, now: Millis) {
+        let mut state = self.state();
+        // Without hooks everything is found like that.
+        if state.figures.last.is_some() {
+            found.for_each(|found| state.announced.find(found, now));
+        }
+    }
+
+    /// What was found and no hint announced in time, each once, and whether the log is to say so.
+    pub(crate) fn take_lost(&self, now: Millis) -> (Vec<Hint>, bool) {
+        let mut state = self.state();
+        let lost = state.announced.take_lost(now);
+        if lost.is_empty() {
+            return (lost, false);
+        }
+        state.figures.lost += lost.len() as u64;
+        let says = state.said.is_none_or(|said| now < said || now.0 - said.0 >= SAID_MS);
+        if says {
+            state.said = Some(now);
+        }
+        (lost, says)
+    }
+
+    /// How it goes.
+    pub(crate) fn figures(&self, now: Millis) -> HintFigures {
+        let state = self.state();
+        let waits = |waiting: &&Waiting| waiting.hint.is_exact() && !waiting.shared.load(Ordering::Relaxed);
+        let since = state.waiting.iter().filter(waits).map(|waiting| waiting.steps.at).min();
+        let behind_since = since.filter(|since| now.0 - since.0 >= BEHIND_MS);
+        HintFigures { waiting: state.waiting.len(), behind_since, ..state.figures }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use telemetry::BoundName;
+
+    fn hint(version: &str) -> Hint {
+        Hint { package: "lamp".into(), version: version.into(), gone: false }
+    }
+
+    fn take(hints: &Hints, hint: Hint, at: i64, bound: &Arc<Bound>) {
+        let shared = Arc::default();
+        hints.count_taken(Millis(at));
+        hints.take(
+            Arrived { hint, at: Millis(at), published: None, basis: String::new(), shared: &shared },
+            false,
+            bound,
+        );
+    }
+
+    fn bound(capacity: u64) -> Arc<Bound> {
+        Bound::new(BoundName::Hints, "", capacity)
+    }
+
+    #[test]
+    fn a_hint_waits_until_it_is_seen_and_a_repeated_one_causes_no_look() {
+        let (hints, bound) = (Hints::default(), bound(9));
+        take(&hints, hint("1"), 0, &bound);
+        assert_eq!(hints.due(Millis(0)), Some(Millis(0)));
+        let look = hints.begin_look(Millis(0), true);
+        take(&hints, hint("1"), 0, &bound);
+        take(&hints, hint("2"), 0, &bound);
+        hints.end_look(look, Millis(0), Millis(5), |_, _| false);
+        assert_eq!(hints.due(Millis(5)), Some(Millis(0)), "the look began before the second hint");
+        let look = hints.begin_look(Millis(6), true);
+        hints.end_look(look, Millis(6), Millis(9), |hint, _| hint.version == "1");
+        assert_eq!((hints.waiting(), bound.used()), (vec![hint("2")], 1));
+        let figures = hints.figures(Millis(9));
+        assert_eq!((figures.taken, figures.waiting, figures.lag_ms, figures.behind_since), (3, 1, Some(9), None));
+        assert_eq!(hints.figures(Millis(BEHIND_MS)).behind_since, Some(Millis(0)));
+        let look = hints.begin_look(Millis(GIVEN_UP_MS), true);
+        hints.end_look(look, Millis(GIVEN_UP_MS), Millis(GIVEN_UP_MS), |_, _| false);
+        assert_eq!((hints.figures(Millis(GIVEN_UP_MS)).unseen, bound.used()), (1, 0));
+    }
+
+    #[test]
+    fn hints_that_do_not_fit_are_one_that_anything_may_have_changed() {
+        let (hints, bound) = (Hints::default(), bound(2));
+        for version in ["1", "2", "3", "4"] {
+            take(&hints, hint(version), 0, &bound);
+        }
+        assert_eq!(hints.waiting(), [hint("1"), hint("2"), Hint::anything()]);
+    }
+
+    #[test]
+    fn what_another_repository_saw_is_looked_for_no_more() {
+        let (one, other, bound) = (Hints::default(), Hints::default(), bound(9));
+        let shared = Arc::default();
+        for hints in [&one, &other] {
+            let arrived =
+                Arrived { hint: hint("1"), at: Millis(0), published: None, basis: String::new(), shared: &shared };
+            hints.take(arrived, false, &bound);
+        }
+        let look = one.begin_look(Millis(0), true);
+        one.end_look(look, Millis(0), Millis(0), |_, _| true);
+        assert_eq!(other.figures(Millis(BEHIND_MS)).behind_since, None);
+        let look = other.begin_look(Millis(1), true);
+        other.end_look(look, Millis(1), Millis(1), |_, _| false);
+        assert!(!other.are_waiting());
+    }
+}

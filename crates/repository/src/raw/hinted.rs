@@ -1,0 +1,27 @@
+//! What a hint of a hook is about in a repository of raw files.
+
+use crate::hints::announcement::Announcement;
+use crate::hints::hint::Hint;
+use crate::upstream::hinted::HintedFiles;
+use format::tree;
+
+/// How hints are looked for: in the file itself.
+pub(crate) const FILES: HintedFiles = HintedFiles { documents, about, tells: |_, _| true };
+
+/// What is looked for: a path, or what is below it. A version tells nothing there.
+pub(crate) fn hint(said: &Announcement) -> Hint {
+    let path = said.path.as_deref().unwrap_or_default().trim_matches('/');
+    match tree::check(path) {
+        Ok(()) => Hint { package: path.to_owned(), ..Hint::anything() },
+        Err(_) => Hint::anything(),
+    }
+}
+
+fn documents(hint: &Hint) -> Vec<String> {
+    about(hint).into_iter().filter(|path| !path.is_empty()).collect()
+}
+
+/// The path, and the folder that it is in, whose answers are voided together.
+fn about(hint: &Hint) -> Vec<String> {
+    vec![hint.package.clone()]
+}

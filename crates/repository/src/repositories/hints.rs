@@ -1,0 +1,245 @@
+//! Hints that the upstreams of a repository changed: who is given them, the job that looks for them, and how that goes.
+
+use crate::error::Error;
+use crate::format::Format;
+use crate::gem;
+use crate::hints::announcement::Announcement;
+use crate::hints::figures::HintFigures;
+use crate::hints::hint::Hint;
+use crate::hints::waiting::BEHIND_MS;
+use crate::maven;
+use crate::raw;
+use crate::repositories::Repositories;
+use crate::repositories::holding::label;
+use crate::repository::{Repository, RepositoryTable};
+use crate::upstream::hinted::{HintedFiles, HintedRemote};
+use crate::waiters::Place;
+use arc_swap::ArcSwap;
+use client::Secret;
+use std::sync::Arc;
+use store::{Lane, RepositoryKind, Stamp};
+use telemetry::{Clock, Event, Millis, Op, Outcome, Recorder, Tick};
+
+/// Names that a line of the log has of lost hints.
+const NAMES: usize = 5;
+/// An index that was not looked at for so many milliseconds is behind, whether its looks fail or not: an hour and a quarter.
+const UNLOOKED_MS: i64 = 4_500_000;
+
+impl Repositories {
+    /// The secret of a repository's hooks; `None`: it has none. It may be in a file, which is read each time.
+    pub async fn hook_secret(&self, repository: &Repository, event: &mut Event) -> Result<Option<Secret>, Error> {
+        let Some(reference) = repository.record.hook_secret.clone() else { return Ok(None) };
+        let remotes = self.remotes.clone();
+        let read = move |_: &mut ()| remotes.upstreams.secret(&reference);
+        Ok(Some(self.context.workers.run(Lane::Change, Op::ReferencesRead, event, read).await??))
+    }
+
+    /// How many remote repositories are behind their upstreams, from what is known.
+    pub async fn behind(&self, event: &mut Event) -> Result<usize, Error> {
+        let (table, now) = (self.table(event).await?, self.clock.now());
+        let remotes = table.by_name.values().filter(|one| one.record.kind == RepositoryKind::Remote);
+        Ok(remotes.filter(|one| one.behind_since(now).is_some()).count())
+    }
+
+    /// Counts a hook for this repository that was refused.
+    pub fn count_refused_hook(&self, repository: &Repository) {
+        repository.shared.hints.count_refused();
+    }
+
+    /// Whether the repository has upstreams that hints can be about.
+    pub fn takes_hints(repository: &Repository) -> bool {
+        repository.record.kind != RepositoryKind::Hosted
+    }
+
+    /// Has the upstreams of a repository looked at, as what is said of them is to be seen there. Of a group, those of all its members.
+    pub async fn take_hint(
+        &self,
+        repository: &Arc<Repository>,
+        settings: &Stamp,
+        said: &Announcement,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let (published, shared) = (said.published, Arc::default());
+        if repository.record.kind == RepositoryKind::Group {
+            repository.shared.hints.count_taken(self.clock.now());
+        }
+        for remote in remotes_of(repository) {
+            match hinted_files(remote.format) {
+                None => {
+                    let Some(follower) = self.follower(remote, settings) else { continue };
+                    follower.take_hint(gem::upstream::hinted::hint(said), published, &shared);
+                }
+                Some(files) => {
+                    let hint = match remote.format {
+                        Format::Maven => maven::hinted::hint(said),
+                        Format::Raw | Format::Gem => raw::hinted::hint(said),
+                    };
+                    remote.shared.due.set_recent(said.recent.clone());
+                    self.hinted(remote, files).take_hint(hint, published, &shared, event).await?;
+                }
+            }
+        }
+        self.remotes.hints.changed.notify_one();
+        Ok(())
+    }
+
+    /// Has upstreams looked at where hints want that now. Returns when the next is due; `None`: no hint waits for a look.
+    pub async fn look_for_hints(&self) -> Option<Millis> {
+        let mut event = Event::job("hints.follow", self.clock.now());
+        let table = self.table(&mut event).await.ok()?;
+        let remotes = table.by_name.values().filter(|one| one.record.kind == RepositoryKind::Remote);
+        let look = |remote: &Arc<Repository>| {
+            if !remote.shared.hints.are_waiting() {
+                return None;
+            }
+            match hinted_files(remote.format) {
+                None => self.follower(remote, &table.stamp)?.look_for_hints(),
+                Some(files) => self.hinted(remote, files).look_for_hints(),
+            }
+        };
+        remotes.filter_map(look).min()
+    }
+
+    /// Waits until there may be more hints to look for.
+    pub async fn hints_changed(&self) {
+        self.remotes.hints.changed.notified().await;
+    }
+
+    /// Has the job that looks for hints look at once: the time of day was set.
+    pub fn wake_hints(&self) {
+        self.remotes.hints.changed.notify_one();
+    }
+
+    /// Counts what was found upstream and no hint had announced, and says so.
+    pub(crate) fn report_lost_hints(&self, table: &RepositoryTable) {
+        let (now, recorder) = (self.clock.now(), &self.context.recorder);
+        for repository in table.by_name.values() {
+            let (lost, says) = repository.shared.hints.take_lost(now);
+            if lost.is_empty() {
+                continue;
+            }
+            let name = |hint: &Hint| match hint.gone {
+                false => format!("{} {}", hint.package, hint.version),
+                true => format!("{} {} (withdrawn)", hint.package, hint.version),
+            };
+            let mut names = lost.iter().take(NAMES).map(name).collect::<Vec<_>>().join(", ");
+            if lost.len() > NAMES {
+                names += &format!(" and {} more", lost.len() - NAMES);
+            }
+            recorder.attempt();
+            let mut event = Event::job("hints.lost", now);
+            event.subject.repository = repository.record.name.as_str().into();
+            event.detail = Event::text(&format!("{} changes without a hook: {names}", lost.len()));
+            event.outcome = Some(Outcome::Done);
+            event.duration = Tick::now().since(event.began);
+            let detail = event.detail.clone();
+            recorder.release(event);
+            if says {
+                let fields: [(&str, &dyn std::fmt::Display); 2] =
+                    [("repository", &repository.record.name), ("found", &detail)];
+                recorder.log().warn("no hook announced what was found upstream", &fields);
+            }
+        }
+    }
+
+    fn hinted(&self, remote: &Arc<Repository>, files: HintedFiles) -> HintedRemote {
+        HintedRemote { remote: self.remotes.remote(remote, &Arc::<Place>::default()), files }
+    }
+}
+
+impl Repository {
+    /// How the hints of this repository go. `None`: it has no upstreams.
+    pub fn hints(&self, now: Millis) -> Option<HintFigures> {
+        (self.record.kind != RepositoryKind::Hosted).then(|| self.shared.hints.figures(now))
+    }
+
+    /// Since when a remote repository is behind its upstream: a hint was not seen to be true for minutes, or the index could not be looked at.
+    pub fn behind_since(&self, now: Millis) -> Option<Millis> {
+        let hinted = self.hints(now).and_then(|hints| hints.behind_since);
+        let unlooked = self.followed().and_then(|index| {
+            let most = if index.failure.is_some() { BEHIND_MS } else { UNLOOKED_MS };
+            (now.0 - index.proven.0 >= most && index.looked.0 > 0).then_some(index.proven)
+        });
+        hinted.into_iter().chain(unlooked).min()
+    }
+}
+
+/// How hints are looked for in trees of files; `None`: the format has an index that is looked at.
+fn hinted_files(format: Format) -> Option<HintedFiles> {
+    match format {
+        Format::Gem => None,
+        Format::Maven => Some(maven::hinted::FILES),
+        Format::Raw => Some(raw::hinted::FILES),
+    }
+}
+
+/// The remote repository itself, or those of a group.
+fn remotes_of(repository: &Arc<Repository>) -> impl Iterator<Item = &Arc<Repository>> {
+    let all = [repository].into_iter().chain(repository.leaves.iter());
+    all.filter(|one| one.record.kind == RepositoryKind::Remote)
+}
+
+/// Adds the figures of hints to the metrics. Anybody may read those, so a private repository is named there by its number alone.
+pub(crate) fn show_in_metrics(recorder: &Recorder, known: &Arc<ArcSwap<RepositoryTable>>) {
+    let figures = |figure: fn(&Repository, HintFigures, Millis) -> Option<u64>| {
+        let (known, clock): (_, Clock) = (known.clone(), recorder.clock().clone());
+        move || {
+            let (known, now) = (known.load_full(), clock.now());
+            let of = |one: &Arc<Repository>| Some((label(one), figure(one, one.hints(now)?, now)?));
+            let mut figures: Vec<(String, u64)> = known.by_name.values().filter_map(of).collect();
+            figures.sort();
+            figures
+        }
+    };
+    recorder.labelled_gauge(
+        "hooks_taken",
+        "Hooks that a repository took since the start",
+        "repository",
+        figures(|_, hints, _| if_used(hints, hints.taken)),
+    );
+    recorder.labelled_gauge(
+        "hooks_refused",
+        "Hooks for a repository that were refused since the start",
+        "repository",
+        figures(|_, hints, _| if_used(hints, hints.refused)),
+    );
+    recorder.labelled_gauge(
+        "hooks_lost",
+        "Changes of an upstream that were found since the start and that no hook announced",
+        "repository",
+        figures(|_, hints, _| if_used(hints, hints.lost)),
+    );
+    recorder.labelled_gauge(
+        "hooks_waiting",
+        "Hints of hooks that the upstream did not come to agree with yet",
+        "repository",
+        figures(|_, hints, _| if_used(hints, hints.waiting as u64)),
+    );
+    recorder.labelled_gauge(
+        "hook_lag_milliseconds",
+        "From the publication that the last hook announced, or from its arrival, until it was seen here",
+        "repository",
+        figures(|_, hints, _| hints.lag_ms),
+    );
+    recorder.labelled_gauge(
+        "hook_seen_timestamp_seconds",
+        "When what a hook announced was last seen here",
+        "repository",
+        figures(|_, hints, _| hints.seen.map(|at| at.seconds().max(0).cast_unsigned())),
+    );
+    recorder.labelled_gauge(
+        "upstream_behind_seconds",
+        "For how long a remote repository is behind its upstream; 0: it is not, as far as is known",
+        "repository",
+        figures(|one, _, now| {
+            let is_remote = one.record.kind == RepositoryKind::Remote;
+            let behind = one.behind_since(now).map_or(0, |since| (now.0 - since.0).max(0).cast_unsigned() / 1_000);
+            is_remote.then_some(behind)
+        }),
+    );
+}
+
+/// A figure of a repository that ever had a hook; others say nothing of hooks.
+fn if_used(hints: HintFigures, figure: u64) -> Option<u64> {
+    (hints.last.is_some() || hints.refused > 0).then_some(figure)
+}

@@ -1,0 +1,86 @@
+//! What is to be asked for again though it was good for longer, because a hint says that the upstream has another.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use telemetry::Millis;
+use tokio::sync::Mutex as Turn;
+
+/// Most paths that are remembered. Where there are more, everything is to be asked for again.
+const PATHS_MAX: usize = 1_000;
+/// Longest time that what is known of a path is good, in milliseconds: older hints tell nothing. A year.
+const KEPT_MS: i64 = 366 * 86_400_000;
+
+/// The paths, each with the moment of the last hint. What is below a path is meant, too.
+#[derive(Debug, Default)]
+pub(crate) struct Due {
+    /// Held by the job that asks for what hints are about.
+    pub(crate) looking: Arc<Turn<()>>,
+    any: AtomicBool,
+    paths: Mutex<HashMap<String, Millis>>,
+    /// The folders that clients asked for of late, whose answers may be in memory.
+    recent: Mutex<Vec<String>>,
+}
+
+impl Due {
+    /// What is at a path and below it is to be asked for again; empty: everything.
+    pub(crate) fn mark(&self, path: &str, now: Millis) {
+        let mut paths = self.paths();
+        paths.retain(|_, at| now.0 - at.0 < KEPT_MS);
+        if paths.len() >= PATHS_MAX && !paths.contains_key(path) {
+            paths.clear();
+            paths.insert(String::new(), now);
+        } else {
+            paths.insert(path.to_owned(), now);
+        }
+        self.any.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes which folders clients asked for of late.
+    pub(crate) fn set_recent(&self, folders: Vec<String>) {
+        *self.recent.lock().unwrap_or_else(PoisonError::into_inner) = folders;
+    }
+
+    /// The folders that clients asked for before the last hint about everything.
+    pub(crate) fn recent(&self) -> Vec<String> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The moment of the last hint about a path or what it is below.
+    pub(crate) fn since(&self, path: &str) -> Option<Millis> {
+        if !self.any.load(Ordering::Relaxed) {
+            return None;
+        }
+        let paths = self.paths();
+        let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
+        folders.chain(["", path]).filter_map(|path| paths.get(path).copied()).max()
+    }
+
+    fn paths(&self) -> MutexGuard<'_, HashMap<String, Millis>> {
+        self.paths.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_is_about_a_path_and_what_is_below_it() {
+        let due = Due::default();
+        assert_eq!(due.since("org/lamp/1.0/a.pom"), None);
+        due.mark("org/lamp", Millis(5));
+        due.mark("org/lamp/1.0", Millis(4));
+        assert_eq!(due.since("org/lamp/1.0/a.pom"), Some(Millis(5)));
+        assert_eq!(
+            (due.since("org/lamp"), due.since("org/lampoon/x"), due.since("org")),
+            (Some(Millis(5)), None, None)
+        );
+        due.mark("", Millis(9));
+        assert_eq!(due.since("org/lampoon/x"), Some(Millis(9)));
+        for at in 0..PATHS_MAX {
+            due.mark(&format!("a/{at}"), Millis(10));
+        }
+        assert_eq!(due.since("anything"), Some(Millis(10)), "too many to tell");
+    }
+}

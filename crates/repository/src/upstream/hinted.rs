@@ -1,0 +1,177 @@
+//! Hints that files changed upstream: what is kept of them is asked for again, until it is another.
+
+use crate::error::Error;
+use crate::hints::hint::Hint;
+use crate::hints::waiting::Arrived;
+use crate::upstream::document_bytes;
+use crate::upstream::flight::{FlightLifetime, FollowUntil};
+use crate::upstream::{KeptFile, Remembered, Remote, WIDTH};
+use format::tree;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use store::Lane;
+use telemetry::{Event, Millis, Op, Outcome, Tick};
+use tokio::task::JoinSet;
+
+/// Longest document that is looked into for a version, in bytes.
+const DOCUMENT_BYTES: usize = 16 << 20;
+
+/// How a format looks for a hint.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HintedFiles {
+    /// The paths of the documents that tell whether a hint is true.
+    pub(crate) documents: fn(&Hint) -> Vec<String>,
+    /// The folders and paths that a hint is about; an empty one: everything.
+    pub(crate) about: fn(&Hint) -> Vec<String>,
+    /// Whether a document says what the hint does.
+    pub(crate) tells: fn(&Hint, &[u8]) -> bool,
+}
+
+/// A repository of files whose upstream is looked at because of hints.
+#[derive(Debug, Clone)]
+pub(crate) struct HintedRemote {
+    pub(crate) remote: Remote,
+    pub(crate) files: HintedFiles,
+}
+
+impl HintedRemote {
+    /// Takes a hint, and looks at once where that is due.
+    pub(crate) async fn take_hint(
+        &self,
+        hint: Hint,
+        published: Option<Millis>,
+        shared: &Arc<AtomicBool>,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let (repository, at) = (&self.remote.repository, self.remote.now());
+        let basis = self.digests(&hint, event).await?;
+        repository.shared.hints.count_taken(at);
+        repository.shared.hints.take(
+            Arrived { hint, at, published, basis, shared },
+            false,
+            &self.remote.remotes.hints.bound,
+        );
+        self.look_for_hints();
+        Ok(())
+    }
+
+    /// Starts the look that hints want now. Returns when the next is due.
+    pub(crate) fn look_for_hints(&self) -> Option<Millis> {
+        let (repository, now) = (&self.remote.repository, self.remote.now());
+        let due = repository.shared.hints.due(now)?;
+        if due > now || !repository.asks {
+            return Some(due);
+        }
+        if let Ok(turn) = repository.shared.due.looking.clone().try_lock_owned() {
+            let look = repository.shared.hints.begin_look(now, true);
+            // Before anybody is told that the hint was taken.
+            repository.shared.hints.waiting().iter().for_each(|hint| self.mark(hint, now));
+            let job = self.clone();
+            self.remote.remotes.back.spawn(async move {
+                job.look(look, now).await;
+                drop(turn);
+                job.remote.remotes.hints.changed.notify_one();
+            });
+        }
+        Some(due)
+    }
+
+    /// Has what a hint is about asked for again by the next who wants it, also where an answer is in memory.
+    fn mark(&self, hint: &Hint, now: Millis) {
+        let (store, repository) = (&self.remote.remotes.store, &self.remote.repository);
+        for path in (self.files.about)(hint) {
+            repository.shared.due.mark(&path, now);
+            let units =
+                if path.is_empty() { repository.shared.due.recent() } else { vec![tree::folder(&path).to_owned()] };
+            units.iter().for_each(|unit| store.upstream_changed(repository.id, unit));
+            store.upstream_changed(repository.id, &path);
+        }
+    }
+
+    /// Asks for the documents again that are kept, and notes which hints are true now.
+    async fn look(&self, look: u64, began: Millis) {
+        let (remotes, repository) = (&self.remote.remotes, &self.remote.repository);
+        remotes.recorder.attempt();
+        let mut event = Event::job("hints.look", began);
+        event.subject.repository = repository.record.name.as_str().into();
+        let mut seen = BTreeMap::new();
+        let hints = repository.shared.hints.waiting();
+        let mut done = Ok(());
+        for some in hints.chunks(WIDTH) {
+            let mut looks = JoinSet::new();
+            for hint in some {
+                let (job, hint, mut event) = (self.clone(), hint.clone(), Event::job("hints.look", began));
+                let look = async move {
+                    let looked = job.look_for(&hint, &mut event).await;
+                    (hint, looked)
+                };
+                looks.spawn_on(look, &remotes.back);
+            }
+            while let Some(Ok((hint, looked))) = looks.join_next().await {
+                match looked {
+                    Ok(now) => drop(seen.insert((hint.package, hint.version, hint.gone), now)),
+                    Err(error) => done = Err(error),
+                }
+            }
+        }
+        let true_now = |hint: &Hint, basis: &str| {
+            let seen = seen.get(&(hint.package.clone(), hint.version.clone(), hint.gone));
+            seen.is_some_and(|seen| seen.is_true.unwrap_or_else(|| seen.digests != basis))
+        };
+        repository.shared.hints.end_look(look, began, self.remote.now(), true_now);
+        event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
+        if let Err(error) = done {
+            (event.reason, event.detail) = (Some(error.reason()), error.to_string());
+        }
+        event.duration = Tick::now().since(event.began);
+        remotes.recorder.release(event);
+    }
+
+    /// Asks for the documents of one hint again, those of them that are kept.
+    async fn look_for(&self, hint: &Hint, event: &mut Event) -> Result<SeenNow, Error> {
+        let (mut is_true, mut none) = (None, true);
+        for path in (self.files.documents)(hint) {
+            let file = self.remote.repository.file(&path);
+            let Some(Remembered::File(_)) = self.remote.recall(&file, event).await? else { continue };
+            none = false;
+            let flight = self.remote.flight(&path, FlightLifetime::ToItsEnd)?;
+            flight.follow(FollowUntil::Done, event).await;
+            if let Some(Remembered::File(kept)) = self.remote.recall(&file, event).await?
+                && hint.is_exact()
+            {
+                let tells = self.tells(hint.clone(), kept, event).await?;
+                is_true = Some(is_true.unwrap_or_default() || tells);
+            }
+        }
+        // Nobody has an older one: whoever asks next is given what the upstream has then.
+        let is_true = if none && hint.is_exact() { Some(true) } else { is_true };
+        Ok(SeenNow { is_true, digests: self.digests(hint, event).await? })
+    }
+
+    async fn tells(&self, hint: Hint, kept: KeptFile, event: &mut Event) -> Result<bool, Error> {
+        let read = document_bytes::read(&kept.held, kept.known.hashes.size_bytes, DOCUMENT_BYTES);
+        let tells = self.files.tells;
+        let look = move |_: &mut ()| read().is_ok_and(|bytes| tells(&hint, &bytes));
+        Ok(self.remote.remotes.workers.run(Lane::Index, Op::PackageRead, event, look).await?)
+    }
+
+    /// What is kept of the documents of a hint.
+    async fn digests(&self, hint: &Hint, event: &mut Event) -> Result<String, Error> {
+        let mut digests = String::new();
+        for path in (self.files.documents)(hint) {
+            if let Some(Remembered::File(kept)) = self.remote.recall(&self.remote.repository.file(&path), event).await?
+            {
+                digests += &kept.known.hashes.sha256.to_string();
+            }
+        }
+        Ok(digests)
+    }
+}
+
+/// What a look found for one hint.
+struct SeenNow {
+    /// `None`: the hint does not say what is to be seen.
+    is_true: Option<bool>,
+    digests: String,
+}

@@ -1,0 +1,26 @@
+//! For how long what an upstream said is good, given hints that it has another.
+
+use crate::repository::Repository;
+use crate::tree::file::File;
+use crate::upstream::Remote;
+use crate::upstream::proof::Proof;
+use crate::upstream::ttl::{Ttl, TtlState};
+use store::CachedFile;
+use telemetry::Millis;
+
+impl Remote {
+    /// How good a cached file is now, given the hints too.
+    pub(crate) fn ttl_state(&self, file: &File<'_>, proof: Proof<'_>, known: &CachedFile, now: Millis) -> TtlState {
+        let ttl = Ttl::of(&self.repository, file);
+        let hinted = || self.repository.shared.due.since(file.path).is_some_and(|since| known.checked < since);
+        if proof == Proof::Age && !ttl.lasting() && hinted() { TtlState::Stale } else { proof.state(ttl, known, now) }
+    }
+}
+
+impl Repository {
+    /// Whether a file that was proven missing until then still counts as missing, given the hints too.
+    pub(crate) fn counts_as_missing(&self, file: &File<'_>, until: Millis, now: Millis) -> bool {
+        now < until
+            && self.shared.due.since(file.path).is_none_or(|since| Ttl::of(self, file).missing_since(until) >= since)
+    }
+}
